@@ -1,9 +1,12 @@
-//! The arguments of a call, as policies and approvers see them.
+//! The arguments of a call, as permits, policies and approvers see them.
 //!
-//! A policy, a middleware, an approver and a digest must see exactly what the handler receives. A [`serde_json::Value`]
+//! A permit, a policy, a middleware, an approver and a digest must see exactly what the handler receives. A [`serde_json::Value`]
 //! has no integers beyond 64 bits: it rounds them to the nearest float, which may be another number. Arguments that a
 //! tree would round therefore have no tree here. They can be deserialized into types with 128-bit integers, or used as
 //! text; code that requires the tree gets an error, and the call is rejected.
+
+use std::fmt;
+use std::sync::OnceLock;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -46,12 +49,34 @@ impl Arguments {
     }
 }
 
-/// The arguments that an approval policy decides on.
-pub(crate) struct PolicyArguments<'a> {
-    /// The tree that represents them exactly, if there is one.
-    tree: Option<&'a Value>,
-    /// The text, to be decoded as the tool decodes it; `None` for arguments that never were text.
-    text: Option<ArgumentText<'a>>,
+/// The decoded arguments of a call that a permit or a policy decides on: exactly what the handler would receive.
+///
+/// They are read when they are first needed, so a permit that ignores them costs nothing. Code that can't read them
+/// gets an error and must deny the call: [`Permission`](crate::Permission) has no third state, and a permit that
+/// returns the error denies.
+///
+/// ```
+/// use haft_core::CallArguments;
+/// use serde::Deserialize;
+/// use serde_json::json;
+///
+/// #[derive(Deserialize)]
+/// struct Transfer { cents: u64 }
+///
+/// let tree = json!({"cents": 5});
+/// let arguments = CallArguments::from_tree(&tree);
+/// assert_eq!(arguments.decode::<Transfer>()?.cents, 5);
+/// assert_eq!(arguments.tree()?["cents"], 5);
+/// assert!(arguments.decode::<String>().is_err());
+/// # Ok::<_, haft_core::BoxError>(())
+/// ```
+pub struct CallArguments<'a>(ArgumentForm<'a>);
+
+enum ArgumentForm<'a> {
+    /// A tree that never was text.
+    Tree(&'a Value),
+    /// Text, to be decoded as the tool decodes it.
+    Text(ArgumentText<'a>),
 }
 
 /// Argument text with the tool and options to decode it.
@@ -60,48 +85,102 @@ struct ArgumentText<'a> {
     tool: &'a Tool,
     written: &'a str,
     options: &'a DecodeOptions,
+    /// The arguments, once they are read.
+    read: &'a OnceLock<Arguments>,
 }
 
-/// The error of a policy that reads the arguments as a type that does not accept them, although the tool does.
+/// The error of a permit or a policy that reads the arguments as a type that does not accept them, although the tool
+/// does.
 #[derive(Debug, thiserror::Error)]
-#[error("the policy reads the arguments as `{type_name}`, which does not accept them: {issues}")]
-struct PolicyTypeError {
+#[error("the arguments were read as `{type_name}`, which does not accept them: {issues}")]
+struct ArgumentTypeError {
     type_name: &'static str,
     #[source]
     issues: Issues,
 }
 
-impl<'a> PolicyArguments<'a> {
-    /// Creates policy arguments from arguments that were read and the text they were read from.
-    pub(crate) fn of(arguments: &'a Arguments, tool: &'a Tool, text: &'a str, options: &'a DecodeOptions) -> Self {
-        let tree = match arguments {
-            Arguments::Exact(tree) => Some(tree),
-            Arguments::TextOnly => None,
-        };
-        Self { tree, text: Some(ArgumentText { tool, written: text, options }) }
+impl<'a> CallArguments<'a> {
+    /// Creates the arguments from a tree, to call a permit directly.
+    #[must_use]
+    pub fn from_tree(tree: &'a Value) -> Self {
+        Self(ArgumentForm::Tree(tree))
     }
 
-    /// Creates policy arguments from a tree.
-    pub(crate) fn tree(tree: &'a Value) -> Self {
-        Self { tree: Some(tree), text: None }
+    /// Creates the arguments from their text. They are read into the cell when they are first needed.
+    pub(crate) fn of(
+        read: &'a OnceLock<Arguments>,
+        tool: &'a Tool,
+        written: &'a str,
+        options: &'a DecodeOptions,
+    ) -> Self {
+        Self(ArgumentForm::Text(ArgumentText { tool, written, options, read }))
     }
 
     /// Deserializes the arguments into a type, exactly or not at all.
-    pub(crate) fn read<P: DeserializeOwned>(&self) -> Result<P, BoxError> {
-        let error = match self.tree.map(read_tree) {
-            Some(Ok(read)) => return Ok(read),
-            Some(Err(error)) => Some(error),
-            None => None,
-        };
-        // A tree holds an integer beyond 64 bits as a float, which 128-bit integer types do not accept.
-        match (self.text, error) {
-            (Some(ArgumentText { tool, written, options }), _) => {
-                let decoded = tool.parameters().decode_exactly(written, options);
-                Ok(decoded.map_err(|issues| PolicyTypeError { type_name: std::any::type_name::<P>(), issues })?.value)
+    ///
+    /// # Errors
+    ///
+    /// The type does not accept the arguments, or would receive a rounded number, as a [`Value`] or a float does for an
+    /// integer beyond 64 bits.
+    pub fn decode<P: DeserializeOwned>(&self) -> Result<P, BoxError> {
+        match self.0 {
+            ArgumentForm::Tree(tree) => Ok(read_tree(tree)?),
+            ArgumentForm::Text(text) => {
+                if let Some(Ok(read)) = text.tree()?.map(read_tree) {
+                    return Ok(read);
+                }
+                // A tree holds an integer beyond 64 bits as a float, which 128-bit integer types do not accept.
+                text.decode()
             }
-            (None, Some(error)) => Err(error.into()),
-            (None, None) => Err("there are no arguments".into()),
         }
+    }
+
+    /// Returns the arguments as a tree.
+    ///
+    /// # Errors
+    ///
+    /// No tree represents the arguments exactly, because they contain an integer beyond 64 bits.
+    pub fn tree(&self) -> Result<&Value, BoxError> {
+        match self.0 {
+            ArgumentForm::Tree(tree) => Ok(tree),
+            ArgumentForm::Text(text) => match text.tree()? {
+                Some(tree) => Ok(tree),
+                // Decoding the text again produces the issue that explains why there is no tree.
+                None => Err(text.decode::<Value>().err().unwrap_or_else(|| INEXACT.into())),
+            },
+        }
+    }
+}
+
+impl<'a> ArgumentText<'a> {
+    /// Returns the tree that represents the arguments exactly, if there is one.
+    fn tree(self) -> Result<Option<&'a Value>, BoxError> {
+        let read = match self.read.get() {
+            Some(read) => read,
+            None => {
+                let read = Arguments::read(self.tool, self.written, self.options)?;
+                self.read.get_or_init(|| read)
+            }
+        };
+        Ok(match read {
+            Arguments::Exact(tree) => Some(tree),
+            Arguments::TextOnly => None,
+        })
+    }
+
+    fn decode<P: DeserializeOwned>(self) -> Result<P, BoxError> {
+        let decoded = self.tool.parameters().decode_exactly(self.written, self.options);
+        Ok(decoded.map_err(|issues| ArgumentTypeError { type_name: std::any::type_name::<P>(), issues })?.value)
+    }
+}
+
+impl fmt::Debug for CallArguments<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown: &dyn fmt::Debug = match &self.0 {
+            ArgumentForm::Tree(tree) => tree,
+            ArgumentForm::Text(text) => &text.written,
+        };
+        f.debug_tuple("CallArguments").field(shown).finish()
     }
 }
 

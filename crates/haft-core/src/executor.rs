@@ -1,7 +1,8 @@
 //! Running calls: many at once, each isolated, each answered exactly once.
 //!
 //! ```text
-//! ToolCall ─► look up, permit, decode   call_state/admission.rs (permit.rs: trait)
+//! ToolCall ─► look up, decode           call_state/admission.rs
+//!          ─► permit                    call_state/permitting.rs (permit.rs: trait)
 //!          ─► approve                   call_state/approval.rs (approve.rs: trait)
 //!          ─► slot                      slot.rs
 //!          ─► [middleware ─►] handler   execute.rs, the only code that polls handlers
@@ -30,6 +31,7 @@ mod handling;
 mod listener;
 mod mailbox;
 mod option;
+mod option_list;
 mod permit;
 mod run;
 mod run_approvals;

@@ -161,6 +161,7 @@ pub use self::approval::{
     ApprovalOutcome, ApprovalRecord, ApprovedCall, RejectedVerdict, RequestedCall, Suspended, SuspendedError,
     VerdictFault,
 };
+pub use self::arguments::CallArguments;
 pub use self::backoff::Backoff;
 pub use self::cancellation::Cancellation;
 pub use self::cx::{Caller, Cx};

@@ -61,7 +61,12 @@
 //!
 //! A [`Permit`] decides who may call what, before approval is requested and before a handler sees anything. A closure
 //! permits or denies calls; a type hides tools as well, by [`Permit::sees`]: a hidden tool does not exist for its caller,
-//! in a call, in a suggestion and in [`Dispatch::list`]. A permit that fails or panics denies.
+//! in a call, in a suggestion and in [`Dispatch::list`]. It may also decide on the decoded arguments, by
+//! [`Permit::permits_arguments`]. A permit that fails or panics denies.
+//!
+//! Permits, policies and observers add up. [`RunOptions::permit`] adds a permit: all of them must allow a call and see its
+//! tool, and the first denial decides. [`RunOptions::policy`] adds a policy: any of them may require approval.
+//! [`RunOptions::observe`] adds an observer: each receives every event.
 //!
 //! ```
 //! use haft::prelude::*;
@@ -70,7 +75,7 @@
 //! # let kit: Toolkit = Toolkit::from_iter([reboot]);
 //! let only_ana = |_tool: &Tool, _call: &ToolCall, cx: &Cx| match cx.caller() {
 //!     Some(caller) if *caller == "ana" => Permission::Allowed,
-//!     _ => Permission::Denied { reason: "only ana may do this".to_owned() },
+//!     _ => Permission::denied("only ana may do this"),
 //! };
 //! # let calls = [ToolCall::new("c1", "reboot", "{}")];
 //! let run = kit.run_with(calls, RunOptions::new().caller("bob").permit(only_ana));
@@ -78,7 +83,9 @@
 //! assert_eq!(main_(run)[0].failure().unwrap().message, "only ana may do this");
 //! ```
 //!
-//! A permit that has to wait, for a database for example, returns [`Permitting::later`].
+//! A permit that has to wait, for a database for example, returns [`Permitting::later`]. One that denies may name its
+//! rule, by [`Permission::by_rule`]: the operator finds it in the failure's cause and in the call's span, the model never
+//! reads it.
 //!
 //! A permit or a policy that looks at what a tool may do asks `tool.annotations().may_destroy()`: unless annotated
 //! otherwise a tool may, and a readonly one may not.
@@ -107,4 +114,4 @@ pub use haft_core::{
 };
 // permits
 #[doc(inline)]
-pub use haft_core::{Permission, Permit, Permitting};
+pub use haft_core::{CallArguments, Permission, Permit, Permitting};

@@ -13,6 +13,7 @@
 
 mod admission;
 mod approval;
+mod permitting;
 mod prior_approval;
 mod timeout;
 mod verdict;
@@ -24,23 +25,22 @@ use tokio::time::Instant;
 
 pub(crate) use self::approval::decoded;
 use self::approval::{AwaitingVerdict, Gated, NeedFuture};
+use self::permitting::AwaitingPermit;
 use self::timeout::Timeouts;
 use super::call_handle::RunShared;
 use super::cap::tighter;
 use super::execute::{HandlerExecution, internal_error};
 use super::mailbox::Mailbox;
 use super::option::{HandlerTask, RunOptions};
-use super::permit::Permission;
 #[cfg(feature = "approval")]
 use super::run_approvals::Suspending;
 use super::span::CallSpan;
 use super::spawned::spawn;
 use crate::approval::{PriorApproval, RejectedVerdict};
 use crate::call::ToolCall;
-use crate::cx::Cx;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::handler::{BoxError, BoxFuture, Prepared};
+use crate::handler::Prepared;
 use crate::isolation::Isolated;
 use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::result::Outcome;
@@ -73,8 +73,8 @@ pub(super) struct CallState {
 enum CallPhase {
     /// Nothing has happened yet. A call whose arguments a person edited starts again from here.
     New,
-    /// Its permit is being decided.
-    Permitting { tool: usize, cx: Cx, permit: Isolated<BoxFuture<Result<Permission, BoxError>>> },
+    /// One of its permits decides.
+    Permitting(AwaitingPermit),
     /// Policies decide whether approval is required.
     Deciding { gated: Box<Gated>, need: Isolated<NeedFuture> },
     /// The approval request was sent to the approver.
@@ -216,7 +216,7 @@ impl CallState {
     ) -> Result<Transition, ToolFailure> {
         match phase {
             CallPhase::New => self.look_up(index, call, step_cx),
-            CallPhase::Permitting { tool, cx, permit } => self.poll_permit(tool, cx, permit, call, step_cx, task),
+            CallPhase::Permitting(awaiting) => self.poll_permit(awaiting, call, step_cx, task),
             CallPhase::Deciding { gated, need } => self.poll_need(gated, need, call, step_cx, task),
             CallPhase::AwaitingVerdict(awaiting) => self.poll_verdict(awaiting, call, step_cx, task),
             CallPhase::Resolved(outcome) => Ok((CallPhase::Finished { pending: None }, Advance::Finished(*outcome))),
@@ -264,7 +264,7 @@ impl CallState {
             CallPhase::Running { execution, .. } => failure = execution.cancel(failure),
             CallPhase::AwaitingVerdict(awaiting) => pending = Some(awaiting.into_request()),
             CallPhase::New
-            | CallPhase::Permitting { .. }
+            | CallPhase::Permitting(_)
             | CallPhase::Deciding { .. }
             | CallPhase::Resolved(_)
             | CallPhase::Cleared { .. }
@@ -334,7 +334,7 @@ impl CallState {
         match &self.phase {
             CallPhase::Held { digest, .. } => Some(digest),
             CallPhase::New
-            | CallPhase::Permitting { .. }
+            | CallPhase::Permitting(_)
             | CallPhase::Deciding { .. }
             | CallPhase::AwaitingVerdict(_)
             | CallPhase::Resolved(_)
@@ -425,7 +425,7 @@ impl CallState {
             CallPhase::Running { timeouts, .. } => timeouts.as_ref().and_then(|timeouts| timeouts.due()),
             CallPhase::AwaitingVerdict(awaiting) => awaiting.expires,
             CallPhase::New
-            | CallPhase::Permitting { .. }
+            | CallPhase::Permitting(_)
             | CallPhase::Deciding { .. }
             | CallPhase::Resolved(_)
             | CallPhase::Cleared { .. }
@@ -455,7 +455,7 @@ impl CallState {
             CallPhase::AwaitingVerdict(_) => ToolFailure::new(FailureKind::Cancelled, NOT_ANSWERED_IN_TIME),
             CallPhase::Running { timeouts: None, .. }
             | CallPhase::New
-            | CallPhase::Permitting { .. }
+            | CallPhase::Permitting(_)
             | CallPhase::Deciding { .. }
             | CallPhase::Resolved(_)
             | CallPhase::Cleared { .. }

@@ -8,7 +8,6 @@ use futures_core::Stream;
 use super::option::RunOptions;
 use crate::call::ToolCall;
 use crate::event::ToolEvent;
-use crate::isolation::isolated;
 use crate::tool::ToolDescriptor;
 use crate::toolkit::Toolkit;
 
@@ -38,11 +37,7 @@ pub trait Dispatch: Send + Sync {
 
 impl Dispatch for Toolkit {
     fn list(&self, options: &RunOptions) -> Vec<Arc<ToolDescriptor>> {
-        let sees = |tool: &&crate::tool::Tool| match &options.permit {
-            None => true,
-            Some(permit) => isolated(|| permit.sees(tool, options.caller_ref())).unwrap_or_default(),
-        };
-        self.iter().filter(sees).map(crate::tool::Tool::descriptor).collect()
+        self.iter().filter(|tool| options.sees(tool)).map(crate::tool::Tool::descriptor).collect()
     }
 
     fn run_calls(&self, calls: Vec<ToolCall>, options: RunOptions) -> EventStream {

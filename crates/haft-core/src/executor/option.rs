@@ -3,6 +3,10 @@
 //! Options are one value, so that a run, a single call and every other implementation of [`Dispatch`](super::Dispatch)
 //! take the same. All are optional: by default every call that requires no approval is allowed, all calls run
 //! concurrently and nothing times out.
+//!
+//! Permits, policies and observers add up: giving another one never replaces an earlier one. So do services and
+//! extensions, where the last one of a type applies. Every other option is a single value, and the last one given
+//! applies.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -12,6 +16,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::approve::{Approve, Approver};
+use super::option_list::OptionList;
 use super::permit::Permit;
 #[cfg(feature = "approval")]
 use crate::approval::{ApprovalMemory, SigningKeys};
@@ -21,12 +26,12 @@ use crate::cx::Caller;
 use crate::emit::Emitter;
 use crate::event::ToolEvent;
 use crate::history::History;
-use crate::isolation::Isolated;
+use crate::isolation::{Isolated, isolated};
 use crate::schema::DecodeOptions;
 use crate::scope::RunScope;
 use crate::service::Services;
 use crate::timestamp::Timestamp;
-use crate::tool::{ApprovalPolicy, OutputCap};
+use crate::tool::{ApprovalPolicy, OutputCap, Tool};
 
 /// Options for running calls. Cloning is cheap.
 ///
@@ -43,8 +48,9 @@ pub struct RunOptions {
     pub(super) call_timeout: Option<Duration>,
     pub(super) call_idle_timeout: Option<Duration>,
     pub(super) output_cap: Option<OutputCap>,
-    pub(super) policy: Option<RunPolicy>,
-    pub(super) permit: Option<Arc<dyn Permit>>,
+    pub(super) policies: OptionList<ApprovalPolicy>,
+    pub(super) tool_policies: ToolPolicies,
+    pub(super) permits: OptionList<Arc<dyn Permit>>,
     pub(super) approver: Option<Arc<dyn Approver>>,
     pub(super) approval_timeout: Option<Duration>,
     pub(super) gate: Option<Arc<Gate>>,
@@ -52,18 +58,21 @@ pub struct RunOptions {
     pub(super) decode: DecodeOptions,
     pub(super) until: Option<RunDeadline>,
     pub(super) cancellation: Option<Cancellation>,
-    pub(super) observer: Option<Arc<Observer>>,
+    pub(super) observers: OptionList<Arc<Observer>>,
     pub(super) sink: Option<Emitter>,
     pub(super) handler_task: HandlerTask,
 }
 
 pub(super) type Observer = dyn Fn(&ToolEvent) + Send + Sync;
 
-/// The application's approval policy, in addition to or instead of the tools' policies.
-#[derive(Clone)]
-pub(super) enum RunPolicy {
-    Also(ApprovalPolicy),
-    Instead(ApprovalPolicy),
+/// The part that the tools' own approval policies have in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum ToolPolicies {
+    /// They apply beside those of the run.
+    #[default]
+    Applied,
+    /// Those of the run apply instead.
+    Replaced,
 }
 
 /// The deadline of a run.
@@ -123,25 +132,28 @@ impl RunOptions {
         self
     }
 
-    /// Adds an approval policy: a call requires approval if this policy or its tool's requires it. It covers signals
-    /// and interactions, but not calls that the provider executes, which can't be prevented.
+    /// Adds an approval policy: a call requires approval if its tool's policy or any of the run's requires it. It
+    /// covers signals and interactions, but not calls that the provider executes, which can't be prevented.
     #[must_use]
     pub fn policy(mut self, policy: ApprovalPolicy) -> Self {
-        self.policy = Some(RunPolicy::Also(policy));
+        self.policies.add(policy);
         self
     }
 
-    /// Replaces the tools' approval policies: a call requires approval only if this policy requires it.
+    /// Adds an approval policy and disables those of the tools: a call requires approval only if a policy of the run
+    /// requires it. Policies that were added before, or are added later, still apply.
     #[must_use]
     pub fn policy_instead(mut self, policy: ApprovalPolicy) -> Self {
-        self.policy = Some(RunPolicy::Instead(policy));
-        self
+        self.tool_policies = ToolPolicies::Replaced;
+        self.policy(policy)
     }
 
-    /// Sets the permit, which decides about every call before its arguments are read.
+    /// Adds a permit, which decides about every call: before its arguments are read, and if it wants to, about the
+    /// arguments. All permits must allow a call. They are asked in the order in which they were added, one after the
+    /// other, and the first denial decides. A tool is visible only if every permit sees it.
     #[must_use]
     pub fn permit(mut self, permit: impl Permit) -> Self {
-        self.permit = Some(Arc::new(Isolated::new(permit)));
+        self.permits.add(Arc::new(Isolated::new(permit)));
         self
     }
 
@@ -252,14 +264,15 @@ impl RunOptions {
         self
     }
 
-    /// Sets a function that receives every event when the reader does. When the stream is dropped, it receives what the
+    /// Adds a function that receives every event when the reader does. When the stream is dropped, it receives what the
     /// reader missed: the events that were not read, and a `cancelled` output for each unfinished call.
     ///
-    /// It must return quickly, and a panic in it is ignored: an observer can't affect the run.
+    /// It must return quickly, and a panic in it is ignored: an observer can't affect the run. Several observers receive
+    /// each event in the order in which they were added, also when one of them panics.
     #[must_use]
     pub fn observe(mut self, observer: impl Fn(&ToolEvent) + Send + Sync + 'static) -> Self {
         let observer = Isolated::new(observer);
-        self.observer = Some(Arc::new(move |event| observer(event)));
+        self.observers.add(Arc::new(move |event| observer(event)));
         self
     }
 
@@ -293,8 +306,10 @@ impl RunOptions {
             call_timeout,
             call_idle_timeout,
             output_cap,
-            policy,
-            permit,
+            policies,
+            // The tools' policies are replaced only together with a policy.
+            tool_policies: _,
+            permits,
             // Without a policy no approval is requested.
             approver: _,
             approval_timeout: _,
@@ -304,24 +319,37 @@ impl RunOptions {
             decode: _,
             until,
             cancellation,
-            observer,
+            observers,
             sink,
             handler_task,
         } = self;
         call_timeout.is_none()
             && call_idle_timeout.is_none()
             && output_cap.is_none()
-            && policy.is_none()
-            && permit.is_none()
+            && policies.is_empty()
+            && permits.is_empty()
             && until.is_none()
             && cancellation.is_none()
-            && observer.is_none()
+            && observers.is_empty()
             && sink.is_none()
             && *handler_task == HandlerTask::Inline
     }
 
     pub(super) fn caller_ref(&self) -> Option<&Caller> {
         self.scope.as_ref()?.caller.as_ref()
+    }
+
+    /// Reports whether the caller may know of a tool: every permit must see it.
+    pub(super) fn sees(&self, tool: &Tool) -> bool {
+        let caller = self.caller_ref();
+        self.permits.as_slice().iter().all(|permit| isolated(|| permit.sees(tool, caller)).unwrap_or_default())
+    }
+
+    /// Passes an event to every observer. An observer can't affect the run or another observer, so a panic is ignored.
+    pub(super) fn notify_observers(&self, event: &ToolEvent) {
+        for observer in self.observers.as_slice() {
+            drop(isolated(|| observer(event)));
+        }
     }
 
     /// Returns the options by which argument text is read.
@@ -365,7 +393,9 @@ impl fmt::Debug for RunOptions {
         f.debug_struct("RunOptions")
             .field("concurrency", &self.concurrency)
             .field("call_timeout", &self.call_timeout)
-            .field("permit", &self.permit.is_some())
+            .field("permits", &self.permits.as_slice().len())
+            .field("policies", &self.policies.as_slice().len())
+            .field("observers", &self.observers.as_slice().len())
             .field("approvals", &self.approver.is_some())
             .field("caller", &self.caller_ref())
             .field("handler_task", &self.handler_task)

@@ -1,11 +1,14 @@
 //! Permits: an extension point that decides which caller may call which tool.
 //!
-//! A run checks its permit for every call of a known tool, before the arguments are read. Without a permit all calls
-//! are allowed. A permit that fails or panics denies the call.
+//! A run asks its permits about every call of a known tool, twice: before the arguments are read, and about the decoded
+//! arguments, before approval is requested. All of them must allow the call. They are asked in the order in which they
+//! were added, one after the other; the first denial decides. Without a permit all calls are allowed. A permit that
+//! fails or panics denies the call.
 
 use std::fmt;
 use std::future::ready;
 
+use crate::arguments::CallArguments;
 use crate::call::ToolCall;
 use crate::cx::{Caller, Cx};
 use crate::handler::{BoxError, BoxFuture};
@@ -31,8 +34,57 @@ pub trait Permit: Send + Sync + 'static {
     /// Decides whether this call may run, or surface if it has no handler here. The context names the caller.
     fn permit(&self, tool: &Tool, call: &ToolCall, cx: &Cx) -> Permitting;
 
+    /// Decides whether this call may run with these arguments, which are valid. It is called after [`permit`], before
+    /// approval is requested, and again for arguments that a person edited; not for calls that the provider executes.
+    ///
+    /// The default allows every call and reads nothing. A permit that overrides it decides on exactly what would run:
+    /// the arguments are read a second time when it reads them, and a middleware that changes them afterwards ends the
+    /// call as `denied`.
+    ///
+    /// ```
+    /// use haft_core::{BoxError, CallArguments, Cx, Permission, Permit, Permitting, Tool, ToolCall};
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Deserialize)]
+    /// struct Transfer { cents: u64 }
+    ///
+    /// struct SmallTransfers;
+    ///
+    /// impl SmallTransfers {
+    ///     fn check(&self, arguments: &CallArguments<'_>) -> Result<Permission, BoxError> {
+    ///         // Arguments that can't be read are an error, and an error denies.
+    ///         let transfer: Transfer = arguments.decode()?;
+    ///         if transfer.cents <= 10_000 { return Ok(Permission::Allowed); }
+    ///         Ok(Permission::denied("at most 100 euros").by_rule("small-transfers"))
+    ///     }
+    /// }
+    ///
+    /// impl Permit for SmallTransfers {
+    ///     fn permit(&self, _: &Tool, _: &ToolCall, _: &Cx) -> Permitting {
+    ///         Permission::Allowed.into()
+    ///     }
+    ///
+    ///     fn permits_arguments(
+    ///         &self,
+    ///         tool: &Tool,
+    ///         _: &ToolCall,
+    ///         arguments: &CallArguments<'_>,
+    ///         _: &Cx,
+    ///     ) -> Permitting {
+    ///         if tool.name() == "transfer" { self.check(arguments).into() } else { Permission::Allowed.into() }
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// [`permit`]: Self::permit
+    fn permits_arguments(&self, tool: &Tool, call: &ToolCall, arguments: &CallArguments<'_>, cx: &Cx) -> Permitting {
+        let _ = (tool, call, arguments, cx);
+        Permitting(PermitDecision::Unchecked)
+    }
+
     /// Reports whether the caller may know of the tool. This is the only way to hide tools: a hidden tool is not
-    /// listed, never suggested, and unknown to the caller; [`permit`](Permit::permit) is not called for it.
+    /// listed, never suggested, and unknown to the caller; [`permit`](Permit::permit) is not called for it. A tool is
+    /// visible only if every permit of the run sees it.
     fn sees(&self, tool: &Tool, caller: Option<&Caller>) -> bool {
         let _ = (tool, caller);
         true
@@ -49,6 +101,9 @@ pub enum Permission {
     Denied {
         /// The reason, for the model. A blank reason is replaced.
         reason: String,
+        /// The name of the rule that denied the call, for the operator: it is part of the failure's cause and the field
+        /// `haft.rule` of the call's span. The model never reads it.
+        rule: Option<String>,
     },
 }
 
@@ -57,6 +112,8 @@ pub enum Permission {
 pub struct Permitting(pub(super) PermitDecision);
 
 pub(super) enum PermitDecision {
+    /// Allowed without regard to the arguments: the default of [`Permit::permits_arguments`].
+    Unchecked,
     Now(Result<Permission, BoxError>),
     Later(BoxFuture<Result<Permission, BoxError>>),
 }
@@ -64,7 +121,24 @@ pub(super) enum PermitDecision {
 impl Permission {
     /// Denies the call for this reason.
     pub fn denied(reason: impl Into<String>) -> Self {
-        Self::Denied { reason: reason.into() }
+        Self::Denied { reason: reason.into(), rule: None }
+    }
+
+    /// Names the rule that denied the call, for the operator. A permission that allows stays as it is.
+    ///
+    /// ```
+    /// use haft_core::Permission;
+    ///
+    /// let denied = Permission::denied("nothing may be deleted").by_rule("no-deletes");
+    /// assert!(matches!(denied, Permission::Denied { rule: Some(rule), .. } if rule == "no-deletes"));
+    /// assert_eq!(Permission::Allowed.by_rule("no-deletes"), Permission::Allowed);
+    /// ```
+    #[must_use]
+    pub fn by_rule(self, rule: impl Into<String>) -> Self {
+        match self {
+            Self::Allowed => Self::Allowed,
+            Self::Denied { reason, .. } => Self::Denied { reason, rule: Some(rule.into()) },
+        }
     }
 }
 
@@ -81,6 +155,7 @@ impl Permitting {
     /// Waits for the decision.
     pub fn decided(self) -> impl Future<Output = Result<Permission, BoxError>> + Send + 'static {
         match self.0 {
+            PermitDecision::Unchecked => Box::pin(ready(Ok(Permission::Allowed))),
             PermitDecision::Now(decision) => Box::pin(ready(decision)),
             PermitDecision::Later(decision) => decision,
         }
@@ -114,6 +189,10 @@ impl<P: Permit> Permit for Isolated<P> {
         P::permit(self, tool, call, cx)
     }
 
+    fn permits_arguments(&self, tool: &Tool, call: &ToolCall, arguments: &CallArguments<'_>, cx: &Cx) -> Permitting {
+        P::permits_arguments(self, tool, call, arguments, cx)
+    }
+
     fn sees(&self, tool: &Tool, caller: Option<&Caller>) -> bool {
         P::sees(self, tool, caller)
     }
@@ -122,6 +201,7 @@ impl<P: Permit> Permit for Isolated<P> {
 impl fmt::Debug for Permitting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
+            PermitDecision::Unchecked => f.write_str("Permitting(unchecked)"),
             PermitDecision::Now(decision) => f.debug_tuple("Permitting").field(decision).finish(),
             PermitDecision::Later(_) => f.write_str("Permitting(later)"),
         }

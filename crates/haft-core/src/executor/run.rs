@@ -35,7 +35,7 @@ use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{BoxFuture, invalid_input};
-use crate::isolation::{Isolated, isolated, wake_isolated};
+use crate::isolation::{Isolated, wake_isolated};
 use crate::result::ToolResult;
 use crate::toolkit::{NotRunnable, ToolSet, Toolkit};
 
@@ -312,14 +312,13 @@ impl Run {
         {
             shared.mailbox.release_capacity(*index);
         }
-        self.notify_observer(&event);
+        self.notify_observers(&event);
         Some(event)
     }
 
-    fn notify_observer(&self, event: &ToolEvent) {
-        if let Some(observer) = self.options.observer.as_ref().filter(|_| !self.is_planning()) {
-            // An observer can't affect the run, so its panic is ignored.
-            drop(isolated(|| observer(event)));
+    fn notify_observers(&self, event: &ToolEvent) {
+        if !self.is_planning() {
+            self.options.notify_observers(event);
         }
     }
 }
@@ -353,7 +352,7 @@ impl Stream for Run {
     }
 }
 
-/// Drops the handlers. The observer and tracing receive the events that were not read and a `cancelled` output for each
+/// Drops the handlers. The observers and tracing receive the events that were not read and a `cancelled` output for each
 /// unfinished call.
 impl Drop for Run {
     fn drop(&mut self) {
@@ -363,7 +362,7 @@ impl Drop for Run {
             for (index, call) in self.calls.iter().enumerate().filter(|(index, _)| !done.contains(index)) {
                 let result = ToolResult::cancelled(call, ABANDONED);
                 CallSpan::record_unstarted(call, &result.outcome);
-                self.notify_observer(&ToolEvent::Output { index, result });
+                self.notify_observers(&ToolEvent::Output { index, result });
             }
             return;
         }

@@ -64,6 +64,7 @@ impl CallSpan {
                 gen_ai.tool.call.result = field::Empty,
                 "error.type" = field::Empty,
                 haft.started = field::Empty,
+                haft.rule = field::Empty,
                 haft.queue_seconds = field::Empty,
                 haft.run_seconds = field::Empty,
             )
@@ -94,6 +95,14 @@ impl CallSpan {
     pub(super) fn begin(&mut self) {
         if let Some(open) = &mut self.0 {
             open.started = Some(Instant::now());
+        }
+    }
+
+    /// Records the permit's rule that denied the call.
+    pub(super) fn record_rule(&self, rule: &str) {
+        if let Some(open) = &self.0 {
+            // The subscriber is user code.
+            drop(isolated(|| open.span.get().record("haft.rule", rule)));
         }
     }
 

@@ -22,7 +22,7 @@ use crate::result::Outcome;
 use crate::tool::{MissingHandler, Tool};
 
 /// The message of a call whose arguments a middleware changed after they were approved.
-const CHANGED: &str = "the arguments were changed after the call was approved";
+const CHANGED: &str = "the arguments were changed after the call was approved or permitted";
 
 /// One call on its path to the handler.
 pub struct Request {
@@ -184,7 +184,7 @@ impl Request {
 /// Changing a request, for everything inside of the middleware.
 impl Request {
     /// Replaces the arguments. They are checked like any others before they reach the handler. A call that is subject to
-    /// approval keeps its arguments: with others it is denied, as those were not approved.
+    /// approval, or whose arguments a permit has checked, keeps its arguments: with others it is denied.
     #[must_use]
     pub fn with_arguments(mut self, arguments: &Value) -> Self {
         let before = std::mem::replace(&mut self.arguments, JsonText::from(arguments).as_str().into());

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::arguments::PolicyArguments;
+use crate::arguments::CallArguments;
 use crate::call::{CallId, ToolCall};
 use crate::cx::{Caller, Cx};
 use crate::handler::{BoxError, BoxFuture};
@@ -68,7 +68,7 @@ pub enum ApprovalNeed {
 #[derive(Clone, Debug)]
 pub struct PolicyError(Arc<Isolated<BoxError>>);
 
-type PolicyFn = dyn Fn(&PolicyArguments<'_>, ApprovalCx) -> BoxFuture<ApprovalNeed> + Send + Sync;
+type PolicyFn = dyn Fn(&CallArguments<'_>, ApprovalCx) -> BoxFuture<ApprovalNeed> + Send + Sync;
 
 #[derive(Clone, Default)]
 enum PolicyRule {
@@ -119,7 +119,7 @@ impl ApprovalPolicy {
         E: Into<BoxError>,
     {
         let decide = Isolated::new(decide);
-        Self(PolicyRule::When(Arc::new(move |arguments, cx| match arguments.read::<P>() {
+        Self(PolicyRule::When(Arc::new(move |arguments, cx| match arguments.decode::<P>() {
             Ok(params) => {
                 let needed = decide(params, cx);
                 Box::pin(async move { ApprovalNeed::from_answer(needed.await.map_err(Into::into)) })
@@ -146,13 +146,13 @@ impl ApprovalPolicy {
         arguments: &Value,
         cx: ApprovalCx,
     ) -> impl Future<Output = ApprovalNeed> + Send + 'static + use<> {
-        self.decide(&PolicyArguments::tree(arguments), cx)
+        self.decide(&CallArguments::from_tree(arguments), cx)
     }
 
     /// Decides whether a call requires approval.
     pub(crate) fn decide(
         &self,
-        arguments: &PolicyArguments<'_>,
+        arguments: &CallArguments<'_>,
         cx: ApprovalCx,
     ) -> impl Future<Output = ApprovalNeed> + Send + 'static + use<> {
         let decided = match &self.0 {

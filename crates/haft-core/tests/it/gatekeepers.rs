@@ -128,7 +128,7 @@ async fn a_permit_around_another_can_await_its_decision() {
     assert_eq!(Permitting::from(Permission::Allowed).decided().await.unwrap(), Permission::Allowed);
     let later = Permitting::later(async { Ok::<_, BoxError>(Permission::denied("no")) });
     assert_eq!(format!("{later:?}"), "Permitting(later)");
-    assert_eq!(later.decided().await.unwrap(), Permission::Denied { reason: "no".into() });
+    assert_eq!(later.decided().await.unwrap(), Permission::denied("no"));
     let failed = Permitting::from(Err::<Permission, _>("broken"));
     assert_eq!(failed.decided().await.unwrap_err().to_string(), "broken");
 }

@@ -82,7 +82,11 @@ mod middleware;
 #[cfg(all(feature = "validate", feature = "approval"))]
 mod one_path;
 #[cfg(feature = "validate")]
+mod option_composition;
+#[cfg(feature = "validate")]
 mod output_cap;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod permit_arguments;
 #[cfg(feature = "validate")]
 mod provider_executed;
 mod repairs;

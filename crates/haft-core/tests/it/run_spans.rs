@@ -162,6 +162,24 @@ async fn the_cause_is_recorded_with_the_failure() {
     assert_eq!(seen.events[0].get("kind"), Some("execution_error"));
 }
 
+#[tokio::test]
+async fn the_rule_of_a_denial_is_recorded() {
+    for (permission, rule, cause) in [
+        (
+            Permission::denied("no").by_rule("office-hours"),
+            Some("office-hours"),
+            Some("denied by the rule `office-hours`"),
+        ),
+        (Permission::denied("no"), None, None),
+    ] {
+        let options = RunOptions::new().permit(move |_: &Tool, _: &ToolCall, _: &Cx| permission.clone());
+        let seen = Recorder::watch(double().run_with(calls([("double", "1")]), options).collect_results()).await;
+        assert_eq!(seen.spans[0].get("error.type"), Some("permission_denied"));
+        assert_eq!(seen.spans[0].get("haft.rule"), rule);
+        assert_eq!(seen.events[0].get("cause"), cause);
+    }
+}
+
 /// The cause that is worth knowing is often further down.
 #[tokio::test]
 async fn the_cause_is_recorded_down_to_its_root() {

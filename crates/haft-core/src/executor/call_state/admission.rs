@@ -1,32 +1,24 @@
-//! The first steps of a call: look up the tool, check the permit, read and check the arguments. Approval comes next, in
+//! The first steps of a call: look up the tool, ask the permits, read and check the arguments. The permits decide in
+//! [`permitting`](super::permitting), before and after the arguments are read; approval comes next, in
 //! [`approval`](super::approval). A signal or an interaction takes the same steps and surfaces after them.
 //!
 //! A step that fails ends the call. No code of a handler has run when one of these steps rejects the call.
 
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::OnceLock;
 
 use super::approval::{Gated, Policies, decoded};
-use super::{Advance, CallPhase, CallState, Ready, StepCx, Transition, cleared};
+use super::{CallState, Ready, StepCx, Transition, cleared};
 use crate::approval::PriorApproval;
 use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::executor::execute::prepare_isolated;
-use crate::executor::permit::{Permission, PermitDecision};
 use crate::executor::span::CallSpan;
 use crate::failure::ToolFailure;
-use crate::failure_kind::FailureKind;
-use crate::handler::{BoxError, BoxFuture, broken};
-use crate::isolation::{Isolated, isolated};
+use crate::handler::broken;
+use crate::isolation::Isolated;
 use crate::nearest::{SUGGESTED, ranked};
 use crate::result::ToolResult;
 use crate::tool::{Execution, Tool};
-
-/// The message to the model about a permit that failed to decide.
-const UNDECIDED: &str = "the permission check failed, so this call was not run";
-
-/// A permit that decides later.
-type PermitFuture = Isolated<BoxFuture<Result<Permission, BoxError>>>;
 
 impl CallState {
     pub(super) fn look_up(
@@ -44,44 +36,14 @@ impl CallState {
         }
         let Some((tool_index, tool)) = found else { return Err(step_cx.unknown_tool(call, None)) };
         let cx = Cx::in_run(step_cx.run_shared.call_handle(index, tool_index));
-        let Some(permit) = &step_cx.options.permit else { return self.prepare(tool_index, cx, call, step_cx) };
-        if !isolated(|| permit.sees(tool, cx.caller())).unwrap_or_default() {
+        if !step_cx.options.sees(tool) {
             return Err(step_cx.unknown_tool(call, Some(tool)));
         }
-        match isolated(|| permit.permit(tool, call, &cx)).map(|permitting| permitting.0) {
-            Ok(PermitDecision::Now(decision)) => {
-                permitted(decision)?;
-                self.prepare(tool_index, cx, call, step_cx)
-            }
-            Ok(PermitDecision::Later(permit)) => {
-                Ok((CallPhase::Permitting { tool: tool_index, cx, permit: Isolated::new(permit) }, Advance::Moved))
-            }
-            Err(panicked) => Err(undecided(panicked)),
-        }
+        self.ask_permits(0, tool_index, cx, call, step_cx)
     }
 
-    pub(super) fn poll_permit(
-        &mut self,
-        tool: usize,
-        cx: Cx,
-        mut permit: PermitFuture,
-        call: &ToolCall,
-        step_cx: StepCx<'_>,
-        task: &mut Context<'_>,
-    ) -> Result<Transition, ToolFailure> {
-        match isolated(|| Pin::new(&mut permit).poll(task)) {
-            Ok(Poll::Pending) => Ok((CallPhase::Permitting { tool, cx, permit }, Advance::Pending)),
-            Ok(Poll::Ready(decision)) => {
-                permitted(decision)?;
-                drop(permit);
-                self.prepare(tool, cx, call, step_cx)
-            }
-            Err(panicked) => Err(undecided(panicked)),
-        }
-    }
-
-    /// Reads and checks the arguments, and determines whether approval may be required.
-    fn prepare(
+    /// Reads and checks the arguments, and determines whether a permit or a policy has to see them.
+    pub(super) fn prepare(
         &mut self,
         tool_index: usize,
         cx: Cx,
@@ -92,48 +54,49 @@ impl CallState {
         if let Some(problems) = step_cx.problems.filter(|_| tool.requires_handler()) {
             return Err(broken(problems.clone()));
         }
-        let policies = Policies::of(tool, step_cx);
-        let is_gated = step_cx.is_planning || self.prior.is_some() || !policies.are_silent();
-        let (ready, gated_cx) = match tool.execution(call) {
-            // A call that the provider executes can't be prevented any more, so no policy is evaluated.
-            Execution::Provider => return Err(ToolResult::non_local_tool(call).into_failure()),
+        let is_gated = self.is_gated(tool, step_cx);
+        let is_checked = is_gated || !step_cx.options.permits.is_empty();
+        match tool.execution(call) {
+            // A call that the provider executes can't be prevented any more: nothing decides on its arguments.
+            Execution::Provider => Err(ToolResult::non_local_tool(call).into_failure()),
             Execution::Surfaced => {
-                if !is_gated {
-                    decoded(tool, &call.arguments, &step_cx.options.decode)?;
-                }
-                (Ready::Surfaced, Some(cx))
+                let arguments = decoded(tool, &call.arguments, &step_cx.options.decode);
+                let arguments = arguments.map_err(|failure| self.unreadable(failure))?;
+                let gated = Gated::new(tool_index, cx, Ready::Surfaced, arguments.into());
+                self.ask_about_arguments(0, gated, call, step_cx)
             }
             Execution::Handler => {
-                let gated_cx = is_gated.then(|| cx.clone());
+                let checked_cx = is_checked.then(|| cx.clone());
                 let prepared = prepare_isolated(|| tool.prepare_found(call, cx));
                 let mut prepared = prepared.map_err(|failure| self.unreadable(*failure))?;
                 self.repairs = prepared.take_repairs();
                 if is_gated {
                     prepared.bind_arguments();
                 }
-                (Ready::Handler(Isolated::new(prepared)), gated_cx)
+                let ready = Ready::Handler(Isolated::new(prepared));
+                let Some(cx) = checked_cx else {
+                    return Ok(cleared(tool_index, ready, String::new(), call, step_cx));
+                };
+                self.ask_about_arguments(0, Gated::new(tool_index, cx, ready, OnceLock::new()), call, step_cx)
             }
-        };
-        match gated_cx.filter(|_| is_gated) {
-            Some(cx) => self.seek_approval(Box::new(Gated::new(tool_index, cx, ready)), call, step_cx, &policies),
-            None => Ok(cleared(tool_index, ready, String::new(), call, step_cx)),
         }
+    }
+
+    /// Reports whether a decision on approval has to be made about the call.
+    pub(super) fn is_gated(&self, tool: &Tool, step_cx: StepCx<'_>) -> bool {
+        step_cx.is_planning || self.prior.is_some() || !Policies::of(tool, step_cx.options).are_silent()
     }
 }
 
 impl StepCx<'_> {
     /// Returns the failure of a call whose tool does not exist as far as the caller may know. `hidden` is a tool that
-    /// the caller must not learn of. The permit is evaluated only for tools that would be named.
+    /// the caller must not learn of. The permits are asked only about tools that would be named.
     fn unknown_tool(&self, call: &ToolCall, hidden: Option<&Tool>) -> ToolFailure {
         let tools = self.set.with_scopes().map(|(tool, _)| tool);
-        let Some(permit) = &self.options.permit else {
+        if self.options.permits.is_empty() {
             return ToolResult::unknown_tool_among(call, tools.map(Tool::name)).into_failure();
-        };
-        let caller = self.options.caller_ref();
-        let sees = |tool: &&Tool| {
-            hidden.is_none_or(|hidden| !tool.is_same(hidden))
-                && isolated(|| permit.sees(tool, caller)).unwrap_or_default()
-        };
+        }
+        let sees = |tool: &&Tool| hidden.is_none_or(|hidden| !tool.is_same(hidden)) && self.options.sees(tool);
         let near = ranked(&call.name, tools.clone().map(|tool| (tool.name(), tool)));
         let near: Vec<&str> = near.into_iter().filter(sees).take(SUGGESTED).map(Tool::name).collect();
         let result = if near.is_empty() {
@@ -143,17 +106,4 @@ impl StepCx<'_> {
         };
         result.into_failure()
     }
-}
-
-/// Rejects everything but a plain permission.
-fn permitted(decision: Result<Permission, BoxError>) -> Result<(), ToolFailure> {
-    match decision {
-        Ok(Permission::Allowed) => Ok(()),
-        Ok(Permission::Denied { reason }) => Err(ToolFailure::new(FailureKind::PermissionDenied, reason)),
-        Err(error) => Err(undecided(error)),
-    }
-}
-
-fn undecided(cause: impl Into<BoxError>) -> ToolFailure {
-    ToolFailure::new(FailureKind::PermissionDenied, UNDECIDED).cause(cause)
 }

@@ -5,7 +5,7 @@
 
 use std::future::ready;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -14,11 +14,11 @@ use tokio::time::Instant;
 use super::verdict::judge;
 use super::{Advance, CallPhase, CallState, Ready, StepCx, Transition, cleared};
 use crate::approval::{ApprovalOutcome, AtGate, PriorApproval, RejectedVerdict, VerdictFault, digest_of};
-use crate::arguments::{Arguments, PolicyArguments};
+use crate::arguments::{Arguments, CallArguments};
 use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::executor::approve::ApprovalAnswer;
-use crate::executor::option::{RunOptions, RunPolicy};
+use crate::executor::option::{RunOptions, ToolPolicies};
 #[cfg(feature = "approval")]
 use crate::executor::run_approvals::Suspending;
 use crate::failure::ToolFailure;
@@ -46,8 +46,8 @@ pub(super) struct Gated {
     pub(super) tool: usize,
     pub(super) cx: Cx,
     pub(super) ready: Ready,
-    /// The decoded arguments.
-    arguments: Arguments,
+    /// The decoded arguments, once something other than the handler has read them.
+    arguments: OnceLock<Arguments>,
     /// Binds an approval to the arguments and the tool. Computed when it is first needed.
     pub(super) digest: String,
     /// The number of requests sent to the approver.
@@ -63,10 +63,10 @@ pub(super) struct AwaitingVerdict {
     pub(super) expires: Option<Instant>,
 }
 
-/// The policies that decide about a call, the tool's own first.
+/// The policies that decide about a call: the tool's own, and those of the run in the order they were added.
 pub(super) struct Policies<'a> {
     own: Option<&'a ApprovalPolicy>,
-    also: Option<&'a ApprovalPolicy>,
+    added: &'a [ApprovalPolicy],
 }
 
 /// The decision of the policies, and the rule it was made by.
@@ -76,14 +76,20 @@ pub(super) type NeedFuture = BoxFuture<(ApprovalNeed, ApprovalRule)>;
 type AnswerFuture = BoxFuture<Result<ApprovalAnswer, BoxError>>;
 
 impl Gated {
-    pub(super) fn new(tool: usize, cx: Cx, ready: Ready) -> Self {
-        Self { tool, cx, ready, arguments: Arguments::default(), digest: String::new(), tries: 0 }
+    pub(super) fn new(tool: usize, cx: Cx, ready: Ready, arguments: OnceLock<Arguments>) -> Self {
+        Self { tool, cx, ready, arguments, digest: String::new(), tries: 0 }
+    }
+
+    /// Returns the arguments, for a permit or a policy to decide on.
+    pub(super) fn call_arguments<'a>(&'a self, call: &'a ToolCall, step_cx: StepCx<'a>) -> CallArguments<'a> {
+        CallArguments::of(&self.arguments, step_cx.tool(self.tool), &call.arguments, &step_cx.options.decode)
     }
 
     /// Computes the digest that binds an approval to this call.
     pub(super) fn bind_digest(&mut self, call: &ToolCall, step_cx: StepCx<'_>) {
         if self.digest.is_empty() {
-            self.digest = digest_of(step_cx.tool(self.tool), &self.arguments, &call.arguments);
+            let arguments = self.arguments.get().unwrap_or(&Arguments::TextOnly);
+            self.digest = digest_of(step_cx.tool(self.tool), arguments, &call.arguments);
         }
     }
 
@@ -104,12 +110,12 @@ impl AwaitingVerdict {
 }
 
 impl<'a> Policies<'a> {
-    pub(super) fn of(tool: &'a Tool, step_cx: StepCx<'a>) -> Self {
-        match &step_cx.options.policy {
-            None => Self { own: Some(tool.approval()), also: None },
-            Some(RunPolicy::Also(policy)) => Self { own: Some(tool.approval()), also: Some(policy) },
-            Some(RunPolicy::Instead(policy)) => Self { own: None, also: Some(policy) },
-        }
+    pub(super) fn of(tool: &'a Tool, options: &'a RunOptions) -> Self {
+        let own = match options.tool_policies {
+            ToolPolicies::Applied => Some(tool.approval()),
+            ToolPolicies::Replaced => None,
+        };
+        Self { own, added: options.policies.as_slice() }
     }
 
     /// Reports whether no policy can require approval.
@@ -119,7 +125,7 @@ impl<'a> Policies<'a> {
 
     fn iter(&self) -> impl Iterator<Item = (&'a ApprovalPolicy, ApprovalRule)> + use<'a> {
         let own = self.own.map(|policy| (policy, ApprovalRule::ToolPolicy));
-        own.into_iter().chain(self.also.map(|policy| (policy, ApprovalRule::RunPolicy)))
+        own.into_iter().chain(self.added.iter().map(|policy| (policy, ApprovalRule::RunPolicy)))
     }
 }
 
@@ -130,33 +136,31 @@ impl CallState {
         mut gated: Box<Gated>,
         call: &ToolCall,
         step_cx: StepCx<'_>,
-        policies: &Policies<'_>,
     ) -> Result<Transition, ToolFailure> {
         let tool = step_cx.tool(gated.tool);
-        let arguments = decoded(tool, &call.arguments, &step_cx.options.decode);
-        gated.arguments = arguments.map_err(|failure| self.unreadable(failure))?;
+        if gated.arguments.get().is_none() {
+            let arguments = decoded(tool, &call.arguments, &step_cx.options.decode);
+            gated.arguments = arguments.map_err(|failure| self.unreadable(failure))?.into();
+        }
         if let Some(prior) = self.prior.take() {
             gated = match self.apply_prior_approval(*prior, gated, call, step_cx)? {
                 Ok(transition) => return Ok(transition),
                 Err(undecided) => undecided,
             };
         }
+        let policies = Policies::of(tool, step_cx.options);
         if let Some((_, rule)) = policies.iter().find(|(policy, _)| policy.is_always()) {
             return self.decided(gated, call, step_cx, Ok((ApprovalNeed::Needed, rule)));
         }
         let about = ApprovalCx::of(call, Some(&gated.cx));
-        let arguments = PolicyArguments::of(&gated.arguments, tool, &call.arguments, &step_cx.options.decode);
-        let need = isolated(|| {
-            let needs = policies.iter().map(|(policy, rule)| {
-                let need = Box::pin(policy.decide(&arguments, about.clone())) as BoxFuture<ApprovalNeed>;
-                (Isolated::new(need), rule)
-            });
-            Box::pin(any_needed(needs.collect())) as NeedFuture
+        let arguments = gated.call_arguments(call, step_cx);
+        // A policy that panics here is undecided when it is its turn: an earlier one may require approval.
+        let needs = policies.iter().map(|(policy, rule)| {
+            let need = isolated(|| Box::pin(policy.decide(&arguments, about.clone())) as BoxFuture<ApprovalNeed>);
+            (Isolated::new(need.unwrap_or_else(undecided)), rule)
         });
-        match need {
-            Ok(need) => Ok((CallPhase::Deciding { gated, need: Isolated::new(need) }, Advance::Moved)),
-            Err(panicked) => self.decided(gated, call, step_cx, Err(panicked)),
-        }
+        let need = Box::pin(any_needed(needs.collect())) as NeedFuture;
+        Ok((CallPhase::Deciding { gated, need: Isolated::new(need) }, Advance::Moved))
     }
 
     pub(super) fn poll_need(
@@ -424,6 +428,10 @@ async fn any_needed(needs: Vec<(Isolated<BoxFuture<ApprovalNeed>>, ApprovalRule)
         last = rule;
     }
     (ApprovalNeed::NotNeeded, last)
+}
+
+fn undecided(panicked: Panicked) -> BoxFuture<ApprovalNeed> {
+    Box::pin(ready(ApprovalNeed::Undecided(PolicyError::new(panicked))))
 }
 
 /// Returns the longest time to wait for an answer: one that arrives after the request has expired could not be used.

@@ -189,6 +189,9 @@ pub(super) async fn causes(messages: &mut Messages) {
     messages.caused("the tool has no handler", &failed(later, "1").await);
     let denied = RunOptions::new().permit(|_: &Tool, _: &ToolCall, _: &Cx| Err::<Permission, _>("no session"));
     messages.caused("the permit failed", &failed_with(named("search"), "", denied).await);
+    let ruled = |_: &Tool, _: &ToolCall, _: &Cx| Permission::denied("not now").by_rule("office-hours");
+    let ruled = failed_with(named("search"), "", RunOptions::new().permit(ruled)).await;
+    messages.caused("denied by a rule of a permit", &ruled);
     let policy = ApprovalPolicy::try_when(|(), _| async { Err::<bool, _>("no session") });
     let asking = Tool::new("pay").needs_approval(policy).handler(|(), _cx| async {}).unwrap();
     messages.caused("the approval policy failed", &failed(asking, "").await);

@@ -1,0 +1,153 @@
+//! Permission for a call: every permit of the run must allow it, once as it came and once with its decoded arguments.
+//!
+//! The permits of a step are asked one after the other, in the order in which they were added. A permit is asked only
+//! after all before it have allowed the call, so the first denial decides, and a slow permit is never started in vain.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use super::approval::Gated;
+use super::{Advance, CallPhase, CallState, Ready, StepCx, Transition, cleared};
+use crate::call::ToolCall;
+use crate::cx::Cx;
+use crate::executor::permit::{Permission, PermitDecision};
+use crate::failure::ToolFailure;
+use crate::failure_kind::FailureKind;
+use crate::handler::{BoxError, BoxFuture};
+use crate::isolation::{Isolated, isolated};
+
+/// The message to the model about a permit that failed to decide.
+const UNDECIDED: &str = "the permission check failed, so this call was not run";
+
+/// A call that waits for the decision of one of its permits.
+pub(super) struct AwaitingPermit {
+    step: PermitStep,
+    /// The index of the permit to be asked next.
+    next: usize,
+    decision: Isolated<BoxFuture<Result<Permission, BoxError>>>,
+}
+
+/// The step in which permits are asked, with what the call needs after it.
+enum PermitStep {
+    /// About the call as it came.
+    Call { tool: usize, cx: Cx },
+    /// About its arguments, which are valid.
+    Arguments(Box<Gated>),
+}
+
+/// The rule of a permit that denied a call.
+#[derive(Debug, thiserror::Error)]
+#[error("denied by the rule `{0}`")]
+struct DeniedByRule(String);
+
+impl CallState {
+    /// Asks the permits about a call as it came, from the one with this index on.
+    pub(super) fn ask_permits(
+        &mut self,
+        first: usize,
+        tool: usize,
+        cx: Cx,
+        call: &ToolCall,
+        step_cx: StepCx<'_>,
+    ) -> Result<Transition, ToolFailure> {
+        for (index, permit) in step_cx.options.permits.as_slice().iter().enumerate().skip(first) {
+            let permitting = isolated(|| permit.permit(step_cx.tool(tool), call, &cx)).map_err(undecided)?;
+            match permitting.0 {
+                PermitDecision::Unchecked => {}
+                PermitDecision::Now(decision) => self.permitted(decision)?,
+                PermitDecision::Later(decision) => {
+                    return Ok(await_permit(PermitStep::Call { tool, cx }, index + 1, decision));
+                }
+            }
+        }
+        self.prepare(tool, cx, call, step_cx)
+    }
+
+    /// Asks the permits about the arguments of a call, from the one with this index on. Arguments that a permit has
+    /// decided on are final.
+    pub(super) fn ask_about_arguments(
+        &mut self,
+        first: usize,
+        gated: Gated,
+        call: &ToolCall,
+        step_cx: StepCx<'_>,
+    ) -> Result<Transition, ToolFailure> {
+        let tool = step_cx.tool(gated.tool);
+        for (index, permit) in step_cx.options.permits.as_slice().iter().enumerate().skip(first) {
+            let arguments = gated.call_arguments(call, step_cx);
+            let permitting = isolated(|| permit.permits_arguments(tool, call, &arguments, &gated.cx));
+            match permitting.map_err(undecided)?.0 {
+                PermitDecision::Unchecked => {}
+                PermitDecision::Now(decision) => {
+                    self.permitted(decision)?;
+                    gated.ready.bind_arguments();
+                }
+                PermitDecision::Later(decision) => {
+                    gated.ready.bind_arguments();
+                    return Ok(await_permit(PermitStep::Arguments(Box::new(gated)), index + 1, decision));
+                }
+            }
+        }
+        if self.is_gated(tool, step_cx) {
+            return self.seek_approval(Box::new(gated), call, step_cx);
+        }
+        Ok(cleared(gated.tool, gated.ready, String::new(), call, step_cx))
+    }
+
+    pub(super) fn poll_permit(
+        &mut self,
+        mut awaiting: AwaitingPermit,
+        call: &ToolCall,
+        step_cx: StepCx<'_>,
+        task: &mut Context<'_>,
+    ) -> Result<Transition, ToolFailure> {
+        match isolated(|| Pin::new(&mut awaiting.decision).poll(task)).map_err(undecided)? {
+            Poll::Pending => Ok((CallPhase::Permitting(awaiting), Advance::Pending)),
+            Poll::Ready(decision) => {
+                self.permitted(decision)?;
+                let AwaitingPermit { step, next, decision: decided } = awaiting;
+                drop(decided);
+                match step {
+                    PermitStep::Call { tool, cx } => self.ask_permits(next, tool, cx, call, step_cx),
+                    PermitStep::Arguments(gated) => self.ask_about_arguments(next, *gated, call, step_cx),
+                }
+            }
+        }
+    }
+
+    /// Rejects everything but a plain permission.
+    fn permitted(&self, decision: Result<Permission, BoxError>) -> Result<(), ToolFailure> {
+        let (reason, rule) = match decision {
+            Ok(Permission::Allowed) => return Ok(()),
+            Ok(Permission::Denied { reason, rule }) => (reason, rule),
+            Err(error) => return Err(undecided(error)),
+        };
+        let denied = ToolFailure::new(FailureKind::PermissionDenied, reason);
+        Err(match rule {
+            Some(rule) => {
+                self.span.record_rule(&rule);
+                denied.cause(DeniedByRule(rule))
+            }
+            None => denied,
+        })
+    }
+}
+
+impl Ready {
+    /// Binds the call to its arguments: a middleware that changes them ends the call.
+    pub(super) fn bind_arguments(&self) {
+        match self {
+            Self::Handler(prepared) => prepared.bind_arguments(),
+            Self::Surfaced => {}
+        }
+    }
+}
+
+fn await_permit(step: PermitStep, next: usize, decision: BoxFuture<Result<Permission, BoxError>>) -> Transition {
+    let awaiting = AwaitingPermit { step, next, decision: Isolated::new(decision) };
+    (CallPhase::Permitting(awaiting), Advance::Moved)
+}
+
+fn undecided(cause: impl Into<BoxError>) -> ToolFailure {
+    ToolFailure::new(FailureKind::PermissionDenied, UNDECIDED).cause(cause)
+}

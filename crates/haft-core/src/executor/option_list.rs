@@ -1,0 +1,34 @@
+//! Options that add up.
+//!
+//! A permit, a policy or an observer that is given later is added to those given before and never replaces one: the
+//! library that hands on a caller's options must not be able to drop the caller's checks by accident.
+
+use std::sync::Arc;
+
+/// The values of an option that may be given several times, in the order in which they were added. Cloning is cheap,
+/// and an empty list holds no memory.
+#[derive(Clone)]
+pub(super) struct OptionList<T>(Option<Arc<[T]>>);
+
+impl<T> OptionList<T> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    pub(super) fn as_slice(&self) -> &[T] {
+        self.0.as_deref().unwrap_or_default()
+    }
+}
+
+impl<T: Clone> OptionList<T> {
+    /// Adds a value behind the others. Other clones of the list keep what they had.
+    pub(super) fn add(&mut self, value: T) {
+        self.0 = Some(self.as_slice().iter().cloned().chain([value]).collect());
+    }
+}
+
+impl<T> Default for OptionList<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
