@@ -145,6 +145,8 @@ pub mod isolation;
 #[doc(hidden)]
 pub mod macro_support;
 mod middleware;
+mod random;
+mod run_id;
 mod scope;
 mod seed;
 mod service;
@@ -178,6 +180,7 @@ pub use self::handler::{
     ToolType,
 };
 pub use self::middleware::{Middleware, Next, Request};
+pub use self::run_id::RunId;
 pub use self::service::{
     Dependency, MissingService, Needs, Provide, ProvideAll, ServiceList, Services, ServicesIdentity,
 };

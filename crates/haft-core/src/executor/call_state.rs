@@ -249,7 +249,8 @@ impl CallState {
         self.span.begin();
         let mut prepared = prepared.into_inner();
         if options.handler_task == HandlerTask::Spawned {
-            prepared = spawn(prepared, tool.clone(), mailbox.occupy(index), self.span.to_span())?;
+            let (occupy, span) = (mailbox.occupy(index), self.span.to_span());
+            prepared = spawn(prepared, tool.clone(), occupy, span, options.start_events)?;
         }
         self.phase = CallPhase::Running { tool: tool_index, execution: HandlerExecution::new(prepared), timeouts };
         Ok(())
@@ -323,6 +324,11 @@ impl CallState {
 
     pub(super) fn is_running(&self) -> bool {
         matches!(self.phase, CallPhase::Running { .. })
+    }
+
+    /// Reports whether the call's handler runs, with no middleware, thread or task in front of it.
+    pub(super) fn is_polled_directly(&self) -> bool {
+        matches!(&self.phase, CallPhase::Running { execution, .. } if execution.is_direct())
     }
 
     pub(super) fn is_awaiting_verdict(&self) -> bool {

@@ -58,11 +58,19 @@ impl Messages {
     }
 }
 
-/// A value that a call sent ahead of its result.
+/// A message of a call ahead of its result.
 pub(super) struct Emission {
     pub(super) index: usize,
-    pub(super) emitted: Emitted,
+    pub(super) body: EmissionBody,
     pub(super) at: Instant,
+}
+
+/// The content of a call's message.
+pub(super) enum EmissionBody {
+    /// An attempt reaches the handler.
+    Started { attempt: u32 },
+    /// The handler emitted a value.
+    Value(Emitted),
 }
 
 /// Keeps a call's slot occupied while work of the call that can't be stopped runs.
@@ -226,7 +234,15 @@ impl Mailbox {
             }
         }
         if !self.is_closed(index) {
-            let emission = Emission { index, emitted, at: Instant::now() };
+            let emission = Emission { index, body: EmissionBody::Value(emitted), at: Instant::now() };
+            self.post(|messages| messages.emitted.push_back(emission));
+        }
+    }
+
+    /// Reports that an attempt reaches the handler. It takes no capacity, and is dropped if the call has ended.
+    pub(super) fn report_started(&self, index: usize, attempt: u32) {
+        if !self.is_closed(index) {
+            let emission = Emission { index, body: EmissionBody::Started { attempt }, at: Instant::now() };
             self.post(|messages| messages.emitted.push_back(emission));
         }
     }
@@ -261,6 +277,13 @@ impl Mailbox {
         if !self.is_closed(index) {
             flag.cancelled().await;
         }
+    }
+}
+
+impl OccupancyGuard {
+    /// Reports that the first attempt reaches the handler.
+    pub(super) fn report_started(&self) {
+        self.mailbox.report_started(self.index, 1);
     }
 }
 
