@@ -57,7 +57,7 @@
 //! a function of one's own, and a type whose schema needs more than the built-in checks is an error when it is made.
 //!
 //! `approval` (on by default) brings digests, signatures and random ids, and with them everything by which an approval
-//! leaves the run that asked. Without it a run can still ask an approver in its own process.
+//! leaves the run that asked, and idempotency keys. Without it a run can still ask an approver in its own process.
 
 // what a value may be, and what is wrong with it
 mod canonical;
