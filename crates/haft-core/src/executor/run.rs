@@ -91,7 +91,7 @@ pub struct Run {
     pub(super) set: Arc<ToolSet>,
     pub(super) options: RunOptions,
     /// Its id until the first poll; then it is in the shared state.
-    pub(super) run_id: LazyRunId,
+    id: LazyRunId,
     /// Shared with the contexts of the calls.
     pub(super) calls: Arc<Vec<ToolCall>>,
     /// Empty before the first poll.
@@ -163,7 +163,7 @@ impl Run {
     pub(super) fn new(set: Arc<ToolSet>, calls: Vec<ToolCall>, mut options: RunOptions) -> Self {
         Self {
             set,
-            run_id: options.run_id.take().into(),
+            id: options.run_id.take().into(),
             options,
             unfinished: calls.len(),
             calls: Arc::new(calls),
@@ -206,7 +206,7 @@ impl Run {
     /// ```
     #[must_use]
     pub fn run_id(&self) -> &RunId {
-        self.shared.as_ref().map_or_else(|| self.run_id.get(), |run_shared| run_shared.run_id())
+        self.shared.as_ref().map_or_else(|| self.id.get(), |run_shared| run_shared.run_id())
     }
 
     /// Returns the calls, in order.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use haft_core::{
-    ApprovalPolicy, Cancellation, Cx, FailureKind, HandlerError, Next, Outcome, Permission, Request, RunId, RunOptions,
-    Suspend, Suspended, Tool, ToolCall, ToolEvent, ToolFailure, Toolkit,
+    ApprovalPolicy, ApprovalRequest, Cancellation, Cx, FailureKind, HandlerError, Next, Outcome, Permission, Request,
+    RunId, RunOptions, Suspend, Suspended, Tool, ToolCall, ToolEvent, ToolFailure, Toolkit,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ fn kit(log: &Log) -> Toolkit {
         let tool = if name == "plain" { &plain } else { &twice };
         tool.with_name(format!("gated_{name}")).unwrap().set_needs_approval(ApprovalPolicy::always()).unwrap()
     });
-    Toolkit::from_iter([plain, twice].into_iter().chain(gated))
+    [plain, twice].into_iter().chain(gated).collect()
 }
 
 fn is_header_safe(key: &str) -> bool {
@@ -109,7 +109,7 @@ async fn seen_over_resumes(calls: Vec<ToolCall>, options: RunOptions, resumes: u
         let stored = serde_json::to_string(&suspended).unwrap();
         for _ in 0..resumes {
             let suspended: Suspended = serde_json::from_str(&stored).unwrap();
-            let verdicts: Vec<_> = suspended.pending().map(|request| request.approve()).collect();
+            let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
             kit(&log).resume(suspended, verdicts).collect_or_suspend().await.unwrap();
         }
     }
@@ -184,7 +184,7 @@ async fn a_suspended_run_without_an_id_gets_one_when_it_is_resumed() {
     assert_eq!(old.run_id(), None);
     assert_eq!(serde_json::to_value(&old).unwrap(), written, "written as it was read");
 
-    let verdicts: Vec<_> = old.pending().map(|request| request.approve()).collect();
+    let verdicts: Vec<_> = old.pending().map(ApprovalRequest::approve).collect();
     for options in [RunOptions::new(), RunOptions::new().run_id("mine")] {
         kit(&log).resume_with(old.clone(), verdicts.clone(), options).collect_results().await;
     }
@@ -295,7 +295,7 @@ async fn a_resumed_call_starts_after_its_verdict() {
     let options = RunOptions::new().started_events();
     let run = ways().run_with([ToolCall::new("c1", "gated", "0")], options.clone().approvals(Suspend));
     let suspended = run.collect_or_suspend().await.unwrap_err();
-    let verdicts: Vec<_> = suspended.pending().map(|request| request.approve()).collect();
+    let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
     let events: Vec<_> = ways().resume_with(*suspended, verdicts, options).collect().await;
     assert_eq!(told(&events), ["c1 approval_resolved", "c1 started 1", "c1 progress 1", "c1 ok"]);
 }

@@ -70,7 +70,7 @@ impl Run {
             cancellation: self.options.cancellation.clone(),
             deadline: self.deadline,
             scope: self.options.scope.clone(),
-            run_id: std::mem::take(&mut self.run_id),
+            run_id: std::mem::take(&mut self.id),
             start_events: self.options.start_events,
         };
         self.shared = Some(RunShared::new(Arc::clone(&self.set), Arc::clone(&self.calls), shared));
