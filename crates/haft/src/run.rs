@@ -81,7 +81,7 @@
 //!
 //! /// Pays a sum.
 //! #[tool]
-//! async fn pay(cents: u64, cx: Cx) -> String {
+//! async fn pay(cents: u64, cx: &Cx) -> String {
 //!     format!("POST /payments\nIdempotency-Key: {}\n\n{cents}", cx.idempotency_key())
 //! }
 //!
