@@ -62,15 +62,14 @@ impl Messages {
 pub(super) struct Emission {
     pub(super) index: usize,
     pub(super) body: EmissionBody,
-    pub(super) at: Instant,
 }
 
 /// The content of a call's message.
 pub(super) enum EmissionBody {
-    /// An attempt reaches the handler.
+    /// An attempt reaches the handler. It is no activity: whether it is reported must not change when the call is idle.
     Started { attempt: u32 },
     /// The handler emitted a value.
-    Value(Emitted),
+    Value { emitted: Emitted, at: Instant },
 }
 
 /// Keeps a call's slot occupied while work of the call that can't be stopped runs.
@@ -234,16 +233,16 @@ impl Mailbox {
             }
         }
         if !self.is_closed(index) {
-            let emission = Emission { index, body: EmissionBody::Value(emitted), at: Instant::now() };
-            self.post(|messages| messages.emitted.push_back(emission));
+            let body = EmissionBody::Value { emitted, at: Instant::now() };
+            self.post(|messages| messages.emitted.push_back(Emission { index, body }));
         }
     }
 
     /// Reports that an attempt reaches the handler. It takes no capacity, and is dropped if the call has ended.
     pub(super) fn report_started(&self, index: usize, attempt: u32) {
         if !self.is_closed(index) {
-            let emission = Emission { index, body: EmissionBody::Started { attempt }, at: Instant::now() };
-            self.post(|messages| messages.emitted.push_back(emission));
+            let body = EmissionBody::Started { attempt };
+            self.post(|messages| messages.emitted.push_back(Emission { index, body }));
         }
     }
 

@@ -299,3 +299,22 @@ async fn a_resumed_call_starts_after_its_verdict() {
     let events: Vec<_> = ways().resume_with(*suspended, verdicts, options).collect().await;
     assert_eq!(told(&events), ["c1 approval_resolved", "c1 started 1", "c1 progress 1", "c1 ok"]);
 }
+
+/// Whether attempts are reported must not change how long a call may be idle.
+#[tokio::test(start_paused = true)]
+async fn a_started_event_is_no_activity() {
+    let stuck = Tool::new("stuck").handler(|(), _cx| std::future::pending::<()>()).unwrap();
+    let restarted = stuck.wrap(|request: Request, next: Next| async move {
+        let again = request.again();
+        drop(tokio::time::timeout(Duration::from_secs(2), next.run(request)).await);
+        next.run(again).await
+    });
+    let kit: Toolkit = Toolkit::from_iter([restarted]);
+    for options in [RunOptions::new(), RunOptions::new().started_events()] {
+        let begun = tokio::time::Instant::now();
+        let options = options.call_idle_timeout(Duration::from_secs(3));
+        let results = kit.run_with([ToolCall::new("c1", "stuck", "")], options).collect_results().await;
+        assert_eq!(results[0].failure().unwrap().kind, FailureKind::TimedOut);
+        assert_eq!(begun.elapsed().as_secs(), 3);
+    }
+}

@@ -230,15 +230,15 @@ impl Run {
         for index in woken {
             self.enqueue(index);
         }
-        for Emission { index, body, at } in emissions {
+        for Emission { index, body } in emissions {
             if self.call_states[index].is_answered() {
                 continue;
             }
-            self.call_states[index].touch(at);
             let (call_id, tool) = (self.calls[index].call_id.clone(), self.name(index));
             self.ready.push_back(match body {
                 EmissionBody::Started { attempt } => ToolEvent::Started { index, call_id, tool, attempt },
-                EmissionBody::Value(emitted) => {
+                EmissionBody::Value { emitted, at } => {
+                    self.call_states[index].touch(at);
                     let seq = self.call_states[index].next_seq();
                     match emitted {
                         Emitted::Progress(data) => ToolEvent::Progress { index, call_id, tool, seq, data },
