@@ -300,7 +300,7 @@ async fn a_resumed_call_starts_after_its_verdict() {
     assert_eq!(told(&events), ["c1 approval_resolved", "c1 started 1", "c1 progress 1", "c1 ok"]);
 }
 
-/// Whether attempts are reported must not change how long a call may be idle.
+/// The event must not change how long a call may be idle.
 #[tokio::test(start_paused = true)]
 async fn a_started_event_is_no_activity() {
     let stuck = Tool::new("stuck").handler(|(), _cx| std::future::pending::<()>()).unwrap();
