@@ -47,6 +47,8 @@ pub use self::approved_call::{ApprovedCall, RequestedCall};
 pub(crate) use self::approved_call::{Planned, PriorApproval, PriorState};
 #[cfg(feature = "approval")]
 pub use self::decision::{Decision, Decisions};
+#[cfg(feature = "approval")]
+pub(crate) use self::digest::push_hex;
 pub(crate) use self::gate::{AtGate, Gate, digest_of};
 #[cfg(feature = "approval")]
 pub use self::memory::ApprovalMemory;

@@ -11,6 +11,7 @@
 //! One context belongs to one call. Handlers take it by value, keep it and clone it freely. It can read settings and
 //! emit values; it can never change the call, its tool or the services.
 
+mod identity;
 mod source;
 
 use std::fmt;
@@ -32,6 +33,7 @@ use crate::emit::{EmissionMap, EmitError, Emitted, Emitter};
 use crate::executor::CallHandle;
 use crate::history::History;
 use crate::item::Item;
+use crate::random::Serial;
 use crate::schema::{DecodeOptions, encode_unchecked};
 use crate::scope::RunScope;
 use crate::service::{MissingService, Services};
@@ -335,7 +337,8 @@ impl Cx {
 
     /// Creates the context of a single call of a toolkit.
     pub(crate) fn of_kit(set: &Arc<ToolSet>, tool: usize, call: &ToolCall) -> Self {
-        Self(CxSource::Kit(KitCx { set: Arc::clone(set), tool, call_id: call.call_id.clone() }))
+        let (set, call_id) = (Arc::clone(set), call.call_id.clone());
+        Self(CxSource::Kit(KitCx { set, tool, call_id, serial: Serial::next() }))
     }
 
     /// Layers the scope of a run over that of the context.
@@ -353,6 +356,13 @@ impl Cx {
 
     pub(crate) fn call_handle(&self) -> Option<&CallHandle> {
         self.0.call_handle()
+    }
+
+    /// Reports to the run that this attempt reaches its handler now.
+    pub(crate) fn report_started(&self) {
+        if let Some(handle) = self.call_handle() {
+            handle.report_started(self.attempt());
+        }
     }
 
     /// Returns the conversation, shared.

@@ -1,7 +1,8 @@
 //! Events of calls that run.
 //!
 //! ```text
-//! Toolkit::run ─> Run ─┬─ Progress, Preliminary ──────────> reader
+//! Toolkit::run ─> Run ─┬─ Started: an attempt reaches its handler
+//!                      ├─ Progress, Preliminary ──────────> reader
 //!                      ├─ ApprovalRequested, ApprovalResolved
 //!                      └─ Output, or Suspended: the last event of its call
 //! ```
@@ -41,6 +42,19 @@ use crate::tool::ToolName;
 #[serde(remote = "Self", tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolEvent {
+    /// An attempt reaches the handler: it is about to be polled for the first time. It precedes all other events of the
+    /// attempt, and a call whose handler is never reached has none. Emitted only on request, see
+    /// [`RunOptions::started_events`](crate::RunOptions::started_events).
+    Started {
+        /// The index of the call in its run.
+        index: usize,
+        /// The id of the call.
+        call_id: CallId,
+        /// The name of the tool.
+        tool: ToolName,
+        /// The number of the attempt, counted from one.
+        attempt: u32,
+    },
     /// The handler emitted a progress value.
     Progress {
         /// The index of the call in its run.
@@ -110,7 +124,8 @@ impl ToolEvent {
     #[must_use]
     pub fn index(&self) -> usize {
         match self {
-            Self::Progress { index, .. }
+            Self::Started { index, .. }
+            | Self::Progress { index, .. }
             | Self::Preliminary { index, .. }
             | Self::ApprovalRequested { index, .. }
             | Self::ApprovalResolved { index, .. }
@@ -124,7 +139,8 @@ impl ToolEvent {
     #[must_use]
     pub fn call_id(&self) -> &CallId {
         match self {
-            Self::Progress { call_id, .. }
+            Self::Started { call_id, .. }
+            | Self::Progress { call_id, .. }
             | Self::Preliminary { call_id, .. }
             | Self::ApprovalResolved { call_id, .. } => call_id,
             Self::ApprovalRequested { request, .. } | Self::Suspended { request, .. } => &request.call_id,
@@ -137,9 +153,10 @@ impl ToolEvent {
     #[must_use]
     pub fn tool(&self) -> &str {
         match self {
-            Self::Progress { tool, .. } | Self::Preliminary { tool, .. } | Self::ApprovalResolved { tool, .. } => {
-                tool.as_str()
-            }
+            Self::Started { tool, .. }
+            | Self::Progress { tool, .. }
+            | Self::Preliminary { tool, .. }
+            | Self::ApprovalResolved { tool, .. } => tool.as_str(),
             Self::ApprovalRequested { request, .. } | Self::Suspended { request, .. } => &request.tool,
             Self::Output { result, .. } => result.tool.as_str(),
             Self::Unknown(event) => event.tool_or_empty(),
@@ -150,7 +167,8 @@ impl ToolEvent {
     #[must_use]
     pub fn with_index(mut self, to: usize) -> Option<Self> {
         match &mut self {
-            Self::Progress { index, .. }
+            Self::Started { index, .. }
+            | Self::Progress { index, .. }
             | Self::Preliminary { index, .. }
             | Self::ApprovalRequested { index, .. }
             | Self::ApprovalResolved { index, .. }
@@ -166,7 +184,8 @@ impl ToolEvent {
     pub fn suspended_request(&self) -> Option<&ApprovalRequest> {
         match self {
             Self::Suspended { request, .. } => Some(request),
-            Self::Progress { .. }
+            Self::Started { .. }
+            | Self::Progress { .. }
             | Self::Preliminary { .. }
             | Self::ApprovalRequested { .. }
             | Self::ApprovalResolved { .. }
@@ -180,7 +199,8 @@ impl ToolEvent {
     pub fn result(&self) -> Option<&ToolResult> {
         match self {
             Self::Output { result, .. } => Some(result),
-            Self::Progress { .. }
+            Self::Started { .. }
+            | Self::Progress { .. }
             | Self::Preliminary { .. }
             | Self::ApprovalRequested { .. }
             | Self::ApprovalResolved { .. }
@@ -203,7 +223,8 @@ impl Serialize for ToolEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Unknown(event) => event.serialize(serializer),
-            Self::Progress { .. }
+            Self::Started { .. }
+            | Self::Progress { .. }
             | Self::Preliminary { .. }
             | Self::ApprovalRequested { .. }
             | Self::ApprovalResolved { .. }
@@ -215,6 +236,14 @@ impl Serialize for ToolEvent {
 
 impl TaggedEnum for ToolEvent {
     const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
+        ("started", |members| {
+            Ok(Self::Started {
+                index: members.take("index")?,
+                call_id: members.take("call_id")?,
+                tool: members.take("tool")?,
+                attempt: members.take("attempt")?,
+            })
+        }),
         ("progress", |members| {
             Ok(Self::Progress {
                 index: members.take("index")?,

@@ -56,6 +56,7 @@ pub use self::failure_class::FailureClass;
 pub use self::handling::{FailureOrigin, HandlerResult, HandlerResults};
 pub(crate) use self::listener::{IsolatedSpan, is_heard};
 pub use self::option::RunOptions;
+pub(crate) use self::option::StartEvents;
 pub use self::permit::{Permission, Permit, Permitting};
 pub use self::run::Run;
 pub use self::single::RunCall;

@@ -57,7 +57,7 @@
 //! a function of one's own, and a type whose schema needs more than the built-in checks is an error when it is made.
 //!
 //! `approval` (on by default) brings digests, signatures and random ids, and with them everything by which an approval
-//! leaves the run that asked. Without it a run can still ask an approver in its own process.
+//! leaves the run that asked, and idempotency keys. Without it a run can still ask an approver in its own process.
 
 // what a value may be, and what is wrong with it
 mod canonical;
@@ -145,6 +145,8 @@ pub mod isolation;
 #[doc(hidden)]
 pub mod macro_support;
 mod middleware;
+mod random;
+mod run_id;
 mod scope;
 mod seed;
 mod service;
@@ -178,6 +180,7 @@ pub use self::handler::{
     ToolType,
 };
 pub use self::middleware::{Middleware, Next, Request};
+pub use self::run_id::RunId;
 pub use self::service::{
     Dependency, MissingService, Needs, Provide, ProvideAll, ServiceList, Services, ServicesIdentity,
 };

@@ -173,6 +173,10 @@ impl TurnLoop {
     /// and approved like other calls, or they do not surface; as they are not run here, an observer of the options
     /// sees those that do as `non_local_tool`. A call that the provider runs can't be prevented: the permit is
     /// consulted about it, an approval policy is not.
+    ///
+    /// Each turn is a run with an id of its own. An [id](RunOptions::run_id) that is set here is that of every run, so
+    /// it must be set for one conversation only: elsewhere the same call id may occur again, and both calls would have
+    /// one [idempotency key](haft_core::Cx::idempotency_key).
     pub fn options(self, options: RunOptions) -> Self {
         self.changed(|settings| settings.options = options)
     }

@@ -57,6 +57,44 @@
 //! # }
 //! ```
 //!
+//! # Events
+//!
+//! The [`ToolEvent`]s of a call come in this order, with its index in the run and its call id:
+//!
+//! | event | when | how many |
+//! |---|---|---|
+//! | [`ApprovalRequested`](ToolEvent::ApprovalRequested) | approval is required | none, one, or more after invalid edits |
+//! | [`ApprovalResolved`](ToolEvent::ApprovalResolved) | a verdict was accepted | at most one per request |
+//! | [`Suspended`](ToolEvent::Suspended) | the verdict comes after this run; the last event of its call here | at most one |
+//! | [`Started`](ToolEvent::Started) | an attempt reaches the handler; with [`started_events`](RunOptions::started_events) only | one per attempt |
+//! | [`Progress`](ToolEvent::Progress), [`Preliminary`](ToolEvent::Preliminary) | the handler emits a value | any number |
+//! | [`Output`](ToolEvent::Output) | the call has its result; the last event of its call | exactly one |
+//!
+//! # Identity
+//!
+//! A run has an id, [`Run::run_id`], and each of its calls an idempotency key. A handler that sends a request to a service
+//! passes the key on, so that the service can recognise a request that it has seen: the key is the same in every attempt
+//! at a call and after every resume, and no other call has it.
+//!
+//! ```
+//! use haft::prelude::*;
+//!
+//! /// Pays a sum.
+//! #[tool]
+//! async fn pay(cents: u64, cx: &Cx) -> String {
+//!     format!("POST /payments\nIdempotency-Key: {}\n\n{cents}", cx.idempotency_key())
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let (kit, call) = (toolkit![Pay], ToolCall::new("c1", "pay", r#"{"cents": 500}"#));
+//! let again = RunOptions::new().run_id("job-17");
+//! let first = kit.run_call_with(&call, &again).await;
+//! assert_eq!(kit.run_call_with(&call, &again).await, first, "the job is repeated under its own id");
+//! assert_ne!(kit.run_call(&call).await, first, "another run");
+//! # }
+//! ```
+//!
 //! # Permits
 //!
 //! A [`Permit`] decides who may call what, before approval is requested and before a handler sees anything. A closure
@@ -110,7 +148,7 @@ pub use haft_core::{CallId, CustomKind, FailureKind, Outcome, ToolCall, ToolFail
 #[doc(inline)]
 pub use haft_core::{
     CallError, Continuation, Dispatch, EventStream, FailureClass, FailureOrigin, HandlerResult, HandlerResults, Run,
-    RunCall, RunError, RunOptions, Step, ToolEvent, TryRun, UnknownEvent,
+    RunCall, RunError, RunId, RunOptions, Step, ToolEvent, TryRun, UnknownEvent,
 };
 // permits
 #[doc(inline)]

@@ -228,7 +228,10 @@ impl Planning {
                 Some(PlanningEvent::Finished { index, call, result, verdict: None })
             }
             // No handler runs here. Values that permits or policies emit freed their buffer space when they were read.
-            ToolEvent::Progress { .. } | ToolEvent::Preliminary { .. } | ToolEvent::Unknown(_) => return None,
+            ToolEvent::Started { .. }
+            | ToolEvent::Progress { .. }
+            | ToolEvent::Preliminary { .. }
+            | ToolEvent::Unknown(_) => return None,
         };
         self.log.push(event);
         found

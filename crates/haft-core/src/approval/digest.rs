@@ -114,7 +114,7 @@ fn sha256(text: &str) -> String {
 }
 
 /// Appends bytes as lowercase hexadecimal digits.
-pub(super) fn push_hex(text: &mut String, bytes: &[u8]) {
+pub(crate) fn push_hex(text: &mut String, bytes: &[u8]) {
     for byte in bytes {
         text.extend([byte >> 4, byte & 15].map(|digit| char::from_digit(digit.into(), 16).unwrap_or('0')));
     }

@@ -22,6 +22,7 @@ use crate::call::{CallId, ToolCall};
 use crate::executor::{Run, RunOptions, Suspend, decoded};
 use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::result::ToolResult;
+use crate::run_id::RunId;
 use crate::toolkit::Toolkit;
 
 /// The calls that may run according to a complete set of verdicts. If the whole plan is passed to [`Toolkit::run`],
@@ -122,7 +123,8 @@ impl Toolkit {
         calls: impl IntoIterator<Item = C>,
     ) -> CallPlan {
         let calls: Vec<ToolCall> = calls.into_iter().map(Into::into).collect();
-        let planned = Planned { options: options.into(), calls: calls.clone() };
+        let options = options.into().or_run_id(|| Some(RunId::random()));
+        let planned = Planned { options, calls: calls.clone() };
         let (calls, mut rejected_verdicts) = with_verdicts(calls, verdicts);
         let run = self.run_with(calls, planned.options.clone().approvals(Suspend));
         let mut planning = Planning::new(run, planned);
@@ -187,7 +189,8 @@ impl Toolkit {
         calls: impl IntoIterator<Item = C>,
     ) -> QueuePlan {
         let calls: Vec<ToolCall> = calls.into_iter().map(Into::into).collect();
-        let planned = Planned { options: options.into().approvals(verdicts.clone()), calls };
+        let options = options.into().or_run_id(|| Some(RunId::random()));
+        let planned = Planned { options: options.approvals(verdicts.clone()), calls };
         let run = self.run_with(&planned.calls, planned.options.clone());
         let mut planning = Planning::new(run, planned);
         let (mut approved, mut requested, mut ready) = (Vec::new(), Vec::new(), VecDeque::new());
@@ -268,6 +271,7 @@ impl Toolkit {
         verdicts: impl IntoIterator<Item = ApprovalResponse>,
         options: impl Into<RunOptions>,
     ) -> Run {
+        let options = options.into().or_run_id(|| suspended.run_id().cloned());
         let (calls, earlier, rejected) = suspended.into_calls(verdicts);
         self.run_with(calls, options).resumed(earlier, rejected)
     }

@@ -15,6 +15,7 @@ use super::verdict::{RejectedVerdict, VerdictFault};
 use crate::call::{CallId, ToolCall};
 use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse};
 use crate::result::ToolResult;
+use crate::run_id::RunId;
 use crate::schema::tree;
 use crate::version::FormatVersion;
 
@@ -45,6 +46,9 @@ use crate::version::FormatVersion;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Suspended {
     v: FormatVersion,
+    /// Unset in values of an earlier version, and where an application puts the parts together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_id: Option<RunId>,
     calls: Vec<ToolCall>,
     pending: Vec<Pending>,
     finished: Vec<Finished>,
@@ -149,7 +153,31 @@ impl Suspended {
         if let Some(index) = is_known.iter().position(|known| !known) {
             return Err(SuspendedError::Lost { index, call_id: calls[index].call_id.clone() });
         }
-        Ok(Self { v: FormatVersion::default(), calls, pending, finished, rejected_verdicts: Vec::new() })
+        Ok(Self { v: FormatVersion::default(), run_id: None, calls, pending, finished, rejected_verdicts: Vec::new() })
+    }
+
+    /// Returns the id of the run, which the run that goes on with it has as well. A value that was stored by a version
+    /// without run ids has none: each run that it is resumed with has an id of its own then.
+    #[must_use]
+    pub fn run_id(&self) -> Option<&RunId> {
+        self.run_id.as_ref()
+    }
+
+    /// Sets the id of the run, for a value that is [put together](Self::of) from stored parts.
+    ///
+    /// ```
+    /// use haft_core::{ApprovalRequest, Suspended, ToolCall};
+    ///
+    /// let call = ToolCall::new("c1", "pay", "500");
+    /// let request = ApprovalRequest::new("q1", &call);
+    /// let suspended = Suspended::of([(call, request)])?.with_run_id("order-17");
+    /// assert_eq!(suspended.run_id().unwrap(), &"order-17");
+    /// # Ok::<_, haft_core::SuspendedError>(())
+    /// ```
+    #[must_use]
+    pub fn with_run_id(mut self, run_id: impl Into<RunId>) -> Self {
+        self.run_id = Some(run_id.into());
+        self
     }
 
     /// Returns all calls, in order.
@@ -222,12 +250,15 @@ impl<'de> Deserialize<'de> for Suspended {
         struct StoredSuspended {
             #[serde(default, rename = "v")]
             _v: FormatVersion,
+            #[serde(default)]
+            run_id: Option<RunId>,
             calls: Vec<ToolCall>,
             pending: Vec<Pending>,
             finished: Vec<Finished>,
         }
-        let StoredSuspended { calls, pending, finished, .. } =
+        let StoredSuspended { run_id, calls, pending, finished, .. } =
             StoredSuspended::deserialize(tree(deserializer)?).map_err(D::Error::custom)?;
-        Self::new(calls, pending, finished).map_err(D::Error::custom)
+        let suspended = Self::new(calls, pending, finished).map_err(D::Error::custom)?;
+        Ok(Self { run_id, ..suspended })
     }
 }

@@ -12,7 +12,9 @@ use crate::approval::{Gate, RejectedVerdict};
 use crate::call::{CallId, ToolCall};
 use crate::cancellation::Cancellation;
 use crate::emit::{EmissionMap, Emitted, Emitter};
-use crate::executor::CallHandle;
+use crate::executor::{CallHandle, StartEvents};
+use crate::random::Serial;
+use crate::run_id::{LazyRunId, RunId, RunIdSource};
 use crate::schema::DecodeOptions;
 use crate::scope::RunScope;
 use crate::tool::Tool;
@@ -36,6 +38,8 @@ pub(super) struct KitCx {
     /// The index of its tool in the set.
     pub(super) tool: usize,
     pub(super) call_id: CallId,
+    /// The run id is derived from it.
+    pub(super) serial: Serial,
 }
 
 /// The settings that the contexts of all calls of a run share.
@@ -44,12 +48,15 @@ pub(crate) struct RunCx {
     pub(crate) cancellation: Option<Cancellation>,
     pub(crate) deadline: Option<Instant>,
     pub(crate) scope: Option<Arc<RunScope>>,
+    pub(crate) run_id: LazyRunId,
+    pub(crate) start_events: StartEvents,
 }
 
 /// The values of an owned context.
 #[derive(Clone)]
 pub(super) struct OwnedCx {
     call_id: CallId,
+    pub(super) run_id: RunIdSource,
     pub(super) tool: ToolRef,
     pub(super) emitter: Option<Emitter>,
     pub(super) scope: Option<Arc<RunScope>>,
@@ -87,6 +94,14 @@ impl CxSource {
             Self::Run(handle) => handle.call_id(),
             Self::Kit(kit) => &kit.call_id,
             Self::Owned(own) => &own.call_id,
+        }
+    }
+
+    pub(super) fn run_id(&self) -> RunId {
+        match self {
+            Self::Run(handle) => handle.run_id().clone(),
+            Self::Kit(kit) => RunIdSource::Alone(kit.serial).run_id(),
+            Self::Owned(own) => own.run_id.run_id(),
         }
     }
 
@@ -221,13 +236,22 @@ impl CxSource {
 
 impl OwnedCx {
     pub(super) fn new(call: &ToolCall, tool: ToolRef) -> Self {
-        Self { call_id: call.call_id.clone(), tool, emitter: None, scope: None, kit: None, overrides: None }
+        Self {
+            call_id: call.call_id.clone(),
+            run_id: RunIdSource::Alone(Serial::next()),
+            tool,
+            emitter: None,
+            scope: None,
+            kit: None,
+            overrides: None,
+        }
     }
 
-    fn of_kit(KitCx { set, tool, call_id }: KitCx) -> Self {
+    fn of_kit(KitCx { set, tool, call_id, serial }: KitCx) -> Self {
         let (tool, scope) = set.at(tool);
         let (tool, scope) = (ToolRef::Bound(tool.clone()), scope.cloned());
-        Self { call_id, tool, emitter: None, kit: scope.clone(), scope, overrides: None }
+        let run_id = RunIdSource::Alone(serial);
+        Self { call_id, run_id, tool, emitter: None, kit: scope.clone(), scope, overrides: None }
     }
 
     fn of_run(handle: CallHandle) -> Self {
@@ -240,6 +264,7 @@ impl OwnedCx {
         };
         Self {
             call_id: handle.call_id().clone(),
+            run_id: RunIdSource::Run(handle.clone()),
             tool: ToolRef::Bound(handle.tool().clone()),
             scope: handle.scope().cloned(),
             kit: handle.kit_scope().cloned(),

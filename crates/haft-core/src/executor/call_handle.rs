@@ -9,9 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::time::Instant;
 
 use super::mailbox::{Mailbox, OccupancyGuard};
+use super::option::StartEvents;
 use crate::call::{CallId, ToolCall};
 use crate::cx::RunCx;
 use crate::emit::Emitted;
+use crate::run_id::RunId;
 use crate::scope::RunScope;
 use crate::tool::Tool;
 use crate::toolkit::ToolSet;
@@ -52,6 +54,11 @@ impl RunShared {
         })
     }
 
+    /// Returns the id of the run.
+    pub(super) fn run_id(&self) -> &RunId {
+        self.shared.run_id.get()
+    }
+
     /// Creates the handle of one call. `tool` is the index of its tool in the set.
     pub(super) fn call_handle(self: &Arc<Self>, index: usize, tool: usize) -> CallHandle {
         CallHandle { run_shared: Arc::clone(self), index, tool }
@@ -78,6 +85,11 @@ impl RunShared {
 impl CallHandle {
     pub(crate) fn call_id(&self) -> &CallId {
         &self.run_shared.calls[self.index].call_id
+    }
+
+    /// Returns the id of the run.
+    pub(crate) fn run_id(&self) -> &RunId {
+        self.run_shared.run_id()
     }
 
     pub(crate) fn tool(&self) -> &Tool {
@@ -113,6 +125,14 @@ impl CallHandle {
         self.run_shared.mailbox.send(self.index, self.tool().limits().emit_buffer, emitted).await;
     }
 
+    /// Reports that an attempt reaches the handler, if the run emits an event of it.
+    pub(crate) fn report_started(&self, attempt: u32) {
+        match self.shared().start_events {
+            StartEvents::Emitted => self.run_shared.mailbox.report_started(self.index, attempt),
+            StartEvents::Omitted => {}
+        }
+    }
+
     /// Records activity that is no event: it restarts the call's idle timeout.
     pub(crate) fn touch(&self) {
         self.run_shared.mailbox.touch(self.index);
@@ -142,6 +162,7 @@ impl CallHandle {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run_id::LazyRunId;
     use crate::schema::DecodeOptions;
     use crate::service::Services;
     use crate::toolkit::Toolkit;
@@ -156,8 +177,14 @@ mod tests {
         let kits = [kit("one", Services::new().with(1_u8).with('k')), kit("two", Services::new().with(2_u8))];
         let both = Toolkit::compose(kits).unwrap();
         let scope = RunScope { caller: Some("ana".into()), ..RunScope::of_services(Services::new().with('r')) };
-        let shared =
-            RunCx { decode: DecodeOptions::DEFAULT, cancellation: None, deadline: None, scope: Some(Arc::new(scope)) };
+        let shared = RunCx {
+            decode: DecodeOptions::DEFAULT,
+            cancellation: None,
+            deadline: None,
+            scope: Some(Arc::new(scope)),
+            run_id: LazyRunId::default(),
+            start_events: StartEvents::Omitted,
+        };
         let calls = ["a", "b", "c"].map(|id| ToolCall::new(id, "one", "")).to_vec();
         let run_shared = RunShared::new(Arc::clone(both.set()), Arc::new(calls), shared);
         let [first, second, other] = [(0, 0), (1, 0), (2, 1)].map(|(index, tool)| run_shared.call_handle(index, tool));

@@ -43,7 +43,7 @@ use crate::failure_kind::FailureKind;
 use crate::handler::Prepared;
 use crate::isolation::Isolated;
 use crate::item::{ApprovalRequest, ApprovalResponse};
-use crate::result::Outcome;
+use crate::result::{Outcome, ToolResult};
 use crate::schema::Repair;
 use crate::tool::{OutputCap, Tool};
 use crate::toolkit::{NotRunnable, ToolSet};
@@ -249,7 +249,8 @@ impl CallState {
         self.span.begin();
         let mut prepared = prepared.into_inner();
         if options.handler_task == HandlerTask::Spawned {
-            prepared = spawn(prepared, tool.clone(), mailbox.occupy(index), self.span.to_span())?;
+            let occupy = mailbox.occupy(index);
+            prepared = spawn(prepared, tool.clone(), occupy, self.span.to_span(), options.start_events)?;
         }
         self.phase = CallPhase::Running { tool: tool_index, execution: HandlerExecution::new(prepared), timeouts };
         Ok(())
@@ -323,6 +324,11 @@ impl CallState {
 
     pub(super) fn is_running(&self) -> bool {
         matches!(self.phase, CallPhase::Running { .. })
+    }
+
+    /// Reports whether the handler runs with no middleware, thread or task in front of it.
+    pub(super) fn is_polled_directly(&self) -> bool {
+        matches!(&self.phase, CallPhase::Running { execution, .. } if execution.is_direct())
     }
 
     pub(super) fn is_awaiting_verdict(&self) -> bool {
@@ -483,8 +489,7 @@ fn cleared(tool: usize, ready: Ready, digest: String, call: &ToolCall, step_cx: 
     match ready {
         Ready::Handler(prepared) => (CallPhase::WaitingForSlot { tool, prepared }, Advance::NeedsSlot { tool }),
         Ready::Surfaced => {
-            let surfaced = crate::result::ToolResult::non_local_tool(call).outcome;
-            (CallPhase::Finished { pending: None }, Advance::Finished(surfaced))
+            (CallPhase::Finished { pending: None }, Advance::Finished(ToolResult::non_local_tool(call).outcome))
         }
     }
 }

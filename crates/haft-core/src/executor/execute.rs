@@ -89,6 +89,11 @@ impl HandlerExecution {
         self.running.is_some()
     }
 
+    /// Reports whether the next poll reaches the handler, with no middleware, thread or task in front of it.
+    pub(super) fn is_direct(&self) -> bool {
+        PreparedMeta::has_begun(self.meta.as_deref()).is_none()
+    }
+
     /// Reports whether user code of the handler has run. Behind middleware, a thread or a task this is recorded only in
     /// the start flag.
     fn has_started(&self) -> bool {

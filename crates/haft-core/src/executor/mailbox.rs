@@ -58,11 +58,18 @@ impl Messages {
     }
 }
 
-/// A value that a call sent ahead of its result.
+/// A message of a call ahead of its result.
 pub(super) struct Emission {
     pub(super) index: usize,
-    pub(super) emitted: Emitted,
-    pub(super) at: Instant,
+    pub(super) body: EmissionBody,
+}
+
+/// The content of a call's message.
+pub(super) enum EmissionBody {
+    /// An attempt reaches the handler. It is no activity: whether it is reported must not change when the call is idle.
+    Started { attempt: u32 },
+    /// The handler emitted a value.
+    Value { emitted: Emitted, at: Instant },
 }
 
 /// Keeps a call's slot occupied while work of the call that can't be stopped runs.
@@ -226,8 +233,16 @@ impl Mailbox {
             }
         }
         if !self.is_closed(index) {
-            let emission = Emission { index, emitted, at: Instant::now() };
-            self.post(|messages| messages.emitted.push_back(emission));
+            let body = EmissionBody::Value { emitted, at: Instant::now() };
+            self.post(|messages| messages.emitted.push_back(Emission { index, body }));
+        }
+    }
+
+    /// Reports that an attempt reaches the handler. It takes no capacity, and is dropped if the call has ended.
+    pub(super) fn report_started(&self, index: usize, attempt: u32) {
+        if !self.is_closed(index) {
+            let body = EmissionBody::Started { attempt };
+            self.post(|messages| messages.emitted.push_back(Emission { index, body }));
         }
     }
 
@@ -261,6 +276,13 @@ impl Mailbox {
         if !self.is_closed(index) {
             flag.cancelled().await;
         }
+    }
+}
+
+impl OccupancyGuard {
+    /// Reports that the first attempt reaches the handler.
+    pub(super) fn report_started(&self) {
+        self.mailbox.report_started(self.index, 1);
     }
 }
 

@@ -27,6 +27,7 @@ use crate::emit::Emitter;
 use crate::event::ToolEvent;
 use crate::history::History;
 use crate::isolation::{Isolated, isolated};
+use crate::run_id::RunId;
 use crate::schema::DecodeOptions;
 use crate::scope::RunScope;
 use crate::service::Services;
@@ -61,6 +62,8 @@ pub struct RunOptions {
     pub(super) observers: OptionList<Arc<Observer>>,
     pub(super) sink: Option<Emitter>,
     pub(super) handler_task: HandlerTask,
+    pub(super) run_id: Option<RunId>,
+    pub(super) start_events: StartEvents,
 }
 
 pub(super) type Observer = dyn Fn(&ToolEvent) + Send + Sync;
@@ -91,6 +94,16 @@ pub(super) enum HandlerTask {
     Inline,
     /// A separate task for each.
     Spawned,
+}
+
+/// The treatment of the moment at which an attempt reaches its handler.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum StartEvents {
+    /// It is no event.
+    #[default]
+    Omitted,
+    /// It is a [`ToolEvent::Started`].
+    Emitted,
 }
 
 impl RunOptions {
@@ -297,6 +310,59 @@ impl RunOptions {
         self
     }
 
+    /// Emits a [`ToolEvent::Started`] whenever an attempt at a call reaches its handler. Without this option nothing is
+    /// emitted then, as most readers only want results and every event has a cost.
+    ///
+    /// ```
+    /// use haft_core::{RunOptions, Tool, ToolCall, ToolEvent, Toolkit};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let kit: Toolkit = Toolkit::new().with(Tool::new("greet").handler(|(), _cx| async { "hello" })?)?;
+    /// let calls = [ToolCall::new("c1", "greet", ""), ToolCall::new("c2", "great", "")];
+    /// let mut run = kit.run_with(calls, RunOptions::new().started_events());
+    /// let mut started = Vec::new();
+    /// while let Some(event) = run.next().await {
+    ///     if let ToolEvent::Started { call_id, attempt, .. } = event {
+    ///         started.push((call_id.to_string(), attempt));
+    ///     }
+    /// }
+    /// assert_eq!(started, [("c1".to_owned(), 1)], "there is no tool for the second call");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn started_events(mut self) -> Self {
+        self.start_events = StartEvents::Emitted;
+        self
+    }
+
+    /// Sets the id of the run, in place of a random one: an id that the application knows the work by, such as that of
+    /// a job. Handlers read it with [`Cx::run_id`](crate::Cx::run_id).
+    ///
+    /// It must name one run. Calls with the same call id, in two runs with the same id, have the same
+    /// [idempotency key](crate::Cx::idempotency_key): that is right if the second run repeats the first, and wrong
+    /// otherwise.
+    ///
+    /// ```
+    /// use haft_core::{Cx, RunOptions, Tool, ToolCall, Toolkit};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let key = Tool::new("key").handler(|(), cx: Cx| async move { cx.idempotency_key() })?;
+    /// let kit: Toolkit = Toolkit::new().with(key)?;
+    /// let (call, job) = (ToolCall::new("c1", "key", ""), RunOptions::new().run_id("job-17"));
+    ///
+    /// let first = kit.run_call_with(&call, &job).await;
+    /// assert_eq!(kit.run_call_with(&call, &job).await, first, "the job is repeated");
+    /// assert_ne!(kit.run_call(&call).await, first);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn run_id(mut self, run_id: impl Into<RunId>) -> Self {
+        self.run_id = Some(run_id.into());
+        self
+    }
+
     /// Reports whether a single call with these options can take the fast path. Every option is named, so that a new
     /// one does not compile until it is decided here.
     pub(super) fn is_plain(&self) -> bool {
@@ -322,6 +388,10 @@ impl RunOptions {
             observers,
             sink,
             handler_task,
+            // It is passed to the call's context.
+            run_id: _,
+            // A single call has no reader of events but an observer.
+            start_events: _,
         } = self;
         call_timeout.is_none()
             && call_idle_timeout.is_none()
@@ -333,6 +403,13 @@ impl RunOptions {
             && observers.is_empty()
             && sink.is_none()
             && *handler_task == HandlerTask::Inline
+    }
+
+    /// Sets the id of the run if none is set.
+    #[cfg(feature = "approval")]
+    pub(crate) fn or_run_id(mut self, run_id: impl FnOnce() -> Option<RunId>) -> Self {
+        self.run_id = self.run_id.or_else(run_id);
+        self
     }
 
     pub(super) fn caller_ref(&self) -> Option<&Caller> {

@@ -37,6 +37,7 @@ use crate::failure_kind::FailureKind;
 use crate::handler::{BoxFuture, invalid_input};
 use crate::isolation::{Isolated, wake_isolated};
 use crate::result::ToolResult;
+use crate::run_id::{LazyRunId, RunId};
 use crate::toolkit::{NotRunnable, ToolSet, Toolkit};
 
 /// The number of rounds per poll before the run yields to its runtime. A handler may wake itself in every round without
@@ -89,6 +90,8 @@ const ABANDONED: &str = "the run was dropped before this call finished";
 pub struct Run {
     pub(super) set: Arc<ToolSet>,
     pub(super) options: RunOptions,
+    /// Its id until the first poll; then it is in the shared state.
+    id: LazyRunId,
     /// Shared with the contexts of the calls.
     pub(super) calls: Arc<Vec<ToolCall>>,
     /// Empty before the first poll.
@@ -157,9 +160,10 @@ impl Toolkit {
 }
 
 impl Run {
-    pub(super) fn new(set: Arc<ToolSet>, calls: Vec<ToolCall>, options: RunOptions) -> Self {
+    pub(super) fn new(set: Arc<ToolSet>, calls: Vec<ToolCall>, mut options: RunOptions) -> Self {
         Self {
             set,
+            id: options.run_id.take().into(),
             options,
             unfinished: calls.len(),
             calls: Arc::new(calls),
@@ -185,6 +189,24 @@ impl Run {
     /// to its end.
     pub fn cancel(&mut self) {
         self.is_cancelled = true;
+    }
+
+    /// Returns the id of the run, which is created when it is first asked for unless the options
+    /// [set](RunOptions::run_id) it.
+    ///
+    /// ```
+    /// use haft_core::{RunOptions, ToolCall, Toolkit};
+    ///
+    /// let kit: Toolkit = Toolkit::new();
+    /// let run = kit.run([ToolCall::new("c1", "pay", "500")]);
+    /// assert_eq!(run.run_id().as_str().len(), 32);
+    ///
+    /// let run = kit.run_with([ToolCall::new("c1", "pay", "500")], RunOptions::new().run_id("order-17"));
+    /// assert_eq!(run.run_id(), &"order-17");
+    /// ```
+    #[must_use]
+    pub fn run_id(&self) -> &RunId {
+        self.shared.as_ref().map_or_else(|| self.id.get(), |run_shared| run_shared.run_id())
     }
 
     /// Returns the calls, in order.

@@ -312,7 +312,8 @@ impl Run {
         // The indexes come from this run's calls, so the parts are consistent.
         let calls = approvals.without_absent(&self.calls, &mut pending, &mut finished);
         let rejected = self.rejected_verdicts().to_vec();
-        Suspended::new(calls, pending, finished).ok().map(|suspended| suspended.with_rejected_verdicts(rejected))
+        let suspended = Suspended::new(calls, pending, finished).ok()?.with_run_id(self.run_id());
+        Some(suspended.with_rejected_verdicts(rejected))
     }
 
     #[cfg(feature = "approval")]

@@ -98,7 +98,8 @@ pub(super) async fn run_single(mut run: Run) -> ToolResult {
                 Some(ToolEvent::Preliminary { value, .. }) => Emitted::Preliminary(value),
                 Some(ToolEvent::Output { result, .. }) => return Poll::Ready(result),
                 Some(
-                    ToolEvent::ApprovalRequested { .. }
+                    ToolEvent::Started { .. }
+                    | ToolEvent::ApprovalRequested { .. }
                     | ToolEvent::ApprovalResolved { .. }
                     | ToolEvent::Suspended { .. }
                     | ToolEvent::Unknown(_),
@@ -135,7 +136,13 @@ impl RunCall<'_> {
             let cx = Cx::of_kit(set, index, call);
             let cx = match options {
                 None => cx,
-                Some(options) => cx.layered_under(options.scope.as_ref()).with_decode_options(options.decode),
+                Some(options) => {
+                    let cx = cx.layered_under(options.scope.as_ref()).with_decode_options(options.decode);
+                    match &options.run_id {
+                        None => cx,
+                        Some(run_id) => cx.with_run_id(run_id),
+                    }
+                }
             };
             tool.prepare_found(call, cx)
         });

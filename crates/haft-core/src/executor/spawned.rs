@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use super::execute::{PollRight, run_isolated};
 use super::listener::IsolatedSpan;
 use super::mailbox::OccupancyGuard;
+use super::option::StartEvents;
 use crate::ambient::Ambient;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
@@ -36,6 +37,7 @@ pub(super) fn spawn(
     tool: Tool,
     occupy: OccupancyGuard,
     span: IsolatedSpan,
+    start_events: StartEvents,
 ) -> Result<Prepared, ToolFailure> {
     let Ok(runtime) = Runtime::try_current() else {
         drop_isolated(prepared);
@@ -51,9 +53,12 @@ pub(super) fn spawn(
     };
     let ambient = Ambient::current();
     let work = async move {
-        let _guard = occupy;
+        let guard = occupy;
         if let Some(polled) = polled {
             polled.begin();
+            if start_events == StartEvents::Emitted {
+                guard.report_started();
+            }
         }
         ambient.scope(run_isolated(running, tool, span)).await
     };

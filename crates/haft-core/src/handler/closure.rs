@@ -134,6 +134,7 @@ where
             let tool = tool.clone();
             Box::new(move |cx, start_flag: Arc<StartFlag>| {
                 start_flag.begin();
+                cx.report_started();
                 Self::running(params, cx, &tool)
             })
         })
@@ -207,6 +208,7 @@ where
             if inside.is_cancelled() {
                 return None;
             }
+            inside.report_started();
             Some(ambient.sync_scope(|| run(params, inside).now()))
         }));
         let outcome = match (&mut thread.0).await {

@@ -65,9 +65,22 @@ fn the_form_of_each_event_is_pinned() {
     insta::assert_snapshot!(written[5], @r#"{"v":1,"type":"output","index":4,"result":{"v":1,"call_id":"c1","tool":"send","outcome":{"status":"failed","kind":"input_validation_error","message":"look","issues":[{"pointer":"/to","keyword":"type","message":"must be a string"}],"retryable":true,"started":false}}}"#);
 }
 
+fn started() -> ToolEvent {
+    ToolEvent::Started { index: 5, call_id: "c1".into(), tool: "send".into(), attempt: 2 }
+}
+
+#[test]
+fn a_started_event_names_its_call_and_attempt() {
+    let written = serde_json::to_string(&started()).unwrap();
+    insta::assert_snapshot!(written, @r#"{"v":1,"type":"started","index":5,"call_id":"c1","tool":"send","attempt":2}"#);
+    let event = started();
+    assert_eq!((event.index(), event.call_id().as_str(), event.tool(), event.result()), (5, "c1", "send", None));
+    assert_eq!(event.with_index(7).unwrap().index(), 7);
+}
+
 #[test]
 fn every_event_is_read_back_as_it_was() {
-    for event in one_of_each() {
+    for event in one_of_each().into_iter().chain([started()]) {
         let text = serde_json::to_string(&event).unwrap();
         assert_eq!(serde_json::from_str::<ToolEvent>(&text).unwrap(), event);
         let tree = serde_json::to_value(&event).unwrap();
@@ -155,6 +168,7 @@ fn an_event_of_an_unknown_type_is_kept_whole_and_names_its_call_where_it_can() {
 #[test]
 fn every_event_type_is_read() {
     let name = |event: &ToolEvent| match event {
+        ToolEvent::Started { .. } => "started",
         ToolEvent::Progress { .. } => "progress",
         ToolEvent::Preliminary { .. } => "preliminary",
         ToolEvent::ApprovalRequested { .. } => "approval_requested",
@@ -164,7 +178,7 @@ fn every_event_type_is_read() {
         other => panic!("decide about {other:?}"),
     };
     let request = Box::new(ApprovalRequest::new("r1", &call()));
-    let samples = one_of_each().into_iter().chain([ToolEvent::Suspended { index: 0, request }]);
+    let samples = one_of_each().into_iter().chain([started(), ToolEvent::Suspended { index: 0, request }]);
     let sampled: BTreeSet<&str> = samples.map(|event| name(&event)).collect();
     let known: BTreeSet<&str> = ToolEvent::VARIANTS.iter().map(|(tag, _)| *tag).collect();
     assert_eq!(sampled, known);

@@ -74,6 +74,8 @@ mod history;
 mod history_property;
 #[cfg(feature = "validate")]
 mod hostile_input;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod identity;
 #[cfg(feature = "validate")]
 mod isolated_drop;
 mod macro_expansion;

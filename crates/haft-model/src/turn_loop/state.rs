@@ -4,12 +4,12 @@
 //! turns only. The tools are not in it, as they are code: the application supplies them at the start. A stored state
 //! that contradicts itself must be rejected when it is read.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalRequest, ApprovalResponse, Author, CallId, ContentPart, FormatVersion, Item, ToolCall, TurnRequest, Usage,
-    VerdictFault, history,
+    ApprovalRequest, ApprovalResponse, Author, CallId, ContentPart, FormatVersion, Item, RunId, ToolCall, TurnRequest,
+    Usage, VerdictFault, history,
 };
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
@@ -26,7 +26,8 @@ use super::state_error::StateError;
 /// left in it, including approved calls; and a state that was stored before a crash repeats what was done since. Its
 /// calls are made *at least once*: an application that stores states claims one before starting it (by a lock, or by a
 /// version in the database), stores the next one as soon as it is available, and gives tools that must not run twice
-/// the id of the call to detect duplicates. A verdict is used *at most once*: it is removed from the state before the
+/// the [idempotency key](haft_core::Cx::idempotency_key) of the call to detect duplicates: a call that waited has the
+/// same key whenever it is resumed. A verdict is used *at most once*: it is removed from the state before the
 /// loop acts on it, and after a crash its approval request is pending again.
 ///
 /// ```
@@ -51,6 +52,9 @@ pub struct LoopState {
     pub(super) time_used: Duration,
     pub(super) seen: SeenCalls,
     pub(super) phase: LoopPhase,
+    /// The ids of the runs of calls that wait for a verdict: a call keeps its run id, and so its idempotency key, until
+    /// it has its result.
+    pub(super) run_ids: BTreeMap<CallId, RunId>,
 }
 
 /// The phase of a loop between two requests.
@@ -80,6 +84,8 @@ struct WrittenState<'a> {
     open: Option<DeepObject<'a, OpenTurn>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     done: bool,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    run_ids: &'a BTreeMap<CallId, RunId>,
 }
 
 /// A state as it is read, before it is checked.
@@ -105,6 +111,8 @@ struct StoredState {
     open: Option<OpenTurn>,
     #[serde(default)]
     done: bool,
+    #[serde(default)]
+    run_ids: BTreeMap<CallId, RunId>,
 }
 
 /// Creating and continuing.
@@ -123,6 +131,7 @@ impl LoopState {
             time_used: Duration::ZERO,
             seen: SeenCalls::default(),
             phase: LoopPhase::Ready,
+            run_ids: BTreeMap::new(),
         }
     }
 
@@ -350,7 +359,8 @@ impl TryFrom<StoredState> for LoopState {
     type Error = StateError;
 
     fn try_from(stored: StoredState) -> Result<Self, StateError> {
-        let StoredState { v, request, turns, usage, calls, lacks_calls, time_used_ms, seen, open, done } = stored;
+        let StoredState { v, request, turns, usage, calls, lacks_calls, time_used_ms, seen, open, done, run_ids } =
+            stored;
         let time_used = Duration::from_millis(time_used_ms);
         let phase = match (open, done) {
             (Some(_), true) => return Err(StateError::DoneWhileOpen),
@@ -358,14 +368,14 @@ impl TryFrom<StoredState> for LoopState {
             (None, true) => LoopPhase::Done,
             (None, false) => LoopPhase::Ready,
         };
-        let state = Self { v, turns, usage, calls, lacks_calls, time_used, seen, phase, ..Self::new(request) };
+        let state = Self { v, turns, usage, calls, lacks_calls, time_used, seen, phase, run_ids, ..Self::new(request) };
         state.check().map(|()| state)
     }
 }
 
 impl Serialize for LoopState {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { v, request, turns, usage, calls, lacks_calls, time_used, seen, phase } = self;
+        let Self { v, request, turns, usage, calls, lacks_calls, time_used, seen, phase, run_ids } = self;
         WrittenState {
             v: *v,
             request: DeepObject(request),
@@ -377,6 +387,7 @@ impl Serialize for LoopState {
             seen,
             open: phase.open().map(DeepObject),
             done: self.is_done(),
+            run_ids,
         }
         .serialize(serializer)
     }

@@ -11,7 +11,8 @@ use std::task::Poll;
 
 use futures_core::Stream;
 use haft_core::{
-    ApprovalRequest, CallId, ContentPart, Delta, Finish, Item, Run, ToolCall, ToolChoice, ToolEvent, ToolResult, Turn,
+    ApprovalRequest, CallId, ContentPart, Delta, Finish, Item, Run, RunId, ToolCall, ToolChoice, ToolEvent, ToolResult,
+    Turn,
 };
 
 use super::call_outcome::CallOutcome;
@@ -40,6 +41,8 @@ pub(super) struct TurnCalls {
     interactions: Vec<Interaction>,
     /// The approval requests of calls that wait for a verdict.
     approval_requests: Vec<ApprovalRequest>,
+    /// The run of the calls that wait for a verdict, if there are any.
+    run_id: Option<RunId>,
 }
 
 impl Machine {
@@ -128,6 +131,9 @@ impl Machine {
                 self.event_slot.emit(event).await;
             }
         }
+        if !turn_calls.approval_requests.is_empty() {
+            turn_calls.run_id = Some(run.run_id().clone());
+        }
         cause
     }
 
@@ -171,10 +177,14 @@ impl Machine {
     /// Adds the turn and the outcomes of its calls to the state, in one step. The output of a signal is `null` until
     /// it is answered.
     fn record_turn(&self, turn_calls: TurnCalls, counts: CallCounts) -> Option<LoopEvent> {
-        let TurnCalls { turn, results, signals, interactions, approval_requests, .. } = turn_calls;
+        let TurnCalls { turn, results, signals, interactions, approval_requests, run_id, .. } = turn_calls;
         let (unplaced, before) = self.state.complete(|state, staged| {
             let answers = results.iter().cloned().chain(signals.iter().map(Signal::result));
             let unplaced = append(&mut state.request.history, staged.as_ref(), turn.clone(), answers.collect());
+            if let Some(run_id) = run_id {
+                let waiting = approval_requests.iter().map(|request| request.call_id.clone());
+                state.run_ids.extend(waiting.map(|call_id| (call_id, run_id.clone())));
+            }
             state.request.history.extend(approval_requests.into_iter().map(Item::from));
             state.turns = state.turns.saturating_add(1);
             state.seen.merge(counts.seen);
@@ -200,6 +210,7 @@ impl TurnCalls {
             signals: Vec::new(),
             interactions: Vec::new(),
             approval_requests: Vec::new(),
+            run_id: None,
         }
     }
 
@@ -266,10 +277,11 @@ mod tests {
     fn every_event_of_a_run_gets_the_index_of_its_call_in_the_turn() {
         let call = ToolCall::new("c1", "pay", "5");
         let request = ApprovalRequest::new("q1", &call);
-        let common = json!({"index": 1, "call_id": "c1", "tool": "pay", "seq": 0, "data": 1, "value": 2,
+        let common = json!({"index": 1, "call_id": "c1", "tool": "pay", "seq": 0, "data": 1, "value": 2, "attempt": 1,
             "request": request, "response": request.approve(), "result": ToolResult::ok(&call, json!(3))});
         let decided: BTreeSet<&str> =
-            ["progress", "preliminary", "approval_requested", "approval_resolved", "suspended", "output"].into();
+            ["started", "progress", "preliminary", "approval_requested", "approval_resolved", "suspended", "output"]
+                .into();
         assert_eq!(ToolEvent::VARIANTS.iter().map(|(tag, _)| *tag).collect::<BTreeSet<_>>(), decided);
         for tag in decided {
             let mut written = common.clone();

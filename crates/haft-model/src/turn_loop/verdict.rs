@@ -8,13 +8,16 @@
 //! A verdict must let its call begin only once. It is removed from the state before anything runs: in a state that is
 //! stored meanwhile, or found after a crash, the request is pending again, and the approver decides whether the call
 //! may have run. A result is recorded as soon as it is available, and its request is removed in the same step.
+//!
+//! A call is resumed in a run with the id of the run that it was made in, so it has the same idempotency key each time,
+//! also after a crash. The id is kept until the call has its result.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use haft_core::history::PendingApproval;
 use haft_core::{
-    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, CallId, Item, Run, Suspended, ToolCall, ToolEvent,
-    ToolResult, history,
+    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, CallId, Item, Run, RunId, Suspended, ToolCall,
+    ToolEvent, ToolResult, history,
 };
 
 use super::call_outcome::CallOutcome;
@@ -34,19 +37,24 @@ impl Machine {
     /// Resumes the calls of the history that wait for a verdict.
     pub(super) async fn resume_approvals(&mut self) -> Result<(), LoopEnd> {
         let pending = self.state.read(|state| history::approvals(&state.request.history).pending);
+        self.state.change(|state| {
+            // The history may have been changed from outside.
+            let waiting: HashSet<&CallId> = pending.iter().map(|pending| &pending.call.call_id).collect();
+            state.run_ids.retain(|call_id, _| waiting.contains(call_id));
+        });
         if pending.is_empty() {
             // Requests that were resolved elsewhere are not sent to the model.
             self.state.change(|state| drop(history::strip_resolved_approvals(&mut state.request.history)));
             return Ok(());
         }
-        for pending in self.state.read(|state| by_turn(state.history(), pending)) {
-            self.resume_turn(pending).await?;
+        for (run_id, pending) in self.state.read(|state| by_run(state, pending)) {
+            self.resume_run(run_id, pending).await?;
         }
         Ok(())
     }
 
-    /// Resumes the calls of one turn.
-    async fn resume_turn(&mut self, pending: Vec<PendingApproval>) -> Result<(), LoopEnd> {
+    /// Resumes the calls of one run. Without an id, they are resumed as a new run.
+    async fn resume_run(&mut self, run_id: Option<RunId>, pending: Vec<PendingApproval>) -> Result<(), LoopEnd> {
         let open: HashSet<ApprovalId> = pending.iter().map(|pending| pending.request.request_id.clone()).collect();
         let pending = one_per_call(pending);
         let Some(call_id) = pending.first().map(|pending| pending.call.call_id.clone()) else { return Ok(()) };
@@ -61,7 +69,17 @@ impl Machine {
         // Messages after the turn of the calls are not passed to them.
         let messages = self.state.read(|state| messages_up_to(state.history(), &call_id));
         let verdicts = self.state.change(|state| take_verdicts(&mut state.request.history, &open));
-        let run = self.kit.resume_with(suspended, verdicts, self.settings.options.clone().messages(messages));
+        let options = self.settings.options.clone().messages(messages);
+        // The options may set an id as well, for the runs of new calls.
+        let options = match run_id {
+            Some(run_id) => options.run_id(run_id),
+            None => options,
+        };
+        let run = self.kit.resume_with(suspended, verdicts, options);
+        self.state.change(|state| {
+            let ids = run.calls().iter().map(|call| (call.call_id.clone(), run.run_id().clone()));
+            state.run_ids.extend(ids);
+        });
         self.run_resumed(run, &indexes).await
     }
 
@@ -124,6 +142,7 @@ fn surface_signal(state: &mut LoopState, made: ToolCall, signal: Signal) -> Opti
     let items = &mut state.request.history;
     let unplaced = answer(items, vec![signal.result()]);
     remove_approvals(items, &HashSet::from([signal.call_id().clone()]));
+    state.run_ids.remove(signal.call_id());
     OpenTurn::hold(&mut state.phase, made, |open| open.signals.push(signal));
     unplaced
 }
@@ -131,6 +150,7 @@ fn surface_signal(state: &mut LoopState, made: ToolCall, signal: Signal) -> Opti
 /// Records an interaction that was approved: it waits for an answer, and no longer for a verdict.
 fn surface_interaction(state: &mut LoopState, made: ToolCall, interaction: Interaction) {
     remove_approvals(&mut state.request.history, &HashSet::from([interaction.call_id().clone()]));
+    state.run_ids.remove(interaction.call_id());
     OpenTurn::hold(&mut state.phase, made, |open| {
         open.interactions.retain(|known| known.call_id() != interaction.call_id());
         open.interactions.push(interaction);
@@ -144,6 +164,7 @@ pub(super) fn record_results(state: &mut LoopState, results: Vec<ToolResult>) ->
     let items = &mut state.request.history;
     let unplaced = answer(items, results.clone());
     remove_approvals(items, &done);
+    state.run_ids.retain(|call_id, _| !done.contains(call_id));
     if let Some(open) = state.phase.open_mut() {
         // These calls are finished, so they no longer wait for an answer.
         open.interactions.retain(|interaction| !done.contains(interaction.call_id()));
@@ -205,14 +226,17 @@ fn replace_requests(items: &mut Vec<Item>, mut open: HashMap<CallId, ApprovalReq
     });
 }
 
-/// Groups pending approvals by the turn of their call, in order. Mostly there is one turn: the last.
-fn by_turn(items: &[Item], pending: Vec<PendingApproval>) -> Vec<Vec<PendingApproval>> {
-    let origins = Origins::of(items);
-    let mut turns: BTreeMap<Option<usize>, Vec<PendingApproval>> = BTreeMap::new();
+/// Groups pending approvals by the turn and the run of their call, in order. Mostly there is one turn: the last, whose
+/// calls were made in one run.
+fn by_run(state: &LoopState, pending: Vec<PendingApproval>) -> Vec<(Option<RunId>, Vec<PendingApproval>)> {
+    let origins = Origins::of(state.history());
+    let mut runs: BTreeMap<(Option<usize>, Option<RunId>), Vec<PendingApproval>> = BTreeMap::new();
     for approval in pending {
-        turns.entry(origins.turn(&approval.call.call_id)).or_default().push(approval);
+        let call_id = &approval.call.call_id;
+        let run = (origins.turn(call_id), state.run_ids.get(call_id).cloned());
+        runs.entry(run).or_default().push(approval);
     }
-    turns.into_values().collect()
+    runs.into_iter().map(|((_, run_id), pending)| (run_id, pending)).collect()
 }
 
 /// Returns the conversation up to the turn of a call, inclusive.

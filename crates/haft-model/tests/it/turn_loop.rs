@@ -9,6 +9,7 @@ mod event;
 mod growth;
 mod guard;
 mod history;
+mod identity;
 mod interaction;
 mod isolation;
 mod model_fault;

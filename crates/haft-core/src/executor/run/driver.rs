@@ -18,8 +18,8 @@ use crate::emit::Emitted;
 use crate::event::ToolEvent;
 use crate::executor::call_handle::RunShared;
 use crate::executor::call_state::{Advance, CallState, StepCx};
-use crate::executor::mailbox::Emission;
-use crate::executor::option::{HandlerTask, RunDeadline};
+use crate::executor::mailbox::{Emission, EmissionBody};
+use crate::executor::option::{HandlerTask, RunDeadline, StartEvents};
 use crate::executor::slot::Slots;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
@@ -70,6 +70,8 @@ impl Run {
             cancellation: self.options.cancellation.clone(),
             deadline: self.deadline,
             scope: self.options.scope.clone(),
+            run_id: std::mem::take(&mut self.id),
+            start_events: self.options.start_events,
         };
         self.shared = Some(RunShared::new(Arc::clone(&self.set), Arc::clone(&self.calls), shared));
         self.watch_cancellation();
@@ -228,16 +230,21 @@ impl Run {
         for index in woken {
             self.enqueue(index);
         }
-        for Emission { index, emitted, at } in emissions {
+        for Emission { index, body } in emissions {
             if self.call_states[index].is_answered() {
                 continue;
             }
-            self.call_states[index].touch(at);
-            let seq = self.call_states[index].next_seq();
             let (call_id, tool) = (self.calls[index].call_id.clone(), self.name(index));
-            self.ready.push_back(match emitted {
-                Emitted::Progress(data) => ToolEvent::Progress { index, call_id, tool, seq, data },
-                Emitted::Preliminary(value) => ToolEvent::Preliminary { index, call_id, tool, seq, value },
+            self.ready.push_back(match body {
+                EmissionBody::Started { attempt } => ToolEvent::Started { index, call_id, tool, attempt },
+                EmissionBody::Value { emitted, at } => {
+                    self.call_states[index].touch(at);
+                    let seq = self.call_states[index].next_seq();
+                    match emitted {
+                        Emitted::Progress(data) => ToolEvent::Progress { index, call_id, tool, seq, data },
+                        Emitted::Preliminary(value) => ToolEvent::Preliminary { index, call_id, tool, seq, value },
+                    }
+                }
             });
         }
     }
@@ -346,6 +353,11 @@ impl Run {
         }
         if let Some(due) = call_state.due() {
             self.timer.add(due, Due::Call(index));
+        }
+        // Where something is in front of the handler, only that knows when the handler is reached, and reports it.
+        if self.options.start_events == StartEvents::Emitted && call_state.is_polled_directly() {
+            let (call_id, tool) = (self.calls[index].call_id.clone(), self.name(index));
+            self.ready.push_back(ToolEvent::Started { index, call_id, tool, attempt: 1 });
         }
         true
     }
