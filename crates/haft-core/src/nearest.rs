@@ -2,8 +2,9 @@
 //!
 //! The distance is that of `strsim`: insertions, deletions, replacements and swaps of neighbours, over the letters and
 //! digits of both names in lower case. An unknown name is compared with every existing one, and both may come from a
-//! model, so two bounds surround the measurement: names longer than [`LONGEST`] are never compared, and candidates
-//! whose letters differ too much are ruled out by counting letters, which is linear and allocates nothing.
+//! model, so three bounds surround the measurement: names longer than [`LONGEST`] are never compared; candidates whose
+//! letters differ too much are ruled out by counting letters, which is linear and allocates nothing; and what is left is
+//! measured until [`MOST_CELLS`] are spent, as each measurement costs the product of both lengths.
 
 use strsim::osa_distance;
 
@@ -25,19 +26,28 @@ pub(crate) fn ranked<'a, T>(name: &str, candidates: impl Iterator<Item = (&'a st
         return Vec::new();
     }
     let unknown = UnknownName::new(name);
-    let mut buffer = String::new();
-    let near = candidates.filter_map(|(candidate, it)| Some((unknown.distance(candidate, &mut buffer)?, it)));
+    let mut measure = Measure { buffer: String::new(), cells: MOST_CELLS };
+    let near = candidates.filter_map(|(candidate, it)| Some((unknown.distance(candidate, &mut measure)?, it)));
     let mut close: Vec<(usize, T)> = near.collect();
     close.sort_by_key(|(distance, _)| *distance);
     close.into_iter().map(|(_, it)| it).collect()
 }
 
-/// The longest name that is compared, in bytes. Names come from the model, and a comparison costs the product of both
-/// lengths.
+/// The longest name that is compared, in bytes.
 const LONGEST: usize = 200;
+
+/// The cells of distance tables that one search may fill: enough for some 7,000 names of twelve letters.
+const MOST_CELLS: usize = 1_000_000;
 
 /// The number of kinds of letters that are distinguished when letters are counted.
 const KINDS: usize = 39;
+
+/// The means of measuring distances within one search.
+struct Measure {
+    buffer: String,
+    /// The cells that may still be filled.
+    cells: usize,
+}
 
 /// A name that does not exist, prepared for the comparison with many candidates.
 struct UnknownName {
@@ -63,29 +73,29 @@ impl UnknownName {
     }
 
     /// Returns the distance to a candidate, with or without its namespace, if it is close.
-    fn distance(&self, candidate: &str, buffer: &mut String) -> Option<usize> {
+    fn distance(&self, candidate: &str, measure: &mut Measure) -> Option<usize> {
         let separator = NAMESPACE_SEPARATOR.as_bytes();
         let prefix = candidate.as_bytes().windows(separator.len()).rposition(|bytes| bytes == separator);
         let bare = prefix.and_then(|at| candidate.get(at + separator.len()..));
-        let whole = self.distance_to(candidate, buffer);
-        bare.and_then(|bare| self.distance_to(bare, buffer)).into_iter().chain(whole).min()
+        let whole = self.distance_to(candidate, measure);
+        bare.and_then(|bare| self.distance_to(bare, measure)).into_iter().chain(whole).min()
     }
 
-    fn distance_to(&self, name: &str, buffer: &mut String) -> Option<usize> {
+    fn distance_to(&self, name: &str, measure: &mut Measure) -> Option<usize> {
         // A name has no more letters than bytes.
         if name.len() > LONGEST || name.len() + self.most < self.length {
             None
         } else if name.is_ascii() {
             let letters = name.bytes().filter(u8::is_ascii_alphanumeric);
-            self.distance_to_letters(letters.map(|letter| char::from(letter.to_ascii_lowercase())), buffer)
+            self.distance_to_letters(letters.map(|letter| char::from(letter.to_ascii_lowercase())), measure)
         } else {
-            self.distance_to_letters(letters(name), buffer)
+            self.distance_to_letters(letters(name), measure)
         }
     }
 
     /// Returns the distance to a name of these letters, if it is close. Each letter that only one of the names has
     /// counts as at least one edit, so most names are ruled out without measuring.
-    fn distance_to_letters(&self, letters: impl Iterator<Item = char> + Clone, buffer: &mut String) -> Option<usize> {
+    fn distance_to_letters(&self, letters: impl Iterator<Item = char> + Clone, measure: &mut Measure) -> Option<usize> {
         let (mut unmatched, mut length, mut extra) = (self.counts, 0, 0);
         for letter in letters.clone() {
             length += 1;
@@ -99,9 +109,10 @@ impl UnknownName {
         if self.length + extra - length > self.most {
             return None;
         }
-        buffer.clear();
-        buffer.extend(letters);
-        let distance = osa_distance(&self.letters, buffer);
+        measure.cells = measure.cells.checked_sub(self.length * length)?;
+        measure.buffer.clear();
+        measure.buffer.extend(letters);
+        let distance = osa_distance(&self.letters, &measure.buffer);
         // No name is close to one that shares no letter with it.
         Some(distance).filter(|distance| *distance <= self.most && *distance < length.max(self.length))
     }
@@ -141,6 +152,20 @@ mod tests {
     #[test]
     fn no_name_is_close_to_one_beyond_the_length_limit() {
         assert!(nearest(&"search".repeat(100_000), ["search", &"search".repeat(100_000)].into_iter()).is_empty());
+    }
+
+    #[test]
+    fn a_search_measures_no_more_than_its_cells_allow() {
+        let (ones, twos) = ("a".repeat(100), "b".repeat(100));
+        let (name, anagram, close) =
+            (format!("{ones}{twos}"), format!("{twos}{ones}"), format!("{ones}x{}", &twos[1..]));
+        let found = |anagrams| {
+            let before = std::iter::repeat_n(anagram.as_str(), anagrams);
+            nearest(&name, before.chain([close.as_str()]))
+        };
+        let affordable = MOST_CELLS / (name.len() * name.len());
+        assert_eq!(found(affordable - 1), [close.as_str()]);
+        assert!(found(affordable).is_empty());
     }
 
     #[test]
@@ -208,7 +233,8 @@ mod tests {
                 for other in &words {
                     let steps = osa_distance(name, other);
                     let is_near = steps <= unknown.most && steps < name.chars().count().max(other.chars().count());
-                    let distance = unknown.distance(other, &mut String::new());
+                    let mut measure = Measure { buffer: String::new(), cells: MOST_CELLS };
+                    let distance = unknown.distance(other, &mut measure);
                     assert_eq!(distance, is_near.then_some(steps), "{name} {other}");
                     near += usize::from(is_near);
                 }

@@ -28,8 +28,8 @@ pub(super) const MOST_ISSUES: usize = 1_000;
 /// limits how many levels a schema adds to it.
 const MOST_LEVELS: u32 = 1_500;
 
-/// The most names that unknown keys are compared with, for names of usual length.
-const MOST_SUGGESTIONS: usize = 20_000;
+/// The work of finding suggestions for unknown keys: enough for some 12,000 comparisons of names of usual length.
+const SUGGESTION_WORK: usize = 128_000;
 
 /// The memory of a cached verdict, in bytes.
 const VERDICT: usize = 20;
@@ -42,8 +42,8 @@ pub(super) struct Walk<'a, 'b> {
     /// The path from the root to the value, maintained only while problems are collected.
     path: Vec<PathStep>,
     levels: u32,
-    /// The number of names that unknown keys may still be compared with.
-    suggestions: usize,
+    /// The work that may still be done to find suggestions for unknown keys.
+    suggestion_work: usize,
     /// Cached verdicts of shared nodes. Without them, nested alternatives would be tried again for every path to them.
     verdicts: HashMap<(u32, u32), bool, RandomState>,
     /// The rejections by shared nodes that are already reported.
@@ -130,7 +130,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             mode,
             path: Vec::new(),
             levels: 0,
-            suggestions: MOST_SUGGESTIONS,
+            suggestion_work: SUGGESTION_WORK,
             verdicts: HashMap::default(),
             reported: HashSet::default(),
         }
@@ -374,8 +374,9 @@ impl<'a, 'b> Walk<'a, 'b> {
         if !self.collects_issues() {
             return None;
         }
-        let cost = properties.len().saturating_mul(1 + name.len().pow(2) / 256);
-        self.suggestions = self.suggestions.checked_sub(cost)?;
+        // A comparison costs the product of both lengths.
+        let cost = properties.len().saturating_mul(1 + name.len().pow(2) / 16);
+        self.suggestion_work = self.suggestion_work.checked_sub(cost)?;
         let absent = properties.iter().enumerate().filter(|(at, _)| !seen.contains(*at));
         nearest(name, absent.map(|(_, property)| &*property.name)).first().copied()
     }
