@@ -105,6 +105,23 @@ struct Inner {
     digest: OnceLock<String>,
 }
 
+impl Tool {
+    /// Reports whether a call needs no more than its checks and its handler. See [`Definition::is_plain`].
+    pub(crate) fn is_plain(&self) -> bool {
+        let Inner {
+            definition,
+            // Both are part of preparing a call.
+            handler: _,
+            layers: _,
+            // These are computed from the definition.
+            descriptor: _,
+            #[cfg(feature = "approval")]
+                digest: _,
+        } = &*self.0;
+        definition.is_plain()
+    }
+}
+
 /// Constructors.
 impl Tool {
     /// Starts a local tool: the application runs it, and its types are known at compile time.

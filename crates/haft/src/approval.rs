@@ -37,9 +37,9 @@
 //! | is for a tool whose definition has changed since | approval is requested again |
 //!
 //! All calls of a batch that require approval are pending at once, so a verdict with a wide scope does not answer the others
-//! of its own batch. Remembered verdicts hold for the caller they were given for.
-//! A function is asked again with the issues of its invalid edit (`cx.rejected_verdict()`), at most three times.
-//! When a tool's definition has changed since the request, approval is requested again.
+//! of its own batch. Remembered verdicts hold for the caller they were given for. An approver function has no later verdict
+//! to wait for: after an invalid edit or answer it is asked again with the issues (`cx.rejected_verdict()`), at most three
+//! times, and any other verdict that does not fit denies the call.
 //!
 //! Run options set a lifetime for requests (`approval_lifetime`), signing keys (`approval_keys`), a memory
 //! (`approval_memory`) and an audit log (`audit`: who decided what, when, under which rule). A signature proves that this

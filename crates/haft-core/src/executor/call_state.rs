@@ -337,19 +337,7 @@ impl CallState {
 
     /// Returns the digest that binds an approval to a call that is held.
     pub(super) fn digest(&self) -> Option<&str> {
-        match &self.phase {
-            CallPhase::Held { digest, .. } => Some(digest),
-            CallPhase::New
-            | CallPhase::Permitting(_)
-            | CallPhase::Deciding { .. }
-            | CallPhase::AwaitingVerdict(_)
-            | CallPhase::Resolved(_)
-            | CallPhase::Cleared { .. }
-            | CallPhase::WaitingForSlot { .. }
-            | CallPhase::Running { .. }
-            | CallPhase::Finished { .. }
-            | CallPhase::Answered => None,
-        }
+        if let CallPhase::Held { digest, .. } = &self.phase { Some(digest) } else { None }
     }
 
     /// Lets a call that was held by its plan run, and opens its span.

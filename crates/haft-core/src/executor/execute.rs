@@ -30,7 +30,7 @@ pub(super) struct HandlerExecution {
 /// The right to poll a handler. It can be made in this file only.
 pub(crate) struct PollRight(());
 
-/// The state of a call is not what the executor's own rules allow. A bug in this crate, and never silent.
+/// A state of a call that the executor's own rules do not allow: a bug in this crate, which is never silent.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("internal error of the executor: {0}; please report it")]
 struct InternalError(&'static str);

@@ -25,7 +25,7 @@ use crate::handler::BoxFuture;
 use crate::isolation::{Isolated, poll_isolated};
 use crate::result::{Outcome, ToolResult};
 use crate::schema::Repair;
-use crate::tool::{ExecutionLimits, Tool};
+use crate::tool::Tool;
 use crate::toolkit::Toolkit;
 
 /// A future of the result of one call. See [`Toolkit::run_call`].
@@ -124,7 +124,7 @@ impl RunCall<'_> {
         let set = kit.set();
         let found = set.index_of(&call.name).map(|index| (index, set.at(index).0));
         let is_plain =
-            |tool: &Tool| is_plain(tool) && options.is_none_or(RunOptions::is_plain) && set.problems(None).is_none();
+            |tool: &Tool| tool.is_plain() && options.is_none_or(RunOptions::is_plain) && set.problems(None).is_none();
         let Some((index, tool)) = found.filter(|(_, tool)| is_plain(tool)) else {
             self.stage = CallStage::Run(Box::pin(run_single(
                 Run::new(Arc::clone(set), vec![call.clone()], options.cloned().unwrap_or_default()).single(),
@@ -223,20 +223,4 @@ impl fmt::Debug for RunCall<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunCall").field("call", self.call).finish_non_exhaustive()
     }
-}
-
-/// Reports whether the tool's calls can take the fast path. Every limit is named, so that a new one does not compile
-/// until it is decided here.
-fn is_plain(tool: &Tool) -> bool {
-    let ExecutionLimits {
-        timeout,
-        idle_timeout,
-        // Emitted values are dropped.
-        emit_buffer: _,
-        // There is only one call.
-        concurrency: _,
-        // The fast path applies it.
-        output_cap: _,
-    } = tool.limits();
-    tool.approval().is_never() && timeout.is_none() && idle_timeout.is_none()
 }

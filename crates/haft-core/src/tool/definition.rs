@@ -89,6 +89,42 @@ impl Definition {
         refused.map(move |(setting, _)| DefinitionFault::Unsupported { setting, kind })
     }
 
+    /// Reports whether nothing in the definition requires more of a call than its checks and its handler, so that it can
+    /// take the fast path. All fields and limits are listed, so that a new one does not compile until it is handled here.
+    pub(crate) fn is_plain(&self) -> bool {
+        let Self {
+            approval,
+            limits,
+            // A call of another kind fails or surfaces when it is prepared.
+            kind: _,
+            // The toolkit checks them for all of its tools.
+            dependencies: _,
+            // The handler applies these when it reads, returns or fails.
+            parameters: _,
+            success: _,
+            failure: _,
+            model_output: _,
+            // These have no effect on a result.
+            id: _,
+            name: _,
+            description: _,
+            failure_mode: _,
+            annotations: _,
+            examples: _,
+        } = self;
+        let ExecutionLimits {
+            timeout,
+            idle_timeout,
+            // Emitted values are dropped.
+            emit_buffer: _,
+            // There is only one call.
+            concurrency: _,
+            // The fast path applies it.
+            output_cap: _,
+        } = limits;
+        approval.is_never() && timeout.is_none() && idle_timeout.is_none()
+    }
+
     pub(crate) fn description(&self) -> Option<&str> {
         self.description.as_deref().or_else(|| self.parameters.description())
     }

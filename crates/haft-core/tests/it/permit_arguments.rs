@@ -248,3 +248,22 @@ async fn a_permit_that_wraps_another_passes_its_default_on() {
     assert_eq!(permitting.decided().await.unwrap(), Permission::Allowed);
     assert_eq!(CallArguments::from_tree(&Value::Null).decode::<()>().ok(), Some(()));
 }
+
+/// Returns the default decision on arguments where it should decide on the call.
+struct Undecided;
+
+impl Permit for Undecided {
+    fn permit(&self, tool: &Tool, call: &ToolCall, cx: &Cx) -> Permitting {
+        self.permits_arguments(tool, call, &CallArguments::from_tree(&Value::Null), cx)
+    }
+}
+
+#[tokio::test]
+async fn the_default_decision_on_arguments_allows_no_call_by_itself() {
+    let (kit, journal) = bench();
+    let results = kit.run_with(calls([("look", "1")]), RunOptions::new().permit(Undecided)).collect_results().await;
+    assert_eq!(all_came(&results), ["permission_denied"]);
+    let cause = results[0].failure().unwrap().source().unwrap().to_string();
+    assert!(cause.contains("return `Permission::Allowed`"), "{cause}");
+    assert_eq!(journal.lines(), [""; 0]);
+}

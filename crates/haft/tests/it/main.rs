@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
 
+mod facade;
 mod failure_derive;
 mod messages;
 mod mistake;

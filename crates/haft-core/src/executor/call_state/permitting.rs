@@ -40,6 +40,13 @@ enum PermitStep {
 #[error("denied by the rule `{0}`")]
 struct DeniedByRule(String);
 
+/// A permit that returned the default of `permits_arguments` from `permit`, where it decides nothing.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the permit returned the default decision on arguments from `permit`; return `Permission::Allowed` to allow the call"
+)]
+struct NotDecided;
+
 impl CallState {
     /// Asks the permits about a call as it came, from the one with this index on.
     pub(super) fn ask_permits(
@@ -53,7 +60,8 @@ impl CallState {
         for (index, permit) in step_cx.options.permits.as_slice().iter().enumerate().skip(first) {
             let permitting = isolated(|| permit.permit(step_cx.tool(tool), call, &cx)).map_err(undecided)?;
             match permitting.0 {
-                PermitDecision::Unchecked => {}
+                // That is a decision about arguments, and there are none yet.
+                PermitDecision::Unchecked => return Err(undecided(NotDecided)),
                 PermitDecision::Now(decision) => self.permitted(decision)?,
                 PermitDecision::Later(decision) => {
                     return Ok(await_permit(PermitStep::Call { tool, cx }, index + 1, decision));
