@@ -44,8 +44,10 @@
 //!   [`Outputs`] how it answers in steps.
 //! - Putting together: [`Toolkit`] is an ordered set of tools; [`Middleware`] is code around their handlers. Ready-made
 //!   ones (`Trace`, `Retry`, `Timeout`, `RateLimit`, `Cache`) are in the crate `haft-middleware`.
+//! - Changing tools: [`ToolSource`] is a live set of tools, [`SharedToolkit`] one that a program changes, [`Snapshot`] its
+//!   tools at one moment.
 //! - Running: [`Toolkit::run`] gives a [`Run`], a stream of [`ToolEvent`]s; [`RunOptions`] say how; [`Permit`] and
-//!   [`Approve`] decide; [`Dispatch`] is anything that runs calls.
+//!   [`Approve`] decide; [`Dispatch`] runs calls on any source.
 //! - Asking people: [`ApprovalPolicy`] says about which calls, [`ApprovalRequest`] and [`ApprovalResponse`] are the question
 //!   and the verdict; [`VerdictQueue`], [`Toolkit::plan_from_map`], [`Suspend`] and [`Toolkit::resume`] are ways between them;
 //!   [`ApprovalMemory`], [`SigningKeys`] and [`ApprovalRecord`] what is kept.
@@ -150,6 +152,7 @@ mod run_id;
 mod scope;
 mod seed;
 mod service;
+mod source;
 mod tool;
 mod toolkit;
 
@@ -171,7 +174,7 @@ pub use self::emit::{EmitError, Emitted, Emitter};
 #[cfg(feature = "approval")]
 pub use self::executor::Suspend;
 pub use self::executor::{
-    ApprovalAnswer, Approve, CallError, Continuation, Dispatch, EventStream, FailureClass, FailureOrigin,
+    ApprovalAnswer, Approve, CallError, Continuation, Dispatch, FailureClass, FailureOrigin,
     HandlerResult, HandlerResults, IntoApprovalAnswer, Permission, Permit, Permitting, Run, RunCall, RunError,
     RunOptions, Step, TryRun,
 };
@@ -184,6 +187,7 @@ pub use self::run_id::RunId;
 pub use self::service::{
     Dependency, MissingService, Needs, Provide, ProvideAll, ServiceList, Services, ServicesIdentity,
 };
+pub use self::source::{Changed, Mapped, Merged, SharedToolkit, Snapshot, SourceFault, ToolSource};
 pub use self::tool::{
     Annotation, Annotations, ApprovalCx, ApprovalNeed, ApprovalPolicy, Concurrency, DefinitionError, DefinitionFault,
     DescriptorKind, Destructive, Dialect, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Hints, Idempotent,

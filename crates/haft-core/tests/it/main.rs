@@ -123,6 +123,8 @@ mod tool_combinators;
 mod tool_faults;
 #[cfg(feature = "validate")]
 mod tool_service;
+#[cfg(feature = "validate")]
+mod tool_source;
 mod toolkit_composition;
 mod toolkit_values;
 #[cfg(feature = "validate")]
