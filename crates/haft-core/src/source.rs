@@ -184,7 +184,6 @@ pub trait ToolSource: Send + Sync {
 
 /// The tools of a source at one moment: a toolkit and its generation. Cloning is cheap.
 #[derive(Clone, Debug, Default)]
-#[must_use = "a snapshot is a value: taking one changes nothing"]
 pub struct Snapshot {
     kit: Toolkit,
     generation: u64,
@@ -207,11 +206,13 @@ pub struct SourceFault {
 impl Snapshot {
     /// Creates a snapshot. A source must use a generation for one toolkit only, and a greater one for every later
     /// toolkit.
+    #[must_use]
     pub fn new(kit: Toolkit, generation: u64) -> Self {
         Self { kit, generation, faults: None }
     }
 
     /// Adds tools that the source had to leave out.
+    #[must_use]
     pub fn with_faults(mut self, faults: impl IntoIterator<Item = SourceFault>) -> Self {
         let all: Vec<_> = self.faults().iter().cloned().chain(faults).collect();
         self.faults = (!all.is_empty()).then(|| all.into());

@@ -23,7 +23,7 @@
 //! | call a tool from the program, with its types | [`kit.call(params)`](Toolkit::call), [`call_with`](Toolkit::call_with) | the success type, or [`CallError`] |
 //! | decide first, run later | [`plan_from_map`](Toolkit::plan_from_map), [`plan_from_queue`](Toolkit::plan_from_queue) | a plan: `kit.run(plan)`, or `plan.into_run()` |
 //! | go on with a suspended run | [`kit.resume(suspended, verdicts)`](Toolkit::resume), [`resume_with`](Toolkit::resume_with) | [`Run`] |
-//! | serve anything that lists and runs tools | [`Dispatch`] | a stream of events |
+//! | serve any source of tools, also a live one | [`source.run_calls(calls, options)`](Dispatch::run_calls), [`list`](Dispatch::list), [`resume_calls`](Dispatch::resume_calls) | [`Run`] |
 //!
 //! And with a [`Run`]: read its events with [`next`](Run::next) or as a stream;
 //! [`collect_results`](Run::collect_results) for the results in call order;
@@ -147,7 +147,7 @@ pub use haft_core::{CallId, CustomKind, FailureKind, Outcome, ToolCall, ToolFail
 // runs
 #[doc(inline)]
 pub use haft_core::{
-    CallError, Continuation, Dispatch, EventStream, FailureClass, FailureOrigin, HandlerResult, HandlerResults, Run,
+    CallError, Continuation, Dispatch, FailureClass, FailureOrigin, HandlerResult, HandlerResults, Run,
     RunCall, RunError, RunId, RunOptions, Step, ToolEvent, TryRun, UnknownEvent,
 };
 // permits

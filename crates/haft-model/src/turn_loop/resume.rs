@@ -24,6 +24,9 @@ impl Machine {
         }
         let waiting = self.state.read(WaitingCalls::of);
         self.reconcile(&waiting).await?;
+        if !waiting.is_empty() {
+            self.take_snapshot()?;
+        }
         self.place_answers().await?;
         self.resume_approvals().await?;
         self.ensure_nothing_waits()?;
@@ -35,7 +38,7 @@ impl Machine {
         // Validators may be user code, so they run on a copy, without the lock.
         let interactions = self.state.read(|state| state.interactions().to_vec());
         let answers =
-            interactions.iter().filter_map(|interaction| interaction.result(self.kit.get(interaction.name())));
+            interactions.iter().filter_map(|interaction| interaction.result(&self.kit));
         let results = answers.collect::<Result<Vec<_>, LoopError>>()?;
         let unplaced = self.state.change(|state| {
             let open = state.phase.open_mut()?;

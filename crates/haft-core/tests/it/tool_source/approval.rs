@@ -14,7 +14,7 @@ use crate::approval_bench::{Journal, all_came, tell};
 use crate::executor_faults::way::paused;
 use crate::seeded::for_all;
 
-const CASES: u32 = 600;
+const CASES: u32 = 200;
 
 /// Creates a version of `pay`. Each has another definition; each handler records the version that runs.
 fn pay(version: u8, journal: &Journal) -> Tool {
