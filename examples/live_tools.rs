@@ -6,6 +6,7 @@
 use haft::model::{LoopEvent, LoopOutcome, ScriptedTurn};
 use haft::prelude::*;
 use haft::run::Dispatch;
+use haft::tool::DefinitionError;
 use haft::toolkit::{SharedToolkit, ToolSource};
 
 /// Adds two numbers.
@@ -15,14 +16,14 @@ fn add(a: i64, b: i64) -> i64 {
 }
 
 /// Translates a text, as a plugin would that is loaded later.
-fn translate(version: u8) -> Result<Tool, haft::tool::DefinitionError> {
+fn translate(version: u8) -> Result<Tool, DefinitionError> {
     Tool::new("translate")
         .describe(format!("Translates a text. Version {version}."))
         .handler(move |text: String, _cx| async move { format!("{text} (translated by version {version})") })
 }
 
 /// Returns the tool that loads plugins into a source.
-fn load_plugin(plugins: &SharedToolkit) -> Result<Tool, haft::tool::DefinitionError> {
+fn load_plugin(plugins: &SharedToolkit) -> Result<Tool, DefinitionError> {
     let plugins = plugins.clone();
     Tool::new("load_plugin").describe("Loads a plugin by its name.").try_handler(move |name: String, _cx| {
         let loaded = match name.as_str() {
@@ -53,12 +54,14 @@ async fn main() -> anyhow::Result<()> {
     let model = ScriptedModel::default()
         .then([ToolCall::new("c1", "load_plugin", r#""translate""#)])
         .then([ToolCall::new("c2", "plugin__translate", r#""hello""#)])
-        .then(ScriptedTurn::calls([ToolCall::new("c3", "plugin__translate", r#""hello""#)]).check(move |_| {
-            translate(2).map(|tool| drop(update.replace(tool)))
-        }))
-        .then(ScriptedTurn::calls([ToolCall::new("c4", "plugin__translate", r#""hello""#)]).check(move |_| {
-            removal.remove("translate").map(drop).ok_or("the plugin is there")
-        }))
+        .then(
+            ScriptedTurn::calls([ToolCall::new("c3", "plugin__translate", r#""hello""#)])
+                .check(move |_| translate(2).map(|tool| drop(update.replace(tool)))),
+        )
+        .then(
+            ScriptedTurn::calls([ToolCall::new("c4", "plugin__translate", r#""hello""#)])
+                .check(move |_| removal.remove("translate").map(drop).ok_or("the plugin is there")),
+        )
         .then([ToolCall::new("c5", "plugin__translate", r#""hello""#)])
         .then("The plugin is gone.");
     let agent = TurnLoop::new(model.clone(), tools);

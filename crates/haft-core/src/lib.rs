@@ -174,9 +174,9 @@ pub use self::emit::{EmitError, Emitted, Emitter};
 #[cfg(feature = "approval")]
 pub use self::executor::Suspend;
 pub use self::executor::{
-    ApprovalAnswer, Approve, CallError, Continuation, Dispatch, FailureClass, FailureOrigin,
-    HandlerResult, HandlerResults, IntoApprovalAnswer, Permission, Permit, Permitting, Run, RunCall, RunError,
-    RunOptions, Step, TryRun,
+    ApprovalAnswer, Approve, CallError, Continuation, Dispatch, FailureClass, FailureOrigin, HandlerResult,
+    HandlerResults, IntoApprovalAnswer, Permission, Permit, Permitting, Run, RunCall, RunError, RunOptions, Step,
+    TryRun,
 };
 pub use self::handler::{
     BoxError, BuilderOf, Failure, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput, Outputs, StaticTool,

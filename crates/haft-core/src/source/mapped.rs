@@ -54,10 +54,7 @@ impl<S> Mapped<S> {
         Self::deriving(source, move |kit| (kit.wrap_in(&layer), Vec::new()))
     }
 
-    fn deriving(
-        source: S,
-        derive: impl Fn(Toolkit) -> (Toolkit, Vec<SourceFault>) + Send + Sync + 'static,
-    ) -> Self {
+    fn deriving(source: S, derive: impl Fn(Toolkit) -> (Toolkit, Vec<SourceFault>) + Send + Sync + 'static) -> Self {
         Self { source, derive: Box::new(derive), cache: SnapshotCache::default() }
     }
 

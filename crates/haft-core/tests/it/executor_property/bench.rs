@@ -9,8 +9,8 @@ use std::time::Duration;
 use futures_util::{FutureExt, stream};
 use haft_core::{
     ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, BoxError, Concurrency, Cx, EmitBuffer,
-    ExecutionLimits, Next, OnOverflow, OutputCap, Outputs, Permission, Permitting, Request, SharedToolkit, Tool, ToolCall,
-    Toolkit,
+    ExecutionLimits, Next, OnOverflow, OutputCap, Outputs, Permission, Permitting, Request, SharedToolkit, Tool,
+    ToolCall, Toolkit,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -18,7 +18,11 @@ fn two() -> (SharedToolkit, SharedToolkit) {
 fn are_same(first: &impl ToolSource, second: &impl ToolSource) -> bool {
     let (first, second) = (first.snapshot(), second.snapshot());
     first.generation() == second.generation()
-        && first.toolkit().iter().map(haft_core::Tool::identity).eq(second.toolkit().iter().map(haft_core::Tool::identity))
+        && first
+            .toolkit()
+            .iter()
+            .map(haft_core::Tool::identity)
+            .eq(second.toolkit().iter().map(haft_core::Tool::identity))
 }
 
 #[test]
@@ -54,14 +58,14 @@ fn composed_sources_leave_out_a_name_that_both_use_until_one_is_removed() {
     let snapshot = composed.snapshot();
     assert_eq!((names(&composed), left_out(&composed)), (vec!["b".to_owned()], vec!["a".to_owned()]));
     let fault = &snapshot.faults()[0];
-    assert_eq!(
-        fault.to_string(),
-        "the tool `a` is left out: two toolkits have a tool named `a`: toolkit-0, toolkit-1"
-    );
+    assert_eq!(fault.to_string(), "the tool `a` is left out: two toolkits have a tool named `a`: toolkit-0, toolkit-1");
     assert!(fault.cause.downcast_ref::<DuplicateToolName>().is_some());
     assert!(fault.cause.downcast_ref::<ComposeError>().is_none());
     first.remove("a");
-    assert_eq!((names(&composed), left_out(&composed).len(), generation(&composed)), (vec!["b".into(), "a".into()], 0, 2));
+    assert_eq!(
+        (names(&composed), left_out(&composed).len(), generation(&composed)),
+        (vec!["b".into(), "a".into()], 0, 2)
+    );
 }
 
 #[test]

@@ -65,7 +65,8 @@ async fn it_waits_for_the_generation_and_not_for_any_change() {
 #[tokio::test]
 async fn made_of_others_it_completes_when_any_of_them_changes() {
     let (first, second) = (SharedToolkit::default(), SharedToolkit::default());
-    let all = first.clone().merged(second.clone().namespaced("ns").unwrap().filtered(|_| true)).composed(Toolkit::new());
+    let all =
+        first.clone().merged(second.clone().namespaced("ns").unwrap().filtered(|_| true)).composed(Toolkit::new());
     for (source, change) in [(&first, 1), (&second, 2), (&second, 3), (&first, 4)] {
         let seen = all.snapshot();
         let mut changed = all.changed(seen.generation());
