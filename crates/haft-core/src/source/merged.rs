@@ -66,7 +66,7 @@ impl<A: ToolSource, B: ToolSource> Merged<A, B> {
     }
 
     fn combine(&self, first: Snapshot, second: Snapshot, generation: u64) -> Snapshot {
-        let faults: Vec<_> = [&first, &second].into_iter().flat_map(|part| part.faults()).cloned().collect();
+        let faults: Vec<_> = [&first, &second].into_iter().flat_map(Snapshot::faults).cloned().collect();
         let (kits, left_out) = match self.on_collision {
             Collision::Replace => ([first.kit, second.kit], Vec::new()),
             Collision::LeaveOut => without_collisions([first.kit, second.kit]),

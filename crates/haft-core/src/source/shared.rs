@@ -49,22 +49,25 @@ impl SharedToolkit {
 
     /// Adds a tool. A name that is already used is an error.
     pub fn add(&self, tool: Tool) -> Result<(), ToolkitError> {
-        self.update(|kit| kit.with(tool.clone())).map(drop)
+        self.update(move |kit| kit.with(tool.clone())).map(drop)
     }
 
     /// Adds a tool in place of the one with the same name, and returns that. The position and the services of the tool
     /// that is replaced stay; a tool with a new name is added at the end.
+    #[allow(clippy::must_use_candidate, reason = "it is called for the change; the old tool is rarely needed")]
     pub fn replace(&self, tool: Tool) -> Option<Tool> {
         let mut replaced = None;
-        self.change(|kit| {
-            let (kit, old) = kit.with_replaced(tool.clone());
-            replaced = old;
+        let old = &mut replaced;
+        self.change(move |kit| {
+            let (kit, tool) = kit.with_replaced(tool.clone());
+            *old = tool;
             kit
         });
         replaced
     }
 
     /// Removes the tool with this name, and returns it.
+    #[allow(clippy::must_use_candidate, reason = "it is called for the change; the old tool is rarely needed")]
     pub fn remove(&self, name: &str) -> Option<Tool> {
         let mut removed = None;
         self.change(|kit| {
@@ -139,7 +142,7 @@ impl ToolSource for SharedToolkit {
         Box::pin(async move {
             if snapshots.wait_for(|snapshot| snapshot.generation > after).await.is_err() {
                 // The sender is borrowed, so it is not gone. If it were, nothing could change.
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
         })
     }

@@ -48,7 +48,7 @@ impl ToolSource for Remote {
     fn changed(&self, after: u64) -> Changed<'_> {
         Box::pin(async move {
             if after >= 7 {
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
         })
     }

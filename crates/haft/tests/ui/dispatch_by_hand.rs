@@ -1,4 +1,4 @@
-//! Nobody runs calls but the core: whatever has tools is a source of them.
+//! Calls are run by the core alone: a type that has tools implements `ToolSource`.
 
 use std::sync::Arc;
 

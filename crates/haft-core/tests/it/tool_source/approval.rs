@@ -280,7 +280,7 @@ impl World {
             }
         }
         let suspended = run.suspended();
-        let pending: Vec<_> = suspended.iter().flat_map(|suspended| suspended.pending()).collect();
+        let pending: Vec<_> = suspended.iter().flat_map(Suspended::pending).collect();
         let open: Vec<_> = pending.iter().map(|request| request.call_id.to_string()).collect();
         prop_assert_eq!(open, asked.keys().cloned().collect::<Vec<_>>());
         for request in pending {

@@ -37,7 +37,7 @@ async fn nothing_that_changes_nothing_raises_the_generation() {
     let tools = SharedToolkit::new(Toolkit::from_iter([same.clone()]));
     assert!(tools.remove("ghost").is_none());
     assert!(tools.replace(same).is_some());
-    tools.update(|kit| Ok::<_, Infallible>(kit)).unwrap();
+    tools.update(Ok::<_, Infallible>).unwrap();
     tools.update(|kit| Ok::<_, Infallible>(kit.filter(|_| true))).unwrap();
     let error = tools.add(tool("a", 2)).unwrap_err();
     assert!(matches!(&error.faults[..], [ToolkitFault::DuplicateName { name }] if name == "a"));
@@ -134,7 +134,7 @@ async fn a_handler_may_change_the_tools_of_its_own_source() {
     let calls = ["\"x\"", "\"x\"", "\"y\""].iter().zip(1..);
     let calls = calls.map(|(name, n)| ToolCall::new(format!("c{n}"), "learn", *name).into()).collect();
     let results = tools.run_calls(calls, RunOptions::new().concurrency(1)).collect_results().await;
-    let answers: Vec<_> = results.iter().map(|result| result.to_model_text()).collect();
+    let answers: Vec<_> = results.iter().map(haft_core::ToolResult::to_model_text).collect();
     assert_eq!(answers, ["true", "false", "true"], "the tool that was removed still runs in its run");
     assert_eq!(names(&tools), ["x", "y"]);
     assert_eq!(generation(&tools), 4);
