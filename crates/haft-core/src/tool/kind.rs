@@ -1,7 +1,7 @@
 //! The kinds of tools, which differ in where their calls are executed.
 
 use crate::schema::Schema;
-use crate::tool::ProviderDefinition;
+use crate::tool::{ProviderDefinition, ToolId};
 
 /// The kind of a tool, which decides where its calls are executed.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +51,11 @@ impl ToolKind {
             Self::Provider(provider) => Some(provider),
             _ => None,
         }
+    }
+
+    /// Returns the id of such a tool if none is set.
+    pub(crate) fn default_id(&self, name: &str) -> ToolId {
+        self.provider().map_or(name, ProviderDefinition::id).into()
     }
 
     pub(crate) fn label(&self) -> &'static str {

@@ -28,8 +28,8 @@ use std::collections::HashSet;
 
 use haft_core::{
     Annotation, Annotations, ApprovalPolicy, DescriptorKind, Destructive, Dialect, ExecutionLimits, FailureMode,
-    Idempotent, Meta, NameClash, NameMapper, OpenWorld, Readonly, Rendered, Schema, Strict, Title, Tool, ToolCall,
-    ToolDescriptor, ToolKind,
+    Idempotent, Loss, LossKind, Meta, NameClash, NameMapper, OpenWorld, Readonly, RenderFault, Rendered, Schema,
+    Strict, Title, Tool, ToolCall, ToolDescriptor, ToolKind,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -238,16 +238,18 @@ fn a_dialect_renders_the_parameters_and_reports_what_it_lost() {
         fn name(&self) -> &'static str {
             "no patterns"
         }
-        fn parameters(&self, schema: &Schema) -> Rendered {
+        fn render(&self, schema: &Schema) -> Result<Rendered, RenderFault> {
             let mut json = schema.as_json().clone();
-            json.as_object_mut().unwrap().remove("pattern");
-            Rendered::exact(json).with_loss("/pattern", "the pattern")
+            let object = json.as_object_mut().ok_or_else(|| RenderFault::new("", "not an object", "write `{}`"))?;
+            object.remove("pattern");
+            Ok(Rendered::exact(json).with_loss("/pattern", LossKind::Keyword, "the pattern"))
         }
     }
     let tool = Tool::new("t").params_json(json!({"type": "string", "pattern": "^a"})).define().unwrap();
-    let rendered = tool.json_schema_for(&NoPatterns);
+    let rendered = tool.json_schema_for(&NoPatterns).unwrap();
     assert_eq!(rendered.json, json!({"type": "string"}));
-    assert_eq!((rendered.losses[0].pointer.as_str(), rendered.losses[0].what.as_str()), ("/pattern", "the pattern"));
+    assert_eq!(rendered.losses, [Loss::new("/pattern", LossKind::Keyword, "the pattern")]);
+    assert!(rendered.codec.is_identity());
     assert_eq!(tool.json_schema()["pattern"], "^a");
 }
 
