@@ -69,7 +69,7 @@ pub struct ToolDescriptor {
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DescriptorKind {
-    /// Executed by the application, with a handler whose types are known at compile time.
+    /// Executed by the application, with a handler whose types are known at compile time where the tool is defined.
     #[default]
     Local,
     /// Executed by the application, with a schema that is known only at run time.

@@ -7,7 +7,7 @@ use crate::tool::{ProviderDefinition, ToolId};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ToolKind {
-    /// A user-defined tool, executed by a handler whose types are known at compile time.
+    /// A user-defined tool, executed by a handler whose types are known at compile time where it is defined.
     Local,
     /// A tool executed by a handler, with a schema that is known only at run time.
     Dynamic,
