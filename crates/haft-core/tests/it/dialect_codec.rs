@@ -92,11 +92,9 @@ fn a_schema_that_a_dialect_cannot_render_is_a_fault_with_a_remedy() {
 
 #[tokio::test]
 async fn decoded_arguments_are_checked_by_the_tools_own_schema() {
-    #[derive(serde::Deserialize, schemars::JsonSchema)]
-    #[serde(deny_unknown_fields)]
+    #[derive(serde::Deserialize)]
     struct Forecast {
         city: String,
-        #[schemars(range(max = 14))]
         days: Option<u128>,
     }
     let tool = Tool::new("forecast")
@@ -115,9 +113,9 @@ async fn decoded_arguments_are_checked_by_the_tools_own_schema() {
         let result = kit.run_call(&ToolCall::new("c", "forecast", arguments)).await;
         result.to_call_output().output.to_string()
     };
-    assert_eq!(run(r#"{"city":"Oslo","days":null}"#).await, r#""Oslo None""#);
+    assert_eq!(run(r#"{"city":"Oslo","days":null}"#).await, "Oslo None");
     let exact = r#"{"city":"Oslo","days":18446744073709551617}"#;
-    assert_eq!(run(exact).await, r#""Oslo Some(18446744073709551617)""#);
+    assert_eq!(run(exact).await, "Oslo Some(18446744073709551617)");
     assert!(run(r#"{"city":7,"days":null,"x":1}"#).await.contains("/city"));
 }
 

@@ -117,7 +117,7 @@ mod schema_raw;
 mod schema_regression;
 mod secure_json;
 mod seeded;
-#[cfg(feature = "validate")]
+#[cfg(all(feature = "validate", feature = "approval"))]
 mod stored_descriptor;
 #[cfg(feature = "validate")]
 mod tool_api;

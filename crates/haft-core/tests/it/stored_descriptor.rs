@@ -39,7 +39,7 @@ fn zoo() -> Vec<Tool> {
         Tool::new("failing").try_handler(|_: Range, _| async { Err::<u8, _>("no") }),
         Tool::new("images").handler(|(), _| async { json!({"any": ["thing"]}) }),
         Tool::dynamic("open").define(),
-        Tool::dynamic("raw").params_json(raw).success_json(json!({"$ref": "#"})).define(),
+        Tool::dynamic("raw").params_json(raw).success_json(json!({"items": {"$ref": "#"}})).define(),
         Tool::signal("signal").params::<Range>().define(),
         Tool::interaction("interaction").success::<Range>().define(),
         Tool::provider("acme.search_1")
@@ -360,10 +360,8 @@ fn an_annotation_that_is_not_json_is_a_fault_of_the_definition() {
 // Digests.
 
 /// The variable that makes this test binary print digests of the descriptors in it.
-#[cfg(feature = "approval")]
 const CHILD: &str = "HAFT_TEST_DESCRIPTORS";
 
-#[cfg(feature = "approval")]
 #[test]
 fn a_tool_rebuilt_in_another_process_has_the_same_digest() {
     if let Ok(descriptors) = std::env::var(CHILD) {
@@ -392,14 +390,12 @@ fn a_tool_rebuilt_in_another_process_has_the_same_digest() {
 }
 
 /// The digest of a stored definition is compared after upgrades, so it must not change by accident.
-#[cfg(feature = "approval")]
 #[test]
 fn the_digest_of_a_definition_is_stable() {
     let tool = Tool::dynamic("read").describe("Reads.").params_json(json!({"type": "string"})).define().unwrap();
     insta::assert_snapshot!(tool.descriptor().digest());
 }
 
-#[cfg(feature = "approval")]
 #[test]
 fn a_digest_covers_what_is_read_decided_by_and_enforced() {
     type Change = fn(&mut ToolDescriptor);
@@ -442,7 +438,6 @@ fn a_digest_covers_what_is_read_decided_by_and_enforced() {
 }
 
 /// A descriptor that was written by hand may leave out what a tool fills in.
-#[cfg(feature = "approval")]
 #[test]
 fn the_digest_does_not_depend_on_what_is_left_implicit() {
     let sparse = ToolDescriptor::new("t", SchemaJson::from(json!({"description": "Reads.", "type": "string"})));
@@ -453,7 +448,6 @@ fn the_digest_does_not_depend_on_what_is_left_implicit() {
     assert_eq!(explicit.digest(), sparse.digest());
 }
 
-#[cfg(feature = "approval")]
 #[test]
 fn an_approval_of_a_tool_holds_for_the_rebuilt_one() {
     for tool in zoo() {
@@ -473,7 +467,7 @@ fn any_json() -> impl Strategy<Value = Value> {
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
         any::<i64>().prop_map(Value::from),
-        any::<f64>().prop_map(Value::from),
+        any::<i32>().prop_map(|n| Value::from(f64::from(n) / 4.0)),
         ".{0,6}".prop_map(Value::from),
     ];
     leaf.prop_recursive(3, 12, 3, |inner| {
@@ -531,7 +525,6 @@ proptest! {
         match Tool::from_descriptor(&descriptor) {
             Ok(tool) => {
                 prop_assert_eq!(&*tool.descriptor(), &descriptor);
-                #[cfg(feature = "approval")]
                 prop_assert_eq!(tool.definition_digest(), descriptor.digest());
             }
             Err(error) => prop_assert!(

@@ -27,9 +27,9 @@
 use std::collections::HashSet;
 
 use haft_core::{
-    Annotation, Annotations, ApprovalPolicy, DescriptorKind, Destructive, Dialect, ExecutionLimits, FailureMode,
-    Idempotent, Loss, LossKind, Meta, NameClash, NameMapper, OpenWorld, Readonly, RenderFault, Rendered, Schema,
-    Strict, Title, Tool, ToolCall, ToolDescriptor, ToolKind,
+    Annotation, Annotations, ApprovalPolicy, DescriptorKind, Destructive, Dialect, ExecutionLimits, FailureMode, Icon,
+    Icons, Idempotent, Loss, LossKind, Meta, NameClash, NameMapper, OpenWorld, ProviderOptions, Readonly, RenderFault,
+    Rendered, Schema, Strict, Title, Tool, ToolCall, ToolDescriptor, ToolKind, Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -92,6 +92,23 @@ fn every_annotation_is_read_back_and_shown() {
             "Meta" => {
                 let meta = json!({"ui": {"resourceUri": "ui://calculator"}}).as_object().cloned().unwrap();
                 assert_eq!(descriptor(bare.annotate(Meta(meta.clone()))).meta, Some(meta));
+            }
+            "Version" => {
+                let versioned = Tool::new("t").version("1.2").define().unwrap();
+                assert_eq!((bare.version(), versioned.version()), (None, Some("1.2")));
+                assert_eq!(descriptor(bare.annotate(Version("1.2".into()))), *versioned.descriptor());
+            }
+            "Icons" => {
+                let icon = || Icon::new("https://example.com/i.svg");
+                assert_eq!(descriptor(bare.annotate(Icons(vec![icon()]))).icons, [icon()]);
+                assert_eq!(Tool::new("t").icon(icon()).icon(icon()).define().unwrap().descriptor().icons.len(), 2);
+            }
+            "ProviderOptions" => {
+                let options = ProviderOptions::new().for_provider("acme", json!({"cents": 3}));
+                let read = descriptor(bare.annotate(options)).provider_options;
+                assert_eq!(read.read_provider::<Value>("acme").unwrap(), Some(json!({"cents": 3})));
+                assert_eq!(read.read_provider::<Value>("other").unwrap(), None);
+                assert!(read.read_provider::<u8>("acme").is_err());
             }
             other => panic!("the annotation {other} has no case here"),
         }

@@ -24,9 +24,7 @@ pub(super) fn stored(messages: &mut Messages) {
     }
     let twice = r#"{"name":"get","kind":{"type":"local"},"input_schema":{"type":"string","type":"null"}}"#;
     messages.add("a schema with a duplicate key", read(twice).unwrap_err());
-    let rebuild = |field: &str, value: Value| {
-        Tool::from_descriptor(&read(&text(field, value)).unwrap()).unwrap_err()
-    };
+    let rebuild = |field: &str, value: Value| Tool::from_descriptor(&read(&text(field, value)).unwrap()).unwrap_err();
     messages.add("the id is blank", rebuild("id", json!(" ")));
     messages.add("the input schema is invalid", rebuild("input_schema", json!({"type": "text"})));
     messages.add("the failure schema is invalid", rebuild("failure_schema", json!({"$ref": "#/no"})));
