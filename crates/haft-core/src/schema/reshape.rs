@@ -86,7 +86,7 @@ struct ReshapeNode {
 
 /// The direction of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Direction {
+enum ReshapeDirection {
     Encode,
     Decode,
 }
@@ -203,35 +203,35 @@ impl ReshapeMember {
     }
 
     /// Returns the name in the text that is read.
-    fn read_name(&self, direction: Direction) -> &str {
+    fn read_name(&self, direction: ReshapeDirection) -> &str {
         match direction {
-            Direction::Encode => &self.name,
-            Direction::Decode => &self.sent_name,
+            ReshapeDirection::Encode => &self.name,
+            ReshapeDirection::Decode => &self.sent_name,
         }
     }
 
     /// Returns the name in the text that is written.
-    fn written_name(&self, direction: Direction) -> &str {
+    fn written_name(&self, direction: ReshapeDirection) -> &str {
         match direction {
-            Direction::Encode => &self.sent_name,
-            Direction::Decode => &self.name,
+            ReshapeDirection::Encode => &self.sent_name,
+            ReshapeDirection::Decode => &self.name,
         }
     }
 }
 
 impl ReshapeNode {
-    fn by_read_name(&self, direction: Direction, name: &str) -> Option<&ReshapeMember> {
+    fn by_read_name(&self, direction: ReshapeDirection, name: &str) -> Option<&ReshapeMember> {
         let names = match direction {
-            Direction::Encode => &self.by_name,
-            Direction::Decode => &self.by_sent_name,
+            ReshapeDirection::Encode => &self.by_name,
+            ReshapeDirection::Decode => &self.by_sent_name,
         };
         names.get(name).and_then(|at| self.members.get(*at))
     }
 
-    fn by_written_name(&self, direction: Direction, name: &str) -> Option<&ReshapeMember> {
+    fn by_written_name(&self, direction: ReshapeDirection, name: &str) -> Option<&ReshapeMember> {
         let opposite = match direction {
-            Direction::Encode => Direction::Decode,
-            Direction::Decode => Direction::Encode,
+            ReshapeDirection::Encode => ReshapeDirection::Decode,
+            ReshapeDirection::Decode => ReshapeDirection::Encode,
         };
         self.by_read_name(opposite, name)
     }
@@ -257,11 +257,11 @@ impl Reshaper {
         false
     }
 
-    fn convert<'t>(&self, direction: Direction, text: &'t str) -> Result<Cow<'t, str>, CodecError> {
+    fn convert<'t>(&self, direction: ReshapeDirection, text: &'t str) -> Result<Cow<'t, str>, CodecError> {
         let read = match (direction, text.trim()) {
             // The tool's schema reads blank text as the empty object.
-            (Direction::Decode, "") => return Ok(Cow::Borrowed(text)),
-            (Direction::Encode, "") => "{}",
+            (ReshapeDirection::Decode, "") => return Ok(Cow::Borrowed(text)),
+            (ReshapeDirection::Encode, "") => "{}",
             (_, text) => text,
         };
         let limits = Limits { duplicate_keys: super::DuplicateKeys::Reject, ..self.limits };
@@ -280,18 +280,18 @@ impl Reshaper {
 
 impl Transcode for Reshaper {
     fn decode<'t>(&self, arguments: &'t str) -> Result<Cow<'t, str>, CodecError> {
-        self.convert(Direction::Decode, arguments)
+        self.convert(ReshapeDirection::Decode, arguments)
     }
 
     fn encode<'t>(&self, arguments: &'t str) -> Result<Cow<'t, str>, CodecError> {
-        self.convert(Direction::Encode, arguments)
+        self.convert(ReshapeDirection::Encode, arguments)
     }
 }
 
 /// A conversion in progress. The depth of recursion is bounded by that of the document.
 struct Conversion<'r, 'd> {
     reshaper: &'r Reshaper,
-    direction: Direction,
+    direction: ReshapeDirection,
     document: &'d Document<'d>,
     text: String,
     max_bytes: usize,
@@ -303,13 +303,13 @@ impl<'r> Conversion<'r, '_> {
             return self.push(value.raw());
         };
         match (&node.wrapper, self.direction) {
-            (Some(key), Direction::Encode) => {
+            (Some(key), ReshapeDirection::Encode) => {
                 self.push("{")?;
                 self.key(key)?;
                 self.unwrapped(node, value)?;
                 self.push("}")
             }
-            (Some(key), Direction::Decode) => match value.get(key).filter(|_| value.len() == 1) {
+            (Some(key), ReshapeDirection::Decode) => match value.get(key).filter(|_| value.len() == 1) {
                 Some(inner) => self.unwrapped(node, inner),
                 None => self.push(value.raw()),
             },
@@ -319,8 +319,8 @@ impl<'r> Conversion<'r, '_> {
 
     fn unwrapped(&mut self, node: &'r ReshapeNode, value: Instance<'_>) -> Result<(), CodecError> {
         match (value.kind(), self.direction) {
-            (JsonType::Object, Direction::Encode) if node.pairs => self.pairs(node, value),
-            (JsonType::Array, Direction::Decode) if node.pairs => self.members_of_pairs(node, value),
+            (JsonType::Object, ReshapeDirection::Encode) if node.pairs => self.pairs(node, value),
+            (JsonType::Array, ReshapeDirection::Decode) if node.pairs => self.members_of_pairs(node, value),
             (JsonType::Object, _) => self.object(node, value),
             (JsonType::Array, _) => self.array(node, value),
             (JsonType::Null | JsonType::Boolean | JsonType::Number | JsonType::String, _) => self.push(value.raw()),
@@ -362,7 +362,7 @@ impl<'r> Conversion<'r, '_> {
             }
             written += 1;
         }
-        if self.direction == Direction::Encode {
+        if self.direction == ReshapeDirection::Encode {
             for member in node.members.iter().filter(|member| member.absence == Absence::Null) {
                 if value.get(&member.name).is_none() {
                     self.separate(written)?;
@@ -376,7 +376,7 @@ impl<'r> Conversion<'r, '_> {
     }
 
     fn is_absent(&self, member: &ReshapeMember, value: Instance<'_>) -> bool {
-        self.direction == Direction::Decode && member.absence == Absence::Null && value.kind() == JsonType::Null
+        self.direction == ReshapeDirection::Decode && member.absence == Absence::Null && value.kind() == JsonType::Null
     }
 
     /// Rejects a key that would be written as the name of a listed member: it would become that member, or occur twice.
@@ -390,7 +390,7 @@ impl<'r> Conversion<'r, '_> {
         let Some(taken) = node.by_written_name(self.direction, name) else { return Ok(()) };
         let read_name = taken.read_name(self.direction);
         // The model may write a key by the name in the tool's own schema, but not beside its other name.
-        if self.direction == Direction::Decode && object.get(read_name).is_none() {
+        if self.direction == ReshapeDirection::Decode && object.get(read_name).is_none() {
             return Ok(());
         }
         let message = format!(

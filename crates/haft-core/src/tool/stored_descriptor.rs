@@ -156,9 +156,9 @@ fn owned_object<'de, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'a
     object(deserializer).map(Cow::Owned)
 }
 
-type OptionalObject<'a> = Option<Cow<'a, Map<String, Value>>>;
+type OptionalMeta<'a> = Option<Cow<'a, Map<String, Value>>>;
 
-fn optional_object<'de, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<OptionalObject<'a>, D::Error> {
+fn optional_object<'de, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<OptionalMeta<'a>, D::Error> {
     match tree(deserializer)? {
         Value::Null => Ok(None),
         Value::Object(members) => Ok(Some(Cow::Owned(members))),
