@@ -76,8 +76,9 @@ mod seeded;
 pub use self::issue::{ISSUES_CAP, Issue, Issues, REASON_CAP};
 pub use self::json_text::JsonText;
 pub use self::schema::{
-    AppliesTo, DecodeOptions, Decoded, DuplicateKeys, Limits, Repair, RepairKind, Repairs, Schema, SchemaError,
-    Subschema, Subschemas, Validation, Validator,
+    AppliesTo, Codec, CodecError, DecodeOptions, Decoded, DuplicateKeys, EnforcedRules, Enforcement, Limits, Repair,
+    RepairKind, Repairs, Reshape, ReshapeId, ReshapeMember, Schema, SchemaError, Subschema, Subschemas, Transcode,
+    Validation, Validator,
 };
 
 // the values of a conversation
@@ -189,12 +190,13 @@ pub use self::service::{
 };
 pub use self::source::{Changed, Mapped, Merged, SharedToolkit, Snapshot, SourceFault, ToolSource};
 pub use self::tool::{
-    Annotation, Annotations, ApprovalCx, ApprovalNeed, ApprovalPolicy, Concurrency, DefinitionError, DefinitionFault,
-    DescriptorKind, Destructive, Dialect, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Hints, Idempotent,
-    Inferred, Loss, MAX_NAME_LEN, Meta, MissingHandler, NameClash, NameFault, NameMapError, NameMapper, OnOverflow,
-    Open, OpenWorld, OutputCap, PolicyError, ProviderDefinition, ProviderTool, Readonly, Rendered, SchemaJson,
+    Annotation, Annotations, ApprovalCx, ApprovalNeed, ApprovalPolicy, CacheControl, Concurrency, DefinitionError,
+    DefinitionFault, DescribedAnnotation, DescriptorKind, Destructive, Dialect, EmitBuffer, EmptyParams,
+    ExecutionLimits, FailureMode, Hints, Icon, IconTheme, Icons, Idempotent, Inferred, Loss, LossKind, MAX_NAME_LEN,
+    Meta, MissingHandler, NameClash, NameFault, NameMapError, NameMapper, OnOverflow, Open, OpenWorld, OutputCap,
+    PolicyError, ProviderDefinition, ProviderOptions, ProviderTool, Readonly, RenderFault, Rendered, SchemaJson,
     SchemaPart, Slot, Strict, Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolIdentity, ToolKind, ToolName,
-    Typed,
+    Typed, Version,
 };
 pub use self::toolkit::{
     ComposeError, DuplicateToolName, DynamicTools, MissingToolService, NAMESPACE_SEPARATOR, NamespaceError,

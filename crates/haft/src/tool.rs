@@ -84,6 +84,38 @@
 //! | [`stream_handler`](ToolBuilder::stream_handler) | [`Outputs`]: preliminary values, then the final one |
 //! | [`blocking_handler`](ToolBuilder::blocking_handler) and its `try_` forms | as above, on a thread for blocking work |
 //!
+//! # Descriptors
+//!
+//! A [`ToolDescriptor`] is what the rest of the world knows of a tool: id, name, version, description, schemas, hints,
+//! icons, options for providers, annotations. It is plain data, so that a registry can store it, and another process can
+//! rebuild the tool from it, with schemas that are enforced as before:
+//!
+//! ```
+//! use haft::prelude::*;
+//! use haft::serde_json::{self, Value};
+//! use haft::tool::{CacheControl, ProviderOptions};
+//!
+//! let search = Tool::new("search")
+//!     .version("2.1")
+//!     .provider_options(ProviderOptions::new().cache_control(CacheControl::new()).deferred())
+//!     .handler(|query: String, _cx| async move { query })?;
+//! let stored = serde_json::to_string(&*search.descriptor())?;
+//!
+//! // Elsewhere, later:
+//! let rebuilt = Tool::from_descriptor(&serde_json::from_str(&stored)?)?;
+//! let kit: Toolkit = Toolkit::dynamic([rebuilt]).handler(|_tool, arguments: Value, _cx| async { arguments })?;
+//! assert_eq!(kit.get("search").unwrap().definition_digest(), search.definition_digest());
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - The [id](Tool::id) is the name at creation. Renaming keeps it, and a namespace prefixes it.
+//! - The [digest](ToolDescriptor::digest) covers what the model reads, what people decide by and how values are checked:
+//!   name, title, description, kind, schemas, hints and examples. Approvals are bound to it. Everything else may change
+//!   without another review: version, icons, options for providers, annotations of the application, metadata.
+//! - An annotation that implements [`DescribedAnnotation`] is part of the descriptor.
+//! - The schemas of a descriptor that was read from outside are compiled on request ([`SchemaJson::schema`]), so that a
+//!   long list costs little and one invalid tool does not affect the others.
+//!
 //! # Details
 //!
 //! - Parameters written in a `#[tool]` signature are closed: an unknown key is rejected. A struct follows its serde
@@ -99,10 +131,11 @@
 // definitions
 #[doc(inline)]
 pub use haft_core::{
-    Annotation, Annotations, Concurrency, DefinitionError, DefinitionFault, DescriptorKind, Destructive, EmitBuffer,
-    EmptyParams, ExecutionLimits, FailureMode, Hints, Idempotent, MAX_NAME_LEN, Meta, MissingHandler, NameFault,
-    OnOverflow, OpenWorld, OutputCap, Readonly, SchemaJson, SchemaPart, Strict, Title, Tool, ToolBuilder,
-    ToolDescriptor, ToolId, ToolKind, ToolName,
+    Annotation, Annotations, CacheControl, Concurrency, DefinitionError, DefinitionFault, DescribedAnnotation,
+    DescriptorKind, Destructive, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Hints, Icon, IconTheme, Icons,
+    Idempotent, MAX_NAME_LEN, Meta, MissingHandler, NameFault, OnOverflow, OpenWorld, OutputCap, ProviderOptions,
+    Readonly, SchemaJson, SchemaPart, Strict, Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolKind, ToolName,
+    Version,
 };
 // the types of a builder
 #[doc(inline)]

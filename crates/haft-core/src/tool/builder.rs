@@ -20,8 +20,8 @@ use crate::service::Dependency;
 use crate::tool::definition::ModelOutput;
 use crate::tool::draft::ToolDraft;
 use crate::tool::{
-    Annotation, ApprovalPolicy, DefinitionError, DefinitionFault, ExecutionLimits, FailureMode, Inferred, Open,
-    SchemaPart, Title, Tool, ToolKind, Typed,
+    Annotation, ApprovalPolicy, DefinitionError, DefinitionFault, ExecutionLimits, FailureMode, Icon, Icons, Inferred,
+    Open, ProviderOptions, SchemaPart, Title, Tool, ToolKind, Typed, Version,
 };
 
 /// A builder of a tool. `P` and `R` are the sources of the schemas of its parameters and its result; see [`Inferred`],
@@ -59,6 +59,30 @@ impl<P, R> ToolBuilder<P, R> {
     pub fn describe(mut self, text: impl Into<String>) -> Self {
         self.draft.description = Some(text.into());
         self
+    }
+
+    /// Sets the id, by which the tool is known independently of its name. By default it is the name, or `vendor.tool`
+    /// for a provider-defined tool.
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.draft.id = Some(id.into());
+        self
+    }
+
+    /// Sets the version of the tool, in any notation.
+    pub fn version(self, version: impl Into<String>) -> Self {
+        self.annotate(Version(version.into()))
+    }
+
+    /// Adds an icon.
+    pub fn icon(self, icon: Icon) -> Self {
+        let mut icons = self.draft.annotations.icons().to_vec();
+        icons.push(icon);
+        self.annotate(Icons(icons))
+    }
+
+    /// Sets the options for providers, replacing earlier ones.
+    pub fn provider_options(self, options: ProviderOptions) -> Self {
+        self.annotate(options)
     }
 
     /// Sets the title for people.
@@ -122,7 +146,7 @@ impl<P, R> ToolBuilder<P, R> {
         self
     }
 
-    /// Attaches an annotation, replacing an earlier one of the same type.
+    /// Attaches an annotation, replacing an earlier one of the same type or key.
     pub fn annotate(mut self, annotation: impl Annotation) -> Self {
         self.draft.annotations = self.draft.annotations.with(annotation);
         self

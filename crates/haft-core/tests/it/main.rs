@@ -50,6 +50,8 @@ mod conversation_values;
 #[cfg(feature = "validate")]
 mod deep_results;
 #[cfg(feature = "validate")]
+mod dialect_codec;
+#[cfg(feature = "validate")]
 mod dispatch;
 #[cfg(feature = "validate")]
 mod dynamic_tools;
@@ -115,6 +117,8 @@ mod schema_raw;
 mod schema_regression;
 mod secure_json;
 mod seeded;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod stored_descriptor;
 #[cfg(feature = "validate")]
 mod tool_api;
 #[cfg(feature = "validate")]
