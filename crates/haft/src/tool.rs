@@ -91,7 +91,6 @@
 //!
 //! ```
 //! use haft::prelude::*;
-//! use haft::run::{FailureKind, ToolFailure};
 //! use haft::tool::ForwardCx;
 //!
 //! let read = Tool::dynamic("read").define()?.with_forward(|_tool: Tool, _call: ToolCall, cx: ForwardCx| async move {
