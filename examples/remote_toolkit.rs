@@ -71,7 +71,11 @@ fn tools() -> anyhow::Result<Toolkit> {
         let mut notes = notes.subscribe();
         async move { notes.wait_for(|notes| !notes.is_empty()).await.map(|notes| notes.clone()).unwrap_or_default() }
     })?;
-    let die = Tool::new("die").handler(|(), _cx| async { std::process::exit(1) })?;
+    let die = Tool::new("die").handler(|is_sure: bool, _cx| async move {
+        if is_sure {
+            std::process::exit(1);
+        }
+    })?;
     Ok(Toolkit::new().with_all([count, pay, slow, wait, notes, die])?)
 }
 
@@ -89,9 +93,9 @@ fn spawn() -> anyhow::Result<(Child, Link)> {
 
 /// Approves payments up to a limit.
 fn decide(request: &ApprovalRequest) -> ApprovalDecision {
-    let cents = request.arguments.to_value().as_u64();
     println!("approval of {} {}", request.tool, request.arguments);
-    if cents.is_some_and(|cents| cents <= 100) { ApprovalDecision::Approved } else { ApprovalDecision::Denied }
+    let is_small = request.arguments.parse().is_ok_and(|cents: u32| cents <= 100);
+    if is_small { ApprovalDecision::Approved } else { ApprovalDecision::Denied }
 }
 
 fn call(name: &str, arguments: &str) -> ToolCall {
@@ -156,7 +160,7 @@ async fn main() -> anyhow::Result<()> {
     assert_eq!(result.decode::<Vec<String>>()?, ["a call was cancelled"]);
 
     // The process dies during a call, which may have been executed; a later call is not sent at all.
-    let (result, _) = run(&kit, call("die", "{}")).await?;
+    let (result, _) = run(&kit, call("die", "true")).await?;
     assert_eq!(failed(&result), Some((FailureKind::OutcomeUnknown, true)));
     remote.closed().await;
     let (result, _) = run(&kit, call("count", r#"["a"]"#)).await?;

@@ -11,11 +11,11 @@ use haft::tool::{DefinitionError, ForwardCx, Idempotent, ToolDescriptor};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
 
-use super::wire::{Closed, Command, Link, LineSender, Report};
+use super::wire::{Closed, Command, LineSender, Link, Report};
 
 /// A connection to a process with tools.
 #[derive(Clone)]
-pub struct Remote(Arc<Connection>);
+pub(crate) struct Remote(Arc<Connection>);
 
 struct Connection {
     outgoing: LineSender,
@@ -41,7 +41,7 @@ struct CancelOnDrop<'a> {
 
 impl Remote {
     /// Connects, and returns the tools of the other side.
-    pub async fn connect(
+    pub(crate) async fn connect(
         mut link: Link,
         person: impl Fn(&ApprovalRequest) -> ApprovalDecision + Send + Sync + 'static,
     ) -> anyhow::Result<(Self, Vec<ToolDescriptor>)> {
@@ -60,7 +60,7 @@ impl Remote {
     }
 
     /// Creates the toolkit of these tools: they are checked here, and executed on the other side.
-    pub fn toolkit(&self, tools: &[ToolDescriptor]) -> anyhow::Result<Toolkit> {
+    pub(crate) fn toolkit(&self, tools: &[ToolDescriptor]) -> anyhow::Result<Toolkit> {
         let definitions = tools.iter().map(definition).collect::<Result<Vec<_>, _>>()?;
         let remote = self.clone();
         Ok(Toolkit::dynamic(definitions).forward(move |tool: Tool, call: ToolCall, cx: ForwardCx| {
@@ -70,7 +70,7 @@ impl Remote {
     }
 
     /// Waits until the other side is gone.
-    pub async fn closed(&self) {
+    pub(crate) async fn closed(&self) {
         self.0.is_open.subscribe().wait_for(|is_open| !is_open).await.ok();
     }
 

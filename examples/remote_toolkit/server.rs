@@ -20,7 +20,7 @@ struct Ongoing {
 }
 
 /// Serves a toolkit until the other side is gone. Calls that still run then are dropped, and so cancelled.
-pub async fn serve(kit: &Toolkit, mut link: Link) {
+pub(crate) async fn serve(kit: &Toolkit, mut link: Link) {
     let (mut calls, mut runs) = (HashMap::<u64, Ongoing>::new(), JoinSet::new());
     while let Some(line) = link.incoming.recv().await {
         match serde_json::from_str(&line) {

@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 /// A line to the process that has the tools.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Command {
+pub(crate) enum Command {
     /// Asks for the tools.
     List,
     /// Runs a call. The number identifies it on the connection: ids of calls are unique in a turn only.
@@ -26,7 +26,7 @@ pub enum Command {
 /// A line from the process that has the tools.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Report {
+pub(crate) enum Report {
     /// The tools, as an answer to [`Command::List`].
     Tools { tools: Vec<ToolDescriptor> },
     /// An event of a call. The last one is its output.
@@ -34,22 +34,22 @@ pub enum Report {
 }
 
 /// One end of a connection. The incoming lines end when the other side is gone.
-pub struct Link {
-    pub incoming: UnboundedReceiver<String>,
-    pub outgoing: LineSender,
+pub(crate) struct Link {
+    pub(crate) incoming: UnboundedReceiver<String>,
+    pub(crate) outgoing: LineSender,
 }
 
 /// The sending half of a connection.
 #[derive(Clone)]
-pub struct LineSender(UnboundedSender<String>);
+pub(crate) struct LineSender(UnboundedSender<String>);
 
 /// The other side is gone: the line was not sent.
 #[derive(Debug)]
-pub struct Closed;
+pub(crate) struct Closed;
 
 impl Link {
     /// Connects to a pair of pipes, with a thread for each.
-    pub fn over(read: impl BufRead + Send + 'static, mut write: impl Write + Send + 'static) -> Self {
+    pub(crate) fn over(read: impl BufRead + Send + 'static, mut write: impl Write + Send + 'static) -> Self {
         let (received, incoming) = unbounded_channel();
         let (outgoing, mut to_send) = unbounded_channel::<String>();
         thread::spawn(move || read.lines().map_while(Result::ok).try_for_each(|line| received.send(line)).ok());
@@ -66,7 +66,7 @@ impl Link {
 
 impl LineSender {
     /// Sends a value as one line.
-    pub fn send(&self, value: &impl Serialize) -> Result<(), Closed> {
+    pub(crate) fn send(&self, value: &impl Serialize) -> Result<(), Closed> {
         let line = serde_json::to_string(value).map_err(|_| Closed)?;
         self.0.send(line).map_err(|_| Closed)
     }

@@ -53,8 +53,9 @@ pub struct ToolFailure {
     /// The time to wait before another call. Serialised in seconds.
     #[serde(rename = "retry_after_seconds", skip_serializing_if = "Option::is_none", with = "seconds")]
     pub retry_after: Option<Duration>,
-    /// Set if the handler had started, so that the call may have had effects. Defaults to true when a stored failure
-    /// does not contain it.
+    /// Set if the handler had started, so that the call may have had effects. The executor sets it; only a
+    /// [forwarding](crate::Tool::with_forward) handler, which knows whether the call was sent, decides it itself.
+    /// Defaults to true when a stored failure does not contain it.
     pub started: bool,
     /// The declared failure value, encoded.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -292,7 +292,7 @@ fn nesting_fault(parts: &[ContentPart], metadata: Option<&Map<String, Value>>) -
         return Some(deep_content());
     }
     let is_deep = metadata.is_some_and(|metadata| !metadata.values().all(|value| nests_within(value, OUTPUT_DEPTH)));
-    is_deep.then(|| too_deep("the metadata of the result"))
+    is_deep.then(|| too_deep("its metadata"))
 }
 
 #[cold]
@@ -310,7 +310,7 @@ fn too_deep(what: &str) -> Issues {
 /// Returns the issue of content without a value, from a tool that declares the schema of its value.
 #[cold]
 fn missing_value() -> Issues {
-    Issue::new("", "required", "the tool returned content without a value, and its success schema requires one")
+    Issue::new("", "required", "content without a value, and the success schema requires one")
         .expected("a value")
         .into()
 }
