@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalDecision, ApprovalPolicy, ApprovalRequest, BoxError, Cancellation, ContentPart, Cx, DecodeOptions,
-    DuplicateKeys, ExecutionLimits, FailureKind, ForwardCx, JsonText, Limits, Next, Outcome, Repairs, Request,
-    RunOptions, Tool, ToolCall, ToolEvent, ToolFailure, ToolOutput, ToolResult, Toolkit, Validation,
+    ApprovalPolicy, Cancellation, ContentPart, DecodeOptions, DuplicateKeys, ExecutionLimits, FailureKind, ForwardCx,
+    JsonText, Limits, Next, Outcome, Repairs, Request, RunOptions, Tool, ToolCall, ToolEvent, ToolFailure, ToolOutput,
+    ToolResult, Toolkit, Validation,
 };
 use serde_json::{Value, json};
 use tokio::task::yield_now;
@@ -146,6 +146,8 @@ async fn text_is_forwarded_in_the_form_that_was_checked() {
 #[cfg(feature = "approval")]
 #[tokio::test]
 async fn edited_arguments_are_forwarded() {
+    use haft_core::{ApprovalDecision, ApprovalRequest, BoxError, Cx};
+
     let (tool, received) = recording(&definition().set_needs_approval(ApprovalPolicy::always()).unwrap());
     let edit = |request: ApprovalRequest, _: Cx| async move {
         Ok::<_, BoxError>(request.respond(ApprovalDecision::Edited(json!({"to": "bob"}).into())))
