@@ -180,8 +180,8 @@ pub use self::executor::{
     TryRun,
 };
 pub use self::handler::{
-    BoxError, BuilderOf, Failure, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput, Outputs, StaticTool,
-    ToolType,
+    BoxError, BuilderOf, Failure, ForwardCx, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput, Outputs,
+    StaticTool, ToolType,
 };
 pub use self::middleware::{Middleware, Next, Request};
 pub use self::run_id::RunId;

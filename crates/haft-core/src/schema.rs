@@ -49,6 +49,7 @@ mod verify;
 mod walk;
 mod write;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -297,6 +298,16 @@ impl Schema {
         read::from_text(&self.compiled.arena, self.custom.as_ref(), text, options, Purpose::Decide, |value| value)
     }
 
+    /// Checks argument text without reading it into a type, and returns the text to pass on: the given one, unless a
+    /// repair, a repeated key that is allowed, or an integer written as a float requires another.
+    pub(crate) fn check_arguments<'t>(
+        &self,
+        text: &'t str,
+        options: &DecodeOptions,
+    ) -> Result<Decoded<Cow<'t, str>>, Issues> {
+        read::checked_text(&self.compiled.arena, self.custom.as_ref(), text, options)
+    }
+
     /// Deserializes a tree into a type, with the same checks as [`decode`](Schema::decode).
     pub fn decode_value<T: DeserializeOwned>(&self, value: &Value) -> Result<T, Issues> {
         limit::within_depth(value)?;
@@ -330,6 +341,11 @@ impl Schema {
             Widths::Ignored => EnforcedRules::All,
         };
         Enforcement { rules, custom_check: self.custom.is_some() }
+    }
+
+    /// Reports whether a result may lack a value: the schema enforces nothing, or accepts `null` alone.
+    pub(crate) fn allows_no_value(&self) -> bool {
+        self.custom.is_none() && (self.takes_anything() || self.compiled.json == json!({"type": "null"}))
     }
 
     fn takes_anything(&self) -> bool {

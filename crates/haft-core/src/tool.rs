@@ -110,26 +110,17 @@ struct Inner {
     handler: Option<Arc<dyn Handler>>,
     /// The middleware around the handler, outermost last.
     layers: Layers,
+    /// Set if a call needs no more than its checks and its handler. See [`is_plain`].
+    is_plain: bool,
     descriptor: OnceLock<Arc<ToolDescriptor>>,
     #[cfg(feature = "approval")]
     digest: OnceLock<String>,
 }
 
-impl Tool {
-    /// Reports whether a call needs no more than its checks and its handler. See [`Definition::is_plain`].
-    pub(crate) fn is_plain(&self) -> bool {
-        let Inner {
-            definition,
-            // Both are part of preparing a call.
-            handler: _,
-            layers: _,
-            // These are computed from the definition.
-            descriptor: _,
-            #[cfg(feature = "approval")]
-                digest: _,
-        } = &*self.0;
-        definition.is_plain()
-    }
+/// Reports whether a call needs no more than its checks and its handler. Middlewares are part of preparing a call. See
+/// [`Definition::is_plain`].
+fn is_plain(definition: &Definition, handler: Option<&dyn Handler>) -> bool {
+    definition.is_plain() && handler.is_none_or(|handler| !handler.needs_run())
 }
 
 /// Constructors.
@@ -336,6 +327,7 @@ impl Tool {
 impl Tool {
     fn assemble(definition: Definition, handler: Option<Arc<dyn Handler>>, layers: Layers) -> Self {
         Self(Arc::new(Inner {
+            is_plain: is_plain(&definition, handler.as_deref()),
             definition,
             handler,
             layers,
@@ -352,6 +344,11 @@ impl Tool {
 
     fn definition(&self) -> &Definition {
         &self.0.definition
+    }
+
+    /// Reports whether a call can take the fast path.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.0.is_plain
     }
 
     pub(crate) fn handler(&self) -> Option<&dyn Handler> {

@@ -84,6 +84,25 @@
 //! | [`stream_handler`](ToolBuilder::stream_handler) | [`Outputs`]: preliminary values, then the final one |
 //! | [`blocking_handler`](ToolBuilder::blocking_handler) and its `try_` forms | as above, on a thread for blocking work |
 //!
+//! A tool that is executed elsewhere, by another process or a server, is a definition and a function that forwards its
+//! calls: [`Tool::with_forward`], or [`forward`](crate::toolkit::DynamicTools::forward) for a whole set. The function gets
+//! the call with the text of its arguments, and returns a [`ToolOutput`](crate::run::ToolOutput) or a
+//! [`ToolFailure`](crate::run::ToolFailure) that reports truthfully whether the call was sent:
+//!
+//! ```
+//! use haft::prelude::*;
+//! use haft::tool::ForwardCx;
+//!
+//! let read = Tool::dynamic("read").define()?.with_forward(|_tool: Tool, _call: ToolCall, cx: ForwardCx| async move {
+//!     cx.mark_unsent();
+//!     // … connect; a refused connection has not started, so it may be repeated …
+//!     cx.mark_sending()?;
+//!     // … send and wait; without a reply nobody knows whether the call was executed …
+//!     Err(ToolFailure::new(FailureKind::OutcomeUnknown, ""))
+//! })?;
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Descriptors
 //!
 //! A [`ToolDescriptor`] is what the rest of the world knows of a tool: id, name, version, description, schemas, hints,
@@ -143,8 +162,8 @@ pub use haft_core::{BuilderOf, Inferred, Open, Slot, Typed};
 // handlers and their context
 #[doc(inline)]
 pub use haft_core::{
-    BoxError, Caller, Cancellation, Cx, EmitError, Emitted, Emitter, Failure, Handle, HandlerError, HandlerOutput,
-    NoFailure, NoFinalOutput, Outputs, StaticTool, ToolType,
+    BoxError, Caller, Cancellation, Cx, EmitError, Emitted, Emitter, Failure, ForwardCx, Handle, HandlerError,
+    HandlerOutput, NoFailure, NoFinalOutput, Outputs, StaticTool, ToolType,
 };
 // tools that a provider defines
 #[doc(inline)]

@@ -38,7 +38,8 @@
 //! - [`merge`](Toolkit::merge) lets the later tool win; [`compose`](Toolkit::compose) reports every collision.
 //! - [`namespace`](Toolkit::namespace), [`filter`](Toolkit::filter) and [`wrap`](Toolkit::wrap) apply to all tools;
 //!   [`with_handler`](Toolkit::with_handler) replaces one handler and leaves the descriptor as it was, byte for byte.
-//! - [`Toolkit::dynamic`] takes definitions that are discovered at run time.
+//! - [`Toolkit::dynamic`] takes definitions that are discovered at run time. Its
+//!   [`forward`](DynamicTools::forward) is for tools that another process or server executes.
 //! - A toolkit that lacks a handler or a service runs nothing: [`ensure_runnable`](Toolkit::ensure_runnable) reports at
 //!   start-up everything that is missing.
 //! - Where nothing else determines the state of a toolkit, annotate it: `let kit: Toolkit = toolkit![…];`.

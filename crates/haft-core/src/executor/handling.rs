@@ -19,6 +19,7 @@ use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::json_text::JsonText;
+use crate::output::ToolOutput;
 use crate::result::{Outcome, ToolResult};
 use crate::tool::FailureMode;
 use crate::toolkit::Toolkit;
@@ -29,8 +30,8 @@ use crate::toolkit::Toolkit;
 pub struct HandlerResult {
     /// The result; in a preliminary one, the value so far.
     pub result: ToolResult,
-    /// The encoded value, or the failure: its declared value, or else the text for the model. The model may read
-    /// another form of a value, see [`ToolResult::to_model_text`].
+    /// The encoded value, or the failure: its declared value, or else the text for the model. An output without a value
+    /// is the list of its content parts. The model may read another form of a value, see [`ToolResult::to_model_text`].
     pub encoded: JsonText,
     /// Set if the call failed.
     pub is_failure: bool,
@@ -51,7 +52,7 @@ pub enum FailureOrigin {
     /// The handler's value violates the success schema or the output cap.
     Result,
     /// The executor: a permit, an approval, a timeout, a cancellation, a middleware that did not let the call through,
-    /// or a service or handler that the toolkit lacks.
+    /// a service or handler that the toolkit lacks, or a call that could not be forwarded.
     Executor,
 }
 
@@ -109,7 +110,7 @@ impl HandlerResults {
 impl HandlerResult {
     fn of(result: ToolResult, mode: FailureMode) -> Result<Self, ToolFailure> {
         let (encoded, failure_origin) = match &result.outcome {
-            Outcome::Ok(output) => (output.value.clone(), None),
+            Outcome::Ok(output) => (encoded_output(output), None),
             // An unknown tool has no mode, and a permit that hides a tool must not reveal it by its mode.
             Outcome::Failed(failure) if mode == FailureMode::Error || is_unknown(failure) => {
                 return Err(result.into_failure());
@@ -126,9 +127,18 @@ impl HandlerResult {
     }
 }
 
-/// Reports whether the tool does not exist. A failure of that kind that a handler forwards has started.
+/// Reports whether the tool does not exist. A failure of that kind that an ordinary handler returns has started; one of a
+/// forwarding handler means that the tool does not exist elsewhere.
 fn is_unknown(failure: &ToolFailure) -> bool {
     failure.kind == FailureKind::UnknownTool && !failure.started
+}
+
+/// Returns the value, or the content of an output without one. Encoding content can't fail, so the `null` is never used.
+fn encoded_output(output: &ToolOutput) -> JsonText {
+    match output.value() {
+        Some(value) => value.clone(),
+        None => JsonText::encode(output.content().unwrap_or_default()).unwrap_or_else(|_| JsonText::null()),
+    }
 }
 
 /// Returns the declared failure, or the text for the model of any other.
@@ -141,7 +151,7 @@ fn encoded(failure: &ToolFailure) -> JsonText {
 
 impl FailureOrigin {
     /// Returns the origin of a failure. A handler may forward a failure of any kind. A call that the executor rejects
-    /// has not started; of a call that has, only timeouts, cancellation and the check of the result come from the
+    /// has not started, and neither has one that could not be forwarded; of a call that has, only timeouts, cancellation and the check of the result come from the
     /// executor.
     fn of(failure: &ToolFailure) -> Self {
         match (&failure.kind, failure.started) {

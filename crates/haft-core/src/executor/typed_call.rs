@@ -16,7 +16,7 @@ use crate::failure_kind::FailureKind;
 use crate::handler::{ToolType, invalid_input};
 use crate::isolation::{Isolated, isolated};
 use crate::json_text::JsonText;
-use crate::result::{Outcome, ToolResult, unreadable};
+use crate::result::{Outcome, ToolResult, decode_output};
 use crate::toolkit::Toolkit;
 
 /// Returns a new id for a call that the application makes itself. It is unique within the process, and carries no other
@@ -91,7 +91,7 @@ where
     T: ToolType<Success: DeserializeOwned, Failure: DeserializeOwned>,
 {
     let failure = match result.outcome {
-        Outcome::Ok(output) => return output.value.decode().map_err(|error| CallError::Fault(unreadable(error))),
+        Outcome::Ok(output) => return decode_output(&output).map_err(CallError::Fault),
         Outcome::Failed(failure) => *failure,
     };
     let details = failure.details.as_deref().filter(|_| failure.kind == FailureKind::ToolFailed);

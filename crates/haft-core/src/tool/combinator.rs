@@ -10,9 +10,14 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::call::ToolCall;
 use crate::cx::Cx;
-use crate::handler::{AsyncFn, DECLARED, Failure, Handler, PLAIN, failure_schema};
+use crate::failure::ToolFailure;
+use crate::handler::{
+    AsyncFn, DECLARED, Failure, ForwardCx, ForwardFn, ForwardHandler, Handler, PLAIN, erase, failure_schema,
+};
 use crate::middleware::{Layer, Middleware};
+use crate::output::ToolOutput;
 use crate::schema::Schema;
 use crate::service::Dependency;
 use crate::tool::definition::Definition;
@@ -149,6 +154,31 @@ impl Tool {
         Fut: Future<Output = Result<T, E>> + Send + 'static,
     {
         self.replace_handler(Arc::new(AsyncFn::<_, A, DECLARED>::new(handler)))?.declaring::<E>()
+    }
+
+    /// Returns a copy whose calls are forwarded to where the tool is executed. The function gets this tool, the whole
+    /// call and the context, and the `started` of its failures is believed; see
+    /// [`DynamicTools::forward`](crate::DynamicTools::forward), which does this for many tools.
+    ///
+    /// ```
+    /// use haft_core::{FailureKind, ForwardCx, Tool, ToolCall, ToolFailure};
+    ///
+    /// let read = Tool::dynamic("read").define()?.with_forward(|_tool: Tool, _call: ToolCall, _cx: ForwardCx| async {
+    ///     Err(ToolFailure::new(FailureKind::ExecutionError, "the server is down").not_started().retryable())
+    /// })?;
+    /// # Ok::<_, haft_core::DefinitionError>(())
+    /// ```
+    pub fn with_forward<F, Fut>(&self, forward: F) -> Result<Self, DefinitionError>
+    where
+        F: Fn(Self, ToolCall, ForwardCx) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<ToolOutput, ToolFailure>> + Send + 'static,
+    {
+        self.forwarded(&erase(forward))
+    }
+
+    /// Returns a copy whose calls are forwarded by this function.
+    pub(crate) fn forwarded(&self, forward: &Arc<ForwardFn>) -> Result<Self, DefinitionError> {
+        self.replace_handler(Arc::new(ForwardHandler::new(self.clone(), Arc::clone(forward))))
     }
 
     /// Returns a copy with a middleware around the handler and all earlier middlewares: the last one applied is the

@@ -67,6 +67,8 @@ mod executor_faults;
 mod executor_property;
 mod flexible_parameters;
 #[cfg(feature = "validate")]
+mod forwarding;
+#[cfg(feature = "validate")]
 mod gatekeepers;
 #[cfg(feature = "validate")]
 mod handler_forms;
@@ -141,3 +143,5 @@ mod try_run;
 mod type_zoo;
 #[cfg(feature = "validate")]
 mod unknown_tool;
+#[cfg(feature = "validate")]
+mod whole_results;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use haft_core::{
     Annotation, Annotations, ApprovalPolicy, ContentPart, DefinitionFault, Destructive, ExecutionLimits, FailureMode,
-    NameFault, Readonly, Schema, Strict, Tool,
+    ForwardCx, NameFault, Readonly, Schema, Strict, Tool, ToolCall,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -127,6 +127,12 @@ async fn combined(name: &str, tool: &Tool) -> Tool {
         "try_with_handler" => {
             let copy = tool.try_with_handler(|_: Query, _| async { Err::<Value, _>("out of order") }).unwrap();
             assert_eq!(failure(&copy, r#"{"query":"x"}"#).await.message, "out of order");
+            copy
+        }
+        "with_forward" => {
+            let forward = |_: Tool, call: ToolCall, _: ForwardCx| async move { Ok(json!(call.arguments).into()) };
+            let copy = tool.set_success(Schema::unknown()).with_forward(forward).unwrap();
+            assert_eq!(value(&copy, r#"{"query":"x"}"#).await, json!(r#"{"query":"x"}"#));
             copy
         }
         other => panic!("the combinator {other} has no case here"),

@@ -9,7 +9,7 @@ use haft::JsonSchema;
 use haft::conversation::{Finish, Turn, history};
 use haft::middleware::{RateLimit, Timeout};
 use haft::run::{CallError, FailureClass};
-use haft::tool::{Caller, Cancellation, EmitError, ExecutionLimits, NoFailure, Outputs};
+use haft::tool::{Caller, Cancellation, EmitError, ExecutionLimits, ForwardCx, NoFailure, Outputs};
 use serde::Serialize;
 use tokio::time::Instant;
 
@@ -119,6 +119,10 @@ pub(super) async fn handlers(messages: &mut Messages) {
         Err::<(), _>(ToolFailure::new("busy", "the printer is busy").retry_after(SECOND))
     });
     messages.failure("a `ToolFailure` of the handler", &failed(own.unwrap(), "").await);
+    let lost = Tool::dynamic("lost").define().unwrap().with_forward(|_: Tool, _: ToolCall, _: ForwardCx| async {
+        Err(ToolFailure::new(FailureKind::OutcomeUnknown, ""))
+    });
+    messages.failure("a forwarded call without a reply", &failed(lost.unwrap(), "").await);
     let empty = Tool::new("empty").stream_handler(|(), _cx| Outputs::<u8>::values(futures_util::stream::empty()));
     messages.failure("the stream of the handler has no final value", &failed(empty.unwrap(), "").await);
     let kit: Toolkit = Toolkit::from_iter([Tool::new("later").params::<u8>().define().unwrap()]);
