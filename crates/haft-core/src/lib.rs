@@ -152,6 +152,7 @@ mod seed;
 mod service;
 mod tool;
 mod toolkit;
+mod typed;
 
 pub use self::ambient::{Ambient, AmbientScope};
 #[cfg(feature = "approval")]
@@ -186,13 +187,14 @@ pub use self::service::{
 };
 pub use self::tool::{
     Annotation, Annotations, ApprovalCx, ApprovalNeed, ApprovalPolicy, Concurrency, DefinitionError, DefinitionFault,
-    DescriptorKind, Destructive, Dialect, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Hints, Idempotent,
-    Inferred, Loss, MAX_NAME_LEN, Meta, MissingHandler, NameClash, NameFault, NameMapError, NameMapper, OnOverflow,
-    Open, OpenWorld, OutputCap, PolicyError, ProviderDefinition, ProviderTool, Readonly, Rendered, SchemaJson,
-    SchemaPart, Slot, Strict, Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolIdentity, ToolKind, ToolName,
-    Typed,
+    DescriptorKind, Destructive, Dialect, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Fixed, Hints,
+    Idempotent, Inferred, Loss, MAX_NAME_LEN, Meta, MissingHandler, NameClash, NameFault, NameMapError, NameMapper,
+    OnOverflow, Open, OpenWorld, OutputCap, PolicyError, ProviderDefinition, ProviderTool, Readonly, Rendered,
+    SchemaJson, SchemaPart, Slot, Strict, Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolIdentity, ToolKind,
+    ToolName,
 };
 pub use self::toolkit::{
     ComposeError, DuplicateToolName, DynamicTools, MissingToolService, NAMESPACE_SEPARATOR, NamespaceError,
     NamespaceFault, NotRunnable, ReplaceError, Serves, Shadowed, Toolkit, ToolkitError, ToolkitFault, Tools,
 };
+pub use self::typed::{CallDecodeError, CallVariant, ToolCalls, Typed};

@@ -10,12 +10,13 @@ pub use crate::handler::{
     DECLARED, KindProbe, KindProbeDefault, MIXED, OPAQUE, PLAIN, Returned, ReturnedNow, STREAM, kind,
 };
 pub use crate::kind_of;
+pub use crate::typed::{OffersTool, OffersValue, OtherCall, VariantCall};
 // the public names that expansions use, wherever a facade has them
 #[doc(no_inline)]
 pub use crate::{
-    ApprovalPolicy, BuilderOf, Concurrency, Cx, DefinitionError, Destructive, EmitBuffer, ExecutionLimits, Failure,
-    FailureMode, Idempotent, Meta, Needs, OnOverflow, OpenWorld, OutputCap, Provide, Readonly, StaticTool, Strict,
-    Title, Tool, ToolType, Toolkit,
+    ApprovalPolicy, BuilderOf, CallDecodeError, CallVariant, Concurrency, Cx, DecodeOptions, DefinitionError,
+    Destructive, EmitBuffer, ExecutionLimits, Failure, FailureMode, Idempotent, Meta, Needs, OnOverflow, OpenWorld,
+    OutputCap, Provide, Readonly, StaticTool, Strict, Title, Tool, ToolCall, ToolCalls, ToolType, Toolkit,
 };
 
 /// Returns the number of a return type's kind, for [`Returned`]. It is determined by type, so aliases of `Result` are

@@ -58,7 +58,7 @@ pub use self::name_mapper::{NameClash, NameMapError, NameMapper};
 pub use self::prepare::MissingHandler;
 pub(crate) use self::prepare::NO_APPROVAL;
 pub use self::provider::{ProviderDefinition, ProviderTool};
-pub use self::slot::{Inferred, Open, Slot, Typed};
+pub use self::slot::{Fixed, Inferred, Open, Slot};
 use crate::call::ToolCall;
 use crate::content::ContentPart;
 use crate::handler::Handler;

@@ -20,12 +20,12 @@ use crate::service::Dependency;
 use crate::tool::definition::ModelOutput;
 use crate::tool::draft::ToolDraft;
 use crate::tool::{
-    Annotation, ApprovalPolicy, DefinitionError, DefinitionFault, ExecutionLimits, FailureMode, Inferred, Open,
-    SchemaPart, Title, Tool, ToolKind, Typed,
+    Annotation, ApprovalPolicy, DefinitionError, DefinitionFault, ExecutionLimits, FailureMode, Fixed, Inferred, Open,
+    SchemaPart, Title, Tool, ToolKind,
 };
 
 /// A builder of a tool. `P` and `R` are the sources of the schemas of its parameters and its result; see [`Inferred`],
-/// [`Typed`] and [`Open`].
+/// [`Fixed`] and [`Open`].
 ///
 /// ```
 /// use haft_core::{Readonly, Tool};
@@ -67,7 +67,7 @@ impl<P, R> ToolBuilder<P, R> {
     }
 
     /// Sets the type of the parameters. The handler must take an `A`.
-    pub fn params<A: DeserializeOwned + JsonSchema>(mut self) -> ToolBuilder<Typed<A>, R> {
+    pub fn params<A: DeserializeOwned + JsonSchema>(mut self) -> ToolBuilder<Fixed<A>, R> {
         self.draft.set_schema(SchemaPart::Parameters, Schema::of_params::<A>());
         ToolBuilder::from_draft(self.draft)
     }
@@ -86,7 +86,7 @@ impl<P, R> ToolBuilder<P, R> {
     }
 
     /// Sets the type of a success. The handler must return a `T`.
-    pub fn success<T: Serialize + JsonSchema>(mut self) -> ToolBuilder<P, Typed<T>> {
+    pub fn success<T: Serialize + JsonSchema>(mut self) -> ToolBuilder<P, Fixed<T>> {
         self.draft.set_schema(SchemaPart::Success, Schema::of_output::<T>());
         ToolBuilder::from_draft(self.draft)
     }
