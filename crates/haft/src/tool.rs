@@ -106,7 +106,7 @@ pub use haft_core::{
 };
 // the types of a builder
 #[doc(inline)]
-pub use haft_core::{BuilderOf, Inferred, Open, Slot, Typed};
+pub use haft_core::{BuilderOf, Fixed, Inferred, Open, Slot};
 // handlers and their context
 #[doc(inline)]
 pub use haft_core::{

@@ -1,7 +1,7 @@
 //! The code that is generated for an enum of calls.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Ident, Type};
@@ -79,14 +79,13 @@ impl CallEnum {
     /// the state, so that an enum whose tools have no handlers compiles until it is called.
     fn toolkit_fn(&self) -> TokenStream {
         let Self { krate, visibility, name, tools, .. } = self;
-        let state = Ident::new("State", Span::mixed_site());
+        let (state, kit) = (local("State"), local("kit"));
         let (mut values, mut bounds, mut steps) = (Vec::new(), Vec::new(), Vec::new());
         for ToolCase { case: CallCase { name, field }, runs } in tools {
             let place = located(field);
             let krate = krate.at(place);
             let tool = quote_spanned!(place=> <#field as #krate::macro_support::VariantCall>::Tool);
-            let value =
-                format_ident!("{}", words(&name.unraw().to_string()).replace(' ', "_"), span = Span::mixed_site());
+            let value = value_name(name);
             let (bound, argument) = match runs {
                 CaseHandler::Own => ("OffersTool", None),
                 CaseHandler::Value => ("OffersValue", Some(quote!(, #value))),
@@ -96,7 +95,7 @@ impl CallEnum {
             if argument.is_some() {
                 values.push(quote!(#value: #tool));
             }
-            steps.push(quote_spanned!(place=> let kit = <#state as #bound>::add(kit #argument);));
+            steps.push(quote_spanned!(place=> let #kit = <#state as #bound>::add(#kit #argument);));
             bounds.push(quote_spanned!(place=> #state: #bound));
         }
         let documentation = format!("Creates the toolkit of all tools of [`{name}`].");
@@ -109,9 +108,9 @@ impl CallEnum {
                 where
                     #(#bounds),*
                 {
-                    let kit = #krate::macro_support::Toolkit::new();
+                    let #kit = #krate::macro_support::Toolkit::new();
                     #(#steps)*
-                    kit
+                    #kit
                 }
             }
         }
@@ -144,7 +143,14 @@ fn located(tokens: &impl Spanned) -> Span {
     Span::mixed_site().located_at(tokens.span())
 }
 
-/// Returns a local variable that can't collide with a name in user code.
+/// Returns the name of the parameter for a variant's value: `find_all` for `FindAll`.
+fn value_name(variant: &Ident) -> Ident {
+    let name = words(&variant.unraw().to_string()).replace(' ', "_");
+    let name = if syn::parse_str::<Ident>(&name).is_ok() { name } else { format!("{name}_tool") };
+    Ident::new(&name, Span::mixed_site())
+}
+
+/// Returns a name that can't collide with one in user code.
 fn local(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
@@ -179,15 +185,11 @@ mod tests {
 
     #[test]
     fn the_toolkit_takes_the_values_of_marked_tools() {
-        let text = expanded(quote!(
-            pub(crate) enum AppCall {
-                A(Typed<A>),
-                #[handler]
-                FindAll(Typed<B>),
-            }
-        ));
-        let head = quote!(pub(crate) fn toolkit<State>).to_string();
-        assert!(text.contains(&head) && text.contains("(find_all : <"), "{text}");
+        let text = expanded(quote! {
+            pub(crate) enum AppCall { A(Typed<A>), #[handler] FindAll(Typed<B>), #[handler] Move(Typed<C>) }
+        });
+        assert!(text.contains("pub (crate) fn toolkit < State >"), "{text}");
+        assert!(text.contains("(find_all : <") && text.contains("move_tool : <"), "{text}");
         assert!(text.contains("OffersTool") && text.contains("OffersValue"), "{text}");
     }
 
