@@ -10,13 +10,13 @@ pub use crate::handler::{
     DECLARED, KindProbe, KindProbeDefault, MIXED, OPAQUE, PLAIN, Returned, ReturnedNow, STREAM, kind,
 };
 pub use crate::kind_of;
-pub use crate::typed::{OffersTool, OffersValue, OtherCall, VariantCall};
+pub use crate::typed::{OffersTool, OffersValue};
 // the public names that expansions use, wherever a facade has them
 #[doc(no_inline)]
 pub use crate::{
-    ApprovalPolicy, BuilderOf, CallDecodeError, CallVariant, Concurrency, Cx, DecodeOptions, DefinitionError,
-    Destructive, EmitBuffer, ExecutionLimits, Failure, FailureMode, Idempotent, Meta, Needs, OnOverflow, OpenWorld,
-    OutputCap, Provide, Readonly, StaticTool, Strict, Title, Tool, ToolCall, ToolCalls, ToolType, Toolkit,
+    ApprovalPolicy, BuilderOf, CallVariant, Concurrency, Cx, DefinitionError, Destructive, EmitBuffer, ExecutionLimits,
+    Failure, FailureMode, Idempotent, Meta, Needs, OnOverflow, OpenWorld, OutputCap, Provide, Readonly, StaticTool,
+    Strict, Title, Tool, ToolCall, ToolCalls, ToolType, Toolkit, Typed,
 };
 
 /// Returns the number of a return type's kind, for [`Returned`]. It is determined by type, so aliases of `Result` are

@@ -19,7 +19,7 @@ use std::fmt;
 
 use serde::de::DeserializeOwned;
 
-pub use self::derived::{OffersTool, OffersValue, OtherCall, VariantCall};
+pub use self::derived::{OffersTool, OffersValue};
 pub use self::error::CallDecodeError;
 pub use self::tool_calls::{CallVariant, ToolCalls};
 use crate::call::{CallId, ToolCall};

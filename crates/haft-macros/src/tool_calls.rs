@@ -1,14 +1,17 @@
 //! `#[derive(ToolCalls)]`: an enum with one variant for each tool.
 //!
-//! The shape of the enum is checked here, with all mistakes at once. The types of its fields are checked by traits,
-//! because macros can't resolve names: an alias of `Typed<GetWeather>` is as good as its spelling. Names are compared at
-//! compile time, as by `toolkit![…]`.
+//! The shape of the enum is checked here, with all mistakes at once. Only the spelling of a field's type counts, because
+//! macros can't resolve names: an alias of `Typed<GetWeather>` is a mistake, whose message contains what to write. Names are
+//! compared at compile time, as by `toolkit![…]`.
 
 mod expansion;
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Attribute, Data, DeriveInput, Fields, Ident, Meta, Path, Type, Variant, Visibility};
+use syn::{
+    Attribute, Data, DeriveInput, Fields, GenericArgument, Ident, Meta, Path, PathArguments, PathSegment, Type,
+    Variant, Visibility,
+};
 
 use crate::argument::{Arguments, KnownArguments};
 use crate::crate_path::CratePath;
@@ -17,6 +20,7 @@ use crate::diagnostic::Diagnostics;
 const ON_ENUM: KnownArguments = KnownArguments { attribute: "#[tool_calls]", names: &["crate"], repeatable: &[] };
 
 const VARIANT: &str = "a variant holds one tool: write `Name(Typed<Tool>)`";
+const OTHER: &str = "the variant for other tools holds the call: write `Other(ToolCall)`";
 
 /// Expands to the implementation, or to all errors.
 pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
@@ -33,18 +37,14 @@ struct CallEnum {
     name: Ident,
     tools: Vec<ToolCase>,
     /// The variant for calls of other tools.
-    other: Option<CallCase>,
-}
-
-/// One variant.
-struct CallCase {
-    name: Ident,
-    field: Type,
+    other: Option<Ident>,
 }
 
 /// A variant that is a tool.
 struct ToolCase {
-    case: CallCase,
+    name: Ident,
+    /// The `T` of `Typed<T>`.
+    tool: Type,
     runs: CaseHandler,
 }
 
@@ -95,35 +95,69 @@ fn read(input: &DeriveInput) -> syn::Result<CallEnum> {
 fn read_variant(
     variant: &Variant,
     tools: &mut Vec<ToolCase>,
-    other: &mut Option<CallCase>,
+    other: &mut Option<Ident>,
     diagnostics: &mut Diagnostics,
 ) {
     let marks = CaseMarks::read(&variant.attrs, diagnostics);
-    let (form, is_other) = match marks.other {
-        Some(_) => ("the variant for other tools holds the call: write `Other(ToolCall)`", true),
-        None => (VARIANT, false),
+    let name = variant.ident.clone();
+    let field = match only_field(variant) {
+        Some(field) => field,
+        None => return diagnostics.reject(variant, if marks.other.is_some() { OTHER } else { VARIANT }),
     };
-    let Some(field) = only_field(variant) else {
-        return diagnostics.reject(variant, form);
-    };
-    let case = CallCase { name: variant.ident.clone(), field };
-    match (is_other, other.as_ref()) {
-        (true, Some(earlier)) => {
-            let message = format!("`{}` receives the calls of other tools already: keep one `#[other]`", earlier.name);
-            diagnostics.reject(marks.other, message);
+    match (marks.other, other.as_ref()) {
+        (Some(mark), Some(earlier)) => {
+            let message = format!("`{earlier}` receives the calls of other tools already: keep one `#[other]`");
+            diagnostics.reject(mark, message);
         }
-        (true, None) => *other = Some(case),
-        (false, _) => {
-            let runs = if marks.handler.is_some() { CaseHandler::Value } else { CaseHandler::Own };
-            tools.push(ToolCase { case, runs });
+        (Some(_), None) if last_segment(field).is_some_and(|segment| segment.ident == "ToolCall") => {
+            *other = Some(name)
         }
+        (Some(_), None) => diagnostics.reject(field, OTHER),
+        (None, _) => match typed(field) {
+            Some(tool) => {
+                let runs = if marks.handler.is_some() { CaseHandler::Value } else { CaseHandler::Own };
+                tools.push(ToolCase { name, tool: tool.clone(), runs });
+            }
+            None => diagnostics.reject(field, not_typed(field)),
+        },
     }
 }
 
-fn only_field(variant: &Variant) -> Option<Type> {
+fn only_field(variant: &Variant) -> Option<&Type> {
     match &variant.fields {
-        Fields::Unnamed(fields) if fields.unnamed.len() == 1 => fields.unnamed.first().map(|field| field.ty.clone()),
+        Fields::Unnamed(fields) if fields.unnamed.len() == 1 => fields.unnamed.first().map(|field| &field.ty),
         Fields::Unnamed(_) | Fields::Named(_) | Fields::Unit => None,
+    }
+}
+
+/// Returns the `T` of a type written as `Typed<T>`.
+fn typed(field: &Type) -> Option<&Type> {
+    let segment = last_segment(field).filter(|segment| segment.ident == "Typed")?;
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return None };
+    match (arguments.args.first(), arguments.args.len()) {
+        (Some(GenericArgument::Type(tool)), 1) => Some(tool),
+        _ => None,
+    }
+}
+
+fn last_segment(field: &Type) -> Option<&PathSegment> {
+    match field {
+        Type::Path(path) => path.path.segments.last(),
+        _ => None,
+    }
+}
+
+/// Returns the message for a field that is not a typed call.
+fn not_typed(field: &Type) -> String {
+    match last_segment(field).map(|segment| segment.ident.to_string()).as_deref() {
+        Some("ToolCall") => {
+            "a variant holds one tool: mark the one for all other tools `#[other]`, or write `Typed<Tool>`".to_owned()
+        }
+        Some("Typed") => "a variant holds one tool: write `Typed<Tool>`, with the type of the tool".to_owned(),
+        _ => {
+            let spelled = field.to_token_stream().to_string().replace(' ', "");
+            format!("a variant holds a typed call: write `Typed<{spelled}>` if `{spelled}` is a tool, and no alias")
+        }
     }
 }
 
@@ -188,6 +222,9 @@ mod tests {
                 #[other] Rest(ToolCall),
                 #[other] #[handler] Both(ToolCall),
                 #[handler(x)] Value(Typed<C>),
+                Bare(GetWeather),
+                Call(ToolCall),
+                Typed(Typed),
             }
         });
         let expected = [
@@ -200,6 +237,9 @@ mod tests {
             "remove `#[handler]`",
             "`Other` receives the calls of other tools already",
             "write `#[handler]`",
+            "write `Typed<GetWeather>`",
+            "`#[other]`",
+            "with the type of the tool",
         ];
         assert_eq!(faults.len(), expected.len(), "{faults:#?}");
         for (fault, expected) in faults.iter().zip(expected) {

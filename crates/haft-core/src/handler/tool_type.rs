@@ -173,6 +173,11 @@ pub type BuilderOf<T> = ToolBuilder<Fixed<<T as ToolType>::Params>, Fixed<<T as 
 /// assert!(tool.has_handler());
 /// # Ok::<_, haft_core::DefinitionError>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "values of `{Self}` do not handle the calls of a tool",
+    label = "nothing runs the calls of this tool",
+    note = "write `impl Handle for {Self}`"
+)]
 pub trait Handle: ToolType {
     /// Handles one call.
     fn handle(
@@ -186,7 +191,8 @@ pub trait Handle: ToolType {
 #[diagnostic::on_unimplemented(
     message = "the tool `{Self}` has no handler of its own",
     label = "nothing runs the calls of this tool",
-    note = "put `#[tool]` on the function that runs it, or implement `Handle` and give a value: `toolkit![{Self} = value]`"
+    note = "put `#[tool]` on the function that runs it, or implement `Handle` and give a value: `toolkit![{Self} = value]`, or \
+            `#[handler]` on its variant of an enum of calls"
 )]
 pub trait StaticTool: ToolType {
     /// Creates the tool.

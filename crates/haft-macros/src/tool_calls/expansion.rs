@@ -2,23 +2,25 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::Ident;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Ident, Type};
 
-use super::{CallCase, CallEnum, CaseHandler, ToolCase};
+use super::{CallEnum, CaseHandler, ToolCase};
 use crate::name::words;
 
 impl CallEnum {
-    /// Returns one check for each tool but the first, which rejects a name that an earlier tool has.
-    fn name_checks(&self) -> TokenStream {
+    /// Returns the names of the tools, and one check for each but the first, which rejects a name that an earlier tool
+    /// has.
+    fn names(&self) -> TokenStream {
         let count = self.tools.len();
-        let names = self.tools.iter().map(|tool| {
-            let (text, name) = (tool.case.name.to_string(), self.tool_name(&tool.case.field));
-            quote!((#text, #name))
+        let names = self.tools.iter().map(|ToolCase { name, tool, .. }| {
+            let (text, place) = (name.to_string(), located(tool));
+            let krate = self.krate.at(place);
+            quote_spanned!(place=> (#text, <#tool as #krate::macro_support::ToolType>::NAME))
         });
-        let checks = self.tools.iter().enumerate().skip(1).map(|(index, tool)| {
-            let place = located(&tool.case.name);
+        let checks = self.tools.iter().enumerate().skip(1).map(|(index, ToolCase { name, .. })| {
+            let place = located(name);
             let krate = self.krate.at(place);
             quote_spanned!(place=> const _: () = #krate::macro_support::check_name(&__HAFT_NAMES, #index);)
         });
@@ -31,33 +33,21 @@ impl CallEnum {
     fn trait_impl(&self) -> TokenStream {
         let Self { krate, name, tools, other, .. } = self;
         let (call, options) = (local("call"), local("options"));
-        let variants = tools.iter().map(|ToolCase { case: CallCase { name, field }, .. }| {
-            let (place, tool_name) = (located(field), self.tool_name(field));
-            let krate = krate.at(place);
-            quote_spanned! {place=>
-                #krate::macro_support::CallVariant::new(#tool_name, |#call, #options| {
-                    <#field as #krate::macro_support::VariantCall>::decode_call(#call, #options).map(Self::#name)
+        let variants = tools.iter().enumerate().map(|(index, ToolCase { name, .. })| {
+            quote! {
+                #krate::macro_support::CallVariant::new(__HAFT_NAMES[#index].1, |#call, #options| {
+                    #krate::macro_support::Typed::decode_known(#call, #options).map(Self::#name)
                 })
             }
         });
-        let tool_arms = tools.iter().map(|ToolCase { case: CallCase { name, field }, .. }| {
-            let place = located(field);
-            let krate = krate.at(place);
-            quote_spanned!(place=> Self::#name(#call) => #krate::macro_support::VariantCall::call(#call),)
-        });
-        let other_arm = other.iter().map(|CallCase { name, field }| {
-            let place = located(field);
-            let krate = krate.at(place);
-            quote_spanned!(place=> Self::#name(#call) => #krate::macro_support::OtherCall::call(#call),)
-        });
-        let other_fn = other.as_ref().map(|CallCase { name, field }| {
-            let place = located(field);
-            let krate = krate.at(place);
-            quote_spanned! {place=>
+        let arms = tools.iter().map(|ToolCase { name, .. }| quote!(Self::#name(#call) => &#call.call,));
+        let other_arm = other.iter().map(|name| quote!(Self::#name(#call) => #call,));
+        let other_fn = other.iter().map(|name| {
+            quote! {
                 fn other(
                     #call: #krate::macro_support::ToolCall,
                 ) -> ::core::result::Result<Self, #krate::macro_support::ToolCall> {
-                    ::core::result::Result::Ok(Self::#name(<#field as #krate::macro_support::OtherCall>::from_call(#call)))
+                    ::core::result::Result::Ok(Self::#name(#call))
                 }
             }
         });
@@ -66,10 +56,10 @@ impl CallEnum {
             impl #krate::macro_support::ToolCalls for #name {
                 const VARIANTS: &'static [#krate::macro_support::CallVariant<Self>] = &[#(#variants),*];
 
-                #other_fn
+                #(#other_fn)*
 
                 fn call(&self) -> &#krate::macro_support::ToolCall {
-                    match self { #(#tool_arms)* #(#other_arm)* }
+                    match self { #(#arms)* #(#other_arm)* }
                 }
             }
         }
@@ -81,21 +71,18 @@ impl CallEnum {
         let Self { krate, visibility, name, tools, .. } = self;
         let (state, kit) = (local("State"), local("kit"));
         let (mut values, mut bounds, mut steps) = (Vec::new(), Vec::new(), Vec::new());
-        for ToolCase { case: CallCase { name, field }, runs } in tools {
-            let place = located(field);
+        for ToolCase { name, tool, runs } in tools {
+            let place = located(tool);
             let krate = krate.at(place);
-            let tool = quote_spanned!(place=> <#field as #krate::macro_support::VariantCall>::Tool);
-            let value = value_name(name);
-            let (bound, argument) = match runs {
+            let (bound, value) = match runs {
                 CaseHandler::Own => ("OffersTool", None),
-                CaseHandler::Value => ("OffersValue", Some(quote!(, #value))),
+                CaseHandler::Value => ("OffersValue", Some(value_name(name))),
             };
             let bound = Ident::new(bound, place);
             let bound = quote_spanned!(place=> #krate::macro_support::#bound<#tool>);
-            if argument.is_some() {
-                values.push(quote!(#value: #tool));
-            }
-            steps.push(quote_spanned!(place=> let #kit = <#state as #bound>::add(#kit #argument);));
+            let argument = value.iter();
+            steps.push(quote_spanned!(place=> let #kit = <#state as #bound>::add(#kit #(, #argument)*);));
+            values.extend(value.map(|value| quote!(#value: #tool)));
             bounds.push(quote_spanned!(place=> #state: #bound));
         }
         let documentation = format!("Creates the toolkit of all tools of [`{name}`].");
@@ -103,7 +90,7 @@ impl CallEnum {
             #[automatically_derived]
             impl #name {
                 #[doc = #documentation]
-                #[allow(dead_code, clippy::must_use_candidate, reason = "an enum may only be used to read calls")]
+                #[allow(dead_code, reason = "an enum may only be used to read calls")]
                 #visibility fn toolkit<#state>(#(#values),*) -> #krate::macro_support::Toolkit<#state>
                 where
                     #(#bounds),*
@@ -115,22 +102,14 @@ impl CallEnum {
             }
         }
     }
-
-    fn tool_name(&self, field: &Type) -> TokenStream {
-        let place = located(field);
-        let krate = self.krate.at(place);
-        quote_spanned! {place=>
-            <<#field as #krate::macro_support::VariantCall>::Tool as #krate::macro_support::ToolType>::NAME
-        }
-    }
 }
 
 impl ToTokens for CallEnum {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        let (name_checks, trait_impl, toolkit_fn) = (self.name_checks(), self.trait_impl(), self.toolkit_fn());
+        let (names, trait_impl, toolkit_fn) = (self.names(), self.trait_impl(), self.toolkit_fn());
         tokens.extend(quote! {
             const _: () = {
-                #name_checks
+                #names
                 #trait_impl
                 #toolkit_fn
             };
@@ -189,7 +168,7 @@ mod tests {
             pub(crate) enum AppCall { A(Typed<A>), #[handler] FindAll(Typed<B>), #[handler] Move(Typed<C>) }
         });
         assert!(text.contains("pub (crate) fn toolkit < State >"), "{text}");
-        assert!(text.contains("(find_all : <") && text.contains("move_tool : <"), "{text}");
+        assert!(text.contains("(find_all : B , move_tool : C)"), "{text}");
         assert!(text.contains("OffersTool") && text.contains("OffersValue"), "{text}");
     }
 

@@ -59,13 +59,10 @@ impl<const BY: i32> Handle for Multiply<BY> {
     }
 }
 
-type TimeCall = Typed<GetTime>;
-
 #[derive(Debug, ToolCalls)]
 enum AppCall {
     Weather(Typed<GetWeather>),
-    // an alias is as good as its spelling
-    Time(TimeCall),
+    Time(Typed<GetTime>),
     #[handler]
     Multiply(Typed<Multiply<3>>),
     #[other]
