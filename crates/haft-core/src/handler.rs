@@ -16,6 +16,7 @@
 
 mod closure;
 mod declared;
+mod emits;
 mod error;
 mod outputs;
 mod returned;
@@ -32,6 +33,7 @@ use serde::Serialize;
 pub(crate) use self::closure::{AsyncFn, BlockingFn};
 pub(crate) use self::declared::failure_schema;
 pub use self::declared::{Failure, NoFailure};
+pub use self::emits::Emits;
 pub(crate) use self::error::OPAQUE_MESSAGE;
 pub use self::error::{BoxError, HandlerError};
 pub use self::outputs::{HandlerOutput, NoFinalOutput, Outputs};

@@ -177,8 +177,8 @@ pub use self::executor::{
     RunOptions, Step, TryRun,
 };
 pub use self::handler::{
-    BoxError, BuilderOf, Failure, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput, Outputs, StaticTool,
-    ToolType,
+    BoxError, BuilderOf, Emits, Failure, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput, Outputs,
+    StaticTool, ToolType,
 };
 pub use self::middleware::{Middleware, Next, Request};
 pub use self::run_id::RunId;

@@ -209,6 +209,12 @@ impl Tool {
         &self.definition().failure
     }
 
+    /// Returns the schema of the values that a call emits, if it is declared.
+    #[must_use]
+    pub fn emits(&self) -> Option<&Schema> {
+        self.definition().emits.as_ref()
+    }
+
     /// Returns how a failed call is reported to the calling code.
     #[must_use]
     pub fn failure_mode(&self) -> FailureMode {

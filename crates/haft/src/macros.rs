@@ -146,6 +146,7 @@
 /// | `timeout = "30s"`, `idle_timeout = "5s"` | the longest a call may take, or be without progress (`ms`, `s`, `m`, `h`); a function that never awaits is not interrupted |
 /// | `concurrency = 4`, `"exclusive"`, `"shared"` | the calls that may run concurrently |
 /// | `concurrency(key = "disk")` | no concurrent call with the same key |
+/// | `emits = Type` | the type of the values that the function emits with [`Cx::emit`](crate::tool::Cx::emit): described, checked, and read with [`Emits::read_event`](crate::tool::Emits::read_event) |
 /// | `emit_buffer = 16`, `"unbounded"` | the number of emitted values that may wait to be read |
 /// | `output_cap = 65536`, `overflow = "truncate"` | the largest result in bytes, failures included; a larger one fails (the default) or is truncated |
 /// | `blocking` | the function blocks, so it runs on a thread for blocking work |

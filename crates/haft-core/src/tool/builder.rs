@@ -116,6 +116,31 @@ impl<P, R> ToolBuilder<P, R> {
         self
     }
 
+    /// Declares the type of the values that the handler emits. It is part of the descriptor, and every value that is passed
+    /// to [`Cx::emit`](crate::Cx::emit) is checked: any other one is an error and does not reach the reader. That includes
+    /// [`Cx::progress`](crate::Cx::progress). Preliminary results have the success schema. A tool that is not executed here
+    /// does not support this.
+    ///
+    /// ```
+    /// use haft_core::{Cx, EmitError, Tool, ToolCall, Toolkit};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let tool = Tool::new("count").emits::<u32>().handler(|(), cx: Cx| async move {
+    ///     let wrong = cx.emit("one").await.unwrap_err();
+    ///     matches!(wrong, EmitError::Invalid(_)) && cx.emit(1).await.is_ok()
+    /// })?;
+    /// assert_eq!(tool.descriptor().emits.as_ref().unwrap().as_json()["format"], "uint32");
+    ///
+    /// let kit: Toolkit = Toolkit::new().with(tool)?;
+    /// assert_eq!(kit.run_call(&ToolCall::new("c1", "count", "")).await.to_model_text(), "true");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn emits<E: Serialize + JsonSchema>(mut self) -> Self {
+        self.draft.set_schema(SchemaPart::Emits, Schema::of_output::<E>());
+        self
+    }
+
     /// Sets how a failed call is reported to the calling code. A tool that is not executed here supports no mode.
     pub fn failure_mode(mut self, mode: FailureMode) -> Self {
         self.draft.failure_mode = Some(mode);

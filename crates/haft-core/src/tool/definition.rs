@@ -34,6 +34,8 @@ pub(crate) struct Definition {
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) limits: ExecutionLimits,
     pub(crate) model_output: Option<ModelOutput>,
+    /// The schema of emitted values, if it is declared.
+    pub(crate) emits: Option<Schema>,
 }
 
 /// A function that renders a successful value for the model.
@@ -52,6 +54,7 @@ impl Definition {
             .annotations(&self.annotations)
             .examples(self.examples.clone());
         descriptor.description = self.description().map(Into::into);
+        descriptor.emits = self.emits.clone().map(Into::into);
         if is_known(&self.success) { descriptor.output_schema(self.success.clone()) } else { descriptor }
     }
 
@@ -65,6 +68,7 @@ impl Definition {
             dependencies,
             limits,
             model_output,
+            emits,
             // These describe the tool and are supported by every kind.
             id: _,
             name: _,
@@ -83,6 +87,7 @@ impl Definition {
             ("execution limits", is_run || *limits == ExecutionLimits::default()),
             ("a dependency", is_run || dependencies.is_empty()),
             ("`to_model_output`", is_run || model_output.is_none()),
+            ("`emits`", is_run || emits.is_none()),
         ];
         let kind = kind.label();
         let refused = settings.into_iter().filter(|(_, is_honoured)| !is_honoured);
@@ -104,6 +109,8 @@ impl Definition {
             success: _,
             failure: _,
             model_output: _,
+            // The context applies it when the handler emits.
+            emits: _,
             // These have no effect on a result.
             id: _,
             name: _,

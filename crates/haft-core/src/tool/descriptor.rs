@@ -31,6 +31,9 @@ pub struct ToolDescriptor {
     /// The JSON Schema of the result, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<SchemaJson>,
+    /// The JSON Schema of the values that a call emits while it runs, if it is declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emits: Option<SchemaJson>,
     /// The requested strict mode. If absent, the profile decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strict: Option<bool>,
@@ -102,6 +105,7 @@ impl ToolDescriptor {
             kind: DescriptorKind::Local,
             input_schema: input_schema.into(),
             output_schema: None,
+            emits: None,
             strict: None,
             hints: Hints::default(),
             meta: None,

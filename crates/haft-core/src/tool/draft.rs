@@ -32,6 +32,7 @@ pub(crate) struct ToolDraft {
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) limits: ExecutionLimits,
     pub(crate) model_output: Option<ModelOutput>,
+    pub(crate) emits: Option<Schema>,
     pub(crate) faults: Vec<DefinitionFault>,
 }
 
@@ -51,6 +52,7 @@ impl ToolDraft {
             dependencies: Vec::new(),
             limits: ExecutionLimits::new(),
             model_output: None,
+            emits: None,
             faults: Vec::new(),
         }
     }
@@ -65,6 +67,7 @@ impl ToolDraft {
             SchemaPart::Parameters => self.parameters = Some(schema),
             SchemaPart::Success => self.success = Some(schema),
             SchemaPart::Failure => self.failure = Some(schema),
+            SchemaPart::Emits => self.emits = Some(schema),
             SchemaPart::Args => {}
         }
     }
@@ -86,6 +89,7 @@ impl ToolDraft {
             dependencies: self.dependencies,
             limits: self.limits,
             model_output: self.model_output,
+            emits: self.emits,
             kind: self.kind,
         };
         self.faults.extend(definition.unsupported());

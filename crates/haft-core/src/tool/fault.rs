@@ -115,6 +115,8 @@ pub enum SchemaPart {
     Failure,
     /// The settings of a provider-defined tool.
     Args,
+    /// The values that a call emits.
+    Emits,
 }
 
 /// The maximum length of a tool's name, in bytes. Wire formats with a lower limit shorten names reversibly.
@@ -173,6 +175,7 @@ impl fmt::Display for SchemaPart {
             Self::Parameters => "parameter",
             Self::Success => "success",
             Self::Failure => "failure",
+            Self::Emits => "`emits`",
             Self::Args => "provider argument",
         })
     }

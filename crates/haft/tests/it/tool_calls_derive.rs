@@ -7,9 +7,9 @@ use haft::run::{
     CallDecodeError, CallError, CallId, FailureKind, RunOptions, ToolCall, ToolCalls, ToolFailure, ToolResult, Typed,
 };
 use haft::schema::{DecodeOptions, Limits, Repairs};
-use haft::tool::{Cx, Failure, Handle, HandlerError, NoFailure, ToolType};
+use haft::tool::{Cx, Emits, Failure, Handle, HandlerError, NoFailure, ToolType};
 use haft::toolkit::Toolkit;
-use haft::{JsonSchema, tool};
+use haft::{JsonSchema, tool, toolkit};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -266,6 +266,33 @@ async fn a_handled_result_has_its_typed_form_beside_the_encoded_one() {
     let handled = kit.try_run_call(weather(r#"{"city": "Oslo", "days": 3}"#), RunOptions::new()).await.unwrap();
     assert_eq!(handled.encoded.as_str(), r#"{"celsius":3}"#);
     assert_eq!(handled.typed::<GetWeather>(), Ok(Weather { celsius: 3 }));
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "step")]
+enum Step {
+    Found { hits: u32 },
+    Read { title: String },
+}
+
+/// Searches.
+#[tool(emits = Step)]
+async fn search(query: String, cx: &Cx) -> Result<u32, HandlerError> {
+    cx.emit(Step::Found { hits: 1 }).await?;
+    cx.emit(Step::Read { title: query }).await?;
+    Ok(1)
+}
+
+#[tokio::test]
+async fn emitted_values_are_described_and_read_as_their_type() {
+    let kit: Toolkit = toolkit![Search];
+    assert!(kit.descriptors()[0].emits.as_ref().unwrap().as_json()["oneOf"].is_array());
+    let mut run = kit.run([ToolCall::json("c1", "search", &json!({"query": "Rust"}))]);
+    let mut steps = Vec::new();
+    while let Some(event) = run.next().await {
+        steps.extend(Search::read_event(&event).transpose().unwrap());
+    }
+    assert_eq!(steps, [Step::Found { hits: 1 }, Step::Read { title: "Rust".to_owned() }]);
 }
 
 #[test]

@@ -6,14 +6,15 @@ fn get_weather(city: String) -> String {
     city
 }
 
-struct NotATool;
+type WeatherCall = Typed<GetWeather>;
 
 #[derive(ToolCalls)]
 enum AppCall {
     GetWeather(GetWeather),
+    Alias(WeatherCall),
     Count(u32),
     Other(ToolCall),
-    NotATool(Typed<NotATool>),
+    Typed(Typed),
 }
 
 fn main() {}
