@@ -156,7 +156,7 @@ fn not_typed(field: &Type) -> String {
         Some("Typed") => "a variant holds one tool: write `Typed<Tool>`, with the type of the tool".to_owned(),
         _ => {
             let spelled = field.to_token_stream().to_string().replace(' ', "");
-            format!("a variant holds a typed call: write `Typed<{spelled}>` if `{spelled}` is a tool, and no alias")
+            format!("a variant holds a typed call, spelled out: write `Typed<{spelled}>` if `{spelled}` is a tool")
         }
     }
 }
