@@ -100,9 +100,8 @@ fn read_variant(
 ) {
     let marks = CaseMarks::read(&variant.attrs, diagnostics);
     let name = variant.ident.clone();
-    let field = match only_field(variant) {
-        Some(field) => field,
-        None => return diagnostics.reject(variant, if marks.other.is_some() { OTHER } else { VARIANT }),
+    let Some(field) = only_field(variant) else {
+        return diagnostics.reject(variant, if marks.other.is_some() { OTHER } else { VARIANT });
     };
     match (marks.other, other.as_ref()) {
         (Some(mark), Some(earlier)) => {
@@ -110,7 +109,7 @@ fn read_variant(
             diagnostics.reject(mark, message);
         }
         (Some(_), None) if last_segment(field).is_some_and(|segment| segment.ident == "ToolCall") => {
-            *other = Some(name)
+            *other = Some(name);
         }
         (Some(_), None) => diagnostics.reject(field, OTHER),
         (None, _) => match typed(field) {

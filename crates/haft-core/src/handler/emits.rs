@@ -67,6 +67,7 @@ pub trait Emits: ToolType {
     /// Reads the value that a call of this tool emitted. Returns `None` for events of other kinds and of other tools. In
     /// a toolkit that renamed the tool, [`JsonText::decode`](crate::JsonText::decode) reads the `data` of
     /// [`ToolEvent::Progress`].
+    #[must_use]
     fn read_event(event: &ToolEvent) -> Option<Result<Self::Event, serde_json::Error>>
     where
         Self: Sized,

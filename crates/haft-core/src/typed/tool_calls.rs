@@ -31,9 +31,7 @@ use crate::typed::CallDecodeError;
 ///         Typed::decode_known(call, options).map(Self::Double)
 ///     })];
 ///
-///     fn other(call: ToolCall) -> Result<Self, ToolCall> {
-///         Ok(Self::Other(call))
-///     }
+///     const OTHER: Option<fn(ToolCall) -> Self> = Some(Self::Other);
 ///
 ///     fn call(&self) -> &ToolCall {
 ///         match self {
@@ -59,10 +57,8 @@ pub trait ToolCalls: Sized + 'static {
     /// The variants that are tools.
     const VARIANTS: &'static [CallVariant<Self>];
 
-    /// Returns the variant for calls of tools that have none, or the call if there is no such variant.
-    fn other(call: ToolCall) -> Result<Self, ToolCall> {
-        Err(call)
-    }
+    /// The variant for calls of tools that have none. Without it such a call is an error.
+    const OTHER: Option<fn(ToolCall) -> Self> = None;
 
     /// Returns the call as the model wrote it.
     fn call(&self) -> &ToolCall;
@@ -115,12 +111,13 @@ fn decode_by<C: ToolCalls>(
     options: &DecodeOptions,
     full_name: impl Fn(&'static str) -> String,
 ) -> Result<C, CallDecodeError> {
-    match variant {
-        Some(variant) => (variant.decode)(call, options),
-        None => C::other(call).map_err(|call| {
+    match (variant, C::OTHER) {
+        (Some(variant), _) => (variant.decode)(call, options),
+        (None, Some(other)) => Ok(other(call)),
+        (None, None) => {
             let names: Vec<String> = C::VARIANTS.iter().map(|variant| full_name(variant.name)).collect();
             let failure = ToolResult::unknown_tool_among(&call, names.iter().map(String::as_str)).into_failure();
-            CallDecodeError::new(call, failure)
-        }),
+            Err(CallDecodeError::new(call, failure))
+        }
     }
 }

@@ -42,13 +42,10 @@ impl CallEnum {
         });
         let arms = tools.iter().map(|ToolCase { name, .. }| quote!(Self::#name(#call) => &#call.call,));
         let other_arm = other.iter().map(|name| quote!(Self::#name(#call) => #call,));
-        let other_fn = other.iter().map(|name| {
+        let other_const = other.iter().map(|name| {
             quote! {
-                fn other(
-                    #call: #krate::macro_support::ToolCall,
-                ) -> ::core::result::Result<Self, #krate::macro_support::ToolCall> {
-                    ::core::result::Result::Ok(Self::#name(#call))
-                }
+                const OTHER: ::core::option::Option<fn(#krate::macro_support::ToolCall) -> Self> =
+                    ::core::option::Option::Some(Self::#name);
             }
         });
         quote! {
@@ -56,7 +53,7 @@ impl CallEnum {
             impl #krate::macro_support::ToolCalls for #name {
                 const VARIANTS: &'static [#krate::macro_support::CallVariant<Self>] = &[#(#variants),*];
 
-                #(#other_fn)*
+                #(#other_const)*
 
                 fn call(&self) -> &#krate::macro_support::ToolCall {
                     match self { #(#arms)* #(#other_arm)* }
@@ -180,7 +177,7 @@ mod tests {
                     A(Typed<A>),
                 }
             ))
-            .contains("fn other")
+            .contains("const OTHER")
         );
         assert!(
             expanded(quote!(
@@ -190,7 +187,7 @@ mod tests {
                     B(ToolCall),
                 }
             ))
-            .contains("fn other")
+            .contains("const OTHER")
         );
     }
 

@@ -347,9 +347,10 @@ mod elsewhere {
     }
 }
 
+fn is_error<E: Error + Send + Sync + 'static>(_: &E) {}
+
 #[test]
 fn an_error_fits_into_a_small_result() {
     assert!(size_of::<CallDecodeError>() <= size_of::<usize>());
-    fn is_error<E: Error + Send + Sync + 'static>() {}
-    is_error::<CallDecodeError>();
+    is_error(&ClosedCall::decode(weather("{}")).unwrap_err());
 }
