@@ -156,6 +156,7 @@ mod service;
 mod source;
 mod tool;
 mod toolkit;
+mod typed;
 
 pub use self::ambient::{Ambient, AmbientScope};
 #[cfg(feature = "approval")]
@@ -180,8 +181,8 @@ pub use self::executor::{
     TryRun,
 };
 pub use self::handler::{
-    BoxError, BuilderOf, Failure, ForwardCx, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput, Outputs,
-    StaticTool, ToolType,
+    BoxError, BuilderOf, Emits, Failure, ForwardCx, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput,
+    Outputs, StaticTool, ToolType,
 };
 pub use self::middleware::{Middleware, Next, Request};
 pub use self::run_id::RunId;
@@ -192,13 +193,14 @@ pub use self::source::{Changed, Mapped, Merged, SharedToolkit, Snapshot, SourceF
 pub use self::tool::{
     Annotation, Annotations, ApprovalCx, ApprovalNeed, ApprovalPolicy, CacheControl, Concurrency, DefinitionError,
     DefinitionFault, DescribedAnnotation, DescriptorKind, Destructive, Dialect, EmitBuffer, EmptyParams,
-    ExecutionLimits, FailureMode, Hints, Icon, IconTheme, Icons, Idempotent, Inferred, Loss, LossKind, MAX_NAME_LEN,
-    Meta, MissingHandler, NameClash, NameFault, NameMapError, NameMapper, OnOverflow, Open, OpenWorld, OutputCap,
-    PolicyError, ProviderDefinition, ProviderOptions, ProviderTool, Readonly, RenderFault, Rendered, SchemaJson,
-    SchemaPart, Slot, Strict, Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolIdentity, ToolKind, ToolName,
-    Typed, Version,
+    ExecutionLimits, FailureMode, Fixed, Hints, Icon, IconTheme, Icons, Idempotent, Inferred, Loss, LossKind,
+    MAX_NAME_LEN, Meta, MissingHandler, NameClash, NameFault, NameMapError, NameMapper, OnOverflow, Open, OpenWorld,
+    OutputCap, PolicyError, ProviderDefinition, ProviderOptions, ProviderTool, Readonly, RenderFault, Rendered,
+    SchemaJson, SchemaPart, Slot, Strict, Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolIdentity, ToolKind,
+    ToolName, Version,
 };
 pub use self::toolkit::{
     ComposeError, DuplicateToolName, DynamicTools, MissingToolService, NAMESPACE_SEPARATOR, NamespaceError,
     NamespaceFault, NotRunnable, ReplaceError, Serves, Shadowed, Toolkit, ToolkitError, ToolkitFault, Tools,
 };
+pub use self::typed::{CallDecodeError, CallVariant, ToolCalls, Typed};

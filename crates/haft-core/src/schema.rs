@@ -17,6 +17,7 @@ mod draft;
 mod enforcement;
 mod forbidden;
 mod intern;
+mod kept;
 mod keyword;
 mod limit;
 mod mark;
@@ -138,6 +139,12 @@ impl Schema {
     /// unit struct), whose schema is the empty object.
     pub fn of_params<T: JsonSchema + ?Sized>() -> Result<Self, SchemaError> {
         Self::from_type(typed::parameters::<T>())
+    }
+
+    /// Returns the schema of a tool's parameters, as [`of_params`](Schema::of_params) creates it. It is created once per
+    /// type.
+    pub(crate) fn kept_params<T: JsonSchema + 'static>() -> Result<Self, SchemaError> {
+        kept::parameters::<T>()
     }
 
     /// Creates the schema of a type that is serialized, such as a tool's result.

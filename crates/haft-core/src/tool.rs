@@ -68,7 +68,7 @@ pub(crate) use self::prepare::NO_APPROVAL;
 pub use self::provider::{ProviderDefinition, ProviderTool};
 pub use self::provider_option::{CacheControl, ProviderOptions};
 pub use self::schema_json::SchemaJson;
-pub use self::slot::{Inferred, Open, Slot, Typed};
+pub use self::slot::{Fixed, Inferred, Open, Slot};
 use crate::call::ToolCall;
 use crate::content::ContentPart;
 use crate::handler::Handler;
@@ -214,6 +214,12 @@ impl Tool {
     #[must_use]
     pub fn failure(&self) -> &Schema {
         &self.definition().failure
+    }
+
+    /// Returns the schema of the values that a call emits, if it is declared.
+    #[must_use]
+    pub fn emits(&self) -> Option<&Schema> {
+        self.definition().emits.as_ref()
     }
 
     /// Returns how a failed call is reported to the calling code.

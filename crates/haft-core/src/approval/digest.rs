@@ -55,6 +55,8 @@ impl ToolDescriptor {
             examples,
             // The id is bound to an approval beside this digest.
             id: _,
+            // Values that a call emits while it runs affect neither its arguments nor its result.
+            emits: _,
             version: _,
             icons: _,
             provider_options: _,

@@ -20,12 +20,12 @@ use crate::service::Dependency;
 use crate::tool::definition::ModelOutput;
 use crate::tool::draft::ToolDraft;
 use crate::tool::{
-    Annotation, ApprovalPolicy, DefinitionError, DefinitionFault, ExecutionLimits, FailureMode, Icon, Icons, Inferred,
-    Open, ProviderOptions, SchemaPart, Title, Tool, ToolKind, Typed, Version,
+    Annotation, ApprovalPolicy, DefinitionError, DefinitionFault, ExecutionLimits, FailureMode, Fixed, Icon, Icons,
+    Inferred, Open, ProviderOptions, SchemaPart, Title, Tool, ToolKind, Version,
 };
 
 /// A builder of a tool. `P` and `R` are the sources of the schemas of its parameters and its result; see [`Inferred`],
-/// [`Typed`] and [`Open`].
+/// [`Fixed`] and [`Open`].
 ///
 /// ```
 /// use haft_core::{Readonly, Tool};
@@ -91,7 +91,7 @@ impl<P, R> ToolBuilder<P, R> {
     }
 
     /// Sets the type of the parameters. The handler must take an `A`.
-    pub fn params<A: DeserializeOwned + JsonSchema>(mut self) -> ToolBuilder<Typed<A>, R> {
+    pub fn params<A: DeserializeOwned + JsonSchema>(mut self) -> ToolBuilder<Fixed<A>, R> {
         self.draft.set_schema(SchemaPart::Parameters, Schema::of_params::<A>());
         ToolBuilder::from_draft(self.draft)
     }
@@ -110,7 +110,7 @@ impl<P, R> ToolBuilder<P, R> {
     }
 
     /// Sets the type of a success. The handler must return a `T`.
-    pub fn success<T: Serialize + JsonSchema>(mut self) -> ToolBuilder<P, Typed<T>> {
+    pub fn success<T: Serialize + JsonSchema>(mut self) -> ToolBuilder<P, Fixed<T>> {
         self.draft.set_schema(SchemaPart::Success, Schema::of_output::<T>());
         ToolBuilder::from_draft(self.draft)
     }
@@ -137,6 +137,31 @@ impl<P, R> ToolBuilder<P, R> {
     /// Sets the schema of a declared failure.
     pub fn failure_schema(mut self, schema: Schema) -> Self {
         self.draft.set_schema(SchemaPart::Failure, Ok(schema));
+        self
+    }
+
+    /// Declares the type of the values that the handler emits. It is part of the descriptor, and every value that is passed
+    /// to [`Cx::emit`](crate::Cx::emit) is checked: any other one is an error and does not reach the reader. That includes
+    /// [`Cx::progress`](crate::Cx::progress). Preliminary results have the success schema. A tool that is not executed here
+    /// does not support this.
+    ///
+    /// ```
+    /// use haft_core::{Cx, EmitError, Tool, ToolCall, Toolkit};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let tool = Tool::new("count").emits::<u32>().handler(|(), cx: Cx| async move {
+    ///     let wrong = cx.emit("one").await.unwrap_err();
+    ///     matches!(wrong, EmitError::Invalid(_)) && cx.emit(1).await.is_ok()
+    /// })?;
+    /// assert_eq!(tool.descriptor().emits.as_ref().unwrap().as_json()["format"], "uint32");
+    ///
+    /// let kit: Toolkit = Toolkit::new().with(tool)?;
+    /// assert_eq!(kit.run_call(&ToolCall::new("c1", "count", "")).await.to_model_text(), "true");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn emits<E: Serialize + JsonSchema>(mut self) -> Self {
+        self.draft.set_schema(SchemaPart::Emits, Schema::of_output::<E>());
         self
     }
 

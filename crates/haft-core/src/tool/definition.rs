@@ -34,6 +34,8 @@ pub(crate) struct Definition {
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) limits: ExecutionLimits,
     pub(crate) model_output: Option<ModelOutput>,
+    /// The schema of emitted values, if it is declared.
+    pub(crate) emits: Option<Schema>,
 }
 
 /// A function that renders a successful value for the model.
@@ -55,6 +57,7 @@ impl Definition {
             parameters,
             success,
             failure,
+            emits,
             annotations,
             examples,
             // These are code, or settings of the execution.
@@ -73,6 +76,7 @@ impl Definition {
         let (success, failure) = (SchemaJson::from(success.clone()), SchemaJson::from(failure.clone()));
         descriptor.output_schema = (!success.is_unrestricted()).then_some(success);
         descriptor.failure_schema = (!failure.accepts_nothing()).then_some(failure);
+        descriptor.emits = emits.clone().map(Into::into);
         descriptor
     }
 
@@ -86,6 +90,7 @@ impl Definition {
             dependencies,
             limits,
             model_output,
+            emits,
             // These describe the tool and are supported by every kind.
             id: _,
             name: _,
@@ -104,6 +109,7 @@ impl Definition {
             ("execution limits", is_run || *limits == ExecutionLimits::default()),
             ("a dependency", is_run || dependencies.is_empty()),
             ("`to_model_output`", is_run || model_output.is_none()),
+            ("`emits`", is_run || emits.is_none()),
         ];
         let kind = kind.label();
         let refused = settings.into_iter().filter(|(_, is_honoured)| !is_honoured);
@@ -125,6 +131,8 @@ impl Definition {
             success: _,
             failure: _,
             model_output: _,
+            // The context applies it when the handler emits.
+            emits: _,
             // These have no effect on a result.
             id: _,
             name: _,

@@ -48,6 +48,8 @@ pub struct ToolDescriptor {
     pub output_schema: Option<SchemaJson>,
     /// The schema of declared failures, if any are declared.
     pub failure_schema: Option<SchemaJson>,
+    /// The schema of the values that a call emits while it runs, if it is declared.
+    pub emits: Option<SchemaJson>,
     /// The requested strict mode. If absent, the profile decides.
     pub strict: Option<bool>,
     /// Hints about the behaviour of the tool. Always present.
@@ -125,6 +127,7 @@ impl ToolDescriptor {
             input_schema: input_schema.into(),
             output_schema: None,
             failure_schema: None,
+            emits: None,
             strict: None,
             hints: Hints::default(),
             icons: Vec::new(),

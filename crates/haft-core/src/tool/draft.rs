@@ -34,6 +34,7 @@ pub(crate) struct ToolDraft {
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) limits: ExecutionLimits,
     pub(crate) model_output: Option<ModelOutput>,
+    pub(crate) emits: Option<Schema>,
     pub(crate) faults: Vec<DefinitionFault>,
 }
 
@@ -54,6 +55,7 @@ impl ToolDraft {
             dependencies: Vec::new(),
             limits: ExecutionLimits::new(),
             model_output: None,
+            emits: None,
             faults: Vec::new(),
         }
     }
@@ -68,6 +70,7 @@ impl ToolDraft {
             SchemaPart::Parameters => self.parameters = Some(schema),
             SchemaPart::Success => self.success = Some(schema),
             SchemaPart::Failure => self.failure = Some(schema),
+            SchemaPart::Emits => self.emits = Some(schema),
             SchemaPart::Args => {}
         }
     }
@@ -93,6 +96,7 @@ impl ToolDraft {
             dependencies: self.dependencies,
             limits: self.limits,
             model_output: self.model_output,
+            emits: self.emits,
             kind: self.kind,
         };
         self.faults.extend(definition.unsupported());

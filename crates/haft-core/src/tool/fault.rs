@@ -128,6 +128,8 @@ pub enum SchemaPart {
     Failure,
     /// The settings of a provider-defined tool.
     Args,
+    /// The values that a call emits.
+    Emits,
 }
 
 /// The maximum length of a tool's name, in bytes. Wire formats with a lower limit shorten names reversibly.
@@ -186,6 +188,7 @@ impl fmt::Display for SchemaPart {
             Self::Parameters => "parameter",
             Self::Success => "success",
             Self::Failure => "failure",
+            Self::Emits => "`emits`",
             Self::Args => "provider argument",
         })
     }

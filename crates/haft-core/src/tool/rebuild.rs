@@ -50,6 +50,7 @@ impl Tool {
             input_schema,
             output_schema,
             failure_schema,
+            emits,
             strict,
             hints,
             icons,
@@ -81,6 +82,9 @@ impl Tool {
         draft.set_schema(SchemaPart::Success, success);
         if let Some(schema) = failure_schema {
             draft.set_schema(SchemaPart::Failure, schema.schema().cloned());
+        }
+        if let Some(schema) = emits {
+            draft.set_schema(SchemaPart::Emits, schema.schema().cloned());
         }
         let mut restored = hint_annotations(*hints);
         restored = add(restored, title.clone().map(Title));

@@ -34,6 +34,8 @@ pub(crate) struct StoredDescriptor<'a> {
     output_schema: Option<Cow<'a, SchemaJson>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     failure_schema: Option<Cow<'a, SchemaJson>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    emits: Option<Cow<'a, SchemaJson>>,
     #[serde(default, skip_serializing_if = "StoredEnforcement::is_default")]
     enforcement: StoredEnforcement,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,6 +64,8 @@ struct StoredEnforcement {
     output: Enforcement,
     #[serde(skip_serializing_if = "Enforcement::is_default")]
     failure: Enforcement,
+    #[serde(skip_serializing_if = "Enforcement::is_default")]
+    emits: Enforcement,
 }
 
 impl<'a> From<&'a ToolDescriptor> for StoredDescriptor<'a> {
@@ -76,6 +80,7 @@ impl<'a> From<&'a ToolDescriptor> for StoredDescriptor<'a> {
             input_schema,
             output_schema,
             failure_schema,
+            emits,
             strict,
             hints,
             icons,
@@ -96,10 +101,12 @@ impl<'a> From<&'a ToolDescriptor> for StoredDescriptor<'a> {
             input_schema: Cow::Borrowed(input_schema),
             output_schema: output_schema.as_ref().map(Cow::Borrowed),
             failure_schema: failure_schema.as_ref().map(Cow::Borrowed),
+            emits: emits.as_ref().map(Cow::Borrowed),
             enforcement: StoredEnforcement {
                 input: input_schema.enforcement(),
                 output: enforcement_of(output_schema).unwrap_or_default(),
                 failure: enforcement_of(failure_schema).unwrap_or_default(),
+                emits: enforcement_of(emits).unwrap_or_default(),
             },
             strict: *strict,
             hints: *hints,
@@ -116,7 +123,7 @@ impl From<StoredDescriptor<'_>> for ToolDescriptor {
     fn from(stored: StoredDescriptor<'_>) -> Self {
         let kind = stored.kind.into_owned();
         let name = stored.name.into_owned();
-        let StoredEnforcement { input, output, failure } = stored.enforcement;
+        let StoredEnforcement { input, output, failure, emits } = stored.enforcement;
         Self {
             id: stored.id.map_or_else(|| kind.default_id(&name), Cow::into_owned),
             name,
@@ -127,6 +134,7 @@ impl From<StoredDescriptor<'_>> for ToolDescriptor {
             input_schema: stored.input_schema.into_owned().enforced(input),
             output_schema: stored.output_schema.map(|schema| schema.into_owned().enforced(output)),
             failure_schema: stored.failure_schema.map(|schema| schema.into_owned().enforced(failure)),
+            emits: stored.emits.map(|schema| schema.into_owned().enforced(emits)),
             strict: stored.strict,
             hints: stored.hints,
             icons: stored.icons.into_owned(),

@@ -142,6 +142,8 @@ mod try_run;
 #[cfg(feature = "validate")]
 mod type_zoo;
 #[cfg(feature = "validate")]
+mod typed_emissions;
+#[cfg(feature = "validate")]
 mod unknown_tool;
 #[cfg(feature = "validate")]
 mod whole_results;
