@@ -176,8 +176,8 @@ pub use self::executor::{
     RunOptions, Step, TryRun,
 };
 pub use self::handler::{
-    BoxError, BuilderOf, Failure, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput, Outputs, StaticTool,
-    ToolType,
+    BoxError, BuilderOf, Failure, Handle, HandlerError, HandlerOutput, IntoTool, NoFailure, NoFinalOutput, Outputs,
+    StaticTool, ToolType,
 };
 pub use self::middleware::{Middleware, Next, Request};
 pub use self::run_id::RunId;
@@ -193,6 +193,7 @@ pub use self::tool::{
     Typed,
 };
 pub use self::toolkit::{
-    ComposeError, DuplicateToolName, DynamicTools, MissingToolService, NAMESPACE_SEPARATOR, NamespaceError,
-    NamespaceFault, NotRunnable, ReplaceError, Serves, Shadowed, Toolkit, ToolkitError, ToolkitFault, Tools,
+    AmbiguousTool, ComposeError, DuplicateToolName, DynamicTools, KitType, MissingToolService, NAMESPACE_SEPARATOR,
+    NamespaceError, NamespaceFault, NotRunnable, ReplaceError, Serves, Shadowed, StaticKit, Toolkit, ToolkitError,
+    ToolkitFault, Tools,
 };

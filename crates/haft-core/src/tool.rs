@@ -30,10 +30,11 @@ mod limit;
 mod name_mapper;
 mod prepare;
 mod provider;
+mod provider_result;
 mod slot;
 mod terminal;
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -345,6 +346,10 @@ impl Tool {
 
     pub(crate) fn layers(&self) -> &Layers {
         &self.0.layers
+    }
+
+    pub(crate) fn rust_type(&self) -> Option<TypeId> {
+        self.definition().rust_type
     }
 
     pub(crate) fn shared_name(&self) -> &ToolName {

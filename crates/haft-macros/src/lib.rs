@@ -1,20 +1,23 @@
-//! The macros of haft: `#[tool]`, `toolkit![]`, `#[derive(Services)]` and `#[derive(Failure)]`.
+//! The macros of haft: `#[tool]`, `#[tools]`, `toolkit![]`, `compose![]`, `#[derive(Services)]` and `#[derive(Failure)]`.
 //!
 //! Use them through the crate `haft`, which documents each with examples. This file only converts the compiler's
 //! tokens into those of `proc_macro2` and back; the work is done by functions that tests can call. Macros expand to
 //! public API of haft and nothing else.
 
 mod argument;
+mod compose;
 mod crate_path;
 mod diagnostic;
 mod documentation;
 mod duration;
 mod failure;
+mod kit;
 mod name;
 mod nearest;
 mod services;
 mod tool;
 mod toolkit;
+mod tools;
 
 use proc_macro::TokenStream;
 
@@ -28,6 +31,18 @@ pub fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn toolkit(tools: TokenStream) -> TokenStream {
     toolkit::expand(tools.into()).into()
+}
+
+/// Expands to public names of the crate `haft`, which documents it with examples.
+#[proc_macro_attribute]
+pub fn tools(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    tools::expand(arguments.into(), item.into()).into()
+}
+
+/// Expands to public names of the crate `haft`, which documents it with examples.
+#[proc_macro]
+pub fn compose(kits: TokenStream) -> TokenStream {
+    compose::expand(kits.into()).into()
 }
 
 /// Expands to public names of the crate `haft`, which documents it with examples.

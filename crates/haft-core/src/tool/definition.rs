@@ -1,6 +1,6 @@
 //! The checked definition of a tool.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::Arc;
 
@@ -34,6 +34,8 @@ pub(crate) struct Definition {
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) limits: ExecutionLimits,
     pub(crate) model_output: Option<ModelOutput>,
+    /// The type that defines the tool, by which typed calls find it under any name.
+    pub(crate) rust_type: Option<TypeId>,
 }
 
 /// A function that renders a successful value for the model.
@@ -74,6 +76,7 @@ impl Definition {
             failure: _,
             annotations: _,
             examples: _,
+            rust_type: _,
         } = self;
         let is_run = kind.execution() == Execution::Handler;
         let is_gated = kind.execution() != Execution::Provider;
@@ -111,6 +114,7 @@ impl Definition {
             failure_mode: _,
             annotations: _,
             examples: _,
+            rust_type: _,
         } = self;
         let ExecutionLimits {
             timeout,

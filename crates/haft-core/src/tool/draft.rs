@@ -3,6 +3,7 @@
 //! No step rejects anything while a tool is being described: faults are collected, and the last step reports all of
 //! them.
 
+use std::any::TypeId;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -32,6 +33,7 @@ pub(crate) struct ToolDraft {
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) limits: ExecutionLimits,
     pub(crate) model_output: Option<ModelOutput>,
+    pub(crate) rust_type: Option<TypeId>,
     pub(crate) faults: Vec<DefinitionFault>,
 }
 
@@ -51,6 +53,7 @@ impl ToolDraft {
             dependencies: Vec::new(),
             limits: ExecutionLimits::new(),
             model_output: None,
+            rust_type: None,
             faults: Vec::new(),
         }
     }
@@ -86,6 +89,7 @@ impl ToolDraft {
             dependencies: self.dependencies,
             limits: self.limits,
             model_output: self.model_output,
+            rust_type: self.rust_type,
             kind: self.kind,
         };
         self.faults.extend(definition.unsupported());

@@ -78,6 +78,7 @@ mod hostile_input;
 mod identity;
 #[cfg(feature = "validate")]
 mod isolated_drop;
+mod kit_types;
 mod macro_expansion;
 #[cfg(feature = "validate")]
 mod middleware;
@@ -91,6 +92,7 @@ mod output_cap;
 mod permit_arguments;
 #[cfg(feature = "validate")]
 mod provider_executed;
+mod provider_results;
 mod repairs;
 #[cfg(feature = "validate")]
 mod result_privacy;
@@ -133,5 +135,6 @@ mod tools_and_toolkits;
 mod try_run;
 #[cfg(feature = "validate")]
 mod type_zoo;
+mod typed_lookup;
 #[cfg(feature = "validate")]
 mod unknown_tool;
