@@ -5,15 +5,15 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{Attribute, ImplItem, ImplItemFn, ItemImpl, Meta, Path, Type, Visibility};
+use syn::{Attribute, ImplItem, ImplItemFn, ItemImpl, Meta, Path, Type, Visibility, parse_quote};
 
-use crate::argument::{Arguments, KnownArguments};
+use crate::argument::{Argument, ArgumentValue, Arguments, KnownArguments};
 use crate::crate_path::CratePath;
 use crate::diagnostic::Diagnostics;
 use crate::kit::Kit;
 use crate::tool::{self, Expansion, Owner, ToolFunction, spelled};
 
-const KNOWN: KnownArguments = KnownArguments { attribute: "#[tools]", names: &["crate"], repeatable: &[] };
+const KNOWN: KnownArguments = KnownArguments { attribute: "#[tools]", names: &["crate", "pub"], repeatable: &[] };
 
 /// Expands to the block and its tools, or to the block and all errors.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -39,11 +39,13 @@ fn read(arguments: TokenStream, block: &mut ItemImpl) -> syn::Result<TokenStream
     let mut arguments = Arguments::read(arguments, KNOWN, &mut diagnostics);
     let krate = arguments.take("crate");
     let krate: Option<Path> = krate.and_then(|argument| diagnostics.keep(argument.assigned("`crate = path`")));
+    let exposed = arguments.take("pub").and_then(|argument| diagnostics.keep(exposed(&argument)));
     check_block(block, &mut diagnostics);
     let owner_type = (*block.self_ty).clone();
     let conditions: Vec<Attribute> =
         block.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).cloned().collect();
-    let owner = Owner { ty: &owner_type, conditions: &conditions };
+    let exposed = exposed.unwrap_or(Visibility::Inherited);
+    let owner = Owner { ty: &owner_type, conditions: &conditions, visibility: &exposed };
     let (mut visibility, mut tools) = (Visibility::Inherited, Vec::<Expansion>::new());
     let mut is_empty = true;
     for item in &mut block.items {
@@ -65,7 +67,7 @@ fn read(arguments: TokenStream, block: &mut ItemImpl) -> syn::Result<TokenStream
 
 /// Returns the tools, the service and the kit of a valid block.
 fn items(krate: &CratePath, owner: Owner<'_>, visibility: &Visibility, tools: &[Expansion]) -> TokenStream {
-    let Owner { ty, conditions } = owner;
+    let Owner { ty, conditions, visibility: _ } = owner;
     let types: Vec<Type> = tools
         .iter()
         .map(|tool| {
@@ -95,6 +97,15 @@ fn items(krate: &CratePath, owner: Owner<'_>, visibility: &Visibility, tools: &[
         }
 
         #kit
+    }
+}
+
+/// Reads the visibility of the tools' types: `pub`, `pub(crate)`.
+fn exposed(argument: &Argument) -> syn::Result<Visibility> {
+    match &argument.value {
+        ArgumentValue::Bare => Ok(parse_quote!(pub)),
+        ArgumentValue::List(place) => syn::parse2(quote!(pub(#place))).map_err(|_| argument.form("`pub(crate)`")),
+        ArgumentValue::Assigned(_) => Err(argument.form("`pub` or `pub(crate)`")),
     }
 }
 
@@ -159,9 +170,12 @@ mod tests {
                 fn helper(&self) {}
             }
         };
-        let text = expand(quote!(), block).to_string();
+        let text = expand(quote!(pub(crate)), block).to_string();
         assert!(syn::parse_str::<syn::File>(&text).is_ok() && !text.contains("compile_error"), "{text}");
-        assert!(text.contains("pub struct Open { ") && !text.contains("Helper"), "{text}");
+        assert!(
+            text.contains("pub (crate) struct Open { ") && text.contains("pub fn toolkit") && !text.contains("Helper"),
+            "{text}"
+        );
         assert!(text.contains("< Desk > :: open (cx . service :: < Desk > () ? , params . title"), "{text}");
         assert!(text.contains("type __HaftReturned = Result < Desk , String >"), "{text}");
         assert!(text.contains("Needs < Desk >") && text.contains("Provide < Desk > for Desk"), "{text}");

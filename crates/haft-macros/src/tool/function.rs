@@ -7,6 +7,7 @@ use syn::{Attribute, ImplItemFn, ItemFn, Signature, Type, Visibility};
 /// The parts of a function that the macro reads and changes. The body stays with the item.
 pub(crate) struct ToolFunction<'a> {
     pub(crate) attrs: &'a mut Vec<Attribute>,
+    /// The visibility of the tool's type.
     pub(crate) vis: &'a Visibility,
     pub(crate) sig: &'a mut Signature,
     /// The block that a method belongs to.
@@ -20,12 +21,15 @@ pub(crate) struct Owner<'a> {
     pub(crate) ty: &'a Type,
     /// The `cfg` attributes of the block.
     pub(crate) conditions: &'a [Attribute],
+    /// The visibility of the tools' types. It is not that of the methods: a `pub` method may belong to a private type,
+    /// and a public tool can't require a private service.
+    pub(crate) visibility: &'a Visibility,
 }
 
 impl<'a> ToolFunction<'a> {
     /// Borrows the parts of a method.
     pub(crate) fn method(method: &'a mut ImplItemFn, owner: Owner<'a>) -> Self {
-        Self { attrs: &mut method.attrs, vis: &method.vis, sig: &mut method.sig, owner: Some(owner) }
+        Self { attrs: &mut method.attrs, vis: owner.visibility, sig: &mut method.sig, owner: Some(owner) }
     }
 }
 
@@ -63,7 +67,7 @@ mod tests {
     #[test]
     fn the_owner_takes_the_place_of_self() {
         let (desk, ty) = (syn::parse_str("shop::Desk").unwrap(), syn::parse_str("Result<[Self; 2], Error>").unwrap());
-        let owner = Owner { ty: &desk, conditions: &[] };
+        let owner = Owner { ty: &desk, conditions: &[], visibility: &Visibility::Inherited };
         assert_eq!(crate::tool::input::spelled(owner.resolve(&ty)), "Result<[shop::Desk; 2], Error>");
     }
 }
