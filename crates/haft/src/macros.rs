@@ -245,8 +245,7 @@ pub use haft_macros::tool;
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
-/// use haft::{tool, tools};
-/// use haft::toolkit::Toolkit;
+/// use haft::tools;
 ///
 /// #[derive(Default)]
 /// struct Desk {

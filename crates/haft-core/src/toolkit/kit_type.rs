@@ -13,7 +13,7 @@ use crate::toolkit::{Toolkit, ToolkitFault};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a kit",
     label = "not the type of a kit",
-    note = "write `toolkit! {{ struct {Self} = [GetWeather, …]; }}`, or put `#[tools]` on its `impl` block"
+    note = "write `toolkit! {{ struct Name = [GetWeather, …]; }}` and name that type, or put `#[tools]` on an `impl` block"
 )]
 pub trait KitType {
     /// The names of its tools, in order.
@@ -40,6 +40,11 @@ pub trait KitType {
 /// let kit: Toolkit = Toolkit::new().kit::<Control>();
 /// assert_eq!(kit.names().collect::<Vec<_>>(), Control::TOOLS);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a kit",
+    label = "not the type of a kit",
+    note = "write `toolkit! {{ struct Name = [GetWeather, …]; }}` and name that type, or put `#[tools]` on an `impl` block"
+)]
 pub trait StaticKit<S>: KitType {
     /// Creates the toolkit.
     fn toolkit() -> Toolkit<S>;

@@ -16,7 +16,7 @@ use crate::toolkit::{ToolSet, Toolkit};
 /// A typed call that names a tool of which a toolkit has more than one copy, under different names.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the toolkit has {} tools of the type `{tool_type}`, `{}`: choose one by name with `call_named`",
+    "the toolkit has {} tools of the type `{tool_type}`, called `{}`: choose one by name with `call_named`",
     .names.len(),
     .names.join("`, `")
 )]

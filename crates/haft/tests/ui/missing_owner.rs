@@ -1,7 +1,7 @@
 //! A block of tools whose type nobody provides.
 
 use haft::toolkit::Services;
-use haft::{tool, tools};
+use haft::tools;
 
 struct Desk;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use haft::{tool, tools};
+use haft::tools;
 
 trait Open {
     fn open(&self);
