@@ -8,7 +8,12 @@ use haft::tool::{IntoTool, NameMapper, StaticTool, ToolType};
 use serde::{Deserialize, Serialize};
 
 /// Searches the web.
-#[tool(provider = "anthropic.web_search_20250305", provider_name = "web_search", success = Vec<Hit>)]
+#[tool(
+    provider = "anthropic.web_search_20250305",
+    provider_name = "web_search",
+    name = "AnthropicWebSearch",
+    success = Vec<Hit>
+)]
 struct WebSearch {
     #[schemars(range(min = 1, max = 10))]
     max_uses: Option<u8>,
@@ -42,7 +47,7 @@ async fn main() -> anyhow::Result<()> {
     println!("{} is {} at its provider", WebSearch::NAME, names.provider_name(WebSearch::NAME));
 
     // The provider ran this call. The toolkit checks its result, so that it is read like any other.
-    let call = ToolCall::new("c0", "web_search", "{}").executed_by_provider();
+    let call = ToolCall::new("c0", WebSearch::NAME, "{}").executed_by_provider();
     let output = ToolCallOutput::new("c0", r#"[{"url": "https://haft.dev"}]"#);
     for result in kit.provider_results(&[call.into(), output.into()]) {
         let hits: Vec<Hit> = result.decode()?;

@@ -18,7 +18,7 @@ use crate::isolation::{Isolated, isolated};
 use crate::json_text::JsonText;
 use crate::result::{Outcome, ToolResult, unreadable};
 use crate::tool::Tool;
-use crate::toolkit::Toolkit;
+use crate::toolkit::{AmbiguousTool, Toolkit};
 
 /// Returns a new id for a call that the application makes itself. It is unique within the process, and carries no other
 /// meaning.
@@ -67,16 +67,15 @@ impl Toolkit {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn call_with<T>(
+    pub fn call_with<T>(
         &self,
         params: &T::Params,
         options: &RunOptions,
-    ) -> Result<T::Success, CallError<T::Failure>>
+    ) -> impl Future<Output = Result<T::Success, CallError<T::Failure>>>
     where
         T: ToolType<Params: Serialize, Success: DeserializeOwned, Failure: DeserializeOwned>,
     {
-        let tool = self.find::<T>().map_err(CallError::Ambiguous)?;
-        self.call_tool::<T>(tool, T::NAME, params, options).await
+        self.call_found::<T>(self.find::<T>(), T::NAME, params, options)
     }
 
     /// Calls the tool with this name, with parameters of the type `T`, and with options. It chooses between several
@@ -107,22 +106,22 @@ impl Toolkit {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn call_named<T>(
+    pub fn call_named<T>(
         &self,
         name: &str,
         params: &T::Params,
         options: &RunOptions,
-    ) -> Result<T::Success, CallError<T::Failure>>
+    ) -> impl Future<Output = Result<T::Success, CallError<T::Failure>>>
     where
         T: ToolType<Params: Serialize, Success: DeserializeOwned, Failure: DeserializeOwned>,
     {
-        self.call_tool::<T>(self.get(name), name, params, options).await
+        self.call_found::<T>(Ok(self.get(name)), name, params, options)
     }
 
-    /// Calls a tool of this toolkit. If there is none, the result is that of an unknown name.
-    async fn call_tool<T>(
+    /// Calls the tool that was found. If there is none, the result is that of an unknown name.
+    async fn call_found<T>(
         &self,
-        tool: Option<&Tool>,
+        found: Result<Option<&Tool>, AmbiguousTool>,
         name: &str,
         params: &T::Params,
         options: &RunOptions,
@@ -130,6 +129,7 @@ impl Toolkit {
     where
         T: ToolType<Params: Serialize, Success: DeserializeOwned, Failure: DeserializeOwned>,
     {
+        let tool = found.map_err(CallError::Ambiguous)?;
         let written = match tool {
             Some(tool) => match isolated(|| tool.parameters().encode(params)) {
                 Ok(written) => written.map_err(|issues| CallError::Fault(invalid_input(issues)))?,

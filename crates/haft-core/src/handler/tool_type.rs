@@ -15,7 +15,7 @@ use crate::cx::Cx;
 use crate::handler::{Failure, HandlerError};
 use crate::isolation::Isolated;
 use crate::service::ServiceList;
-use crate::tool::{DefinitionError, Tool, ToolBuilder, ToolKind, Typed};
+use crate::tool::{DefinitionError, Tool, ToolBuilder, Typed};
 
 /// A tool known at compile time: its name and its types.
 ///
@@ -163,7 +163,7 @@ impl<H: Handle> IntoTool for H {
 impl Tool {
     /// Creates the builder of a typed tool, with its types, services and [`definition`](ToolType::definition) set.
     pub fn of<T: ToolType>() -> BuilderOf<T> {
-        ToolBuilder::of_type::<T>(ToolKind::Local)
+        Self::new(T::NAME).defined_by::<T>()
     }
 
     /// Creates the builder of a typed signal, as [`of`](Tool::of) does for a tool with a handler. See [`Tool::signal`].
@@ -192,13 +192,13 @@ impl Tool {
     /// # Ok::<_, DefinitionError>(())
     /// ```
     pub fn signal_of<T: ToolType>() -> BuilderOf<T> {
-        ToolBuilder::of_type::<T>(ToolKind::Signal)
+        Self::signal(T::NAME).defined_by::<T>()
     }
 
     /// Creates the builder of a typed interaction, as [`of`](Tool::of) does for a tool with a handler. See
     /// [`Tool::interaction`].
     pub fn interaction_of<T: ToolType>() -> BuilderOf<T> {
-        ToolBuilder::of_type::<T>(ToolKind::Interaction)
+        Self::interaction(T::NAME).defined_by::<T>()
     }
 
     /// Creates the tool whose calls `handler` handles.
@@ -212,11 +212,6 @@ impl Tool {
 }
 
 impl ToolBuilder {
-    /// Starts a tool of this kind that the type `T` defines.
-    pub(crate) fn of_type<T: ToolType>(kind: ToolKind) -> BuilderOf<T> {
-        Self::start(T::NAME, kind).defined_by::<T>()
-    }
-
     /// Sets everything but the name to that of the type `T`.
     pub(crate) fn defined_by<T: ToolType>(mut self) -> BuilderOf<T> {
         self.draft.rust_type = Some(TypeId::of::<T>());
