@@ -16,6 +16,7 @@
 
 mod closure;
 mod declared;
+mod emits;
 mod error;
 mod forward;
 mod outputs;
@@ -34,6 +35,7 @@ use serde_json::{Map, Value};
 pub(crate) use self::closure::{AsyncFn, BlockingFn};
 pub(crate) use self::declared::failure_schema;
 pub use self::declared::{Failure, NoFailure};
+pub use self::emits::Emits;
 pub(crate) use self::error::OPAQUE_MESSAGE;
 pub use self::error::{BoxError, HandlerError};
 pub use self::forward::ForwardCx;

@@ -10,7 +10,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
+use serde::de::DeserializeOwned;
 
+use super::call_error::CallError;
 use super::option::RunOptions;
 use super::run::Run;
 use super::single::run_single;
@@ -18,6 +20,7 @@ use crate::call::ToolCall;
 use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
+use crate::handler::ToolType;
 use crate::json_text::JsonText;
 use crate::output::ToolOutput;
 use crate::result::{Outcome, ToolResult};
@@ -119,6 +122,41 @@ impl HandlerResult {
         };
         let is_failure = failure_origin.is_some();
         Ok(Self { result, encoded, is_failure, failure_origin, preliminary: false })
+    }
+
+    /// Reads the result, preliminary or final, as the types of its tool `T`: the value or failure beside its
+    /// [encoded](HandlerResult::encoded) form. It is decoded when it is asked for.
+    ///
+    /// ```
+    /// use haft_core::{Handle, Cx, HandlerError, RunOptions, Tool, ToolCall, ToolType, Toolkit};
+    ///
+    /// struct Root;
+    ///
+    /// impl ToolType for Root {
+    ///     const NAME: &'static str = "root";
+    ///     type Params = f64;
+    ///     type Success = f64;
+    ///     type Failure = String;
+    ///     type Services = ();
+    /// }
+    /// # impl Handle for Root {
+    /// #     async fn handle(&self, n: f64, _cx: &Cx) -> Result<f64, HandlerError<String>> { Ok(n.sqrt()) }
+    /// # }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let kit: Toolkit = Toolkit::new().with(Tool::from_handler(Root)?)?;
+    /// let handled = kit.try_run_call(ToolCall::new("c1", "root", "4"), RunOptions::new()).await?;
+    /// assert_eq!(handled.encoded.as_str(), "2.0");
+    /// assert_eq!(handled.typed::<Root>()?, 2.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn typed<T>(&self) -> Result<T::Success, CallError<T::Failure>>
+    where
+        T: ToolType<Success: DeserializeOwned, Failure: DeserializeOwned>,
+    {
+        T::read(&self.result)
     }
 
     fn preliminary(call: &ToolCall, value: JsonText) -> Self {

@@ -1,8 +1,9 @@
 //! Changed copies of a tool.
 //!
-//! Every combinator returns a copy with the same kind and id; the original never changes. Everything derived from a
-//! changed part is discarded and rebuilt, so a copy never contains an outdated schema, description or descriptor. A
-//! handler always uses the schemas of the tool it is attached to, so a changed schema is enforced at once.
+//! Every combinator returns a copy with the same kind and, except for `with_id`, the same id; the original never
+//! changes. Everything derived from a changed part is discarded and rebuilt, so a copy never contains an outdated
+//! schema, description or descriptor. A handler always uses the schemas of the tool it is attached to, so a changed
+//! schema is enforced at once.
 
 use std::sync::Arc;
 
@@ -76,7 +77,8 @@ impl Tool {
         })
     }
 
-    /// Returns a copy with an annotation, which replaces an earlier one of the same type.
+    /// Returns a copy with an annotation, which replaces an earlier one of the same type or key. If it should be part of
+    /// the descriptor and can't be encoded as JSON, the descriptor does not contain it.
     #[must_use]
     pub fn annotate(&self, annotation: impl Annotation) -> Self {
         self.annotate_merge(Annotations::new().with(annotation))
@@ -96,6 +98,23 @@ impl Tool {
         let faults = NameFault::of(&name).into_iter().map(DefinitionFault::Name).collect();
         DefinitionError::check(&name, faults)?;
         Ok(self.changed(|definition| definition.name = name.into()))
+    }
+
+    /// Returns a copy with another id. Approvals and memories of approvals refer to a tool by its id, so a copy with
+    /// another one shares none of them.
+    ///
+    /// ```
+    /// use haft_core::Tool;
+    ///
+    /// let search = Tool::new("search").define()?.with_id("archive.search")?.with_name("find")?;
+    /// assert_eq!((search.id().as_str(), search.name()), ("archive.search", "find"));
+    /// # Ok::<_, haft_core::DefinitionError>(())
+    /// ```
+    pub fn with_id(&self, id: impl Into<String>) -> Result<Self, DefinitionError> {
+        let id = id.into();
+        let faults = NameFault::of(&id).into_iter().map(DefinitionFault::Id).collect();
+        DefinitionError::check(self.name(), faults)?;
+        Ok(self.changed(|definition| definition.id = id.into()))
     }
 
     /// Returns a copy with other limits. A tool that is not executed here supports none.
