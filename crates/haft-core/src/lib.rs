@@ -185,12 +185,12 @@ pub use self::service::{
     Dependency, MissingService, Needs, Provide, ProvideAll, ServiceList, Services, ServicesIdentity,
 };
 pub use self::tool::{
-    Annotation, Annotations, ApprovalCx, ApprovalNeed, ApprovalPolicy, Concurrency, DefinitionError, DefinitionFault,
-    DescriptorKind, Destructive, Dialect, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Hints, Idempotent,
-    Inferred, Loss, MAX_NAME_LEN, Meta, MissingHandler, NameClash, NameFault, NameMapError, NameMapper, OnOverflow,
-    Open, OpenWorld, OutputCap, PolicyError, ProviderDefinition, ProviderTool, Readonly, Rendered, SchemaJson,
-    SchemaPart, Slot, Strict, Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolIdentity, ToolKind, ToolName,
-    Typed,
+    Annotation, Annotations, ApprovalCx, ApprovalNeed, ApprovalPolicy, Concurrency, CountedContent, DecidedLater,
+    DecidedNow, DecidingNeed, DefinitionError, DefinitionFault, DescriptorKind, Destructive, Dialect, EmitBuffer,
+    EmptyParams, ExecutionLimits, FailureMode, Hints, Idempotent, Inferred, IntoApprovalNeed, Loss, MAX_NAME_LEN, Meta,
+    MissingHandler, NameClash, NameFault, NameMapError, NameMapper, OnOverflow, Open, OpenWorld, OutputCap,
+    PolicyError, ProviderDefinition, ProviderTool, Readonly, Rendered, SchemaJson, SchemaPart, Slot, Strict, Title,
+    Tool, ToolBuilder, ToolDescriptor, ToolId, ToolIdentity, ToolKind, ToolName, Typed,
 };
 pub use self::toolkit::{
     ComposeError, DuplicateToolName, DynamicTools, MissingToolService, NAMESPACE_SEPARATOR, NamespaceError,

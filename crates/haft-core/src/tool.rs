@@ -42,7 +42,9 @@ use serde_json::Value;
 pub use self::annotation::{
     Annotation, Annotations, Destructive, Idempotent, Meta, OpenWorld, Readonly, Strict, Title,
 };
-pub use self::approval::{ApprovalCx, ApprovalNeed, ApprovalPolicy, PolicyError};
+pub use self::approval::{
+    ApprovalCx, ApprovalNeed, ApprovalPolicy, DecidedLater, DecidedNow, DecidingNeed, IntoApprovalNeed, PolicyError,
+};
 pub use self::builder::ToolBuilder;
 use self::definition::Definition;
 pub use self::descriptor::{DescriptorKind, Hints, SchemaJson, ToolDescriptor};
@@ -53,7 +55,7 @@ pub use self::fault::{DefinitionError, DefinitionFault, MAX_NAME_LEN, NameFault,
 pub use self::identity::ToolIdentity;
 pub(crate) use self::kind::Execution;
 pub use self::kind::ToolKind;
-pub use self::limit::{Concurrency, EmitBuffer, ExecutionLimits, OnOverflow, OutputCap};
+pub use self::limit::{Concurrency, CountedContent, EmitBuffer, ExecutionLimits, OnOverflow, OutputCap};
 pub use self::name_mapper::{NameClash, NameMapError, NameMapper};
 pub use self::prepare::MissingHandler;
 pub(crate) use self::prepare::NO_APPROVAL;

@@ -99,10 +99,10 @@
 // definitions
 #[doc(inline)]
 pub use haft_core::{
-    Annotation, Annotations, Concurrency, DefinitionError, DefinitionFault, DescriptorKind, Destructive, EmitBuffer,
-    EmptyParams, ExecutionLimits, FailureMode, Hints, Idempotent, MAX_NAME_LEN, Meta, MissingHandler, NameFault,
-    OnOverflow, OpenWorld, OutputCap, Readonly, SchemaJson, SchemaPart, Strict, Title, Tool, ToolBuilder,
-    ToolDescriptor, ToolId, ToolKind, ToolName,
+    Annotation, Annotations, Concurrency, CountedContent, DefinitionError, DefinitionFault, DescriptorKind,
+    Destructive, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Hints, Idempotent, MAX_NAME_LEN, Meta,
+    MissingHandler, NameFault, OnOverflow, OpenWorld, OutputCap, Readonly, SchemaJson, SchemaPart, Strict, Title, Tool,
+    ToolBuilder, ToolDescriptor, ToolId, ToolKind, ToolName,
 };
 // the types of a builder
 #[doc(inline)]

@@ -28,7 +28,6 @@ use self::approval::{AwaitingVerdict, Gated, NeedFuture};
 use self::permitting::AwaitingPermit;
 use self::timeout::Timeouts;
 use super::call_handle::RunShared;
-use super::cap::tighter;
 use super::execute::{HandlerExecution, internal_error};
 use super::mailbox::Mailbox;
 use super::option::{HandlerTask, RunOptions};
@@ -482,7 +481,7 @@ fn cleared(tool: usize, ready: Ready, digest: String, call: &ToolCall, step_cx: 
     }
 }
 
-/// Returns the tighter of the tool's output cap and the run's.
-fn output_cap(tool: &Tool, options: &RunOptions) -> Option<OutputCap> {
-    tighter(tool.limits().output_cap, options.output_cap)
+/// Returns the output cap of a call.
+fn output_cap(tool: &Tool, options: &RunOptions) -> OutputCap {
+    OutputCap::applied(tool.limits().output_cap, options.output_cap)
 }

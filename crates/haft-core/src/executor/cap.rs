@@ -2,53 +2,63 @@
 //!
 //! The size is counted in the form that the model would read: a text in plain form, any other value as its JSON; of
 //! content parts, text in plain form and every other part as its JSON, including its data; of a failure its message,
-//! and the issues and details that are sent beside it. The note about a truncation is added on top.
+//! and the issues and details that are sent beside it. The note about a truncation is added on top. The default cap
+//! counts no media: they are kept whole.
 //!
 //! Only the outcome of running a tool is capped. The reason that a call was not run is reported in full: it is no
 //! output, and the cap of a hidden tool must not be revealed.
 
 use serde::Serialize;
 
-use crate::content::{ContentPart, TextPart};
+use crate::content::{ContentPart, ResourceContents, TextPart};
 use crate::failure::{SHOWN_ISSUES, ToolFailure};
 use crate::failure_kind::FailureKind;
 use crate::issue::{CharBoundary, Issue, Issues};
 use crate::json_text::JsonText;
 use crate::output::ToolOutput;
 use crate::result::{Outcome, model_text, quoted};
-use crate::tool::{OnOverflow, OutputCap};
+use crate::tool::{CountedContent, OnOverflow, OutputCap};
 
 /// The smallest cap for failures: the message that would replace one is about as long.
 const MIN_FAILURE_CAP: usize = 200;
 
-/// Returns the tighter of two caps.
-pub(super) fn tighter(one: Option<OutputCap>, other: Option<OutputCap>) -> Option<OutputCap> {
-    [one, other].into_iter().flatten().min_by_key(|cap| cap.bytes)
-}
-
-/// Applies a cap to the outcome of running a tool.
+/// Applies a cap to the outcome of running a tool. Every call has one, so an outcome that fits costs a comparison of
+/// lengths unless it has parts or issues.
+#[inline]
 pub(super) fn cap_outcome(outcome: Outcome, cap: OutputCap) -> Outcome {
     let most = cap.bytes.get();
+    let fits = match &outcome {
+        // A text is never longer than its JSON, which need not be decoded when it fits.
+        Outcome::Ok(output) => output.model.is_none() && output.value.as_str().len() <= most,
+        Outcome::Failed(failure) => {
+            let details = failure.details.as_ref().map_or(0, |details| details.as_str().len());
+            failure.issues.is_empty() && failure.message.len().saturating_add(details) <= most
+        }
+    };
+    if fits { outcome } else { cap_measured(outcome, cap) }
+}
+
+#[inline(never)]
+fn cap_measured(outcome: Outcome, cap: OutputCap) -> Outcome {
     match outcome {
-        Outcome::Ok(output) => cap_output(output, most, cap.on_overflow),
+        Outcome::Ok(output) => cap_output(output, cap),
         Outcome::Failed(mut failure) => {
-            cap_failure(&mut failure, most.max(MIN_FAILURE_CAP), cap.on_overflow);
+            cap_failure(&mut failure, cap.bytes.get().max(MIN_FAILURE_CAP), cap.on_overflow);
             Outcome::Failed(failure)
         }
     }
 }
 
-fn cap_output(mut output: ToolOutput, most: usize, rule: OnOverflow) -> Outcome {
+fn cap_output(mut output: ToolOutput, cap: OutputCap) -> Outcome {
+    let most = cap.bytes.get();
     let size = match &output.model {
-        Some(parts) => parts.iter().map(part_bytes).sum(),
-        // A text is never longer than its JSON, which need not be decoded when it fits.
-        None if output.value.as_str().len() <= most => 0,
+        Some(parts) => parts.iter().map(|part| part_bytes(part, cap.counted)).sum(),
         None => model_text(&output).len(),
     };
     if size <= most {
         return output.into();
     }
-    match rule {
+    match cap.on_overflow {
         OnOverflow::Fail => {
             let message = format!(
                 "the output of {size} bytes exceeds the limit of {most} bytes; \
@@ -58,17 +68,17 @@ fn cap_output(mut output: ToolOutput, most: usize, rule: OnOverflow) -> Outcome 
         }
         OnOverflow::Truncate => {
             let parts = output.model.take().unwrap_or_else(|| vec![ContentPart::text(model_text(&output))]);
-            output.for_model(shortened(parts, size, most)).into()
+            output.for_model(shortened(parts, size, cap)).into()
         }
     }
 }
 
 /// Returns the parts that fit, the beginning of texts that don't, and a note about what is missing.
-fn shortened(parts: Vec<ContentPart>, size: usize, most: usize) -> Vec<ContentPart> {
-    let (all, mut room, mut omitted) = (parts.len(), most, 0);
+fn shortened(parts: Vec<ContentPart>, size: usize, cap: OutputCap) -> Vec<ContentPart> {
+    let (all, mut room, mut omitted) = (parts.len(), cap.bytes.get(), 0);
     let mut kept = Vec::with_capacity(all + 1);
     for part in parts {
-        let bytes = part_bytes(&part);
+        let bytes = part_bytes(&part, cap.counted);
         match part {
             part if bytes <= room => {
                 room -= bytes;
@@ -83,7 +93,7 @@ fn shortened(parts: Vec<ContentPart>, size: usize, most: usize) -> Vec<ContentPa
             _ => omitted += 1,
         }
     }
-    let here: usize = kept.iter().map(part_bytes).sum();
+    let here: usize = kept.iter().map(|part| part_bytes(part, cap.counted)).sum();
     kept.push(ContentPart::text(match omitted {
         0 => format!("[truncated: the first {here} of {size} bytes are shown]"),
         _ => format!("[truncated: {here} of {size} bytes are shown; {omitted} of {all} parts are omitted]"),
@@ -150,14 +160,26 @@ fn reason_bytes(failure: &ToolFailure) -> usize {
     failure.message.len() + issues + details.map_or(0, |details| details.as_str().len())
 }
 
-fn part_bytes(part: &ContentPart) -> usize {
+fn part_bytes(part: &ContentPart, counted: CountedContent) -> usize {
     match part {
+        part if counted == CountedContent::Text && is_binary(part) => 0,
         ContentPart::Text(TextPart { text, citations, provider_data })
             if citations.is_empty() && provider_data.is_empty() =>
         {
             text.len()
         }
         part => encoded_bytes(part),
+    }
+}
+
+/// Reports whether a part holds data that no model reads as text.
+fn is_binary(part: &ContentPart) -> bool {
+    match part {
+        ContentPart::Image(_) | ContentPart::Audio(_) | ContentPart::File(_) => true,
+        ContentPart::Resource(resource) => matches!(resource.contents, ResourceContents::Blob(_)),
+        ContentPart::Text(_) | ContentPart::Refusal(_) | ContentPart::ResourceLink(_) | ContentPart::Unknown(_) => {
+            false
+        }
     }
 }
 

@@ -137,8 +137,8 @@ impl RunOptions {
         self
     }
 
-    /// Limits the size of each call's output, as [`OutputCap`] counts it. If its tool has a cap as well, the smaller
-    /// one applies.
+    /// Limits the size of each call's output, as [`OutputCap`] counts it, in place of the default of 256 KiB. If its
+    /// tool has a cap as well, the smaller one applies.
     #[must_use]
     pub fn output_cap(mut self, cap: OutputCap) -> Self {
         self.output_cap = Some(cap);

@@ -25,7 +25,7 @@ use crate::handler::BoxFuture;
 use crate::isolation::{Isolated, poll_isolated};
 use crate::result::{Outcome, ToolResult};
 use crate::schema::Repair;
-use crate::tool::Tool;
+use crate::tool::{OutputCap, Tool};
 use crate::toolkit::Toolkit;
 
 /// A future of the result of one call. See [`Toolkit::run_call`].
@@ -199,7 +199,8 @@ impl Future for RunCall<'_> {
 
 impl FastPath<'_> {
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<Outcome> {
-        self.execution.poll(self.tool, self.tool.limits().output_cap, &self.span, task)
+        let cap = OutputCap::applied(self.tool.limits().output_cap, None);
+        self.execution.poll(self.tool, cap, &self.span, task)
     }
 
     fn answer(&mut self, call: &ToolCall, outcome: Outcome) -> ToolResult {

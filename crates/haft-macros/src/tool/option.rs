@@ -172,7 +172,7 @@ fn approval(argument: &Argument, krate: &CratePath) -> syn::Result<TokenStream> 
     let value: Expr = argument.assigned(FORM)?;
     let policy = match &value {
         Expr::Path(_) | Expr::Closure(_) => {
-            quote!(#krate::macro_support::ApprovalPolicy::when::<<Self as #krate::macro_support::ToolType>::Params, _, _>(#value))
+            quote!(#krate::macro_support::ApprovalPolicy::when::<<Self as #krate::macro_support::ToolType>::Params, _, _, _>(#value))
         }
         Expr::Lit(_) => match string_literal(&value).map(LitStr::value).as_deref() {
             Some("always") => quote!(#krate::macro_support::ApprovalPolicy::always()),
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn a_function_decides_on_approval_and_a_call_gives_the_policy() {
         let when = quote!(
-            ::haft::macro_support::ApprovalPolicy::when::<<Self as ::haft::macro_support::ToolType>::Params, _, _>
+            ::haft::macro_support::ApprovalPolicy::when::<<Self as ::haft::macro_support::ToolType>::Params, _, _, _>
         )
         .to_string();
         assert!(steps(quote!(approval = |p, _| ready(p.dangerous))).contains(&when));
