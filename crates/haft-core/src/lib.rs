@@ -182,15 +182,16 @@ pub use self::handler::{
 pub use self::middleware::{Middleware, Next, Request};
 pub use self::run_id::RunId;
 pub use self::service::{
-    Dependency, MissingService, Needs, Provide, ProvideAll, ServiceList, Services, ServicesIdentity,
+    Dependency, MissingService, Needs, PerRun, Provide, ProvideAll, Satisfies, ServiceList, ServiceNeed, ServiceSource,
+    Services, ServicesIdentity,
 };
 pub use self::tool::{
     Annotation, Annotations, ApprovalCx, ApprovalNeed, ApprovalPolicy, Concurrency, CountedContent, DecidedLater,
     DecidedNow, DecidingNeed, DefinitionError, DefinitionFault, DescriptorKind, Destructive, Dialect, EmitBuffer,
     EmptyParams, ExecutionLimits, FailureMode, Hints, Idempotent, Inferred, IntoApprovalNeed, Loss, MAX_NAME_LEN, Meta,
     MissingHandler, NameClash, NameFault, NameMapError, NameMapper, OnOverflow, Open, OpenWorld, OutputCap,
-    PolicyError, ProviderDefinition, ProviderTool, Readonly, Rendered, SchemaJson, SchemaPart, Slot, Strict, Title,
-    Tool, ToolBuilder, ToolDescriptor, ToolId, ToolIdentity, ToolKind, ToolName, Typed,
+    PolicyError, ProviderDefinition, ProviderTool, Readonly, RefineError, Rendered, SchemaJson, SchemaPart, Slot,
+    Strict, Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolIdentity, ToolKind, ToolName, Typed,
 };
 pub use self::toolkit::{
     ComposeError, DuplicateToolName, DynamicTools, MissingToolService, NAMESPACE_SEPARATOR, NamespaceError,

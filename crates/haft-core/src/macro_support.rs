@@ -14,8 +14,8 @@ pub use crate::kind_of;
 #[doc(no_inline)]
 pub use crate::{
     ApprovalPolicy, BuilderOf, Concurrency, Cx, DefinitionError, Destructive, EmitBuffer, ExecutionLimits, Failure,
-    FailureMode, Idempotent, Meta, Needs, OnOverflow, OpenWorld, OutputCap, Provide, Readonly, StaticTool, Strict,
-    Title, Tool, ToolType, Toolkit,
+    FailureMode, Idempotent, Meta, Needs, OnOverflow, OpenWorld, OutputCap, PerRun, Provide, Readonly, StaticTool,
+    Strict, Title, Tool, ToolType, Toolkit,
 };
 
 /// Returns the number of a return type's kind, for [`Returned`]. It is determined by type, so aliases of `Result` are

@@ -4,6 +4,9 @@
 //! the application and a short list to the model, or an image is sent to the model as an image. The value is encoded
 //! once, by its schema, and never parsed again.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -53,5 +56,20 @@ impl From<JsonText> for ToolOutput {
 impl From<Value> for ToolOutput {
     fn from(value: Value) -> Self {
         Self::new(value.into())
+    }
+}
+
+/// Any value: a handler that returns an output decides about its value itself.
+impl JsonSchema for ToolOutput {
+    fn schema_name() -> Cow<'static, str> {
+        "ToolOutput".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({})
     }
 }

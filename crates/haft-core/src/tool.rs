@@ -30,6 +30,7 @@ mod limit;
 mod name_mapper;
 mod prepare;
 mod provider;
+mod refine;
 mod slot;
 mod terminal;
 
@@ -60,6 +61,8 @@ pub use self::name_mapper::{NameClash, NameMapError, NameMapper};
 pub use self::prepare::MissingHandler;
 pub(crate) use self::prepare::NO_APPROVAL;
 pub use self::provider::{ProviderDefinition, ProviderTool};
+pub use self::refine::RefineError;
+pub(crate) use self::refine::{Refine, RefineFuture};
 pub use self::slot::{Inferred, Open, Slot, Typed};
 use crate::call::ToolCall;
 use crate::content::ContentPart;
@@ -343,6 +346,10 @@ impl Tool {
 
     pub(crate) fn handler(&self) -> Option<&dyn Handler> {
         self.0.handler.as_deref()
+    }
+
+    pub(crate) fn refine(&self) -> Option<&Refine> {
+        self.definition().refine.as_ref()
     }
 
     pub(crate) fn layers(&self) -> &Layers {

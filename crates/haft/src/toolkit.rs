@@ -32,6 +32,12 @@
 //! assert_eq!(kit.names().collect::<Vec<_>>(), ["whoami"]);
 //! ```
 //!
+//! A service that differs from run to run, such as the database of a tenant, is marked `#[service(run)]`. The state need not
+//! have it: each run provides it with [`RunOptions::service`](crate::run::RunOptions::service), or a middleware does with
+//! [`Request::with_service`](crate::middleware::Request::with_service) and declares it in
+//! [`provides`](crate::middleware::Middleware::provides). A run without it starts nothing;
+//! [`ensure_runnable_with`](Toolkit::ensure_runnable_with) reports it before.
+//!
 //! - [`with`](Toolkit::with) and [`with_all`](Toolkit::with_all) reject a name that is taken. Collecting tools
 //!   (`Toolkit::from_iter`) and `merge` let the later tool replace the earlier one, and [`shadowed`](Toolkit::shadowed)
 //!   reports it.
@@ -50,7 +56,10 @@ pub use haft_core::{
 };
 // services
 #[doc(inline)]
-pub use haft_core::{Dependency, MissingService, Needs, Provide, ProvideAll, ServiceList, Services};
+pub use haft_core::{
+    Dependency, MissingService, Needs, PerRun, Provide, ProvideAll, Satisfies, ServiceList, ServiceNeed, ServiceSource,
+    Services,
+};
 
 #[cfg(feature = "macros")]
 #[doc(inline)]

@@ -12,7 +12,7 @@ use crate::isolation::Isolated;
 use crate::schema::Schema;
 use crate::service::Dependency;
 use crate::tool::{
-    Annotations, ApprovalPolicy, DefinitionFault, DescriptorKind, Execution, ExecutionLimits, FailureMode,
+    Annotations, ApprovalPolicy, DefinitionFault, DescriptorKind, Execution, ExecutionLimits, FailureMode, Refine,
     ToolDescriptor, ToolId, ToolKind, ToolName,
 };
 
@@ -34,6 +34,7 @@ pub(crate) struct Definition {
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) limits: ExecutionLimits,
     pub(crate) model_output: Option<ModelOutput>,
+    pub(crate) refine: Option<Refine>,
 }
 
 /// A function that renders a successful value for the model.
@@ -65,6 +66,7 @@ impl Definition {
             dependencies,
             limits,
             model_output,
+            refine,
             // These describe the tool and are supported by every kind.
             id: _,
             name: _,
@@ -83,6 +85,7 @@ impl Definition {
             ("execution limits", is_run || *limits == ExecutionLimits::default()),
             ("a dependency", is_run || dependencies.is_empty()),
             ("`to_model_output`", is_run || model_output.is_none()),
+            ("`refine`", is_run || refine.is_none()),
         ];
         let kind = kind.label();
         let refused = settings.into_iter().filter(|(_, is_honoured)| !is_honoured);
@@ -95,6 +98,7 @@ impl Definition {
         let Self {
             approval,
             limits,
+            refine,
             // A call of another kind fails or surfaces when it is prepared.
             kind: _,
             // The toolkit checks them for all of its tools.
@@ -122,7 +126,7 @@ impl Definition {
             // The fast path applies it.
             output_cap: _,
         } = limits;
-        approval.is_never() && timeout.is_none() && idle_timeout.is_none()
+        approval.is_never() && refine.is_none() && timeout.is_none() && idle_timeout.is_none()
     }
 
     pub(crate) fn description(&self) -> Option<&str> {

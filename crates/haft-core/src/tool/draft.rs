@@ -13,8 +13,8 @@ use crate::schema::{Schema, SchemaError};
 use crate::service::Dependency;
 use crate::tool::definition::{Definition, ModelOutput};
 use crate::tool::{
-    Annotations, ApprovalPolicy, DefinitionError, DefinitionFault, ExecutionLimits, FailureMode, NameFault, SchemaPart,
-    Tool, ToolId, ToolKind,
+    Annotations, ApprovalPolicy, DefinitionError, DefinitionFault, ExecutionLimits, FailureMode, NameFault, Refine,
+    SchemaPart, Tool, ToolId, ToolKind,
 };
 
 /// The settings of a tool so far, and the faults found in them.
@@ -32,6 +32,7 @@ pub(crate) struct ToolDraft {
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) limits: ExecutionLimits,
     pub(crate) model_output: Option<ModelOutput>,
+    pub(crate) refine: Option<Refine>,
     pub(crate) faults: Vec<DefinitionFault>,
 }
 
@@ -51,6 +52,7 @@ impl ToolDraft {
             dependencies: Vec::new(),
             limits: ExecutionLimits::new(),
             model_output: None,
+            refine: None,
             faults: Vec::new(),
         }
     }
@@ -86,6 +88,7 @@ impl ToolDraft {
             dependencies: self.dependencies,
             limits: self.limits,
             model_output: self.model_output,
+            refine: self.refine,
             kind: self.kind,
         };
         self.faults.extend(definition.unsupported());

@@ -91,11 +91,13 @@ mod output_cap;
 mod permit_arguments;
 #[cfg(feature = "validate")]
 mod provider_executed;
+mod refine;
 mod repairs;
 #[cfg(feature = "validate")]
 mod result_privacy;
 #[cfg(feature = "validate")]
 mod run_options;
+mod run_services;
 #[cfg(feature = "validate")]
 mod run_spans;
 mod running;

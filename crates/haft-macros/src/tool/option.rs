@@ -28,6 +28,8 @@ const KNOWN: KnownArguments = KnownArguments {
         "annotate",
         "example",
         "approval",
+        "refine",
+        "to_model",
         "failure_mode",
         "timeout",
         "idle_timeout",
@@ -40,6 +42,11 @@ const KNOWN: KnownArguments = KnownArguments {
     ],
     repeatable: &["annotate", "example"],
 };
+
+const REFINE_FORM: &str = "`refine = function`: the path of an `async fn` or a closure that takes the parameters and a \
+                           `Cx`, and returns a `Result` of the parameters";
+const TO_MODEL_FORM: &str = "`to_model = function`: the path of a function or a closure that takes a reference to the \
+                             success value, and returns content parts";
 
 /// The hints and their annotations.
 const HINTS: [(&str, &str); 5] = [
@@ -58,6 +65,8 @@ pub(crate) struct ToolOptions {
     pub(crate) description: Option<LitStr>,
     pub(crate) type_name: Option<Ident>,
     pub(crate) blocking: bool,
+    /// The argument `refine`, which requires parameters.
+    pub(crate) refine: Option<Ident>,
     /// Calls on the builder, in order: `.title("…")`, `.annotate(…)`.
     pub(crate) steps: Vec<TokenStream>,
 }
@@ -90,13 +99,23 @@ impl ToolOptions {
             Ok(quote!(.example(#example)))
         }));
         steps.extend(reader.value("approval", |argument| approval(argument, &krate)));
+        let mut refine = None;
+        steps.extend(reader.value("refine", |argument| {
+            let value: Expr = argument.assigned(REFINE_FORM)?;
+            refine = Some(argument.name.clone());
+            Ok(quote!(.refine::<<Self as #krate::macro_support::ToolType>::Params, _, _, _>(#value)))
+        }));
+        steps.extend(reader.value("to_model", |argument| {
+            let value: Expr = argument.assigned(TO_MODEL_FORM)?;
+            Ok(quote!(.to_model_output::<<Self as #krate::macro_support::ToolType>::Success, _>(#value)))
+        }));
         steps.extend(reader.value("failure_mode", |argument| {
             let mode = argument.choice(&[("error", "Error"), ("return", "Return")])?;
             let mode = Ident::new(mode, argument.span());
             Ok(quote!(.failure_mode(#krate::macro_support::FailureMode::#mode)))
         }));
         steps.extend(limit::read(&mut arguments, &krate, diagnostics));
-        Self { krate, name, description, type_name, blocking, steps }
+        Self { krate, name, description, type_name, blocking, refine, steps }
     }
 }
 
@@ -228,6 +247,17 @@ mod tests {
         assert!(steps(quote!(approval = "always")).contains("always ()"));
         assert!(only_fault(quote!(approval = "sometimes")).contains("\"always\""));
         assert!(only_fault(quote!(approval)).contains("\"always\""));
+    }
+
+    #[test]
+    fn functions_refine_arguments_and_render_results() {
+        let text = steps(quote!(refine = city::normalise, to_model = |rows: &u32| parts(rows)));
+        let params = quote!(.refine::<<Self as ::haft::macro_support::ToolType>::Params, _, _, _>(city::normalise));
+        assert!(text.contains(&params.to_string()), "{text}");
+        let success = quote!(.to_model_output::<<Self as ::haft::macro_support::ToolType>::Success, _>);
+        assert!(text.contains(&success.to_string()), "{text}");
+        assert!(only_fault(quote!(refine)).contains("`refine = function`"));
+        assert!(only_fault(quote!(to_model("x"))).contains("`to_model = function`"));
     }
 
     #[test]
