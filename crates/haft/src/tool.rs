@@ -90,15 +90,15 @@
 //!
 //! | the model reads | use |
 //! |---|---|
-//! | an image, audio, a file or a resource | return a [`ContentPart`](crate::conversation::ContentPart) or a `Vec` of them |
-//! | content made from the value | `#[tool(to_model = function)]`, [`to_model_output`](ToolBuilder::to_model_output) |
+//! | an image, audio, a file or a resource | return a [`ContentPart`](crate::conversation::ContentPart) or a list of them |
+//! | content made from the value | `#[tool(to_model = …)]`, [`to_model_output`](ToolBuilder::to_model_output) |
 //! | content of this one result | return a [`ToolOutput`](crate::run::ToolOutput) |
 //!
 //! It reads at most 256 KiB of text, see [`OutputCap`].
 //!
 //! # Refining
 //!
-//! A schema can't ask a database whether a customer exists. `#[tool(refine = function)]` and
+//! A schema can't ask a database whether a customer exists. `#[tool(refine = …)]` and
 //! [`refine`](ToolBuilder::refine) set a function that can, before anybody decides about a call: it rejects or transforms
 //! the valid arguments, and permits, policies, people and the handler see what it returns.
 //!

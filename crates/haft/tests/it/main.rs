@@ -11,5 +11,6 @@ mod running;
 mod services_derive;
 mod tool_macro;
 mod tool_options;
+mod tool_steps;
 mod toolkit_macro;
 mod typed_calls;
