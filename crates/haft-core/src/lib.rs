@@ -160,8 +160,8 @@ pub use self::approval::{
     VerdictQueue, VerdictSender,
 };
 pub use self::approval::{
-    ApprovalOutcome, ApprovalRecord, ApprovedCall, RejectedVerdict, RequestedCall, Suspended, SuspendedError,
-    VerdictFault,
+    ApprovalOutcome, ApprovalRecord, ApprovedCall, AuditRecord, DenialRecord, RejectedVerdict, RequestedCall,
+    Suspended, SuspendedError, VerdictFault,
 };
 pub use self::arguments::CallArguments;
 pub use self::backoff::Backoff;

@@ -65,10 +65,10 @@ pub struct Dependency {
 #[non_exhaustive]
 pub enum ServiceSource {
     /// The toolkit or the run.
-    Toolkit,
+    ToolkitOrRun,
     /// The run, or a middleware that [declares](crate::Middleware::provides) it. A service of the toolkit does not
     /// count: it is the same for every caller.
-    Run,
+    RunOnly,
 }
 
 /// A required service that is not provided.
@@ -118,13 +118,13 @@ impl Dependency {
     /// Creates a dependency on a `T` of the toolkit or the run.
     #[must_use]
     pub fn of<T: ?Sized + 'static>() -> Self {
-        Self { id: TypeId::of::<T>(), name: std::any::type_name::<T>(), provided_by: ServiceSource::Toolkit }
+        Self { id: TypeId::of::<T>(), name: std::any::type_name::<T>(), provided_by: ServiceSource::ToolkitOrRun }
     }
 
     /// Creates a dependency on a `T` of the run.
     #[must_use]
     pub fn per_run<T: ?Sized + 'static>() -> Self {
-        Self { provided_by: ServiceSource::Run, ..Self::of::<T>() }
+        Self { provided_by: ServiceSource::RunOnly, ..Self::of::<T>() }
     }
 
     /// Returns the party that must provide the service.

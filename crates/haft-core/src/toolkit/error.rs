@@ -55,8 +55,8 @@ pub struct MissingToolService {
 
 fn remedy(provided_by: ServiceSource) -> &'static str {
     match provided_by {
-        ServiceSource::Toolkit => ": provide it with the toolkit or the run options",
-        ServiceSource::Run => {
+        ServiceSource::ToolkitOrRun => ": provide it with the toolkit or the run options",
+        ServiceSource::RunOnly => {
             " of each run: provide it with `RunOptions::service`, or with a middleware that declares it in `provides`"
         }
     }

@@ -39,7 +39,7 @@ impl Toolkit {
     pub fn ensure_runnable(&self) -> Result<(), NotRunnable> {
         let Some(problems) = self.set.problems(None) else { return Ok(()) };
         let mut problems = NotRunnable::clone(&problems);
-        problems.missing_services.retain(|missing| missing.provided_by != ServiceSource::Run);
+        problems.missing_services.retain(|missing| missing.provided_by != ServiceSource::RunOnly);
         if problems.is_empty() { Ok(()) } else { Err(problems) }
     }
 
@@ -116,7 +116,7 @@ impl ToolSet {
 /// Reports whether the services of a toolkit satisfy a dependency.
 fn serves(provided: &Services, needed: &Dependency) -> bool {
     match needed.provided_by() {
-        ServiceSource::Toolkit => provided.has(needed),
-        ServiceSource::Run => false,
+        ServiceSource::ToolkitOrRun => provided.has(needed),
+        ServiceSource::RunOnly => false,
     }
 }

@@ -78,9 +78,9 @@ async fn a_run_without_it_starts_nothing() {
         let services = problems.missing_services.iter();
         services.map(|missing| (missing.tool.clone(), missing.service, missing.provided_by)).collect::<Vec<_>>()
     };
-    let tenant = ("whose".to_owned(), std::any::type_name::<Tenant>(), ServiceSource::Run);
-    let clock = ("other".to_owned(), std::any::type_name::<dyn Clock>(), ServiceSource::Run);
-    let number = ("other".to_owned(), "u8", ServiceSource::Toolkit);
+    let tenant = ("whose".to_owned(), std::any::type_name::<Tenant>(), ServiceSource::RunOnly);
+    let clock = ("other".to_owned(), std::any::type_name::<dyn Clock>(), ServiceSource::RunOnly);
+    let number = ("other".to_owned(), "u8", ServiceSource::ToolkitOrRun);
     assert_eq!(missing(&RunOptions::new()), [tenant, clock.clone(), number.clone()]);
     assert_eq!(missing(&of("ana")), [clock.clone(), number.clone()]);
     assert_eq!(missing(&of("ana").service(7_u8)), [clock]);
@@ -208,7 +208,7 @@ impl Provide<Name> for App {
 #[tokio::test]
 async fn a_list_of_types_says_who_provides() {
     let sources: Vec<_> = <Greet as ToolType>::Services::dependencies().iter().map(Dependency::provided_by).collect();
-    assert_eq!(sources, [ServiceSource::Toolkit, ServiceSource::Run, ServiceSource::Run]);
+    assert_eq!(sources, [ServiceSource::ToolkitOrRun, ServiceSource::RunOnly, ServiceSource::RunOnly]);
     let kit = Toolkit::<App>::new().tool_from(Greet).provide(App(Name("haft")));
     kit.ensure_runnable().unwrap();
     assert_eq!(kit.ensure_runnable_with(&of("ana")).unwrap_err().missing_services.len(), 1);

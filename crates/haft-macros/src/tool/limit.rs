@@ -72,6 +72,7 @@ fn output_cap(
     krate: &CratePath,
     diagnostics: &mut Diagnostics,
 ) -> Option<TokenStream> {
+    const FORM: &str = "`output_cap = 65536`, in bytes, or `output_cap = \"unlimited\"`";
     let rule = overflow.as_ref().map(|overflow| overflow.choice(&[("fail", "Fail"), ("truncate", "Truncate")]));
     let rule = rule.and_then(|rule| diagnostics.keep(rule));
     let Some(cap) = cap else {
@@ -81,7 +82,6 @@ fn output_cap(
         }
         return None;
     };
-    const FORM: &str = "`output_cap = 65536`, in bytes, or `output_cap = \"unlimited\"`";
     let value = diagnostics.keep(cap.assigned::<Expr>(FORM))?;
     match (text_of(&value).as_deref(), &overflow) {
         (Some("unlimited"), None) => return Some(quote!(.output_cap(#krate::macro_support::OutputCap::unlimited()))),

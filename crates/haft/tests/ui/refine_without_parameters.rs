@@ -2,7 +2,7 @@ use haft::tool;
 use haft::tool::Cx;
 
 #[tool(refine = |now: Now, _cx: Cx| async { Ok(now) })]
-fn now(cx: &Cx) -> u64 {
+fn now(_cx: &Cx) -> u64 {
     0
 }
 

@@ -3,17 +3,17 @@ use haft::tool;
 struct TenantDb;
 
 #[tool]
-fn list_orders(#[service(runs)] db: &TenantDb) -> usize {
+fn list_orders(#[service(runs)] _db: &TenantDb) -> usize {
     0
 }
 
 #[tool]
-fn count_orders(#[service = "run"] db: &TenantDb) -> usize {
+fn count_orders(#[service = "run"] _db: &TenantDb) -> usize {
     0
 }
 
 #[tool]
-fn find_orders(#[service(run)] db: Option<&TenantDb>) -> usize {
+fn find_orders(#[service(run)] _db: Option<&TenantDb>) -> usize {
     0
 }
 

@@ -163,7 +163,7 @@ impl Bench {
     /// Returns the options of a round, without its approver.
     pub(super) fn options(&self, round: &Round) -> RunOptions {
         let seen = self.seen.clone();
-        self.unaudited(round).audit(move |record| seen.note(|sights| sights.records.push(record.clone())))
+        self.unaudited(round).audit(move |record| seen.note(|sights| sights.records.extend(record.approval().cloned())))
     }
 
     /// Returns the same options without an auditor.
