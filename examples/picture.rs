@@ -25,7 +25,7 @@ fn count_pixels(side: u32) -> u32 {
     side.saturating_mul(side)
 }
 
-fn sentence(pixels: &u32) -> [ContentPart; 1] {
+fn sentence(pixels: &impl std::fmt::Display) -> [ContentPart; 1] {
     [ContentPart::text(format!("It has {pixels} pixels."))]
 }
 

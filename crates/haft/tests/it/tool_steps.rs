@@ -132,7 +132,7 @@ async fn tried(rows: u32) -> Result<u32, String> {
     if rows == 0 { Err("none".to_owned()) } else { Ok(rows) }
 }
 
-fn shown(rows: &u32) -> [ContentPart; 1] {
+fn shown(rows: &impl std::fmt::Display) -> [ContentPart; 1] {
     [ContentPart::text(format!("{rows} rows"))]
 }
 
