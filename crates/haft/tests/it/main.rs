@@ -14,5 +14,6 @@ mod services_derive;
 mod tool_calls_derive;
 mod tool_macro;
 mod tool_options;
+mod tool_steps;
 mod toolkit_macro;
 mod typed_calls;
