@@ -1,8 +1,7 @@
 //! The options of a run.
 //!
-//! Options are one value, so that a run, a single call and every other implementation of [`Dispatch`](super::Dispatch)
-//! take the same. All are optional: by default every call that requires no approval is allowed, all calls run
-//! concurrently and nothing times out.
+//! Options are one value, so that a run, a single call and [`Dispatch`](super::Dispatch) take the same. All are optional:
+//! by default every call that requires no approval is allowed, all calls run concurrently and nothing times out.
 //!
 //! Permits, policies and observers add up: giving another one never replaces an earlier one. So do services and
 //! extensions, where the last one of a type applies. Every other option is a single value, and the last one given

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::handler::{BuilderOf, Failure, ToolType, failure_schema};
 use crate::issue::{Issue, Issues};
 use crate::schema::{Schema, SchemaError};
-use crate::tool::{DefinitionFault, Open, SchemaPart, ToolBuilder, ToolKind, Typed};
+use crate::tool::{DefinitionFault, Fixed, Open, SchemaPart, ToolBuilder, ToolKind};
 
 /// A factory of tools that are built into a provider. `A` is the type of the settings, by which an application
 /// configures them; `P` and `R` are the sources of the schemas of parameters and results, as in a [`ToolBuilder`].
@@ -44,7 +44,7 @@ use crate::tool::{DefinitionFault, Open, SchemaPart, ToolBuilder, ToolKind, Type
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "a factory creates no tool until `with_args` is called"]
-pub struct ProviderTool<A = (), P = Typed<()>, R = Typed<()>> {
+pub struct ProviderTool<A = (), P = Fixed<()>, R = Fixed<()>> {
     spec: ProviderSpec,
     types: PhantomData<fn(A) -> (P, R)>,
 }
@@ -118,7 +118,7 @@ impl<A, P, R> ProviderTool<A, P, R> {
     }
 
     /// Sets the type of the parameters. A handler must take a `B`.
-    pub fn params<B: DeserializeOwned + JsonSchema>(mut self) -> ProviderTool<A, Typed<B>, R> {
+    pub fn params<B: DeserializeOwned + JsonSchema>(mut self) -> ProviderTool<A, Fixed<B>, R> {
         self.spec.params = Some(Schema::of_params::<B>());
         ProviderTool::from_spec(self.spec)
     }
@@ -130,7 +130,7 @@ impl<A, P, R> ProviderTool<A, P, R> {
     }
 
     /// Sets the type of results. A handler must return a `T`.
-    pub fn success<T: JsonSchema>(mut self) -> ProviderTool<A, P, Typed<T>> {
+    pub fn success<T: JsonSchema>(mut self) -> ProviderTool<A, P, Fixed<T>> {
         self.spec.success = Some(Schema::of_output::<T>());
         ProviderTool::from_spec(self.spec)
     }
@@ -199,9 +199,6 @@ impl ProviderSpec {
     /// Starts a tool of this name with these settings.
     fn start<P, R>(&self, name: String, args: serde_json::Result<Value>) -> ToolBuilder<P, R> {
         let mut faults = Vec::new();
-        if !is_provider_id(&self.id) {
-            faults.push(DefinitionFault::ProviderId(self.id.clone()));
-        }
         let args_schema = resolve(self.args.as_ref(), SchemaPart::Args, &mut faults).unwrap_or_else(Schema::unit);
         // Settings whose schema is invalid can't be checked.
         let checked = faults.iter().all(|fault| !matches!(fault, DefinitionFault::Schema { .. }));
@@ -213,6 +210,7 @@ impl ProviderSpec {
             args_schema,
             requires_handler: self.requires_handler,
         };
+        faults.splice(0..0, definition.id_fault());
         let mut builder = ToolBuilder::start(name, ToolKind::Provider(definition));
         builder.draft.faults.extend(faults);
         builder
@@ -232,6 +230,18 @@ impl<A, P, R> fmt::Debug for ProviderTool<A, P, R> {
 }
 
 impl ProviderDefinition {
+    /// Creates the provider's part of a tool that is rebuilt from its descriptor, which has no schema of the settings:
+    /// they were checked when the tool was defined.
+    #[cfg(feature = "validate")]
+    pub(crate) fn restored(id: &str, provider_name: &str, args: &Value, requires_handler: bool) -> Self {
+        let (id, provider_name) = (id.to_owned(), provider_name.to_owned());
+        Self { id, provider_name, args: args.clone(), args_schema: Schema::unknown(), requires_handler }
+    }
+
+    pub(crate) fn id_fault(&self) -> Option<DefinitionFault> {
+        (!is_provider_id(&self.id)).then(|| DefinitionFault::ProviderId(self.id.clone()))
+    }
+
     /// Returns the id, `vendor.tool`.
     #[must_use]
     pub fn id(&self) -> &str {
@@ -256,7 +266,8 @@ impl ProviderDefinition {
         &self.args
     }
 
-    /// Returns the schema of the settings; that of the unit type if there are none.
+    /// Returns the schema of the settings: that of the unit type if there are none, and one that accepts any value if
+    /// the tool was rebuilt from its descriptor.
     #[must_use]
     pub fn args_schema(&self) -> &Schema {
         &self.args_schema

@@ -82,7 +82,7 @@ impl Tool {
                 return Outcome::from(self.reported_failure(reported));
             }
             match reported.checked_by(self.success()) {
-                Ok(value) => Outcome::Ok(ToolOutput { model: parts, ..ToolOutput::new(value) }),
+                Ok(value) => Outcome::Ok(ToolOutput::rendered(value, parts)),
                 Err(issues) => invalid_output(issues).started().into(),
             }
         });

@@ -133,7 +133,7 @@ fn parts_are_kept_for_the_model() {
     let parts = vec![ContentPart::text(r#"[{"url": "a"}]"#), ContentPart::resource_link("file:///a", "a")];
     let result = search().provider_result(&call(), &ToolCallOutput::new("c1", parts.clone()));
     assert_eq!(result.decode::<Vec<Hit>>().unwrap().len(), 1);
-    assert!(matches!(&result.outcome, Outcome::Ok(output) if output.model.as_ref() == Some(&parts)));
+    assert!(matches!(&result.outcome, Outcome::Ok(output) if output.content() == Some(&parts[..])));
 }
 
 #[test]
