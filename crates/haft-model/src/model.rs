@@ -35,7 +35,7 @@ use crate::error::ModelError;
 ///         let last = request.history.last().cloned();
 ///         let text = format!("{last:?}");
 ///         TurnStream::of([
-///             Ok(Delta::TextDelta { text: text.clone() }),
+///             Ok(Delta::text(text.clone())),
 ///             Ok(Delta::complete(Turn::new(vec![Item::assistant(text)], Finish::Stop))),
 ///         ])
 ///     }
@@ -81,7 +81,7 @@ use crate::error::ModelError;
 ///             for word in ["All ", "in ", "good ", "time."] {
 ///                 tokio::task::yield_now().await; // where a client waits for its provider
 ///                 whole.push_str(word);
-///                 let _ = sender.send(Ok(Delta::TextDelta { text: word.to_owned() })).await;
+///                 let _ = sender.send(Ok(Delta::text(word))).await;
 ///             }
 ///             let turn = Turn::new(vec![Item::assistant(whole)], Finish::Stop);
 ///             let _ = sender.send(Ok(Delta::complete(turn))).await;

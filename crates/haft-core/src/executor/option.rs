@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use super::approve::{Approve, Approver};
 use super::option_list::OptionList;
 use super::permit::Permit;
+use super::run_deadline::RunDeadline;
 #[cfg(feature = "approval")]
 use crate::approval::{ApprovalMemory, SigningKeys};
 use crate::approval::{ApprovalRecord, Gate};
@@ -76,14 +77,6 @@ pub(super) enum ToolPolicies {
     Applied,
     /// Those of the run apply instead.
     Replaced,
-}
-
-/// The deadline of a run.
-#[derive(Clone, Copy)]
-pub(super) enum RunDeadline {
-    At(Instant),
-    /// Counted from the first poll.
-    After(Duration),
 }
 
 /// The task that handlers run in.

@@ -80,6 +80,8 @@ mod identity;
 mod isolated_drop;
 mod macro_expansion;
 #[cfg(feature = "validate")]
+mod merged_options;
+#[cfg(feature = "validate")]
 mod middleware;
 #[cfg(all(feature = "validate", feature = "approval"))]
 mod one_path;

@@ -74,7 +74,7 @@ impl Machine {
     }
 
     fn open_stream(&self) -> Result<TurnStream, LoopEnd> {
-        let tools = Dispatch::list(&self.kit, &self.settings.options);
+        let tools = Dispatch::list(&self.kit, &self.options);
         let stream = self.state.lend_request(|request| {
             request.tools = tools;
             let stream = isolated(|| self.model.stream_turn(request));

@@ -25,6 +25,7 @@ pub(super) fn goes_on(turn: &Turn) -> bool {
 impl Machine {
     /// Decides what follows the open turn, and closes it.
     pub(super) async fn conclude(&mut self) -> Result<(), LoopEnd> {
+        self.ensure_no_call_failed().await?;
         let stops = match self.decision().await? {
             None => self.state.read(LoopState::is_last_turn),
             Some(Flow { step: NextStep::Fail(error), .. }) => return Err(LoopError::Decide(error).into()),

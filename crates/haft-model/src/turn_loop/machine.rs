@@ -8,7 +8,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use haft_core::{Cancellation, ToolEvent, ToolResult, Toolkit};
+use haft_core::{Cancellation, RunOptions, ToolEvent, ToolResult, Toolkit};
 
 use super::Settings;
 use super::budget::Spent;
@@ -25,6 +25,8 @@ use crate::model::LanguageModel;
 /// A running loop.
 pub(super) struct Machine {
     pub(super) settings: Arc<Settings>,
+    /// The options of the runs of calls: those of the loop and of the conversation.
+    pub(super) options: RunOptions,
     pub(super) state: StateCell,
     pub(super) event_slot: EventSlot,
     /// The tools of the next turn.
@@ -32,12 +34,15 @@ pub(super) struct Machine {
     /// The model of the next turn.
     pub(super) model: Arc<dyn LanguageModel>,
     pub(super) interruption: Interruption,
+    /// The results of resumed calls that belong to no open turn.
+    pub(super) unturned: Vec<ToolResult>,
 }
 
 impl Machine {
     /// Runs a loop to its end.
     pub(super) async fn drive(
         settings: Arc<Settings>,
+        options: RunOptions,
         state: StateCell,
         event_slot: EventSlot,
         flag: Cancellation,
@@ -48,7 +53,9 @@ impl Machine {
             kit: settings.kit.clone(),
             model: Arc::clone(&settings.model),
             interruption: Interruption::new(flag, left),
+            unturned: Vec::new(),
             settings,
+            options,
             state,
             event_slot,
         };

@@ -27,7 +27,8 @@ impl Machine {
         self.place_answers().await?;
         self.resume_approvals().await?;
         self.ensure_nothing_waits()?;
-        if self.state.read(|state| state.phase.open().is_some()) { self.conclude().await } else { Ok(()) }
+        let has_turn = self.state.read(|state| state.phase.open().is_some());
+        if has_turn { self.conclude().await } else { self.ensure_no_call_failed().await }
     }
 
     /// Records the answers to interactions. An invalid one ends the loop before any is recorded.

@@ -112,7 +112,7 @@ impl Machine {
         }
         let messages = self.state.stage(&turn_calls.turn);
         let calls = passed.iter().map(|&index| turn_calls.calls[index].clone());
-        let mut run = self.kit.run_with(calls, self.settings.options.clone().messages(messages));
+        let mut run = self.kit.run_with(calls, self.options.clone().messages(messages));
         let mut cause = None;
         while let Some(event) = self.next_event(&mut run, &mut cause).await {
             let at = event.index();

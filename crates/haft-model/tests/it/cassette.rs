@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt};
-use haft_core::{BoxError, Delta, Finish, Item, ReasoningForm, ToolCall, Turn, TurnRequest, Usage};
+use haft_core::{BoxError, Citation, Delta, Finish, Item, ReasoningForm, ToolCall, Turn, TurnRequest, Usage};
 use haft_model::{
     Cassette, CassetteError, ExchangeFault, LanguageModel, ModelError, ScriptedModel, ScriptedTurn, TurnStream,
 };
@@ -340,8 +340,8 @@ async fn recording_passes_deltas_on_as_they_arrive() {
     let file = Scratch::new();
     let live = Cassette::record(&file, ScriptedModel::new([ScriptedTurn::text("ab").then_pending()])).unwrap();
     let mut stream = live.stream_turn(&ask("?"));
-    assert_eq!(stream.next().await.unwrap().unwrap(), Delta::TextDelta { text: "a".to_owned() });
-    assert_eq!(stream.next().await.unwrap().unwrap(), Delta::TextDelta { text: "b".to_owned() });
+    assert_eq!(stream.next().await.unwrap().unwrap(), Delta::text("a"));
+    assert_eq!(stream.next().await.unwrap().unwrap(), Delta::text("b"));
     assert!(stream.next().now_or_never().is_none());
 }
 
@@ -481,9 +481,19 @@ fn any_delta() -> impl Strategy<Value = Delta> {
     let usage = || (any::<u64>(), any::<u64>()).prop_map(|(input, output)| Usage::new(input, output).cache_read(input));
     let form = prop_oneof![Just(ReasoningForm::Text), Just(ReasoningForm::Summary)];
     prop_oneof![
-        any_text().prop_map(|text| Delta::TextDelta { text }),
-        (any_text(), form).prop_map(|(text, form)| Delta::ReasoningDelta { text, form }),
-        any_text().prop_map(|text| Delta::RefusalDelta { text }),
+        (any_text(), 0..3_usize).prop_map(|(text, part)| Delta::TextDelta { text, part }),
+        (any_text(), form, 0..3_usize).prop_map(|(text, form, part)| Delta::ReasoningDelta { text, form, part }),
+        (any_text(), 0..3_usize).prop_map(|(text, part)| Delta::RefusalDelta { text, part }),
+        (any_text(), any::<usize>())
+            .prop_map(|(url, part)| Delta::CitationDelta { citation: Citation::url(url), part }),
+        (id(), any_text()).prop_map(|(call_id, name)| Delta::ProviderCallStart { call_id, name }),
+        (id(), any_text()).prop_map(|(call_id, arguments)| Delta::ProviderCallArgsDelta { call_id, arguments }),
+        (id(), any_text(), any::<bool>()).prop_map(|(call_id, text, is_error)| {
+            Delta::ProviderCallOutput { call_id, output: json!({"text": text}).into(), is_error }
+        }),
+        any_text().prop_map(|text| {
+            serde_json::from_value(json!({"type": "of_tomorrow", "text": text, "part": null})).unwrap()
+        }),
         (id(), any_text()).prop_map(|(call_id, name)| Delta::ToolCallStart { call_id, name }),
         (id(), any_text()).prop_map(|(call_id, arguments)| Delta::ToolCallArgsDelta { call_id, arguments }),
         id().prop_map(|call_id| Delta::ToolCallEnd { call_id }),

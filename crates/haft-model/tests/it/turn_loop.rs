@@ -3,9 +3,11 @@
 mod approval;
 mod budget;
 mod cancellation;
+mod conversation_options;
 mod damage;
 mod decision;
 mod event;
+mod failed_call;
 mod growth;
 mod guard;
 mod history;

@@ -160,7 +160,7 @@ fn the_form_of_events_is_fixed() {
     let table = [
         (LoopEvent::TurnStarted { number: 2 }, json!({"v": 1, "type": "turn_started", "number": 2})),
         (
-            LoopEvent::Delta(Delta::TextDelta { text: "a".into() }),
+            LoopEvent::Delta(Delta::text("a")),
             json!({"v": 1, "type": "delta", "delta": {"type": "text_delta", "text": "a"}}),
         ),
         (

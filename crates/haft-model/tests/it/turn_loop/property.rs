@@ -19,7 +19,7 @@ impl LanguageModel for ByPlace {
         let place = request.history.iter().filter(is_said).count();
         let last = || Turn::new(vec![Item::assistant("done")], Finish::Stop);
         let turn = self.0.get(place).cloned().unwrap_or_else(last);
-        TurnStream::of([Ok(Delta::TextDelta { text: "…".to_owned() }), Ok(Delta::complete(turn))])
+        TurnStream::of([Ok(Delta::text("…")), Ok(Delta::complete(turn))])
     }
 }
 
