@@ -87,7 +87,7 @@ async fn main() -> anyhow::Result<()> {
 /// Prints the relevant part of an event.
 fn show(who: &str, event: &LoopEvent) {
     match event {
-        LoopEvent::TurnStarted { number } => println!("{who} turn {number}"),
+        LoopEvent::TurnStarted { number, .. } => println!("{who} turn {number}"),
         LoopEvent::Delta(Delta::TextDelta { text, .. }) => println!("{who}   … {text}"),
         LoopEvent::Delta(Delta::ToolCallStart { name, .. }) => println!("{who}   calls {name}"),
         LoopEvent::Tool(event) => {

@@ -32,5 +32,6 @@
 pub use haft_core::{
     Author, CallOutputBody, Citation, ContentPart, Delta, Finish, FormatVersion, History, Item, MediaData, MediaPart,
     Message, OutputFormat, ProviderCall, Reasoning, ReasoningForm, RefusalPart, ResourceContents, ResourceLinkPart,
-    ResourcePart, Role, TextPart, Timestamp, ToolCallOutput, ToolChoice, ToolDemand, Turn, TurnRequest, Usage, history,
+    ResourcePart, Role, TextPart, Timestamp, ToolCallOutput, ToolChoice, ToolDemand, Turn, TurnRequest, UnknownDelta,
+    Usage, history,
 };

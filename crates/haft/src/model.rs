@@ -50,6 +50,6 @@
 #[doc(inline)]
 pub use haft_model::{
     AfterTurn, Budget, Cassette, CassetteError, CassetteFault, ExchangeFault, Expect, Flow, Interaction, LanguageModel,
-    LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, ModelError, ScriptError, ScriptFault,
+    LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, ModelError, ModelInfo, ScriptError, ScriptFault,
     ScriptedModel, ScriptedTurn, Signal, Spent, StateError, TurnFault, TurnLoop, TurnStream,
 };

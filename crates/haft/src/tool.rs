@@ -111,7 +111,7 @@ pub use haft_core::{BuilderOf, Inferred, Open, Slot, Typed};
 #[doc(inline)]
 pub use haft_core::{
     BoxError, Caller, Cancellation, Cx, EmitError, Emitted, Emitter, Failure, Handle, HandlerError, HandlerOutput,
-    NoFailure, NoFinalOutput, Outputs, StaticTool, ToolType,
+    NoFailure, NoFinalOutput, Outputs, Progress, StaticTool, ToolType,
 };
 // tools that a provider defines
 #[doc(inline)]

@@ -21,6 +21,7 @@ use super::open_turn::OpenTurn;
 use super::state_cell::StateCell;
 use super::waiting::{RepairedHistory, WaitingCalls};
 use crate::model::LanguageModel;
+use crate::model_info::ModelInfo;
 
 /// A running loop.
 pub(super) struct Machine {
@@ -33,6 +34,8 @@ pub(super) struct Machine {
     pub(super) kit: Toolkit,
     /// The model of the next turn.
     pub(super) model: Arc<dyn LanguageModel>,
+    /// The names of the model that was asked last.
+    pub(super) asked: ModelInfo,
     pub(super) interruption: Interruption,
     /// The results of resumed calls that belong to no open turn.
     pub(super) unturned: Vec<ToolResult>,
@@ -52,6 +55,7 @@ impl Machine {
         let mut machine = Self {
             kit: settings.kit.clone(),
             model: Arc::clone(&settings.model),
+            asked: ModelInfo::new(""),
             interruption: Interruption::new(flag, left),
             unturned: Vec::new(),
             settings,

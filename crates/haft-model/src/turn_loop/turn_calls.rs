@@ -53,7 +53,8 @@ impl Machine {
             return Err(LoopError::EmptyTurn { finish: turn.finish }.into());
         }
         self.state.read(|state| state.request.history.fresh_ids(&mut turn));
-        self.state.read(|state| utterance::check(&state.request.history, &turn)).map_err(LoopError::from)?;
+        let checked = self.state.read(|state| utterance::check(&state.request.history, &turn));
+        checked.map_err(|error| self.model_failed(error))?;
         self.event_slot.emit(LoopEvent::Delta(Delta::complete(turn.clone()))).await;
 
         let (choice, made) = self.state.read(|state| (state.request.tool_choice.clone(), state.calls));

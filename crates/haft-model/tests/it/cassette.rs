@@ -10,7 +10,8 @@ use std::time::Duration;
 use futures_util::{FutureExt, StreamExt};
 use haft_core::{BoxError, Citation, Delta, Finish, Item, ReasoningForm, ToolCall, Turn, TurnRequest, Usage};
 use haft_model::{
-    Cassette, CassetteError, ExchangeFault, LanguageModel, ModelError, ScriptedModel, ScriptedTurn, TurnStream,
+    Cassette, CassetteError, ExchangeFault, LanguageModel, ModelError, ModelInfo, ScriptedModel, ScriptedTurn,
+    TurnStream,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -99,7 +100,8 @@ async fn a_recording_is_replayed() {
 async fn the_file_has_a_header_and_a_line_per_exchange() {
     let file = Scratch::new();
     let cassette = Cassette::record(&file, ScriptedModel::new(["hi", "ho"])).unwrap();
-    assert_eq!(fs::read_to_string(&file).unwrap(), format!("{HEADER}\n"));
+    let header = r#"{"v":1,"recording":"model","model":{"provider":"scripted"}}"#;
+    assert_eq!(fs::read_to_string(&file).unwrap(), format!("{header}\n"));
     say(&cassette, "one").await.unwrap();
     let lines = file.lines();
     assert_eq!(lines.len(), 2);
@@ -409,7 +411,7 @@ async fn a_corrupted_line_is_named() {
         (good[..good.len() / 2].to_owned(), "EOF"),
         ("\u{0}\u{0}".to_owned(), "expected value"),
         (with(r#""deltas""#, r#""detlas""#), "unknown field `detlas`"),
-        (with("text_delta", "text_dleta"), "text_dleta"),
+        (with(r#""text_delta","text""#, r#""text_delta","txet""#), "missing field `text`"),
         (with(r#""end":"over""#, r#""end":"over","error":{"kind":"tired"}"#), "`tired` is not an error kind"),
         (with(r#""v":1"#, r#""v":3"#), "written by a newer version (3)"),
         (good.clone(), "exchange 1 is also on an earlier line"),
@@ -450,6 +452,10 @@ fn a_file_that_cannot_be_written_is_rejected_immediately() {
 struct Says(Vec<Delta>);
 
 impl LanguageModel for Says {
+    fn info(&self) -> ModelInfo {
+        ModelInfo::new("test")
+    }
+
     fn stream_turn(&self, _: &TurnRequest) -> TurnStream {
         TurnStream::of(self.0.clone().into_iter().map(Ok).collect::<Vec<_>>())
     }

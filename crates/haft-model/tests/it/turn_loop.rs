@@ -94,7 +94,7 @@ fn kind_or_text(output: &str) -> String {
 /// Describes each event in a few words.
 fn words(events: &[LoopEvent]) -> Vec<String> {
     let each = events.iter().map(|event| match event {
-        LoopEvent::TurnStarted { number } => format!("turn {number}"),
+        LoopEvent::TurnStarted { number, .. } => format!("turn {number}"),
         LoopEvent::Delta(haft_core::Delta::TurnComplete(_)) => "complete".to_owned(),
         LoopEvent::Delta(_) => "delta".to_owned(),
         LoopEvent::Retrying { attempts, kind, .. } => format!("retry {attempts} after {kind}"),

@@ -1,7 +1,7 @@
 //! Any calls, and a loop that is stopped anywhere: every call ends with one output, and every history is consistent.
 
 use haft_core::{ApprovalPolicy, Delta, RunOptions, Suspend, history};
-use haft_model::{LanguageModel, TurnStream};
+use haft_model::{LanguageModel, ModelInfo, TurnStream};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -13,6 +13,10 @@ use crate::seeded::for_all;
 struct ByPlace(Vec<Turn>);
 
 impl LanguageModel for ByPlace {
+    fn info(&self) -> ModelInfo {
+        ModelInfo::new("test")
+    }
+
     fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
         let is_said =
             |item: &&Item| matches!(item, Item::Message(message) if message.role == haft_core::Role::Assistant);

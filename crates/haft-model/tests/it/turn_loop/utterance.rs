@@ -39,7 +39,7 @@ fn remote(about: &str) -> ApprovalRequest {
 async fn refused(items: Vec<Item>) -> String {
     let model = ScriptedModel::default().then(Turn::new(items, Finish::ToolCalls)).then("never");
     let outcome = finish(&suspending(&model), request()).await;
-    let LoopEnd::Failed(LoopError::Model(error)) = &outcome.end else { panic!("{:?}", outcome.end) };
+    let LoopEnd::Failed(LoopError::Model { source: error, .. }) = &outcome.end else { panic!("{:?}", outcome.end) };
     let ModelError::Unreadable { message, .. } = &**error else { panic!("{error:?}") };
     assert_eq!(
         (told(outcome.state.history()), outcome.state.turns(), outcome.state.calls()),

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use haft::approval::{ApprovalResponse, SuspendedError};
 use haft::conversation::{ContentPart, Finish, Message, Role, ToolCallOutput, ToolChoice, Turn};
-use haft::model::{AfterTurn, Budget, LoopEnd, LoopError, LoopOutcome, LoopState, ModelError, Spent, StateError};
+use haft::model::{
+    AfterTurn, Budget, LoopEnd, LoopError, LoopOutcome, LoopState, ModelError, ModelInfo, Spent, StateError,
+};
 use haft::schema::{Schema, Validation, Validator};
 use haft::tool::Cancellation;
 use serde_json::{Value, json};
@@ -164,7 +166,11 @@ pub(super) async fn errors(messages: &mut Messages) {
     messages.add("tool_gone", error(&gone, state).await);
     let call_id = "c1".into();
     messages.add("suspended", LoopError::Suspended(SuspendedError::Lost { index: 0, call_id }));
-    let stored = serde_json::to_value(LoopError::Model(Arc::new(ModelError::Cancelled))).unwrap();
+    let stored = serde_json::to_value(LoopError::Model {
+        model: ModelInfo::new("vendor").model("m"),
+        source: Arc::new(ModelError::Cancelled),
+    })
+    .unwrap();
     messages.add("recorded", serde_json::from_value::<LoopError>(stored).unwrap());
     for spent in [Spent::Tokens, Spent::Calls, Spent::Time] {
         messages.add(&format!("Spent::{spent:?}"), spent);
@@ -175,6 +181,10 @@ pub(super) async fn errors(messages: &mut Messages) {
 struct Panicking;
 
 impl LanguageModel for Panicking {
+    fn info(&self) -> ModelInfo {
+        ModelInfo::new("panicking")
+    }
+
     fn stream_turn(&self, _: &TurnRequest) -> haft::model::TurnStream {
         panic!("index out of bounds")
     }
