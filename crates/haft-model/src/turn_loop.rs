@@ -35,6 +35,7 @@ mod machine;
 mod open_turn;
 mod origin;
 mod record;
+mod remote_approval;
 mod resume;
 mod run;
 mod signal;
@@ -60,6 +61,7 @@ pub use self::error::LoopError;
 pub use self::event::LoopEvent;
 pub use self::interaction::Interaction;
 use self::isolation::Isolated;
+use self::remote_approval::CallSide;
 pub use self::run::LoopRun;
 pub use self::signal::Signal;
 pub use self::state::LoopState;
@@ -318,6 +320,9 @@ impl TurnLoop {
     /// from the history. If the definition of the tool has changed since the request, no verdict on it counts: start
     /// the state, and it waits with a new request.
     ///
+    /// A request of the provider, for a call that it executes, can only be approved or denied. Its verdict stays in the
+    /// history: the next request to the model contains it. No approver of the options decides about it.
+    ///
     /// ```
     /// use haft_core::{ApprovalPolicy, Item, RunOptions, Suspend, Tool, ToolCall, Toolkit, TurnRequest, VerdictFault};
     /// use haft_model::{ScriptedModel, StateError, TurnLoop};
@@ -360,7 +365,10 @@ impl TurnLoop {
         response: ApprovalResponse,
         options: &RunOptions,
     ) -> Result<(), StateError> {
-        state.verdict(response, |request, response| self.0.kit.check_verdict(options, request, response))
+        state.verdict(response, |side, request, response| match side {
+            CallSide::Application => self.0.kit.check_verdict(options, request, response),
+            CallSide::Provider => options.check_remote_verdict(request, response),
+        })
     }
 
     /// Returns the options of the loop, combined with those of a conversation.

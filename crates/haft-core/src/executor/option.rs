@@ -405,7 +405,7 @@ impl RunOptions {
         self
     }
 
-    pub(super) fn caller_ref(&self) -> Option<&Caller> {
+    pub(crate) fn caller_ref(&self) -> Option<&Caller> {
         self.scope.as_ref()?.caller.as_ref()
     }
 

@@ -20,7 +20,8 @@ pub enum LoopEnd {
     Waiting {
         /// The calls that wait for an answer; see [`LoopState::answer`].
         interactions: Vec<Interaction>,
-        /// The calls that wait for a verdict; see [`TurnLoop::verdict`](crate::TurnLoop::verdict).
+        /// The calls that wait for a verdict, including those that the provider executes and requests approval of; see
+        /// [`TurnLoop::verdict`](crate::TurnLoop::verdict).
         approvals: Vec<ApprovalRequest>,
     },
     /// The limit of turns is reached.

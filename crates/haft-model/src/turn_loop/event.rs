@@ -57,6 +57,12 @@ pub enum LoopEvent {
         /// The reason.
         reason: String,
     },
+    /// A verdict on an approval request of the provider, for a call that it executes. The next request to the model
+    /// contains it. A request that expired is denied.
+    ProviderApproval {
+        /// The verdict.
+        response: Box<ApprovalResponse>,
+    },
     /// Results that can't be added to the history, as it has another output of the call already. They are not in it,
     /// and the model will not read them.
     Unplaced {
@@ -115,6 +121,9 @@ enum LoopEventForm<'a> {
         response: &'a ApprovalResponse,
         reason: &'a str,
     },
+    ProviderApproval {
+        response: &'a ApprovalResponse,
+    },
     Unplaced {
         results: &'a [ToolResult],
         reason: &'a str,
@@ -147,6 +156,7 @@ impl Serialize for LoopEvent {
             }
             Self::Tool(event) => LoopEventForm::Tool { event },
             Self::VerdictRejected { response, reason } => LoopEventForm::VerdictRejected { response, reason },
+            Self::ProviderApproval { response } => LoopEventForm::ProviderApproval { response },
             Self::Unplaced { results, reason } => LoopEventForm::Unplaced { results, reason },
             Self::Signal(signal) => LoopEventForm::Signal { signal },
             Self::TurnEnded { number, turn, results } => LoopEventForm::TurnEnded { number: *number, turn, results },
@@ -173,6 +183,7 @@ impl TaggedEnum for LoopEvent {
         ("verdict_rejected", |members| {
             Ok(Self::VerdictRejected { response: members.take("response")?, reason: members.take("reason")? })
         }),
+        ("provider_approval", |members| Ok(Self::ProviderApproval { response: members.take("response")? })),
         ("unplaced", |members| {
             Ok(Self::Unplaced { results: members.take("results")?, reason: members.take("reason")? })
         }),

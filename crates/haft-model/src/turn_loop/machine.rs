@@ -72,7 +72,8 @@ impl Machine {
         self.resume().await?;
         loop {
             self.may_ask()?;
-            // No call waits at this point.
+            // No call waits at this point. The decide function may have added a request of the provider.
+            self.ensure_nothing_waits()?;
             self.reconcile(&WaitingCalls::default()).await?;
             let turn = self.ask().await?;
             self.execute_turn(turn).await?;

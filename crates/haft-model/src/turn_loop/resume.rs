@@ -24,6 +24,7 @@ impl Machine {
         }
         let waiting = self.state.read(WaitingCalls::of);
         self.reconcile(&waiting).await?;
+        self.settle_remote_approvals().await;
         self.place_answers().await?;
         self.resume_approvals().await?;
         self.ensure_nothing_waits()?;

@@ -255,7 +255,8 @@ fn is_empty(turn: &Turn) -> bool {
 
 /// Reports whether a required call is missing. An incomplete turn might still have made it.
 fn lacks_call(choice: &ToolChoice, turn: &Turn) -> bool {
-    let is_call = |item: &Item| matches!(item, Item::ToolCall(_) | Item::ProviderCall(_));
+    // An approval request in a turn is about a call that the provider will make.
+    let is_call = |item: &Item| matches!(item, Item::ToolCall(_) | Item::ProviderCall(_) | Item::ApprovalRequest(_));
     let is_whole = !turn.is_cut_off() && turn.finish != Finish::Pause;
     is_whole && choice.requires_call() && !turn.items.iter().any(is_call)
 }

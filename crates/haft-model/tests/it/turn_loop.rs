@@ -16,6 +16,7 @@ mod interaction;
 mod isolation;
 mod model_fault;
 mod property;
+mod remote_approval;
 mod signal;
 mod state;
 mod sub_agent;

@@ -236,6 +236,7 @@ fn every_event_type_is_read() {
         "retrying",
         "tool",
         "verdict_rejected",
+        "provider_approval",
         "unplaced",
         "signal",
         "turn_ended",
