@@ -79,11 +79,9 @@ fn exact<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     let float = number.as_f64().filter(|float| float.is_finite()).ok_or_else(inexact)?;
     // An integer between two floats would be another number. The conversion back saturates, so the comparison is made
     // with more bits than either has.
-    let is_exact = match (number.as_i64(), number.as_u64()) {
-        (Some(integer), _) => float as i128 == i128::from(integer),
-        (None, Some(integer)) => float as i128 == i128::from(integer),
-        (None, None) => true,
-    };
+    let integer = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
+    #[allow(clippy::cast_possible_truncation, reason = "128 bits hold every integer that a float of this range can be")]
+    let is_exact = integer.is_none_or(|integer| float as i128 == integer);
     if is_exact { Ok(float) } else { Err(inexact()) }
 }
 

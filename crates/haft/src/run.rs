@@ -70,6 +70,10 @@
 //! | [`Progress`](ToolEvent::Progress), [`Preliminary`](ToolEvent::Preliminary) | the handler emits a value | any number |
 //! | [`Output`](ToolEvent::Output) | the call has its result; the last event of its call | exactly one |
 //!
+//! [`event.progress()`](ToolEvent::progress) returns what a handler reported with
+//! [`cx.progress(done, total, message)`](crate::tool::Cx::progress), typed; any other value that it emitted is the event's
+//! `data`.
+//!
 //! # Identity
 //!
 //! A run has an id, [`Run::run_id`], and each of its calls an idempotency key. A handler that sends a request to a service
@@ -104,7 +108,8 @@
 //!
 //! Permits, policies and observers add up. [`RunOptions::permit`] adds a permit: all of them must allow a call and see its
 //! tool, and the first denial decides. [`RunOptions::policy`] adds a policy: any of them may require approval.
-//! [`RunOptions::observe`] adds an observer: each receives every event.
+//! [`RunOptions::observe`] adds an observer: each receives every event. [`RunOptions::merge`] combines the options of a
+//! server with those of one conversation by the same rule: no check is lost, and the stricter limit applies.
 //!
 //! ```
 //! use haft::prelude::*;

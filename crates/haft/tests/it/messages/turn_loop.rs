@@ -195,6 +195,11 @@ pub(super) async fn model_turns(messages: &mut Messages) {
     let double = call("c1", "double", "2");
     let asked = ApprovalRequest::new("q1", &double);
     let known = json!({"type": "message", "role": "user", "content": []});
+    let mut hosted = ApprovalRequest::new("q2", &call("mcp_1", "search", "{}"));
+    hosted.provider_data.insert("vendor".to_owned(), json!({"id": "q2"}));
+    let twice = Turn::new(vec![hosted.clone().into(), hosted.into()], Finish::Stop);
+    let twice = error(&TurnLoop::new(ScriptedModel::new([twice]), kit()), request()).await;
+    messages.add("an approval request with the id of an earlier one", twice);
     for (situation, item) in [
         ("a message of the user", Message::new(Role::User, vec![ContentPart::text("yes")]).into()),
         ("the output of a call that runs here", ToolCallOutput::new("c1", "4").into()),
