@@ -11,6 +11,7 @@ use haft_core::{
 };
 use tokio::time::Instant;
 
+type Set = fn(RunOptions, Duration) -> RunOptions;
 type Log = Arc<Mutex<Vec<&'static str>>>;
 
 fn kit() -> Toolkit {
@@ -110,7 +111,6 @@ async fn time_of(options: &RunOptions) -> u64 {
 #[tokio::test(start_paused = true)]
 async fn the_stricter_limit_applies() {
     let secs = Duration::from_secs;
-    type Set = fn(RunOptions, Duration) -> RunOptions;
     let sets: [Set; 4] =
         [RunOptions::call_timeout, RunOptions::call_idle_timeout, RunOptions::timeout, |options, after| {
             options.deadline(Instant::now() + after)

@@ -99,13 +99,13 @@ fn deltas(turn: &Turn) -> Vec<Delta> {
             }
             Item::Reasoning(reasoning) => draft.add_reasoning(reasoning),
             Item::ToolCall(call) if call.provider_executed => {
-                draft.add_provider_call(call.call_id.clone(), &call.name, &call.arguments);
+                draft.add_provider_call(&call.call_id, &call.name, &call.arguments);
             }
             Item::ToolCall(call) => draft.add_call(call),
             Item::ProviderCall(call) => {
                 let count = draft.deltas.len();
                 let call_id = call.call_id.clone().unwrap_or_else(|| format!("provider_call_{count}").into());
-                draft.add_provider_call(call_id.clone(), &call.name, "");
+                draft.add_provider_call(&call_id, &call.name, "");
                 draft.add_provider_output(call_id, &call.payload, call.is_error);
             }
             Item::ToolOutput(output) => {
@@ -164,7 +164,7 @@ impl DeltaDraft {
         self.deltas.push(Delta::ToolCallEnd { call_id: id() });
     }
 
-    fn add_provider_call(&mut self, call_id: CallId, name: &str, arguments: &str) {
+    fn add_provider_call(&mut self, call_id: &CallId, name: &str, arguments: &str) {
         self.deltas.push(Delta::ProviderCallStart { call_id: call_id.clone(), name: name.to_owned() });
         let pieces = pieces(arguments);
         self.deltas

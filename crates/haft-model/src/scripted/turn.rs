@@ -242,7 +242,8 @@ impl From<ModelError> for ScriptedTurn {
 impl fmt::Debug for ScriptedTurn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("ScriptedTurn");
-        shown.field("turn", &self.turn).field("end", &self.end).field("delay", &self.delay);
+        shown.field("turn", &self.turn).field("deltas", &self.deltas);
+        shown.field("end", &self.end).field("delay", &self.delay);
         shown.field("checks", &self.checks).finish()
     }
 }

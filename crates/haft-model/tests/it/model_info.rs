@@ -47,7 +47,10 @@ async fn asked(agent: &TurnLoop, request: TurnRequest) -> Vec<String> {
 fn wrappers_name_the_model_inside() {
     let model = ScriptedModel::default().named(vendor());
     let boxed: Box<dyn LanguageModel> = Box::new(Arc::new(model.clone()));
-    assert_eq!([(&model).info(), boxed.info(), Arc::new(boxed).info()], [vendor(), vendor(), vendor()]);
+    assert_eq!(
+        [<&ScriptedModel as LanguageModel>::info(&&model), boxed.info(), Arc::new(boxed).info()],
+        [vendor(), vendor(), vendor()]
+    );
     assert_eq!(ScriptedModel::default().info(), ModelInfo::new("scripted"));
 }
 
