@@ -18,6 +18,7 @@ mod model_fault;
 mod property;
 mod remote_approval;
 mod signal;
+mod source;
 mod state;
 mod sub_agent;
 mod surfaced;

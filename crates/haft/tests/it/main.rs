@@ -9,6 +9,7 @@ mod mistake;
 mod readme;
 mod running;
 mod services_derive;
+mod tool_calls_derive;
 mod tool_macro;
 mod tool_options;
 mod toolkit_macro;

@@ -197,7 +197,8 @@ async fn verdicts_that_were_written_into_the_history_are_checked_at_the_start() 
 async fn every_verdict_is_audited() {
     let log = Arc::new(Mutex::new(Vec::new()));
     let records = Arc::clone(&log);
-    let audit = move |record: &haft_core::ApprovalRecord| {
+    let audit = move |record: &haft_core::AuditRecord| {
+        let haft_core::AuditRecord::Approval(record) = record else { return };
         records.lock().unwrap().push((record.request_id.to_string(), record.outcome, record.caller.is_some()));
     };
     let agent = agent(&script()).options(RunOptions::new().caller("ana").audit(audit));
