@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use super::approve::{Approve, Approver};
 use super::option_list::OptionList;
 use super::permit::Permit;
+use super::run_deadline::RunDeadline;
 #[cfg(feature = "approval")]
 use crate::approval::{ApprovalMemory, SigningKeys};
 use crate::approval::{AuditRecord, Gate};
@@ -75,14 +76,6 @@ pub(super) enum ToolPolicies {
     Applied,
     /// Those of the run apply instead.
     Replaced,
-}
-
-/// The deadline of a run.
-#[derive(Clone, Copy)]
-pub(super) enum RunDeadline {
-    At(Instant),
-    /// Counted from the first poll.
-    After(Duration),
 }
 
 /// The task that handlers run in.
@@ -446,7 +439,7 @@ impl RunOptions {
         self.scope.as_deref()
     }
 
-    pub(super) fn caller_ref(&self) -> Option<&Caller> {
+    pub(crate) fn caller_ref(&self) -> Option<&Caller> {
         self.scope.as_ref()?.caller.as_ref()
     }
 
