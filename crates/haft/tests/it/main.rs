@@ -9,6 +9,8 @@ mod mistake;
 mod readme;
 mod running;
 mod services_derive;
+mod source;
+mod source_000;
 mod tool_macro;
 mod tool_options;
 mod toolkit_macro;
