@@ -11,6 +11,7 @@ mod running;
 mod services_derive;
 mod source;
 mod source_000;
+mod source_001;
 mod tool_macro;
 mod tool_options;
 mod toolkit_macro;

@@ -84,9 +84,7 @@ impl Evidence {
             Self::Shown(test) => index.fault_of_test(test),
             Self::Mistake(program) => index.fault_of_mistake(program),
             Self::Departs { row, test } => index.fault_of_departure(document, row).or_else(|| index.fault_of_test(test)),
-            Self::NotTested(reason) => {
-                (reason.split_whitespace().count() < 3).then(|| format!("`{reason}` is no reason"))
-            }
+            Self::NotTested(reason) => fault_of_reason(reason),
         }
     }
 
@@ -143,11 +141,17 @@ impl Document {
             match section {
                 Section::Normative(name) if count == 0 => faults.push(format!("section {name} has no statement")),
                 Section::Informative(name, _) if count > 0 => faults.push(format!("section {name} has statements")),
+                Section::Informative(_, reason) => faults.extend(fault_of_reason(reason)),
                 _ => {}
             }
         }
         faults
     }
+}
+
+/// Returns a fault if a reason says nothing.
+pub(crate) fn fault_of_reason(reason: &str) -> Option<String> {
+    (reason.split_whitespace().count() < 3).then(|| format!("\"{reason}\" is no reason"))
 }
 
 #[test]
@@ -162,7 +166,7 @@ fn a_fault_of_a_table_is_found() {
     let test = "haft-core::dynamic_tools::without_settings_any_value_is_accepted_and_returned";
     assert_eq!(faults(departs("omitted parameters mean `Void`", test)), "");
     assert!(faults(departs("tools are green", test)).contains("no departure"));
-    assert!(faults(departs("an approval function cannot fail", test)).contains("no departure"), "of another document");
+    assert!(faults(departs("`strict` defaults to true", test)).contains("no departure"), "of another document");
     assert!(faults(not_tested("")).contains("no reason"));
     const BAD: Document = Document {
         number: "000",
