@@ -12,6 +12,7 @@ mod services_derive;
 mod source;
 mod source_000;
 mod source_001;
+mod source_002;
 mod tool_macro;
 mod tool_options;
 mod toolkit_macro;

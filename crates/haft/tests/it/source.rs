@@ -83,7 +83,9 @@ impl Evidence {
         match self {
             Self::Shown(test) => index.fault_of_test(test),
             Self::Mistake(program) => index.fault_of_mistake(program),
-            Self::Departs { row, test } => index.fault_of_departure(document, row).or_else(|| index.fault_of_test(test)),
+            Self::Departs { row, test } => {
+                index.fault_of_departure(document, row).or_else(|| index.fault_of_test(test))
+            }
             Self::NotTested(reason) => fault_of_reason(reason),
         }
     }

@@ -144,7 +144,8 @@ async fn plugins_register_their_tools() {
 #[tokio::test]
 async fn a_dynamic_tool_is_used_wherever_a_tool_is() {
     let local = Tool::new("local").handler(|(), _cx| async { "local" }).unwrap();
-    let dynamic = Tool::dynamic("dynamic").params_json(query_schema()).handler(|v: Value, _cx| async move { v }).unwrap();
+    let dynamic =
+        Tool::dynamic("dynamic").params_json(query_schema()).handler(|v: Value, _cx| async move { v }).unwrap();
     let seen = Arc::new(Mutex::new(Vec::new()));
     let notes = Arc::clone(&seen);
     let noting = move |request: Request, next: Next| {

@@ -23,7 +23,9 @@ impl TestIndex {
         let file = format!("{}.rs", modules.join("/"));
         let mut found = false;
         for folder in ["tests/it", "src"] {
-            let Some(text) = self.read(PathBuf::from("crates").join(package).join(folder).join(&file)) else { continue };
+            let Some(text) = self.read(PathBuf::from("crates").join(package).join(folder).join(&file)) else {
+                continue;
+            };
             found = true;
             if has_test(text, test) {
                 return None;

@@ -67,11 +67,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says("2.2", "in typed mode parameters are typed and validated, as for a local tool", shown_by(AS_SAFE)),
     says("2.2", "in JSON mode the model sees the raw schema", shown_by(UNCHANGED)),
     says("2.2", "in JSON mode the handler gets a free-form value", shown_by(PASSED_ON)),
-    says(
-        "3.1",
-        "a dynamic tool is a tool",
-        shown_by("haft::source_000::a_dynamic_tool_is_used_wherever_a_tool_is"),
-    ),
+    says("3.1", "a dynamic tool is a tool", shown_by("haft::source_000::a_dynamic_tool_is_used_wherever_a_tool_is")),
     says("3.1", "it has parameters, success, failure and a failure mode", shown_by(EVERY_OPTION)),
     says(
         "3.1",
@@ -140,11 +136,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
         "with a success schema the output is validated",
         shown_by("haft-core::dynamic_tools::an_invalid_output_is_a_failure_with_a_pointer"),
     ),
-    says(
-        "5.2",
-        "nested results of an untyped input are typed",
-        shown_by(TYPED_OUTPUT),
-    ),
+    says("5.2", "nested results of an untyped input are typed", shown_by(TYPED_OUTPUT)),
     says(
         "5.3",
         "in mode `return` a failure is a result and no error",
@@ -178,7 +170,11 @@ pub(super) const STATEMENTS: &[Statement] = &[
     ),
     says("7", "option A: nothing is validated, the handler checks by itself", shown_by(NOT_ENFORCED)),
     says("7", "option B: a function validates", shown_by(BY_FUNCTION)),
-    says("7", "option B: the function may wait, and its result is what the handler gets", not_tested("needs `refine`, which issue 13 adds")),
+    says(
+        "7",
+        "option B: the function may wait, and its result is what the handler gets",
+        not_tested("needs `refine`, which issue 13 adds"),
+    ),
     says("7", "option C: the JSON Schema is validated", shown_by(ENFORCED)),
     says("7", "option A is the default for now", departs("raw JSON Schema is not validated", ENFORCED)),
     says(
