@@ -6,6 +6,7 @@ mod facade;
 mod failure_derive;
 mod messages;
 mod mistake;
+mod peer_catalogue;
 mod readme;
 mod running;
 mod services_derive;
