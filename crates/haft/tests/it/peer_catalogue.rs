@@ -13,12 +13,15 @@ use std::time::Duration;
 
 use haft::JsonSchema;
 use haft::approval::{ApprovalCx, ApprovalPolicy, ApprovalRequest, Suspend};
-use haft::conversation::{Delta, Finish, Item, ToolCallOutput, Turn, TurnRequest};
+use haft::conversation::{
+    CallOutputBody, ContentPart, Delta, Finish, Item, MediaData, ResourceContents, ResourceLinkPart, ToolCallOutput,
+    Turn, TurnRequest,
+};
 use haft::model::{LanguageModel, LoopEnd, LoopEvent, ScriptedModel, TurnLoop};
-use haft::run::{RunOptions, ToolCall, ToolEvent};
+use haft::run::{RunOptions, ToolCall, ToolEvent, ToolResult};
 use haft::tool::{Cx, EmitBuffer, ExecutionLimits, HandlerError, Tool};
 use haft::toolkit::Toolkit;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -304,8 +307,6 @@ async fn a_denial_without_a_reason_is_a_result() {
     let calls = [ToolCall::new("c1", "pay", "5")];
     let asked = kit.plan_from_map(RunOptions::new(), [], &calls).await.requests;
     let mut silent = asked[0].deny("");
-    let in_text = |reason: &str| serde_json::to_value(asked[0].deny(reason)).unwrap();
-    assert_ne!(in_text(""), in_text("no"));
     silent.reason = None;
     for verdict in [asked[0].deny(""), silent] {
         let plan = kit.plan_from_map(RunOptions::new(), [verdict], &calls).await;
@@ -315,6 +316,83 @@ async fn a_denial_without_a_reason_is_a_result() {
         assert!(message.split_whitespace().count() > 2, "{message:?}");
     }
     assert!(ran.lock().unwrap().is_empty());
+}
+
+// Failures.
+
+/// A value that serde cannot write.
+#[derive(JsonSchema)]
+struct Unwritable;
+
+impl Serialize for Unwritable {
+    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        Err(serde::ser::Error::custom("no form"))
+    }
+}
+
+/// Each failure about a tool: may the model try again, what does it read, and is it read back as it was?
+#[tokio::test]
+async fn failures_about_tools_have_their_flags_and_messages() {
+    let kit: Toolkit = Toolkit::from_iter([
+        double(),
+        Tool::new("lies").success_json(json!({"type": "integer"})).handler(|(), _cx| async { "text" }).unwrap(),
+        Tool::new("unwritable").handler(|(), _cx| async { Unwritable }).unwrap(),
+    ]);
+    for (name, arguments, kind, retryable, started, message) in [
+        ("ghost", "{}", "unknown_tool", true, false, "the tools are 'double', 'lies', 'unwritable'"),
+        ("double", "7", "input_validation_error", true, false, "must be a string"),
+        ("lies", "{}", "output_validation_error", false, true, "must be an integer"),
+        ("unwritable", "{}", "output_validation_error", false, true, "could not be written as JSON"),
+    ] {
+        let result = kit.run_call(&ToolCall::new("c1", name, arguments)).await;
+        let failure = result.failure().unwrap();
+        assert_eq!((failure.kind.as_str(), failure.retryable, failure.started), (kind, retryable, started), "{name}");
+        assert!(failure.message.contains(message), "{name}: {}", failure.message);
+        let read: ToolResult = serde_json::from_str(&serde_json::to_string(&result).unwrap()).unwrap();
+        assert_eq!(read, result);
+    }
+    let none = Toolkit::<()>::new().run_call(&ToolCall::new("c1", "ghost", "{}")).await;
+    assert!(failure(&none).1.contains("there are no tools"));
+}
+
+// Results.
+
+/// Text, a picture, a sound, a link, an embedded resource: the model reads the parts in their order.
+#[tokio::test]
+async fn a_result_has_content_of_every_kind_in_order() {
+    let parts = vec![
+        ContentPart::text("a table"),
+        ContentPart::image("image/png", MediaData::Base64("aQ==".to_owned())),
+        ContentPart::audio("audio/wav", MediaData::Base64("aQ==".to_owned())),
+        ContentPart::ResourceLink(ResourceLinkPart::new("file:///a.md", "a.md")),
+        ContentPart::resource("file:///b.md", ResourceContents::Text("# B".to_owned())),
+        ContentPart::text("the end"),
+    ];
+    let given = parts.clone();
+    let tool =
+        Tool::new("show").to_model_output(move |_: &u8| given.clone()).handler(|(), _cx| async { 6_u8 }).unwrap();
+    let result = Toolkit::from_iter([tool]).run_call(&ToolCall::new("c1", "show", "")).await;
+    assert_eq!(value(&result), json!(6), "structured, beside what the model reads");
+    assert_eq!(result.to_call_output().output, CallOutputBody::Parts(parts));
+}
+
+/// The schema of a type may be written by hand.
+#[tokio::test]
+async fn a_type_may_bring_its_own_schema() {
+    fn even(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "integer", "multipleOf": 2, "title": "Even"})
+    }
+    #[derive(Deserialize, JsonSchema)]
+    struct Params {
+        #[schemars(schema_with = "even")]
+        number: u32,
+    }
+    let tool = Tool::new("half").handler(|params: Params, _cx| async move { params.number / 2 }).unwrap();
+    assert_eq!(tool.json_schema()["properties"]["number"]["title"], "Even");
+    let kit: Toolkit = Toolkit::from_iter([tool]);
+    assert_eq!(value(&kit.run_call(&ToolCall::new("c1", "half", r#"{"number":4}"#)).await), json!(2));
+    let odd = kit.run_call(&ToolCall::new("c1", "half", r#"{"number":5}"#)).await;
+    assert_eq!(odd.failure().unwrap().issues.as_slice()[0].keyword, "multipleOf");
 }
 
 // Types.

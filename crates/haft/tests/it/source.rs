@@ -144,7 +144,7 @@ impl Document {
                 Section::Normative(name) if count == 0 => faults.push(format!("section {name} has no statement")),
                 Section::Informative(name, _) if count > 0 => faults.push(format!("section {name} has statements")),
                 Section::Informative(_, reason) => faults.extend(fault_of_reason(reason)),
-                _ => {}
+                Section::Normative(_) => {}
             }
         }
         faults
@@ -155,6 +155,19 @@ impl Document {
 pub(crate) fn fault_of_reason(reason: &str) -> Option<String> {
     (reason.split_whitespace().count() < 3).then(|| format!("\"{reason}\" is no reason"))
 }
+
+/// A document with a fault of each kind.
+const BAD: Document = Document {
+    number: "000",
+    sections: &[normative("1"), normative("2"), informative("3", "nothing is stated")],
+    statements: &[
+        says("2", "a", not_tested("for this reason")),
+        says("1", "b", not_tested("for this reason")),
+        says("2", "a", not_tested("for this reason")),
+        says("3", "c", not_tested("for this reason")),
+        says("4", "d", not_tested("for this reason")),
+    ],
+};
 
 #[test]
 fn a_fault_of_a_table_is_found() {
@@ -170,17 +183,6 @@ fn a_fault_of_a_table_is_found() {
     assert!(faults(departs("tools are green", test)).contains("no departure"));
     assert!(faults(departs("`strict` defaults to true", test)).contains("no departure"), "of another document");
     assert!(faults(not_tested("")).contains("no reason"));
-    const BAD: Document = Document {
-        number: "000",
-        sections: &[normative("1"), normative("2"), informative("3", "nothing is stated")],
-        statements: &[
-            says("2", "a", not_tested("for this reason")),
-            says("1", "b", not_tested("for this reason")),
-            says("2", "a", not_tested("for this reason")),
-            says("3", "c", not_tested("for this reason")),
-            says("4", "d", not_tested("for this reason")),
-        ],
-    };
     let found = BAD.order_faults().join("\n");
     for part in ["\"b\" is out of order", "\"a\" is there twice", "section 3 has statements", "unknown section 4"] {
         assert!(found.contains(part), "{part}: {found}");

@@ -251,25 +251,27 @@ async fn without_validation_the_handler_gets_the_parsed_json() {
 // 8.1: tools of a server.
 
 /// A client of a server that describes its tools and runs them.
-struct Client;
+struct Client {
+    server: &'static str,
+}
 
 impl Client {
     fn list_tools(&self) -> Vec<Value> {
         vec![
-            json!({"name": "search_files", "description": "Searches files.", "inputSchema": query_schema()}),
+            json!({"name": "search_files", "description": format!("Searches {}.", self.server), "inputSchema": query_schema()}),
             json!({"name": "read_file", "description": "Reads a file.", "inputSchema": {"type": "object"}}),
         ]
     }
 
     async fn call_tool(&self, name: &str, arguments: Value) -> Value {
         tokio::task::yield_now().await;
-        json!({"ran": name, "with": arguments})
+        json!({"server": self.server, "ran": name, "with": arguments})
     }
 }
 
 #[tokio::test]
 async fn the_tools_of_a_server_become_a_toolkit_that_forwards_to_it() {
-    let client = Arc::new(Client);
+    let client = Arc::new(Client { server: "files" });
     let definitions = client.list_tools().into_iter().map(|tool| {
         Tool::dynamic(tool["name"].as_str().unwrap())
             .describe(tool["description"].as_str().unwrap())
@@ -290,7 +292,7 @@ async fn the_tools_of_a_server_become_a_toolkit_that_forwards_to_it() {
     assert_eq!(shown[0].input_schema.as_json(), &query_schema());
     assert_eq!(shown[1].description.as_deref(), Some("Reads a file."));
     let found = kit.run_call(&ToolCall::new("c1", "search_files", r#"{"query":"x"}"#)).await;
-    assert_eq!(value(&found), json!({"ran": "search_files", "with": {"query": "x"}}));
+    assert_eq!(value(&found), json!({"server": "files", "ran": "search_files", "with": {"query": "x"}}));
 }
 
 // 9: local and dynamic tools.

@@ -51,7 +51,6 @@ const READ_FIRST: &str = "haft::peer_catalogue::calls_are_read_without_being_run
 const APPROVED_FIRST: &str = "haft-model::turn_loop::approval::approved_calls_of_a_plain_history_are_run_first";
 const STRIPPED: &str = "haft-model::turn_loop::approval::resolved_approvals_of_earlier_rounds_are_not_sent";
 const REMOVED: &str = "haft-core::history::resolved_approvals_are_removed_and_returned";
-const KINDS: &str = "haft-core::failure_kind::every_kind_has_its_name_and_defaults";
 const OPAQUE: &str = "haft-core::handler_forms::an_opaque_error_is_kept_from_the_model";
 const NOT_STARTED: &str =
     "haft-core::handler_forms::nothing_of_a_handler_runs_before_its_arguments_are_checked_and_approved";
@@ -149,11 +148,7 @@ const CASES: &[Case] = &[
     ),
     one(43, "strict mode of a provider-defined tool", shown_by(PROVIDER_DEFAULTS)),
     one(44, "a schema is that of the encoded side", shown_by("haft-core::tool_api::schemas_are_of_the_encoded_side")),
-    one(
-        45,
-        "a type may bring its own schema",
-        shown_by("haft::tool_macro::an_attribute_may_replace_the_traits_of_a_type"),
-    ),
+    one(45, "a type may bring its own schema", shown_by("haft::peer_catalogue::a_type_may_bring_its_own_schema")),
     to(46, 49, "calls that are not run are validated, stay encoded and can be run later", shown_by(READ_FIRST)),
     one(
         50,
@@ -238,18 +233,22 @@ const CASES: &[Case] = &[
     one(
         92,
         "an unknown tool is retryable and names the tools there are",
-        shown_by("haft-core::unknown_tool::an_unknown_name_without_a_similar_one_lists_the_tools"),
+        shown_by("haft::peer_catalogue::failures_about_tools_have_their_flags_and_messages"),
     ),
-    one(93, "invalid parameters are retryable and say what is wrong", shown_by(KINDS)),
+    one(
+        93,
+        "invalid parameters are retryable and say what is wrong",
+        shown_by("haft::peer_catalogue::failures_about_tools_have_their_flags_and_messages"),
+    ),
     one(
         94,
         "an invalid result is not retryable",
-        shown_by("haft-core::result_privacy::values_of_a_result_that_breaks_its_schema_are_for_the_operator"),
+        shown_by("haft::peer_catalogue::failures_about_tools_have_their_flags_and_messages"),
     ),
     one(
         95,
         "a result that cannot be encoded is not retryable",
-        shown_by("haft-core::result_privacy::a_serialization_error_is_for_the_operator"),
+        shown_by("haft::peer_catalogue::failures_about_tools_have_their_flags_and_messages"),
     ),
     one(
         96,
@@ -276,11 +275,11 @@ const CASES: &[Case] = &[
         shown_by("haft-core::handler_forms::plain_text_is_a_declared_failure"),
     ),
     one(105, "an error of the system is not shown", shown_by(OPAQUE)),
-    one(106, "a panic is not shown", shown_by("haft-core::one_path::a_panic_is_the_failure_of_its_call")),
+    one(106, "a panic is not shown", shown_by(RETURNED)),
     one(
         107,
         "an unknown tool is reported by name",
-        shown_by("haft-core::unknown_tool::a_tool_that_is_called_by_another_name_reports_its_own"),
+        shown_by("haft-core::unknown_tool::an_unknown_name_without_a_similar_one_lists_the_tools"),
     ),
     one(
         108,
@@ -313,7 +312,12 @@ const CASES: &[Case] = &[
     one(118, "malformed parameters reach no handler", shown_by(NOT_STARTED)),
     one(119, "a schema mismatch follows the revision of the protocol", not_tested(MCP)),
     one(120, "a rejected call reaches no handler", shown_by(NOT_STARTED)),
-    to(121, 126, "every kind of content", shown_by("haft-core::conversation_values::form::content")),
+    to(
+        121,
+        126,
+        "every kind of content",
+        shown_by("haft::peer_catalogue::a_result_has_content_of_every_kind_in_order"),
+    ),
     one(
         127,
         "structured content",
@@ -325,7 +329,7 @@ const CASES: &[Case] = &[
         shown_by("haft-core::conversation_values::model_output::a_failure_is_an_error_object"),
     ),
     one(129, "execution errors differ from protocol errors", not_tested(MCP)),
-    one(130, "panics are not exposed", shown_by("haft-core::one_path::a_panic_is_the_failure_of_its_call")),
+    one(130, "panics are not exposed", shown_by(RETURNED)),
     one(131, "a changed list is announced", not_tested(MCP)),
     to(132, 133, "sessions", not_tested(MCP)),
     one(134, "a function tool", not_tested(WIRES)),

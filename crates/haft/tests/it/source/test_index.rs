@@ -68,9 +68,9 @@ fn has_test(text: &str, name: &str) -> bool {
         let rest = line.strip_prefix("async ").unwrap_or(line).strip_prefix("fn ");
         rest.and_then(|rest| rest.strip_prefix(name)).is_some_and(|rest| rest.starts_with(['(', '<']))
     };
-    let is_test = |line: &&str| *line == "#[test]" || line.starts_with("#[tokio::test");
+    let is_test = |line: &str| line == "#[test]" || line.starts_with("#[tokio::test");
     lines.iter().enumerate().filter(|(_, line)| is_here(line)).any(|(at, _)| {
         let above = lines[..at].iter().rev();
-        above.take_while(|line| line.starts_with("#[") || line.starts_with("//")).any(|line| is_test(&line))
+        above.take_while(|line| line.starts_with("#[") || line.starts_with("//")).any(|line| is_test(line))
     })
 }

@@ -1,6 +1,6 @@
 //! The statements of document 000.
 
-use crate::source::{Statement, departs, not_tested, says, shown_by};
+use crate::source::{Statement, departs, mistake, not_tested, says, shown_by};
 
 const WITHOUT_SETTINGS: &str = "haft-core::dynamic_tools::without_settings_any_value_is_accepted_and_returned";
 const EVERY_OPTION: &str = "haft-core::dynamic_tools::every_option_is_kept";
@@ -125,7 +125,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
         "by default a failure is an error of the calling code",
         shown_by("haft-core::handling::mode::in_mode_error_every_failure_is_an_error"),
     ),
-    says("5.2", "with a success schema the handler's return type is checked", shown_by(TYPED_OUTPUT)),
+    says("5.2", "with a success type the handler must return it", mistake("wrong_success_type")),
     says(
         "5.2",
         "with a success schema complex types are encoded by it",

@@ -61,6 +61,11 @@ pub(super) const STATEMENTS: &[Statement] = &[
     ),
     says("defining a tool", "the size of the emit buffer may be set", shown_by(BUFFER)),
     says("defining a tool", "the function gets the input and a way to emit", shown_by(EMITS)),
+    says(
+        "defining a tool",
+        "the function may fail with anything",
+        shown_by("haft-core::handler_forms::opaque_errors_come_in_any_form"),
+    ),
     says("defining a tool", "the requirements of the function reach the executor", shown_by(UNION)),
     says(
         "defining a tool",
@@ -421,6 +426,11 @@ pub(super) const STATEMENTS: &[Statement] = &[
         "reconciliation",
         "providers reject a call without an output",
         shown_by("haft-core::history_property::every_provider_accepts_a_repaired_history"),
+    ),
+    says(
+        "reconciliation",
+        "a conversation that was stopped anywhere can be continued",
+        shown_by("haft-model::turn_loop::property::every_call_has_one_output_wherever_the_loop_is_stopped"),
     ),
     says("reconciliation", "open calls are found", shown_by(CLOSED)),
     says("reconciliation", "a history is known to be reconciled or not", shown_by(CLOSED)),
