@@ -13,6 +13,9 @@ pub(crate) use self::test_index::TestIndex;
 /// The number of statements of one document that may have no test.
 const UNTESTED: usize = 10;
 
+/// The name of the test that checks a table.
+const CHECK: &str = "::every_statement_is_shown_or_has_a_reason";
+
 /// A document as the statements that it makes.
 pub(crate) struct Document {
     /// The number of the document, as ARCHITECTURE.md refers to it.
@@ -90,7 +93,15 @@ impl Evidence {
         }
     }
 
-    pub(crate) fn is_missing(self) -> bool {
+    /// Returns the test that it names.
+    fn test(self) -> Option<&'static str> {
+        match self {
+            Self::Shown(test) | Self::Departs { test, .. } => Some(test),
+            Self::Mistake(_) | Self::NotTested(_) => None,
+        }
+    }
+
+    fn is_missing(self) -> bool {
         matches!(self, Self::NotTested(_))
     }
 }
@@ -111,6 +122,12 @@ impl Document {
         for statement in self.statements {
             if let Some(fault) = statement.evidence.fault(&mut index, self.number) {
                 faults.push(format!("{}, \"{}\": {fault}", statement.section, statement.text));
+            }
+        }
+        for test in index.tests_of(&format!("haft::source_{}", self.number)) {
+            let is_named = |statement: &Statement| statement.evidence.test() == Some(test.as_str());
+            if !test.ends_with(CHECK) && !self.statements.iter().any(is_named) {
+                faults.push(format!("no statement names the test `{test}`"));
             }
         }
         let untested = self.statements.iter().filter(|statement| statement.evidence.is_missing()).count();
@@ -176,6 +193,7 @@ fn a_fault_of_a_table_is_found() {
     assert!(faults(shown_by("haft::source::there_is_no_such_test")).contains("no test of that name"));
     assert!(faults(shown_by("haft::source::says")).contains("no test of that name"), "a function that is no test");
     assert!(faults(shown_by("haft::nowhere::test")).contains("no file"));
+    assert_eq!(TestIndex::default().tests_of("haft::source"), ["haft::source::a_fault_of_a_table_is_found"]);
     assert_eq!(faults(mistake("duplicate_name")), "");
     assert!(faults(mistake("no_such_mistake")).contains("no program"));
     let test = "haft-core::dynamic_tools::without_settings_any_value_is_accepted_and_returned";

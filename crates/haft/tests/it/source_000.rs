@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use haft::JsonSchema;
+use haft::approval::ApprovalPolicy;
 use haft::middleware::{Next, Request};
 use haft::run::{RunOptions, ToolCall};
 use haft::schema::{Schema, Validation};
@@ -188,6 +189,21 @@ fn the_parameters_report_whether_they_were_given_as_json() {
     assert!(raw.parameters().is_raw());
     assert_eq!(raw.parameters().as_json(), &query_schema());
     assert!(!typed.parameters().is_raw());
+}
+
+// 3.2: the approval policy of a dynamic tool.
+
+/// Without a type of its own the policy reads the arguments as any value.
+#[tokio::test]
+async fn a_policy_of_a_dynamic_tool_reads_any_value() {
+    let policy = ApprovalPolicy::when(|arguments: Value, _cx| async move { arguments["query"] == "secrets" });
+    let tool = Tool::dynamic("search")
+        .params_json(query_schema())
+        .needs_approval(policy)
+        .handler(|arguments: Value, _cx| async move { arguments })
+        .unwrap();
+    assert_eq!(value(&run(&tool, json!({"query": "rust"})).await), json!({"query": "rust"}));
+    assert_eq!(failure(&run(&tool, json!({"query": "secrets"})).await).0, "denied");
 }
 
 // 4.1: typed mode.

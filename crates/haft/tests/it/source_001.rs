@@ -232,6 +232,8 @@ async fn a_function_has_parameters_of_a_union_or_a_struct() {
     let kit: Toolkit = toolkit![CodeExecution, GetWeather];
     let ran = kit.run_call(&ToolCall::new("c1", "code_execution", r#"{"bash":"ls"}"#)).await;
     assert_eq!(value(&ran), json!("bash ls"));
+    let sent = kit.descriptors()[0].input_schema.as_json().clone();
+    assert_eq!(sent["anyOf"].as_array().unwrap().len(), 2, "a provider is sent the union");
     let weather = kit.get("get_weather").unwrap();
     assert_eq!(weather.json_schema()["required"], json!(["location", "units"]));
     assert!(weather.json_schema().to_string().contains(r#"["celsius","fahrenheit"]"#), "{}", weather.json_schema());

@@ -18,21 +18,23 @@ fn root() -> PathBuf {
 impl TestIndex {
     /// Returns the reason that there is no test under a path such as `haft-core::toolkits_guide::wiring::test`.
     pub(crate) fn fault_of_test(&mut self, path: &str) -> Option<String> {
-        let parts: Vec<&str> = path.split("::").collect();
-        let [package, modules @ .., test] = parts.as_slice() else { return Some(format!("`{path}` is no path")) };
-        let file = format!("{}.rs", modules.join("/"));
-        let mut found = false;
-        for folder in ["tests/it", "src"] {
-            let Some(text) = self.read(PathBuf::from("crates").join(package).join(folder).join(&file)) else {
-                continue;
-            };
-            found = true;
-            if has_test(text, test) {
-                return None;
-            }
+        let Some((module, _)) = path.rsplit_once("::") else { return Some(format!("`{path}` is no path")) };
+        if self.tests_of(module).iter().any(|test| test == path) {
+            return None;
         }
-        let what = if found { "no test of that name in the file" } else { "no file for that module" };
+        let is_file = files_of(module).into_iter().any(|file| self.read(file).is_some());
+        let what = if is_file { "no test of that name in the file" } else { "no file for that module" };
         Some(format!("`{path}`: {what}"))
+    }
+
+    /// Returns the paths of the tests in a module, those of nested modules excepted.
+    pub(crate) fn tests_of(&mut self, module: &str) -> Vec<String> {
+        let mut paths = Vec::new();
+        for file in files_of(module) {
+            let names = self.read(file).map(tests).unwrap_or_default();
+            paths.extend(names.into_iter().map(|name| format!("{module}::{name}")));
+        }
+        paths
     }
 
     /// Returns the reason that there is no program of this name among those that must not compile.
@@ -61,16 +63,25 @@ impl TestIndex {
     }
 }
 
-/// Returns whether a source has a function of this name with a test attribute.
-fn has_test(text: &str, name: &str) -> bool {
-    let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
-    let is_here = |line: &str| {
-        let rest = line.strip_prefix("async ").unwrap_or(line).strip_prefix("fn ");
-        rest.and_then(|rest| rest.strip_prefix(name)).is_some_and(|rest| rest.starts_with(['(', '<']))
-    };
-    let is_test = |line: &str| line == "#[test]" || line.starts_with("#[tokio::test");
-    lines.iter().enumerate().filter(|(_, line)| is_here(line)).any(|(at, _)| {
-        let above = lines[..at].iter().rev();
-        above.take_while(|line| line.starts_with("#[") || line.starts_with("//")).any(|line| is_test(line))
-    })
+/// Returns the files that a module may be in: among the integration tests, or beside the code.
+fn files_of(module: &str) -> Vec<PathBuf> {
+    let (package, path) = module.split_once("::").unwrap_or((module, "lib"));
+    let file = format!("{}.rs", path.replace("::", "/"));
+    ["tests/it", "src"].map(|folder| PathBuf::from("crates").join(package).join(folder).join(&file)).to_vec()
+}
+
+/// Returns the names of the functions of a source that have a test attribute.
+fn tests(text: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    let mut is_test = false;
+    for line in text.lines().map(str::trim_start) {
+        if line.starts_with("#[") || line.starts_with("//") {
+            is_test |= line == "#[test]" || line.starts_with("#[tokio::test");
+            continue;
+        }
+        let function = line.strip_prefix("async ").unwrap_or(line).strip_prefix("fn ").filter(|_| is_test);
+        names.extend(function.and_then(|function| function.split(['(', '<']).next()));
+        is_test = false;
+    }
+    names
 }

@@ -86,6 +86,11 @@ pub(super) const STATEMENTS: &[Statement] = &[
         "a description, parameters, success, failure, failure mode and an approval policy may be set",
         shown_by(EVERY_OPTION),
     ),
+    says(
+        "3.2",
+        "the approval policy of a dynamic tool takes any parameters",
+        shown_by("haft::source_000::a_policy_of_a_dynamic_tool_reads_any_value"),
+    ),
     says("3.2", "every option may be left out", shown_by(WITHOUT_SETTINGS)),
     says("3.2", "parameters of a type are typed and their JSON Schema is derived", shown_by(DERIVED)),
     says("3.2", "parameters as JSON Schema are untyped and used directly", shown_by(UNCHANGED)),

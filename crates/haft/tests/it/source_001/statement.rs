@@ -40,7 +40,11 @@ pub(super) const STATEMENTS: &[Statement] = &[
     ),
     says("2.2", "the JSON Schema of any type is generated", shown_by(RENDERED)),
     says("2.2", "only struct-like types without properties become the empty object", shown_by(RENDERED)),
-    says("2.3", "providers read the JSON Schema of a tool, whatever its shape", shown_by(RENDERED)),
+    says(
+        "2.3",
+        "providers read the JSON Schema of a tool, whatever its shape",
+        shown_by("haft::source_001::a_function_has_parameters_of_a_union_or_a_struct"),
+    ),
     says("2.3", "arguments of any schema are decoded for the handler", shown_by(ANY_SHAPE)),
     says("3.1 A", "the parameters of a tool are any schema", shown_by(ANY_SHAPE)),
     says("3.1 A", "the args of a provider-defined tool are any schema", shown_by(PROVIDER)),
