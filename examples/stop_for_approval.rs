@@ -12,7 +12,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
-use haft::approval::{ApprovalRecord, SigningKeys};
+use haft::approval::{AuditRecord, SigningKeys};
 use haft::conversation::Timestamp;
 use haft::model::Expect;
 use haft::model::{LoopEnd, LoopState, ScriptedTurn};
@@ -49,7 +49,8 @@ fn agent(model: ScriptedModel) -> anyhow::Result<TurnLoop> {
     Ok(TurnLoop::new(model, toolkit![ReadInvoice, Pay]).options(options))
 }
 
-fn print_record(record: &ApprovalRecord) {
+fn print_record(record: &AuditRecord) {
+    let Some(record) = record.approval() else { return };
     let who = record.who.as_deref().unwrap_or("nobody yet");
     let (outcome, call, reason) = (record.outcome.as_str(), &record.call_id, record.reason.as_deref().unwrap_or("-"));
     let digest = record.digest.get(..15).unwrap_or_default();

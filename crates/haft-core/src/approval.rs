@@ -23,6 +23,7 @@
 //! same process can decide, and the rest of this module is not available.
 
 mod approved_call;
+mod audit;
 #[cfg(feature = "approval")]
 mod decision;
 #[cfg(feature = "approval")]
@@ -45,6 +46,7 @@ mod verdict;
 
 pub use self::approved_call::{ApprovedCall, RequestedCall};
 pub(crate) use self::approved_call::{Planned, PriorApproval, PriorState};
+pub use self::audit::{AuditRecord, DenialRecord};
 #[cfg(feature = "approval")]
 pub use self::decision::{Decision, Decisions};
 #[cfg(feature = "approval")]

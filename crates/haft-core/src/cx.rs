@@ -158,11 +158,15 @@ impl Cx {
     }
 
     /// Emits a progress value to the reader of the call's events, waiting while the queue is full.
+    ///
+    /// If the tool declares what it emits ([`ToolBuilder::emits`](crate::ToolBuilder::emits)), any other value is rejected,
+    /// even if the emitted values are dropped.
     pub async fn emit(&self, value: impl Serialize + Send) -> Result<(), EmitError> {
-        if !self.0.has_listener() {
-            return Ok(());
-        }
-        let text = encode_unchecked(&value).map_err(EmitError::Encode)?;
+        let text = match self.tool().and_then(Tool::emits) {
+            Some(declared) => declared.encode(&value).map_err(EmitError::Invalid)?,
+            None if !self.0.has_listener() => return Ok(()),
+            None => encode_unchecked(&value).map_err(EmitError::Encode)?,
+        };
         drop(value);
         self.send(Emitted::Progress(text)).await;
         Ok(())
@@ -397,7 +401,10 @@ impl Cx {
     fn is_valid(&self, emitted: &Emitted) -> bool {
         match (emitted, self.tool()) {
             (Emitted::Preliminary(value), Some(tool)) => tool.success().check_output(value).is_ok(),
-            (Emitted::Progress(_), _) | (Emitted::Preliminary(_), None) => true,
+            (Emitted::Progress(value), Some(tool)) => {
+                tool.emits().is_none_or(|declared| declared.check_output(value).is_ok())
+            }
+            (Emitted::Progress(_) | Emitted::Preliminary(_), None) => true,
         }
     }
 

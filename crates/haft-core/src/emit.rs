@@ -55,6 +55,9 @@ pub enum EmitError {
     /// The value can't be encoded as JSON.
     #[error("the emitted value can't be encoded as JSON: {0}")]
     Encode(#[source] Issues),
+    /// The value is not of the type that the tool declares for emitted values.
+    #[error("the emitted value is invalid for the type that the tool declares with `emits`: {0}")]
+    Invalid(#[source] Issues),
     /// The value is rejected by the tool's success schema.
     #[error("the preliminary value is invalid for the success schema: {0}")]
     Preliminary(#[source] Issues),

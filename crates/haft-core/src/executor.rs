@@ -50,7 +50,7 @@ pub use self::call_error::CallError;
 pub(crate) use self::call_handle::CallHandle;
 pub(crate) use self::call_state::decoded;
 pub use self::continuation::{Continuation, Step};
-pub use self::dispatch::{Dispatch, EventStream};
+pub use self::dispatch::Dispatch;
 pub(crate) use self::execute::{PollRight, run_request};
 pub use self::failure_class::FailureClass;
 pub use self::handling::{FailureOrigin, HandlerResult, HandlerResults};

@@ -1,8 +1,9 @@
 //! A failure that the model reads.
 //!
-//! It is a value, not an error of the caller: it is part of a result, is stored, and is sent to the model. It has two
-//! readers. `message`, `issues` and `details` are for the model. `cause` is for the operator only, and must never be
-//! serialised, sent or printed by `Display`, because it may contain hosts, paths and secrets.
+//! It is a value, not an error of the caller: it is part of a result, is stored, and is sent to the model. It has three
+//! readers. `message`, `issues`, `details` and content are for the model. Metadata is for the application. `cause` is
+//! for the operator only, and must never be serialised, sent or printed by `Display`, because it may contain hosts,
+//! paths and secrets.
 
 use std::error::Error;
 use std::fmt;
@@ -10,7 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
+use crate::content::ContentPart;
 use crate::failure_kind::FailureKind;
 use crate::issue::{Issue, Issues, OperatorCause, REASON_CAP};
 use crate::json_text::JsonText;
@@ -35,6 +38,7 @@ pub(crate) const SHOWN_ISSUES: usize = 20;
 /// # Ok::<_, serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "StoredFailure")]
 #[non_exhaustive]
 pub struct ToolFailure {
     /// The kind of failure.
@@ -42,24 +46,56 @@ pub struct ToolFailure {
     /// One sentence for the model.
     pub message: String,
     /// The problems of the arguments or the value, each with its location.
-    #[serde(default, skip_serializing_if = "Issues::is_empty")]
+    #[serde(skip_serializing_if = "Issues::is_empty")]
     pub issues: Issues,
     /// Set if another call, corrected or later, may succeed.
-    #[serde(default)]
     pub retryable: bool,
     /// The time to wait before another call. Serialised in seconds.
-    #[serde(rename = "retry_after_seconds", default, skip_serializing_if = "Option::is_none", with = "seconds")]
+    #[serde(rename = "retry_after_seconds", skip_serializing_if = "Option::is_none", with = "seconds")]
     pub retry_after: Option<Duration>,
-    /// Set if the handler had started, so that the call may have had effects. Defaults to true when a stored failure
-    /// does not contain it.
-    #[serde(default = "default_started")]
+    /// Set if the handler had started, so that the call may have had effects. The executor sets it; only a
+    /// [forwarding](crate::Tool::with_forward) handler, which knows whether the call was sent, decides it itself.
+    /// Defaults to true when a stored failure does not contain it.
     pub started: bool,
     /// The declared failure value, encoded.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Box<JsonText>>,
-    /// The underlying error. Private, so that it is reached only through [`Error::source`]. It is not serialised.
+    /// On the heap, as a failure is returned as an error and should be small.
+    #[serde(flatten)]
+    extra: Option<Box<FailureExtra>>,
+}
+
+/// The parts of a failure that many failures lack.
+#[derive(Clone, Debug, Default, Serialize)]
+struct FailureExtra {
+    #[serde(rename = "model", skip_serializing_if = "Vec::is_empty")]
+    content: Vec<ContentPart>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    metadata: Map<String, Value>,
+    /// The underlying error, which is reached only through [`Error::source`]. It is not serialised.
     #[serde(skip)]
     cause: Option<Arc<OperatorCause>>,
+}
+
+/// A failure as it is stored.
+#[derive(Deserialize)]
+struct StoredFailure {
+    kind: FailureKind,
+    message: String,
+    #[serde(default)]
+    issues: Issues,
+    #[serde(default)]
+    retryable: bool,
+    #[serde(rename = "retry_after_seconds", default, with = "seconds")]
+    retry_after: Option<Duration>,
+    #[serde(default = "default_started")]
+    started: bool,
+    #[serde(default, deserialize_with = "present")]
+    details: Option<Box<JsonText>>,
+    #[serde(rename = "model", default)]
+    content: Option<Vec<ContentPart>>,
+    #[serde(default)]
+    metadata: Map<String, Value>,
 }
 
 impl ToolFailure {
@@ -79,7 +115,7 @@ impl ToolFailure {
             issues: Issues::default(),
             retry_after: None,
             details: None,
-            cause: None,
+            extra: None,
         }
     }
 
@@ -93,8 +129,9 @@ impl ToolFailure {
     /// one.
     #[must_use]
     pub fn issues(mut self, mut issues: Issues) -> Self {
-        let cause = issues.take_cause();
-        self.cause = self.cause.or(cause);
+        if let Some(cause) = issues.take_cause() {
+            self.extra.get_or_insert_default().cause.get_or_insert(cause);
+        }
         self.issues = issues;
         self
     }
@@ -142,16 +179,51 @@ impl ToolFailure {
         self
     }
 
+    /// Sets content for the model, which it reads after the [text](Self::to_model_text) of the failure.
+    #[must_use]
+    pub fn for_model(mut self, parts: Vec<ContentPart>) -> Self {
+        self.set_content(parts);
+        self
+    }
+
+    /// Adds metadata for the application. It is not sent to the model.
+    #[must_use]
+    pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.extra.get_or_insert_default().metadata.insert(key.into(), value.into());
+        self
+    }
+
     /// Sets the underlying error, for the operator. It is reached through [`Error::source`].
     #[must_use]
     pub fn cause(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        self.cause = Some(OperatorCause::new(cause));
+        self.extra.get_or_insert_default().cause = Some(OperatorCause::new(cause));
         self
+    }
+
+    /// Returns the content for the model, which it reads after the text of the failure; empty if there is none.
+    #[must_use]
+    pub fn content(&self) -> &[ContentPart] {
+        self.extra.as_ref().map_or(&[], |extra| &extra.content)
+    }
+
+    /// Returns the metadata, if there is any.
+    #[must_use]
+    pub fn metadata(&self) -> Option<&Map<String, Value>> {
+        self.extra.as_ref().map(|extra| &extra.metadata).filter(|metadata| !metadata.is_empty())
+    }
+
+    /// Replaces the content for the model.
+    pub(crate) fn set_content(&mut self, parts: Vec<ContentPart>) {
+        match &mut self.extra {
+            Some(extra) => extra.content = parts,
+            None if parts.is_empty() => {}
+            None => self.extra = Some(Box::new(FailureExtra { content: parts, ..FailureExtra::default() })),
+        }
     }
 
     /// Returns the text for the model: `{"error":{"kind":…,"message":…}}` and, if present, `issues` (the first twenty,
     /// with the number of the others in `issues_left_out`), `details` and `retry_after_seconds`. Issues and details
-    /// that the message already contains are omitted.
+    /// that the message already contains are omitted. The [content](Self::content) is not part of it.
     #[must_use]
     pub fn to_model_text(&self) -> String {
         let (shown, details) = self.beside_message();
@@ -175,7 +247,7 @@ impl ToolFailure {
     }
 }
 
-/// Compares what the model reads. The cause is ignored.
+/// Compares everything that is serialised. The cause is ignored.
 impl PartialEq for ToolFailure {
     fn eq(&self, other: &Self) -> bool {
         self.kind == other.kind
@@ -185,6 +257,19 @@ impl PartialEq for ToolFailure {
             && self.retry_after == other.retry_after
             && self.started == other.started
             && self.details == other.details
+            && self.content() == other.content()
+            && self.metadata() == other.metadata()
+    }
+}
+
+impl From<StoredFailure> for ToolFailure {
+    fn from(stored: StoredFailure) -> Self {
+        let StoredFailure { kind, message, issues, retryable, retry_after, started, details, content, metadata } =
+            stored;
+        let extra = FailureExtra { content: content.unwrap_or_default(), metadata, cause: None };
+        let is_empty = extra.content.is_empty() && extra.metadata.is_empty();
+        let extra = (!is_empty).then(|| Box::new(extra));
+        Self { kind, message, issues, retryable, retry_after, started, details, extra }
     }
 }
 
@@ -196,7 +281,7 @@ impl fmt::Display for ToolFailure {
 
 impl Error for ToolFailure {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.cause.as_deref().map(OperatorCause::error)
+        self.extra.as_ref()?.cause.as_deref().map(OperatorCause::error)
     }
 }
 
@@ -317,6 +402,31 @@ mod tests {
         let bare = ToolFailure::new(FailureKind::ToolFailed, "no");
         assert!(round_trip(&bare).details.is_none());
         assert_eq!(model_json(&bare)["error"].get("details"), None);
+    }
+
+    #[test]
+    fn content_and_metadata_round_trip_beside_the_other_fields() {
+        let failure = ToolFailure::new(FailureKind::ToolFailed, "no")
+            .for_model(vec![ContentPart::text("see the log")])
+            .with_metadata("trace", "t1");
+        let stored = serde_json::to_value(&failure).unwrap();
+        assert_eq!(stored["model"], json!([{"type": "text", "text": "see the log"}]));
+        assert_eq!(stored["metadata"], json!({"trace": "t1"}));
+        let read = round_trip(&failure);
+        assert_eq!(read, failure);
+        assert_eq!(read.content().len(), 1);
+        assert_eq!(read.metadata().unwrap()["trace"], "t1");
+        assert_ne!(failure, ToolFailure::new(FailureKind::ToolFailed, "no"));
+    }
+
+    #[test]
+    fn empty_content_is_no_content() {
+        let bare = ToolFailure::new(FailureKind::ToolFailed, "no");
+        assert_eq!(bare.clone().for_model(Vec::new()), bare);
+        assert_eq!(bare.clone().for_model(vec![ContentPart::text("a")]).for_model(Vec::new()), bare);
+        assert!(bare.metadata().is_none());
+        let stored = serde_json::to_value(&bare).unwrap();
+        assert_eq!((stored.get("model"), stored.get("metadata")), (None, None));
     }
 
     #[test]

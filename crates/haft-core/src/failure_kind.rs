@@ -50,6 +50,9 @@ pub enum FailureKind {
     DuplicateCallId,
     /// The value is larger than the cap of the tool. Not retryable: the same call would return the same value.
     OutputTooLarge,
+    /// The call was sent elsewhere and its reply was lost, so it may have had its effects. Not retryable: a repeated
+    /// call may repeat them.
+    OutcomeUnknown,
     /// A kind that user code defines. Not retryable unless the failure is marked so.
     Custom(CustomKind),
 }
@@ -86,7 +89,7 @@ impl fmt::Display for CustomKind {
 
 impl FailureKind {
     /// All built-in kinds.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::UnknownTool,
         Self::NonLocalTool,
         Self::InputValidationError,
@@ -100,6 +103,7 @@ impl FailureKind {
         Self::Interrupted,
         Self::DuplicateCallId,
         Self::OutputTooLarge,
+        Self::OutcomeUnknown,
     ];
 
     /// Returns the built-in kind with this name.
@@ -124,6 +128,7 @@ impl FailureKind {
             Self::Interrupted => "interrupted",
             Self::DuplicateCallId => "duplicate_call_id",
             Self::OutputTooLarge => "output_too_large",
+            Self::OutcomeUnknown => "outcome_unknown",
             Self::Custom(name) => name.as_str(),
         }
     }
@@ -142,6 +147,7 @@ impl FailureKind {
             | Self::Cancelled
             | Self::DuplicateCallId
             | Self::OutputTooLarge
+            | Self::OutcomeUnknown
             | Self::Custom(_) => false,
         }
     }
@@ -157,6 +163,7 @@ impl FailureKind {
             | Self::ExecutionError
             | Self::TimedOut
             | Self::OutputTooLarge
+            | Self::OutcomeUnknown
             | Self::Custom(_) => true,
             Self::UnknownTool
             | Self::NonLocalTool
@@ -186,6 +193,9 @@ impl FailureKind {
             Self::Interrupted => "the response was cut off, so the call was not run",
             Self::DuplicateCallId => "an earlier call has the same id, so this one was not run",
             Self::OutputTooLarge => "the tool's output is too large",
+            Self::OutcomeUnknown => {
+                "the call was sent and no reply arrived: it may have taken effect; check before calling again"
+            }
             Self::Custom(_) => "the call failed",
         }
     }
@@ -228,7 +238,7 @@ mod tests {
     use super::*;
 
     /// Name, retryable, started: one line per kind, in the order of [`FailureKind::ALL`].
-    const TABLE: [(&str, bool, bool); 13] = [
+    const TABLE: [(&str, bool, bool); 14] = [
         ("unknown_tool", true, false),
         ("non_local_tool", false, false),
         ("input_validation_error", true, false),
@@ -242,6 +252,7 @@ mod tests {
         ("interrupted", true, false),
         ("duplicate_call_id", false, false),
         ("output_too_large", false, true),
+        ("outcome_unknown", false, true),
     ];
 
     #[test]

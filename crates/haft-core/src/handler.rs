@@ -16,7 +16,9 @@
 
 mod closure;
 mod declared;
+mod emits;
 mod error;
+mod forward;
 mod outputs;
 mod returned;
 mod tool_type;
@@ -24,16 +26,20 @@ mod tool_type;
 use std::any::{Any, TypeId};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 pub(crate) use self::closure::{AsyncFn, BlockingFn};
 pub(crate) use self::declared::failure_schema;
 pub use self::declared::{Failure, NoFailure};
+pub use self::emits::Emits;
 pub(crate) use self::error::OPAQUE_MESSAGE;
 pub use self::error::{BoxError, HandlerError};
+pub use self::forward::ForwardCx;
+pub(crate) use self::forward::{ForwardFn, ForwardHandler, erase};
 pub use self::outputs::{HandlerOutput, NoFinalOutput, Outputs};
 pub use self::returned::{DECLARED, MIXED, OPAQUE, PLAIN, STREAM};
 pub use self::returned::{KindProbe, KindProbeDefault, Returned, ReturnedNow, kind};
@@ -47,7 +53,7 @@ use crate::issue::{Issue, Issues, REASON_CAP};
 use crate::json_text::JsonText;
 use crate::output::ToolOutput;
 use crate::result::Outcome;
-use crate::schema::{DecodeOptions, Decoded, OUTPUT_DEPTH, Repair};
+use crate::schema::{DecodeOptions, Decoded, OUTPUT_DEPTH, Repair, nests_within};
 use crate::tool::Tool;
 
 /// A boxed future.
@@ -89,6 +95,9 @@ pub(crate) struct PreparedMeta {
 #[derive(Default)]
 pub(crate) struct StartFlag {
     begun: AtomicBool,
+    /// The number of attempts that may have begun elsewhere: their functions have not returned yet, and may report that
+    /// nothing was sent.
+    in_doubt: AtomicUsize,
     bound: AtomicBool,
 }
 
@@ -98,8 +107,20 @@ impl StartFlag {
         self.begun.store(true, Ordering::SeqCst);
     }
 
+    /// Records that an attempt may have begun.
+    fn enter_doubt(&self) {
+        self.in_doubt.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Takes back one such record. If the attempt has begun, that is recorded before.
+    fn leave_doubt(&self) {
+        self.in_doubt.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Reports whether the function was reached, or may have been. The doubt is read first: an attempt that leaves it
+    /// because it has begun has recorded that before.
     pub(crate) fn has_begun(&self) -> bool {
-        self.begun.load(Ordering::SeqCst)
+        self.in_doubt.load(Ordering::SeqCst) > 0 || self.begun.load(Ordering::SeqCst)
     }
 
     /// Records that a decision was made about these arguments, which must not change any more.
@@ -158,6 +179,11 @@ pub(crate) trait Handler: Any + Send + Sync {
 
     /// Returns the type of its successful values.
     fn returns(&self) -> TypeInfo;
+
+    /// Reports whether the handler needs what only a run keeps, so that its calls can't take the fast path.
+    fn needs_run(&self) -> bool {
+        false
+    }
 }
 
 /// A type known at run time.
@@ -214,10 +240,32 @@ pub(crate) fn encode_success<T: Serialize + 'static>(tool: &Tool, value: &T) -> 
 }
 
 fn explicit_output(tool: &Tool, output: &ToolOutput) -> Outcome {
-    match tool.success().check_output(&output.value) {
-        Ok(()) if has_deep_parts(output.model.as_deref()) => deep_parts(),
-        Ok(()) => Outcome::Ok(output.clone()),
-        Err(issues) => failed_output(issues),
+    match output_fault(tool, output) {
+        None => Outcome::Ok(output.clone()),
+        Some(issues) => failed_output(issues),
+    }
+}
+
+/// Returns the problems of an output that was not encoded here: its value by the success schema, and its nesting. A
+/// tool that declares a success schema must return a value.
+fn output_fault(tool: &Tool, output: &ToolOutput) -> Option<Issues> {
+    let checked = match output.value() {
+        Some(value) => tool.success().check_output(value),
+        None if tool.success().allows_no_value() => Ok(()),
+        None => Err(missing_value()),
+    };
+    checked.err().or_else(|| nesting_fault(output.content().unwrap_or_default(), output.metadata()))
+}
+
+/// Returns a failure that user code built, unless its content or metadata nests too deep.
+pub(crate) fn checked_failure(failure: ToolFailure) -> ToolFailure {
+    match nesting_fault(failure.content(), failure.metadata()) {
+        None => failure,
+        Some(issues) => {
+            let mut invalid = invalid_output(issues);
+            invalid.started = failure.started;
+            invalid.cause(failure.to_string())
+        }
     }
 }
 
@@ -225,11 +273,11 @@ fn explicit_output(tool: &Tool, output: &ToolOutput) -> Outcome {
 fn encoded_output(tool: &Tool, encoded: Result<JsonText, Issues>, value: &dyn Any) -> Outcome {
     match encoded {
         Ok(encoded) => {
-            let model = tool.render_for_model(value);
-            if has_deep_parts(model.as_deref()) {
-                return deep_parts();
+            let content = tool.render_for_model(value);
+            if has_deep_parts(content.as_deref()) {
+                return failed_output(deep_content());
             }
-            Outcome::Ok(ToolOutput { value: encoded, model })
+            Outcome::Ok(ToolOutput::rendered(encoded, content))
         }
         Err(issues) => failed_output(issues),
     }
@@ -241,11 +289,32 @@ fn has_deep_parts(parts: Option<&[ContentPart]>) -> bool {
     parts.is_some_and(|parts| !parts.iter().all(|part| part.nests_within(OUTPUT_DEPTH)))
 }
 
+fn nesting_fault(parts: &[ContentPart], metadata: Option<&Map<String, Value>>) -> Option<Issues> {
+    if has_deep_parts(Some(parts)) {
+        return Some(deep_content());
+    }
+    let is_deep = metadata.is_some_and(|metadata| !metadata.values().all(|value| nests_within(value, OUTPUT_DEPTH)));
+    is_deep.then(|| too_deep("its metadata"))
+}
+
 #[cold]
-fn deep_parts() -> Outcome {
+fn deep_content() -> Issues {
+    too_deep("the content for the model")
+}
+
+#[cold]
+fn too_deep(what: &str) -> Issues {
     let expected = format!("at most {OUTPUT_DEPTH} levels");
-    let message = format!("the content for the model nests deeper than {OUTPUT_DEPTH} levels");
-    failed_output(Issue::new("", "maxDepth", message).expected(expected).into())
+    let message = format!("{what} nests deeper than {OUTPUT_DEPTH} levels");
+    Issue::new("", "maxDepth", message).expected(expected).into()
+}
+
+/// Returns the issue of content without a value, from a tool that declares the schema of its value.
+#[cold]
+fn missing_value() -> Issues {
+    Issue::new("", "required", "content without a value, and the success schema requires one")
+        .expected("a value")
+        .into()
 }
 
 #[cold]

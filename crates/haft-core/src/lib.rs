@@ -44,8 +44,10 @@
 //!   [`Outputs`] how it answers in steps.
 //! - Putting together: [`Toolkit`] is an ordered set of tools; [`Middleware`] is code around their handlers. Ready-made
 //!   ones (`Trace`, `Retry`, `Timeout`, `RateLimit`, `Cache`) are in the crate `haft-middleware`.
+//! - Changing tools: [`ToolSource`] is a live set of tools, [`SharedToolkit`] one that a program changes, [`Snapshot`] its
+//!   tools at one moment.
 //! - Running: [`Toolkit::run`] gives a [`Run`], a stream of [`ToolEvent`]s; [`RunOptions`] say how; [`Permit`] and
-//!   [`Approve`] decide; [`Dispatch`] is anything that runs calls.
+//!   [`Approve`] decide; [`Dispatch`] runs calls on any source.
 //! - Asking people: [`ApprovalPolicy`] says about which calls, [`ApprovalRequest`] and [`ApprovalResponse`] are the question
 //!   and the verdict; [`VerdictQueue`], [`Toolkit::plan_from_map`], [`Suspend`] and [`Toolkit::resume`] are ways between them;
 //!   [`ApprovalMemory`], [`SigningKeys`] and [`ApprovalRecord`] what is kept.
@@ -74,8 +76,9 @@ mod seeded;
 pub use self::issue::{ISSUES_CAP, Issue, Issues, REASON_CAP};
 pub use self::json_text::JsonText;
 pub use self::schema::{
-    AppliesTo, DecodeOptions, Decoded, DuplicateKeys, Limits, Repair, RepairKind, Repairs, Schema, SchemaError,
-    Subschema, Subschemas, Validation, Validator,
+    AppliesTo, Codec, CodecError, DecodeOptions, Decoded, DuplicateKeys, EnforcedRules, Enforcement, Limits, Repair,
+    RepairKind, Repairs, Reshape, ReshapeId, ReshapeMember, Schema, SchemaError, Subschema, Subschemas, Transcode,
+    Validation, Validator,
 };
 
 // the values of a conversation
@@ -150,8 +153,10 @@ mod run_id;
 mod scope;
 mod seed;
 mod service;
+mod source;
 mod tool;
 mod toolkit;
+mod typed;
 
 pub use self::ambient::{Ambient, AmbientScope};
 #[cfg(feature = "approval")]
@@ -160,8 +165,8 @@ pub use self::approval::{
     VerdictQueue, VerdictSender,
 };
 pub use self::approval::{
-    ApprovalOutcome, ApprovalRecord, ApprovedCall, RejectedVerdict, RequestedCall, Suspended, SuspendedError,
-    VerdictFault,
+    ApprovalOutcome, ApprovalRecord, ApprovedCall, AuditRecord, DenialRecord, RejectedVerdict, RequestedCall,
+    Suspended, SuspendedError, VerdictFault,
 };
 pub use self::arguments::CallArguments;
 pub use self::backoff::Backoff;
@@ -171,28 +176,31 @@ pub use self::emit::{EmitError, Emitted, Emitter};
 #[cfg(feature = "approval")]
 pub use self::executor::Suspend;
 pub use self::executor::{
-    ApprovalAnswer, Approve, CallError, Continuation, Dispatch, EventStream, FailureClass, FailureOrigin,
-    HandlerResult, HandlerResults, IntoApprovalAnswer, Permission, Permit, Permitting, Run, RunCall, RunError,
-    RunOptions, Step, TryRun,
+    ApprovalAnswer, Approve, CallError, Continuation, Dispatch, FailureClass, FailureOrigin, HandlerResult,
+    HandlerResults, IntoApprovalAnswer, Permission, Permit, Permitting, Run, RunCall, RunError, RunOptions, Step,
+    TryRun,
 };
 pub use self::handler::{
-    BoxError, BuilderOf, Failure, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput, Outputs, StaticTool,
-    ToolType,
+    BoxError, BuilderOf, Emits, Failure, ForwardCx, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput,
+    Outputs, StaticTool, ToolType,
 };
 pub use self::middleware::{Middleware, Next, Request};
 pub use self::run_id::RunId;
 pub use self::service::{
     Dependency, MissingService, Needs, Provide, ProvideAll, ServiceList, Services, ServicesIdentity,
 };
+pub use self::source::{Changed, Mapped, Merged, SharedToolkit, Snapshot, SourceFault, ToolSource};
 pub use self::tool::{
-    Annotation, Annotations, ApprovalCx, ApprovalNeed, ApprovalPolicy, Concurrency, DefinitionError, DefinitionFault,
-    DescriptorKind, Destructive, Dialect, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Hints, Idempotent,
-    Inferred, Loss, MAX_NAME_LEN, Meta, MissingHandler, NameClash, NameFault, NameMapError, NameMapper, OnOverflow,
-    Open, OpenWorld, OutputCap, PolicyError, ProviderDefinition, ProviderTool, Readonly, Rendered, SchemaJson,
-    SchemaPart, Slot, Strict, Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolIdentity, ToolKind, ToolName,
-    Typed,
+    Annotation, Annotations, ApprovalCx, ApprovalNeed, ApprovalPolicy, CacheControl, Concurrency, DefinitionError,
+    DefinitionFault, DescribedAnnotation, DescriptorKind, Destructive, Dialect, EmitBuffer, EmptyParams,
+    ExecutionLimits, FailureMode, Fixed, Hints, Icon, IconTheme, Icons, Idempotent, Inferred, Loss, LossKind,
+    MAX_NAME_LEN, Meta, MissingHandler, NameClash, NameFault, NameMapError, NameMapper, OnOverflow, Open, OpenWorld,
+    OutputCap, PolicyError, ProviderDefinition, ProviderOptions, ProviderTool, Readonly, RenderFault, Rendered,
+    SchemaJson, SchemaPart, Slot, Strict, Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolIdentity, ToolKind,
+    ToolName, Version,
 };
 pub use self::toolkit::{
     ComposeError, DuplicateToolName, DynamicTools, MissingToolService, NAMESPACE_SEPARATOR, NamespaceError,
     NamespaceFault, NotRunnable, ReplaceError, Serves, Shadowed, Toolkit, ToolkitError, ToolkitFault, Tools,
 };
+pub use self::typed::{CallDecodeError, CallVariant, ToolCalls, Typed};

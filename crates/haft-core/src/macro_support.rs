@@ -10,12 +10,13 @@ pub use crate::handler::{
     DECLARED, KindProbe, KindProbeDefault, MIXED, OPAQUE, PLAIN, Returned, ReturnedNow, STREAM, kind,
 };
 pub use crate::kind_of;
+pub use crate::typed::{OffersTool, OffersValue};
 // the public names that expansions use, wherever a facade has them
 #[doc(no_inline)]
 pub use crate::{
-    ApprovalPolicy, BuilderOf, Concurrency, Cx, DefinitionError, Destructive, EmitBuffer, ExecutionLimits, Failure,
-    FailureMode, Idempotent, Meta, Needs, OnOverflow, OpenWorld, OutputCap, Provide, Readonly, StaticTool, Strict,
-    Title, Tool, ToolType, Toolkit,
+    ApprovalPolicy, BuilderOf, CallVariant, Concurrency, Cx, DefinitionError, Destructive, EmitBuffer, Emits,
+    ExecutionLimits, Failure, FailureMode, Idempotent, Meta, Needs, OnOverflow, OpenWorld, OutputCap, Provide,
+    Readonly, StaticTool, Strict, Title, Tool, ToolCall, ToolCalls, ToolType, Toolkit, Typed,
 };
 
 /// Returns the number of a return type's kind, for [`Returned`]. It is determined by type, so aliases of `Result` are
@@ -76,6 +77,20 @@ impl<T: serde::de::DeserializeOwned + serde::Serialize + schemars::JsonSchema> P
 
 /// Compiles for types that a parameter can have.
 pub const fn parameter<T: Parameter>() {}
+
+/// A type that a tool can emit.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be emitted: it requires `Serialize` and `JsonSchema`",
+    label = "this type lacks at least one of them",
+    note = "write `#[derive(Serialize, JsonSchema)]` on it, and `Deserialize` to read it from events"
+)]
+pub trait Emitable {}
+
+#[diagnostic::do_not_recommend]
+impl<T: serde::Serialize + schemars::JsonSchema + Send + 'static> Emitable for T {}
+
+/// Compiles for types that a tool can emit.
+pub const fn emitted<T: Emitable>() {}
 
 /// Rejects the name of the tool at `index` at compile time, if an earlier tool has the same. Each entry consists of the
 /// type of a tool, as written, and its name.

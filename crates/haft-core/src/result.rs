@@ -6,15 +6,17 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 
 use crate::call::{CallId, ToolCall};
+use crate::content::ContentPart;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::issue::{CharBoundary, Issues};
 use crate::item::{CallOutputBody, ToolCallOutput};
 use crate::json_text::JsonText;
 use crate::nearest::nearest;
-use crate::output::ToolOutput;
+use crate::output::{Shown, ToolOutput};
 use crate::schema::Repair;
 use crate::tagged::{self, ReadVariant, TaggedEnum};
 use crate::tool::ToolName;
@@ -248,10 +250,39 @@ impl ToolResult {
         self.outcome.is_ok()
     }
 
-    /// Returns the value, if there is one.
+    /// Returns the value, if there is one. A failed call has none, and neither has an output of content alone.
     #[must_use]
     pub fn value(&self) -> Option<&JsonText> {
-        self.outcome.output().map(|output| &output.value)
+        self.outcome.output().and_then(ToolOutput::value)
+    }
+
+    /// Returns the metadata of the output or the failure, if there is any. It is for the application and never sent to
+    /// the model.
+    ///
+    /// ```
+    /// use haft_core::{ToolCall, ToolResult};
+    /// use serde_json::json;
+    ///
+    /// let result = ToolResult::ok(&ToolCall::new("c1", "add", "[1,2]"), json!(3)).with_metadata("node", "eu-1");
+    /// assert_eq!(result.metadata().unwrap()["node"], "eu-1");
+    /// assert_eq!(result.to_model_text(), "3");
+    /// ```
+    #[must_use]
+    pub fn metadata(&self) -> Option<&Map<String, Value>> {
+        match &self.outcome {
+            Outcome::Ok(output) => output.metadata(),
+            Outcome::Failed(failure) => failure.metadata(),
+        }
+    }
+
+    /// Adds metadata to the output or the failure.
+    #[must_use]
+    pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.outcome = match self.outcome {
+            Outcome::Ok(output) => output.with_metadata(key, value).into(),
+            Outcome::Failed(failure) => failure.with_metadata(key, value).into(),
+        };
+        self
     }
 
     /// Returns the failure, if there is no value.
@@ -260,7 +291,8 @@ impl ToolResult {
         self.outcome.failure()
     }
 
-    /// Decodes the value. A failed call has none, and its failure is the error.
+    /// Decodes the value. A failed call has none, and its failure is the error; an output of content alone is an
+    /// `output_validation_error`.
     ///
     /// ```
     /// use haft_core::{ToolCall, ToolResult};
@@ -272,7 +304,7 @@ impl ToolResult {
     /// ```
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, ToolFailure> {
         match &self.outcome {
-            Outcome::Ok(output) => output.value.decode().map_err(unreadable),
+            Outcome::Ok(output) => decode_output(output),
             Outcome::Failed(failure) => Err(ToolFailure::clone(failure)),
         }
     }
@@ -284,7 +316,8 @@ impl ToolResult {
     pub fn to_model_text(&self) -> String {
         match &self.outcome {
             Outcome::Ok(output) => model_text(output),
-            Outcome::Failed(failure) => failure.to_model_text(),
+            Outcome::Failed(failure) if failure.content().is_empty() => failure.to_model_text(),
+            Outcome::Failed(failure) => CallOutputBody::Parts(failure_parts(failure)).to_string(),
         }
     }
 
@@ -292,15 +325,23 @@ impl ToolResult {
     ///
     /// A string is written raw, without quotes and escapes; the unit value is `null`; every other value is its JSON
     /// text. If the output has content parts for the model, those are used instead. A failure is
-    /// [`ToolFailure::to_model_text`] with `is_error` set. The cause of a failure never appears.
+    /// [`ToolFailure::to_model_text`] with `is_error` set; if it has content, that text is the first part and the content
+    /// follows it, so the model always reads the kind and the message. The cause of a failure never appears. Metadata is
+    /// kept for the application.
     #[must_use]
     pub fn to_call_output(&self) -> ToolCallOutput {
         let output = match &self.outcome {
-            Outcome::Ok(ToolOutput { model: Some(parts), .. }) => CallOutputBody::Parts(parts.clone()),
-            Outcome::Ok(output) => CallOutputBody::Text(raw_text(&output.value)),
-            Outcome::Failed(failure) => CallOutputBody::Text(failure.to_model_text()),
+            Outcome::Ok(output) => match output.shown() {
+                Shown::Value(value) => CallOutputBody::Text(raw_text(value)),
+                Shown::Content(parts) => CallOutputBody::Parts(parts.to_vec()),
+            },
+            Outcome::Failed(failure) if failure.content().is_empty() => CallOutputBody::Text(failure.to_model_text()),
+            Outcome::Failed(failure) => CallOutputBody::Parts(failure_parts(failure)),
         };
-        let answer = ToolCallOutput::new(self.call_id.clone(), output).tool(self.tool.as_str());
+        let mut answer = ToolCallOutput::new(self.call_id.clone(), output).tool(self.tool.as_str());
+        if let Some(metadata) = self.metadata() {
+            answer.metadata = metadata.clone();
+        }
         if self.is_ok() { answer } else { answer.error() }
     }
 }
@@ -310,6 +351,15 @@ impl Outcome {
     #[must_use]
     pub fn is_ok(&self) -> bool {
         matches!(self, Self::Ok(_))
+    }
+
+    /// Returns the output, or the failure as an error: the form that a [forwarding](crate::Tool::with_forward) handler
+    /// returns.
+    pub fn into_result(self) -> Result<ToolOutput, ToolFailure> {
+        match self {
+            Self::Ok(output) => Ok(output),
+            Self::Failed(failure) => Err(*failure),
+        }
     }
 
     /// Returns the output, if there is one.
@@ -331,8 +381,22 @@ impl Outcome {
     }
 }
 
+/// Decodes the value of an output.
+pub(crate) fn decode_output<T: DeserializeOwned>(output: &ToolOutput) -> Result<T, ToolFailure> {
+    output.value().ok_or_else(no_value)?.decode().map_err(unreadable)
+}
+
+/// Creates the failure of an output that has no value to decode.
+#[cold]
+fn no_value() -> ToolFailure {
+    ToolFailure::new(
+        FailureKind::OutputValidationError,
+        "the result has no value: the tool returned only content for the model",
+    )
+}
+
 /// Creates the failure of a value that is valid by its schema but not for the type that it is decoded as.
-pub(crate) fn unreadable(error: serde_json::Error) -> ToolFailure {
+fn unreadable(error: serde_json::Error) -> ToolFailure {
     ToolFailure::new(FailureKind::OutputValidationError, "the result can't be decoded as the requested type")
         .cause(error)
 }
@@ -340,6 +404,12 @@ pub(crate) fn unreadable(error: serde_json::Error) -> ToolFailure {
 impl From<ToolFailure> for Outcome {
     fn from(failure: ToolFailure) -> Self {
         Self::Failed(Box::new(failure))
+    }
+}
+
+impl From<Result<ToolOutput, ToolFailure>> for Outcome {
+    fn from(result: Result<ToolOutput, ToolFailure>) -> Self {
+        result.map_or_else(Self::from, Self::Ok)
     }
 }
 
@@ -365,10 +435,15 @@ impl<'de> Deserialize<'de> for Outcome {
 
 /// Returns what the model reads of an output, as one text.
 pub(crate) fn model_text(output: &ToolOutput) -> String {
-    match &output.model {
-        Some(parts) => CallOutputBody::Parts(parts.clone()).to_string(),
-        None => raw_text(&output.value),
+    match output.shown() {
+        Shown::Content(parts) => CallOutputBody::Parts(parts.to_vec()).to_string(),
+        Shown::Value(value) => raw_text(value),
     }
+}
+
+/// Returns what the model reads of a failure with content: its text, then the content.
+fn failure_parts(failure: &ToolFailure) -> Vec<ContentPart> {
+    [ContentPart::text(failure.to_model_text())].into_iter().chain(failure.content().iter().cloned()).collect()
 }
 
 fn raw_text(value: &JsonText) -> String {

@@ -8,13 +8,16 @@
 //! be enforced in full is rejected when it is created.
 
 mod budget;
+mod codec;
 mod compile;
 mod decimal;
 mod disclosure;
 mod document;
 mod draft;
+mod enforcement;
 mod forbidden;
 mod intern;
+mod kept;
 mod keyword;
 mod limit;
 mod mark;
@@ -29,6 +32,7 @@ mod pattern;
 mod problem;
 mod read;
 mod repair;
+mod reshape;
 mod resource;
 mod rewrite;
 mod rule;
@@ -46,6 +50,7 @@ mod verify;
 mod walk;
 mod write;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -55,19 +60,22 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+pub use self::codec::{Codec, CodecError, Transcode};
 use self::compile::{SchemaSource, Widths, compile};
 use self::draft::Draft;
+pub use self::enforcement::{EnforcedRules, Enforcement};
 pub(crate) use self::limit::OUTPUT_DEPTH;
 pub use self::limit::{DecodeOptions, DuplicateKeys, Limits, Repair, RepairKind, Repairs};
 pub(crate) use self::message::INEXACT;
 use self::node::{ANY, Arena};
 pub use self::read::Decoded;
 use self::read::Purpose;
+pub use self::reshape::{Reshape, ReshapeId, ReshapeMember};
 pub(crate) use self::scan::nests_within;
 #[cfg(feature = "approval")]
 pub(crate) use self::scan::rounded_integer;
 pub use self::subschema::{AppliesTo, Subschema, Subschemas};
-pub(crate) use self::tree::{read as read_tree, read_written, tree};
+pub(crate) use self::tree::{read as read_tree, read_written, tree, unambiguous_tree};
 pub use self::validation::{Validation, Validator};
 use crate::issue::Issues;
 use crate::json_text::JsonText;
@@ -133,6 +141,12 @@ impl Schema {
         Self::from_type(typed::parameters::<T>())
     }
 
+    /// Returns the schema of a tool's parameters, as [`of_params`](Schema::of_params) creates it. It is created once per
+    /// type.
+    pub(crate) fn kept_params<T: JsonSchema + 'static>() -> Result<Self, SchemaError> {
+        kept::parameters::<T>()
+    }
+
     /// Creates the schema of a type that is serialized, such as a tool's result.
     pub fn of_output<T: JsonSchema + ?Sized>() -> Result<Self, SchemaError> {
         Self::from_type(typed::schema::<T>(Contract::Serialize))
@@ -152,13 +166,29 @@ impl Schema {
         }
         let (compiled, custom) = match validation {
             #[cfg(feature = "validate")]
-            Validation::Full => (Compiled::enforced(schema)?, None),
+            Validation::Full => (Compiled::enforced(schema, Widths::Ignored)?, None),
             #[cfg(feature = "validate")]
-            Validation::FullThen(custom) => (Compiled::enforced(schema)?, Some(custom)),
+            Validation::FullThen(custom) => (Compiled::enforced(schema, Widths::Ignored)?, Some(custom)),
             Validation::With(custom) => (Compiled::shown(schema)?, Some(custom)),
             Validation::None => (Compiled::shown(schema)?, None),
         };
         Ok(Self { compiled, custom, is_raw: true })
+    }
+
+    /// Creates a schema from stored JSON, enforced in the same way as before it was stored. A custom check can't be
+    /// stored: it is recorded, and left to the code that executes the calls.
+    #[cfg(feature = "validate")]
+    pub(crate) fn stored(json: &Value, enforcement: Enforcement) -> Result<Self, SchemaError> {
+        let Enforcement { rules, custom_check } = enforcement;
+        if let Some(fault) = compile::depth_fault(json) {
+            return Err(Issues::from(fault).into());
+        }
+        let compiled = match rules {
+            EnforcedRules::All => Compiled::enforced(json.clone(), Widths::Ignored)?,
+            EnforcedRules::AllAndWidths => Compiled::enforced(json.clone(), Widths::Checked)?,
+            EnforcedRules::None => Compiled::shown(json.clone())?,
+        };
+        Ok(Self { compiled, custom: custom_check.then(|| Validator::new(|_| Ok(()))), is_raw: true })
     }
 
     /// Creates the schema of the closed empty object: no parameters.
@@ -275,6 +305,16 @@ impl Schema {
         read::from_text(&self.compiled.arena, self.custom.as_ref(), text, options, Purpose::Decide, |value| value)
     }
 
+    /// Checks argument text without reading it into a type, and returns the text to pass on: the given one, unless a
+    /// repair, a repeated key that is allowed, or an integer written as a float requires another.
+    pub(crate) fn check_arguments<'t>(
+        &self,
+        text: &'t str,
+        options: &DecodeOptions,
+    ) -> Result<Decoded<Cow<'t, str>>, Issues> {
+        read::checked_text(&self.compiled.arena, self.custom.as_ref(), text, options)
+    }
+
     /// Deserializes a tree into a type, with the same checks as [`decode`](Schema::decode).
     pub fn decode_value<T: DeserializeOwned>(&self, value: &Value) -> Result<T, Issues> {
         limit::within_depth(value)?;
@@ -299,13 +339,20 @@ impl Schema {
     }
 
     /// Returns how values are checked, as data: the same JSON may be enforced or only shown to the model.
-    #[cfg(feature = "approval")]
-    pub(crate) fn validation_mode(&self) -> Value {
-        json!({
-            "enforced": !self.takes_anything(),
-            "integer_widths": self.compiled.widths == Widths::Checked,
-            "own_check": self.custom.is_some(),
-        })
+    #[must_use]
+    pub fn enforcement(&self) -> Enforcement {
+        let rules = match self.compiled.widths {
+            _ if self.takes_anything() && !states_nothing(self.as_json()) => EnforcedRules::None,
+            _ if self.takes_anything() => EnforcedRules::All,
+            Widths::Checked => EnforcedRules::AllAndWidths,
+            Widths::Ignored => EnforcedRules::All,
+        };
+        Enforcement { rules, custom_check: self.custom.is_some() }
+    }
+
+    /// Reports whether a result may lack a value: the schema enforces nothing, or accepts `null` alone.
+    pub(crate) fn allows_no_value(&self) -> bool {
+        self.custom.is_none() && (self.takes_anything() || self.compiled.json == json!({"type": "null"}))
     }
 
     fn takes_anything(&self) -> bool {
@@ -325,6 +372,14 @@ impl Schema {
             let compiled = Compiled { json: Value::Bool(false), widths: Widths::Checked, arena: Arena::never() };
             Self { compiled: Arc::new(compiled), custom: None, is_raw: false }
         })
+    }
+}
+
+/// Reports whether a schema states no rule: `{}` or `true`.
+pub(crate) fn states_nothing(json: &Value) -> bool {
+    match json {
+        Value::Object(keywords) => keywords.is_empty(),
+        json => json == &Value::Bool(true),
     }
 }
 
@@ -359,10 +414,10 @@ impl Compiled {
 
     /// Compiles a raw schema that is enforced.
     #[cfg(feature = "validate")]
-    fn enforced(json: Value) -> Result<Arc<Self>, SchemaError> {
-        Self::shared(json, Widths::Ignored, |json| {
+    fn enforced(json: Value, widths: Widths) -> Result<Arc<Self>, SchemaError> {
+        Self::shared(json, widths, |json| {
             let draft = Draft::detect(json)?;
-            compile(SchemaSource { schema: json, draft, widths: Widths::Ignored })
+            compile(SchemaSource { schema: json, draft, widths })
         })
     }
 

@@ -24,13 +24,19 @@ mod draft;
 mod empty_params;
 mod failure_mode;
 mod fault;
+mod icon;
 mod identity;
 mod kind;
 mod limit;
 mod name_mapper;
 mod prepare;
 mod provider;
+mod provider_option;
+#[cfg(feature = "validate")]
+mod rebuild;
+mod schema_json;
 mod slot;
+mod stored_descriptor;
 mod terminal;
 
 use std::any::Any;
@@ -40,16 +46,18 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 pub use self::annotation::{
-    Annotation, Annotations, Destructive, Idempotent, Meta, OpenWorld, Readonly, Strict, Title,
+    Annotation, Annotations, DescribedAnnotation, Destructive, Icons, Idempotent, Meta, OpenWorld, Readonly, Strict,
+    Title, Version,
 };
 pub use self::approval::{ApprovalCx, ApprovalNeed, ApprovalPolicy, PolicyError};
 pub use self::builder::ToolBuilder;
 use self::definition::Definition;
-pub use self::descriptor::{DescriptorKind, Hints, SchemaJson, ToolDescriptor};
-pub use self::dialect::{Dialect, Loss, Rendered};
+pub use self::descriptor::{DescriptorKind, Hints, ToolDescriptor};
+pub use self::dialect::{Dialect, Loss, LossKind, RenderFault, Rendered};
 pub use self::empty_params::EmptyParams;
 pub use self::failure_mode::FailureMode;
 pub use self::fault::{DefinitionError, DefinitionFault, MAX_NAME_LEN, NameFault, SchemaPart};
+pub use self::icon::{Icon, IconTheme};
 pub use self::identity::ToolIdentity;
 pub(crate) use self::kind::Execution;
 pub use self::kind::ToolKind;
@@ -58,7 +66,9 @@ pub use self::name_mapper::{NameClash, NameMapError, NameMapper};
 pub use self::prepare::MissingHandler;
 pub(crate) use self::prepare::NO_APPROVAL;
 pub use self::provider::{ProviderDefinition, ProviderTool};
-pub use self::slot::{Inferred, Open, Slot, Typed};
+pub use self::provider_option::{CacheControl, ProviderOptions};
+pub use self::schema_json::SchemaJson;
+pub use self::slot::{Fixed, Inferred, Open, Slot};
 use crate::call::ToolCall;
 use crate::content::ContentPart;
 use crate::handler::Handler;
@@ -76,7 +86,7 @@ text_id! {
 
 text_id! {
     /// The identity of a tool, independent of its name: the name at creation, or `vendor.tool` for a provider-defined
-    /// tool. Renaming the tool does not change it.
+    /// tool. Renaming the tool does not change it; a namespace prefixes it, except for a provider-defined tool.
     ToolId
 }
 
@@ -100,26 +110,17 @@ struct Inner {
     handler: Option<Arc<dyn Handler>>,
     /// The middleware around the handler, outermost last.
     layers: Layers,
+    /// Set if a call needs no more than its checks and its handler. See [`is_plain`].
+    is_plain: bool,
     descriptor: OnceLock<Arc<ToolDescriptor>>,
     #[cfg(feature = "approval")]
     digest: OnceLock<String>,
 }
 
-impl Tool {
-    /// Reports whether a call needs no more than its checks and its handler. See [`Definition::is_plain`].
-    pub(crate) fn is_plain(&self) -> bool {
-        let Inner {
-            definition,
-            // Both are part of preparing a call.
-            handler: _,
-            layers: _,
-            // These are computed from the definition.
-            descriptor: _,
-            #[cfg(feature = "approval")]
-                digest: _,
-        } = &*self.0;
-        definition.is_plain()
-    }
+/// Reports whether a call needs no more than its checks and its handler. Middlewares are part of preparing a call. See
+/// [`Definition::is_plain`].
+fn is_plain(definition: &Definition, handler: Option<&dyn Handler>) -> bool {
+    definition.is_plain() && handler.is_none_or(|handler| !handler.needs_run())
 }
 
 /// Constructors.
@@ -178,6 +179,12 @@ impl Tool {
         &self.definition().kind
     }
 
+    /// Returns the version of the tool.
+    #[must_use]
+    pub fn version(&self) -> Option<&str> {
+        self.annotations().version()
+    }
+
     /// Returns the title for people.
     #[must_use]
     pub fn title(&self) -> Option<&str> {
@@ -207,6 +214,12 @@ impl Tool {
     #[must_use]
     pub fn failure(&self) -> &Schema {
         &self.definition().failure
+    }
+
+    /// Returns the schema of the values that a call emits, if it is declared.
+    #[must_use]
+    pub fn emits(&self) -> Option<&Schema> {
+        self.definition().emits.as_ref()
     }
 
     /// Returns how a failed call is reported to the calling code.
@@ -257,10 +270,9 @@ impl Tool {
         self.parameters().as_json()
     }
 
-    /// Returns the JSON Schema of the parameters in a dialect, and the constraints that the dialect can't express.
-    #[must_use]
-    pub fn json_schema_for(&self, dialect: &dyn Dialect) -> Rendered {
-        dialect.parameters(self.parameters())
+    /// Renders the JSON Schema of the parameters in a dialect.
+    pub fn json_schema_for(&self, dialect: &dyn Dialect) -> Result<Rendered, RenderFault> {
+        dialect.render(self.parameters())
     }
 
     /// Returns the provider's part of a provider-defined tool.
@@ -321,6 +333,7 @@ impl Tool {
 impl Tool {
     fn assemble(definition: Definition, handler: Option<Arc<dyn Handler>>, layers: Layers) -> Self {
         Self(Arc::new(Inner {
+            is_plain: is_plain(&definition, handler.as_deref()),
             definition,
             handler,
             layers,
@@ -337,6 +350,11 @@ impl Tool {
 
     fn definition(&self) -> &Definition {
         &self.0.definition
+    }
+
+    /// Reports whether a call can take the fast path.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.0.is_plain
     }
 
     pub(crate) fn handler(&self) -> Option<&dyn Handler> {

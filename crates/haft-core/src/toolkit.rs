@@ -18,6 +18,7 @@ mod compose;
 mod dynamic;
 mod error;
 mod filter;
+mod live;
 mod merge;
 mod namespace;
 mod provision;
@@ -172,9 +173,13 @@ impl<S> Toolkit<S> {
         S: ProvideAll<M::Services>,
     {
         self.needs.push(<S as ProvideAll<M::Services>>::register);
-        let layer = Layer::new(middleware);
+        self.wrap_in(&Layer::new(middleware))
+    }
+
+    /// Adds a middleware that other toolkits may share.
+    pub(crate) fn wrap_in(mut self, layer: &Layer) -> Self {
         for entry in &mut self.set_mut().entries {
-            entry.tool = entry.tool.wrap_in(&layer);
+            entry.tool = entry.tool.wrap_in(layer);
         }
         self
     }

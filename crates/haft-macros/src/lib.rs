@@ -1,4 +1,5 @@
-//! The macros of haft: `#[tool]`, `toolkit![]`, `#[derive(Services)]` and `#[derive(Failure)]`.
+//! The macros of haft: `#[tool]`, `toolkit![]`, `#[derive(Services)]`, `#[derive(Failure)]` and
+//! `#[derive(ToolCalls)]`.
 //!
 //! Use them through the crate `haft`, which documents each with examples. This file only converts the compiler's
 //! tokens into those of `proc_macro2` and back; the work is done by functions that tests can call. Macros expand to
@@ -14,6 +15,7 @@ mod name;
 mod nearest;
 mod services;
 mod tool;
+mod tool_calls;
 mod toolkit;
 
 use proc_macro::TokenStream;
@@ -40,4 +42,10 @@ pub fn derive_services(item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Failure, attributes(failure))]
 pub fn derive_failure(item: TokenStream) -> TokenStream {
     failure::expand(item.into()).into()
+}
+
+/// Expands to public names of the crate `haft`, which documents it with examples.
+#[proc_macro_derive(ToolCalls, attributes(tool_calls, other, handler))]
+pub fn derive_tool_calls(item: TokenStream) -> TokenStream {
+    tool_calls::expand(item.into()).into()
 }

@@ -21,6 +21,8 @@ const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
 /// - Failures marked [`retryable`](ToolFailure::retryable) are repeated if the same call may succeed later: those of kind
 ///   `timed_out`, `execution_error` and `tool_failed`, and of kinds of the application. Failures that the model has to
 ///   correct first, such as `input_validation_error`, are not. [`when`](Self::when) replaces this rule.
+/// - An `outcome_unknown` is not retryable, because the call may have had its effects. If it can be repeated all the same,
+///   by the next rule, it is: repeating it is the way to learn the outcome.
 /// - A call whose handler began is never repeated, unless its tool is idempotent: annotated
 ///   [`Idempotent`](haft_core::Idempotent), or [`Readonly`](haft_core::Readonly) with idempotence unspecified. No setting
 ///   changes this.
@@ -117,9 +119,11 @@ impl Retry {
 fn may_be_temporary(failure: &ToolFailure) -> bool {
     // Compared by name: a custom kind that is spelled like a known one is the known one.
     let kind = FailureKind::ALL.into_iter().find(|kind| *kind == failure.kind);
-    let transient =
-        matches!(kind, None | Some(FailureKind::TimedOut | FailureKind::ExecutionError | FailureKind::ToolFailed));
-    transient && failure.retryable
+    match kind {
+        None | Some(FailureKind::TimedOut | FailureKind::ExecutionError | FailureKind::ToolFailed) => failure.retryable,
+        Some(FailureKind::OutcomeUnknown) => true,
+        Some(_) => false,
+    }
 }
 
 impl fmt::Debug for Retry {

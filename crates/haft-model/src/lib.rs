@@ -5,6 +5,8 @@
 //!      ↑          (a provider, ScriptedModel, Cassette)    │
 //!      │                                                   ↓
 //!      └──── LoopState <── results <── Toolkit::run <── its calls
+//!                                         ↑ Snapshot
+//!                                     ToolSource
 //!            TurnLoop repeats this and emits LoopEvents
 //! ```
 //!

@@ -50,7 +50,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use haft_core::{ApprovalResponse, Backoff, Cancellation, RunOptions, Toolkit};
+use haft_core::{ApprovalResponse, Backoff, Cancellation, RunOptions, ToolSource};
 
 pub use self::after_turn::{AfterTurn, Flow};
 pub use self::budget::{Budget, Spent};
@@ -117,7 +117,7 @@ type DecideFn = dyn Fn(AfterTurn) -> Pin<Box<dyn Future<Output = Flow> + Send>> 
 #[derive(Clone)]
 struct Settings {
     model: Arc<dyn LanguageModel>,
-    kit: Toolkit,
+    source: Arc<dyn ToolSource>,
     options: RunOptions,
     max_turns: u32,
     budget: Budget,
@@ -132,10 +132,41 @@ struct Settings {
 impl TurnLoop {
     /// Creates a loop of this model and these tools: at most 16 turns, at most five equal calls, two retries, until the
     /// model makes no more calls.
-    pub fn new(model: impl LanguageModel + 'static, kit: Toolkit) -> Self {
+    ///
+    /// The tools are a [`Toolkit`](haft_core::Toolkit) or any other [`ToolSource`]. Each turn takes one snapshot of the
+    /// source: the model is offered the tools of the snapshot, and its calls run on them, whatever changes meanwhile. A
+    /// change counts from the next turn on. Calls that waited for a verdict are resumed with a new snapshot: if the
+    /// definition of the tool is the one that approval was requested for, an approved call runs; if it has changed,
+    /// approval is requested again; and if the tool is gone, the call fails with `unknown_tool`.
+    ///
+    /// ```
+    /// use haft_core::{Item, SharedToolkit, Tool, ToolCall, TurnRequest};
+    /// use haft_model::{Expect, ScriptedModel, ScriptedTurn, TurnLoop};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let tools = SharedToolkit::default();
+    /// let plugins = tools.clone();
+    /// tools.add(Tool::new("install").handler(move |name: String, _cx| {
+    ///     let greet = Tool::new(name).handler(|(), _cx| async { "hello" });
+    ///     let is_added = greet.is_ok_and(|greet| plugins.add(greet).is_ok());
+    ///     async move { is_added }
+    /// })?)?;
+    ///
+    /// let model = ScriptedModel::default()
+    ///     .then(ScriptedTurn::calls([ToolCall::new("c1", "install", "\"greet\"")]).expect(Expect::new().tools(["install"])))
+    ///     .then(ScriptedTurn::calls([ToolCall::new("c2", "greet", "")]).expect(Expect::new().tools(["install", "greet"])))
+    ///     .then("It says hello.");
+    /// let outcome = TurnLoop::new(model.clone(), tools).start(TurnRequest::new("any", vec![Item::user("Greet me!")])).finish().await;
+    /// assert_eq!(outcome.state.text(), "It says hello.");
+    /// model.finish()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn new(model: impl LanguageModel + 'static, source: impl ToolSource + 'static) -> Self {
         Self(Arc::new(Settings {
             model: Arc::new(Isolated::new(model)),
-            kit,
+            source: Arc::new(Isolated::new(source)),
             options: RunOptions::new(),
             max_turns: MAX_TURNS,
             budget: Budget::new(),
@@ -277,8 +308,9 @@ impl TurnLoop {
     /// # }
     /// ```
     pub fn verdict(&self, state: &mut LoopState, response: ApprovalResponse) -> Result<(), StateError> {
-        let Settings { kit, options, .. } = &*self.0;
-        state.verdict(response, |request, response| kit.check_verdict(options, request, response))
+        let Settings { source, options, .. } = &*self.0;
+        let snapshot = source.snapshot();
+        state.verdict(response, |request, response| snapshot.toolkit().check_verdict(options, request, response))
     }
 
     fn changed(mut self, change: impl FnOnce(&mut Settings)) -> Self {
@@ -290,7 +322,6 @@ impl TurnLoop {
 impl fmt::Debug for TurnLoop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TurnLoop")
-            .field("kit", &self.0.kit)
             .field("options", &self.0.options)
             .field("max_turns", &self.0.max_turns)
             .field("budget", &self.0.budget)

@@ -42,7 +42,7 @@
 //! times, and any other verdict that does not fit denies the call.
 //!
 //! Run options set a lifetime for requests (`approval_lifetime`), signing keys (`approval_keys`), a memory
-//! (`approval_memory`) and an audit log (`audit`: who decided what, when, under which rule). A signature proves that this
+//! (`approval_memory`) and an audit log (`audit`: who decided what, when and under which rule, and which calls a permit denied). A signature proves that this
 //! application sent the request, not that a person agreed: who may decide, and how far a scope may reach, is for the
 //! server that accepts verdicts.
 //!
@@ -80,9 +80,9 @@
 #[doc(inline)]
 pub use haft_core::{
     ApprovalAnswer, ApprovalCx, ApprovalDecision, ApprovalId, ApprovalNeed, ApprovalOutcome, ApprovalPolicy,
-    ApprovalRecord, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope, Approve, ApprovedCall,
-    IntoApprovalAnswer, PolicyError, RejectedVerdict, RequestSignature, RequestedCall, Suspended, SuspendedError,
-    VerdictFault,
+    ApprovalRecord, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope, Approve, ApprovedCall, AuditRecord,
+    DenialRecord, IntoApprovalAnswer, PolicyError, RejectedVerdict, RequestSignature, RequestedCall, Suspended,
+    SuspendedError, VerdictFault,
 };
 // approvals that leave the run
 #[cfg(feature = "approval")]

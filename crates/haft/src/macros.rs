@@ -146,6 +146,7 @@
 /// | `timeout = "30s"`, `idle_timeout = "5s"` | the longest a call may take, or be without progress (`ms`, `s`, `m`, `h`); a function that never awaits is not interrupted |
 /// | `concurrency = 4`, `"exclusive"`, `"shared"` | the calls that may run concurrently |
 /// | `concurrency(key = "disk")` | no concurrent call with the same key |
+/// | `emits = Type` | the type of the values that the function emits with [`Cx::emit`](crate::tool::Cx::emit): described, checked, and read with [`Emits::read_event`](crate::tool::Emits::read_event) |
 /// | `emit_buffer = 16`, `"unbounded"` | the number of emitted values that may wait to be read |
 /// | `output_cap = 65536`, `overflow = "truncate"` | the largest result in bytes, failures included; a larger one fails (the default) or is truncated |
 /// | `blocking` | the function blocks, so it runs on a thread for blocking work |
@@ -296,3 +297,66 @@ pub use haft_macros::Services;
 /// assert_eq!(WeatherError::OutOfRange(3).message(), "out of range");
 /// ```
 pub use haft_macros::Failure;
+
+/// Implements [`ToolCalls`](crate::run::ToolCalls) for an enum with one variant for each tool, so that a `match` over a
+/// model's calls is exhaustive.
+///
+/// A variant is `Name(Typed<Tool>)`, for any type that is a tool; [`Typed`](crate::run::Typed) holds the call beside its
+/// decoded parameters. Two tools with one name do not compile. Calls of other tools go to the variant
+/// `#[other] Other(ToolCall)`; without one they are an error, which turns into the result to answer with, as invalid
+/// arguments do.
+///
+/// `toolkit()` on the enum creates the toolkit of its tools, so that neither can lack one. A tool that a value handles is
+/// marked `#[handler]`, and the values are the arguments of `toolkit`, in order. As with
+/// [`toolkit!`](macro@crate::toolkit), the result is a [`Toolkit<S>`](crate::toolkit::Toolkit) that may still lack its state.
+/// `#[tool_calls(crate = path)]` sets the path of haft, if it is not `::haft`.
+///
+/// ```
+/// use haft::prelude::*;
+/// use haft::run::{ToolCalls, Typed};
+/// use haft::tool::{Handle, NoFailure, ToolType};
+///
+/// /// Current weather for a city.
+/// #[tool]
+/// fn get_weather(city: String, #[schemars(range(max = 14))] days: u8) -> String { format!("{city}: {days} sunny days") }
+///
+/// struct Multiply { by: i64 }
+/// # impl ToolType for Multiply {
+/// #     const NAME: &'static str = "multiply";
+/// #     type Params = i64;
+/// #     type Success = i64;
+/// #     type Failure = NoFailure;
+/// #     type Services = ();
+/// # }
+/// # impl Handle for Multiply {
+/// #     async fn handle(&self, number: i64, _cx: &Cx) -> Result<i64, HandlerError> { Ok(number.saturating_mul(self.by)) }
+/// # }
+///
+/// #[derive(Debug, ToolCalls)]
+/// enum AppCall {
+///     GetWeather(Typed<GetWeather>),
+///     #[handler]
+///     Multiply(Typed<Multiply>),
+///     #[other]
+///     Other(ToolCall),
+/// }
+///
+/// let kit: Toolkit = AppCall::toolkit(Multiply { by: 3 });
+/// assert_eq!(kit.names().collect::<Vec<_>>(), ["get_weather", "multiply"]);
+///
+/// let calls = [
+///     ToolCall::new("c1", "get_weather", r#"{"city": "Oslo", "days": 3}"#),
+///     ToolCall::new("c2", "search", r#"{"query": "Oslo"}"#),
+/// ];
+/// for call in &calls {
+///     match AppCall::decode(call)? {
+///         AppCall::GetWeather(typed) => assert_eq!((typed.call_id().as_str(), typed.params.days), ("c1", 3)),
+///         AppCall::Multiply(typed) => unreachable!("{}", typed.params),
+///         AppCall::Other(call) => assert_eq!(call.name, "search"),
+///     }
+/// }
+/// let invalid = AppCall::decode(ToolCall::new("c3", "get_weather", "{}")).unwrap_err();
+/// assert_eq!(invalid.to_result().failure().unwrap().kind, FailureKind::InputValidationError);
+/// # Ok::<_, haft::run::CallDecodeError>(())
+/// ```
+pub use haft_macros::ToolCalls;

@@ -1,4 +1,5 @@
-//! The names that most programs with tools use, in one import: at most 30.
+//! The names that most programs with tools use, in one import: at most 30. The trait [`ToolType`] is in scope without a
+//! name, so that `GetWeather::decode(&call)` and `GetWeather::read(&result)` work.
 //!
 //! ```
 //! use haft::prelude::*;
@@ -10,6 +11,8 @@
 //! let kit: Toolkit = toolkit![Length];
 //! assert_eq!(kit.len(), 1);
 //! ```
+//!
+//! [`ToolType`]: crate::tool::ToolType
 
 pub use crate::JsonSchema;
 #[cfg(feature = "approval")]
@@ -22,7 +25,7 @@ pub use crate::model::{LanguageModel, ScriptedModel, TurnLoop};
 pub use crate::run::{
     FailureKind, Outcome, Permission, Permit, RunOptions, ToolCall, ToolEvent, ToolFailure, ToolResult,
 };
-pub use crate::tool::{Cx, Failure, HandlerError, Readonly, Tool};
+pub use crate::tool::{Cx, Failure, HandlerError, Readonly, Tool, ToolType as _};
 pub use crate::toolkit::{Services, Toolkit};
 #[cfg(feature = "macros")]
 pub use crate::{tool, toolkit};

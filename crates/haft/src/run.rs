@@ -23,7 +23,7 @@
 //! | call a tool from the program, with its types | [`kit.call(params)`](Toolkit::call), [`call_with`](Toolkit::call_with) | the success type, or [`CallError`] |
 //! | decide first, run later | [`plan_from_map`](Toolkit::plan_from_map), [`plan_from_queue`](Toolkit::plan_from_queue) | a plan: `kit.run(plan)`, or `plan.into_run()` |
 //! | go on with a suspended run | [`kit.resume(suspended, verdicts)`](Toolkit::resume), [`resume_with`](Toolkit::resume_with) | [`Run`] |
-//! | serve anything that lists and runs tools | [`Dispatch`] | a stream of events |
+//! | serve any source of tools, also a live one | [`source.run_calls(calls, options)`](Dispatch::run_calls), [`list`](Dispatch::list), [`resume_calls`](Dispatch::resume_calls) | [`Run`] |
 //!
 //! And with a [`Run`]: read its events with [`next`](Run::next) or as a stream;
 //! [`collect_results`](Run::collect_results) for the results in call order;
@@ -69,6 +69,51 @@
 //! | [`Started`](ToolEvent::Started) | an attempt reaches the handler; with [`started_events`](RunOptions::started_events) only | one per attempt |
 //! | [`Progress`](ToolEvent::Progress), [`Preliminary`](ToolEvent::Preliminary) | the handler emits a value | any number |
 //! | [`Output`](ToolEvent::Output) | the call has its result; the last event of its call | exactly one |
+//!
+//! # Reading what a model did
+//!
+//! A call is text until it is decoded. The type of a tool decodes its calls, with the checks of a run and without running
+//! anything, and reads its results:
+//!
+//! | to read | use | returns |
+//! |---|---|---|
+//! | the parameters of a call | `GetWeather::decode(&call)`, see [`ToolType::decode`] | its parameters, or [`CallDecodeError`] |
+//! | a call with its id and parameters | [`Typed::<GetWeather>::decode(call)`](Typed::decode) | [`Typed`] |
+//! | a result | `GetWeather::read(&result)`, see [`ToolType::read`] | the success type, or [`CallError`] |
+//! | a preliminary or final result of [`try_run_call`](Toolkit::try_run_call) | [`handled.typed::<GetWeather>()`](HandlerResult::typed) | the success type, or [`CallError`] |
+//! | any call of the program's tools | [`#[derive(ToolCalls)]`](macro@crate::ToolCalls) on an enum | a variant of the enum, for an exhaustive `match` |
+//!
+//! ```
+//! use haft::prelude::*;
+//! use haft::run::{ToolCalls, Typed};
+//!
+//! /// Deletes a file.
+//! #[tool]
+//! async fn delete_file(path: String) -> bool { !path.is_empty() }
+//!
+//! /// Lists the files.
+//! #[tool]
+//! async fn list_files() -> Vec<String> { vec!["a.txt".to_owned()] }
+//!
+//! #[derive(ToolCalls)]
+//! enum FileCall {
+//!     Delete(Typed<DeleteFile>),
+//!     List(Typed<ListFiles>),
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let kit: Toolkit = FileCall::toolkit();
+//! let call = ToolCall::new("c1", "delete_file", r#"{"path": "a.txt"}"#);
+//! let text = match FileCall::decode(&call)? {
+//!     FileCall::Delete(typed) => format!("{} deletes {}", typed.call_id(), typed.params.path),
+//!     FileCall::List(_) => "lists files".to_owned(),
+//! };
+//! assert_eq!(text, "c1 deletes a.txt");
+//! assert!(DeleteFile::read(&kit.run_call(&call).await)?);
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! # Identity
 //!
@@ -139,7 +184,7 @@
 //!   results. Without a subscriber it costs one load.
 
 #[allow(unused_imports, reason = "for links")]
-use haft_core::Toolkit;
+use haft_core::{ToolType, Toolkit};
 
 // calls and their results
 #[doc(inline)]
@@ -147,9 +192,16 @@ pub use haft_core::{CallId, CustomKind, FailureKind, Outcome, ToolCall, ToolFail
 // runs
 #[doc(inline)]
 pub use haft_core::{
-    CallError, Continuation, Dispatch, EventStream, FailureClass, FailureOrigin, HandlerResult, HandlerResults, Run,
-    RunCall, RunError, RunId, RunOptions, Step, ToolEvent, TryRun, UnknownEvent,
+    CallError, Continuation, Dispatch, FailureClass, FailureOrigin, HandlerResult, HandlerResults, Run, RunCall,
+    RunError, RunId, RunOptions, Step, ToolEvent, TryRun, UnknownEvent,
 };
+// calls and results with the types of their tools
+#[doc(inline)]
+pub use haft_core::{CallDecodeError, CallVariant, ToolCalls, Typed};
 // permits
 #[doc(inline)]
 pub use haft_core::{CallArguments, Permission, Permit, Permitting};
+
+#[cfg(feature = "macros")]
+#[doc(inline)]
+pub use haft_macros::ToolCalls;

@@ -70,8 +70,8 @@
 //! | signal | the application's loop, which reads it with [`Tool::decode_args`] | [`Tool::signal`] |
 //! | interaction | a person or system outside, later | [`Tool::interaction`] |
 //!
-//! Settings that a kind cannot honour are faults of the definition: limits, dependencies, a failure mode or
-//! `to_model_output` on a tool without a handler, and an approval policy on a tool that its provider executes.
+//! Settings that a kind cannot honour are faults of the definition: limits, dependencies, a failure mode,
+//! `to_model_output` or `emits` on a tool without a handler, and an approval policy on a tool that its provider executes.
 //!
 //! # Handlers
 //!
@@ -83,6 +83,91 @@
 //! | [`try_handler_mixed`](ToolBuilder::try_handler_mixed) | `Result<T, HandlerError<E>>`: either of the two |
 //! | [`stream_handler`](ToolBuilder::stream_handler) | [`Outputs`]: preliminary values, then the final one |
 //! | [`blocking_handler`](ToolBuilder::blocking_handler) and its `try_` forms | as above, on a thread for blocking work |
+//!
+//! # Emitted values
+//!
+//! A handler reports what it does while it runs: [`Cx::emit`] and [`Cx::progress`] send values to the reader of the run's
+//! events, [`Cx::preliminary`] an early form of the result. A tool may declare the type of what it emits. Then the type is
+//! part of its descriptor, a value of another type is an error to the handler and does not reach the reader, and the
+//! reader gets Rust values from [`Emits::read_event`]:
+//!
+//! ```
+//! use haft::prelude::*;
+//! use haft::tool::Emits;
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+//! struct Copied { file: String }
+//!
+//! /// Copies all files.
+//! #[tool(emits = Copied)]
+//! async fn copy_all(cx: &Cx) -> Result<u32, HandlerError> {
+//!     cx.emit(Copied { file: "a.txt".to_owned() }).await?;
+//!     Ok(1)
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut run = toolkit![CopyAll].run([ToolCall::new("c1", "copy_all", "")]);
+//! while let Some(event) = run.next().await {
+//!     if let Some(copied) = CopyAll::read_event(&event) {
+//!         assert_eq!(copied?, Copied { file: "a.txt".to_owned() });
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A tool that is executed elsewhere, by another process or a server, is a definition and a function that forwards its
+//! calls: [`Tool::with_forward`], or [`forward`](crate::toolkit::DynamicTools::forward) for a whole set. The function gets
+//! the call with the text of its arguments, and returns a [`ToolOutput`](crate::run::ToolOutput) or a
+//! [`ToolFailure`](crate::run::ToolFailure) that reports truthfully whether the call was sent:
+//!
+//! ```
+//! use haft::prelude::*;
+//! use haft::tool::ForwardCx;
+//!
+//! let read = Tool::dynamic("read").define()?.with_forward(|_tool: Tool, _call: ToolCall, cx: ForwardCx| async move {
+//!     cx.mark_unsent();
+//!     // … connect; a refused connection has not started, so it may be repeated …
+//!     cx.mark_sending()?;
+//!     // … send and wait; without a reply nobody knows whether the call was executed …
+//!     Err(ToolFailure::new(FailureKind::OutcomeUnknown, ""))
+//! })?;
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Descriptors
+//!
+//! A [`ToolDescriptor`] is what the rest of the world knows of a tool: id, name, version, description, schemas, hints,
+//! icons, options for providers, annotations. It is plain data, so that a registry can store it, and another process can
+//! rebuild the tool from it, with schemas that are enforced as before:
+//!
+//! ```
+//! use haft::prelude::*;
+//! use haft::serde_json::{self, Value};
+//! use haft::tool::{CacheControl, ProviderOptions};
+//!
+//! let search = Tool::new("search")
+//!     .version("2.1")
+//!     .provider_options(ProviderOptions::new().cache_control(CacheControl::new()).deferred())
+//!     .handler(|query: String, _cx| async move { query })?;
+//! let stored = serde_json::to_string(&*search.descriptor())?;
+//!
+//! // Elsewhere, later:
+//! let rebuilt = Tool::from_descriptor(&serde_json::from_str(&stored)?)?;
+//! let kit: Toolkit = Toolkit::dynamic([rebuilt]).handler(|_tool, arguments: Value, _cx| async { arguments })?;
+//! assert_eq!(kit.get("search").unwrap().definition_digest(), search.definition_digest());
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - The [id](Tool::id) is the name at creation. Renaming keeps it, and a namespace prefixes it.
+//! - The [digest](ToolDescriptor::digest) covers what the model reads, what people decide by and how values are checked:
+//!   name, title, description, kind, schemas, hints and examples. Approvals are bound to it. Everything else may change
+//!   without another review: version, icons, options for providers, annotations of the application, metadata.
+//! - An annotation that implements [`DescribedAnnotation`] is part of the descriptor.
+//! - The schemas of a descriptor that was read from outside are compiled on request ([`SchemaJson::schema`]), so that a
+//!   long list costs little and one invalid tool does not affect the others.
 //!
 //! # Details
 //!
@@ -99,19 +184,20 @@
 // definitions
 #[doc(inline)]
 pub use haft_core::{
-    Annotation, Annotations, Concurrency, DefinitionError, DefinitionFault, DescriptorKind, Destructive, EmitBuffer,
-    EmptyParams, ExecutionLimits, FailureMode, Hints, Idempotent, MAX_NAME_LEN, Meta, MissingHandler, NameFault,
-    OnOverflow, OpenWorld, OutputCap, Readonly, SchemaJson, SchemaPart, Strict, Title, Tool, ToolBuilder,
-    ToolDescriptor, ToolId, ToolKind, ToolName,
+    Annotation, Annotations, CacheControl, Concurrency, DefinitionError, DefinitionFault, DescribedAnnotation,
+    DescriptorKind, Destructive, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Hints, Icon, IconTheme, Icons,
+    Idempotent, MAX_NAME_LEN, Meta, MissingHandler, NameFault, OnOverflow, OpenWorld, OutputCap, ProviderOptions,
+    Readonly, SchemaJson, SchemaPart, Strict, Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolKind, ToolName,
+    Version,
 };
 // the types of a builder
 #[doc(inline)]
-pub use haft_core::{BuilderOf, Inferred, Open, Slot, Typed};
+pub use haft_core::{BuilderOf, Fixed, Inferred, Open, Slot};
 // handlers and their context
 #[doc(inline)]
 pub use haft_core::{
-    BoxError, Caller, Cancellation, Cx, EmitError, Emitted, Emitter, Failure, Handle, HandlerError, HandlerOutput,
-    NoFailure, NoFinalOutput, Outputs, StaticTool, ToolType,
+    BoxError, Caller, Cancellation, Cx, EmitError, Emits, Emitted, Emitter, Failure, ForwardCx, Handle, HandlerError,
+    HandlerOutput, NoFailure, NoFinalOutput, Outputs, StaticTool, ToolType,
 };
 // tools that a provider defines
 #[doc(inline)]

@@ -38,16 +38,65 @@
 //! - [`merge`](Toolkit::merge) lets the later tool win; [`compose`](Toolkit::compose) reports every collision.
 //! - [`namespace`](Toolkit::namespace), [`filter`](Toolkit::filter) and [`wrap`](Toolkit::wrap) apply to all tools;
 //!   [`with_handler`](Toolkit::with_handler) replaces one handler and leaves the descriptor as it was, byte for byte.
-//! - [`Toolkit::dynamic`] takes definitions that are discovered at run time.
+//! - [`Toolkit::dynamic`] takes definitions that are discovered at run time. Its
+//!   [`forward`](DynamicTools::forward) is for tools that another process or server executes.
 //! - A toolkit that lacks a handler or a service runs nothing: [`ensure_runnable`](Toolkit::ensure_runnable) reports at
 //!   start-up everything that is missing.
 //! - Where nothing else determines the state of a toolkit, annotate it: `let kit: Toolkit = toolkit![…];`.
+//!
+//! # Tools that change
+//!
+//! A [`ToolSource`] is a live set of tools: it returns a [`Snapshot`], which is a toolkit and its generation, and
+//! reports changes. A [`SharedToolkit`] is one that the program itself changes; a registry or the client of another
+//! server implements the trait. A [`Toolkit`] is a source that never changes. [`TurnLoop`](crate::model::TurnLoop) takes
+//! any source, and [`Dispatch`](crate::run::Dispatch) lists the tools and runs calls on any.
+//!
+//! ```
+//! use haft::prelude::*;
+//! use haft::run::Dispatch;
+//! use haft::toolkit::{SharedToolkit, ToolSource};
+//!
+//! /// Adds two numbers.
+//! #[tool]
+//! fn add(a: i64, b: i64) -> i64 { a + b }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let own: Toolkit = toolkit![Add];
+//! let plugins = SharedToolkit::default();
+//! let all = own.merged(plugins.clone().namespaced("plugin")?);
+//!
+//! let seen = all.snapshot();
+//! plugins.add(Tool::new("ping").handler(|(), _cx| async { "pong" })?)?;
+//! all.changed(seen.generation()).await;
+//! assert_eq!(all.list(&RunOptions::new()).len(), 2);
+//!
+//! let run = all.run_calls(vec![ToolCall::new("c1", "plugin__ping", "").into()], RunOptions::new());
+//! plugins.remove("ping");
+//! assert_eq!(run.collect_results().await[0].to_model_text(), "pong");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - A run uses one snapshot to the end, and a turn of a loop does: what was shown to the model is what runs. A change
+//!   counts for the next run and the next turn.
+//! - A call that was suspended is resumed with the current tools. If the definition is the one that approval was
+//!   requested for, an approved call runs; if it has changed, approval is requested again; if the tool is gone, the call
+//!   fails with `unknown_tool`.
+//! - [`merged`](ToolSource::merged), [`composed`](ToolSource::composed), [`namespaced`](ToolSource::namespaced),
+//!   [`filtered`](ToolSource::filtered), [`wrapped`](ToolSource::wrapped) and [`mapped`](ToolSource::mapped) make sources
+//!   of sources. They derive the tools once for each generation. A tool that can't be part of the result (its name is
+//!   taken, or too long in the namespace) is left out, and [`Snapshot::faults`] reports it; the others stay.
+//! - Put sources that are not trusted in a namespace: a tool of a merged source replaces one with the same name.
 
 #[doc(inline)]
 pub use haft_core::{
     ComposeError, Describe, DuplicateToolName, DynamicTools, MissingToolService, NAMESPACE_SEPARATOR, NamespaceError,
     NamespaceFault, NotRunnable, ReplaceError, Serves, Shadowed, Toolkit, ToolkitError, ToolkitFault, Tools,
 };
+// live sets of tools
+#[doc(inline)]
+pub use haft_core::{Changed, Mapped, Merged, SharedToolkit, Snapshot, SourceFault, ToolSource};
 // services
 #[doc(inline)]
 pub use haft_core::{Dependency, MissingService, Needs, Provide, ProvideAll, ServiceList, Services};

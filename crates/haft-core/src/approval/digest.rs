@@ -12,14 +12,83 @@ use crate::call::ToolCall;
 use crate::canonical::canonical_text;
 use crate::json_text::JsonText;
 use crate::schema::{Limits, nests_within, read_tree, rounded_integer};
-use crate::tool::Tool;
+use crate::tool::{SchemaJson, Tool, ToolDescriptor};
 
 /// The prefix of every digest. It names the algorithm, so that digests of another one are never mistaken for these.
 const PREFIX: &str = "sha256:";
 
+/// The version of what a digest of a definition covers.
+const DEFINITION: u8 = 3;
+
+impl ToolDescriptor {
+    /// Returns a digest of the definition: what the model reads of the tool, what people decide by, and how values are
+    /// checked. These are the name, the title, the description, the kind, the hints, the examples, and the schemas of
+    /// parameters, results and declared failures, each with its enforcement.
+    ///
+    /// The id and the version are not covered, because a tool with another one may be the same; nor are the icons, the
+    /// options for providers, the strict mode, the annotations of the application and the metadata, which affect no
+    /// decision here and may change at any time.
+    ///
+    /// A tool that is rebuilt from its descriptor has the same digest, in any process. A changed digest means that the
+    /// tool must be reviewed again.
+    ///
+    /// ```
+    /// use haft_core::{Readonly, Tool};
+    ///
+    /// let greet = Tool::new("greet").handler(|name: String, _cx| async move { name })?;
+    /// let digest = greet.descriptor().digest();
+    /// assert_eq!(Tool::from_descriptor(&greet.descriptor())?.descriptor().digest(), digest);
+    /// assert_ne!(greet.annotate(Readonly(true)).descriptor().digest(), digest);
+    /// # Ok::<_, haft_core::DefinitionError>(())
+    /// ```
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let Self {
+            name,
+            title,
+            description,
+            kind,
+            input_schema,
+            output_schema,
+            failure_schema,
+            hints,
+            examples,
+            // The id is bound to an approval beside this digest.
+            id: _,
+            // Values that a call emits while it runs affect neither its arguments nor its result.
+            emits: _,
+            version: _,
+            icons: _,
+            provider_options: _,
+            strict: _,
+            annotations: _,
+            meta: _,
+        } = self;
+        // A tool reads these three in the same way whether they are stated or left out.
+        let described = input_schema.as_json().get("description").and_then(Value::as_str);
+        let output_schema = output_schema.as_ref().filter(|schema| !schema.is_unrestricted());
+        let failure_schema = failure_schema.as_ref().filter(|schema| !schema.accepts_nothing());
+        sha256(&canonical_text(&json!({
+            "v": DEFINITION,
+            "name": name,
+            "title": title,
+            "description": description.as_deref().or(described),
+            "kind": kind,
+            "hints": hints,
+            "examples": examples,
+            "input": digested(input_schema),
+            "output": output_schema.map(digested),
+            "failure": failure_schema.map(digested),
+        })))
+    }
+}
+
+fn digested(schema: &SchemaJson) -> Value {
+    json!({"schema": schema.as_json(), "enforcement": schema.enforcement()})
+}
+
 impl Tool {
-    /// Returns a digest of the tool's definition: name, descriptions, annotations, and the schemas of parameters,
-    /// results and declared failures together with how each schema is enforced. It is computed once.
+    /// Returns the [digest](ToolDescriptor::digest) of the tool's definition. It is computed once.
     ///
     /// ```
     /// use haft_core::Tool;
@@ -31,21 +100,7 @@ impl Tool {
     /// ```
     #[must_use]
     pub fn definition_digest(&self) -> &str {
-        self.cached_definition_digest(|| {
-            // Descriptors are plain data and always serialise. If one did not, its digest would match no other.
-            let described = serde_json::to_value(&*self.descriptor()).unwrap_or_default();
-            let [parameters, success, failure] = [self.parameters(), self.success(), self.failure()];
-            sha256(&canonical_text(&json!({
-                "v": 2,
-                "descriptor": described,
-                "failure": failure.as_json(),
-                "validation": {
-                    "parameters": parameters.validation_mode(),
-                    "success": success.validation_mode(),
-                    "failure": failure.validation_mode(),
-                },
-            })))
-        })
+        self.cached_definition_digest(|| self.descriptor().digest())
     }
 
     /// Returns the digest that binds an approval to a call of this tool with these decoded arguments.

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use super::audit::{AuditRecord, DenialRecord};
 #[cfg(feature = "approval")]
 use super::memory::{ApprovalMemory, CallIdentity};
 use super::record::{ApprovalOutcome, ApprovalRecord};
@@ -20,9 +21,10 @@ use crate::isolation::isolated;
 use crate::item::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule};
 use crate::timestamp::Timestamp;
 use crate::tool::Tool;
+use crate::version::FormatVersion;
 
 type ApprovalClock = dyn Fn() -> Timestamp + Send + Sync;
-type Auditor = dyn Fn(&ApprovalRecord) + Send + Sync;
+type Auditor = dyn Fn(&AuditRecord) + Send + Sync;
 
 /// The approval settings of a run.
 #[derive(Clone)]
@@ -146,10 +148,40 @@ impl Gate {
         if is_heard {
             drop(isolated(|| log(&record)));
         }
+        self.audit(AuditRecord::Approval(record));
+    }
+
+    /// Records that a permit denied a call: as a tracing event, and by the auditor.
+    pub(crate) fn record_denial(&self, call: &ToolCall, rule: Option<&str>, reason: &str, caller: Option<&Caller>) {
+        let is_heard = is_heard!("haft::permit", tracing::Level::INFO);
+        if self.auditor.is_none() && !is_heard {
+            return;
+        }
+        let record = DenialRecord {
+            v: FormatVersion::default(),
+            call_id: call.call_id.clone(),
+            tool: call.name.clone(),
+            rule: rule.map(Into::into),
+            reason: reason.to_owned(),
+            caller: caller.cloned(),
+            recorded_at: self.time_of_record(),
+        };
+        if is_heard {
+            drop(isolated(|| log_denial(&record)));
+        }
+        self.audit(AuditRecord::Denial(record));
+    }
+
+    fn audit(&self, record: AuditRecord) {
         if let Some(auditor) = &self.auditor {
             // The auditor only observes, so its panic must not affect the call.
             drop(isolated(|| auditor(&record)));
         }
+    }
+
+    /// Returns the time for a record. An outcome is recorded even if the clock failed.
+    fn time_of_record(&self) -> Timestamp {
+        self.now().unwrap_or(Timestamp::from_unix_millis(0))
     }
 
     /// Creates a record of a request's outcome.
@@ -159,9 +191,7 @@ impl Gate {
         caller: Option<&Caller>,
         outcome: ApprovalOutcome,
     ) -> ApprovalRecord {
-        // An outcome is recorded even if the clock failed.
-        let now = self.now().unwrap_or(Timestamp::from_unix_millis(0));
-        let mut record = ApprovalRecord::new(request, outcome, now);
+        let mut record = ApprovalRecord::new(request, outcome, self.time_of_record());
         record.caller = caller.cloned();
         record
     }
@@ -180,6 +210,18 @@ fn log(record: &ApprovalRecord) {
         who = record.who,
         caller = record.caller.as_ref().map(Caller::as_str),
         "approval"
+    );
+}
+
+/// Emits the record of a denied call as a tracing event.
+fn log_denial(record: &DenialRecord) {
+    tracing::info!(
+        target: "haft::permit",
+        call_id = record.call_id.as_str(),
+        tool = record.tool,
+        rule = record.rule,
+        caller = record.caller.as_ref().map(Caller::as_str),
+        "denied"
     );
 }
 

@@ -84,7 +84,12 @@ impl RunShared {
 /// Lookups.
 impl CallHandle {
     pub(crate) fn call_id(&self) -> &CallId {
-        &self.run_shared.calls[self.index].call_id
+        &self.call().call_id
+    }
+
+    /// Returns the call as it was when the run started: its arguments may have been edited since.
+    pub(crate) fn call(&self) -> &ToolCall {
+        &self.run_shared.calls[self.index]
     }
 
     /// Returns the id of the run.

@@ -2,7 +2,8 @@
 //!
 //! The size is counted in the form that the model would read: a text in plain form, any other value as its JSON; of
 //! content parts, text in plain form and every other part as its JSON, including its data; of a failure its message,
-//! and the issues and details that are sent beside it. The note about a truncation is added on top.
+//! the issues and details that are sent beside it, and its content parts. The note about a truncation is added on top.
+//! Metadata is not sent to the model and not counted.
 //!
 //! Only the outcome of running a tool is capped. The reason that a call was not run is reported in full: it is no
 //! output, and the cap of a hidden tool must not be revealed.
@@ -14,7 +15,7 @@ use crate::failure::{SHOWN_ISSUES, ToolFailure};
 use crate::failure_kind::FailureKind;
 use crate::issue::{CharBoundary, Issue, Issues};
 use crate::json_text::JsonText;
-use crate::output::ToolOutput;
+use crate::output::{Shown, ToolOutput};
 use crate::result::{Outcome, model_text, quoted};
 use crate::tool::{OnOverflow, OutputCap};
 
@@ -38,12 +39,12 @@ pub(super) fn cap_outcome(outcome: Outcome, cap: OutputCap) -> Outcome {
     }
 }
 
-fn cap_output(mut output: ToolOutput, most: usize, rule: OnOverflow) -> Outcome {
-    let size = match &output.model {
-        Some(parts) => parts.iter().map(part_bytes).sum(),
+fn cap_output(output: ToolOutput, most: usize, rule: OnOverflow) -> Outcome {
+    let size = match output.shown() {
+        Shown::Content(parts) => parts.iter().map(part_bytes).sum(),
         // A text is never longer than its JSON, which need not be decoded when it fits.
-        None if output.value.as_str().len() <= most => 0,
-        None => model_text(&output).len(),
+        Shown::Value(value) if value.as_str().len() <= most => 0,
+        Shown::Value(_) => model_text(&output).len(),
     };
     if size <= most {
         return output.into();
@@ -57,7 +58,10 @@ fn cap_output(mut output: ToolOutput, most: usize, rule: OnOverflow) -> Outcome 
             ToolFailure::new(FailureKind::OutputTooLarge, message).into()
         }
         OnOverflow::Truncate => {
-            let parts = output.model.take().unwrap_or_else(|| vec![ContentPart::text(model_text(&output))]);
+            let parts = match output.shown() {
+                Shown::Content(parts) => parts.to_vec(),
+                Shown::Value(_) => vec![ContentPart::text(model_text(&output))],
+            };
             output.for_model(shortened(parts, size, most)).into()
         }
     }
@@ -92,7 +96,9 @@ fn shortened(parts: Vec<ContentPart>, size: usize, most: usize) -> Vec<ContentPa
 }
 
 fn cap_failure(failure: &mut ToolFailure, most: usize, rule: OnOverflow) {
-    let size = reason_bytes(failure);
+    let reason = reason_bytes(failure);
+    let content: usize = failure.content().iter().map(part_bytes).sum();
+    let size = reason + content;
     match rule {
         _ if size <= most => {}
         OnOverflow::Fail => {
@@ -104,8 +110,17 @@ fn cap_failure(failure: &mut ToolFailure, most: usize, rule: OnOverflow) {
             failure.kind = FailureKind::OutputTooLarge;
             failure.issues = Issues::default();
             failure.details = None;
+            failure.set_content(Vec::new());
         }
-        OnOverflow::Truncate => shorten(failure, most),
+        OnOverflow::Truncate => {
+            if reason > most {
+                shorten(failure, most);
+            }
+            let room = most.saturating_sub(reason);
+            if content > room {
+                failure.set_content(shortened(failure.content().to_vec(), content, room));
+            }
+        }
     }
 }
 

@@ -1,56 +1,68 @@
-//! An interface to everything that lists tools and runs calls.
+//! Listing tools and running calls, for every source of tools.
 
-use std::pin::Pin;
 use std::sync::Arc;
 
-use futures_core::Stream;
-
 use super::option::RunOptions;
-use crate::call::ToolCall;
-use crate::event::ToolEvent;
-use crate::tool::ToolDescriptor;
-use crate::toolkit::Toolkit;
+use super::run::Run;
+use crate::approval::RequestedCall;
+#[cfg(feature = "approval")]
+use crate::approval::Suspended;
+#[cfg(feature = "approval")]
+use crate::item::ApprovalResponse;
+use crate::source::ToolSource;
+use crate::tool::{Tool, ToolDescriptor};
 
-/// A boxed stream of events.
-pub type EventStream = Pin<Box<dyn Stream<Item = ToolEvent> + Send>>;
-
-/// Lists tools and runs calls: a toolkit, a registry, an executor in another process.
+/// Lists tools and runs calls on the current tools of a source, for code that serves any of them: `&dyn Dispatch`.
 ///
-/// Implementations must guarantee what [`Run`](super::Run) does: exactly one output per call, after all its other
-/// events, and nothing left running once the stream is dropped.
+/// It is implemented here, for every [`ToolSource`], and nowhere else: a registry, the client of another server and an
+/// executor in another process are sources of tools, so their calls take the same path, with the same checks, as all
+/// others. That is why a [`Run`] is returned and not some stream of events: it can be cancelled, suspended and read in
+/// every way that a run of a [`Toolkit`](crate::Toolkit) can.
+///
+/// Each method takes one snapshot of the source. A run uses its snapshot to the end: a tool that is changed or removed
+/// meanwhile runs as it was when the run was created. To list tools and run calls on the same tools, take a
+/// [`snapshot`](ToolSource::snapshot) and use its toolkit.
 ///
 /// ```
-/// use haft_core::{Dispatch, RunOptions, Tool, Toolkit};
+/// use haft_core::{Dispatch, RunOptions, Tool, ToolCall, Toolkit};
 ///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let kit: Toolkit = Toolkit::new().with(Tool::new("ping").handler(|(), _cx| async { "pong" })?)?;
 /// let anything: &dyn Dispatch = &kit;
 /// assert_eq!(anything.list(&RunOptions::new())[0].name, "ping");
-/// # Ok::<_, Box<dyn std::error::Error>>(())
+///
+/// let run = anything.run_calls(vec![ToolCall::new("c1", "ping", "").into()], RunOptions::new());
+/// assert_eq!(run.collect_results().await[0].to_model_text(), "pong");
+/// # Ok(())
+/// # }
 /// ```
-pub trait Dispatch: Send + Sync {
+pub trait Dispatch: ToolSource {
     /// Returns the tools that the caller of the options may know of.
     fn list(&self, options: &RunOptions) -> Vec<Arc<ToolDescriptor>>;
 
-    /// Runs calls.
-    fn run_calls(&self, calls: Vec<ToolCall>, options: RunOptions) -> EventStream;
+    /// Runs calls, as [`Toolkit::run_with`](crate::Toolkit::run_with) does.
+    fn run_calls(&self, calls: Vec<RequestedCall>, options: RunOptions) -> Run;
+
+    /// Continues a suspended run, as [`Toolkit::resume_with`](crate::Toolkit::resume_with) does, with the current tools.
+    ///
+    /// An approved call runs if the definition of its tool is the one that approval was requested for. If it has changed,
+    /// the verdict is rejected and approval is requested again. If the tool is gone, the call fails with `unknown_tool`.
+    #[cfg(feature = "approval")]
+    fn resume_calls(&self, suspended: Suspended, verdicts: Vec<ApprovalResponse>, options: RunOptions) -> Run;
 }
 
-impl Dispatch for Toolkit {
+impl<T: ToolSource + ?Sized> Dispatch for T {
     fn list(&self, options: &RunOptions) -> Vec<Arc<ToolDescriptor>> {
-        self.iter().filter(|tool| options.sees(tool)).map(crate::tool::Tool::descriptor).collect()
+        self.snapshot().toolkit().iter().filter(|tool| options.sees(tool)).map(Tool::descriptor).collect()
     }
 
-    fn run_calls(&self, calls: Vec<ToolCall>, options: RunOptions) -> EventStream {
-        Box::pin(self.run_with(calls, options))
-    }
-}
-
-impl<D: Dispatch + ?Sized> Dispatch for Arc<D> {
-    fn list(&self, options: &RunOptions) -> Vec<Arc<ToolDescriptor>> {
-        D::list(self, options)
+    fn run_calls(&self, calls: Vec<RequestedCall>, options: RunOptions) -> Run {
+        self.snapshot().toolkit().run_with(calls, options)
     }
 
-    fn run_calls(&self, calls: Vec<ToolCall>, options: RunOptions) -> EventStream {
-        D::run_calls(self, calls, options)
+    #[cfg(feature = "approval")]
+    fn resume_calls(&self, suspended: Suspended, verdicts: Vec<ApprovalResponse>, options: RunOptions) -> Run {
+        self.snapshot().toolkit().resume_with(suspended, verdicts, options)
     }
 }

@@ -3,7 +3,8 @@
 //! Every public way to run a call ends here, whether the handler runs in the task of its run, in a separate task or
 //! behind middleware. So these hold for all of them: a panic becomes the failure of its own call, the first poll sets
 //! [`started`](ToolFailure::started), the handler runs inside the span of its call, and its outcome is held to the
-//! output cap. Nothing that a handler or a middleware claims about `started` is believed.
+//! output cap. Nothing that a handler or a middleware claims about `started` is believed, with one exception: a
+//! forwarding handler knows whether it sent the call, and records it in the call's start flag (`handler/forward.rs`).
 
 use std::future::poll_fn;
 use std::pin::Pin;

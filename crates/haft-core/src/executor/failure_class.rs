@@ -19,7 +19,7 @@ pub enum FailureClass {
     Parameters,
     /// The tool reported the failure: a declared failure, or a custom kind.
     Declared,
-    /// An internal error: an undeclared error, a panic, or a result that violates its schema or its cap.
+    /// An internal error: an undeclared error, a panic, a lost reply, or a result that violates its schema or its cap.
     Internal,
     /// The call was rejected by a permit, a policy or an approver.
     Denied,
@@ -43,7 +43,9 @@ impl FailureKind {
             Self::UnknownTool | Self::NonLocalTool | Self::DuplicateCallId => FailureClass::Call,
             Self::InputValidationError => FailureClass::Parameters,
             Self::ToolFailed | Self::Custom(_) => FailureClass::Declared,
-            Self::OutputValidationError | Self::ExecutionError | Self::OutputTooLarge => FailureClass::Internal,
+            Self::OutputValidationError | Self::ExecutionError | Self::OutputTooLarge | Self::OutcomeUnknown => {
+                FailureClass::Internal
+            }
             Self::PermissionDenied | Self::Denied => FailureClass::Denied,
             Self::TimedOut => FailureClass::TimedOut,
             Self::Cancelled | Self::Interrupted => FailureClass::Cancelled,

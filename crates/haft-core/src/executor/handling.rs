@@ -10,7 +10,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
+use serde::de::DeserializeOwned;
 
+use super::call_error::CallError;
 use super::option::RunOptions;
 use super::run::Run;
 use super::single::run_single;
@@ -18,7 +20,9 @@ use crate::call::ToolCall;
 use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
+use crate::handler::ToolType;
 use crate::json_text::JsonText;
+use crate::output::ToolOutput;
 use crate::result::{Outcome, ToolResult};
 use crate::tool::FailureMode;
 use crate::toolkit::Toolkit;
@@ -29,8 +33,8 @@ use crate::toolkit::Toolkit;
 pub struct HandlerResult {
     /// The result; in a preliminary one, the value so far.
     pub result: ToolResult,
-    /// The encoded value, or the failure: its declared value, or else the text for the model. The model may read
-    /// another form of a value, see [`ToolResult::to_model_text`].
+    /// The encoded value, or the failure: its declared value, or else the text for the model. An output without a value
+    /// is the list of its content parts. The model may read another form of a value, see [`ToolResult::to_model_text`].
     pub encoded: JsonText,
     /// Set if the call failed.
     pub is_failure: bool,
@@ -51,7 +55,7 @@ pub enum FailureOrigin {
     /// The handler's value violates the success schema or the output cap.
     Result,
     /// The executor: a permit, an approval, a timeout, a cancellation, a middleware that did not let the call through,
-    /// or a service or handler that the toolkit lacks.
+    /// a service or handler that the toolkit lacks, or a call that could not be forwarded.
     Executor,
 }
 
@@ -109,7 +113,7 @@ impl HandlerResults {
 impl HandlerResult {
     fn of(result: ToolResult, mode: FailureMode) -> Result<Self, ToolFailure> {
         let (encoded, failure_origin) = match &result.outcome {
-            Outcome::Ok(output) => (output.value.clone(), None),
+            Outcome::Ok(output) => (encoded_output(output), None),
             // An unknown tool has no mode, and a permit that hides a tool must not reveal it by its mode.
             Outcome::Failed(failure) if mode == FailureMode::Error || is_unknown(failure) => {
                 return Err(result.into_failure());
@@ -120,15 +124,59 @@ impl HandlerResult {
         Ok(Self { result, encoded, is_failure, failure_origin, preliminary: false })
     }
 
+    /// Reads the result, preliminary or final, as the types of its tool `T`: the value or failure beside its
+    /// [encoded](HandlerResult::encoded) form. It is decoded when it is asked for.
+    ///
+    /// ```
+    /// use haft_core::{Handle, Cx, HandlerError, RunOptions, Tool, ToolCall, ToolType, Toolkit};
+    ///
+    /// struct Root;
+    ///
+    /// impl ToolType for Root {
+    ///     const NAME: &'static str = "root";
+    ///     type Params = f64;
+    ///     type Success = f64;
+    ///     type Failure = String;
+    ///     type Services = ();
+    /// }
+    /// # impl Handle for Root {
+    /// #     async fn handle(&self, n: f64, _cx: &Cx) -> Result<f64, HandlerError<String>> { Ok(n.sqrt()) }
+    /// # }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let kit: Toolkit = Toolkit::new().with(Tool::from_handler(Root)?)?;
+    /// let handled = kit.try_run_call(ToolCall::new("c1", "root", "4"), RunOptions::new()).await?;
+    /// assert_eq!(handled.encoded.as_str(), "2.0");
+    /// assert_eq!(handled.typed::<Root>()?, 2.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn typed<T>(&self) -> Result<T::Success, CallError<T::Failure>>
+    where
+        T: ToolType<Success: DeserializeOwned, Failure: DeserializeOwned>,
+    {
+        T::read(&self.result)
+    }
+
     fn preliminary(call: &ToolCall, value: JsonText) -> Self {
         let result = ToolResult::ok(call, value.clone());
         Self { result, encoded: value, is_failure: false, failure_origin: None, preliminary: true }
     }
 }
 
-/// Reports whether the tool does not exist. A failure of that kind that a handler forwards has started.
+/// Reports whether the tool does not exist. A failure of that kind that an ordinary handler returns has started; one of a
+/// forwarding handler means that the tool does not exist elsewhere.
 fn is_unknown(failure: &ToolFailure) -> bool {
     failure.kind == FailureKind::UnknownTool && !failure.started
+}
+
+/// Returns the value, or the content of an output without one. Encoding content can't fail, so the `null` is never used.
+fn encoded_output(output: &ToolOutput) -> JsonText {
+    match output.value() {
+        Some(value) => value.clone(),
+        None => JsonText::encode(output.content().unwrap_or_default()).unwrap_or_else(|_| JsonText::null()),
+    }
 }
 
 /// Returns the declared failure, or the text for the model of any other.
@@ -141,7 +189,7 @@ fn encoded(failure: &ToolFailure) -> JsonText {
 
 impl FailureOrigin {
     /// Returns the origin of a failure. A handler may forward a failure of any kind. A call that the executor rejects
-    /// has not started; of a call that has, only timeouts, cancellation and the check of the result come from the
+    /// has not started, and neither has one that could not be forwarded; of a call that has, only timeouts, cancellation and the check of the result come from the
     /// executor.
     fn of(failure: &ToolFailure) -> Self {
         match (&failure.kind, failure.started) {

@@ -1,8 +1,7 @@
 //! The options of a run.
 //!
-//! Options are one value, so that a run, a single call and every other implementation of [`Dispatch`](super::Dispatch)
-//! take the same. All are optional: by default every call that requires no approval is allowed, all calls run
-//! concurrently and nothing times out.
+//! Options are one value, so that a run, a single call and [`Dispatch`](super::Dispatch) take the same. All are optional:
+//! by default every call that requires no approval is allowed, all calls run concurrently and nothing times out.
 //!
 //! Permits, policies and observers add up: giving another one never replaces an earlier one. So do services and
 //! extensions, where the last one of a type applies. Every other option is a single value, and the last one given
@@ -20,7 +19,7 @@ use super::option_list::OptionList;
 use super::permit::Permit;
 #[cfg(feature = "approval")]
 use crate::approval::{ApprovalMemory, SigningKeys};
-use crate::approval::{ApprovalRecord, Gate};
+use crate::approval::{AuditRecord, Gate};
 use crate::cancellation::Cancellation;
 use crate::cx::Caller;
 use crate::emit::Emitter;
@@ -194,10 +193,10 @@ impl RunOptions {
         self.gated(|gate| gate.lifetime = Some(lifetime))
     }
 
-    /// Sets a function that receives a record of every approval request's outcome: who decided what, when, and under
-    /// which rule. A panic in it is ignored.
+    /// Sets a function that receives a record of every approval request's outcome (who decided what, when, and under
+    /// which rule) and of every call that a permit denied. A panic in it is ignored.
     #[must_use]
-    pub fn audit(self, auditor: impl Fn(&ApprovalRecord) + Send + Sync + 'static) -> Self {
+    pub fn audit(self, auditor: impl Fn(&AuditRecord) + Send + Sync + 'static) -> Self {
         let auditor = Isolated::new(auditor);
         self.gated(|gate| gate.auditor = Some(Arc::new(move |record| auditor(record))))
     }

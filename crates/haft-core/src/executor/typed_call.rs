@@ -12,11 +12,9 @@ use super::call_error::CallError;
 use super::option::RunOptions;
 use crate::call::{CallId, ToolCall};
 use crate::failure::ToolFailure;
-use crate::failure_kind::FailureKind;
 use crate::handler::{ToolType, invalid_input};
 use crate::isolation::{Isolated, isolated};
 use crate::json_text::JsonText;
-use crate::result::{Outcome, ToolResult, unreadable};
 use crate::toolkit::Toolkit;
 
 /// Returns a new id for a call that the application makes itself. It is unique within the process, and carries no other
@@ -82,21 +80,6 @@ impl Toolkit {
         };
         let call = ToolCall::new(next_call_id(), T::NAME, written.as_str());
         let result = self.run_call_with(&call, options).await;
-        isolated(|| read_back::<T>(result)).unwrap_or_else(|panicked| Err(CallError::Fault(panicked.into())))
-    }
-}
-
-fn read_back<T>(result: ToolResult) -> Result<T::Success, CallError<T::Failure>>
-where
-    T: ToolType<Success: DeserializeOwned, Failure: DeserializeOwned>,
-{
-    let failure = match result.outcome {
-        Outcome::Ok(output) => return output.value.decode().map_err(|error| CallError::Fault(unreadable(error))),
-        Outcome::Failed(failure) => *failure,
-    };
-    let details = failure.details.as_deref().filter(|_| failure.kind == FailureKind::ToolFailed);
-    match details.map(JsonText::decode::<T::Failure>) {
-        Some(Ok(declared)) => Err(CallError::Declared(declared)),
-        Some(Err(_)) | None => Err(CallError::Fault(failure)),
+        isolated(|| T::read(&result)).unwrap_or_else(|panicked| Err(CallError::Fault(panicked.into())))
     }
 }

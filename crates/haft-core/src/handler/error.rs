@@ -7,7 +7,7 @@ use std::fmt;
 use crate::emit::EmitError;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::handler::{Failure, NoFailure, invalid_output};
+use crate::handler::{Failure, NoFailure, checked_failure, invalid_output};
 use crate::tool::Tool;
 
 /// A boxed error of any type.
@@ -83,11 +83,12 @@ fn declared_failure<F: Failure>(declared: &F, tool: &Tool) -> ToolFailure {
     }
 }
 
-/// Returns the failure for an opaque error. A [`ToolFailure`] of the handler is passed on unchanged, and an invalid
+/// Returns the failure for an opaque error. A [`ToolFailure`] of the handler is passed on unchanged unless it nests too
+/// deep, and an invalid
 /// preliminary value is reported as an invalid final one would be; everything else is hidden from the model.
 fn opaque_failure(error: BoxError) -> ToolFailure {
     let error = match error.downcast::<ToolFailure>() {
-        Ok(failure) => return *failure,
+        Ok(failure) => return checked_failure(*failure),
         Err(error) => error,
     };
     match error.downcast::<EmitError>().map(|error| *error) {

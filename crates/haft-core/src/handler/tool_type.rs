@@ -10,11 +10,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::call::ToolCall;
 use crate::cx::Cx;
+use crate::executor::CallError;
 use crate::handler::{Failure, HandlerError};
 use crate::isolation::Isolated;
+use crate::result::ToolResult;
+use crate::schema::DecodeOptions;
 use crate::service::ServiceList;
-use crate::tool::{DefinitionError, Tool, ToolBuilder, Typed};
+use crate::tool::{DefinitionError, Fixed, Tool, ToolBuilder};
+use crate::typed::{CallDecodeError, decode_params, read_result};
 
 /// A tool known at compile time: its name and its types.
 ///
@@ -64,10 +69,84 @@ pub trait ToolType: Send + Sync + 'static {
     {
         builder
     }
+
+    /// Decodes a call of this tool, checked in full by the schema of its parameters and within the default limits of a
+    /// run. Nothing is run. A call of another name is an error that names both;
+    /// [`decode_as`](ToolType::decode_as) decodes calls of a tool that a toolkit renamed.
+    ///
+    /// ```
+    /// use haft_core::{NoFailure, ToolCall, ToolType};
+    ///
+    /// struct Double;
+    ///
+    /// impl ToolType for Double {
+    ///     const NAME: &'static str = "double";
+    ///     type Params = u8;
+    ///     type Success = u16;
+    ///     type Failure = NoFailure;
+    ///     type Services = ();
+    /// }
+    ///
+    /// assert_eq!(Double::decode(&ToolCall::new("c1", "double", "21"))?, 21);
+    ///
+    /// let invalid = Double::decode(&ToolCall::new("c2", "double", "999")).unwrap_err();
+    /// assert_eq!(invalid.to_result().call_id, "c2");
+    /// let other = Double::decode(&ToolCall::new("c3", "halve", "8")).unwrap_err();
+    /// assert_eq!(other.failure().message, "the call is of the tool 'halve', not of 'double'");
+    /// # Ok::<_, haft_core::CallDecodeError>(())
+    /// ```
+    fn decode(call: &ToolCall) -> Result<Self::Params, CallDecodeError>
+    where
+        Self: Sized,
+    {
+        Self::decode_as(Self::NAME, call, &DecodeOptions::DEFAULT)
+    }
+
+    /// Decodes a call of this tool under another name, such as `github__search` in a toolkit with a namespace, and with
+    /// options.
+    fn decode_as(name: &str, call: &ToolCall, options: &DecodeOptions) -> Result<Self::Params, CallDecodeError>
+    where
+        Self: Sized,
+    {
+        match decode_params::<Self>(name, call, options) {
+            Ok(decoded) => Ok(decoded.value),
+            Err(failure) => Err(CallDecodeError::new(call.clone(), failure)),
+        }
+    }
+
+    /// Reads the result of a call of this tool as its types. The name in the result is not compared, so this also reads
+    /// results of a tool that a toolkit renamed.
+    ///
+    /// ```
+    /// use haft_core::{CallError, NoFailure, ToolCall, ToolResult, ToolType};
+    /// use serde_json::json;
+    ///
+    /// struct Double;
+    ///
+    /// impl ToolType for Double {
+    ///     const NAME: &'static str = "double";
+    ///     type Params = u8;
+    ///     type Success = u16;
+    ///     type Failure = NoFailure;
+    ///     type Services = ();
+    /// }
+    ///
+    /// let call = ToolCall::new("c1", "double", "21");
+    /// assert_eq!(Double::read(&ToolResult::ok(&call, json!(42))), Ok(42));
+    /// assert!(matches!(Double::read(&ToolResult::denied(&call, "no")), Err(CallError::Fault(_))));
+    /// ```
+    fn read(result: &ToolResult) -> Result<Self::Success, CallError<Self::Failure>>
+    where
+        Self: Sized,
+        Self::Success: DeserializeOwned,
+        Self::Failure: DeserializeOwned,
+    {
+        read_result::<Self>(result)
+    }
 }
 
 /// The builder of a typed tool: its schemas are those of its types.
-pub type BuilderOf<T> = ToolBuilder<Typed<<T as ToolType>::Params>, Typed<<T as ToolType>::Success>>;
+pub type BuilderOf<T> = ToolBuilder<Fixed<<T as ToolType>::Params>, Fixed<<T as ToolType>::Success>>;
 
 /// A typed tool with state: a value of the type handles its calls.
 ///
@@ -94,6 +173,11 @@ pub type BuilderOf<T> = ToolBuilder<Typed<<T as ToolType>::Params>, Typed<<T as 
 /// assert!(tool.has_handler());
 /// # Ok::<_, haft_core::DefinitionError>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "values of `{Self}` do not handle the calls of a tool",
+    label = "nothing runs the calls of this tool",
+    note = "write `impl Handle for {Self}`"
+)]
 pub trait Handle: ToolType {
     /// Handles one call.
     fn handle(
@@ -107,7 +191,8 @@ pub trait Handle: ToolType {
 #[diagnostic::on_unimplemented(
     message = "the tool `{Self}` has no handler of its own",
     label = "nothing runs the calls of this tool",
-    note = "put `#[tool]` on the function that runs it, or implement `Handle` and give a value: `toolkit![{Self} = value]`"
+    note = "put `#[tool]` on the function that runs it, or implement `Handle` and give a value: `toolkit![{Self} = value]`, or \
+            `#[handler]` on its variant of an enum of calls"
 )]
 pub trait StaticTool: ToolType {
     /// Creates the tool.

@@ -27,6 +27,9 @@ pub struct ToolCallOutput {
     /// True if the call failed, for wire formats that have a flag for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
+    /// Metadata of the result, for the application. Never sent to a model.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
     /// Opaque data that must be returned to a provider with the output, by provider name.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub provider_data: Map<String, Value>,
@@ -47,7 +50,14 @@ impl ToolCallOutput {
     /// Creates the output of a call that succeeded.
     #[must_use]
     pub fn new(call_id: impl Into<CallId>, output: impl Into<CallOutputBody>) -> Self {
-        Self { call_id: call_id.into(), tool: None, output: output.into(), is_error: false, provider_data: Map::new() }
+        Self {
+            call_id: call_id.into(),
+            tool: None,
+            output: output.into(),
+            is_error: false,
+            metadata: Map::new(),
+            provider_data: Map::new(),
+        }
     }
 
     /// Sets the name of the tool.
@@ -61,6 +71,13 @@ impl ToolCallOutput {
     #[must_use]
     pub fn error(mut self) -> Self {
         self.is_error = true;
+        self
+    }
+
+    /// Adds metadata for the application.
+    #[must_use]
+    pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.metadata.insert(key.into(), value.into());
         self
     }
 

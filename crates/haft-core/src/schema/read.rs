@@ -13,6 +13,7 @@ mod seq;
 mod unit;
 mod visitor;
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 
 use serde::de::DeserializeOwned;
@@ -226,10 +227,7 @@ fn read_text(
     purpose: Purpose,
     read: &mut ReadValue<'_>,
 ) -> Result<Vec<Repair>, Issues> {
-    let text = if text.trim_ascii().is_empty() { "{}" } else { text };
-    if text.len() > options.limits.max_bytes {
-        return Err(verify::too_long(text.len(), options.limits.max_bytes).into());
-    }
+    let text = within_size(text, &options.limits)?;
     if custom.is_none() && options.limits.duplicate_keys == DuplicateKeys::Reject {
         let wide = if purpose == Purpose::Use { Wide::Float } else { purpose.wide(text) };
         let context = ReadContext::new(arena, text, options.limits, wide, None);
@@ -248,6 +246,24 @@ fn read_text(
         Err(error) if context.rejected_wide.get() => Err(inexact(&path_to_rejected, &text, error)),
         Err(error) => Err(undecodable(arena, &path_to_rejected, error)),
     }
+}
+
+/// Checks argument text without reading it into a type, and returns it in the form that a type would receive.
+pub(super) fn checked_text<'t>(
+    arena: &Arena,
+    custom: Option<&Validator>,
+    text: &'t str,
+    options: &DecodeOptions,
+) -> Result<Decoded<Cow<'t, str>>, Issues> {
+    let Verified { text, repairs } = verify::verify(arena, custom, within_size(text, &options.limits)?, options)?;
+    Ok(Decoded { value: text, repairs })
+}
+
+/// Returns the text of the arguments, where blank text is `{}`, if it is not too long.
+#[inline]
+fn within_size<'t>(text: &'t str, limits: &Limits) -> Result<&'t str, Issues> {
+    let text = if text.trim_ascii().is_empty() { "{}" } else { text };
+    if text.len() <= limits.max_bytes { Ok(text) } else { Err(verify::too_long(text.len(), limits.max_bytes).into()) }
 }
 
 fn one_pass(context: &ReadContext<'_>, text: &str, read: &mut ReadValue<'_>) -> Result<(), Error> {

@@ -10,7 +10,7 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use super::limit::{Limits, STORED_DEPTH};
+use super::limit::{DuplicateKeys, Limits, STORED_DEPTH};
 use super::verify;
 use crate::issue::Issue;
 
@@ -37,16 +37,22 @@ pub(crate) fn read_written(text: &str) -> Option<Value> {
     from_text(text)
 }
 
-/// Reads a tree from any deserializer.
+/// Reads a tree from any deserializer. Of equal keys the last one counts.
 pub(crate) fn tree<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-    TreeSeed { levels: STORED_DEPTH }.deserialize(deserializer)
+    TreeSeed { levels: STORED_DEPTH, duplicate_keys: DuplicateKeys::LastWins }.deserialize(deserializer)
+}
+
+/// Reads a tree from any deserializer, and rejects keys that occur twice in one object.
+pub(crate) fn unambiguous_tree<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+    TreeSeed { levels: STORED_DEPTH, duplicate_keys: DuplicateKeys::Reject }.deserialize(deserializer)
 }
 
 fn from_text(text: &str) -> Option<Value> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     // Depth is counted here.
     deserializer.disable_recursion_limit();
-    let tree = TreeSeed { levels: STORED_DEPTH }.deserialize(&mut deserializer).ok()?;
+    let seed = TreeSeed { levels: STORED_DEPTH, duplicate_keys: DuplicateKeys::LastWins };
+    let tree = seed.deserialize(&mut deserializer).ok()?;
     deserializer.end().ok()?;
     Some(tree)
 }
@@ -55,12 +61,13 @@ fn from_text(text: &str) -> Option<Value> {
 #[derive(Clone, Copy)]
 struct TreeSeed {
     levels: usize,
+    duplicate_keys: DuplicateKeys,
 }
 
 impl TreeSeed {
     fn inside<E: Error>(self) -> Result<Self, E> {
         let levels = self.levels.checked_sub(1).ok_or_else(|| E::custom("nests too deeply"))?;
-        Ok(Self { levels })
+        Ok(Self { levels, ..self })
     }
 }
 
@@ -135,6 +142,9 @@ impl<'de> Visitor<'de> for TreeSeed {
         }
         let inside = self.inside()?;
         while let Some(key) = next {
+            if self.duplicate_keys == DuplicateKeys::Reject && map.contains_key(&key) {
+                return Err(A::Error::custom(format_args!("the key {key:?} occurs twice in one object")));
+            }
             let value = access.next_value_seed(inside)?;
             map.insert(key, value);
             next = access.next_key()?;

@@ -106,6 +106,16 @@ pub(super) fn text_faults(text: &str, limits: &Limits) -> Result<Vec<Issue>, Iss
     Ok(key_faults(&document, Inside::Other, limits))
 }
 
+/// Reads text that is converted before a schema checks it, or returns every fault that does not depend on a schema.
+pub(super) fn read_unchecked<'t>(text: &'t str, limits: &Limits) -> Result<Document<'t>, Issues> {
+    if text.len() > limits.max_bytes {
+        return Err(too_long(text.len(), limits.max_bytes).into());
+    }
+    let document = read(text, limits, &mut WorkBudget::for_input(text.len()))?;
+    let faults = key_faults(&document, Inside::Other, limits);
+    if faults.is_empty() { Ok(document) } else { Err(Issues::new(faults)) }
+}
+
 /// Reads text as a document, or returns the issues that prevent it.
 fn read<'t>(text: &'t str, limits: &Limits, budget: &mut WorkBudget) -> Result<Document<'t>, Issues> {
     let options = ReadOptions { max_depth: limits.depth() };

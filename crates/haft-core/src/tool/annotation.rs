@@ -1,17 +1,21 @@
 //! Annotations of a tool: a map from types to values.
 //!
 //! The built-in annotations are ordinary types, and user-defined ones are equal to them: any type that implements
-//! [`Annotation`] can be attached and read back, without a registry of keys. Annotations only describe. No code of the
-//! core may decide to run, skip or permit a call by reading a user-defined one.
+//! [`Annotation`] can be attached and read back, without a registry of keys. One that implements
+//! [`DescribedAnnotation`] is also part of the descriptor, under a key, so that other processes can read it. Annotations
+//! only describe. No code of the core may decide to run, skip or permit a call by reading a user-defined one.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::isolation::Isolated;
+use crate::tool::{Icon, ProviderOptions};
 
 /// A value that can be attached to a tool, at most one per type.
 ///
@@ -26,7 +30,56 @@ use crate::isolation::Isolated;
 /// assert_eq!(tool.annotations().get::<CostCents>(), Some(&CostCents(3)));
 /// # Ok::<_, haft_core::DefinitionError>(())
 /// ```
-pub trait Annotation: Any + Send + Sync + fmt::Debug {}
+pub trait Annotation: Any + Send + Sync + fmt::Debug {
+    /// Returns the key under which descriptors contain annotations of this type; `None` if they do not. Implement
+    /// [`DescribedAnnotation`] instead.
+    fn key() -> Option<&'static str>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
+    /// Returns the annotation as JSON, if descriptors contain it. Implement [`DescribedAnnotation`] instead.
+    fn to_json(&self) -> Option<Result<Value, serde_json::Error>> {
+        None
+    }
+}
+
+/// An annotation that descriptors contain, so that clients and other processes can read it. At most one per key.
+///
+/// ```
+/// use haft_core::{DescribedAnnotation, Tool};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Debug, PartialEq, Serialize, Deserialize)]
+/// struct CostCents(u32);
+/// impl DescribedAnnotation for CostCents {
+///     const KEY: &'static str = "example.com/cost_cents";
+/// }
+///
+/// let tool = Tool::new("search").annotate(CostCents(3)).define()?;
+/// let stored = serde_json::to_string(&*tool.descriptor())?;
+///
+/// let rebuilt = Tool::from_descriptor(&serde_json::from_str(&stored)?)?;
+/// assert_eq!(rebuilt.annotations().read::<CostCents>()?, Some(CostCents(3)));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+pub trait DescribedAnnotation: Serialize + DeserializeOwned + Any + Send + Sync + fmt::Debug {
+    /// The key, which should begin with a domain or another name that its author owns. It must not change once
+    /// descriptors are stored.
+    const KEY: &'static str;
+}
+
+impl<A: DescribedAnnotation> Annotation for A {
+    fn key() -> Option<&'static str> {
+        Some(A::KEY)
+    }
+
+    fn to_json(&self) -> Option<Result<Value, serde_json::Error>> {
+        Some(serde_json::to_value(self))
+    }
+}
 
 /// A title for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +109,14 @@ pub struct Strict(pub bool);
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Meta(pub Map<String, Value>);
 
+/// The version of the tool, in any notation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version(pub String);
+
+/// Icons for clients that show tools to people.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Icons(pub Vec<Icon>);
+
 impl Annotation for Title {}
 impl Annotation for Readonly {}
 impl Annotation for Destructive {}
@@ -63,21 +124,41 @@ impl Annotation for Idempotent {}
 impl Annotation for OpenWorld {}
 impl Annotation for Strict {}
 impl Annotation for Meta {}
+impl Annotation for Version {}
+impl Annotation for Icons {}
+impl Annotation for ProviderOptions {}
 
 /// A set of annotations, one per type. Cloning is cheap: the values are shared.
 #[derive(Clone, Default)]
-pub struct Annotations(HashMap<TypeId, AnnotationEntry>);
+pub struct Annotations {
+    typed: HashMap<TypeId, AnnotationEntry>,
+    /// The annotations that descriptors contain. Those that were read from a descriptor have no typed value.
+    described: Map<String, Value>,
+}
 
 #[derive(Clone)]
 struct AnnotationEntry {
     name: &'static str,
+    key: Option<&'static str>,
+    /// The reason why descriptors can't contain the annotation.
+    fault: Option<Arc<serde_json::Error>>,
     value: Isolated<Arc<dyn Annotation>>,
 }
 
 impl Annotations {
     /// The names of the built-in annotations.
-    pub const BUILT_IN: &'static [&'static str] =
-        &["Title", "Readonly", "Destructive", "Idempotent", "OpenWorld", "Strict", "Meta"];
+    pub const BUILT_IN: &'static [&'static str] = &[
+        "Title",
+        "Readonly",
+        "Destructive",
+        "Idempotent",
+        "OpenWorld",
+        "Strict",
+        "Meta",
+        "Version",
+        "Icons",
+        "ProviderOptions",
+    ];
 
     /// Creates an empty set.
     #[must_use]
@@ -85,45 +166,88 @@ impl Annotations {
         Self::default()
     }
 
-    /// Adds an annotation, replacing an earlier one of the same type.
+    /// Adds an annotation, replacing an earlier one of the same type or key.
     #[must_use]
     pub fn with<A: Annotation>(mut self, annotation: A) -> Self {
-        let entry = AnnotationEntry { name: std::any::type_name::<A>(), value: Isolated::new(Arc::new(annotation)) };
-        self.0.insert(TypeId::of::<A>(), entry);
+        let key = A::key();
+        let mut fault = None;
+        if let Some(key) = key {
+            self.remove_key(key);
+            match annotation.to_json() {
+                Some(Ok(json)) => drop(self.described.insert(key.to_owned(), json)),
+                Some(Err(error)) => fault = Some(Arc::new(error)),
+                None => {}
+            }
+        }
+        let value: Isolated<Arc<dyn Annotation>> = Isolated::new(Arc::new(annotation));
+        let entry = AnnotationEntry { name: std::any::type_name::<A>(), key, fault, value };
+        self.typed.insert(TypeId::of::<A>(), entry);
+        self
+    }
+
+    /// Adds an annotation as descriptors contain it, replacing an earlier one of the same key.
+    #[must_use]
+    pub fn with_json(mut self, key: impl Into<String>, json: impl Into<Value>) -> Self {
+        let key = key.into();
+        self.remove_key(&key);
+        self.described.insert(key, json.into());
         self
     }
 
     /// Removes the annotation of this type.
     #[must_use]
     pub fn without<A: Annotation>(mut self) -> Self {
-        self.0.remove(&TypeId::of::<A>());
+        self.typed.remove(&TypeId::of::<A>());
+        if let Some(key) = A::key() {
+            self.remove_key(key);
+        }
         self
     }
 
-    /// Returns the annotation of this type, if there is one.
+    /// Returns the annotation of this type, if one was attached as a value. One that was read from a descriptor is
+    /// returned by [`read`](Self::read).
     #[must_use]
     pub fn get<A: Annotation>(&self) -> Option<&A> {
-        let value: &dyn Any = &**self.0.get(&TypeId::of::<A>())?.value;
+        let value: &dyn Any = &**self.typed.get(&TypeId::of::<A>())?.value;
         value.downcast_ref()
     }
 
-    /// Merges both sets. Where both have a type, that of `other` is used.
+    /// Reads an annotation from its JSON, whether it was attached as a value or read from a descriptor; `None` if there
+    /// is none.
+    pub fn read<A: DescribedAnnotation>(&self) -> Result<Option<A>, serde_json::Error> {
+        self.described.get(A::KEY).map(A::deserialize).transpose()
+    }
+
+    /// Returns the annotations that descriptors contain, by key.
+    #[must_use]
+    pub fn described(&self) -> &Map<String, Value> {
+        &self.described
+    }
+
+    /// Merges both sets. Where both have a type or a key, that of `other` is used.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
-        self.0.extend(other.0);
+        for key in other.typed.values().filter_map(|entry| entry.key) {
+            self.remove_key(key);
+        }
+        for key in other.described.keys() {
+            self.remove_key(key);
+        }
+        self.typed.extend(other.typed);
+        self.described.extend(other.described);
         self
     }
 
     /// Returns the number of annotations.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.typed.len() + self.only_described().count()
     }
 
     /// Reports whether there are no annotations.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.typed.is_empty() && self.described.is_empty()
     }
 
     /// Returns the title for people.
@@ -184,13 +308,50 @@ impl Annotations {
     pub fn meta(&self) -> Option<&Map<String, Value>> {
         self.get::<Meta>().map(|meta| &meta.0)
     }
+
+    /// Returns the version of the tool.
+    #[must_use]
+    pub fn version(&self) -> Option<&str> {
+        self.get::<Version>().map(|version| version.0.as_str())
+    }
+
+    /// Returns the icons.
+    #[must_use]
+    pub fn icons(&self) -> &[Icon] {
+        self.get::<Icons>().map_or(&[], |icons| &icons.0)
+    }
+
+    /// Returns the options for providers.
+    #[must_use]
+    pub fn provider_options(&self) -> Option<&ProviderOptions> {
+        self.get()
+    }
+
+    /// Returns the annotations that descriptors should contain and can't, each with the reason.
+    pub(crate) fn faults(&self) -> Vec<(&'static str, Arc<serde_json::Error>)> {
+        let faulty = self.typed.values().filter_map(|entry| Some((entry.key?, Arc::clone(entry.fault.as_ref()?))));
+        let mut faults: Vec<_> = faulty.collect();
+        faults.sort_by_key(|(key, _)| *key);
+        faults
+    }
+
+    /// Returns the annotations that have no typed value.
+    fn only_described(&self) -> impl Iterator<Item = (&String, &Value)> {
+        let is_typed = |key: &str| self.typed.values().any(|entry| entry.key == Some(key));
+        self.described.iter().filter(move |(key, _)| !is_typed(key))
+    }
+
+    fn remove_key(&mut self, key: &str) {
+        self.typed.retain(|_, entry| entry.key != Some(key));
+        self.described.shift_remove(key);
+    }
 }
 
 impl fmt::Debug for Annotations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut entries: Vec<&AnnotationEntry> = self.0.values().collect();
+        let mut entries: Vec<&AnnotationEntry> = self.typed.values().collect();
         entries.sort_by_key(|entry| entry.name);
-        f.debug_list().entries(entries.iter().map(|entry| &*entry.value)).finish()
+        f.debug_list().entries(entries.iter().map(|entry| &*entry.value)).entries(self.only_described()).finish()
     }
 }
 
@@ -239,6 +400,20 @@ mod tests {
                     let meta = json!({"ui": {"resourceUri": "ui://x"}}).as_object().cloned().unwrap();
                     assert_eq!(Annotations::new().with(Meta(meta.clone())).meta(), Some(&meta));
                 }
+                "Version" => {
+                    assert_eq!(unset.version(), None);
+                    assert_eq!(Annotations::new().with(Version("1.2".into())).version(), Some("1.2"));
+                }
+                "Icons" => {
+                    assert_eq!(unset.icons(), []);
+                    let icons = vec![Icon::new("data:image/png;base64,aWNvbg==")];
+                    assert_eq!(Annotations::new().with(Icons(icons.clone())).icons(), icons);
+                }
+                "ProviderOptions" => {
+                    assert_eq!(unset.provider_options(), None);
+                    let options = ProviderOptions::new().deferred();
+                    assert_eq!(Annotations::new().with(options.clone()).provider_options(), Some(&options));
+                }
                 other => panic!("the annotation {other} has no case here"),
             }
         }
@@ -285,6 +460,60 @@ mod tests {
         assert!(both.readonly());
         assert_eq!(both.strict(), Some(false));
         assert_eq!(left.get::<Own>(), Some(&Own("left")));
+    }
+
+    #[derive(Debug, PartialEq, Serialize, serde::Deserialize)]
+    struct Cost(u32);
+    impl DescribedAnnotation for Cost {
+        const KEY: &'static str = "cost";
+    }
+
+    #[derive(Debug, Serialize, serde::Deserialize)]
+    struct OtherCost(String);
+    impl DescribedAnnotation for OtherCost {
+        const KEY: &'static str = "cost";
+    }
+
+    #[test]
+    fn a_described_annotation_is_read_from_its_value_and_from_json() {
+        let attached = Annotations::new().with(Cost(3));
+        assert_eq!(attached.get::<Cost>(), Some(&Cost(3)));
+        assert_eq!(attached.described(), json!({"cost": 3}).as_object().unwrap());
+        assert_eq!(attached.read::<Cost>().unwrap(), Some(Cost(3)));
+        let from_json = Annotations::new().with_json("cost", 4);
+        assert_eq!(from_json.get::<Cost>(), None);
+        assert_eq!(from_json.read::<Cost>().unwrap(), Some(Cost(4)));
+        assert_eq!((attached.len(), from_json.len(), Annotations::new().read::<Cost>().unwrap()), (1, 1, None));
+        assert!(from_json.clone().with_json("cost", "much").read::<Cost>().is_err());
+        assert_eq!(format!("{from_json:?}"), r#"[("cost", Number(4))]"#);
+        assert!(from_json.without::<Cost>().is_empty());
+    }
+
+    #[test]
+    fn a_key_has_one_annotation_whatever_their_types() {
+        let expensive = || OtherCost("much".into());
+        for both in [
+            Annotations::new().with(Cost(3)).with(expensive()),
+            Annotations::new().with(Cost(3)).merge(Annotations::new().with(expensive())),
+            Annotations::new().with_json("cost", 3).with(expensive()),
+        ] {
+            assert_eq!((both.len(), both.get::<Cost>()), (1, None));
+            assert_eq!(both.described(), json!({"cost": "much"}).as_object().unwrap());
+        }
+        let json = Annotations::new().with(Cost(3)).merge(Annotations::new().with_json("cost", 5));
+        assert_eq!((json.get::<Cost>(), json.read::<Cost>().unwrap()), (None, Some(Cost(5))));
+    }
+
+    #[test]
+    fn an_annotation_that_is_not_json_is_a_fault_and_not_described() {
+        #[derive(Debug, Serialize, serde::Deserialize)]
+        struct Keyed(HashMap<Option<u8>, u8>);
+        impl DescribedAnnotation for Keyed {
+            const KEY: &'static str = "keyed";
+        }
+        let faulty = Annotations::new().with(Keyed(HashMap::from([(None, 1)])));
+        assert_eq!(faulty.faults()[0].0, "keyed");
+        assert!(faulty.described().is_empty() && faulty.get::<Keyed>().is_some());
     }
 
     #[test]

@@ -20,12 +20,12 @@ use crate::service::Dependency;
 use crate::tool::definition::ModelOutput;
 use crate::tool::draft::ToolDraft;
 use crate::tool::{
-    Annotation, ApprovalPolicy, DefinitionError, DefinitionFault, ExecutionLimits, FailureMode, Inferred, Open,
-    SchemaPart, Title, Tool, ToolKind, Typed,
+    Annotation, ApprovalPolicy, DefinitionError, DefinitionFault, ExecutionLimits, FailureMode, Fixed, Icon, Icons,
+    Inferred, Open, ProviderOptions, SchemaPart, Title, Tool, ToolKind, Version,
 };
 
 /// A builder of a tool. `P` and `R` are the sources of the schemas of its parameters and its result; see [`Inferred`],
-/// [`Typed`] and [`Open`].
+/// [`Fixed`] and [`Open`].
 ///
 /// ```
 /// use haft_core::{Readonly, Tool};
@@ -61,13 +61,37 @@ impl<P, R> ToolBuilder<P, R> {
         self
     }
 
+    /// Sets the id, by which the tool is known independently of its name. By default it is the name, or `vendor.tool`
+    /// for a provider-defined tool.
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.draft.id = Some(id.into());
+        self
+    }
+
+    /// Sets the version of the tool, in any notation.
+    pub fn version(self, version: impl Into<String>) -> Self {
+        self.annotate(Version(version.into()))
+    }
+
+    /// Adds an icon.
+    pub fn icon(self, icon: Icon) -> Self {
+        let mut icons = self.draft.annotations.icons().to_vec();
+        icons.push(icon);
+        self.annotate(Icons(icons))
+    }
+
+    /// Sets the options for providers, replacing earlier ones.
+    pub fn provider_options(self, options: ProviderOptions) -> Self {
+        self.annotate(options)
+    }
+
     /// Sets the title for people.
     pub fn title(self, title: impl Into<String>) -> Self {
         self.annotate(Title(title.into()))
     }
 
     /// Sets the type of the parameters. The handler must take an `A`.
-    pub fn params<A: DeserializeOwned + JsonSchema>(mut self) -> ToolBuilder<Typed<A>, R> {
+    pub fn params<A: DeserializeOwned + JsonSchema>(mut self) -> ToolBuilder<Fixed<A>, R> {
         self.draft.set_schema(SchemaPart::Parameters, Schema::of_params::<A>());
         ToolBuilder::from_draft(self.draft)
     }
@@ -86,7 +110,7 @@ impl<P, R> ToolBuilder<P, R> {
     }
 
     /// Sets the type of a success. The handler must return a `T`.
-    pub fn success<T: Serialize + JsonSchema>(mut self) -> ToolBuilder<P, Typed<T>> {
+    pub fn success<T: Serialize + JsonSchema>(mut self) -> ToolBuilder<P, Fixed<T>> {
         self.draft.set_schema(SchemaPart::Success, Schema::of_output::<T>());
         ToolBuilder::from_draft(self.draft)
     }
@@ -116,13 +140,38 @@ impl<P, R> ToolBuilder<P, R> {
         self
     }
 
+    /// Declares the type of the values that the handler emits. It is part of the descriptor, and every value that is passed
+    /// to [`Cx::emit`](crate::Cx::emit) is checked: any other one is an error and does not reach the reader. That includes
+    /// [`Cx::progress`](crate::Cx::progress). Preliminary results have the success schema. A tool that is not executed here
+    /// does not support this.
+    ///
+    /// ```
+    /// use haft_core::{Cx, EmitError, Tool, ToolCall, Toolkit};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let tool = Tool::new("count").emits::<u32>().handler(|(), cx: Cx| async move {
+    ///     let wrong = cx.emit("one").await.unwrap_err();
+    ///     matches!(wrong, EmitError::Invalid(_)) && cx.emit(1).await.is_ok()
+    /// })?;
+    /// assert_eq!(tool.descriptor().emits.as_ref().unwrap().as_json()["format"], "uint32");
+    ///
+    /// let kit: Toolkit = Toolkit::new().with(tool)?;
+    /// assert_eq!(kit.run_call(&ToolCall::new("c1", "count", "")).await.to_model_text(), "true");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn emits<E: Serialize + JsonSchema>(mut self) -> Self {
+        self.draft.set_schema(SchemaPart::Emits, Schema::of_output::<E>());
+        self
+    }
+
     /// Sets how a failed call is reported to the calling code. A tool that is not executed here supports no mode.
     pub fn failure_mode(mut self, mode: FailureMode) -> Self {
         self.draft.failure_mode = Some(mode);
         self
     }
 
-    /// Attaches an annotation, replacing an earlier one of the same type.
+    /// Attaches an annotation, replacing an earlier one of the same type or key.
     pub fn annotate(mut self, annotation: impl Annotation) -> Self {
         self.draft.annotations = self.draft.annotations.with(annotation);
         self

@@ -1,17 +1,23 @@
 //! Changed copies of a tool.
 //!
-//! Every combinator returns a copy with the same kind and id; the original never changes. Everything derived from a
-//! changed part is discarded and rebuilt, so a copy never contains an outdated schema, description or descriptor. A
-//! handler always uses the schemas of the tool it is attached to, so a changed schema is enforced at once.
+//! Every combinator returns a copy with the same kind and, except for `with_id`, the same id; the original never
+//! changes. Everything derived from a changed part is discarded and rebuilt, so a copy never contains an outdated
+//! schema, description or descriptor. A handler always uses the schemas of the tool it is attached to, so a changed
+//! schema is enforced at once.
 
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::call::ToolCall;
 use crate::cx::Cx;
-use crate::handler::{AsyncFn, DECLARED, Failure, Handler, PLAIN, failure_schema};
+use crate::failure::ToolFailure;
+use crate::handler::{
+    AsyncFn, DECLARED, Failure, ForwardCx, ForwardFn, ForwardHandler, Handler, PLAIN, erase, failure_schema,
+};
 use crate::middleware::{Layer, Middleware};
+use crate::output::ToolOutput;
 use crate::schema::Schema;
 use crate::service::Dependency;
 use crate::tool::definition::Definition;
@@ -71,7 +77,8 @@ impl Tool {
         })
     }
 
-    /// Returns a copy with an annotation, which replaces an earlier one of the same type.
+    /// Returns a copy with an annotation, which replaces an earlier one of the same type or key. If it should be part of
+    /// the descriptor and can't be encoded as JSON, the descriptor does not contain it.
     #[must_use]
     pub fn annotate(&self, annotation: impl Annotation) -> Self {
         self.annotate_merge(Annotations::new().with(annotation))
@@ -91,6 +98,23 @@ impl Tool {
         let faults = NameFault::of(&name).into_iter().map(DefinitionFault::Name).collect();
         DefinitionError::check(&name, faults)?;
         Ok(self.changed(|definition| definition.name = name.into()))
+    }
+
+    /// Returns a copy with another id. Approvals and memories of approvals refer to a tool by its id, so a copy with
+    /// another one shares none of them.
+    ///
+    /// ```
+    /// use haft_core::Tool;
+    ///
+    /// let search = Tool::new("search").define()?.with_id("archive.search")?.with_name("find")?;
+    /// assert_eq!((search.id().as_str(), search.name()), ("archive.search", "find"));
+    /// # Ok::<_, haft_core::DefinitionError>(())
+    /// ```
+    pub fn with_id(&self, id: impl Into<String>) -> Result<Self, DefinitionError> {
+        let id = id.into();
+        let faults = NameFault::of(&id).into_iter().map(DefinitionFault::Id).collect();
+        DefinitionError::check(self.name(), faults)?;
+        Ok(self.changed(|definition| definition.id = id.into()))
     }
 
     /// Returns a copy with other limits. A tool that is not executed here supports none.
@@ -130,6 +154,31 @@ impl Tool {
         Fut: Future<Output = Result<T, E>> + Send + 'static,
     {
         self.replace_handler(Arc::new(AsyncFn::<_, A, DECLARED>::new(handler)))?.declaring::<E>()
+    }
+
+    /// Returns a copy whose calls are forwarded to where the tool is executed. The function gets this tool, the whole
+    /// call and the context, and the `started` of its failures is believed; see
+    /// [`DynamicTools::forward`](crate::DynamicTools::forward), which does this for many tools.
+    ///
+    /// ```
+    /// use haft_core::{FailureKind, ForwardCx, Tool, ToolCall, ToolFailure};
+    ///
+    /// let read = Tool::dynamic("read").define()?.with_forward(|_tool: Tool, _call: ToolCall, _cx: ForwardCx| async {
+    ///     Err(ToolFailure::new(FailureKind::ExecutionError, "the server is down").not_started().retryable())
+    /// })?;
+    /// # Ok::<_, haft_core::DefinitionError>(())
+    /// ```
+    pub fn with_forward<F, Fut>(&self, forward: F) -> Result<Self, DefinitionError>
+    where
+        F: Fn(Self, ToolCall, ForwardCx) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<ToolOutput, ToolFailure>> + Send + 'static,
+    {
+        self.forwarded(&erase(forward))
+    }
+
+    /// Returns a copy whose calls are forwarded by this function.
+    pub(crate) fn forwarded(&self, forward: &Arc<ForwardFn>) -> Result<Self, DefinitionError> {
+        self.replace_handler(Arc::new(ForwardHandler::new(self.clone(), Arc::clone(forward))))
     }
 
     /// Returns a copy with a middleware around the handler and all earlier middlewares: the last one applied is the

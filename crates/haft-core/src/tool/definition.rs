@@ -12,7 +12,7 @@ use crate::isolation::Isolated;
 use crate::schema::Schema;
 use crate::service::Dependency;
 use crate::tool::{
-    Annotations, ApprovalPolicy, DefinitionFault, DescriptorKind, Execution, ExecutionLimits, FailureMode,
+    Annotations, ApprovalPolicy, DefinitionFault, DescriptorKind, Execution, ExecutionLimits, FailureMode, SchemaJson,
     ToolDescriptor, ToolId, ToolKind, ToolName,
 };
 
@@ -34,6 +34,8 @@ pub(crate) struct Definition {
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) limits: ExecutionLimits,
     pub(crate) model_output: Option<ModelOutput>,
+    /// The schema of emitted values, if it is declared.
+    pub(crate) emits: Option<Schema>,
 }
 
 /// A function that renders a successful value for the model.
@@ -47,12 +49,35 @@ type Render = dyn Fn(&dyn Any) -> Option<Vec<ContentPart>> + Send + Sync;
 
 impl Definition {
     pub(crate) fn describe(&self) -> ToolDescriptor {
-        let mut descriptor = ToolDescriptor::new(self.name.as_str(), self.parameters.clone())
+        let Self {
+            id,
+            name,
+            kind: _,
+            description: _,
+            parameters,
+            success,
+            failure,
+            emits,
+            annotations,
+            examples,
+            // These are code, or settings of the execution.
+            failure_mode: _,
+            approval: _,
+            dependencies: _,
+            limits: _,
+            model_output: _,
+        } = self;
+        let mut descriptor = ToolDescriptor::new(name.as_str(), parameters.clone())
+            .id(id.clone())
             .kind(self.descriptor_kind())
-            .annotations(&self.annotations)
-            .examples(self.examples.clone());
+            .annotations(annotations)
+            .examples(examples.clone());
         descriptor.description = self.description().map(Into::into);
-        if is_known(&self.success) { descriptor.output_schema(self.success.clone()) } else { descriptor }
+        let (success, failure) = (SchemaJson::from(success.clone()), SchemaJson::from(failure.clone()));
+        descriptor.output_schema = (!success.is_unrestricted()).then_some(success);
+        descriptor.failure_schema = (!failure.accepts_nothing()).then_some(failure);
+        descriptor.emits = emits.clone().map(Into::into);
+        descriptor
     }
 
     /// Returns a fault for every setting that a tool of this kind does not support. All fields are listed, so that a
@@ -65,6 +90,7 @@ impl Definition {
             dependencies,
             limits,
             model_output,
+            emits,
             // These describe the tool and are supported by every kind.
             id: _,
             name: _,
@@ -83,6 +109,7 @@ impl Definition {
             ("execution limits", is_run || *limits == ExecutionLimits::default()),
             ("a dependency", is_run || dependencies.is_empty()),
             ("`to_model_output`", is_run || model_output.is_none()),
+            ("`emits`", is_run || emits.is_none()),
         ];
         let kind = kind.label();
         let refused = settings.into_iter().filter(|(_, is_honoured)| !is_honoured);
@@ -104,6 +131,8 @@ impl Definition {
             success: _,
             failure: _,
             model_output: _,
+            // The context applies it when the handler emits.
+            emits: _,
             // These have no effect on a result.
             id: _,
             name: _,
@@ -137,6 +166,7 @@ impl Definition {
                 id: provider.id().to_owned(),
                 provider_name: provider.provider_name().to_owned(),
                 args: provider.args().clone(),
+                requires_handler: provider.requires_handler(),
             },
             ToolKind::Signal => DescriptorKind::Signal,
             ToolKind::Interaction => DescriptorKind::Interaction,
@@ -163,13 +193,5 @@ impl ModelOutput {
 impl fmt::Debug for ModelOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ModelOutput({})", self.reads.name)
-    }
-}
-
-/// Reports whether a schema restricts anything.
-fn is_known(schema: &Schema) -> bool {
-    match schema.as_json() {
-        Value::Object(keywords) => !keywords.is_empty(),
-        json => json != &Value::Bool(true),
     }
 }

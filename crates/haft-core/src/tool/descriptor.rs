@@ -1,69 +1,93 @@
 //! The public description of a tool, for a model, a provider or a client.
 //!
-//! A descriptor is plain data: it can be serialised, compared, stored and read by another process. It is built once per
-//! definition and shared; its schemas are shared with the tool. It never contains a handler, a policy or anything else
-//! that runs.
+//! A descriptor is plain data: it can be serialised, compared, stored and read by another process, which can rebuild the
+//! tool from it. It is built once per definition and shared; its schemas are shared with the tool. It never contains a
+//! handler, a policy or anything else that runs.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::schema::{Schema, Validation, tree};
-use crate::tool::Annotations;
+use crate::schema::tree;
+use crate::tagged::{self, ReadVariant, TaggedEnum};
+use crate::tool::stored_descriptor::StoredDescriptor;
+use crate::tool::{Annotations, DescribedAnnotation, Icon, ProviderOptions, SchemaJson, ToolId};
 
 /// The public description of one tool.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
+///
+/// ```
+/// use haft_core::{Tool, ToolDescriptor};
+///
+/// let search = Tool::new("search").version("1.2").handler(|query: String, _cx| async move { query })?;
+/// let stored = serde_json::to_string(&*search.descriptor())?;
+///
+/// let read: ToolDescriptor = serde_json::from_str(&stored)?;
+/// assert_eq!(read, *search.descriptor());
+/// assert_eq!((read.version.as_deref(), read.requires_handler()), (Some("1.2"), true));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ToolDescriptor {
+    /// The identity of the tool, independent of its name.
+    pub id: ToolId,
     /// The name that the model calls.
     pub name: String,
+    /// The version of the tool, in its author's notation.
+    pub version: Option<String>,
     /// A title for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The description for the model. An empty text that was set explicitly is kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The kind of the tool.
     pub kind: DescriptorKind,
-    /// The JSON Schema of the arguments.
+    /// The schema of the arguments.
     pub input_schema: SchemaJson,
-    /// The JSON Schema of the result, if it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The schema of the result, if it is known.
     pub output_schema: Option<SchemaJson>,
+    /// The schema of declared failures, if any are declared.
+    pub failure_schema: Option<SchemaJson>,
+    /// The schema of the values that a call emits while it runs, if it is declared.
+    pub emits: Option<SchemaJson>,
     /// The requested strict mode. If absent, the profile decides.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strict: Option<bool>,
     /// Hints about the behaviour of the tool. Always present.
-    #[serde(default)]
     pub hints: Hints,
+    /// Icons for clients that show tools to people.
+    pub icons: Vec<Icon>,
+    /// Options for the providers that the tool is sent to.
+    pub provider_options: ProviderOptions,
+    /// The annotations of the application, by key. See [`DescribedAnnotation`].
+    pub annotations: Map<String, Value>,
     /// Free-form metadata for clients.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Map<String, Value>>,
     /// Examples of valid arguments.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Value>,
 }
 
 /// The kind of a tool, as far as clients need to know it.
-#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DescriptorKind {
-    /// Executed by the application, with a handler whose types are known at compile time.
+    /// Executed by the application, with a handler whose types are known at compile time where the tool is defined.
     #[default]
     Local,
     /// Executed by the application, with a schema that is known only at run time.
     Dynamic,
-    /// Executed by the provider.
+    /// Built into a provider.
     Provider {
         /// The id, `vendor.tool`.
         id: String,
         /// The name at the provider.
         provider_name: String,
         /// The settings given with the tool.
-        #[serde(default, skip_serializing_if = "Value::is_null")]
+        #[serde(skip_serializing_if = "Value::is_null")]
         args: Value,
+        /// Set if the application executes the tool, rather than the provider.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        requires_handler: bool,
     },
     /// Not executed: the loop reads the call.
     Signal,
@@ -87,26 +111,38 @@ pub struct Hints {
     pub open_world: bool,
 }
 
-/// The JSON of a schema, shared with the tool it came from. Serialises as the schema itself.
-#[derive(Clone)]
-pub struct SchemaJson(Schema);
-
 impl ToolDescriptor {
-    /// Creates the descriptor of a local tool with this name and these parameters. Everything else is unset.
+    /// Creates the descriptor of a local tool with this name and these parameters. Its id is the name, and everything
+    /// else is unset.
     #[must_use]
     pub fn new(name: impl Into<String>, input_schema: impl Into<SchemaJson>) -> Self {
+        let name = name.into();
         Self {
-            name: name.into(),
+            id: ToolId::from(name.as_str()),
+            name,
+            version: None,
             title: None,
             description: None,
             kind: DescriptorKind::Local,
             input_schema: input_schema.into(),
             output_schema: None,
+            failure_schema: None,
+            emits: None,
             strict: None,
             hints: Hints::default(),
+            icons: Vec::new(),
+            provider_options: ProviderOptions::new(),
+            annotations: Map::new(),
             meta: None,
             examples: Vec::new(),
         }
+    }
+
+    /// Sets the id.
+    #[must_use]
+    pub fn id(mut self, id: impl Into<ToolId>) -> Self {
+        self.id = id.into();
+        self
     }
 
     /// Sets the description.
@@ -116,7 +152,7 @@ impl ToolDescriptor {
         self
     }
 
-    /// Sets the kind.
+    /// Sets the kind. The id stays as it is.
     #[must_use]
     pub fn kind(mut self, kind: DescriptorKind) -> Self {
         self.kind = kind;
@@ -130,12 +166,24 @@ impl ToolDescriptor {
         self
     }
 
-    /// Sets the title, the hints, the strict mode and the metadata from annotations.
+    /// Sets the schema of declared failures.
+    #[must_use]
+    pub fn failure_schema(mut self, schema: impl Into<SchemaJson>) -> Self {
+        self.failure_schema = Some(schema.into());
+        self
+    }
+
+    /// Sets everything that annotations contain: the title, the version, the hints, the strict mode, the icons, the
+    /// options for providers, the metadata, and the application's own.
     #[must_use]
     pub fn annotations(mut self, annotations: &Annotations) -> Self {
         self.title = annotations.title().map(Into::into);
+        self.version = annotations.version().map(Into::into);
         self.strict = annotations.strict();
         self.meta = annotations.meta().cloned();
+        self.icons = annotations.icons().to_vec();
+        self.provider_options = annotations.provider_options().cloned().unwrap_or_default();
+        self.annotations = annotations.described().clone();
         self.hints = Hints {
             readonly: annotations.readonly(),
             destructive: annotations.destructive(),
@@ -150,6 +198,37 @@ impl ToolDescriptor {
     pub fn examples(mut self, examples: Vec<Value>) -> Self {
         self.examples = examples;
         self
+    }
+
+    /// Reports whether calls are executed by a handler of the application.
+    #[must_use]
+    pub fn requires_handler(&self) -> bool {
+        self.kind.requires_handler()
+    }
+
+    /// Reads one of the application's annotations; `None` if there is none.
+    pub fn annotation<A: DescribedAnnotation>(&self) -> Result<Option<A>, serde_json::Error> {
+        self.annotations.get(A::KEY).map(A::deserialize).transpose()
+    }
+}
+
+impl DescriptorKind {
+    /// Reports whether calls of such a tool are executed by a handler of the application.
+    #[must_use]
+    pub fn requires_handler(&self) -> bool {
+        match self {
+            Self::Local | Self::Dynamic => true,
+            Self::Provider { requires_handler, .. } => *requires_handler,
+            Self::Signal | Self::Interaction => false,
+        }
+    }
+
+    /// Returns the id of such a tool if none is set.
+    pub(crate) fn default_id(&self, name: &str) -> ToolId {
+        match self {
+            Self::Provider { id, .. } => ToolId::from(id.as_str()),
+            Self::Local | Self::Dynamic | Self::Signal | Self::Interaction => ToolId::from(name),
+        }
     }
 }
 
@@ -166,43 +245,47 @@ impl Default for Hints {
     }
 }
 
-impl SchemaJson {
-    /// Returns the schema as JSON.
-    #[must_use]
-    pub fn as_json(&self) -> &Value {
-        self.0.as_json()
-    }
-}
-
-impl From<Schema> for SchemaJson {
-    fn from(schema: Schema) -> Self {
-        Self(schema)
-    }
-}
-
-impl fmt::Debug for SchemaJson {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.as_json())
-    }
-}
-
-impl PartialEq for SchemaJson {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_json() == other.as_json()
-    }
-}
-
-impl Serialize for SchemaJson {
+impl Serialize for ToolDescriptor {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.as_json().serialize(serializer)
+        StoredDescriptor::from(self).serialize(serializer)
     }
 }
 
-/// Reads a schema without checking it: a descriptor only describes, and arguments are checked by the schema of the
-/// tool.
-impl<'de> Deserialize<'de> for SchemaJson {
+/// Reads a descriptor of any version up to the current one. Schemas are kept as they are, and checked when they are
+/// first used.
+impl<'de> Deserialize<'de> for ToolDescriptor {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let json = tree(deserializer)?;
-        Schema::json_with(json, Validation::None).map(Self).map_err(serde::de::Error::custom)
+        StoredDescriptor::deserialize(deserializer).map(Into::into)
+    }
+}
+
+impl TaggedEnum for DescriptorKind {
+    const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
+        ("local", |_| Ok(Self::Local)),
+        ("dynamic", |_| Ok(Self::Dynamic)),
+        ("provider", |members| {
+            Ok(Self::Provider {
+                id: members.take("id")?,
+                provider_name: members.take("provider_name")?,
+                args: members.take_or_default("args")?,
+                requires_handler: members.take_or_default("requires_handler")?,
+            })
+        }),
+        ("signal", |_| Ok(Self::Signal)),
+        ("interaction", |_| Ok(Self::Interaction)),
+    ];
+}
+
+impl<'de> Deserialize<'de> for DescriptorKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        tagged::deserialize(deserializer)
+    }
+}
+
+/// Reads an object of free-form values.
+pub(crate) fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>, D::Error> {
+    match tree(deserializer)? {
+        Value::Object(members) => Ok(members),
+        _ => Err(serde::de::Error::custom("expected an object")),
     }
 }

@@ -19,6 +19,8 @@ use crate::tool::{
 
 /// The settings of a tool so far, and the faults found in them.
 pub(crate) struct ToolDraft {
+    /// The id, if it is not derived from the name or the provider's id.
+    pub(crate) id: Option<String>,
     pub(crate) name: String,
     pub(crate) kind: ToolKind,
     pub(crate) description: Option<String>,
@@ -32,12 +34,14 @@ pub(crate) struct ToolDraft {
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) limits: ExecutionLimits,
     pub(crate) model_output: Option<ModelOutput>,
+    pub(crate) emits: Option<Schema>,
     pub(crate) faults: Vec<DefinitionFault>,
 }
 
 impl ToolDraft {
     pub(crate) fn new(name: String, kind: ToolKind) -> Self {
         Self {
+            id: None,
             name,
             kind,
             description: None,
@@ -51,6 +55,7 @@ impl ToolDraft {
             dependencies: Vec::new(),
             limits: ExecutionLimits::new(),
             model_output: None,
+            emits: None,
             faults: Vec::new(),
         }
     }
@@ -65,15 +70,20 @@ impl ToolDraft {
             SchemaPart::Parameters => self.parameters = Some(schema),
             SchemaPart::Success => self.success = Some(schema),
             SchemaPart::Failure => self.failure = Some(schema),
+            SchemaPart::Emits => self.emits = Some(schema),
             SchemaPart::Args => {}
         }
     }
 
     /// Builds the tool, or returns all faults.
     pub(crate) fn finish(mut self, handler: Option<Arc<dyn Handler>>) -> Result<Tool, DefinitionError> {
-        self.faults.splice(0..0, NameFault::of(&self.name).into_iter().map(DefinitionFault::Name));
+        let of_name = NameFault::of(&self.name).into_iter().map(DefinitionFault::Name);
+        let of_id = self.id.iter().flat_map(|id| NameFault::of(id)).map(DefinitionFault::Id);
+        self.faults.splice(0..0, of_name.chain(of_id));
+        let of_annotations = self.annotations.faults().into_iter();
+        self.faults.extend(of_annotations.map(|(key, error)| DefinitionFault::Annotation { key, error }));
         let definition = Definition {
-            id: ToolId::from(self.kind.provider().map_or(self.name.as_str(), |provider| provider.id())),
+            id: self.id.map_or_else(|| self.kind.default_id(&self.name), ToolId::from),
             name: self.name.as_str().into(),
             description: self.description,
             parameters: self.parameters.unwrap_or_else(|| self.kind.default_parameters()),
@@ -86,6 +96,7 @@ impl ToolDraft {
             dependencies: self.dependencies,
             limits: self.limits,
             model_output: self.model_output,
+            emits: self.emits,
             kind: self.kind,
         };
         self.faults.extend(definition.unsupported());

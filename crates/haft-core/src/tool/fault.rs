@@ -4,6 +4,7 @@
 //! the application's author; a model never reads one.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::issue::Issues;
 use crate::schema::SchemaError;
@@ -33,6 +34,18 @@ pub enum DefinitionFault {
     /// The name is invalid.
     #[error("the name {0}")]
     Name(NameFault),
+    /// The id is invalid.
+    #[error("the id {0}")]
+    Id(NameFault),
+    /// An annotation that descriptors contain can't be encoded as JSON.
+    #[error("the annotation `{key}` can't be encoded as JSON: {error}")]
+    Annotation {
+        /// The key of the annotation.
+        key: &'static str,
+        /// The reason.
+        #[source]
+        error: Arc<serde_json::Error>,
+    },
     /// A schema is invalid.
     #[error("the {part} schema is invalid: {issues}")]
     Schema {
@@ -115,6 +128,8 @@ pub enum SchemaPart {
     Failure,
     /// The settings of a provider-defined tool.
     Args,
+    /// The values that a call emits.
+    Emits,
 }
 
 /// The maximum length of a tool's name, in bytes. Wire formats with a lower limit shorten names reversibly.
@@ -173,6 +188,7 @@ impl fmt::Display for SchemaPart {
             Self::Parameters => "parameter",
             Self::Success => "success",
             Self::Failure => "failure",
+            Self::Emits => "`emits`",
             Self::Args => "provider argument",
         })
     }

@@ -1,13 +1,13 @@
 //! The kinds of tools, which differ in where their calls are executed.
 
 use crate::schema::Schema;
-use crate::tool::ProviderDefinition;
+use crate::tool::{ProviderDefinition, ToolId};
 
 /// The kind of a tool, which decides where its calls are executed.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ToolKind {
-    /// A user-defined tool, executed by a handler whose types are known at compile time.
+    /// A user-defined tool, executed by a handler whose types are known at compile time where it is defined.
     Local,
     /// A tool executed by a handler, with a schema that is known only at run time.
     Dynamic,
@@ -51,6 +51,11 @@ impl ToolKind {
             Self::Provider(provider) => Some(provider),
             _ => None,
         }
+    }
+
+    /// Returns the id of such a tool if none is set.
+    pub(crate) fn default_id(&self, name: &str) -> ToolId {
+        self.provider().map_or(name, ProviderDefinition::id).into()
     }
 
     pub(crate) fn label(&self) -> &'static str {

@@ -147,9 +147,6 @@ impl ProviderTool {
     pub fn with_args(&self, args: impl Serialize) -> ToolBuilder<Open, Open> {
         let mut faults = Vec::new();
         let (_, tool) = self.id.split_once('.').unwrap_or(("", &self.id));
-        if !is_provider_id(&self.id) {
-            faults.push(DefinitionFault::ProviderId(self.id.clone()));
-        }
         let args_schema = resolve(&self.args, SchemaPart::Args, &mut faults);
         let args = check_args(args, args_schema.as_ref(), &mut faults);
         let definition = ProviderDefinition {
@@ -158,6 +155,7 @@ impl ProviderTool {
             args,
             requires_handler: self.requires_handler,
         };
+        faults.splice(0..0, definition.id_fault());
         let name = self.custom_name.clone().unwrap_or_else(|| tool.to_owned());
         let mut builder = ToolBuilder::<Open, Open>::start(name, ToolKind::Provider(definition));
         // The parameters and the result of a tool that is executed here are unrestricted if they are unset.
@@ -172,6 +170,16 @@ impl ProviderTool {
 }
 
 impl ProviderDefinition {
+    /// Creates the provider's part of a tool that is rebuilt from its descriptor.
+    #[cfg(feature = "validate")]
+    pub(crate) fn restored(id: &str, provider_name: &str, args: &Value, requires_handler: bool) -> Self {
+        Self { id: id.to_owned(), provider_name: provider_name.to_owned(), args: args.clone(), requires_handler }
+    }
+
+    pub(crate) fn id_fault(&self) -> Option<DefinitionFault> {
+        (!is_provider_id(&self.id)).then(|| DefinitionFault::ProviderId(self.id.clone()))
+    }
+
     /// Returns the id, `vendor.tool`.
     #[must_use]
     pub fn id(&self) -> &str {

@@ -18,7 +18,7 @@ pub struct Inferred;
 
 /// The slot whose schema is that of `T`. The handler must use `T`.
 #[derive(Debug)]
-pub struct Typed<T>(PhantomData<fn() -> T>);
+pub struct Fixed<T>(PhantomData<fn() -> T>);
 
 /// The slot with an explicit schema. The handler may use any type.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl<T: JsonSchema + 'static> Slot<T> for Inferred {
     }
 }
 
-impl<T> Slot<T> for Typed<T> {}
+impl<T> Slot<T> for Fixed<T> {}
 
 impl<T> Slot<T> for Open {}
 
@@ -70,6 +70,6 @@ fn is_any<T: 'static>() -> bool {
 mod sealed {
     pub trait SealedSlot {}
     impl SealedSlot for super::Inferred {}
-    impl<T> SealedSlot for super::Typed<T> {}
+    impl<T> SealedSlot for super::Fixed<T> {}
     impl SealedSlot for super::Open {}
 }

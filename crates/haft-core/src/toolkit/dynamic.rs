@@ -11,9 +11,12 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::call::ToolCall;
 use crate::cx::Cx;
-use crate::handler::{AsyncFn, Failure, HandlerError, MIXED};
+use crate::failure::ToolFailure;
+use crate::handler::{AsyncFn, Failure, ForwardCx, HandlerError, MIXED, erase};
 use crate::isolation::Isolated;
+use crate::output::ToolOutput;
 use crate::tool::{DefinitionError, Tool};
 use crate::toolkit::{ToolSet, Toolkit, ToolkitError, ToolkitFault};
 
@@ -124,6 +127,54 @@ impl<S> DynamicTools<S> {
             let handler = AsyncFn::<_, Value, MIXED>::new(for_tool(&handler, definition));
             definition.replace_handler(Arc::new(handler))?.declaring::<E>()
         })
+    }
+
+    /// Attaches a handler that forwards calls to where the tools are executed: another process, a server, a device.
+    ///
+    /// Besides the tool as it was discovered, the handler gets the whole call as it was requested (id, name, metadata),
+    /// with the arguments as text: checked by the tool's schema, but neither parsed nor encoded again. It returns a
+    /// [`ToolOutput`] (a value, content or both, and metadata), which is checked by the tool's success schema, or a
+    /// [`ToolFailure`].
+    ///
+    /// The [`started`](ToolFailure::started) of that failure is believed, as only the handler knows whether anything was
+    /// sent: a refused connection has not started and may be repeated, a lost reply has and may not, unless the tool is
+    /// idempotent. Report a call that was sent and may have been executed as
+    /// [`OutcomeUnknown`](crate::FailureKind::OutcomeUnknown). [`ForwardCx`] reports the same while the call is in
+    /// progress.
+    ///
+    /// ```
+    /// use haft_core::{ContentPart, FailureKind, ForwardCx, Tool, ToolCall, ToolFailure, ToolOutput, Toolkit};
+    /// use serde_json::json;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let kit: Toolkit = Toolkit::dynamic([Tool::dynamic("read").define()?]).forward(
+    ///     |tool: Tool, call: ToolCall, _cx: ForwardCx| async move {
+    ///         if call.metadata.contains_key("offline") {
+    ///             return Err(ToolFailure::new(FailureKind::ExecutionError, "the server is down").not_started());
+    ///         }
+    ///         let request = format!("{} {} {}", call.call_id, tool.name(), call.arguments);
+    ///         Ok(ToolOutput::content_only(vec![ContentPart::text(request)]).with_metadata("server", "eu-1"))
+    ///     },
+    /// )?;
+    ///
+    /// let call = ToolCall::new("c1", "read", r#"{ "path": "a.txt" }"#);
+    /// let result = kit.run_call(&call).await;
+    /// assert_eq!(result.to_model_text(), r#"c1 read { "path": "a.txt" }"#);
+    /// assert_eq!(result.metadata().unwrap()["server"], "eu-1");
+    ///
+    /// let result = kit.run_call(&call.metadata("offline", true)).await;
+    /// assert!(!result.failure().unwrap().started);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn forward<F, Fut>(self, forward: F) -> Result<Toolkit<S>, ToolkitError>
+    where
+        F: Fn(Tool, ToolCall, ForwardCx) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<ToolOutput, ToolFailure>> + Send + 'static,
+    {
+        let forward = erase(forward);
+        self.attach(|definition| definition.forwarded(&forward))
     }
 
     fn attach(self, attach: impl Fn(&Tool) -> Result<Tool, DefinitionError>) -> Result<Toolkit<S>, ToolkitError> {

@@ -2,7 +2,7 @@
 //!
 //! The tool `search` in the namespace `github` is called `github__search`. A prefix contains no `__` and neither begins
 //! nor ends with `_`, so the first `__` of a name always ends its prefix: tools of different namespaces never collide.
-//! Namespaces change names, not ids.
+//! The id of a tool gets the same prefix, unless the tool is built into a provider, whose id is the provider's.
 
 use std::fmt;
 use std::sync::Arc;
@@ -48,14 +48,22 @@ pub enum NamespaceFault {
         /// The fault of the resulting name.
         fault: NameFault,
     },
+    /// A tool can't have the resulting id.
+    #[error("the new id of the tool `{tool}` {fault}")]
+    Id {
+        /// The current name of the tool.
+        tool: String,
+        /// The fault of the resulting id.
+        fault: NameFault,
+    },
     /// Two of the tools have the same name.
     #[error(transparent)]
     Duplicate(ToolkitFault),
 }
 
 impl<S> Toolkit<S> {
-    /// Adds a prefix to the names of all tools: `search` becomes `github__search`. This applies to tools of all kinds;
-    /// one that is built into a provider keeps its id and its name there. Namespaces can be nested; the one added last
+    /// Adds a prefix to the names and ids of all tools: `search` becomes `github__search`. This applies to tools of all
+    /// kinds; one that is built into a provider keeps its id and its name there. Namespaces can be nested; the one added last
     /// comes first.
     ///
     /// The prefix must be a valid name, without `__` and without `_` at its ends. If the toolkit has no
@@ -67,7 +75,7 @@ impl<S> Toolkit<S> {
     /// let kit: Toolkit = Toolkit::from_iter([Tool::new("search").handler(|query: String, _cx| async move { query })?]);
     /// let kit = kit.namespace("github")?.namespace("work")?;
     /// assert_eq!(kit.names().collect::<Vec<_>>(), ["work__github__search"]);
-    /// assert_eq!(kit.get("work__github__search").unwrap().id().as_str(), "search");
+    /// assert_eq!(kit.get("work__github__search").unwrap().id().as_str(), "work__github__search");
     ///
     /// let error = kit.namespace("a__b_").unwrap_err();
     /// assert_eq!(error.faults.len(), 2);
@@ -125,7 +133,7 @@ impl ToolSet {
         }
         let mut renamed = Vec::with_capacity(self.entries.len());
         for entry in &self.entries {
-            match entry.tool.with_name(join(prefix, entry.tool.name())) {
+            match prefixed(prefix, &entry.tool) {
                 Ok(tool) => renamed.push(tool),
                 Err(error) => faults.extend(too_long(entry.tool.name(), &error)),
             }
@@ -142,6 +150,12 @@ impl ToolSet {
         }
         faults
     }
+}
+
+/// Returns the tool with the prefix in its name and, unless a provider defines it, in its id.
+fn prefixed(prefix: &str, tool: &Tool) -> Result<Tool, DefinitionError> {
+    let renamed = tool.with_name(join(prefix, tool.name()))?;
+    if tool.is_provider_defined() { Ok(renamed) } else { renamed.with_id(join(prefix, tool.id().as_str())) }
 }
 
 fn join(prefix: &str, name: &str) -> String {
@@ -163,13 +177,17 @@ fn prefix_faults(prefix: &str) -> Vec<NamespaceFault> {
     faults
 }
 
-/// Returns the faults of a tool's new name that the prefix alone does not have, which is only its length.
+/// Returns the faults of a tool's new name and id that the prefix alone does not have, which is only their length.
 fn too_long(tool: &str, error: &DefinitionError) -> Vec<NamespaceFault> {
+    let tool = || tool.to_owned();
     let of_length = error.faults.iter().filter_map(|fault| match fault {
-        DefinitionFault::Name(fault @ NameFault::TooLong(_)) => Some(*fault),
+        DefinitionFault::Name(fault @ NameFault::TooLong(_)) => {
+            Some(NamespaceFault::Tool { tool: tool(), fault: *fault })
+        }
+        DefinitionFault::Id(fault @ NameFault::TooLong(_)) => Some(NamespaceFault::Id { tool: tool(), fault: *fault }),
         _ => None,
     });
-    of_length.map(|fault| NamespaceFault::Tool { tool: tool.to_owned(), fault }).collect()
+    of_length.collect()
 }
 
 impl fmt::Display for NamespaceError {

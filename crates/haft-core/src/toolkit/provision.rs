@@ -25,6 +25,11 @@ impl Provision {
         &self.scope
     }
 
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let Self { own, scope } = self;
+        Arc::ptr_eq(own, &other.own) && Arc::ptr_eq(scope, &other.scope)
+    }
+
     fn new(own: Arc<RunScope>, wide: Option<&Arc<RunScope>>) -> Self {
         let scope = match wide {
             Some(wide) if own.services.is_empty() => Arc::clone(wide),

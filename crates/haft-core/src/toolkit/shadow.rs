@@ -106,6 +106,10 @@ impl Shadows {
         }
     }
 
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.names == other.names
+    }
+
     /// Returns the names that still exist, each renamed by `rename`.
     pub(super) fn renamed(self, rename: impl Fn(&ToolName) -> Option<ToolName>) -> Self {
         let mut renamed = Self::default();

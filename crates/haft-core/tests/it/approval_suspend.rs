@@ -204,18 +204,16 @@ async fn a_run_that_may_end_with_an_error_ends_with_one_beside_suspended_calls()
 }
 
 #[tokio::test]
-async fn a_dispatcher_reports_the_pending_request() {
+async fn a_dispatcher_suspends_and_resumes() {
     let (kit, journal) = bench();
-    let dispatch: Arc<dyn Dispatch> = Arc::new(kit.clone());
-    let calls = calls([("pay", "1"), ("look", "2")]);
-    let events: Vec<_> = dispatch.run_calls(calls.clone(), RunOptions::new().approvals(Suspend)).collect().await;
-    let waiting = events.iter().find_map(|event| match event {
-        ToolEvent::Suspended { index, request } => Some((calls[*index].clone(), (**request).clone())),
-        _ => None,
-    });
-    let suspended = Suspended::of(waiting).unwrap();
+    let dispatch: Arc<dyn Dispatch> = Arc::new(kit);
+    let calls = calls([("pay", "1"), ("look", "2")]).into_iter().map(Into::into).collect();
+    let mut run = dispatch.run_calls(calls, RunOptions::new().approvals(Suspend));
+    assert_eq!(tell(&mut run).await, ["c1 asked", "c1 suspended", "c2 output 2"]);
+    let suspended = run.suspended().unwrap();
     let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
-    assert_eq!(all_came(&kit.resume(suspended, verdicts).collect_results().await), ["1"]);
+    let run = dispatch.resume_calls(suspended, verdicts, RunOptions::new());
+    assert_eq!(all_came(&run.collect_results().await), ["1", "2"]);
     assert_eq!(journal.lines(), ["look 2", "pay 1"]);
 }
 

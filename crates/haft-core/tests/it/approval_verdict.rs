@@ -209,7 +209,9 @@ async fn no_approval_is_requested_for_rejected_arguments() {
         let bad = calls([("pay", "not json"), ("pay", "-1"), ("pay", ""), ("ghost", "1"), ("pay", "5")]);
         let asked = Arc::new(Mutex::new(Vec::new()));
         let noting = Arc::clone(&asked);
-        let options = RunOptions::new().audit(move |record| noting.lock().unwrap().push(record.call_id.to_string()));
+        let options = RunOptions::new().audit(move |record| {
+            noting.lock().unwrap().extend(record.approval().map(|record| record.call_id.to_string()));
+        });
         let results = way.results(&kit, &options, &bad, ApprovalRequest::approve).await;
         let invalid = "input_validation_error";
         assert_eq!(all_came(&results), [invalid, invalid, invalid, "unknown_tool", "5"], "{way:?}");

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use futures_util::{StreamExt, stream};
 use haft_core::{
-    Caller, Cx, Dispatch, EventStream, Permission, Permit, Permitting, RunOptions, Tool, ToolCall, ToolDescriptor,
-    ToolEvent, ToolResult, Toolkit,
+    Caller, Changed, Cx, Dispatch, Permission, Permit, Permitting, RequestedCall, RunOptions, Snapshot, Tool, ToolCall,
+    ToolSource, Toolkit,
 };
 
 use crate::executing::{calls, kit, tell};
@@ -32,21 +31,31 @@ impl Permit for ReadOnly {
     }
 }
 
-/// A stand-in for another machine: it lists one tool and answers every call.
-struct Remote;
+/// A stand-in for the client of another machine: a source of one tool that forwards its calls.
+struct Remote(Toolkit);
 
-impl Dispatch for Remote {
-    fn list(&self, _: &RunOptions) -> Vec<Arc<ToolDescriptor>> {
-        vec![Arc::new(ToolDescriptor::new("remote", haft_core::Schema::empty()))]
+impl Remote {
+    fn new() -> Self {
+        Self(kit([Tool::new("remote").handler(|(), _cx| async { "from afar" })]))
+    }
+}
+
+impl ToolSource for Remote {
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::new(self.0.clone(), 7)
     }
 
-    fn run_calls(&self, calls: Vec<ToolCall>, _: RunOptions) -> EventStream {
-        let answer = |(index, call): (usize, ToolCall)| {
-            let result = ToolResult::ok(&call, serde_json::json!("from afar"));
-            ToolEvent::Output { index, result }
-        };
-        stream::iter(calls.into_iter().enumerate().map(answer)).boxed()
+    fn changed(&self, after: u64) -> Changed<'_> {
+        Box::pin(async move {
+            if after >= 7 {
+                std::future::pending::<()>().await;
+            }
+        })
     }
+}
+
+fn requested(calls: Vec<ToolCall>) -> Vec<RequestedCall> {
+    calls.into_iter().map(Into::into).collect()
 }
 
 fn names(dispatch: &dyn Dispatch, options: &RunOptions) -> Vec<String> {
@@ -55,7 +64,7 @@ fn names(dispatch: &dyn Dispatch, options: &RunOptions) -> Vec<String> {
 
 /// Takes any dispatcher, by value.
 async fn serve(dispatch: impl Dispatch + 'static, calls: Vec<ToolCall>) -> Vec<String> {
-    tell(dispatch.run_calls(calls, RunOptions::new().caller("ana"))).await
+    tell(dispatch.run_calls(requested(calls), RunOptions::new().caller("ana"))).await
 }
 
 #[tokio::test]
@@ -66,16 +75,18 @@ async fn a_toolkit_dispatches_however_it_is_held() {
     assert_eq!(serve(Arc::new(tools()), calls.clone()).await, expected);
     let erased: Arc<dyn Dispatch> = Arc::new(tools());
     assert_eq!(serve(erased.clone(), calls.clone()).await, expected);
-    assert_eq!(serve(Arc::new(erased), calls).await, expected);
+    assert_eq!(serve(Arc::new(erased), calls.clone()).await, expected);
+    let source: Box<dyn ToolSource> = Box::new(tools());
+    assert_eq!(serve(source, calls).await, expected);
 }
 
 #[tokio::test]
-async fn a_dispatcher_need_not_be_a_toolkit() {
-    let all: [Arc<dyn Dispatch>; 2] = [Arc::new(tools()), Arc::new(Remote)];
+async fn every_source_dispatches() {
+    let all: [Arc<dyn Dispatch>; 2] = [Arc::new(tools()), Arc::new(Remote::new())];
     let options = RunOptions::new();
     let listed: Vec<_> = all.iter().flat_map(|dispatch| names(dispatch, &options)).collect();
     assert_eq!(listed, ["read", "write", "done", "remote"]);
-    let told = tell(all[1].run_calls(calls([("remote", "{}")]), options)).await;
+    let told = tell(all[1].run_calls(requested(calls([("remote", "{}")])), options)).await;
     assert_eq!(told, ["c1 output \"from afar\""]);
 }
 
@@ -120,8 +131,8 @@ fn a_permit_that_panics_hides_the_tool() {
 async fn options_go_with_the_calls() {
     let erased: Arc<dyn Dispatch> = Arc::new(tools());
     let options = RunOptions::new().permit(ReadOnly).caller("bob").concurrency(1);
-    let events: Vec<_> = erased.run_calls(calls([("write", ""), ("wirte", ""), ("read", "")]), options).collect().await;
-    let results: Vec<_> = events.iter().filter_map(ToolEvent::result).collect();
+    let calls = requested(calls([("write", ""), ("wirte", ""), ("read", "")]));
+    let results = erased.run_calls(calls, options).collect_results().await;
     for hidden in &results[..2] {
         let message = &hidden.failure().unwrap().message;
         assert!(message.starts_with("there is no tool called"), "{message}");

@@ -12,7 +12,7 @@ mod gauge;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use haft_core::{Cancellation, Run, RunOptions, ToolEvent, ToolResult};
+use haft_core::{Cancellation, Dispatch, Run, RunOptions, SharedToolkit, ToolEvent, ToolResult, ToolSource};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -27,12 +27,25 @@ const CASES: u32 = 256;
 
 #[test]
 fn every_call_is_answered_once_and_no_limit_is_exceeded() {
-    for_all(CASES, batches(), |batch| paused().block_on(hold(&batch)));
+    for_all(CASES, batches(), |batch| paused().block_on(hold(&batch, Tools::Fixed)));
+}
+
+/// The same for a run on a live source whose tools are all replaced before the first poll, and again after every event.
+#[test]
+fn a_run_executes_only_handlers_of_its_own_snapshot() {
+    for_all(CASES, batches(), |batch| paused().block_on(hold(&batch, Tools::Live)));
 }
 
 #[test]
 fn results_come_in_the_order_of_the_calls() {
     for_all(CASES, batches(), |batch| paused().block_on(hold_results(&batch)));
+}
+
+/// The tools of the source while a run goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tools {
+    Fixed,
+    Live,
 }
 
 /// The events that a reader got, to the end or before it stopped.
@@ -41,14 +54,20 @@ struct Reading {
     elapsed: Duration,
 }
 
-async fn hold(batch: &Batch) -> TestCaseResult {
+async fn hold(batch: &Batch, tools: Tools) -> TestCaseResult {
     let (gauge, told) = (Gauge::new(batch.concurrency), Arc::new(Mutex::new(Vec::new())));
     let (calls, telling) = (batch.calls(), Arc::clone(&told));
     let (options, flag) = options(batch, &gauge);
     let options = options.observe(move |event| telling.lock().unwrap().push(event.clone()));
-    let run = bench::kit(batch).run_with(&calls, options);
+    let source = SharedToolkit::new(bench::kit(batch));
+    let run = source.run_calls(calls.iter().map(Into::into).collect(), options);
+    let change = || {
+        if tools == Tools::Live {
+            bench::intrude(&source);
+        }
+    };
 
-    let reading = timeout(batch.longest() * 2, read(run, batch, flag)).await;
+    let reading = timeout(batch.longest() * 2, read(run, batch, flag, change)).await;
     prop_assert!(reading.is_ok(), "the run never ends");
     let Reading { events, elapsed } = reading.unwrap();
     prop_assert!(elapsed <= batch.longest(), "it took {elapsed:?} of {:?}", batch.longest());
@@ -69,6 +88,9 @@ async fn hold(batch: &Batch) -> TestCaseResult {
     }
     if batch.is_undisturbed() {
         check_outcomes(batch, &told)?;
+    }
+    if tools == Tools::Live {
+        prop_assert_eq!(source.snapshot().generation(), 1 + events.len() as u64);
     }
     Ok(())
 }
@@ -115,8 +137,9 @@ fn options(batch: &Batch, gauge: &Gauge) -> (RunOptions, Cancellation) {
     (options, flag)
 }
 
-/// Reads as the batch specifies, and drops the run.
-async fn read(mut run: Run, batch: &Batch, flag: Cancellation) -> Reading {
+/// Reads as the batch specifies, with a change of the tools before the first and after every event, and drops the run.
+async fn read(mut run: Run, batch: &Batch, flag: Cancellation, change: impl Fn()) -> Reading {
+    change();
     let start = Instant::now();
     let (cancel_at, raise_at) = match batch.ending {
         Ending::Cancelled(after) => (Some(start + after), None),
@@ -143,6 +166,7 @@ async fn read(mut run: Run, batch: &Batch, flag: Cancellation) -> Reading {
         };
         let Some(event) = event else { break };
         events.push(event);
+        change();
         if matches!(batch.ending, Ending::Dropped(at) if at == events.len()) {
             break;
         }

@@ -50,6 +50,8 @@ mod conversation_values;
 #[cfg(feature = "validate")]
 mod deep_results;
 #[cfg(feature = "validate")]
+mod dialect_codec;
+#[cfg(feature = "validate")]
 mod dispatch;
 #[cfg(feature = "validate")]
 mod dynamic_tools;
@@ -64,6 +66,8 @@ mod executor_faults;
 #[cfg(feature = "validate")]
 mod executor_property;
 mod flexible_parameters;
+#[cfg(feature = "validate")]
+mod forwarding;
 #[cfg(feature = "validate")]
 mod gatekeepers;
 #[cfg(feature = "validate")]
@@ -115,6 +119,8 @@ mod schema_raw;
 mod schema_regression;
 mod secure_json;
 mod seeded;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod stored_descriptor;
 #[cfg(feature = "validate")]
 mod tool_api;
 #[cfg(feature = "validate")]
@@ -123,6 +129,8 @@ mod tool_combinators;
 mod tool_faults;
 #[cfg(feature = "validate")]
 mod tool_service;
+#[cfg(feature = "validate")]
+mod tool_source;
 mod toolkit_composition;
 mod toolkit_values;
 #[cfg(feature = "validate")]
@@ -134,4 +142,8 @@ mod try_run;
 #[cfg(feature = "validate")]
 mod type_zoo;
 #[cfg(feature = "validate")]
+mod typed_emissions;
+#[cfg(feature = "validate")]
 mod unknown_tool;
+#[cfg(feature = "validate")]
+mod whole_results;

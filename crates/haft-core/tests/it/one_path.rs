@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use haft_core::{
     ApprovalPolicy, Dispatch, FailureKind, FailureMode, Next, Outcome, OutputCap, Request, RunOptions, Tool, ToolCall,
-    ToolEvent, ToolFailure, ToolResult, Toolkit,
+    ToolFailure, ToolResult, Toolkit,
 };
 use serde_json::json;
 use tokio::sync::Notify;
@@ -49,13 +49,8 @@ impl Path {
             Self::RunCallWith => kit.run_call_with(&call, &generous).await,
             Self::TryRunCall => kit.try_run_call(&call, RunOptions::new()).await.unwrap().result,
             Self::Dispatch => {
-                let mut events = Dispatch::run_calls(&kit, vec![call], RunOptions::new());
-                loop {
-                    if let ToolEvent::Output { result, .. } = futures_util::StreamExt::next(&mut events).await.unwrap()
-                    {
-                        break result;
-                    }
-                }
+                let run = Dispatch::run_calls(&kit, vec![call.into()], RunOptions::new());
+                run.collect_results().await.remove(0)
             }
             Self::Planned => {
                 let plan = kit.plan_from_map(RunOptions::new(), [], [call]).await;

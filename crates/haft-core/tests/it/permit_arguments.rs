@@ -5,8 +5,8 @@ use std::error::Error;
 use std::sync::{Arc, Mutex};
 
 use haft_core::{
-    ApprovalPolicy, ApprovalRequest, BoxError, CallArguments, Cx, Next, Permission, Permit, Permitting, Request,
-    RunOptions, Tool, ToolCall, Toolkit,
+    ApprovalPolicy, ApprovalRequest, AuditRecord, BoxError, CallArguments, Caller, Cx, DenialRecord, Next, Permission,
+    Permit, Permitting, Request, RunOptions, Timestamp, Tool, ToolCall, Toolkit,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
@@ -234,6 +234,53 @@ async fn the_rule_of_a_denial_is_for_the_operator_only() {
     let unnamed = RunOptions::new().permit(|_: &Tool, _: &ToolCall, _: &Cx| Permission::denied("no"));
     let results = minting().run_with(calls([("mint", "11")]), unnamed).collect_results().await;
     assert!(results[0].failure().unwrap().source().is_none());
+}
+
+/// Returns the denials that the auditor of a run with this permit receives.
+async fn denials(permit: impl Permit + 'static) -> Vec<DenialRecord> {
+    let records = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&records);
+    let options = RunOptions::new()
+        .caller("ana")
+        .approval_clock(|| Timestamp::from_unix_millis(1_000))
+        .audit(move |record| noted.lock().unwrap().push(record.clone()))
+        .permit(permit);
+    let kit = minting();
+    let results = kit.run_with(calls([("mint", "11"), ("mint", "9")]), options).collect_results().await;
+    assert_eq!(results.len(), 2);
+    let records: Vec<AuditRecord> = std::mem::take(&mut records.lock().unwrap());
+    for record in &records {
+        let written = serde_json::to_string(record).unwrap();
+        assert!(written.starts_with(r#"{"type":"denial","#), "{written}");
+        assert_eq!(serde_json::from_str::<AuditRecord>(&written).unwrap(), *record);
+        assert!(record.approval().is_none());
+    }
+    records.iter().filter_map(AuditRecord::denial).cloned().collect()
+}
+
+#[tokio::test]
+async fn a_denied_call_leaves_one_audit_record_with_the_rule() {
+    let denied = denials(AtMost::new(10)).await;
+    assert_eq!(denied.len(), 1, "{denied:?}");
+    assert_eq!(denied[0].rule.as_deref(), Some("at-most"));
+    assert_eq!(denied[0].reason, "too much for you");
+    assert_eq!((denied[0].tool.as_str(), denied[0].call_id.as_str()), ("mint", "c1"));
+    assert_eq!(denied[0].caller.as_ref().map(Caller::as_str), Some("ana"));
+    assert_eq!(denied[0].recorded_at, Timestamp::from_unix_millis(1_000));
+
+    assert!(denials(AtMost::new(11)).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_permit_that_fails_to_decide_leaves_an_audit_record() {
+    let broken = |_: &Tool, call: &ToolCall, _: &Cx| match &*call.arguments {
+        "11" => panic!("no rules loaded"),
+        _ => Permission::Allowed,
+    };
+    let denied = denials(broken).await;
+    assert_eq!(denied.len(), 1, "{denied:?}");
+    assert_eq!(denied[0].rule, None);
+    assert_eq!(denied[0].reason, "the permission check failed, so this call was not run");
 }
 
 #[tokio::test]

@@ -179,7 +179,7 @@ async fn a_handler_knows_its_tool() {
         Some(format!("{} {} {:?} {}", tool.name(), tool.id(), tool.description(), cx.tool_name() == tool.name()))
     });
     let kit = kit([tool]).namespace("ns").unwrap();
-    let expected = r#""ns__who who Some(\"Tells.\") true""#;
+    let expected = r#""ns__who ns__who Some(\"Tells.\") true""#;
     assert_eq!(every_way(&kit, "ns__who", &RunOptions::new()).await, vec![expected; 4]);
     assert_eq!(came(&kit.run_call(&calls([("ns__who", "")])[0]).await), expected);
 }

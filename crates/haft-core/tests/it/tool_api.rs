@@ -27,9 +27,9 @@
 use std::collections::HashSet;
 
 use haft_core::{
-    Annotation, Annotations, ApprovalPolicy, DescriptorKind, Destructive, Dialect, ExecutionLimits, FailureMode,
-    Idempotent, Meta, NameClash, NameMapper, OpenWorld, Readonly, Rendered, Schema, Strict, Title, Tool, ToolCall,
-    ToolDescriptor, ToolKind,
+    Annotation, Annotations, ApprovalPolicy, DescriptorKind, Destructive, Dialect, ExecutionLimits, FailureMode, Icon,
+    Icons, Idempotent, Loss, LossKind, Meta, NameClash, NameMapper, OpenWorld, ProviderOptions, Readonly, RenderFault,
+    Rendered, Schema, Strict, Title, Tool, ToolCall, ToolDescriptor, ToolKind, Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -92,6 +92,23 @@ fn every_annotation_is_read_back_and_shown() {
             "Meta" => {
                 let meta = json!({"ui": {"resourceUri": "ui://calculator"}}).as_object().cloned().unwrap();
                 assert_eq!(descriptor(bare.annotate(Meta(meta.clone()))).meta, Some(meta));
+            }
+            "Version" => {
+                let versioned = Tool::new("t").version("1.2").define().unwrap();
+                assert_eq!((bare.version(), versioned.version()), (None, Some("1.2")));
+                assert_eq!(descriptor(bare.annotate(Version("1.2".into()))), *versioned.descriptor());
+            }
+            "Icons" => {
+                let icon = || Icon::new("https://example.com/i.svg");
+                assert_eq!(descriptor(bare.annotate(Icons(vec![icon()]))).icons, [icon()]);
+                assert_eq!(Tool::new("t").icon(icon()).icon(icon()).define().unwrap().descriptor().icons.len(), 2);
+            }
+            "ProviderOptions" => {
+                let options = ProviderOptions::new().for_provider("acme", json!({"cents": 3}));
+                let read = descriptor(bare.annotate(options)).provider_options;
+                assert_eq!(read.read_provider::<Value>("acme").unwrap(), Some(json!({"cents": 3})));
+                assert_eq!(read.read_provider::<Value>("other").unwrap(), None);
+                assert!(read.read_provider::<u8>("acme").is_err());
             }
             other => panic!("the annotation {other} has no case here"),
         }
@@ -238,16 +255,18 @@ fn a_dialect_renders_the_parameters_and_reports_what_it_lost() {
         fn name(&self) -> &'static str {
             "no patterns"
         }
-        fn parameters(&self, schema: &Schema) -> Rendered {
+        fn render(&self, schema: &Schema) -> Result<Rendered, RenderFault> {
             let mut json = schema.as_json().clone();
-            json.as_object_mut().unwrap().remove("pattern");
-            Rendered::exact(json).with_loss("/pattern", "the pattern")
+            let object = json.as_object_mut().ok_or_else(|| RenderFault::new("", "not an object", "write `{}`"))?;
+            object.remove("pattern");
+            Ok(Rendered::exact(json).with_loss("/pattern", LossKind::Keyword, "the pattern"))
         }
     }
     let tool = Tool::new("t").params_json(json!({"type": "string", "pattern": "^a"})).define().unwrap();
-    let rendered = tool.json_schema_for(&NoPatterns);
+    let rendered = tool.json_schema_for(&NoPatterns).unwrap();
     assert_eq!(rendered.json, json!({"type": "string"}));
-    assert_eq!((rendered.losses[0].pointer.as_str(), rendered.losses[0].what.as_str()), ("/pattern", "the pattern"));
+    assert_eq!(rendered.losses, [Loss::new("/pattern", LossKind::Keyword, "the pattern")]);
+    assert!(rendered.codec.is_identity());
     assert_eq!(tool.json_schema()["pattern"], "^a");
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use haft_core::{
     Annotation, Annotations, ApprovalPolicy, ContentPart, DefinitionFault, Destructive, ExecutionLimits, FailureMode,
-    NameFault, Readonly, Schema, Strict, Tool,
+    ForwardCx, NameFault, Readonly, Schema, Strict, Tool, ToolCall,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,8 @@ async fn every_combinator_keeps_kind_and_id_and_does_not_change_the_original() {
         let before = tool.descriptor();
         for name in &names {
             let copy = combined(name, &tool).await;
-            assert_eq!((copy.kind(), copy.id()), (tool.kind(), tool.id()), "{name}");
+            assert_eq!(copy.kind(), tool.kind(), "{name}");
+            assert_eq!(copy.id() == tool.id(), *name != "with_id", "{name}");
             assert_eq!(*tool.descriptor(), *before, "{name} changed the original");
         }
     }
@@ -57,6 +58,12 @@ async fn combined(name: &str, tool: &Tool) -> Tool {
     match name {
         "wrap" => {
             tool.wrap(|request: haft_core::Request, next: haft_core::Next| async move { next.run(request).await })
+        }
+        "with_id" => {
+            let copy = tool.with_id("other").unwrap();
+            assert_eq!((copy.id().as_str(), copy.name()), ("other", tool.name()));
+            assert_eq!(copy.descriptor().id, *copy.id());
+            copy
         }
         "set_parameters" => {
             let copy = tool.set_parameters(Schema::of_params::<u8>().unwrap());
@@ -120,6 +127,12 @@ async fn combined(name: &str, tool: &Tool) -> Tool {
         "try_with_handler" => {
             let copy = tool.try_with_handler(|_: Query, _| async { Err::<Value, _>("out of order") }).unwrap();
             assert_eq!(failure(&copy, r#"{"query":"x"}"#).await.message, "out of order");
+            copy
+        }
+        "with_forward" => {
+            let forward = |_: Tool, call: ToolCall, _: ForwardCx| async move { Ok(json!(call.arguments).into()) };
+            let copy = tool.set_success(Schema::unknown()).with_forward(forward).unwrap();
+            assert_eq!(value(&copy, r#"{"query":"x"}"#).await, json!(r#"{"query":"x"}"#));
             copy
         }
         other => panic!("the combinator {other} has no case here"),

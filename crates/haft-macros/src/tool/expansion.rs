@@ -160,6 +160,17 @@ impl Expansion {
         }
     }
 
+    /// Returns the implementation of `Emits`, if the type of emitted values is declared.
+    fn emits_impl(&self) -> Option<TokenStream> {
+        let (ty, type_name) = (self.options.emits.as_ref()?, &self.type_name);
+        let krate = self.options.krate.at(located(ty));
+        Some(quote_spanned! {located(ty)=>
+            impl #krate::macro_support::Emits for #type_name {
+                type Event = #ty;
+            }
+        })
+    }
+
     fn static_tool_impl(&self) -> TokenStream {
         let (krate, type_name) = (self.options.krate.at(self.place()), &self.type_name);
         let params_type = self.params();
@@ -207,10 +218,11 @@ impl Expansion {
         let fields = self.inputs.fields.iter().filter(|field| field.is_as_typed());
         let fields = fields.map(|field| self.check("parameter", &field.ty, located(&field.ty)));
         let own_type = self.inputs.own_type.iter().map(|ty| self.check("described", ty, located(ty)));
+        let emitted = self.options.emits.iter().map(|ty| self.check("emitted", ty, located(ty)));
         let (krate, type_name) = (self.options.krate.at(self.place()), &self.type_name);
         let success = quote_spanned!(self.place()=> <#type_name as #krate::macro_support::ToolType>::Success);
         let success = self.check("described", success, self.place());
-        quote!(#(#fields)* #(#own_type)* #success)
+        quote!(#(#fields)* #(#own_type)* #(#emitted)* #success)
     }
 
     /// Returns a call that compiles only if the type satisfies the bounds of a function in `macro_support`.
@@ -239,6 +251,7 @@ impl ToTokens for Expansion {
         let krate = &options.krate;
         let (tool_type, debug_impl, checks) = (self.tool_type(), self.debug_impl(), self.checks());
         let (tool_type_impl, static_tool_impl) = (self.tool_type_impl(), self.static_tool_impl());
+        let emits_impl = self.emits_impl();
         // The compiler reports errors in the order of the code, and those of the checks are the short ones.
         tokens.extend(quote! {
             #(#shared)*
@@ -250,6 +263,7 @@ impl ToTokens for Expansion {
                 #debug_impl
                 #tool_type_impl
                 #static_tool_impl
+                #emits_impl
                 #checks
             };
 

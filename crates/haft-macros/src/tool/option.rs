@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
-use syn::{Expr, Ident, LitStr, Path, Token};
+use syn::{Expr, Ident, LitStr, Path, Token, Type};
 
 use super::limit;
 use crate::argument::{Argument, ArgumentValue, Arguments, KnownArguments, string_literal};
@@ -32,6 +32,7 @@ const KNOWN: KnownArguments = KnownArguments {
         "timeout",
         "idle_timeout",
         "concurrency",
+        "emits",
         "emit_buffer",
         "output_cap",
         "overflow",
@@ -58,6 +59,8 @@ pub(crate) struct ToolOptions {
     pub(crate) description: Option<LitStr>,
     pub(crate) type_name: Option<Ident>,
     pub(crate) blocking: bool,
+    /// The type of emitted values.
+    pub(crate) emits: Option<Type>,
     /// Calls on the builder, in order: `.title("…")`, `.annotate(…)`.
     pub(crate) steps: Vec<TokenStream>,
 }
@@ -76,6 +79,7 @@ impl ToolOptions {
         let description = reader.value("description", Argument::text_value);
         let type_name = reader.value("type", |argument| argument.assigned("`type = Name`"));
         let blocking = reader.value("blocking", Argument::flag).unwrap_or_default();
+        let emits: Option<Type> = reader.value("emits", |argument| argument.assigned("`emits = Type`"));
         let mut steps = Vec::new();
         steps.extend(reader.value("title", Argument::text_value).map(|title| quote!(.title(#title))));
         for (hint, annotation) in HINTS {
@@ -95,8 +99,9 @@ impl ToolOptions {
             let mode = Ident::new(mode, argument.span());
             Ok(quote!(.failure_mode(#krate::macro_support::FailureMode::#mode)))
         }));
+        steps.extend(emits.as_ref().map(|ty| quote!(.emits::<#ty>())));
         steps.extend(limit::read(&mut arguments, &krate, diagnostics));
-        Self { krate, name, description, type_name, blocking, steps }
+        Self { krate, name, description, type_name, blocking, emits, steps }
     }
 }
 
@@ -240,6 +245,16 @@ mod tests {
             quote!(.annotate(::haft::macro_support::Meta(my_map()))).to_string()
         );
         assert!(only_fault(quote!(meta("a"))).contains("meta = {"));
+    }
+
+    #[test]
+    fn emitted_values_have_a_type() {
+        assert_eq!(steps(quote!(emits = Step<A, B>, readonly)), {
+            let readonly = quote!(.annotate(::haft::macro_support::Readonly(true))).to_string();
+            readonly + &quote!(.emits::<Step<A, B>>()).to_string()
+        });
+        assert_eq!(only_fault(quote!(emits)), "write `emits = Type`");
+        assert_eq!(only_fault(quote!(emits = "Step")), "write `emits = Type`");
     }
 
     #[test]

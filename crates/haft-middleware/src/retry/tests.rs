@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use haft_core::{Annotations, Cancellation, Idempotent, Next, Outcome, Readonly, Request};
+use haft_core::{
+    Annotations, Cancellation, ForwardCx, Idempotent, Next, Outcome, Readonly, Request, Tool, ToolCall, Toolkit,
+};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -175,11 +177,12 @@ async fn a_later_attempt_that_never_began_does_not_hide_an_earlier_one_that_did(
 
 #[test]
 fn only_what_may_pass_by_itself_is_repeated_by_default() {
-    let repeated = ["timed_out", "execution_error", "tool_failed", "out_of_stock"];
+    let repeated = ["timed_out", "execution_error", "tool_failed", "outcome_unknown", "out_of_stock"];
     for kind in FailureKind::ALL.into_iter().chain(["out_of_stock".into()]) {
         let expected = repeated.contains(&kind.as_str());
         assert_eq!(may_be_temporary(&ToolFailure::new(kind.clone(), "no").retryable()), expected, "{kind}");
-        assert!(!may_be_temporary(&ToolFailure::new(kind, "no").not_retryable()));
+        let is_unknown = kind == FailureKind::OutcomeUnknown;
+        assert_eq!(may_be_temporary(&ToolFailure::new(kind, "no").not_retryable()), is_unknown);
     }
 }
 
@@ -208,4 +211,75 @@ async fn every_attempt_gets_the_same_arguments() {
     run(&probe.tool(idempotent()).wrap(retry(3)).wrap(change)).await;
     let arguments: Vec<_> = probe.runs().into_iter().map(|run| run.arguments).collect();
     assert_eq!(arguments, vec![json!({"changed": true}); 3]);
+}
+
+/// Forwards calls by a script, and counts the attempts.
+fn forwarding(annotations: Annotations, script: &'static [fn() -> ToolFailure]) -> (Tool, Arc<AtomicU32>) {
+    let attempts = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&attempts);
+    let definition = Tool::dynamic("send").define().unwrap().annotate_merge(annotations);
+    let tool = definition.with_forward(move |_: Tool, _: ToolCall, _: ForwardCx| {
+        let made = counted.fetch_add(1, Ordering::SeqCst) as usize;
+        std::future::ready(match script.get(made) {
+            Some(failure) => Err(failure()),
+            None => Ok(json!("sent").into()),
+        })
+    });
+    (tool.unwrap(), attempts)
+}
+
+fn refused() -> ToolFailure {
+    busy().not_started()
+}
+
+fn lost() -> ToolFailure {
+    ToolFailure::new(FailureKind::OutcomeUnknown, "")
+}
+
+/// A refused connection is repeated for every tool, a lost reply only if the tool is idempotent.
+#[tokio::test(start_paused = true)]
+async fn a_forwarded_call_is_repeated_unless_it_may_have_been_executed() {
+    type Row = (Annotations, &'static [fn() -> ToolFailure], Result<&'static str, (&'static str, bool)>, u32);
+    let table: [Row; 8] = [
+        (Annotations::new(), &[refused, refused], Ok("sent"), 3),
+        (Annotations::new(), &[refused, refused, refused, refused], Err(("execution_error", false)), 3),
+        (Annotations::new(), &[busy, refused], Err(("execution_error", true)), 1),
+        (Annotations::new(), &[lost], Err(("outcome_unknown", true)), 1),
+        (Annotations::new(), &[refused, lost], Err(("outcome_unknown", true)), 2),
+        (idempotent(), &[lost, refused], Ok("sent"), 3),
+        (idempotent(), &[lost, lost, lost, lost], Err(("outcome_unknown", true)), 3),
+        (idempotent(), &[lost, refused, refused], Err(("execution_error", true)), 3),
+    ];
+    for (number, (annotations, script, expected, attempts)) in table.into_iter().enumerate() {
+        let (tool, made) = forwarding(annotations, script);
+        let result = Toolkit::from_iter([tool.wrap(retry(3))]).run_call(&ToolCall::new("c1", "send", "{}")).await;
+        match expected {
+            Ok(value) => assert_eq!(result.to_model_text(), value, "{number}"),
+            Err((kind, started)) => assert_eq!(brief(&result), json!([kind, started]), "{number}"),
+        }
+        assert_eq!(made.load(Ordering::SeqCst), attempts, "{number}");
+    }
+}
+
+/// A call that was cut short before anything was sent is repeated like one that was refused.
+#[tokio::test(start_paused = true)]
+async fn an_attempt_that_times_out_before_it_is_sent_is_repeated() {
+    for (is_sent, attempts) in [(false, 3), (true, 1)] {
+        let made = Arc::new(AtomicU32::new(0));
+        let counted = Arc::clone(&made);
+        let tool = Tool::dynamic("send").define().unwrap().with_forward(move |_: Tool, _: ToolCall, cx: ForwardCx| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            cx.mark_unsent();
+            async move {
+                if is_sent {
+                    cx.mark_sending()?;
+                }
+                std::future::pending().await
+            }
+        });
+        let tool = tool.unwrap().wrap(crate::Timeout::new(ms(50))).wrap(retry(3));
+        let result = Toolkit::from_iter([tool]).run_call(&ToolCall::new("c1", "send", "{}")).await;
+        assert_eq!(brief(&result), json!(["timed_out", is_sent]));
+        assert_eq!(made.load(Ordering::SeqCst), attempts);
+    }
 }

@@ -22,12 +22,16 @@ pub(super) fn loggable_arguments(request: &Request) -> String {
     }
 }
 
-/// Returns the value of a success, or the kind and the message of a failure. Content made for the model alone is left out.
+/// Returns the value of a success, or the kind and the message of a failure. Content made for the model alone is left out:
+/// a success without a value is `null`.
 ///
 /// A message is free text that may repeat any part of the call, so it is left out if the tool marks anything as secret.
 pub(super) fn loggable_result(tool: &Tool, outcome: &Outcome) -> String {
     let failure = match outcome {
-        Outcome::Ok(output) => return Redaction::of(tool.success()).apply(&output.value.to_value()).to_string(),
+        Outcome::Ok(output) => {
+            let value = output.value().map(|value| Redaction::of(tool.success()).apply(&value.to_value()));
+            return value.unwrap_or_default().to_string();
+        }
         Outcome::Failed(failure) => failure,
         // Nothing is known about the secrets of other outcomes.
         _ => return REDACTED.to_owned(),

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use haft_core::{BoxError, Item, ToolResult, Toolkit, Turn, TurnRequest, Usage};
+use haft_core::{BoxError, Item, ToolResult, ToolSource, Turn, TurnRequest, Usage};
 
 use super::conclude::goes_on;
 use super::isolation::Isolated;
@@ -29,7 +29,7 @@ pub struct AfterTurn {
     /// The request with the added items, created when it is first read.
     pub(super) seen: OnceLock<TurnRequest>,
     pub(super) totals: Totals,
-    pub(super) tools: Option<Toolkit>,
+    pub(super) tools: Option<Arc<dyn ToolSource>>,
     pub(super) model: Option<NextModel>,
 }
 
@@ -153,10 +153,10 @@ impl AfterTurn {
         &mut self.request
     }
 
-    /// Sets the tools from the next turn on. Tools are not part of a stored state: the application supplies them when
-    /// it starts one.
-    pub fn set_tools(&mut self, kit: Toolkit) {
-        self.tools = Some(kit);
+    /// Sets the tools from the next turn on: a toolkit, or another source. Tools are not part of a stored state: the
+    /// application supplies them when it starts one.
+    pub fn set_tools(&mut self, source: impl ToolSource + 'static) {
+        self.tools = Some(Arc::new(Isolated::new(source)));
     }
 
     /// Sets the model from the next turn on, for example a stronger one or one of another provider. Like tools, models

@@ -97,8 +97,8 @@ impl Machine {
                 }
             }
         });
-        if let Some(kit) = tools {
-            self.kit = kit;
+        if let Some(source) = tools {
+            self.source = source;
         }
         if let Some(NextModel(model)) = model {
             self.model = model;

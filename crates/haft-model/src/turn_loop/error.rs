@@ -28,6 +28,12 @@ pub enum LoopError {
         /// The text of the panic.
         message: String,
     },
+    /// The source of the tools panicked.
+    #[error("the source of the tools panicked: {message}")]
+    SourcePanicked {
+        /// The text of the panic.
+        message: String,
+    },
     /// The history contains calls without an output, outputs without a call, or duplicates of either, apart from the
     /// calls that wait for an answer or a verdict. None of its calls was run.
     #[error("the history is inconsistent: {}; correct it, or repair it with `TurnLoop::repair`", fault::summary(.changes))]
@@ -70,14 +76,6 @@ pub enum LoopError {
         /// The issues of the answer.
         issues: Issues,
     },
-    /// The tool of an answered interaction no longer exists, so the answer can't be validated.
-    #[error("the interaction tool `{tool}` no longer exists, so the answer to `{call_id}` can't be validated")]
-    ToolGone {
-        /// The tool.
-        tool: String,
-        /// The interaction.
-        call_id: CallId,
-    },
     /// The calls of the history that wait for a verdict contradict each other.
     #[error("the calls that wait for a verdict can't be resumed: {0}")]
     Suspended(#[source] SuspendedError),
@@ -98,6 +96,7 @@ impl LoopError {
         match self {
             Self::Model(_) => "model",
             Self::ModelPanicked { .. } => "model_panicked",
+            Self::SourcePanicked { .. } => "source_panicked",
             Self::Unreconciled { .. } => "unreconciled",
             Self::ToolChoice { .. } => "tool_choice",
             Self::EmptyTurn { .. } => "empty_turn",
@@ -105,7 +104,6 @@ impl LoopError {
             Self::DecidePanicked { .. } => "decide_panicked",
             Self::State(_) => "state",
             Self::Answer { .. } => "answer",
-            Self::ToolGone { .. } => "tool_gone",
             Self::Suspended(_) => "suspended",
             Self::Recorded { kind, .. } => kind,
         }
@@ -117,6 +115,10 @@ impl LoopError {
 
     pub(super) fn model_panicked(panicked: Panicked) -> Self {
         Self::ModelPanicked { message: panicked.into_text() }
+    }
+
+    pub(super) fn source_panicked(panicked: Panicked) -> Self {
+        Self::SourcePanicked { message: panicked.into_text() }
     }
 
     pub(super) fn decide_panicked(panicked: Panicked) -> Self {

@@ -2,9 +2,9 @@
 //!
 //! The loop ends while interactions are open and keeps them in its state. An answer is validated when the loop is
 //! started again, as the tool is available only then; until then it can be replaced. An invalid answer must never
-//! reach the history.
+//! reach the history, and neither must one that can't be checked because the tool is gone.
 
-use haft_core::{CallId, Issue, Issues, JsonText, Tool, ToolCall, ToolResult};
+use haft_core::{CallId, Issue, Issues, JsonText, ToolCall, ToolResult, Toolkit};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -84,15 +84,15 @@ impl Interaction {
     }
 
     /// Returns the result of the call, if it was answered. A value must be valid by the tool's success schema; a tool
-    /// without one accepts any value.
-    pub(super) fn result(&self, tool: Option<&Tool>) -> Option<Result<ToolResult, LoopError>> {
+    /// without one accepts any value. If the interaction no longer exists, nothing can be checked: the call fails with
+    /// `unknown_tool`.
+    pub(super) fn result(&self, kit: &Toolkit) -> Option<Result<ToolResult, LoopError>> {
         let value = match self.answer.as_ref()? {
             InteractionAnswer::Closed(reason) => return Some(Ok(self.cancelled(reason))),
             InteractionAnswer::Value(value) => value,
         };
-        let Some(tool) = tool.filter(|tool| tool.is_interaction()) else {
-            let (tool, call_id) = (self.name().to_owned(), self.call_id().clone());
-            return Some(Err(LoopError::ToolGone { tool, call_id }));
+        let Some(tool) = kit.get(self.name()).filter(|tool| tool.is_interaction()) else {
+            return Some(Ok(ToolResult::unknown_tool(&self.call, &[])));
         };
         let broken = || Issues::from(Issue::new("", "validator", "the answer could not be validated"));
         let checked = isolated(|| tool.check_answer(value)).unwrap_or_else(|_| Err(broken()));

@@ -8,7 +8,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use haft_core::{Cancellation, ToolEvent, ToolResult, Toolkit};
+use haft_core::{Cancellation, ToolEvent, ToolResult, ToolSource, Toolkit};
 
 use super::Settings;
 use super::budget::Spent;
@@ -17,6 +17,7 @@ use super::error::LoopError;
 use super::event::LoopEvent;
 use super::event_slot::EventSlot;
 use super::interruption::Interruption;
+use super::isolation::isolated;
 use super::open_turn::OpenTurn;
 use super::state_cell::StateCell;
 use super::waiting::{RepairedHistory, WaitingCalls};
@@ -27,7 +28,9 @@ pub(super) struct Machine {
     pub(super) settings: Arc<Settings>,
     pub(super) state: StateCell,
     pub(super) event_slot: EventSlot,
-    /// The tools of the next turn.
+    /// The source of the tools of the next turn.
+    pub(super) source: Arc<dyn ToolSource>,
+    /// The tools that the model was offered last, or that calls are resumed with. Empty until there are some.
     pub(super) kit: Toolkit,
     /// The model of the next turn.
     pub(super) model: Arc<dyn LanguageModel>,
@@ -45,7 +48,8 @@ impl Machine {
         let left = settings.budget.time_left(state.time_used());
         state.start_clock();
         let mut machine = Self {
-            kit: settings.kit.clone(),
+            source: Arc::clone(&settings.source),
+            kit: Toolkit::new(),
             model: Arc::clone(&settings.model),
             interruption: Interruption::new(flag, left),
             settings,
@@ -63,10 +67,19 @@ impl Machine {
             self.may_ask()?;
             // No call waits at this point.
             self.reconcile(&WaitingCalls::default()).await?;
+            self.take_snapshot()?;
             let turn = self.ask().await?;
             self.execute_turn(turn).await?;
             self.conclude().await?;
         }
+    }
+
+    /// Takes a snapshot of the tools. It is used until the next one is taken: for the request, its retries, and the calls
+    /// of the turn.
+    pub(super) fn take_snapshot(&mut self) -> Result<(), LoopEnd> {
+        let snapshot = isolated(|| self.source.snapshot()).map_err(LoopError::source_panicked)?;
+        self.kit = snapshot.into_toolkit();
+        Ok(())
     }
 
     /// Checks that the limits allow another request.

@@ -24,6 +24,9 @@ impl Machine {
         }
         let waiting = self.state.read(WaitingCalls::of);
         self.reconcile(&waiting).await?;
+        if !waiting.is_empty() {
+            self.take_snapshot()?;
+        }
         self.place_answers().await?;
         self.resume_approvals().await?;
         self.ensure_nothing_waits()?;
@@ -34,8 +37,7 @@ impl Machine {
     async fn place_answers(&mut self) -> Result<(), LoopEnd> {
         // Validators may be user code, so they run on a copy, without the lock.
         let interactions = self.state.read(|state| state.interactions().to_vec());
-        let answers =
-            interactions.iter().filter_map(|interaction| interaction.result(self.kit.get(interaction.name())));
+        let answers = interactions.iter().filter_map(|interaction| interaction.result(&self.kit));
         let results = answers.collect::<Result<Vec<_>, LoopError>>()?;
         let unplaced = self.state.change(|state| {
             let open = state.phase.open_mut()?;

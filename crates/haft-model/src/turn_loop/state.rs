@@ -151,7 +151,8 @@ impl LoopState {
 
     /// Answers an open interaction. (A pending approval request is answered with
     /// [`TurnLoop::verdict`](crate::TurnLoop::verdict), as a verdict is checked against the tools.) The value is
-    /// validated by the tool's success schema when the state is started; until then another answer replaces this one.
+    /// validated by the tool's success schema when the state is started; until then another answer replaces this one. If
+    /// the tool no longer exists then, the call fails with `unknown_tool`.
     pub fn answer(&mut self, call_id: impl Into<CallId>, value: impl Into<Value>) -> Result<(), StateError> {
         self.interaction(call_id.into()).map(|interaction| interaction.answer(&value.into()))
     }

@@ -47,6 +47,11 @@ impl WaitingCalls {
         Self(positions)
     }
 
+    /// Reports whether no call waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns the changes that a repair would make; `None` if the history is consistent apart from the calls that
     /// wait.
     pub(super) fn faults(&self, items: &History) -> Option<Vec<Change>> {

@@ -15,6 +15,7 @@ mod isolation;
 mod model_fault;
 mod property;
 mod signal;
+mod source;
 mod state;
 mod sub_agent;
 mod surfaced;

@@ -55,6 +55,8 @@ fn the_prelude_has_at_most_thirty_names() {
     names.retain(|name| {
         !["approval", "conversation", "middleware", "model", "run"].contains(name)
             && (name.starts_with(char::is_uppercase) || ["tool", "toolkit"].contains(name))
+            // a trait without a name: only its functions are in scope
+            && !name.ends_with(" as _")
     });
     names.sort_unstable();
     names.dedup();
@@ -66,6 +68,6 @@ fn the_root_has_modules_and_macros_only() {
     let modules = ROOT.lines().filter(|line| line.starts_with("pub mod ")).count();
     assert_eq!(modules, MODULES.len() + 1, "the modules and the prelude");
     let names = exported(ROOT, "self::macros::");
-    assert_eq!(names, ["Failure", "Services", "tool", "toolkit"]);
+    assert_eq!(names, ["Failure", "Services", "ToolCalls", "tool", "toolkit"]);
     assert_eq!(exported(ROOT, "haft_"), ["core", "macro_support"], "nothing else is re-exported at the root");
 }

@@ -6,6 +6,7 @@
 mod approval;
 mod call;
 mod definition;
+mod descriptor;
 mod issue;
 mod model_error;
 mod output;
@@ -96,6 +97,8 @@ async fn messages_to_people() {
     let mut messages = Messages::default();
     definition::tools(&mut messages);
     definition::provider_tools(&mut messages);
+    descriptor::stored(&mut messages);
+    descriptor::dialects(&mut messages);
     definition::schemas(&mut messages);
     definition::patterns(&mut messages);
     definition::toolkits(&mut messages);

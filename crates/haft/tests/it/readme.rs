@@ -72,6 +72,8 @@ async fn running(calls: &[ToolCall], options: RunOptions, definitions: Vec<Tool>
     let call = calls[0].clone();
     let _ = (kit.run_call(&call).await, kit.try_run_call(&call, RunOptions::new()).await);
     let _ = kit.call(GetWeather { city: "Rome".into() }).await;
+    let result = kit.run_call(&call).await;
+    let _ = (GetWeather::decode(&call)?, GetWeather::read(&result)?);
     let _ = kit.run(calls).collect_results().await;
     let _ = kit.run(calls).continue_with_results(|results| results.len());
     let _ = kit.run(calls).fail_on([FailureClass::Internal]);

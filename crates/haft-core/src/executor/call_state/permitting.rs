@@ -58,11 +58,11 @@ impl CallState {
         step_cx: StepCx<'_>,
     ) -> Result<Transition, ToolFailure> {
         for (index, permit) in step_cx.options.permits.as_slice().iter().enumerate().skip(first) {
-            let permitting = isolated(|| permit.permit(step_cx.tool(tool), call, &cx)).map_err(undecided)?;
-            match permitting.0 {
+            let permitting = isolated(|| permit.permit(step_cx.tool(tool), call, &cx));
+            match permitting.map_err(|panicked| undecided(panicked, call, step_cx))?.0 {
                 // That is a decision about arguments, and there are none yet.
-                PermitDecision::Unchecked => return Err(undecided(NotDecided)),
-                PermitDecision::Now(decision) => self.permitted(decision)?,
+                PermitDecision::Unchecked => return Err(undecided(NotDecided, call, step_cx)),
+                PermitDecision::Now(decision) => self.permitted(decision, call, step_cx)?,
                 PermitDecision::Later(decision) => {
                     return Ok(await_permit(PermitStep::Call { tool, cx }, index + 1, decision));
                 }
@@ -84,10 +84,10 @@ impl CallState {
         for (index, permit) in step_cx.options.permits.as_slice().iter().enumerate().skip(first) {
             let arguments = gated.call_arguments(call, step_cx);
             let permitting = isolated(|| permit.permits_arguments(tool, call, &arguments, &gated.cx));
-            match permitting.map_err(undecided)?.0 {
+            match permitting.map_err(|panicked| undecided(panicked, call, step_cx))?.0 {
                 PermitDecision::Unchecked => {}
                 PermitDecision::Now(decision) => {
-                    self.permitted(decision)?;
+                    self.permitted(decision, call, step_cx)?;
                     gated.ready.bind_arguments();
                 }
                 PermitDecision::Later(decision) => {
@@ -109,10 +109,11 @@ impl CallState {
         step_cx: StepCx<'_>,
         task: &mut Context<'_>,
     ) -> Result<Transition, ToolFailure> {
-        match isolated(|| Pin::new(&mut awaiting.decision).poll(task)).map_err(undecided)? {
+        let polled = isolated(|| Pin::new(&mut awaiting.decision).poll(task));
+        match polled.map_err(|panicked| undecided(panicked, call, step_cx))? {
             Poll::Pending => Ok((CallPhase::Permitting(awaiting), Advance::Pending)),
             Poll::Ready(decision) => {
-                self.permitted(decision)?;
+                self.permitted(decision, call, step_cx)?;
                 let AwaitingPermit { step, next, decision: decided } = awaiting;
                 drop(decided);
                 match step {
@@ -124,13 +125,19 @@ impl CallState {
     }
 
     /// Rejects everything but a plain permission.
-    fn permitted(&self, decision: Result<Permission, BoxError>) -> Result<(), ToolFailure> {
+    fn permitted(
+        &self,
+        decision: Result<Permission, BoxError>,
+        call: &ToolCall,
+        step_cx: StepCx<'_>,
+    ) -> Result<(), ToolFailure> {
         let (reason, rule) = match decision {
             Ok(Permission::Allowed) => return Ok(()),
             Ok(Permission::Denied { reason, rule }) => (reason, rule),
-            Err(error) => return Err(undecided(error)),
+            Err(error) => return Err(undecided(error, call, step_cx)),
         };
         let denied = ToolFailure::new(FailureKind::PermissionDenied, reason);
+        record(&denied, rule.as_deref(), call, step_cx);
         Err(match rule {
             Some(rule) => {
                 self.span.record_rule(&rule);
@@ -156,6 +163,15 @@ fn await_permit(step: PermitStep, next: usize, decision: BoxFuture<Result<Permis
     (CallPhase::Permitting(awaiting), Advance::Moved)
 }
 
-fn undecided(cause: impl Into<BoxError>) -> ToolFailure {
-    ToolFailure::new(FailureKind::PermissionDenied, UNDECIDED).cause(cause)
+/// Creates the failure of a call whose permit failed to decide, and records it.
+fn undecided(cause: impl Into<BoxError>, call: &ToolCall, step_cx: StepCx<'_>) -> ToolFailure {
+    let undecided = ToolFailure::new(FailureKind::PermissionDenied, UNDECIDED).cause(cause);
+    record(&undecided, None, call, step_cx);
+    undecided
+}
+
+/// Passes the denial of a call to the auditor of the run.
+fn record(denied: &ToolFailure, rule: Option<&str>, call: &ToolCall, step_cx: StepCx<'_>) {
+    let StepCx { options, .. } = step_cx;
+    options.gate().record_denial(call, rule, &denied.message, options.caller_ref());
 }

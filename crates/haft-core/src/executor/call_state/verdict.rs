@@ -75,7 +75,7 @@ impl CallState {
                 CallPhase::Resolved(Box::new(ToolFailure::new(FailureKind::Denied, reason).into()))
             }
             Ruling::Answered(value) => {
-                let answer = Outcome::Ok(ToolOutput { value, model: None });
+                let answer = Outcome::Ok(ToolOutput::new(value));
                 let cap = output_cap(step_cx.tool(tool), step_cx.options);
                 CallPhase::Resolved(Box::new(match cap {
                     Some(cap) => cap_outcome(answer, cap),

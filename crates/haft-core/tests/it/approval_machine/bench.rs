@@ -3,12 +3,13 @@
 //! Handlers record their arguments, observers the events, auditors the records. Nothing here knows the expected
 //! outcome.
 
+use std::convert::Infallible;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalMemory, ApprovalPolicy, ApprovalRecord, ApprovalRequest, Cx, RunOptions, SigningKeys, Timestamp, Tool,
-    ToolEvent, Toolkit,
+    ApprovalMemory, ApprovalPolicy, ApprovalRecord, ApprovalRequest, ApprovalResponse, Cx, Dispatch, Run, RunOptions,
+    SharedToolkit, SigningKeys, Suspended, Timestamp, Tool, ToolCall, ToolEvent, Toolkit,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -44,7 +45,10 @@ pub(super) struct Sights {
 /// The state that the rounds of a case share.
 pub(super) struct Bench {
     pub(super) seen: Seen,
+    /// The tools that a round must be run with.
     pub(super) kit: Toolkit,
+    /// The live source that rounds are run on. It has those tools only while a run is created.
+    live: SharedToolkit,
     pub(super) memory: ApprovalMemory,
     keys: Option<SigningKeys>,
     questions_lapse: bool,
@@ -126,11 +130,35 @@ impl Bench {
         Self {
             seen: Seen::default(),
             kit: KITS[0].clone(),
+            live: SharedToolkit::default(),
             memory: ApprovalMemory::new(),
             keys: script.is_signed.then(|| KEYS.clone()),
             questions_lapse: script.questions_lapse,
             began: Instant::now(),
         }
+    }
+
+    /// Runs calls on the live source, whose tools change while the run goes on.
+    pub(super) fn run(&self, calls: Vec<ToolCall>, options: RunOptions) -> Run {
+        self.while_live(|source| source.run_calls(calls.into_iter().map(Into::into).collect(), options))
+    }
+
+    /// Resumes a round on the live source, whose tools change while the run goes on.
+    pub(super) fn resume(&self, suspended: Suspended, verdicts: Vec<ApprovalResponse>, options: RunOptions) -> Run {
+        self.while_live(|source| source.resume_calls(suspended, verdicts, options))
+    }
+
+    fn while_live(&self, create: impl FnOnce(&dyn Dispatch) -> Run) -> Run {
+        self.change_to(&self.kit);
+        let run = create(&self.live);
+        self.change_to(&self.elsewhere());
+        run
+    }
+
+    /// Changes the tools of the live source, in one step.
+    fn change_to(&self, kit: &Toolkit) {
+        let Ok(changed) = self.live.update(|_| Ok::<_, Infallible>(kit.clone()));
+        assert!(changed.toolkit().iter().map(Tool::identity).eq(kit.iter().map(Tool::identity)));
     }
 
     /// Returns the milliseconds since the case began.
@@ -163,7 +191,7 @@ impl Bench {
     /// Returns the options of a round, without its approver.
     pub(super) fn options(&self, round: &Round) -> RunOptions {
         let seen = self.seen.clone();
-        self.unaudited(round).audit(move |record| seen.note(|sights| sights.records.push(record.clone())))
+        self.unaudited(round).audit(move |record| seen.note(|sights| sights.records.extend(record.approval().cloned())))
     }
 
     /// Returns the same options without an auditor.

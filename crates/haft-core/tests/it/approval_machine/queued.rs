@@ -137,7 +137,7 @@ impl Queued<'_> {
         let options = self.bench.options(round).cancellation(flag.clone());
         let task = match self.opening {
             Opening::Run => {
-                let run = self.bench.kit.run_with(calls, self.gate.approvals(options, &self.queue));
+                let run = self.bench.run(calls, self.gate.approvals(options, &self.queue));
                 tokio::spawn(async move { drop(run.collect_results().await) })
             }
             Opening::Plan => {
@@ -152,7 +152,7 @@ impl Queued<'_> {
                 })
             }
             Opening::Suspended => {
-                let run = self.bench.kit.run_with(calls, options.approvals(Suspend));
+                let run = self.bench.run(calls, options.approvals(Suspend));
                 if let Err(suspended) = run.collect_or_suspend().await {
                     self.stored.push((place, *suspended));
                 }
@@ -191,7 +191,7 @@ impl Queued<'_> {
         for (round, suspended) in std::mem::take(&mut self.stored) {
             let flag = Cancellation::new();
             let options = self.bench.options(&self.script.rounds[round]).cancellation(flag.clone());
-            let run = self.bench.kit.resume_with(suspended, [], self.gate.approvals(options, &self.queue));
+            let run = self.bench.resume(suspended, Vec::new(), self.gate.approvals(options, &self.queue));
             let task = tokio::spawn(async move { drop(run.collect_results().await) });
             self.live.push(Live { round, flag, task });
             self.model.await_again(round);

@@ -98,7 +98,7 @@ impl Stored<'_> {
         let Some(round) = self.script.rounds.get(self.begun) else { return };
         let place = self.begun;
         self.begun += 1;
-        let run = self.bench.kit.run_with(round.calls(place), self.bench.options(round).approvals(Suspend));
+        let run = self.bench.run(round.calls(place), self.bench.options(round).approvals(Suspend));
         self.store(place, run).await;
         self.model.begin(place, &State::Stored);
         self.model.questions = self.bench.seen.questions();
@@ -123,7 +123,7 @@ impl Stored<'_> {
             }
             let open: Vec<_> = suspended.pending().cloned().collect();
             let given = self.gate.hand_in(&open, verdicts.clone());
-            let mut run = self.bench.kit.resume_with(suspended, given, options);
+            let mut run = self.bench.resume(suspended, given, options);
             while run.next().await.is_some() {}
             let expected = self.model.resume(round, &verdicts);
             if let Err(note) = check_refused(run.rejected_verdicts(), &expected) {
@@ -138,7 +138,7 @@ impl Stored<'_> {
     async fn cancel_resumed(&mut self, round: usize, suspended: Suspended, is_dropped: bool) {
         let (_sender, queue) = VerdictQueue::new();
         let options = self.bench.options(&self.script.rounds[round]).approvals(queue);
-        let mut run = self.bench.kit.resume_with(suspended, [], options);
+        let mut run = self.bench.resume(suspended, Vec::new(), options);
         // Polls until it waits.
         while poll_fn(|task| Poll::Ready(Pin::new(&mut run).poll_next(task).is_ready())).await {
             if run.size_hint().0 == 0 {

@@ -132,9 +132,10 @@ fn reasoning() -> impl Strategy<Value = Reasoning> {
 
 fn output() -> impl Strategy<Value = ToolCallOutput> {
     let body = prop_oneof![text().prop_map(CallOutputBody::Text), vec(part(), 0..3).prop_map(CallOutputBody::Parts)];
-    (text(), body, option::of(text()), any::<bool>(), map()).prop_map(|(id, body, tool, is_error, data)| {
+    (text(), body, option::of(text()), any::<bool>(), (map(), map())).prop_map(|(id, body, tool, is_error, maps)| {
         let mut output = ToolCallOutput::new(id, body);
-        (output.tool, output.is_error, output.provider_data) = (tool, is_error, data);
+        (output.tool, output.is_error) = (tool, is_error);
+        (output.metadata, output.provider_data) = maps;
         output
     })
 }
@@ -167,24 +168,30 @@ fn failure() -> impl Strategy<Value = ToolFailure> {
     let kind = prop_oneof![select(FailureKind::ALL.to_vec()), text().prop_map(FailureKind::from)];
     let issues = vec((text(), text(), text(), text()), 0..3);
     let wait = option::of((0_u64..5_000_000, 0_u32..1_000_000_000));
-    (kind, text(), issues, any::<(bool, bool)>(), wait, option::of(json())).prop_map(
-        |(kind, message, issues, (retryable, started), wait, details)| {
+    let extra = (vec(part(), 0..3), map());
+    (kind, text(), issues, any::<(bool, bool)>(), wait, option::of(json()), extra).prop_map(
+        |(kind, message, issues, (retryable, started), wait, details, (model, metadata))| {
             let mut failure = ToolFailure::new(kind, message);
             failure.issues =
                 issues.into_iter().map(|(at, rule, found, say)| Issue::new(at, rule, say).found(found)).collect();
             (failure.retryable, failure.started) = (retryable, started);
             failure.retry_after = wait.map(|(seconds, nanos)| Duration::new(seconds, nanos));
             failure.details = details.map(|details| Box::new(details.into()));
-            failure
+            metadata
+                .into_iter()
+                .fold(failure.for_model(model), |failure, (key, value)| failure.with_metadata(key, value))
         },
     )
 }
 
 pub(super) fn result() -> impl Strategy<Value = ToolResult> {
-    let value = (json(), option::of(vec(part(), 0..3))).prop_map(|(value, model)| {
-        let mut output = ToolOutput::from(value);
-        output.model = model;
-        output
+    let value = (option::of(json()), option::of(vec(part(), 0..3))).prop_map(|(value, model)| match (value, model) {
+        (None, model) => ToolOutput::content_only(model.unwrap_or_default()),
+        (Some(value), None) => ToolOutput::from(value),
+        (Some(value), Some(model)) => ToolOutput::from(value).for_model(model),
+    });
+    let value = (value, map()).prop_map(|(output, metadata)| {
+        metadata.into_iter().fold(output, |output, (key, value)| output.with_metadata(key, value))
     });
     prop_oneof![
         (call(), value).prop_map(|(call, output)| ToolResult::ok(&call, output)),

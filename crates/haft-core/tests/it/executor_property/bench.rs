@@ -1,5 +1,6 @@
 //! The tools of the random batches. Every handler follows its arguments, and is counted by a gauge.
 
+use std::convert::Infallible;
 use std::future::pending;
 use std::num::NonZeroUsize;
 use std::sync::LazyLock;
@@ -8,7 +9,8 @@ use std::time::Duration;
 use futures_util::{FutureExt, stream};
 use haft_core::{
     ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, BoxError, Concurrency, Cx, EmitBuffer,
-    ExecutionLimits, Next, OnOverflow, OutputCap, Outputs, Permission, Permitting, Request, Tool, ToolCall, Toolkit,
+    ExecutionLimits, Next, OnOverflow, OutputCap, Outputs, Permission, Permitting, Request, SharedToolkit, Tool,
+    ToolCall, Toolkit,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,6 +66,14 @@ static BLOCKING: LazyLock<Tool> = LazyLock::new(|| {
     Tool::new("blocking").try_blocking_handler(handler).unwrap()
 });
 
+/// A tool that must not run.
+static INTRUDER: LazyLock<Tool> = LazyLock::new(|| {
+    let handler = |_: Job, cx: Cx| async move {
+        cx.extension::<Gauge>().unwrap().breach(format!("{} is of another snapshot", cx.tool_name()));
+    };
+    Tool::new("intruder").handler(handler).unwrap()
+});
+
 /// The tools without a local handler.
 static ELSEWHERE: LazyLock<[Tool; 3]> = LazyLock::new(|| {
     [
@@ -102,6 +112,12 @@ pub(super) fn kit(batch: &Batch) -> Toolkit {
     let others = [tool(&STREAMING, "stream"), tool(&BLOCKING, "blocking")];
     let kit: Toolkit = open.into_iter().chain(gated).chain(others).chain(ELSEWHERE.iter().cloned()).collect();
     if batch.is_wrapped { kit.wrap(|request: Request, next: Next| next.run(request)) } else { kit }
+}
+
+/// Replaces every tool of a source by one whose handler records a violation.
+pub(super) fn intrude(source: &SharedToolkit) {
+    let intruder = |tool: &Tool| INTRUDER.with_name(tool.name()).unwrap();
+    let Ok(_) = source.update(|kit| Ok::<_, Infallible>(kit.iter().map(intruder).collect()));
 }
 
 /// Approves after a while, except calls of `forbidden`.

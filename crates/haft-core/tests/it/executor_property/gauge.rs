@@ -62,6 +62,11 @@ impl Gauge {
         Running { gauge: self.clone(), entry: (class, spot) }
     }
 
+    /// Records another violation.
+    pub(super) fn breach(&self, what: String) {
+        self.0.lock().unwrap().breaches.push(what);
+    }
+
     /// Returns the number of running handlers.
     pub(super) fn live(&self) -> usize {
         self.0.lock().unwrap().running.len()

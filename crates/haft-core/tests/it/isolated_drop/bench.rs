@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use haft_core::{
-    Annotation, ApprovalPolicy, ApprovalRecord, ApprovalRequest, ContentPart, Cx, Next, Permission, Request,
-    RunOptions, Services, Tool, ToolCall, ToolEvent, ToolFailure, Toolkit,
+    Annotation, ApprovalPolicy, ApprovalRequest, AuditRecord, ContentPart, Cx, Next, Permission, Request, RunOptions,
+    Services, Tool, ToolCall, ToolEvent, ToolFailure, Toolkit,
 };
 use serde_json::Value;
 
@@ -172,7 +172,7 @@ fn options(has: Has<'_>, seen: &Arc<Mutex<Vec<bool>>>) -> RunOptions {
             let _ = &policy;
             async { Ok::<_, ToolFailure>(false) }
         }))
-        .audit(move |_: &ApprovalRecord| {
+        .audit(move |_: &AuditRecord| {
             let _ = &auditor;
         })
         .approval_lifetime(Duration::from_secs(60))

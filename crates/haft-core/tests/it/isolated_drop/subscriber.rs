@@ -35,7 +35,7 @@ fn expected(result: &ToolResult) {
     let is_ok = !["fails", "panics", "missing"].contains(&result.tool.as_str());
     assert_eq!(result.is_ok(), is_ok, "{result:?}");
     if let (Outcome::Ok(output), true) = (&result.outcome, is_ok) {
-        assert_eq!(output.value.as_str(), "7");
+        assert_eq!(output.value().unwrap().as_str(), "7");
     }
 }
 

@@ -13,7 +13,8 @@ fn tools_of_every_kind_are_renamed_and_keep_their_kind() {
     assert_eq!(inside.len(), plain.len());
     for (before, after) in plain.iter().zip(&inside) {
         assert_eq!(after.name(), format!("ns__{}", before.name()));
-        assert_eq!(after.id(), before.id());
+        let prefix = if before.is_provider_defined() { "" } else { "ns__" };
+        assert_eq!(after.id().as_str(), format!("{prefix}{}", before.id()));
         assert_eq!(after.kind(), before.kind());
         assert_eq!(after.has_handler(), before.has_handler());
         assert!(inside.get(before.name()).is_none());
@@ -33,6 +34,25 @@ async fn namespaces_nest_and_calls_use_the_full_name() {
     assert_eq!(call(&kit, "a__b__x", "").await, "k -");
     let twice = kit.namespace("a").unwrap();
     assert_eq!(names(&twice), ["a__a__b__x"]);
+}
+
+/// The id keeps what a rename took from the name.
+#[test]
+fn a_namespace_prefixes_the_id_and_not_the_new_name_only() {
+    let renamed = tool("search").with_name("find").unwrap();
+    let kit: Toolkit = Toolkit::from_iter([renamed]).namespace("b").unwrap().namespace("a").unwrap();
+    let found = kit.get("a__b__find").unwrap();
+    assert_eq!((found.id().as_str(), found.descriptor().id.as_str()), ("a__b__search", "a__b__search"));
+}
+
+#[test]
+fn an_id_that_becomes_too_long_is_a_fault() {
+    let long = tool("t").with_id("i".repeat(MAX_NAME_LEN - 3)).unwrap();
+    let kit: Toolkit = Toolkit::from_iter([long]);
+    assert_eq!(kit.clone().namespace("n").unwrap().len(), 1);
+    let error = kit.namespace("ns").unwrap_err();
+    assert!(matches!(&error.faults[..], [NamespaceFault::Id { tool, fault: NameFault::TooLong(513) }] if tool == "t"));
+    assert!(error.to_string().ends_with("the new id of the tool `t` is 513 bytes long, more than 512"), "{error}");
 }
 
 #[test]

@@ -85,8 +85,8 @@ async fn calls_that_never_reach_a_tool_are_not_seen() {
     assert_eq!(notes.all(), ["seen local"]);
 }
 
-/// The name is that of the tool as it is called now, whether it was wrapped before it got its prefix or after; the
-/// original name is its id.
+/// The name is that of the tool as it is called now, whether it was wrapped before it got its prefix or after; its id
+/// has the prefix too.
 #[tokio::test]
 async fn the_name_seen_is_the_one_that_is_called() {
     let notes = Notes::default();
@@ -94,7 +94,7 @@ async fn the_name_seen_is_the_one_that_is_called() {
     let kit = kit.wrap(notes.under("before")).namespace("github").unwrap().wrap(notes.under("after"));
     assert_eq!(tell(kit.run(calls([("github__search", "")]))).await, ["c1 output \"found\""]);
     assert_eq!(notes.all(), ["after github__search", "before github__search"]);
-    assert_eq!(kit.get("github__search").unwrap().id().as_str(), "search");
+    assert_eq!(kit.get("github__search").unwrap().id().as_str(), "github__search");
 }
 
 #[tokio::test]

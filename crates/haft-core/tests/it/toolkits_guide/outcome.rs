@@ -12,9 +12,9 @@ async fn results_can_be_inspected_and_redacted_before_the_model_reads_them() {
     let mut results = kit.run(calls([("user", "")])).collect_results().await;
     for result in &mut results {
         if let Outcome::Ok(output) = &mut result.outcome {
-            let mut value = output.value.to_value();
+            let mut value = output.value().unwrap().to_value();
             value["token"] = json!("[redacted]");
-            output.value = value.into();
+            *output = output.clone().with_value(value);
         }
     }
     assert_eq!(results[0].to_call_output().output.to_string(), r#"{"name":"Ana","token":"[redacted]"}"#);

@@ -8,8 +8,8 @@ use futures_util::FutureExt;
 use haft::JsonSchema;
 use haft::conversation::{Finish, Turn, history};
 use haft::middleware::{RateLimit, Timeout};
-use haft::run::{CallError, FailureClass};
-use haft::tool::{Caller, Cancellation, EmitError, ExecutionLimits, NoFailure, Outputs};
+use haft::run::{CallError, FailureClass, ToolCalls, Typed};
+use haft::tool::{Caller, Cancellation, EmitError, ExecutionLimits, ForwardCx, NoFailure, Outputs};
 use serde::Serialize;
 use tokio::time::Instant;
 
@@ -119,6 +119,10 @@ pub(super) async fn handlers(messages: &mut Messages) {
         Err::<(), _>(ToolFailure::new("busy", "the printer is busy").retry_after(SECOND))
     });
     messages.failure("a `ToolFailure` of the handler", &failed(own.unwrap(), "").await);
+    let lost = Tool::dynamic("lost").define().unwrap().with_forward(|_: Tool, _: ToolCall, _: ForwardCx| async {
+        Err(ToolFailure::new(FailureKind::OutcomeUnknown, ""))
+    });
+    messages.failure("a forwarded call without a reply", &failed(lost.unwrap(), "").await);
     let empty = Tool::new("empty").stream_handler(|(), _cx| Outputs::<u8>::values(futures_util::stream::empty()));
     messages.failure("the stream of the handler has no final value", &failed(empty.unwrap(), "").await);
     let kit: Toolkit = Toolkit::from_iter([Tool::new("later").params::<u8>().define().unwrap()]);
@@ -210,6 +214,18 @@ pub(super) async fn causes(messages: &mut Messages) {
     messages.caused("a blocking handler without a runtime", &outside(blocking, RunOptions::new()));
 }
 
+/// Deletes a file.
+#[tool]
+fn delete_file(path: String) -> bool {
+    !path.is_empty()
+}
+
+#[derive(Debug, ToolCalls)]
+enum FileCall {
+    #[allow(dead_code, reason = "only errors are shown here")]
+    Delete(Typed<DeleteFile>),
+}
+
 pub(super) async fn errors(messages: &mut Messages) {
     messages.section("Errors of runs and typed calls");
     let broken = Tool::new("broken").try_handler_opaque(|(), _cx| async { Err::<(), _>("secret") }).unwrap();
@@ -222,6 +238,11 @@ pub(super) async fn errors(messages: &mut Messages) {
     messages.add("CallError::Declared", declared);
     let fault: CallError<NoFailure> = CallError::Fault(ToolFailure::new(FailureKind::TimedOut, ""));
     messages.add("CallError::Fault", fault);
+    let decoded = |name: &str, arguments: &str| FileCall::decode(ToolCall::new("c1", name, arguments)).unwrap_err();
+    messages.add("CallDecodeError, invalid arguments", decoded("delete_file", r#"{"path": 7}"#));
+    messages.add("CallDecodeError, an unknown tool", decoded("delete_fil", "{}"));
+    let other = DeleteFile::decode(&ToolCall::new("c1", "list_files", "")).unwrap_err();
+    messages.add("CallDecodeError, another tool", other);
     messages.add("HandlerError::Opaque", HandlerError::<String>::opaque("connection refused"));
     let cx = Cx::for_call(&ToolCall::new("c1", "search", ""));
     messages.add("MissingService", cx.service::<String>().unwrap_err());
@@ -231,4 +252,7 @@ pub(super) async fn errors(messages: &mut Messages) {
     let counted = Tool::new("count").handler(|(), _cx| async { 1u8 }).unwrap();
     let cx = Cx::for_tool(&counted, &ToolCall::new("c1", "count", "")).with_emitter(emitter);
     messages.add("EmitError::Preliminary", cx.preliminary("three").await.unwrap_err());
+    let declared = Tool::new("count").emits::<u8>().handler(|(), _cx| async { 1u8 }).unwrap();
+    let cx = Cx::for_tool(&declared, &ToolCall::new("c1", "count", ""));
+    messages.add("EmitError::Invalid", cx.emit("three").await.unwrap_err());
 }

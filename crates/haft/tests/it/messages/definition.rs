@@ -5,6 +5,7 @@ use std::time::Duration;
 use haft::conversation::ContentPart;
 use haft::schema::Schema;
 use haft::tool::{ExecutionLimits, NameMapper};
+use haft::toolkit::ToolSource;
 use serde_json::{Value, json};
 
 use super::*;
@@ -151,6 +152,9 @@ pub(super) fn toolkits(messages: &mut Messages) {
     messages.add("a namespace that ends with an underscore", namespace("a_"));
     messages.add("a namespace that is too long", &namespace(&"x".repeat(600)).faults[0]);
     messages.add("a tool's name is too long in the namespace", &namespace(&"x".repeat(508)).faults[0]);
+    let live = kit().namespaced("x".repeat(508)).unwrap().snapshot();
+    messages.add("a tool of a live source has too long a name", &live.faults()[0]);
+    messages.add("composed live sources share a name", &kit().composed(kit()).snapshot().faults()[0]);
     let twice = Toolkit::<()>::make_namespaced("web", [named("search"), named("search")]);
     messages.add("a namespace with a name twice", twice.unwrap_err());
     let handler = |(): (), _cx: Cx| async { "other" };

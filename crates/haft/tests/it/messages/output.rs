@@ -60,6 +60,16 @@ pub(super) async fn invalid(messages: &mut Messages) {
     messages.failure("an invalid preliminary value", &failed(preliminary, "").await);
     let decoded = ToolResult::ok(&ToolCall::new("c1", "add", ""), json!("three")).decode::<u8>();
     messages.failure("decoded as another type", &decoded.unwrap_err());
+    let alone = || ToolOutput::content_only(vec![ContentPart::text("3")]);
+    let decoded = ToolResult::ok(&ToolCall::new("c1", "add", ""), alone()).decode::<u8>();
+    messages.failure("decoded, without a value", &decoded.unwrap_err());
+    let integer = || Tool::new("get").success_json(json!({"type": "integer"}));
+    let content = integer().handler(move |(), _cx| std::future::ready(alone())).unwrap();
+    messages.failure("content without the declared value", &failed(content, "").await);
+    let deep = (0..200).fold(json!(1), |value, _| json!([value]));
+    let output = ToolOutput::from(json!(3)).with_metadata("trace", deep);
+    let metadata = integer().handler(move |(), _cx| std::future::ready(output.clone())).unwrap();
+    messages.failure("metadata that is nested too deeply", &failed(metadata, "").await);
 }
 
 /// Limits the output to so many bytes.

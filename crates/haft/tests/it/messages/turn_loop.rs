@@ -7,6 +7,7 @@ use haft::conversation::{ContentPart, Finish, Message, Role, ToolCallOutput, Too
 use haft::model::{AfterTurn, Budget, LoopEnd, LoopError, LoopOutcome, LoopState, ModelError, Spent, StateError};
 use haft::schema::{Schema, Validation, Validator};
 use haft::tool::Cancellation;
+use haft::toolkit::ToolSource;
 use serde_json::{Value, json};
 
 use super::*;
@@ -119,7 +120,16 @@ pub(super) async fn ended_calls(messages: &mut Messages) {
     messages.failure("the validator of a signal panics", &output(&finish(&agent, request()).await, "c1"));
     let agent = calling([]).repair("the user moved on");
     let abandoned = TurnRequest::new("any", vec![call("c1", "double", "2").into(), Item::user("never mind")]);
+    messages.failure("the interaction is gone", &gone_interaction().await);
     messages.failure("the history is repaired", &output(&finish(&agent, abandoned).await, "c1"));
+}
+
+/// Returns the output of an answered interaction whose tool is gone.
+async fn gone_interaction() -> ToolFailure {
+    let mut state = finish(&calling([call("c1", "ask", "\"who?\"")]), request()).await.state;
+    state.answer("c1", "Ada").unwrap();
+    let gone = TurnLoop::new(ScriptedModel::new(["done"]), Toolkit::new());
+    output(&finish(&gone, state).await, "c1")
 }
 
 /// Runs a loop to its error.
@@ -136,6 +146,8 @@ pub(super) async fn errors(messages: &mut Messages) {
     let script = ScriptedModel::default().then(haft::model::ScriptedTurn::failed(failing));
     messages.add("model", error(&TurnLoop::new(script, kit()), request()).await);
     messages.add("model_panicked", error(&TurnLoop::new(Panicking, kit()), request()).await);
+    let source = kit().mapped(|_| panic!("index out of bounds"));
+    messages.add("source_panicked", error(&TurnLoop::new(ScriptedModel::new(["words"]), source), request()).await);
     let items = vec![
         Item::from(call("c1", "double", "1")),
         Item::user("well?"),
@@ -160,8 +172,6 @@ pub(super) async fn errors(messages: &mut Messages) {
     let mut state = waiting().await;
     state.answer("c1", 5).unwrap();
     messages.add("answer", error(&calling([]), state.clone()).await);
-    let gone = TurnLoop::new(ScriptedModel::new(["done"]), Toolkit::new());
-    messages.add("tool_gone", error(&gone, state).await);
     let call_id = "c1".into();
     messages.add("suspended", LoopError::Suspended(SuspendedError::Lost { index: 0, call_id }));
     let stored = serde_json::to_value(LoopError::Model(Arc::new(ModelError::Cancelled))).unwrap();

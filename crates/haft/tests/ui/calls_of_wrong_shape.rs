@@ -1,0 +1,20 @@
+use haft::prelude::*;
+use haft::run::{ToolCalls, Typed};
+
+#[tool]
+fn get_weather(city: String) -> String {
+    city
+}
+
+#[derive(ToolCalls)]
+enum AppCall {
+    Nothing,
+    Two(Typed<GetWeather>, Typed<GetWeather>),
+    Named { call: Typed<GetWeather> },
+    #[other]
+    Other { call: ToolCall },
+    #[handler = "weather"]
+    GetWeather(Typed<GetWeather>),
+}
+
+fn main() {}
