@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use haft::model::{Expect, LoopError};
 use haft::model::{LoopEnd, LoopState, ScriptedTurn};
 use haft::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::json;
 
 /// Ask the user which account to use.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[tool(interaction, success = Chosen)]
 struct ChooseAccount {
     question: String,
     accounts: Vec<String>,
@@ -35,9 +35,8 @@ fn get_rate() -> f64 {
 }
 
 /// Creates the loop in each process: models and tools are code, and not part of the state.
-fn agent(model: ScriptedModel) -> anyhow::Result<TurnLoop> {
-    let choose = Tool::interaction("choose_account").params::<ChooseAccount>().success::<Chosen>().define()?;
-    Ok(TurnLoop::new(model, toolkit![GetRate; [choose]]?))
+fn agent(model: ScriptedModel) -> TurnLoop {
+    TurnLoop::new(model, toolkit![GetRate, ChooseAccount])
 }
 
 #[tokio::main]
@@ -46,7 +45,7 @@ async fn main() -> anyhow::Result<()> {
     let question = r#"{"question": "Which account?", "accounts": ["savings", "current"]}"#;
     let calls = [ToolCall::new("c1", "choose_account", question), ToolCall::new("c2", "get_rate", "{}")];
     let request = TurnRequest::new("some-model", vec![Item::user("How much interest do I get?")]);
-    let outcome = agent(ScriptedModel::default().then(calls))?.start(request).finish().await;
+    let outcome = agent(ScriptedModel::default().then(calls)).start(request).finish().await;
 
     let LoopEnd::Waiting { interactions, .. } = &outcome.end else { anyhow::bail!("not waiting: {:?}", outcome.end) };
     let asked: ChooseAccount = interactions[0].decode()?;
@@ -60,7 +59,7 @@ async fn main() -> anyhow::Result<()> {
 
     // The answer is checked when the loop continues: the model gets only what the tool's schema allows.
     state.answer(&id, "the first one")?;
-    let outcome = agent(ScriptedModel::default())?.start(state).finish().await;
+    let outcome = agent(ScriptedModel::default()).start(state).finish().await;
     let LoopEnd::Failed(error @ LoopError::Answer { .. }) = &outcome.end else {
         anyhow::bail!("taken: {:?}", outcome.end)
     };
@@ -71,7 +70,7 @@ async fn main() -> anyhow::Result<()> {
     state.answer(&id, json!({"account": "savings"}))?;
     let answers = Expect::new().last(json!({"output": r#"{"account":"savings"}"#})).last(json!({"output": "2.5"}));
     let model = ScriptedModel::new([ScriptedTurn::text("You get 2.5 percent on your savings.").expect(answers)]);
-    let outcome = agent(model.clone())?.start(state).finish().await;
+    let outcome = agent(model.clone()).start(state).finish().await;
     println!("  {}", outcome.state.text());
 
     assert!(outcome.end.is_stopped());

@@ -6,11 +6,10 @@
 use haft::model::Expect;
 use haft::model::{LoopEvent, ScriptedTurn};
 use haft::prelude::*;
-use serde::Deserialize;
 use serde_json::json;
 
 /// Hand the question to a stronger model.
-#[derive(Deserialize, JsonSchema)]
+#[tool(signal)]
 struct Escalate {
     /// The reason why it is hard.
     reason: String,
@@ -33,7 +32,7 @@ fn choose(things: u64, some: u64) -> Result<u64, String> {
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let everyday = toolkit![Add; [Tool::signal("escalate").params::<Escalate>().define()?]]?;
+    let everyday = toolkit![Add, Escalate];
     let expert = toolkit![Add, Choose];
 
     let small = ScriptedModel::new([
@@ -52,9 +51,10 @@ async fn main() -> anyhow::Result<()> {
         let (model, tools) = stronger.clone();
         async move {
             let Some(signal) = between.signals_mut().first_mut() else { return between.as_usual() };
-            let reason = match signal.decode::<Escalate>() {
-                Ok(escalate) => escalate.reason,
-                Err(error) => return between.fail(error),
+            let reason = match signal.decode_as::<Escalate>() {
+                Some(Ok(escalate)) => escalate.reason,
+                Some(Err(error)) => return between.fail(error),
+                None => return between.as_usual(),
             };
             println!("the loop takes the large model from here: {reason}");
             // The model reads this as the result of its call; here that is the next model.

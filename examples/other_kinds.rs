@@ -2,49 +2,67 @@
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
+use haft::conversation::ToolCallOutput;
 use haft::prelude::*;
-use haft::tool::NameMapper;
+use haft::tool::{IntoTool, NameMapper, StaticTool, ToolType};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct SearchSettings {
+/// Searches the web.
+#[tool(
+    provider = "anthropic.web_search_20250305",
+    provider_name = "web_search",
+    name = "AnthropicWebSearch",
+    success = Vec<Hit>
+)]
+struct WebSearch {
     #[schemars(range(min = 1, max = 10))]
-    max_uses: u8,
+    max_uses: Option<u8>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct Hit {
+    url: String,
 }
 
 /// Hand the question to a stronger model.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[tool(signal)]
 struct Escalate {
     reason: String,
 }
 
+/// Asks the user which account to use.
+#[tool(interaction, success = String)]
+struct ChooseAccount {
+    accounts: Vec<String>,
+}
+
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let web_search = Tool::provider("anthropic.web_search_20250305")
-        .custom_name("AnthropicWebSearch")
-        .provider_name("web_search")
-        .args::<SearchSettings>();
-    let search = web_search.with_args(SearchSettings { max_uses: 3 }).define()?;
-    let rejected = web_search.with_args(json!({ "max_uses": 99 })).define();
+    let kit: Toolkit = toolkit![WebSearch { max_uses: Some(3) }, Escalate, ChooseAccount];
+    kit.ensure_runnable()?;
+    let rejected = WebSearch { max_uses: Some(99) }.into_tool();
     println!("rejected settings: {}", rejected.err().map(|error| error.to_string()).unwrap_or_default());
 
-    let names = NameMapper::new("anthropic", [&search])?;
-    println!("{} is {} at its provider", search.name(), names.provider_name(search.name()));
+    let names = NameMapper::new("anthropic", &kit)?;
+    println!("{} is {} at its provider", WebSearch::NAME, names.provider_name(WebSearch::NAME));
 
-    let escalate = Tool::signal("escalate").params::<Escalate>().define()?;
+    // The provider ran this call. The toolkit checks its result, so that it is read like any other.
+    let call = ToolCall::new("c0", WebSearch::NAME, "{}").executed_by_provider();
+    let output = ToolCallOutput::new("c0", r#"[{"url": "https://haft.dev"}]"#);
+    for result in kit.provider_results(&[call.into(), output.into()]) {
+        let hits: Vec<Hit> = result.decode()?;
+        println!("found: {}", hits[0].url);
+    }
+
+    let escalate = Escalate::tool()?;
     println!("escalate: {:?}", escalate.description());
     let call = ToolCall::new("c1", "escalate", r#"{"reason": "too hard"}"#);
     let signal: Escalate = escalate.decode_args(&call)?;
     println!("the loop is told: {}", signal.reason);
 
-    // A loop that doesn't handle it gets a result all the same.
-    let ask = Tool::interaction("choose_account").describe("Asks the user which account to use.").define()?;
-    assert!(ask.is_interaction() && !ask.requires_handler());
-    let kit: Toolkit = Toolkit::new().with_all([search, escalate, ask])?;
-    kit.ensure_runnable()?;
-    for result in kit.run([call, ToolCall::new("c2", "choose_account", "{}")]).collect_results().await {
+    // A loop that doesn't handle a signal or an interaction gets a result all the same.
+    let question = ToolCall::new("c2", "choose_account", r#"{"accounts": ["savings"]}"#);
+    for result in kit.run([call, question]).collect_results().await {
         println!("run anyway: {}", result.to_call_output().output);
         assert_eq!(result.failure().map(|failure| failure.kind.as_str()), Some("non_local_tool"));
     }

@@ -43,7 +43,7 @@ pub(crate) use self::forward::{ForwardFn, ForwardHandler, erase};
 pub use self::outputs::{HandlerOutput, NoFinalOutput, Outputs};
 pub use self::returned::{DECLARED, MIXED, OPAQUE, PLAIN, STREAM};
 pub use self::returned::{KindProbe, KindProbeDefault, Returned, ReturnedNow, kind};
-pub use self::tool_type::{BuilderOf, Handle, StaticTool, ToolType};
+pub use self::tool_type::{BuilderOf, Handle, IntoTool, StaticTool, ToolType};
 use crate::content::ContentPart;
 use crate::cx::Cx;
 use crate::executor::PollRight;

@@ -181,8 +181,8 @@ pub use self::executor::{
     TryRun,
 };
 pub use self::handler::{
-    BoxError, BuilderOf, Emits, Failure, ForwardCx, Handle, HandlerError, HandlerOutput, NoFailure, NoFinalOutput,
-    Outputs, StaticTool, ToolType,
+    BoxError, BuilderOf, Emits, Failure, ForwardCx, Handle, HandlerError, HandlerOutput, IntoTool, NoFailure,
+    NoFinalOutput, Outputs, StaticTool, ToolType,
 };
 pub use self::middleware::{Middleware, Next, Request};
 pub use self::run_id::RunId;
@@ -200,7 +200,8 @@ pub use self::tool::{
     ToolName, Version,
 };
 pub use self::toolkit::{
-    ComposeError, DuplicateToolName, DynamicTools, MissingToolService, NAMESPACE_SEPARATOR, NamespaceError,
-    NamespaceFault, NotRunnable, ReplaceError, Serves, Shadowed, Toolkit, ToolkitError, ToolkitFault, Tools,
+    AmbiguousTool, ComposeError, DuplicateToolName, DynamicTools, KitType, MissingToolService, NAMESPACE_SEPARATOR,
+    NamespaceError, NamespaceFault, NotRunnable, ReplaceError, Serves, Shadowed, StaticKit, Toolkit, ToolkitError,
+    ToolkitFault, Tools,
 };
 pub use self::typed::{CallDecodeError, CallVariant, ToolCalls, Typed};

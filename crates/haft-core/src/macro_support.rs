@@ -15,8 +15,9 @@ pub use crate::typed::{OffersTool, OffersValue};
 #[doc(no_inline)]
 pub use crate::{
     ApprovalPolicy, BuilderOf, CallVariant, Concurrency, Cx, DefinitionError, Destructive, EmitBuffer, Emits,
-    ExecutionLimits, Failure, FailureMode, Idempotent, Meta, Needs, OnOverflow, OpenWorld, OutputCap, Provide,
-    Readonly, StaticTool, Strict, Title, Tool, ToolCall, ToolCalls, ToolType, Toolkit, Typed,
+    ExecutionLimits, Failure, FailureMode, Idempotent, IntoTool, KitType, Meta, Needs, NoFailure, OnOverflow,
+    OpenWorld, OutputCap, Provide, ProviderTool, Readonly, Serves, StaticKit, StaticTool, Strict, Title, Tool,
+    ToolCall, ToolCalls, ToolType, Toolkit, Typed,
 };
 
 /// Returns the number of a return type's kind, for [`Returned`]. It is determined by type, so aliases of `Result` are
@@ -115,6 +116,57 @@ pub const fn check_name(tools: &[(&str, &str)], index: usize) {
     }
 }
 
+/// Rejects the kit at `index` at compile time, if an earlier kit has a tool of the same name. Each entry consists of the
+/// type of a kit, as written, and the names of its tools.
+#[track_caller]
+pub const fn check_kit(kits: &[(&str, &[&str])], index: usize) {
+    let (later, names) = kits[index];
+    let mut before = 0;
+    while before < index {
+        let (earlier, others) = kits[before];
+        let mut place = 0;
+        while place < names.len() {
+            if has_name(others, names[place]) {
+                let text = ConstText::new()
+                    .with("`")
+                    .with(earlier)
+                    .with("` and `")
+                    .with(later)
+                    .with("` both have a tool called `")
+                    .with(names[place])
+                    .with("`: rename one with `#[tool(name = \"…\")]`, or put one kit in a namespace: `Toolkit::compose([")
+                    .with(earlier)
+                    .with("::toolkit(), ")
+                    .with(later)
+                    .with("::toolkit().namespace(\"…\")?])`");
+                panic!("{}", text.as_str());
+            }
+            place += 1;
+        }
+        before += 1;
+    }
+}
+
+const fn has_name(names: &[&str], name: &str) -> bool {
+    let mut index = 0;
+    while index < names.len() {
+        if same_name(names[index], name) {
+            return true;
+        }
+        index += 1;
+    }
+    false
+}
+
+/// Starts a typed tool that is built into a provider, with settings of any type.
+pub fn with_settings<T, A>(factory: ProviderTool, settings: A) -> BuilderOf<T>
+where
+    T: ToolType,
+    A: serde::Serialize + schemars::JsonSchema,
+{
+    factory.args::<A>().of_type::<T>(settings)
+}
+
 /// Removes the description from a schema: generated parameters are described by their tool.
 pub fn drop_description(schema: &mut schemars::Schema) {
     schema.remove("description");
@@ -166,6 +218,17 @@ mod tests {
     #[should_panic(expected = "`A` and `tools::C` are both called `a`: rename one")]
     fn a_duplicate_name_is_reported_with_both_tools() {
         check_name(&[("A", "a"), ("B", "b"), ("tools::C", "a")], 2);
+    }
+
+    #[test]
+    fn kits_with_different_tools_pass() {
+        check_kit(&[("A", &["a", "b"]), ("B", &[]), ("C", &["c"])], 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "`A` and `kits::C` both have a tool called `b`: rename one")]
+    fn a_shared_tool_is_reported_with_both_kits() {
+        check_kit(&[("A", &["a", "b"]), ("B", &["c"]), ("kits::C", &["d", "b"])], 2);
     }
 
     #[test]

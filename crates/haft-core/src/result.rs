@@ -339,9 +339,7 @@ impl ToolResult {
             Outcome::Failed(failure) => CallOutputBody::Parts(failure_parts(failure)),
         };
         let mut answer = ToolCallOutput::new(self.call_id.clone(), output).tool(self.tool.as_str());
-        if let Some(metadata) = self.metadata() {
-            answer.metadata = metadata.clone();
-        }
+        answer.metadata = self.metadata().cloned().map(Box::new);
         if self.is_ok() { answer } else { answer.error() }
     }
 }

@@ -51,6 +51,30 @@ pub trait Provide<T: ?Sized> {
     fn provide(&self) -> &T;
 }
 
+/// A shared state provides what the state provides.
+///
+/// ```
+/// use std::sync::Arc;
+/// use haft_core::Provide;
+///
+/// struct App { name: String }
+///
+/// impl Provide<String> for App {
+///     fn provide(&self) -> &String {
+///         &self.name
+///     }
+/// }
+///
+/// let app = Arc::new(App { name: "desk".to_owned() });
+/// let name: &String = app.provide();
+/// assert_eq!(name, "desk");
+/// ```
+impl<T: ?Sized, S: Provide<T> + ?Sized> Provide<T> for Arc<S> {
+    fn provide(&self) -> &T {
+        S::provide(self)
+    }
+}
+
 /// A marker of one required service in a [`ServiceList`].
 pub struct Needs<T: ?Sized>(PhantomData<fn(&T)>);
 

@@ -32,6 +32,7 @@ mod name_mapper;
 mod prepare;
 mod provider;
 mod provider_option;
+mod provider_result;
 #[cfg(feature = "validate")]
 mod rebuild;
 mod schema_json;
@@ -39,7 +40,7 @@ mod slot;
 mod stored_descriptor;
 mod terminal;
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -363,6 +364,10 @@ impl Tool {
 
     pub(crate) fn layers(&self) -> &Layers {
         &self.0.layers
+    }
+
+    pub(crate) fn rust_type(&self) -> Option<TypeId> {
+        self.definition().rust_type
     }
 
     pub(crate) fn shared_name(&self) -> &ToolName {

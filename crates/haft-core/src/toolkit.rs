@@ -18,6 +18,7 @@ mod compose;
 mod dynamic;
 mod error;
 mod filter;
+mod kit_type;
 mod live;
 mod merge;
 mod namespace;
@@ -25,6 +26,7 @@ mod provision;
 mod replacement;
 mod runnable;
 mod shadow;
+mod type_index;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -33,14 +35,17 @@ use std::sync::Arc;
 pub use self::compose::{ComposeError, DuplicateToolName};
 pub use self::dynamic::DynamicTools;
 pub use self::error::{MissingToolService, NotRunnable, ToolkitError, ToolkitFault};
+pub use self::kit_type::{KitType, StaticKit};
 pub use self::namespace::{NAMESPACE_SEPARATOR, NamespaceError, NamespaceFault};
 use self::provision::Provision;
 pub use self::replacement::ReplaceError;
 use self::runnable::ProblemCache;
 pub use self::shadow::Shadowed;
 use self::shadow::Shadows;
+pub use self::type_index::AmbiguousTool;
+use self::type_index::TypeIndex;
 
-use crate::handler::{Handle, StaticTool, ToolType};
+use crate::handler::{IntoTool, StaticTool, ToolType};
 use crate::middleware::{Layer, Middleware};
 use crate::request::Describe;
 use crate::scope::RunScope;
@@ -78,6 +83,8 @@ pub(crate) struct ToolSet {
     faults: Vec<ToolkitFault>,
     /// The reasons why the set can't be run, computed once.
     problems: ProblemCache,
+    /// The tools by the types that define them, computed by the first typed call.
+    types: TypeIndex,
     shadowed: Shadows,
     /// The name that identifies the set among others in errors.
     label: Option<Arc<str>>,
@@ -135,13 +142,13 @@ impl<S> Toolkit<S> {
         self.serving::<T>().insert_defined(T::tool())
     }
 
-    /// Adds a tool with state: the value handles its calls. A fault of its definition is reported by
-    /// [`ensure_runnable`](Toolkit::ensure_runnable).
-    pub fn tool_from<H: Handle>(self, handler: H) -> Self
+    /// Adds a tool by a value of its type: one that handles its calls, or the settings of a tool that is built into a
+    /// provider. A fault of its definition is reported by [`ensure_runnable`](Toolkit::ensure_runnable).
+    pub fn tool_from<T: IntoTool>(self, value: T) -> Self
     where
-        S: Serves<H>,
+        S: Serves<T>,
     {
-        self.serving::<H>().insert_defined(Tool::from_handler(handler))
+        self.serving::<T>().insert_defined(value.into_tool())
     }
 
     /// Adds a tool that was built at run time. A name that is already used is an error.
@@ -214,6 +221,7 @@ impl<S> Toolkit<S> {
     fn set_mut(&mut self) -> &mut ToolSet {
         let set = Arc::make_mut(&mut self.set);
         set.problems = ProblemCache::default();
+        set.types = TypeIndex::default();
         set
     }
 }

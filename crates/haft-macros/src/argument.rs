@@ -167,7 +167,10 @@ fn split(input: ParseStream<'_>) -> syn::Result<Vec<Argument>> {
 /// Reads the tokens of a value, up to the next comma that is not part of it. A comma can be part of a closure, so
 /// expressions are tried first, except where a type is expected: a type could be misread as an expression.
 fn value_tokens(name: &Ident, input: ParseStream<'_>) -> syn::Result<TokenStream> {
-    let is_type = matches!(name.unraw().to_string().as_str(), "as" | "type" | "crate" | "emits");
+    let is_type = matches!(
+        name.unraw().to_string().as_str(),
+        "as" | "type" | "crate" | "emits" | "params" | "success" | "failure"
+    );
     if let Some(tokens) = whole::<Expr>(input).filter(|_| !is_type) {
         return consume::<Expr>(input, tokens);
     }

@@ -2,13 +2,26 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Path, parse_quote};
+use syn::parse::ParseStream;
+use syn::{Path, Token, parse_quote};
 
 /// The path of the crate: `::haft`, unless the user renamed it or uses the core alone.
 #[derive(Debug)]
 pub(crate) struct CratePath(Path);
 
 impl CratePath {
+    /// Reads `crate = path;` in front of the content of a macro, if it is there.
+    pub(crate) fn parse_prefix(input: ParseStream<'_>) -> syn::Result<Self> {
+        if !(input.peek(Token![crate]) && input.peek2(Token![=])) {
+            return Ok(Self::default());
+        }
+        input.parse::<Token![crate]>()?;
+        input.parse::<Token![=]>()?;
+        let path: Path = input.call(Path::parse_mod_style)?;
+        input.parse::<Token![;]>()?;
+        Ok(path.into())
+    }
+
     /// Returns the same path with another span: the compiler points at the whole path when it rejects it.
     pub(crate) fn at(&self, place: Span) -> Self {
         let located = self.0.to_token_stream().into_iter().map(|mut token| {

@@ -1,4 +1,4 @@
-//! The macros of haft: `#[tool]`, `toolkit![]`, `#[derive(Services)]`, `#[derive(Failure)]` and
+//! The macros of haft: `#[tool]`, `#[tools]`, `toolkit![]`, `compose![]`, `#[derive(Services)]`, `#[derive(Failure)]` and
 //! `#[derive(ToolCalls)]`.
 //!
 //! Use them through the crate `haft`, which documents each with examples. This file only converts the compiler's
@@ -6,17 +6,20 @@
 //! public API of haft and nothing else.
 
 mod argument;
+mod compose;
 mod crate_path;
 mod diagnostic;
 mod documentation;
 mod duration;
 mod failure;
+mod kit;
 mod name;
 mod nearest;
 mod services;
 mod tool;
 mod tool_calls;
 mod toolkit;
+mod tools;
 
 use proc_macro::TokenStream;
 
@@ -30,6 +33,18 @@ pub fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn toolkit(tools: TokenStream) -> TokenStream {
     toolkit::expand(tools.into()).into()
+}
+
+/// Expands to public names of the crate `haft`, which documents it with examples.
+#[proc_macro_attribute]
+pub fn tools(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    tools::expand(arguments.into(), item.into()).into()
+}
+
+/// Expands to public names of the crate `haft`, which documents it with examples.
+#[proc_macro]
+pub fn compose(kits: TokenStream) -> TokenStream {
+    compose::expand(kits.into()).into()
 }
 
 /// Expands to public names of the crate `haft`, which documents it with examples.

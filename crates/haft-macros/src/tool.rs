@@ -1,4 +1,4 @@
-//! `#[tool]`: turns a function into a tool.
+//! `#[tool]`: turns a function into a tool, or a struct into a tool without a handler.
 //!
 //! The function stays as it is written, without the attributes of its parameters; the macro adds a type that is the
 //! tool. All mistakes in the arguments, the signature and the parameters are reported at once. The function is kept
@@ -6,31 +6,40 @@
 
 mod expansion;
 mod field_attribute;
+mod function;
 mod input;
+mod kind;
 mod limit;
 mod option;
 mod parameter;
 mod signature;
+mod structure;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{Ident, ItemFn};
+use syn::{DeriveInput, Ident, ItemFn};
 
-use self::expansion::Expansion;
+pub(crate) use self::expansion::Expansion;
+pub(crate) use self::function::{Owner, ToolFunction};
 use self::input::Inputs;
+pub(crate) use self::input::spelled;
+use self::kind::{KindOptions, ToolForm};
 use self::option::ToolOptions;
 use crate::diagnostic::Diagnostics;
 use crate::name;
 
-/// Expands to the function and its tool, or to the function and all errors.
+/// Expands to the item and its tool, or to the item and all errors.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    if let Ok(item) = syn::parse2::<DeriveInput>(item.clone()) {
+        return structure::expand(arguments, item);
+    }
     let kept = item.clone();
     let Ok(mut function) = syn::parse2::<ItemFn>(item) else {
         let message = "`#[tool]` goes on a function with a body: write `async fn name(…) -> … { … }`";
         let error = syn::Error::new_spanned(&kept, message).into_compile_error();
         return quote!(#error #kept);
     };
-    match read(arguments, &mut function) {
+    match read(arguments, &mut (&mut function).into()) {
         Ok(expansion) => quote!(#function #expansion),
         Err(error) => {
             let error = error.into_compile_error();
@@ -40,9 +49,9 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Removes the attributes from the function's parameters and creates a tool from them and the signature.
-fn read(arguments: TokenStream, function: &mut ItemFn) -> syn::Result<Expansion> {
+pub(crate) fn read(arguments: TokenStream, function: &mut ToolFunction<'_>) -> syn::Result<Expansion> {
     let mut diagnostics = Diagnostics::default();
-    let options = ToolOptions::read(arguments, &mut diagnostics);
+    let options = ToolOptions::read(arguments, ToolForm::Function, &mut diagnostics);
     signature::check(function, options.blocking, &mut diagnostics);
     let inputs = Inputs::take(function, &mut diagnostics);
     let type_name = match &options.type_name {
@@ -51,6 +60,7 @@ fn read(arguments: TokenStream, function: &mut ItemFn) -> syn::Result<Expansion>
     };
     if let Some(name) = &type_name {
         check_unused(name, function, &mut diagnostics);
+        check_kind(&options.kind, name, &inputs, &mut diagnostics);
     }
     diagnostics.finish()?;
     // The name is missing only if there was a mistake, so the fallback is never used.
@@ -58,11 +68,12 @@ fn read(arguments: TokenStream, function: &mut ItemFn) -> syn::Result<Expansion>
     Ok(Expansion::new(function, type_name, options, inputs))
 }
 
-/// Rejects a type name that the function's signature already uses: `fn weather() -> Weather`.
-fn check_unused(name: &Ident, function: &ItemFn, diagnostics: &mut Diagnostics) {
-    let signature = (&function.sig.inputs, &function.sig.output);
-    let tokens = signature.0.to_token_stream().into_iter().chain(signature.1.to_token_stream());
-    if signature::mentions(tokens.collect(), &name.to_string()) {
+/// Rejects a type name that the function's signature or its `impl` block already uses: `fn weather() -> Weather`.
+fn check_unused(name: &Ident, function: &ToolFunction<'_>, diagnostics: &mut Diagnostics) {
+    let mut tokens = function.sig.inputs.to_token_stream();
+    tokens.extend(function.sig.output.to_token_stream());
+    tokens.extend(function.owner.map(|owner| owner.ty.to_token_stream()));
+    if signature::mentions(tokens, &name.to_string()) {
         let message = format!(
             "the tool's type would be called `{name}`, and the signature already uses a type `{name}`: name it with \
              `#[tool(type = {name}Tool)]`"
@@ -71,13 +82,28 @@ fn check_unused(name: &Ident, function: &ItemFn, diagnostics: &mut Diagnostics) 
     }
 }
 
+/// Rejects a kind that has no handler, which a function always is.
+fn check_kind(kind: &KindOptions, name: &Ident, inputs: &Inputs, diagnostics: &mut Diagnostics) {
+    let argument = match kind {
+        KindOptions::Local | KindOptions::Provider(_) => return,
+        KindOptions::Signal(argument) | KindOptions::Interaction(argument) => argument,
+    };
+    let message = format!(
+        "{} has no handler, so it is a struct and not a function: write `#[tool({})] {}`",
+        kind.spelled(),
+        argument.name,
+        structure::suggested(name, &inputs.fields)
+    );
+    diagnostics.reject(&argument.name, message);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::diagnostic::messages;
 
     fn faults(arguments: TokenStream, mut function: ItemFn) -> Vec<String> {
-        read(arguments, &mut function).map_or_else(|error| messages(&error), |_| Vec::new())
+        read(arguments, &mut (&mut function).into()).map_or_else(|error| messages(&error), |_| Vec::new())
     }
 
     #[test]
@@ -171,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_other_than_a_function_is_rejected() {
+    fn an_item_of_the_wrong_form_is_rejected() {
         let text = expand(
             quote!(),
             quote!(
@@ -180,5 +206,16 @@ mod tests {
         )
         .to_string();
         assert!(text.contains("goes on a function with a body") && text.contains("struct Weather ;"), "{text}");
+        let text = expand(
+            quote!(signal),
+            quote!(
+                fn hand_over(reason: String, urgent: Option<bool>) {}
+            ),
+        )
+        .to_string();
+        assert!(
+            text.contains("write `#[tool(signal)] struct HandOver { reason: String, urgent: Option<bool> }`"),
+            "{text}"
+        );
     }
 }

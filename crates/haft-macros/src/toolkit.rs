@@ -1,19 +1,20 @@
-//! `toolkit![…]`: a toolkit whose tool names are compared at compile time.
+//! `toolkit![…]`: a toolkit whose tool names are compared at compile time, or a type that creates one.
 //!
 //! The comparison is done in separate constants, one for each tool with that tool's span: a constant inside an
 //! expression would not be evaluated before code is generated, so `cargo check` would not report it.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
-use syn::spanned::Spanned;
-use syn::{Expr, Path, Token, Type};
+use syn::{Attribute, Expr, ExprStruct, Ident, Token, Type, TypePath, Visibility};
 
 use crate::crate_path::CratePath;
 use crate::diagnostic::Diagnostics;
+use crate::documentation;
+use crate::kit::{Kit, place};
 use crate::name::pascal_case;
 
-/// Expands to the expression of the toolkit, or to all errors.
+/// Expands to the expression of the toolkit or the items of the kit, or to all errors.
 pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
     let listed = syn::parse2::<ToolkitInput>(tokens).and_then(|listed| listed.check().map(|()| listed));
     match listed {
@@ -22,15 +23,45 @@ pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
     }
 }
 
-/// The content of the brackets.
+/// Returns one check for each tool but the first, which rejects a name that an earlier tool has.
+pub(crate) fn name_checks(krate: &CratePath, tools: &[Type]) -> TokenStream {
+    if tools.is_empty() {
+        return TokenStream::new();
+    }
+    let count = tools.len();
+    let names = tools.iter().map(|ty| {
+        let text = ty.to_token_stream().to_string().replace(' ', "");
+        let krate = krate.at(place(ty));
+        quote_spanned!(place(ty)=> (#text, <#ty as #krate::macro_support::ToolType>::NAME))
+    });
+    let checks = tools.iter().enumerate().skip(1).map(|(index, ty)| {
+        let krate = krate.at(place(ty));
+        quote_spanned!(place(ty)=> const _: () = #krate::macro_support::check_name(&__HAFT_NAMES, #index);)
+    });
+    quote! {
+        const __HAFT_NAMES: [(&str, &str); #count] = [#(#names),*];
+        #(#checks)*
+    }
+}
+
+/// The content of the macro.
 struct ToolkitInput {
     krate: CratePath,
+    /// The type that is the kit, if one is written.
+    kit: Option<KitHead>,
     entries: Vec<ToolEntry>,
     /// Tools that are created at run time.
     more: Option<Expr>,
 }
 
-/// One tool: a type, and a value if it has state.
+/// `pub struct Name =`, with its attributes.
+struct KitHead {
+    attributes: Vec<Attribute>,
+    visibility: Visibility,
+    name: Ident,
+}
+
+/// One tool: a type, and a value if it has state or settings.
 struct ToolEntry {
     ty: Type,
     value: Option<Expr>,
@@ -50,40 +81,59 @@ impl ToolkitInput {
                 diagnostics.reject(&entry.ty, message);
             }
         }
+        if let (Some(_), Some(more)) = (&self.kit, &self.more) {
+            let message = "a kit has tools with constant names: add those made at run time to its toolkit, \
+                           `Name::toolkit().with_all(…)`";
+            diagnostics.reject(more, message);
+        }
         diagnostics.finish()
     }
 
-    /// Returns one check for each tool but the first, which rejects a name that an earlier tool has.
     fn name_checks(&self) -> TokenStream {
-        let krate = &self.krate;
-        let count = self.entries.len();
-        let names = self.entries.iter().map(|ToolEntry { ty, .. }| {
-            let text = ty.to_token_stream().to_string().replace(' ', "");
-            let krate = krate.at(place(ty));
-            quote_spanned!(place(ty)=> (#text, <#ty as #krate::macro_support::ToolType>::NAME))
-        });
-        let checks = self.entries.iter().enumerate().skip(1).map(|(index, ToolEntry { ty, .. })| {
-            let krate = krate.at(place(ty));
-            quote_spanned!(place(ty)=> const _: () = #krate::macro_support::check_name(&__HAFT_NAMES, #index);)
-        });
+        name_checks(&self.krate, &self.types())
+    }
+
+    fn types(&self) -> Vec<Type> {
+        self.entries.iter().map(|entry| entry.ty.clone()).collect()
+    }
+
+    /// Returns the calls that add the tools.
+    fn steps(&self) -> Vec<TokenStream> {
+        let step = |ToolEntry { ty, value }: &ToolEntry| match value {
+            Some(value) => quote_spanned!(place(ty)=> .tool_from::<#ty>(#value)),
+            None => quote_spanned!(place(ty)=> .tool::<#ty>()),
+        };
+        self.entries.iter().map(step).collect()
+    }
+
+    fn kit_items(&self, head: &KitHead) -> TokenStream {
+        let KitHead { attributes, visibility, name } = head;
+        let conditions: Vec<Attribute> =
+            attributes.iter().filter(|attribute| attribute.path().is_ident("cfg")).cloned().collect();
+        let kit = Kit {
+            krate: &self.krate,
+            ty: name.to_token_stream(),
+            name: name.to_string(),
+            visibility,
+            conditions: &conditions,
+            tools: self.types(),
+            steps: self.steps(),
+            checks: self.name_checks(),
+        };
+        let kit = kit.items();
+        let comment = (!attributes.iter().any(documentation::is_comment)).then(|| quote!(#[doc = "A kit of tools."]));
         quote! {
-            const __HAFT_NAMES: [(&str, &str); #count] = [#(#names),*];
-            #(#checks)*
+            #comment
+            #(#attributes)*
+            #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
+            #visibility struct #name;
+
+            #kit
         }
     }
-}
 
-impl Parse for ToolkitInput {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let krate = if input.peek(Token![crate]) && input.peek2(Token![=]) {
-            input.parse::<Token![crate]>()?;
-            input.parse::<Token![=]>()?;
-            let path: Path = input.call(Path::parse_mod_style)?;
-            input.parse::<Token![;]>()?;
-            path.into()
-        } else {
-            CratePath::default()
-        };
+    /// Reads the tools up to a semicolon or the end.
+    fn parse_entries(input: ParseStream<'_>) -> syn::Result<Vec<ToolEntry>> {
         let mut entries = Vec::new();
         while !input.is_empty() && !input.peek(Token![;]) {
             entries.push(input.parse()?);
@@ -91,27 +141,72 @@ impl Parse for ToolkitInput {
                 input.parse::<Token![,]>()?;
             }
         }
-        let more = if input.is_empty() {
-            None
-        } else {
-            let semicolon: Token![;] = input.parse()?;
-            if input.is_empty() {
-                let message =
-                    "after the semicolon come tools made at run time: write an expression of them, or remove it";
-                return Err(syn::Error::new(semicolon.span(), message));
-            }
-            Some(input.parse()?)
-        };
-        if input.is_empty() {
-            Ok(Self { krate, entries, more })
-        } else {
-            Err(input.error("write nothing after the tools"))
+        Ok(entries)
+    }
+}
+
+impl Parse for ToolkitInput {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let krate = CratePath::parse_prefix(input)?;
+        if let Some(kit) = KitHead::parse(input)? {
+            let content;
+            syn::bracketed!(content in input);
+            let entries = Self::parse_entries(&content)?;
+            let more = more(&content)?;
+            input.parse::<Option<Token![;]>>()?;
+            return finish(input, Self { krate, kit: Some(kit), entries, more });
         }
+        let entries = Self::parse_entries(input)?;
+        let more = more(input)?;
+        finish(input, Self { krate, kit: None, entries, more })
+    }
+}
+
+fn more(input: ParseStream<'_>) -> syn::Result<Option<Expr>> {
+    if input.is_empty() {
+        return Ok(None);
+    }
+    let semicolon: Token![;] = input.parse()?;
+    if input.is_empty() {
+        let message = "after the semicolon come tools made at run time: write an expression of them, or remove it";
+        return Err(syn::Error::new(syn::spanned::Spanned::span(&semicolon), message));
+    }
+    input.parse().map(Some)
+}
+
+fn finish(input: ParseStream<'_>, listed: ToolkitInput) -> syn::Result<ToolkitInput> {
+    if input.is_empty() { Ok(listed) } else { Err(input.error("write nothing after the tools")) }
+}
+
+impl KitHead {
+    /// Reads `pub struct Name =`, unless the input is a plain list of tools.
+    fn parse(input: ParseStream<'_>) -> syn::Result<Option<Self>> {
+        let ahead = input.fork();
+        let is_kit = ahead.call(Attribute::parse_outer).is_ok()
+            && ahead.parse::<Visibility>().is_ok()
+            && ahead.peek(Token![struct]);
+        if !is_kit {
+            return Ok(None);
+        }
+        let attributes = input.call(Attribute::parse_outer)?;
+        let visibility = input.parse()?;
+        input.parse::<Token![struct]>()?;
+        let name = input.parse()?;
+        input
+            .parse::<Token![=]>()
+            .map_err(|error| syn::Error::new(error.span(), format!("write `struct {name} = [GetWeather, …];`")))?;
+        Ok(Some(Self { attributes, visibility, name }))
     }
 }
 
 impl Parse for ToolEntry {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let ahead = input.fork();
+        if ahead.parse::<ExprStruct>().is_ok() {
+            let value: ExprStruct = input.parse()?;
+            let ty = Type::Path(TypePath { attrs: Vec::new(), qself: value.qself.clone(), path: value.path.clone() });
+            return Ok(Self { ty, value: Some(Expr::Struct(value)) });
+        }
         let ty = input.parse()?;
         let value = if input.peek(Token![=]) {
             input.parse::<Token![=]>()?;
@@ -125,23 +220,16 @@ impl Parse for ToolEntry {
 
 impl ToTokens for ToolkitInput {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        let krate = &self.krate;
-        let name_checks = (!self.entries.is_empty()).then(|| self.name_checks());
-        let steps = self.entries.iter().map(|ToolEntry { ty, value }| match value {
-            Some(value) => quote_spanned!(place(ty)=> .tool_from::<#ty>(#value)),
-            None => quote_spanned!(place(ty)=> .tool::<#ty>()),
-        });
+        if let Some(head) = &self.kit {
+            return tokens.extend(self.kit_items(head));
+        }
+        let (krate, name_checks, steps) = (&self.krate, self.name_checks(), self.steps());
         let more = self.more.as_ref().map(|more| quote_spanned!(place(more)=> .with_all(#more)));
         tokens.extend(quote! {{
             #name_checks
             #krate::macro_support::Toolkit::new() #(#steps)* #more
         }});
     }
-}
-
-/// Returns the span of user code, for generated code.
-fn place(tokens: &impl Spanned) -> Span {
-    Span::mixed_site().located_at(tokens.span())
 }
 
 #[cfg(test)]
@@ -160,6 +248,30 @@ mod tests {
         assert!(text.contains(r#""tools::B""#), "{text}");
         let chain = quote!(.tool::<A>().tool::<tools::B>().tool_from::<C>(C { by: 3 }).with_all(more()?)).to_string();
         assert!(text.contains(&chain), "{text}");
+    }
+
+    #[test]
+    fn a_struct_literal_is_a_type_and_its_value() {
+        let text = expand(quote!(A, tools::WebSearch { max_uses: Some(3) })).to_string();
+        let step = quote!(.tool_from::<tools::WebSearch>(tools::WebSearch { max_uses: Some(3) })).to_string();
+        assert!(text.contains(&step) && text.contains("check_name"), "{text}");
+    }
+
+    #[test]
+    fn a_kit_is_a_type() {
+        let text = expand(quote!(
+            /// Weather.
+            pub struct WeatherKit = [A, B { c: 1 }];
+        ))
+        .to_string();
+        assert!(syn::parse_str::<syn::File>(&text).is_ok(), "{text}");
+        assert!(text.contains("pub struct WeatherKit ;") && text.contains("KitType for WeatherKit"), "{text}");
+        assert!(text.contains("pub fn toolkit") && text.contains("check_name") && text.contains("Weather."), "{text}");
+        assert!(text.contains(r#"label ("WeatherKit")"#), "{text}");
+        let plain = expand(quote!(struct K = []));
+        assert!(syn::parse2::<syn::File>(plain.clone()).is_ok() && plain.to_string().contains("A kit of tools."));
+        assert!(expand(quote!(struct K = [A; more()];)).to_string().contains("constant names"));
+        assert!(expand(quote!(struct K [A])).to_string().contains("write `struct K = ["));
     }
 
     #[test]

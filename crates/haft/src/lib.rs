@@ -15,7 +15,7 @@ pub mod tool;
 pub mod toolkit;
 
 #[cfg(feature = "macros")]
-pub use self::macros::{Failure, Services, ToolCalls, tool, toolkit};
+pub use self::macros::{Failure, Services, ToolCalls, compose, tool, toolkit, tools};
 
 #[doc(hidden)]
 pub use haft_core::macro_support;

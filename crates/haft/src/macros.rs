@@ -1,6 +1,6 @@
 //! The documentation of the macros. They expand to items of `macro_support` and of no other module.
 
-/// Turns a function into a tool.
+/// Turns a function into a tool, or a struct into a tool without a handler.
 ///
 /// The function stays callable. The macro adds a type in `PascalCase`, which is the tool and whose fields are the
 /// parameters. The model reads the doc comments: that of the function describes the tool, that of a parameter the
@@ -150,6 +150,9 @@
 /// | `emit_buffer = 16`, `"unbounded"` | the number of emitted values that may wait to be read |
 /// | `output_cap = 65536`, `overflow = "truncate"` | the largest result in bytes, failures included; a larger one fails (the default) or is truncated |
 /// | `blocking` | the function blocks, so it runs on a thread for blocking work |
+/// | `provider = "vendor.tool"` | the tool is built into a provider, and the function runs its calls |
+/// | `provider_name = "…"` | the name at the provider, instead of the part of the id after the dot |
+/// | `args = expression` | the settings of a tool that is built into a provider |
 /// | `crate = path` | the path of haft, if it is not `::haft` |
 ///
 /// The function of `approval` takes the generated type, with the parameters as its fields, or the `#[params]` type:
@@ -174,12 +177,146 @@
 /// # Ok(())
 /// # }
 /// ```
+///
+/// # Tools without a handler
+///
+/// They are structs. The fields of a signal or an interaction are its parameters, and its name is that of the struct in
+/// snake case; the macro derives the serde traits and the schema. Arguments that concern a handler don't apply.
+///
+/// | argument | meaning |
+/// |---|---|
+/// | `signal` | the loop reads the call |
+/// | `interaction` | the call is answered from outside, later |
+/// | `provider = "vendor.tool"` | the provider runs the call; the fields are the settings, and `None` is left out |
+/// | `success = Type` | the answer of an interaction, by default any; or the result at the provider, by default `()` |
+/// | `params = Type`, `failure = Type` | the parameters and declared failures at the provider, by default none |
+///
+/// ```
+/// use haft::{JsonSchema, tool, toolkit};
+/// use haft::tool::{StaticTool, ToolType};
+/// use haft::toolkit::Toolkit;
+/// use serde::{Deserialize, Serialize};
+///
+/// /// Asks the user which account to use.
+/// #[tool(interaction, success = Chosen)]
+/// #[derive(Debug)]
+/// struct ChooseAccount {
+///     /// All of them.
+///     accounts: Vec<String>,
+/// }
+///
+/// #[derive(Serialize, Deserialize, JsonSchema)]
+/// struct Chosen { account: String }
+///
+/// /// Searches the web.
+/// #[tool(provider = "anthropic.web_search_20250305", provider_name = "web_search", params = Query, success = Vec<Hit>)]
+/// struct WebSearch {
+///     #[schemars(range(min = 1, max = 10))]
+///     max_uses: Option<u32>,
+/// }
+///
+/// #[derive(Serialize, Deserialize, JsonSchema)]
+/// struct Query { query: String }
+///
+/// #[derive(Serialize, Deserialize, JsonSchema)]
+/// struct Hit { url: String }
+///
+/// /// Runs a command on this machine.
+/// #[tool(provider = "anthropic.bash_20250124", provider_name = "bash")]
+/// async fn bash(command: String) -> Result<String, String> { Ok(format!("ran {command}")) }
+///
+/// assert!(ChooseAccount::tool()?.is_interaction());
+/// let kit: Toolkit = toolkit![ChooseAccount, WebSearch { max_uses: Some(3) }, Bash];
+/// let provider = kit.get(WebSearch::NAME).unwrap().provider_definition().unwrap();
+/// assert_eq!(provider.args()["max_uses"], 3);
+/// # Ok::<_, haft::tool::DefinitionError>(())
+/// ```
 pub use haft_macros::tool;
+
+/// Turns methods into tools.
+///
+/// Each method that is marked `#[tool]` becomes a tool as a function would, with the same arguments; its type stands
+/// beside the block. The receiver is `&self`, a service of the block's type: the state must provide it, as it provides
+/// other services. A method without a receiver needs none. Other methods stay as they are. The types of the tools are
+/// private to the module; `#[tools(pub)]` and `#[tools(pub(crate))]` expose them.
+///
+/// The type is its own state, alone or in an `Arc`, if its tools need no other service. It is also a kit:
+/// `toolkit()` creates a toolkit of all its tools, and [`compose!`](macro@crate::compose) takes it. So a type has
+/// one such block. `#[tools(crate = path)]` sets the path of haft, if it is not `::haft`.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use haft::tools;
+///
+/// #[derive(Default)]
+/// struct Desk {
+///     tickets: Mutex<Vec<String>>,
+/// }
+///
+/// #[tools]
+/// impl Desk {
+///     /// Opens a ticket and returns its number.
+///     #[tool]
+///     async fn open_ticket(
+///         &self,
+///         /// One line.
+///         title: String,
+///     ) -> usize {
+///         let mut tickets = self.tickets.lock().unwrap();
+///         tickets.push(title);
+///         tickets.len()
+///     }
+///
+///     fn count(&self) -> usize { self.tickets.lock().unwrap().len() }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let desk = Arc::new(Desk::default());
+/// let kit = Desk::toolkit().provide(Arc::clone(&desk));
+/// assert_eq!(kit.call(OpenTicket { title: "no light".to_owned() }).await?, 1);
+/// assert_eq!(desk.count(), 1);
+/// # Ok(())
+/// # }
+/// ```
+pub use haft_macros::tools;
+
+/// Creates a toolkit of kits: types that `toolkit! { struct Name = [..]; }` and [`#[tools]`](macro@crate::tools) write.
+///
+/// Two kits with a tool of the same name do not compile. Where names are known only at run time, use
+/// [`Toolkit::compose`](crate::toolkit::Toolkit::compose). `compose![crate = path; …]` sets the path of haft, if it is
+/// not `::haft`.
+///
+/// ```
+/// use haft::{compose, tool, toolkit};
+/// use haft::toolkit::Toolkit;
+///
+/// /// The sum of two numbers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> i64 { a.saturating_add(b) }
+///
+/// /// The end of the conversation.
+/// #[tool(signal)]
+/// struct Done;
+///
+/// toolkit! {
+///     /// Arithmetic.
+///     pub struct Numbers = [Add];
+/// }
+///
+/// toolkit! {
+///     struct Control = [Done];
+/// }
+///
+/// let kit: Toolkit = compose![Numbers, Control];
+/// assert_eq!(kit.names().collect::<Vec<_>>(), ["add", "done"]);
+/// ```
+pub use haft_macros::compose;
 
 /// Creates a toolkit of tools.
 ///
-/// Two tools with one name do not compile. A tool with state is written `Type = value`; tools created at run time follow a
-/// semicolon and make the expression a `Result`. `toolkit![crate = path; …]` sets the path of haft, if it is not `::haft`.
+/// Two tools with one name do not compile, whatever their kinds are. A tool with state or settings is written `Type =
+/// value` or, as a struct, `Type { … }`; tools created at run time follow a semicolon and make the expression a `Result`. `toolkit![crate = path; …]` sets the path of haft, if it is not `::haft`.
 ///
 /// The result is a [`Toolkit<S>`](crate::toolkit::Toolkit), where `S` is the state that provides the services of the tools.
 /// Running it or providing a state determines `S`; otherwise write `let kit: Toolkit = toolkit![…];`.
@@ -214,6 +351,26 @@ pub use haft_macros::tool;
 /// let kit: Toolkit = toolkit![Add; discovered]?;
 /// assert_eq!(kit.len(), 2);
 /// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+///
+/// As an item, `toolkit! { struct Name = [A, B]; }` writes a type that creates the toolkit, for
+/// [`compose!`](macro@crate::compose):
+///
+/// ```
+/// use haft::{tool, toolkit};
+/// use haft::toolkit::{KitType, Toolkit};
+///
+/// /// The sum of two numbers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> i64 { a.saturating_add(b) }
+///
+/// toolkit! {
+///     /// Arithmetic.
+///     pub struct Numbers = [Add];
+/// }
+///
+/// let kit: Toolkit = Numbers::toolkit();
+/// assert_eq!(kit.names().collect::<Vec<_>>(), Numbers::TOOLS);
 /// ```
 ///
 /// The names are compared in constants, so the types can't be generic parameters of the function around it: use

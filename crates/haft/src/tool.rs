@@ -64,11 +64,40 @@
 //!
 //! | kind | executed by | created by |
 //! |---|---|---|
-//! | local | its handler | `#[tool]`, [`Tool::new`], a type that implements [`Handle`] |
+//! | local | its handler | `#[tool]`, `#[tools] impl`, [`Tool::new`], a type that implements [`Handle`] |
 //! | dynamic | its handler; the schema is known at run time only | [`Tool::dynamic`] |
-//! | provider-defined | the provider, or a handler | [`Tool::provider`] |
-//! | signal | the application's loop, which reads it with [`Tool::decode_args`] | [`Tool::signal`] |
-//! | interaction | a person or system outside, later | [`Tool::interaction`] |
+//! | provider-defined | the provider, or a handler | `#[tool(provider = "vendor.tool")]`, [`Tool::provider`] |
+//! | signal | the application's loop, which reads it with [`Tool::decode_args`] | `#[tool(signal)]`, [`Tool::signal`] |
+//! | interaction | a person or system outside, later | `#[tool(interaction)]`, [`Tool::interaction`] |
+//!
+//! A tool without a handler is a struct. The fields of a signal or an interaction are its parameters; those of a tool
+//! that its provider runs are its settings. In a toolkit all kinds stand side by side, and their names are compared at
+//! compile time:
+//!
+//! ```
+//! use haft::prelude::*;
+//!
+//! /// Hand over to a person.
+//! #[tool(signal)]
+//! struct Escalate {
+//!     reason: String,
+//! }
+//!
+//! /// Searches the web.
+//! #[tool(provider = "anthropic.web_search_20250305", provider_name = "web_search", success = Vec<String>)]
+//! struct WebSearch {
+//!     max_uses: Option<u32>,
+//! }
+//!
+//! let kit: Toolkit = toolkit![Escalate, WebSearch { max_uses: Some(3) }];
+//! assert_eq!(kit.names().collect::<Vec<_>>(), ["escalate", "web_search"]);
+//! ```
+//!
+//! The results of calls that a provider executed are in the conversation. [`Toolkit::provider_results`] checks them by
+//! the schemas of their tools, so that they are read like any others; one that violates its schema is an
+//! `output_validation_error` for the application, and changes nothing else.
+//!
+//! [`Toolkit::provider_results`]: crate::toolkit::Toolkit::provider_results
 //!
 //! Settings that a kind cannot honour are faults of the definition: limits, dependencies, a failure mode,
 //! `to_model_output` or `emits` on a tool without a handler, and an approval policy on a tool that its provider executes.
@@ -197,7 +226,7 @@ pub use haft_core::{BuilderOf, Fixed, Inferred, Open, Slot};
 #[doc(inline)]
 pub use haft_core::{
     BoxError, Caller, Cancellation, Cx, EmitError, Emits, Emitted, Emitter, Failure, ForwardCx, Handle, HandlerError,
-    HandlerOutput, NoFailure, NoFinalOutput, Outputs, StaticTool, ToolType,
+    HandlerOutput, IntoTool, NoFailure, NoFinalOutput, Outputs, StaticTool, ToolType,
 };
 // tools that a provider defines
 #[doc(inline)]

@@ -32,10 +32,49 @@
 //! assert_eq!(kit.names().collect::<Vec<_>>(), ["whoami"]);
 //! ```
 //!
+//! The methods of a type become tools with [`#[tools]`](macro@crate::tools), and a list of tools becomes a type with
+//! `toolkit! { struct Name = [..]; }`. Both are kits: types with the names of their tools as constants.
+//!
+//! ```
+//! use haft::prelude::*;
+//! use haft::{compose, tools};
+//! use std::sync::Mutex;
+//!
+//! struct Desk(Mutex<Vec<String>>);
+//!
+//! #[tools]
+//! impl Desk {
+//!     /// Opens a ticket and returns its number.
+//!     #[tool]
+//!     fn open(&self, title: String) -> usize {
+//!         let mut tickets = self.0.lock().unwrap_or_else(|error| error.into_inner());
+//!         tickets.push(title);
+//!         tickets.len()
+//!     }
+//! }
+//!
+//! /// Hand over to a person.
+//! #[tool(signal)]
+//! struct Escalate {
+//!     reason: String,
+//! }
+//!
+//! toolkit! {
+//!     struct Control = [Escalate];
+//! }
+//!
+//! let kit = compose![Desk, Control].provide(Desk(Mutex::default()));
+//! assert_eq!(kit.names().collect::<Vec<_>>(), ["open", "escalate"]);
+//! ```
+//!
+//! Typed calls find a tool by its type, under any name: [`call`](Toolkit::call) reaches a tool in a namespace as well,
+//! and [`call_named`](Toolkit::call_named) chooses between two copies.
+//!
 //! - [`with`](Toolkit::with) and [`with_all`](Toolkit::with_all) reject a name that is taken. Collecting tools
 //!   (`Toolkit::from_iter`) and `merge` let the later tool replace the earlier one, and [`shadowed`](Toolkit::shadowed)
 //!   reports it.
-//! - [`merge`](Toolkit::merge) lets the later tool win; [`compose`](Toolkit::compose) reports every collision.
+//! - [`merge`](Toolkit::merge) lets the later tool win; [`compose`](Toolkit::compose) reports every collision, and
+//!   [`compose!`](macro@crate::compose) those of kit types at compile time.
 //! - [`namespace`](Toolkit::namespace), [`filter`](Toolkit::filter) and [`wrap`](Toolkit::wrap) apply to all tools;
 //!   [`with_handler`](Toolkit::with_handler) replaces one handler and leaves the descriptor as it was, byte for byte.
 //! - [`Toolkit::dynamic`] takes definitions that are discovered at run time. Its
@@ -91,8 +130,9 @@
 
 #[doc(inline)]
 pub use haft_core::{
-    ComposeError, Describe, DuplicateToolName, DynamicTools, MissingToolService, NAMESPACE_SEPARATOR, NamespaceError,
-    NamespaceFault, NotRunnable, ReplaceError, Serves, Shadowed, Toolkit, ToolkitError, ToolkitFault, Tools,
+    AmbiguousTool, ComposeError, Describe, DuplicateToolName, DynamicTools, KitType, MissingToolService,
+    NAMESPACE_SEPARATOR, NamespaceError, NamespaceFault, NotRunnable, ReplaceError, Serves, Shadowed, StaticKit,
+    Toolkit, ToolkitError, ToolkitFault, Tools,
 };
 // live sets of tools
 #[doc(inline)]

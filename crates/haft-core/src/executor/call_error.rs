@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::failure::ToolFailure;
 use crate::handler::{Failure, NoFailure};
+use crate::toolkit::AmbiguousTool;
 
 /// The error of a typed call that returned no value.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +15,8 @@ pub enum CallError<F = NoFailure> {
     Declared(F),
     /// Any other failure: invalid arguments, an error of the handler, a timeout.
     Fault(ToolFailure),
+    /// The toolkit has several tools of the type. Nothing was called.
+    Ambiguous(AmbiguousTool),
 }
 
 impl<F: Failure> fmt::Display for CallError<F> {
@@ -21,6 +24,7 @@ impl<F: Failure> fmt::Display for CallError<F> {
         match self {
             Self::Declared(declared) => write!(f, "the tool failed: {}", declared.message()),
             Self::Fault(failure) => failure.fmt(f),
+            Self::Ambiguous(error) => error.fmt(f),
         }
     }
 }
@@ -28,7 +32,7 @@ impl<F: Failure> fmt::Display for CallError<F> {
 impl<F: Failure + fmt::Debug> Error for CallError<F> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Declared(_) => None,
+            Self::Declared(_) | Self::Ambiguous(_) => None,
             Self::Fault(failure) => failure.source(),
         }
     }

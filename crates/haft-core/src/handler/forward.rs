@@ -133,7 +133,8 @@ impl ForwardHandler {
     /// Creates the execution of one attempt, with the arguments that were checked.
     fn running(&self, arguments: Cow<'_, str>, cx: Cx, start_flag: Arc<StartFlag>) -> ForwardRunning {
         let (discovered, forward) = (self.discovered.clone(), Arc::clone(&self.forward));
-        let stage = ForwardStage::Checked { discovered, forward, call: forwarded_call(arguments, &cx), cx };
+        let checked = CheckedCall { discovered, forward, call: forwarded_call(arguments, &cx), cx };
+        let stage = ForwardStage::Checked(Box::new(checked));
         ForwardRunning { stage, attempt: Arc::new(Attempt { start_flag, state: Mutex::new(AttemptState::New) }) }
     }
 }
@@ -197,22 +198,26 @@ struct ForwardRunning {
 
 enum ForwardStage {
     /// The function was not called yet.
-    Checked {
-        discovered: Tool,
-        forward: Arc<ForwardFn>,
-        call: ToolCall,
-        cx: Cx,
-    },
+    Checked(Box<CheckedCall>),
     Called(ForwardFuture),
     /// During the call of the function, and if it was cancelled before.
     Ended,
+}
+
+/// A call whose arguments were checked, and the function to call with it.
+struct CheckedCall {
+    discovered: Tool,
+    forward: Arc<ForwardFn>,
+    call: ToolCall,
+    cx: Cx,
 }
 
 impl ForwardRunning {
     /// Calls the function, unless the call was cancelled before this.
     fn call_function(&mut self) -> Result<(), ToolFailure> {
         match std::mem::replace(&mut self.stage, ForwardStage::Ended) {
-            ForwardStage::Checked { discovered, forward, call, cx } => {
+            ForwardStage::Checked(checked) => {
+                let CheckedCall { discovered, forward, call, cx } = *checked;
                 if !self.attempt.begin(&cx) {
                     return Err(cancelled());
                 }

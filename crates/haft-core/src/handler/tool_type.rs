@@ -4,6 +4,7 @@
 //! needs, all visible to the compiler. What runs is always the erased [`Tool`]; a typed tool only builds one and must
 //! not promise anything that the erased one does not keep.
 
+use std::any::TypeId;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -187,27 +188,102 @@ pub trait Handle: ToolType {
     ) -> impl Future<Output = Result<Self::Success, HandlerError<Self::Failure>>> + Send;
 }
 
-/// A typed tool that includes its handler: the type alone creates the tool.
+/// A typed tool that is complete: the type alone creates the tool, with its handler if its kind has one.
 #[diagnostic::on_unimplemented(
     message = "the tool `{Self}` has no handler of its own",
     label = "nothing runs the calls of this tool",
     note = "put `#[tool]` on the function that runs it, or implement `Handle` and give a value: `toolkit![{Self} = value]`, or \
-            `#[handler]` on its variant of an enum of calls"
+            `#[handler]` on its variant of an enum of calls",
+    note = "a tool of a provider that has settings takes them as a value: `toolkit![{Self} {{ … }}]`"
 )]
 pub trait StaticTool: ToolType {
     /// Creates the tool.
     fn tool() -> Result<Tool, DefinitionError>;
 }
 
+/// A typed tool that a value of its type creates: one that [handles](Handle) its calls, or the settings of a tool that
+/// is built into a provider.
+///
+/// ```
+/// use haft_core::{DefinitionError, IntoTool, NoFailure, Tool, ToolType, Toolkit};
+/// use schemars::JsonSchema;
+/// use serde::Serialize;
+///
+/// #[derive(Serialize, JsonSchema)]
+/// struct WebSearch { max_uses: u8 }
+///
+/// impl ToolType for WebSearch {
+///     const NAME: &'static str = "web_search";
+///     type Params = String;
+///     type Success = Vec<String>;
+///     type Failure = NoFailure;
+///     type Services = ();
+/// }
+///
+/// impl IntoTool for WebSearch {
+///     fn into_tool(self) -> Result<Tool, DefinitionError> {
+///         Tool::provider("vendor.web_search").args::<Self>().of_type::<Self>(self).define()
+///     }
+/// }
+///
+/// let kit: Toolkit = Toolkit::new().tool_from(WebSearch { max_uses: 3 });
+/// assert_eq!(kit.get("web_search").unwrap().provider_definition().unwrap().args()["max_uses"], 3);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "no value of `{Self}` is a tool",
+    label = "this value is not a tool",
+    note = "implement `Handle` for `{Self}`, so that its values handle calls"
+)]
+pub trait IntoTool: ToolType {
+    /// Creates the tool.
+    fn into_tool(self) -> Result<Tool, DefinitionError>;
+}
+
+impl<H: Handle> IntoTool for H {
+    fn into_tool(self) -> Result<Tool, DefinitionError> {
+        Tool::from_handler(self)
+    }
+}
+
 impl Tool {
     /// Creates the builder of a typed tool, with its types, services and [`definition`](ToolType::definition) set.
     pub fn of<T: ToolType>() -> BuilderOf<T> {
-        let builder = Self::new(T::NAME)
-            .params::<T::Params>()
-            .success::<T::Success>()
-            .failure::<T::Failure>()
-            .depends_on_all(T::Services::dependencies());
-        T::definition(builder)
+        Self::new(T::NAME).defined_by::<T>()
+    }
+
+    /// Creates the builder of a typed signal, as [`of`](Tool::of) does for a tool with a handler. See [`Tool::signal`].
+    ///
+    /// ```
+    /// use haft_core::{DefinitionError, NoFailure, StaticTool, Tool, ToolType};
+    /// use serde_json::Value;
+    ///
+    /// struct Wait;
+    ///
+    /// impl ToolType for Wait {
+    ///     const NAME: &'static str = "wait";
+    ///     type Params = u32;
+    ///     type Success = Value;
+    ///     type Failure = NoFailure;
+    ///     type Services = ();
+    /// }
+    ///
+    /// impl StaticTool for Wait {
+    ///     fn tool() -> Result<Tool, DefinitionError> {
+    ///         Tool::signal_of::<Self>().define()
+    ///     }
+    /// }
+    ///
+    /// assert!(Wait::tool()?.is_signal());
+    /// # Ok::<_, DefinitionError>(())
+    /// ```
+    pub fn signal_of<T: ToolType>() -> BuilderOf<T> {
+        Self::signal(T::NAME).defined_by::<T>()
+    }
+
+    /// Creates the builder of a typed interaction, as [`of`](Tool::of) does for a tool with a handler. See
+    /// [`Tool::interaction`].
+    pub fn interaction_of<T: ToolType>() -> BuilderOf<T> {
+        Self::interaction(T::NAME).defined_by::<T>()
     }
 
     /// Creates the tool whose calls `handler` handles.
@@ -217,5 +293,18 @@ impl Tool {
             let handler = Arc::clone(&handler);
             async move { handler.handle(params, &cx).await }
         })
+    }
+}
+
+impl ToolBuilder {
+    /// Sets everything but the name to that of the type `T`.
+    pub(crate) fn defined_by<T: ToolType>(mut self) -> BuilderOf<T> {
+        self.draft.rust_type = Some(TypeId::of::<T>());
+        let builder = self
+            .params::<T::Params>()
+            .success::<T::Success>()
+            .failure::<T::Failure>()
+            .depends_on_all(T::Services::dependencies());
+        T::definition(builder)
     }
 }

@@ -27,9 +27,9 @@ pub struct ToolCallOutput {
     /// True if the call failed, for wire formats that have a flag for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
-    /// Metadata of the result, for the application. Never sent to a model.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub metadata: Map<String, Value>,
+    /// Metadata of the result, for the application. Never sent to a model. On the heap, as most outputs have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Box<Map<String, Value>>>,
     /// Opaque data that must be returned to a provider with the output, by provider name.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub provider_data: Map<String, Value>,
@@ -55,7 +55,7 @@ impl ToolCallOutput {
             tool: None,
             output: output.into(),
             is_error: false,
-            metadata: Map::new(),
+            metadata: None,
             provider_data: Map::new(),
         }
     }
@@ -77,7 +77,7 @@ impl ToolCallOutput {
     /// Adds metadata for the application.
     #[must_use]
     pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.metadata.insert(key.into(), value.into());
+        self.metadata.get_or_insert_default().insert(key.into(), value.into());
         self
     }
 

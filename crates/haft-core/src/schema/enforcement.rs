@@ -44,12 +44,14 @@ pub enum EnforcedRules {
 
 impl Enforcement {
     /// Reports whether this is the enforcement of raw JSON Schema, which is assumed where nothing is recorded.
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes the field by reference")]
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl EnforcedRules {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes the field by reference")]
     fn is_all(&self) -> bool {
         *self == Self::All
     }

@@ -1,6 +1,6 @@
 //! The checked definition of a tool.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::Arc;
 
@@ -36,6 +36,8 @@ pub(crate) struct Definition {
     pub(crate) model_output: Option<ModelOutput>,
     /// The schema of emitted values, if it is declared.
     pub(crate) emits: Option<Schema>,
+    /// The type that defines the tool, by which typed calls find it under any name.
+    pub(crate) rust_type: Option<TypeId>,
 }
 
 /// A function that renders a successful value for the model.
@@ -66,6 +68,7 @@ impl Definition {
             dependencies: _,
             limits: _,
             model_output: _,
+            rust_type: _,
         } = self;
         let mut descriptor = ToolDescriptor::new(name.as_str(), parameters.clone())
             .id(id.clone())
@@ -100,6 +103,7 @@ impl Definition {
             failure: _,
             annotations: _,
             examples: _,
+            rust_type: _,
         } = self;
         let is_run = kind.execution() == Execution::Handler;
         let is_gated = kind.execution() != Execution::Provider;
@@ -140,6 +144,7 @@ impl Definition {
             failure_mode: _,
             annotations: _,
             examples: _,
+            rust_type: _,
         } = self;
         let ExecutionLimits {
             timeout,

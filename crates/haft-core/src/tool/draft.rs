@@ -3,6 +3,7 @@
 //! No step rejects anything while a tool is being described: faults are collected, and the last step reports all of
 //! them.
 
+use std::any::TypeId;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -35,6 +36,7 @@ pub(crate) struct ToolDraft {
     pub(crate) limits: ExecutionLimits,
     pub(crate) model_output: Option<ModelOutput>,
     pub(crate) emits: Option<Schema>,
+    pub(crate) rust_type: Option<TypeId>,
     pub(crate) faults: Vec<DefinitionFault>,
 }
 
@@ -56,6 +58,7 @@ impl ToolDraft {
             limits: ExecutionLimits::new(),
             model_output: None,
             emits: None,
+            rust_type: None,
             faults: Vec::new(),
         }
     }
@@ -97,6 +100,7 @@ impl ToolDraft {
             limits: self.limits,
             model_output: self.model_output,
             emits: self.emits,
+            rust_type: self.rust_type,
             kind: self.kind,
         };
         self.faults.extend(definition.unsupported());

@@ -70,9 +70,8 @@ impl ToolKind {
 
     pub(crate) fn default_parameters(&self) -> Schema {
         match self {
-            Self::Local | Self::Signal | Self::Interaction => Schema::empty(),
+            Self::Local | Self::Provider(_) | Self::Signal | Self::Interaction => Schema::empty(),
             Self::Dynamic => Schema::unknown(),
-            Self::Provider(_) => Schema::unit(),
         }
     }
 

@@ -147,6 +147,7 @@ impl From<StoredDescriptor<'_>> for ToolDescriptor {
 }
 
 impl StoredEnforcement {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes the field by reference")]
     fn is_default(&self) -> bool {
         *self == Self::default()
     }

@@ -37,6 +37,7 @@ impl ToolSet {
             // These are computed from the entries.
             index: _,
             problems: _,
+            types: _,
             scope,
             faults,
             shadowed,

@@ -146,7 +146,8 @@ async fn provider_defined_tools_accept_any_type_for_arguments_and_parameters() {
         .params::<Code>()
         .success::<String>()
         .requires_handler();
-    let tool = execute.with_args(["fast"]).handler(|code: Code, _| async move { format!("{code:?}") }).unwrap();
+    let tool =
+        execute.with_args(vec!["fast".to_owned()]).handler(|code: Code, _| async move { format!("{code:?}") }).unwrap();
     assert_eq!(tool.provider_definition().unwrap().args(), &json!(["fast"]));
     assert_eq!(value(&tool, r#"{"bash":"ls"}"#).await, json!(r#"Bash { bash: "ls" }"#));
     assert_eq!(failure(&tool, "[]").await.kind.as_str(), "input_validation_error");

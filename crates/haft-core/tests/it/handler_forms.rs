@@ -451,11 +451,14 @@ async fn a_handler_can_render_its_own_model_output() {
 }
 
 #[tokio::test]
-async fn a_provider_defined_tool_with_a_handler_accepts_any_value_by_default() {
-    let shell = Tool::provider("openai.local_shell").requires_handler().with_args(());
-    let shell = shell.handler(|arguments: Value, _cx| async move { arguments }).unwrap();
+async fn a_provider_defined_tool_with_a_handler_has_no_parameters_and_no_result_by_default() {
+    let ping = Tool::provider("openai.ping").requires_handler().with_args(()).handler(|(), _cx| async {}).unwrap();
+    assert_eq!(value(&ping, "{}").await, json!(null));
+    assert_eq!(value(&ping, "").await, json!(null));
+    assert_eq!(failure(&ping, r#"{"command": "ls"}"#).await.kind.as_str(), "input_validation_error");
+    let shell = Tool::provider("openai.local_shell").params::<Value>().success::<Value>().requires_handler();
+    let shell = shell.with_args(()).handler(|arguments: Value, _cx| async move { arguments }).unwrap();
     assert_eq!(value(&shell, r#"{"command": "ls"}"#).await, json!({"command": "ls"}));
-    assert_eq!(value(&shell, "").await, json!({}));
 }
 
 #[derive(Debug, serde::Deserialize, JsonSchema)]

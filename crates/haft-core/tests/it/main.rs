@@ -82,6 +82,7 @@ mod hostile_input;
 mod identity;
 #[cfg(feature = "validate")]
 mod isolated_drop;
+mod kit_types;
 mod macro_expansion;
 #[cfg(feature = "validate")]
 mod middleware;
@@ -95,6 +96,7 @@ mod output_cap;
 mod permit_arguments;
 #[cfg(feature = "validate")]
 mod provider_executed;
+mod provider_results;
 mod repairs;
 #[cfg(feature = "validate")]
 mod result_privacy;
@@ -143,6 +145,7 @@ mod try_run;
 mod type_zoo;
 #[cfg(feature = "validate")]
 mod typed_emissions;
+mod typed_lookup;
 #[cfg(feature = "validate")]
 mod unknown_tool;
 #[cfg(feature = "validate")]

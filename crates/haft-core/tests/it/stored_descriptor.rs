@@ -45,6 +45,7 @@ fn zoo() -> Vec<Tool> {
         Tool::provider("acme.search_1")
             .provider_name("search")
             .custom_name("Search")
+            .args::<Value>()
             .with_args(json!({"n": 1}))
             .define(),
         Tool::provider("acme.bash").requires_handler().params::<Range>().with_args(()).define(),

@@ -176,7 +176,7 @@ fn a_provider_defined_tool_has_its_defaults() {
     let tool = Tool::provider("acme.lookup").with_args(()).define().unwrap();
     assert_eq!((tool.name(), tool.provider_definition().unwrap().provider_name()), ("lookup", "lookup"));
     assert_eq!(tool.provider_definition().unwrap().args(), &Value::Null);
-    assert_eq!(tool.json_schema(), &json!({"type": "null"}));
+    assert_eq!(tool.parameters(), &Schema::empty());
     assert_eq!(tool.success().as_json(), &json!({"type": "null"}));
     assert_eq!(tool.failure().as_json(), &json!(false));
     assert!(tool.annotations().is_empty());

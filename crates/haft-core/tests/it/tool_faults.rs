@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use haft_core::{
     ApprovalPolicy, Concurrency, ContentPart, DefinitionFault, EmitBuffer, ExecutionLimits, FailureMode, NameFault,
-    OnOverflow, OutputCap, SchemaPart, Tool, ToolBuilder,
+    OnOverflow, OutputCap, Schema, SchemaPart, Tool, ToolBuilder,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 struct Query {
@@ -68,11 +68,11 @@ fn provider_ids_and_arguments_are_checked() {
         let faults = faults(Tool::provider(id).custom_name("x").with_args(()).define());
         assert!(matches!(&faults[..], [DefinitionFault::ProviderId(given)] if given == id), "{id:?}: {faults:?}");
     }
-    let bad = Tool::provider("a.b").args::<Query>().with_args(json!({"query": 1})).define();
+    let bad = Tool::provider("a.b").args_schema(Schema::of::<Query>().unwrap()).with_args(json!({"query": 1})).define();
     let faults = faults(bad);
     assert!(matches!(&faults[..], [DefinitionFault::ProviderArgs(issues)] if issues.as_slice()[0].pointer == "/query"));
-    let unchecked = Tool::provider("a.b").with_args(json!({"any": "thing"})).define().unwrap();
-    assert_eq!(unchecked.provider_definition().unwrap().args(), &json!({"any": "thing"}));
+    let free = Tool::provider("a.b").args::<Value>().with_args(json!({"any": "thing"})).define().unwrap();
+    assert_eq!(free.provider_definition().unwrap().args(), &json!({"any": "thing"}));
     let mode = Tool::provider("a.b").with_args(()).failure_mode(FailureMode::Error).define();
     assert!(matches!(
         self::faults(mode)[..],

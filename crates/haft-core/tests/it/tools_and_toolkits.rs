@@ -67,7 +67,7 @@ struct Escalation {
 async fn every_kind_is_described_and_only_local_ones_run() {
     let provider = Tool::provider("openai.web_search").custom_name("search").provider_name("web_search");
     let others = [
-        provider.with_args(json!(null)).define().unwrap(),
+        provider.with_args(()).define().unwrap(),
         Tool::signal("escalate").params::<Escalation>().define().unwrap(),
         Tool::interaction("choose_account").define().unwrap(),
     ];

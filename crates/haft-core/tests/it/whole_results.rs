@@ -118,7 +118,7 @@ async fn metadata_is_kept_in_results_and_histories_and_never_read_by_the_model()
         let mut history = vec![Item::from(call())];
         history::answer(&mut history, [result]).unwrap();
         let Some(Item::ToolOutput(output)) = history.last() else { panic!("no output") };
-        assert_eq!(output.metadata["trace"], "t1");
+        assert_eq!(output.metadata.as_ref().unwrap()["trace"], "t1");
         assert!(!output.output.to_string().contains("t1"));
     }
     let plain = ToolResult::ok(&call(), json!(1));

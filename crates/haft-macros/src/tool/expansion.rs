@@ -6,9 +6,11 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, Ident, ItemFn, ReturnType, Type, Visibility, parse_quote};
+use syn::{Attribute, Ident, ReturnType, Type, Visibility, parse_quote};
 
+use super::function::ToolFunction;
 use super::input::{ArgumentSource, Inputs};
+use super::kind::KindOptions;
 use super::option::ToolOptions;
 use crate::documentation;
 
@@ -16,6 +18,8 @@ use crate::documentation;
 #[derive(Debug)]
 pub(crate) struct Expansion {
     function: Ident,
+    /// The path of the function.
+    callee: TokenStream,
     is_async: bool,
     visibility: Visibility,
     /// The `cfg` attributes, which apply to all generated items.
@@ -30,18 +34,32 @@ pub(crate) struct Expansion {
 
 impl Expansion {
     /// Reads the remaining parts of a valid function, and allows the lints that the macro itself triggers in it.
-    pub(crate) fn new(function: &mut ItemFn, type_name: Ident, options: ToolOptions, mut inputs: Inputs) -> Self {
+    pub(crate) fn new(
+        function: &mut ToolFunction<'_>,
+        type_name: Ident,
+        options: ToolOptions,
+        mut inputs: Inputs,
+    ) -> Self {
         let attributes = |is_wanted: fn(&Attribute) -> bool| -> Vec<Attribute> {
             function.attrs.iter().filter(|attribute| is_wanted(attribute)).cloned().collect()
         };
-        let shared = attributes(|attribute| attribute.path().is_ident("cfg"));
+        let mut shared = attributes(|attribute| attribute.path().is_ident("cfg"));
+        shared.extend(function.owner.iter().flat_map(|owner| owner.conditions).cloned());
         let comments = attributes(documentation::is_comment);
         for field in &mut inputs.fields {
             field.visibility = function.vis.clone();
         }
         let returned = match &function.sig.output {
             ReturnType::Default => parse_quote!(()),
-            ReturnType::Type(_, ty) => (**ty).clone(),
+            ReturnType::Type(_, ty) => function.owner.map_or_else(|| (**ty).clone(), |owner| owner.resolve(ty)),
+        };
+        let name = &function.sig.ident;
+        let callee = match function.owner {
+            Some(owner) => {
+                let owner = owner.ty;
+                quote!(<#owner>::#name)
+            }
+            None => name.to_token_stream(),
         };
         let tool_name = match &options.name {
             Some(name) => name.value(),
@@ -49,6 +67,7 @@ impl Expansion {
         };
         let expansion = Self {
             function: function.sig.ident.clone(),
+            callee,
             is_async: function.sig.asyncness.is_some(),
             visibility: function.vis.clone(),
             shared,
@@ -184,7 +203,7 @@ impl Expansion {
             ArgumentSource::Context => quote!(&#cx),
             ArgumentSource::Service(service) => quote!(#cx.service::<#service>()?),
         });
-        let function = &self.function;
+        let function = &self.callee;
         let wait = self.is_async.then(|| quote!(.await));
         let call = quote!(#function(#(#arguments),*) #wait);
         let handler = if self.options.blocking {
@@ -203,13 +222,32 @@ impl Expansion {
                 })
             }
         };
+        let builder = self.builder();
         quote_spanned! {self.place()=>
             impl #krate::macro_support::StaticTool for #type_name {
                 fn tool() -> ::core::result::Result<#krate::macro_support::Tool, #krate::macro_support::DefinitionError> {
-                    #krate::macro_support::Tool::of::<Self>().#handler
+                    #builder.#handler
                 }
             }
         }
+    }
+
+    /// Returns the expression of the builder that the handler is attached to.
+    fn builder(&self) -> TokenStream {
+        let krate = self.options.krate.at(self.place());
+        let KindOptions::Provider(provider) = &self.options.kind else {
+            return quote_spanned!(self.place()=> #krate::macro_support::Tool::of::<Self>());
+        };
+        let factory = provider.factory(&krate);
+        let args = provider.args.as_ref().map_or_else(|| quote!(()), ToTokens::to_token_stream);
+        quote_spanned! {self.place()=>
+            #krate::macro_support::with_settings::<Self, _>(#factory.requires_handler(), #args)
+        }
+    }
+
+    /// Returns the type of the tool.
+    pub(crate) fn type_name(&self) -> &Ident {
+        &self.type_name
     }
 
     /// Returns checks that result in one sentence for each type that lacks a trait, before the longer errors of the

@@ -1,8 +1,9 @@
 //! The roles of a function's parameters: the context, a service, or a value that the model fills in.
 
 use quote::ToTokens;
-use syn::{Attribute, FnArg, GenericArgument, ItemFn, Meta, PatType, PathArguments, Type, TypeReference};
+use syn::{Attribute, FnArg, GenericArgument, Meta, PatType, PathArguments, Type, TypeReference};
 
+use super::function::ToolFunction;
 use super::parameter::{Field, ParameterAttributes, ParameterRole};
 use crate::diagnostic::Diagnostics;
 
@@ -32,16 +33,33 @@ pub(crate) enum ArgumentSource {
 }
 
 impl Inputs {
-    /// Removes the attributes from the parameters and reads them.
-    pub(crate) fn take(function: &mut ItemFn, diagnostics: &mut Diagnostics) -> Self {
+    /// Removes the attributes from the parameters and reads them. The receiver of a method is a service.
+    pub(crate) fn take(function: &mut ToolFunction<'_>, diagnostics: &mut Diagnostics) -> Self {
         let mut inputs = Self::default();
         for argument in &mut function.sig.inputs {
-            if let FnArg::Typed(parameter) = argument {
-                inputs.add(parameter, diagnostics);
+            match (argument, function.owner) {
+                (FnArg::Typed(parameter), _) => inputs.add(parameter, diagnostics),
+                (FnArg::Receiver(_), Some(owner)) => {
+                    inputs.sources.push(ArgumentSource::Service(Box::new(owner.ty.clone())));
+                }
+                // A receiver without an owner is a fault of the signature.
+                (FnArg::Receiver(_), None) => {}
             }
         }
         inputs.check_fields(diagnostics);
+        if let Some(owner) = function.owner {
+            inputs.types_mut().for_each(|ty| *ty = owner.resolve(ty));
+        }
         inputs
+    }
+
+    /// Returns all types, to be changed.
+    fn types_mut(&mut self) -> impl Iterator<Item = &mut Type> {
+        let services = self.sources.iter_mut().filter_map(|source| match source {
+            ArgumentSource::Service(service) => Some(&mut **service),
+            ArgumentSource::Field(_) | ArgumentSource::Params | ArgumentSource::Context => None,
+        });
+        services.chain(self.fields.iter_mut().map(|field| &mut field.ty)).chain(&mut self.own_type)
     }
 
     /// Returns the types of the services, in order.
@@ -182,7 +200,7 @@ pub(crate) fn bare(ty: &Type) -> &Type {
 }
 
 /// Returns the `T` of an `Option<T>`.
-fn optional(ty: &Type) -> Option<&Type> {
+pub(crate) fn optional(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = bare(ty) else { return None };
     let last = path.path.segments.last().filter(|segment| segment.ident == "Option")?;
     match &last.arguments {
@@ -222,9 +240,9 @@ mod tests {
     use crate::diagnostic::messages;
 
     fn take(tokens: TokenStream) -> (Inputs, String, Vec<String>) {
-        let mut function: ItemFn = syn::parse2(tokens).unwrap();
+        let mut function: syn::ItemFn = syn::parse2(tokens).unwrap();
         let mut diagnostics = Diagnostics::default();
-        let inputs = Inputs::take(&mut function, &mut diagnostics);
+        let inputs = Inputs::take(&mut (&mut function).into(), &mut diagnostics);
         let faults = diagnostics.finish().map_or_else(|error| messages(&error), |()| Vec::new());
         (inputs, function.sig.inputs.to_token_stream().to_string(), faults)
     }

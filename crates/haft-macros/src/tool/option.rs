@@ -6,6 +6,7 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, LitStr, Path, Token, Type};
 
+use super::kind::{DeclaredTypes, KindOptions, ToolForm};
 use super::limit;
 use crate::argument::{Argument, ArgumentValue, Arguments, KnownArguments, string_literal};
 use crate::crate_path::CratePath;
@@ -37,6 +38,14 @@ const KNOWN: KnownArguments = KnownArguments {
         "output_cap",
         "overflow",
         "blocking",
+        "signal",
+        "interaction",
+        "provider",
+        "provider_name",
+        "args",
+        "params",
+        "success",
+        "failure",
         "crate",
     ],
     repeatable: &["annotate", "example"],
@@ -61,14 +70,18 @@ pub(crate) struct ToolOptions {
     pub(crate) blocking: bool,
     /// The type of emitted values.
     pub(crate) emits: Option<Type>,
+    pub(crate) kind: KindOptions,
+    pub(crate) types: DeclaredTypes,
     /// Calls on the builder, in order: `.title("…")`, `.annotate(…)`.
     pub(crate) steps: Vec<TokenStream>,
 }
 
 impl ToolOptions {
     /// Reads the arguments and reports all mistakes in them.
-    pub(crate) fn read(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Self {
+    pub(crate) fn read(tokens: TokenStream, form: ToolForm, diagnostics: &mut Diagnostics) -> Self {
         let mut arguments = Arguments::read(tokens, KNOWN, diagnostics);
+        let kind = KindOptions::take(&mut arguments, form, diagnostics);
+        let types = DeclaredTypes::take(&mut arguments, diagnostics);
         let mut reader = ArgumentReader { arguments: &mut arguments, diagnostics };
         let krate = reader.value("crate", |argument| argument.assigned::<Path>("`crate = path`"));
         let krate = krate.map(CratePath::from).unwrap_or_default();
@@ -101,7 +114,7 @@ impl ToolOptions {
         }));
         steps.extend(emits.as_ref().map(|ty| quote!(.emits::<#ty>())));
         steps.extend(limit::read(&mut arguments, &krate, diagnostics));
-        Self { krate, name, description, type_name, blocking, emits, steps }
+        Self { krate, name, description, type_name, blocking, emits, kind, types, steps }
     }
 }
 
@@ -196,7 +209,7 @@ mod tests {
 
     fn read(tokens: TokenStream) -> (ToolOptions, Vec<String>) {
         let mut diagnostics = Diagnostics::default();
-        let options = ToolOptions::read(tokens, &mut diagnostics);
+        let options = ToolOptions::read(tokens, ToolForm::Function, &mut diagnostics);
         (options, diagnostics.finish().map_or_else(|error| messages(&error), |()| Vec::new()))
     }
 

@@ -112,9 +112,7 @@ impl Field {
 
     /// Returns whether the type itself is serialized and described, and not a replacement named by an attribute.
     pub(crate) fn is_as_typed(&self) -> bool {
-        const REPLACING: [&str; 5] = ["with", "serialize_with", "deserialize_with", "schema_with", "cfg_attr"];
-        let replaces = |attribute: &Attribute| REPLACING.iter().any(|word| mentions(attribute.to_token_stream(), word));
-        !self.attributes.iter().any(replaces)
+        is_as_typed(&self.attributes)
     }
 
     /// Returns the name that the model sees.
@@ -130,6 +128,13 @@ impl ToTokens for Field {
         let documentation = (!self.is_documented).then(|| quote!(#[doc = ""]));
         tokens.extend(quote!(#documentation #(#attributes)* #visibility #name: #ty));
     }
+}
+
+/// Returns whether a field with these attributes is serialized and described by its type.
+pub(crate) fn is_as_typed(attributes: &[Attribute]) -> bool {
+    const REPLACING: [&str; 5] = ["with", "serialize_with", "deserialize_with", "schema_with", "cfg_attr"];
+    let replaces = |attribute: &Attribute| REPLACING.iter().any(|word| mentions(attribute.to_token_stream(), word));
+    !attributes.iter().any(replaces)
 }
 
 fn unknown(path: &str) -> String {

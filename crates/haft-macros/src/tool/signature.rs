@@ -2,20 +2,26 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{FnArg, GenericParam, ItemFn, ReturnType, Safety, Signature, Type};
+use syn::{FnArg, GenericParam, Receiver, ReturnType, Safety, Signature, Type};
+
+use super::function::ToolFunction;
 
 use crate::diagnostic::Diagnostics;
 
-const METHOD: &str = "a method can't be a tool: move it to a free function, or implement `Handle` for the type";
+const METHOD: &str =
+    "a method is a tool in a `#[tools] impl` only: put `#[tools]` on the `impl` block, or move it to a free function";
 
 /// Reports everything about the signature, except the parameters, that a tool can't have.
-pub(crate) fn check(function: &ItemFn, blocking: bool, diagnostics: &mut Diagnostics) {
-    let signature = &function.sig;
+pub(crate) fn check(function: &ToolFunction<'_>, blocking: bool, diagnostics: &mut Diagnostics) {
+    let signature = &*function.sig;
     check_qualifiers(signature, blocking, diagnostics);
     check_generics(signature, diagnostics);
     match signature.inputs.first() {
+        Some(FnArg::Receiver(receiver)) if function.owner.is_some() => check_receiver(receiver, diagnostics),
         Some(FnArg::Receiver(receiver)) => diagnostics.reject(receiver, METHOD),
-        _ if mentions(signature.to_token_stream(), "Self") => diagnostics.reject(signature, METHOD),
+        _ if function.owner.is_none() && mentions(signature.to_token_stream(), "Self") => {
+            diagnostics.reject(signature, METHOD)
+        }
         _ => {}
     }
     if let ReturnType::Type(_, returned) = &signature.output {
@@ -70,6 +76,20 @@ fn check_qualifiers(signature: &Signature, blocking: bool, diagnostics: &mut Dia
     }
 }
 
+/// Rejects a receiver other than `&self`, which is a service.
+fn check_receiver(receiver: &Receiver, diagnostics: &mut Diagnostics) {
+    let is_plain = receiver.to_token_stream().to_string() == quote::quote!(&self).to_string();
+    if is_plain {
+        return;
+    }
+    let message = if mentions(receiver.to_token_stream(), "mut") {
+        "the receiver is shared by all calls: write `&self`, and put what changes behind a lock"
+    } else {
+        "the receiver is borrowed for one call: write `&self`"
+    };
+    diagnostics.reject(receiver, message);
+}
+
 fn check_generics(signature: &Signature, diagnostics: &mut Diagnostics) {
     for parameter in &signature.generics.params {
         let message = match parameter {
@@ -107,7 +127,8 @@ mod tests {
 
     fn faults(function: &str) -> Vec<String> {
         let mut diagnostics = Diagnostics::default();
-        check(&syn::parse_str(function).unwrap(), false, &mut diagnostics);
+        let mut function: syn::ItemFn = syn::parse_str(function).unwrap();
+        check(&(&mut function).into(), false, &mut diagnostics);
         diagnostics.finish().map_or_else(|error| messages(&error), |()| Vec::new())
     }
 
@@ -133,7 +154,7 @@ mod tests {
             ("fn f<T>() {}", "generic"),
             ("fn f<const N: usize>() {}", "generic"),
             ("fn f<'a>() {}", "lifetime"),
-            ("fn f(self) {}", "free function"),
+            ("fn f(self) {}", "`#[tools]` on the `impl`"),
             ("fn f() -> Self { todo!() }", "free function"),
             ("fn f() -> impl Serialize {}", "must have a name"),
             ("fn f() -> impl Future<Output = u8> { todo!() }", "`async fn`"),

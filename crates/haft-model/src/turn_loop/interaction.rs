@@ -4,7 +4,7 @@
 //! started again, as the tool is available only then; until then it can be replaced. An invalid answer must never
 //! reach the history, and neither must one that can't be checked because the tool is gone.
 
-use haft_core::{CallId, Issue, Issues, JsonText, ToolCall, ToolResult, Toolkit};
+use haft_core::{CallId, Issue, Issues, JsonText, ToolCall, ToolResult, ToolType, Toolkit};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -65,6 +65,13 @@ impl Interaction {
     /// Decodes the arguments.
     pub fn decode<P: DeserializeOwned>(&self) -> Result<P, serde_json::Error> {
         P::deserialize(self.arguments.to_value())
+    }
+
+    /// Decodes the arguments as those of the tool type `T`, or returns `None` if the call is of another tool. The name
+    /// of the type decides; a tool that was renamed is compared by its [`name`](Self::name).
+    #[must_use]
+    pub fn decode_as<T: ToolType>(&self) -> Option<Result<T::Params, serde_json::Error>> {
+        (self.name() == T::NAME).then(|| self.decode())
     }
 
     /// Reports whether there is no answer yet.

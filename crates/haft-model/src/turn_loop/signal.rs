@@ -4,7 +4,7 @@
 //! decide function reads and answers it. The result of a signal without an answer is `null`, so that the history has
 //! an output of every call.
 
-use haft_core::{CallId, FailureKind, JsonText, Schema, ToolCall, ToolFailure, ToolResult};
+use haft_core::{CallId, FailureKind, JsonText, Schema, ToolCall, ToolFailure, ToolResult, ToolType};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -72,6 +72,46 @@ impl Signal {
     /// Decodes the arguments.
     pub fn decode<P: DeserializeOwned>(&self) -> Result<P, serde_json::Error> {
         P::deserialize(self.arguments.to_value())
+    }
+
+    /// Decodes the arguments as those of the tool type `T`, or returns `None` if the call is of another tool. The name
+    /// of the type decides; a tool that was renamed is compared by its [`name`](Self::name).
+    ///
+    /// ```
+    /// use haft_core::{DefinitionError, Item, NoFailure, StaticTool, Tool, ToolCall, ToolType, Toolkit, TurnRequest};
+    /// use haft_model::{ScriptedModel, TurnLoop};
+    /// use serde_json::Value;
+    ///
+    /// struct Grade;
+    ///
+    /// impl ToolType for Grade {
+    ///     const NAME: &'static str = "grade";
+    ///     type Params = u8;
+    ///     type Success = Value;
+    ///     type Failure = NoFailure;
+    ///     type Services = ();
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let kit: Toolkit = Toolkit::new().with(Tool::signal_of::<Grade>().define()?)?;
+    /// let model = ScriptedModel::new([[ToolCall::new("c1", "grade", "3")]]);
+    /// let agent = TurnLoop::new(model, kit).decide(|mut after| async move {
+    ///     for signal in after.signals_mut() {
+    ///         if let Some(Ok(grade)) = signal.decode_as::<Grade>() {
+    ///             signal.answer(format!("noted: {grade}"));
+    ///         }
+    ///     }
+    ///     after.stop()
+    /// });
+    /// let state = agent.start(TurnRequest::new("any", vec![Item::user("How was it?")])).finish().await.state;
+    /// assert!(matches!(&state.history()[2], Item::ToolOutput(answer) if answer.output.to_string() == "noted: 3"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn decode_as<T: ToolType>(&self) -> Option<Result<T::Params, serde_json::Error>> {
+        (self.name() == T::NAME).then(|| self.decode())
     }
 
     /// Sets the answer, which the model reads as the result of its call. The last answer counts.

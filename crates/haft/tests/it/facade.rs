@@ -68,6 +68,6 @@ fn the_root_has_modules_and_macros_only() {
     let modules = ROOT.lines().filter(|line| line.starts_with("pub mod ")).count();
     assert_eq!(modules, MODULES.len() + 1, "the modules and the prelude");
     let names = exported(ROOT, "self::macros::");
-    assert_eq!(names, ["Failure", "Services", "ToolCalls", "tool", "toolkit"]);
+    assert_eq!(names, ["Failure", "Services", "ToolCalls", "compose", "tool", "toolkit", "tools"]);
     assert_eq!(exported(ROOT, "haft_"), ["core", "macro_support"], "nothing else is re-exported at the root");
 }

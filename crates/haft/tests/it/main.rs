@@ -4,7 +4,9 @@
 
 mod facade;
 mod failure_derive;
+mod kinds;
 mod messages;
+mod methods;
 mod mistake;
 mod peer_catalogue;
 mod readme;

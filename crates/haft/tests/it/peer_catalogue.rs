@@ -73,6 +73,13 @@ async fn results_of_the_provider_pass_through_a_loop() {
         Item::ToolOutput(output) => output.is_error == (output.call_id == "bad"),
         _ => false,
     }));
+
+    // Both are checked by the schemas of the tool, and read like any other result.
+    let results = hosted().provider_results(outcome.state.history());
+    assert_eq!(results.iter().map(|result| result.call_id.as_str()).collect::<Vec<_>>(), ["good", "bad"]);
+    assert_eq!(value(&results[0]), json!(["a", "b"]));
+    assert_eq!(failure(&results[1]).0, "tool_failed");
+    assert_eq!(results[1].failure().unwrap().details.as_ref().unwrap().to_value(), json!("quota"));
 }
 
 // Calls that the application reads before it runs them.

@@ -13,8 +13,8 @@ use haft::approval::ApprovalPolicy;
 use haft::middleware::{Next, Request};
 use haft::run::{RunOptions, ToolCall};
 use haft::schema::{Schema, Validation};
-use haft::tool::{Cx, DefinitionError, Failure, FailureMode, HandlerError, Tool};
-use haft::toolkit::{Services, Toolkit};
+use haft::tool::{Cx, DefinitionError, Failure, FailureMode, HandlerError, NoFailure, Tool, ToolType};
+use haft::toolkit::{Services, SharedToolkit, ToolSource, Toolkit};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -138,6 +138,24 @@ async fn plugins_register_their_tools() {
     assert_eq!(value(&sent), json!("b"));
     let clash = kit.with_all(Named("c", &["write", "send"]).tools()).unwrap_err();
     assert!(["write", "send"].iter().all(|name| clash.to_string().contains(name)), "{clash}");
+}
+
+/// A plugin that is loaded later is seen by whoever takes the next snapshot, and one that is unloaded no longer.
+#[tokio::test]
+async fn plugins_come_and_go_while_the_program_runs() {
+    let names = |live: &SharedToolkit| live.snapshot().toolkit().names().map(str::to_owned).collect::<Vec<_>>();
+    let live = SharedToolkit::new(Named("a", &["read"]).tools().into_iter().collect());
+    let before = live.snapshot();
+    for tool in Named("b", &["send"]).tools() {
+        live.add(tool).unwrap();
+    }
+    assert_eq!(names(&live), ["read", "send"]);
+    let call = ToolCall::new("c1", "send", "{}");
+    assert_eq!(value(&live.snapshot().toolkit().run_call(&call).await), json!("b"));
+    assert_eq!(failure(&before.toolkit().run_call(&call).await).0, "unknown_tool", "a snapshot does not change");
+    assert!(live.add(Named("c", &["send"]).tools().remove(0)).is_err());
+    live.remove("send").unwrap();
+    assert_eq!(names(&live), ["read"]);
 }
 
 // 3.1: a dynamic tool is a tool.
@@ -334,15 +352,25 @@ fn local_and_dynamic_tools_differ_in_their_default_success() {
 // 11.3: results and their encoded form.
 
 /// A value whose encoded form is another type: a duration that is sent in milliseconds.
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Stamp {
-    #[serde(serialize_with = "millis")]
+    #[serde(with = "millis")]
     #[schemars(with = "u64")]
     timestamp: Duration,
 }
 
-fn millis<S: serde::Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u128(duration.as_millis())
+mod millis {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u128(duration.as_millis())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+        u64::deserialize(deserializer).map(Duration::from_millis)
+    }
 }
 
 #[tokio::test]
@@ -354,4 +382,26 @@ async fn a_result_is_encoded_by_the_schema_of_its_encoded_form() {
         .unwrap();
     assert_eq!(now.success().as_json()["properties"]["timestamp"]["type"], "integer");
     assert_eq!(value(&run(&now, json!({})).await), json!({"timestamp": 1000}));
+}
+
+/// The type of the tool in the document, by which its results are read.
+struct TestTool;
+
+impl ToolType for TestTool {
+    const NAME: &'static str = "TestTool";
+    type Params = Value;
+    type Success = Stamp;
+    type Failure = NoFailure;
+    type Services = ();
+}
+
+#[tokio::test]
+async fn a_result_is_read_as_its_type_beside_the_encoded_form() {
+    let stamp = || async { Stamp { timestamp: Duration::from_secs(1) } };
+    let dynamic = Tool::dynamic("TestTool").success::<Stamp>().handler(move |_: Value, _cx| stamp()).unwrap();
+    let kit: Toolkit = Toolkit::from_iter([dynamic]);
+    let handled = kit.try_run_call(ToolCall::new("c1", "TestTool", "{}"), RunOptions::new()).await.unwrap();
+    assert_eq!(handled.encoded.to_value(), json!({"timestamp": 1000}));
+    assert_eq!(handled.typed::<TestTool>(), Ok(Stamp { timestamp: Duration::from_secs(1) }));
+    assert_eq!(TestTool::read(&handled.result), handled.typed::<TestTool>());
 }

@@ -17,7 +17,7 @@
 
 use haft::tool::{Cx, DefinitionError, Failure, StaticTool, Tool, ToolType};
 use haft::toolkit::{Services, Toolkit};
-use haft::{JsonSchema, tool, toolkit};
+use haft::{JsonSchema, compose, tool, toolkit, tools};
 use serde::{Deserialize, Serialize};
 
 /// A service.
@@ -102,10 +102,59 @@ mod inner {
     }
 }
 
+/// Hand over to a person.
+#[tool(signal)]
+#[derive(Debug)]
+pub struct HandOver {
+    /// The reason.
+    pub reason: String,
+}
+
+/// Searches the web.
+#[tool(provider = "vendor.web_search", success = Vec<String>)]
+#[derive(Debug)]
+pub struct WebSearch {
+    /// The most searches.
+    pub max_uses: Option<u32>,
+}
+
+/// A service whose methods are tools.
+#[derive(Debug)]
+pub struct Desk;
+
+#[tools(pub)]
+impl Desk {
+    /// Opens a ticket.
+    #[tool]
+    #[must_use]
+    pub fn open_ticket(&self, title: String) -> String {
+        title
+    }
+}
+
+/// A desk of this crate only.
+#[derive(Debug)]
+pub(crate) struct Shelf(u8);
+
+#[tools(pub(crate))]
+impl Shelf {
+    #[tool]
+    pub(crate) fn count_books(&self) -> u8 {
+        self.0
+    }
+}
+
+toolkit! {
+    pub struct Control = [HandOver, WebSearch { max_uses: None }];
+}
+
 fn main() -> Result<(), DefinitionError> {
     let app = App { key: ApiKey(String::new()), attempts: 3 };
     let kit: Toolkit = toolkit![Lookup, CountLetters, ReadPage, WithoutComment, inner::Inner].provide(app);
     let tool: Tool = Lookup::tool()?;
     assert!(kit.len() == 5 && tool.name() == Lookup::NAME);
+    let desk: Toolkit = compose![Desk, Control].provide(Desk);
+    let shelf: Toolkit = Shelf::toolkit().provide(Shelf(0));
+    assert!(desk.len() == 3 && shelf.len() == 1);
     Ok(())
 }

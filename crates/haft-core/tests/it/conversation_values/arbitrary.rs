@@ -132,7 +132,8 @@ fn reasoning() -> impl Strategy<Value = Reasoning> {
 
 fn output() -> impl Strategy<Value = ToolCallOutput> {
     let body = prop_oneof![text().prop_map(CallOutputBody::Text), vec(part(), 0..3).prop_map(CallOutputBody::Parts)];
-    (text(), body, option::of(text()), any::<bool>(), (map(), map())).prop_map(|(id, body, tool, is_error, maps)| {
+    let maps = (option::of(map().prop_map(Box::new)), map());
+    (text(), body, option::of(text()), any::<bool>(), maps).prop_map(|(id, body, tool, is_error, maps)| {
         let mut output = ToolCallOutput::new(id, body);
         (output.tool, output.is_error) = (tool, is_error);
         (output.metadata, output.provider_data) = maps;

@@ -304,7 +304,7 @@ fn explode<T>() -> T {
 }
 
 fn provider_tool() -> Tool {
-    Tool::provider("openai.web_search").with_args(json!({})).define().unwrap()
+    Tool::provider("openai.web_search").with_args(()).define().unwrap()
 }
 
 fn failing(error: fn() -> BoxError) -> Tool {

@@ -12,6 +12,7 @@ fn shell(mode: FailureMode) -> Result<Tool, DefinitionError> {
         .custom_name("VendorShell")
         .provider_name("shell")
         .requires_handler()
+        .args::<serde_json::Value>()
         .params::<Vec<String>>()
         .success::<String>()
         .failure::<String>();

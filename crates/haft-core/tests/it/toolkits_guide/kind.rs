@@ -41,7 +41,11 @@ fn every_kind_is_described_to_the_model() {
 
 #[test]
 fn a_provider_tool_carries_its_provider_and_its_settings() {
-    let tool = Tool::provider("vendor.web_search").with_args(json!({"max_uses": 3})).define().unwrap();
+    let tool = Tool::provider("vendor.web_search")
+        .args::<serde_json::Value>()
+        .with_args(json!({"max_uses": 3}))
+        .define()
+        .unwrap();
     let definition = tool.provider_definition().unwrap();
     assert_eq!((definition.vendor(), definition.provider_name()), ("vendor", "web_search"));
     assert_eq!(definition.args(), &json!({"max_uses": 3}));

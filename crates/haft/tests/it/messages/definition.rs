@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
-use haft::conversation::ContentPart;
+use haft::conversation::{ContentPart, ToolCallOutput};
 use haft::schema::Schema;
 use haft::tool::{ExecutionLimits, NameMapper};
 use haft::toolkit::ToolSource;
 use serde_json::{Value, json};
 
 use super::*;
+
+#[tool]
+fn look_up() {}
 
 fn named(name: &str) -> Tool {
     Tool::new(name).handler(|(), _cx| async { "fine" }).unwrap()
@@ -49,7 +52,7 @@ pub(super) fn provider_tools(messages: &mut Messages) {
     let search = || Tool::provider("openai.web_search");
     let invalid = search().args_schema(Schema::json(json!({"required": ["size"]})).unwrap()).with_args(json!({}));
     messages.add("the settings are invalid", invalid.define().unwrap_err());
-    let unwritable = search().with_args(output::Unwritable).define();
+    let unwritable = search().args::<output::Unwritable>().with_args(output::Unwritable).define();
     messages.add("the settings can't be written", unwritable.unwrap_err());
     let tool = |id: &str, custom: &str, name: &str| {
         Tool::provider(id).custom_name(custom).provider_name(name).with_args(()).define().unwrap()
@@ -58,6 +61,13 @@ pub(super) fn provider_tools(messages: &mut Messages) {
     messages.add("one name at the provider", NameMapper::new("openai", &[one.clone(), two]).unwrap_err());
     let two = tool("openai.search_2", "One", "search_2");
     messages.add("one custom name", NameMapper::new("openai", &[one, two]).unwrap_err());
+    let search =
+        search().success::<Vec<String>>().failure_schema(Schema::of::<u8>().unwrap()).with_args(()).define().unwrap();
+    let call = ToolCall::new("c1", "web_search", "{}").executed_by_provider();
+    let reported = |output: ToolCallOutput| search.provider_result(&call, &output).failure().unwrap().clone();
+    messages.failure("its result violates the schema", &reported(ToolCallOutput::new("c1", r#"{"hits": 1}"#)));
+    messages.failure("its failure violates the schema", &reported(ToolCallOutput::new("c1", "\"busy\"").error()));
+    messages.failure("its failure is declared", &reported(ToolCallOutput::new("c1", "7").error()));
 }
 
 pub(super) fn schemas(messages: &mut Messages) {
@@ -135,6 +145,9 @@ pub(super) fn patterns(messages: &mut Messages) {
 
 pub(super) fn toolkits(messages: &mut Messages) {
     messages.section("Toolkits");
+    let copy = |prefix: &str| toolkit![LookUp].namespace(prefix).unwrap();
+    let copies: Toolkit = Toolkit::compose([copy("github"), copy("wiki")]).unwrap();
+    messages.add("two tools of one type", copies.find::<LookUp>().unwrap_err());
     let kit = || Toolkit::<()>::new().with(named("search")).unwrap();
     messages.add("a name twice", kit().with(named("search")).unwrap_err());
     let shadowing: Toolkit = Toolkit::from_iter([named("search"), named("search")]);

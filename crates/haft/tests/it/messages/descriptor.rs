@@ -6,6 +6,12 @@ use serde_json::{Value, json};
 
 use super::*;
 
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+struct ByRegion(std::collections::BTreeMap<Option<u8>, u8>);
+impl DescribedAnnotation for ByRegion {
+    const KEY: &'static str = "acme.com/by_region";
+}
+
 pub(super) fn stored(messages: &mut Messages) {
     messages.section("Stored descriptors");
     let text = |field: &str, value: Value| {
@@ -33,12 +39,6 @@ pub(super) fn stored(messages: &mut Messages) {
         json["input_schema"] = json!({"type": "string"});
         Tool::from_descriptor(&read(&json.to_string()).unwrap()).unwrap_err()
     });
-
-    #[derive(Debug, serde::Serialize, serde::Deserialize)]
-    struct ByRegion(std::collections::BTreeMap<Option<u8>, u8>);
-    impl DescribedAnnotation for ByRegion {
-        const KEY: &'static str = "acme.com/by_region";
-    }
     let annotated = Tool::new("get").annotate(ByRegion([(None, 1)].into())).define();
     messages.add("an annotation that is not JSON", annotated.unwrap_err());
     let long: Toolkit = Toolkit::from_iter([Tool::new("get").id("i".repeat(512)).define().unwrap()]);

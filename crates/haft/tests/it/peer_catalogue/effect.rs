@@ -330,7 +330,11 @@ const CASES: &[Case] = &[
     ),
     one(129, "execution errors differ from protocol errors", not_tested(MCP)),
     one(130, "panics are not exposed", shown_by(RETURNED)),
-    one(131, "a changed list is announced", not_tested(MCP)),
+    one(
+        131,
+        "a changed list is announced",
+        shown_by("haft-core::tool_source::wait::every_waiter_is_woken_and_a_dropped_one_changes_nothing"),
+    ),
     to(132, 133, "sessions", not_tested(MCP)),
     one(134, "a function tool", not_tested(WIRES)),
     one(

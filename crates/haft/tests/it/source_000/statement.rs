@@ -51,6 +51,11 @@ pub(super) const STATEMENTS: &[Statement] = &[
         shown_by("haft::source_000::a_configuration_file_defines_tools"),
     ),
     says("1 use cases", "plugins register tools", shown_by("haft::source_000::plugins_register_their_tools")),
+    says(
+        "1 use cases",
+        "plugins register tools while the program runs",
+        shown_by("haft::source_000::plugins_come_and_go_while_the_program_runs"),
+    ),
     says("1 use cases", "a schema may be written as JSON Schema", shown_by(UNCHANGED)),
     says(
         "2.1",
@@ -195,6 +200,11 @@ pub(super) const STATEMENTS: &[Statement] = &[
     ),
     says(
         "8.1",
+        "a handler that forwards gets the whole call as the model wrote it",
+        shown_by("haft-core::forwarding::the_handler_gets_the_whole_call_with_its_text_unchanged"),
+    ),
+    says(
+        "8.1",
         "each tool may have a handler of its own, by name",
         shown_by("haft::source_000::a_dynamic_tool_is_used_wherever_a_tool_is"),
     ),
@@ -250,6 +260,9 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "11.3",
         "the decoded result is available beside the encoded one",
-        not_tested("needs typed reads of results, which issue 13 adds"),
+        departs(
+            "a handler's result exists decoded and encoded",
+            "haft::source_000::a_result_is_read_as_its_type_beside_the_encoded_form",
+        ),
     ),
 ];

@@ -95,10 +95,11 @@ pub(super) const STATEMENTS: &[Statement] = &[
         shown_by(OPTIONS),
     ),
     says("3.1 E", "dependencies are declared with the tool", shown_by(OPTIONS)),
+    says("3.1 F", "args and success of a provider-defined tool are void by default", shown_by(PROVIDER_DEFAULTS)),
     says(
         "3.1 F",
-        "args, parameters and success of a provider-defined tool are void by default",
-        shown_by(PROVIDER_DEFAULTS),
+        "parameters of a provider-defined tool are void by default",
+        departs("unset parameters of a provider-defined tool are `Void`", PROVIDER_DEFAULTS),
     ),
     says("3.1 F", "a provider-defined tool allows no failure by default", shown_by(PROVIDER_DEFAULTS)),
     says("3.1 F", "a provider-defined tool requires no handler by default", shown_by(PROVIDER_DEFAULTS)),
@@ -138,7 +139,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "3.2 C",
         "the calls of a set of tools are a union of typed calls",
-        not_tested("needs `ToolCalls`, which issue 13 adds"),
+        shown_by("haft::tool_calls_derive::a_turn_is_matched_whole"),
     ),
     says("3.3", "the code execution tool with a union of inputs can be defined", shown_by(PROVIDER)),
     says("5.1", "a tool takes one of two structs", shown_by(UNION)),

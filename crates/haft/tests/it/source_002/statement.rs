@@ -166,7 +166,12 @@ pub(super) const STATEMENTS: &[Statement] = &[
         "a failure mode can be chosen only if there is a handler",
         shown_by("haft-core::handling::provider::without_a_handler_there_is_no_mode_to_choose"),
     ),
-    says("providerDefined", "omitted args, parameters and success are void", shown_by(PROVIDER_DEFAULTS)),
+    says("providerDefined", "omitted args and success are void", shown_by(PROVIDER_DEFAULTS)),
+    says(
+        "providerDefined",
+        "omitted parameters are void",
+        departs("unset parameters of a provider-defined tool are `Void`", PROVIDER_DEFAULTS),
+    ),
     says("providerDefined", "an omitted failure is impossible", shown_by(PROVIDER_DEFAULTS)),
     says("providerDefined", "no handler is required by default", shown_by(PROVIDER_DEFAULTS)),
     // converting
@@ -244,7 +249,10 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "HandlerResult",
         "the result has the type of the tool",
-        not_tested("needs the typed result beside the encoded one, which issue 13 adds"),
+        departs(
+            "a handler's result exists decoded and encoded",
+            "haft::source_000::a_result_is_read_as_its_type_beside_the_encoded_form",
+        ),
     ),
     says(
         "HandlerResult",
@@ -295,7 +303,12 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "ProviderDefined",
         "the schema of its args can be read",
-        not_tested("needs the args schema to be public, which issue 13 adds"),
+        shown_by("haft-core::provider_results::the_settings_keep_their_schema_and_their_type"),
+    ),
+    says(
+        "ProviderDefined",
+        "its args can be read as their type",
+        shown_by("haft-core::provider_results::the_settings_keep_their_schema_and_their_type"),
     ),
     says("ProviderDefined", "its name at the provider can be read", shown_by(PROVIDER)),
     says(
@@ -308,7 +321,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "ProviderDefined",
         "the result that the provider sends has the type of its success or failure",
-        not_tested("needs provider-executed results to be decoded, which issue 13 adds"),
+        shown_by("haft::kinds::results_of_a_provider_are_read_as_the_declared_types"),
     ),
     says("Tool", "an id identifies the tool", shown_by(LOCAL_DEFAULTS)),
     says("Tool", "it has a name and an optional description", shown_by(OPTIONS)),

@@ -123,6 +123,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
         "signals and interactions have a name, a description and a schema, and no function",
         shown_by("haft-core::tool_faults::a_handler_where_none_runs_is_a_fault"),
     ),
+    says("kinds", "a signal with a function is rejected by the compiler", mistake("signal_with_handler")),
     says("kinds", "their arguments are decoded where the loop interprets the call", shown_by(DECODE)),
     says("kinds", "arguments that do not satisfy the schema are not decoded", shown_by(DECODE)),
     says(
@@ -161,6 +162,11 @@ pub(super) const STATEMENTS: &[Statement] = &[
     ),
     says("streaming", "a size bounds the queue of a tool", shown_by(BUFFER)),
     says("streaming", "the queue is unbounded by default", departs("the emit queue is unbounded by default", BUFFER)),
+    says(
+        "streaming",
+        "events have a type of their own",
+        shown_by("haft::tool_calls_derive::emitted_values_are_described_and_read_as_their_type"),
+    ),
     says(
         "streaming",
         "a stream may end in its result",
@@ -210,6 +216,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
         shown_by("haft-core::toolkits_guide::kind::every_kind_is_described_to_the_model"),
     ),
     says("wiring", "a name that appears twice is rejected by the compiler", mistake("duplicate_name")),
+    says("wiring", "so is one that appears in two kinds", mistake("two_kinds_of_one_name")),
     says(
         "wiring",
         "of tools collected at run time the last one of a name wins",
@@ -235,7 +242,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "composing",
         "collisions that are known at compile time are rejected by the compiler",
-        not_tested("needs `compose!`, which issue 13 adds"),
+        mistake("colliding_kits"),
     ),
     says("composing", "a namespace prefixes every name with two underscores", shown_by(COLLIDE)),
     says("composing", "prefixed toolkits compose", shown_by(COLLIDE)),
