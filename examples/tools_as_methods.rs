@@ -28,7 +28,7 @@ struct Limit(usize);
 impl Desk {
     /// Opens a ticket.
     #[tool]
-    async fn open_ticket(
+    fn open_ticket(
         &self,
         /// One line.
         #[schemars(length(min = 1, max = 80))]

@@ -6,8 +6,11 @@
 //!
 //! Nothing here may fetch a URL or decode base64: parts are passed on without inspection.
 
+use std::any::Any;
+use std::borrow::Cow;
 use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
@@ -158,7 +161,25 @@ pub struct ResourceLinkPart {
     pub provider_data: Map<String, Value>,
 }
 
+/// An object with a `type`: the parts that a tool returns are read by models and clients, which know their members.
+impl JsonSchema for ContentPart {
+    fn schema_name() -> Cow<'static, str> {
+        "ContentPart".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "object", "properties": {"type": {"type": "string"}}, "required": ["type"]})
+    }
+}
+
 impl ContentPart {
+    /// Returns the parts of a success value that consists of content: the model reads them as they are.
+    #[inline]
+    pub(crate) fn parts_of(value: &dyn Any) -> Option<&[Self]> {
+        let one = || value.downcast_ref().map(std::slice::from_ref);
+        value.downcast_ref::<Vec<Self>>().map(Vec::as_slice).or_else(one)
+    }
+
     /// Reports whether the free-form data of the part nests at most this many levels.
     pub(crate) fn nests_within(&self, levels: usize) -> bool {
         let (data, citations) = match self {

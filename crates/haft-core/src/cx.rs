@@ -374,6 +374,11 @@ impl Cx {
         self.0.scope().and_then(|scope| scope.messages.clone()).unwrap_or_default()
     }
 
+    /// Returns the services, extensions, conversation and caller, as they are shared with other calls.
+    pub(crate) fn shared_scope(&self) -> Option<&Arc<RunScope>> {
+        self.0.scope()
+    }
+
     /// The same context with a service in front of those that it has.
     pub(crate) fn with_service<T: ?Sized + Send + Sync + 'static>(self, service: Arc<T>) -> Self {
         self.scoped(|scope| {

@@ -36,8 +36,8 @@ pub(crate) use self::closure::{AsyncFn, BlockingFn};
 pub(crate) use self::declared::failure_schema;
 pub use self::declared::{Failure, NoFailure};
 pub use self::emits::Emits;
-pub(crate) use self::error::OPAQUE_MESSAGE;
 pub use self::error::{BoxError, HandlerError};
+pub(crate) use self::error::{OPAQUE_MESSAGE, opaque_failure};
 pub use self::forward::ForwardCx;
 pub(crate) use self::forward::{ForwardFn, ForwardHandler, erase};
 pub use self::outputs::{HandlerOutput, NoFinalOutput, Outputs};
@@ -230,12 +230,13 @@ pub(crate) fn invalid_output(issues: Issues) -> ToolFailure {
 }
 
 /// Encodes a success by the success schema. A handler that returns a [`ToolOutput`] determines itself what the model
-/// reads; its value is checked like any other.
+/// reads; its value is checked like any other. The model reads content parts as they are.
 #[inline]
 pub(crate) fn encode_success<T: Serialize + 'static>(tool: &Tool, value: &T) -> Outcome {
     match (value as &dyn Any).downcast_ref::<ToolOutput>() {
         Some(output) => explicit_output(tool, output),
-        None => encoded_output(tool, tool.success().encode(value), value),
+        // Which types consist of content is known at compile time.
+        None => encoded_output(tool, tool.success().encode(value), value, ContentPart::parts_of(value)),
     }
 }
 
@@ -270,10 +271,15 @@ pub(crate) fn checked_failure(failure: ToolFailure) -> ToolFailure {
 }
 
 /// Returns the outcome of an encoded value, with its type erased: this is compiled once instead of once per tool.
-fn encoded_output(tool: &Tool, encoded: Result<JsonText, Issues>, value: &dyn Any) -> Outcome {
+fn encoded_output(
+    tool: &Tool,
+    encoded: Result<JsonText, Issues>,
+    value: &dyn Any,
+    content: Option<&[ContentPart]>,
+) -> Outcome {
     match encoded {
         Ok(encoded) => {
-            let content = tool.render_for_model(value);
+            let content = tool.render_for_model(value).or_else(|| content.map(<[_]>::to_vec));
             if has_deep_parts(content.as_deref()) {
                 return failed_output(deep_content());
             }

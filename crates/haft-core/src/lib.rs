@@ -187,17 +187,18 @@ pub use self::handler::{
 pub use self::middleware::{Middleware, Next, Request};
 pub use self::run_id::RunId;
 pub use self::service::{
-    Dependency, MissingService, Needs, Provide, ProvideAll, ServiceList, Services, ServicesIdentity,
+    Dependency, MissingService, Needs, PerRun, Provide, ProvideAll, Satisfies, ServiceList, ServiceNeed, ServiceSource,
+    Services, ServicesIdentity,
 };
 pub use self::source::{Changed, Mapped, Merged, SharedToolkit, Snapshot, SourceFault, ToolSource};
 pub use self::tool::{
-    Annotation, Annotations, ApprovalCx, ApprovalNeed, ApprovalPolicy, CacheControl, Concurrency, DefinitionError,
-    DefinitionFault, DescribedAnnotation, DescriptorKind, Destructive, Dialect, EmitBuffer, EmptyParams,
-    ExecutionLimits, FailureMode, Fixed, Hints, Icon, IconTheme, Icons, Idempotent, Inferred, Loss, LossKind,
-    MAX_NAME_LEN, Meta, MissingHandler, NameClash, NameFault, NameMapError, NameMapper, OnOverflow, Open, OpenWorld,
-    OutputCap, PolicyError, ProviderDefinition, ProviderOptions, ProviderTool, Readonly, RenderFault, Rendered,
-    SchemaJson, SchemaPart, Slot, Strict, Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolIdentity, ToolKind,
-    ToolName, Version,
+    Annotation, Annotations, ApprovalCx, ApprovalNeed, ApprovalPolicy, CacheControl, Concurrency, CountedContent,
+    DecidedLater, DecidedNow, DecidingNeed, DefinitionError, DefinitionFault, DescribedAnnotation, DescriptorKind,
+    Destructive, Dialect, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Fixed, Hints, Icon, IconTheme, Icons,
+    Idempotent, Inferred, IntoApprovalNeed, Loss, LossKind, MAX_NAME_LEN, Meta, MissingHandler, NameClash, NameFault,
+    NameMapError, NameMapper, OnOverflow, Open, OpenWorld, OutputCap, PolicyError, ProviderDefinition, ProviderOptions,
+    ProviderTool, Readonly, RefineError, RenderFault, Rendered, SchemaJson, SchemaPart, Slot, Strict, Title, Tool,
+    ToolBuilder, ToolDescriptor, ToolId, ToolIdentity, ToolKind, ToolName, Version,
 };
 pub use self::toolkit::{
     AmbiguousTool, ComposeError, DuplicateToolName, DynamicTools, KitType, MissingToolService, NAMESPACE_SEPARATOR,

@@ -16,7 +16,7 @@ pub use crate::typed::{OffersTool, OffersValue};
 pub use crate::{
     ApprovalPolicy, BuilderOf, CallVariant, Concurrency, Cx, DefinitionError, Destructive, EmitBuffer, Emits,
     ExecutionLimits, Failure, FailureMode, Idempotent, IntoTool, KitType, Meta, Needs, NoFailure, OnOverflow,
-    OpenWorld, OutputCap, Provide, ProviderTool, Readonly, Serves, StaticKit, StaticTool, Strict, Title, Tool,
+    OpenWorld, OutputCap, PerRun, Provide, ProviderTool, Readonly, Serves, StaticKit, StaticTool, Strict, Title, Tool,
     ToolCall, ToolCalls, ToolType, Toolkit, Typed,
 };
 

@@ -7,6 +7,9 @@
 //! A tool that runs elsewhere may return content alone. That is not the value `null`: such an output has no value, and
 //! only a tool that declares no success schema may return it. An output with neither value nor content can't be created.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -208,6 +211,21 @@ impl<'de> Deserialize<'de> for ToolOutput {
             (None, None) => return Err(D::Error::custom("an output has a `value`, content for the `model`, or both")),
         };
         Ok(Self { metadata: (!metadata.is_empty()).then(|| Box::new(metadata)), ..output })
+    }
+}
+
+/// Any value: a handler that returns an output decides about its value itself.
+impl JsonSchema for ToolOutput {
+    fn schema_name() -> Cow<'static, str> {
+        "ToolOutput".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({})
     }
 }
 

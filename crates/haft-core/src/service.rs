@@ -16,14 +16,15 @@
 //! change the set.
 
 mod identity;
+mod list;
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 pub use self::identity::ServicesIdentity;
+pub use self::list::{Needs, PerRun, ProvideAll, Satisfies, ServiceList, ServiceNeed};
 use crate::isolation::Isolated;
 
 /// A state that contains a `T` for tools to use. For a trait object, write out the type of the method: `fn
@@ -75,44 +76,23 @@ impl<T: ?Sized, S: Provide<T> + ?Sized> Provide<T> for Arc<S> {
     }
 }
 
-/// A marker of one required service in a [`ServiceList`].
-pub struct Needs<T: ?Sized>(PhantomData<fn(&T)>);
-
-/// The services that a tool requires: a tuple of [`Needs`], up to twelve.
-///
-/// ```
-/// use haft_core::{Needs, ServiceList};
-///
-/// struct ApiKey(String);
-/// trait Clock: Send + Sync {}
-///
-/// let needed = <(Needs<ApiKey>, Needs<dyn Clock>)>::dependencies();
-/// assert_eq!(needed.len(), 2);
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a list of services",
-    note = "write a tuple of `Needs<T>`, up to twelve: `(Needs<ApiKey>, Needs<dyn Clock>)`, or `()` for none"
-)]
-pub trait ServiceList: 'static {
-    /// Returns the types on the list, in order.
-    fn dependencies() -> Vec<Dependency>;
-}
-
-/// A state that provides every service on the list `L`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not provide all of the services `{L}`",
-    note = "each `Needs<T>` on the list requires `impl Provide<T> for {Self}`"
-)]
-pub trait ProvideAll<L: ServiceList>: Send + Sync + Sized + 'static {
-    /// Adds the services on the list, each served by `state`.
-    fn register(state: &Arc<Self>, services: Services) -> Services;
-}
-
-/// A service that a tool requires, by type.
+/// A service that a tool requires, by type, and who must provide it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Dependency {
     id: TypeId,
     name: &'static str,
+    provided_by: ServiceSource,
+}
+
+/// The party that must provide a service that a tool requires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ServiceSource {
+    /// The toolkit or the run.
+    ToolkitOrRun,
+    /// The run, or a middleware that [declares](crate::Middleware::provides) it. A service of the toolkit does not
+    /// count: it is the same for every caller.
+    RunOnly,
 }
 
 /// A required service that is not provided.
@@ -159,10 +139,28 @@ struct ServiceEntry {
 }
 
 impl Dependency {
-    /// Creates a dependency on a `T`.
+    /// Creates a dependency on a `T` of the toolkit or the run.
     #[must_use]
     pub fn of<T: ?Sized + 'static>() -> Self {
-        Self { id: TypeId::of::<T>(), name: std::any::type_name::<T>() }
+        Self { id: TypeId::of::<T>(), name: std::any::type_name::<T>(), provided_by: ServiceSource::ToolkitOrRun }
+    }
+
+    /// Creates a dependency on a `T` of the run.
+    #[must_use]
+    pub fn per_run<T: ?Sized + 'static>() -> Self {
+        Self { provided_by: ServiceSource::RunOnly, ..Self::of::<T>() }
+    }
+
+    /// Returns the party that must provide the service.
+    #[must_use]
+    pub fn provided_by(&self) -> ServiceSource {
+        self.provided_by
+    }
+
+    /// Reports whether both are about the same type of service.
+    #[must_use]
+    pub fn is_same_service(&self, other: &Self) -> bool {
+        self.id == other.id
     }
 
     /// Returns the full name of the type.
@@ -245,6 +243,14 @@ impl Services {
             || self.below.as_ref().is_some_and(|below| below.has(dependency))
     }
 
+    /// Reports whether both sets have this service, and it is the same value.
+    pub(crate) fn share(&self, other: &Self, dependency: &Dependency) -> bool {
+        match (self.entry(dependency.id), other.entry(dependency.id)) {
+            (Some(own), Some(others)) => Arc::ptr_eq(&own.state, &others.state),
+            (None, _) | (_, None) => false,
+        }
+    }
+
     /// Returns all of `needed` that are not provided, in order.
     #[must_use]
     pub fn missing<'a>(&self, needed: impl IntoIterator<Item = &'a Dependency>) -> Vec<MissingService> {
@@ -264,10 +270,14 @@ impl Services {
     }
 
     fn find<T: ?Sized + 'static>(&self) -> Option<&T> {
-        let own = self.entries.as_ref().and_then(|entries| entries.get(&TypeId::of::<T>()));
-        match own {
-            Some(entry) => entry.getter.downcast_ref::<Getter<T>>().and_then(|get| get(entry.state.as_ref())),
-            None => self.below.as_ref()?.find(),
+        let entry = self.entry(TypeId::of::<T>())?;
+        entry.getter.downcast_ref::<Getter<T>>().and_then(|get| get(entry.state.as_ref()))
+    }
+
+    fn entry(&self, id: TypeId) -> Option<&ServiceEntry> {
+        match self.entries.as_ref().and_then(|entries| entries.get(&id)) {
+            Some(entry) => Some(entry),
+            None => self.below.as_ref()?.entry(id),
         }
     }
 
@@ -302,56 +312,6 @@ impl fmt::Debug for Dependency {
         f.debug_tuple("Dependency").field(&self.name).finish()
     }
 }
-
-impl<T: ?Sized> fmt::Debug for Needs<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Needs<{}>", std::any::type_name::<T>())
-    }
-}
-
-impl ServiceList for () {
-    fn dependencies() -> Vec<Dependency> {
-        Vec::new()
-    }
-}
-
-impl<S: Send + Sync + 'static> ProvideAll<()> for S {
-    fn register(_: &Arc<Self>, services: Services) -> Services {
-        services
-    }
-}
-
-macro_rules! service_list {
-    ($($service:ident),+) => {
-        impl<$($service: ?Sized + 'static),+> ServiceList for ($(Needs<$service>,)+) {
-            fn dependencies() -> Vec<Dependency> {
-                vec![$(Dependency::of::<$service>()),+]
-            }
-        }
-
-        impl<S, $($service: ?Sized + 'static),+> ProvideAll<($(Needs<$service>,)+)> for S
-        where
-            S: $(Provide<$service> +)+ Send + Sync + 'static,
-        {
-            fn register(state: &Arc<Self>, services: Services) -> Services {
-                services $(.with_provided::<$service, S>(state))+
-            }
-        }
-    };
-}
-
-service_list!(A);
-service_list!(A, B);
-service_list!(A, B, C);
-service_list!(A, B, C, D);
-service_list!(A, B, C, D, E);
-service_list!(A, B, C, D, E, F);
-service_list!(A, B, C, D, E, F, G);
-service_list!(A, B, C, D, E, F, G, H);
-service_list!(A, B, C, D, E, F, G, H, I);
-service_list!(A, B, C, D, E, F, G, H, I, J);
-service_list!(A, B, C, D, E, F, G, H, I, J, K);
-service_list!(A, B, C, D, E, F, G, H, I, J, K, L);
 
 #[cfg(test)]
 mod tests {

@@ -35,6 +35,7 @@ mod provider_option;
 mod provider_result;
 #[cfg(feature = "validate")]
 mod rebuild;
+mod refine;
 mod schema_json;
 mod slot;
 mod stored_descriptor;
@@ -50,7 +51,9 @@ pub use self::annotation::{
     Annotation, Annotations, DescribedAnnotation, Destructive, Icons, Idempotent, Meta, OpenWorld, Readonly, Strict,
     Title, Version,
 };
-pub use self::approval::{ApprovalCx, ApprovalNeed, ApprovalPolicy, PolicyError};
+pub use self::approval::{
+    ApprovalCx, ApprovalNeed, ApprovalPolicy, DecidedLater, DecidedNow, DecidingNeed, IntoApprovalNeed, PolicyError,
+};
 pub use self::builder::ToolBuilder;
 use self::definition::Definition;
 pub use self::descriptor::{DescriptorKind, Hints, ToolDescriptor};
@@ -62,12 +65,14 @@ pub use self::icon::{Icon, IconTheme};
 pub use self::identity::ToolIdentity;
 pub(crate) use self::kind::Execution;
 pub use self::kind::ToolKind;
-pub use self::limit::{Concurrency, EmitBuffer, ExecutionLimits, OnOverflow, OutputCap};
+pub use self::limit::{Concurrency, CountedContent, EmitBuffer, ExecutionLimits, OnOverflow, OutputCap};
 pub use self::name_mapper::{NameClash, NameMapError, NameMapper};
 pub use self::prepare::MissingHandler;
 pub(crate) use self::prepare::NO_APPROVAL;
 pub use self::provider::{ProviderDefinition, ProviderTool};
 pub use self::provider_option::{CacheControl, ProviderOptions};
+pub use self::refine::RefineError;
+pub(crate) use self::refine::{Refine, RefineFuture};
 pub use self::schema_json::SchemaJson;
 pub use self::slot::{Fixed, Inferred, Open, Slot};
 use crate::call::ToolCall;
@@ -360,6 +365,10 @@ impl Tool {
 
     pub(crate) fn handler(&self) -> Option<&dyn Handler> {
         self.0.handler.as_deref()
+    }
+
+    pub(crate) fn refine(&self) -> Option<&Refine> {
+        self.definition().refine.as_ref()
     }
 
     pub(crate) fn layers(&self) -> &Layers {

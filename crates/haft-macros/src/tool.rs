@@ -54,6 +54,9 @@ pub(crate) fn read(arguments: TokenStream, function: &mut ToolFunction<'_>) -> s
     let options = ToolOptions::read(arguments, ToolForm::Function, &mut diagnostics);
     signature::check(function, options.blocking, &mut diagnostics);
     let inputs = Inputs::take(function, &mut diagnostics);
+    if let Some(refine) = options.refine.as_ref().filter(|_| inputs.fields.is_empty() && inputs.own_type.is_none()) {
+        diagnostics.reject(refine, "a tool without parameters has nothing to refine: remove `refine`");
+    }
     let type_name = match &options.type_name {
         Some(name) => Some(name.clone()),
         None => diagnostics.keep(name::type_of_function(&function.sig.ident)),

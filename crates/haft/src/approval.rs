@@ -9,7 +9,9 @@
 //! ```
 //!
 //! A tool or a run says which calls require approval: `#[tool(approval = …)]`, `.needs_approval(policy)`,
-//! [`RunOptions::policy`](crate::run::RunOptions::policy). A call that requires approval where no approver is configured
+//! [`RunOptions::policy`](crate::run::RunOptions::policy). A policy is a function of the arguments and an [`ApprovalCx`]
+//! (caller, conversation, services, extensions): it returns a `bool`, an [`ApprovalNeed`] or a `Result` of either, or is
+//! asynchronous. A call that requires approval where no approver is configured
 //! is denied. A policy that fails counts as one that requires approval. Signals and interactions take the same path; one that is denied is not
 //! handed to the loop. A call that the provider executes can't be prevented, so only a permit is asked about it.
 //!
@@ -81,8 +83,8 @@
 pub use haft_core::{
     ApprovalAnswer, ApprovalCx, ApprovalDecision, ApprovalId, ApprovalNeed, ApprovalOutcome, ApprovalPolicy,
     ApprovalRecord, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope, Approve, ApprovedCall, AuditRecord,
-    DenialRecord, IntoApprovalAnswer, PolicyError, RejectedVerdict, RequestSignature, RequestedCall, Suspended,
-    SuspendedError, VerdictFault,
+    DecidedLater, DecidedNow, DecidingNeed, DenialRecord, IntoApprovalAnswer, IntoApprovalNeed, PolicyError,
+    RejectedVerdict, RequestSignature, RequestedCall, Suspended, SuspendedError, VerdictFault,
 };
 // approvals that leave the run
 #[cfg(feature = "approval")]

@@ -113,6 +113,8 @@
 /// # Ok::<_, haft::tool::DefinitionError>(())
 /// ```
 ///
+/// `#[service]` marks a service of the toolkit's state, `#[service(run)]` one that each run provides.
+///
 /// A plain `fn` runs in place; mark one that blocks its thread:
 ///
 /// ```
@@ -141,14 +143,17 @@
 /// | `annotate(expression, …)` | annotations of custom types |
 /// | `example = expression` | example arguments, checked against the parameters; repeatable |
 /// | `approval = "always"`, `"never"` | every call requires approval, or none does |
-/// | `approval = function` | a path or closure decides by the parameters and an [`ApprovalCx`](crate::approval::ApprovalCx); a function call returns the policy itself |
+/// | `approval = function` | a path or closure decides by the parameters and an [`ApprovalCx`](crate::approval::ApprovalCx), with a `bool` or a future of one; a function call returns the policy itself |
+/// | `refine = function` | a path or closure gets the valid parameters and a [`Cx`](crate::tool::Cx) before any decision about the call, and returns a `Result` of parameters; see [`refine`](crate::tool::ToolBuilder::refine) |
+/// | `to_model = function` | a path or closure turns a reference to the success value into the content parts that the model reads |
 /// | `failure_mode = "error"`, `"return"` | the form of a failed call for [`try_run_call`](crate::toolkit::Toolkit::try_run_call) |
 /// | `timeout = "30s"`, `idle_timeout = "5s"` | the longest a call may take, or be without progress (`ms`, `s`, `m`, `h`); a function that never awaits is not interrupted |
 /// | `concurrency = 4`, `"exclusive"`, `"shared"` | the calls that may run concurrently |
 /// | `concurrency(key = "disk")` | no concurrent call with the same key |
 /// | `emits = Type` | the type of the values that the function emits with [`Cx::emit`](crate::tool::Cx::emit): described, checked, and read with [`Emits::read_event`](crate::tool::Emits::read_event) |
 /// | `emit_buffer = 16`, `"unbounded"` | the number of emitted values that may wait to be read |
-/// | `output_cap = 65536`, `overflow = "truncate"` | the largest result in bytes, failures included; a larger one fails (the default) or is truncated |
+/// | `output_cap = 65536`, `overflow = "truncate"` | the largest result in bytes, failures included, in place of 256 KiB of text; a larger one fails (the default) or is truncated |
+/// | `output_cap = "unlimited"` | no cap on the result |
 /// | `blocking` | the function blocks, so it runs on a thread for blocking work |
 /// | `provider = "vendor.tool"` | the tool is built into a provider, and the function runs its calls |
 /// | `provider_name = "…"` | the name at the provider, instead of the part of the id after the dot |
@@ -165,7 +170,7 @@
 /// use serde_json::json;
 ///
 /// /// Moves money.
-/// #[tool(approval = |p: Transfer, _cx| async move { p.cents > 10_000 })]
+/// #[tool(approval = |p: Transfer, _cx| p.cents > 10_000)]
 /// fn transfer(to: String, cents: u64) -> String { format!("{cents} to {to}") }
 ///
 /// # #[tokio::main(flavor = "current_thread")]

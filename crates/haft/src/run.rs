@@ -179,6 +179,9 @@
 //!   `collect_results` polls to the end; [`spawned`](RunOptions::spawned) gives each handler a task of its own; a function
 //!   that blocks its thread is marked `#[tool(blocking)]`.
 //! - Dropping a run drops its handlers; [`cancel`](Run::cancel) goes on to a result for every call.
+//! - The model reads at most 256 KiB of text of each result, and a note if there is more; the application gets the whole
+//!   value. Images, audio and files don't count. A tool or [`RunOptions::output_cap`] sets another
+//!   [`OutputCap`](crate::tool::OutputCap), or [none](crate::tool::OutputCap::unlimited).
 //! - With `panic = "abort"` there is no isolation.
 //! - Every call opens a `tracing` span by OpenTelemetry's names (`execute_tool`, `gen_ai.tool.*`), without arguments and
 //!   results. Without a subscriber it costs one load.

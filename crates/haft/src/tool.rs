@@ -113,6 +113,49 @@
 //! | [`stream_handler`](ToolBuilder::stream_handler) | [`Outputs`]: preliminary values, then the final one |
 //! | [`blocking_handler`](ToolBuilder::blocking_handler) and its `try_` forms | as above, on a thread for blocking work |
 //!
+//! # Results
+//!
+//! The model reads a success value as JSON, and a string as its text. For anything else:
+//!
+//! | the model reads | use |
+//! |---|---|
+//! | an image, audio, a file or a resource | return a [`ContentPart`](crate::conversation::ContentPart) or a list of them |
+//! | content made from the value | `#[tool(to_model = …)]`, [`to_model_output`](ToolBuilder::to_model_output) |
+//! | content of this one result | return a [`ToolOutput`](crate::run::ToolOutput) |
+//!
+//! It reads at most 256 KiB of text, see [`OutputCap`].
+//!
+//! # Refining
+//!
+//! A schema can't ask a database whether a customer exists. `#[tool(refine = …)]` and
+//! [`refine`](ToolBuilder::refine) set a function that can, before anybody decides about a call: it rejects or transforms
+//! the valid arguments, and permits, policies, people and the handler see what it returns.
+//!
+//! ```
+//! use haft::prelude::*;
+//! use haft::schema::Issue;
+//!
+//! async fn known_city(weather: GetWeather, _cx: Cx) -> Result<GetWeather, Issue> {
+//!     match weather.city.to_lowercase().as_str() {
+//!         "muc" | "munich" => Ok(GetWeather { city: "Munich".to_owned() }),
+//!         _ => Err(Issue::new("/city", "refine", "there is no such city")),
+//!     }
+//! }
+//!
+//! /// Returns the weather.
+//! #[tool(readonly, refine = known_city)]
+//! fn get_weather(city: String) -> String {
+//!     format!("sunny in {city}")
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let kit = toolkit![GetWeather];
+//! let result = kit.run_call(&ToolCall::new("c1", "get_weather", r#"{"city": "MUC"}"#)).await;
+//! assert_eq!(result.to_model_text(), "sunny in Munich");
+//! # }
+//! ```
+//!
 //! # Emitted values
 //!
 //! A handler reports what it does while it runs: [`Cx::emit`] and [`Cx::progress`] send values to the reader of the run's
@@ -213,11 +256,11 @@
 // definitions
 #[doc(inline)]
 pub use haft_core::{
-    Annotation, Annotations, CacheControl, Concurrency, DefinitionError, DefinitionFault, DescribedAnnotation,
-    DescriptorKind, Destructive, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Hints, Icon, IconTheme, Icons,
-    Idempotent, MAX_NAME_LEN, Meta, MissingHandler, NameFault, OnOverflow, OpenWorld, OutputCap, ProviderOptions,
-    Readonly, SchemaJson, SchemaPart, Strict, Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolKind, ToolName,
-    Version,
+    Annotation, Annotations, CacheControl, Concurrency, CountedContent, DefinitionError, DefinitionFault,
+    DescribedAnnotation, DescriptorKind, Destructive, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Hints,
+    Icon, IconTheme, Icons, Idempotent, MAX_NAME_LEN, Meta, MissingHandler, NameFault, OnOverflow, OpenWorld,
+    OutputCap, ProviderOptions, Readonly, RefineError, SchemaJson, SchemaPart, Strict, Title, Tool, ToolBuilder,
+    ToolDescriptor, ToolId, ToolKind, ToolName, Version,
 };
 // the types of a builder
 #[doc(inline)]

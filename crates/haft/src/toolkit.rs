@@ -70,6 +70,12 @@
 //! Typed calls find a tool by its type, under any name: [`call`](Toolkit::call) reaches a tool in a namespace as well,
 //! and [`call_named`](Toolkit::call_named) chooses between two copies.
 //!
+//! A service that differs from run to run, such as the database of a tenant, is marked `#[service(run)]`. The state need not
+//! have it: each run provides it with [`RunOptions::service`](crate::run::RunOptions::service), or a middleware does with
+//! [`Request::with_service`](crate::middleware::Request::with_service) and declares it in
+//! [`provides`](crate::middleware::Middleware::provides). A run without it starts nothing;
+//! [`ensure_runnable_with`](Toolkit::ensure_runnable_with) reports it before.
+//!
 //! - [`with`](Toolkit::with) and [`with_all`](Toolkit::with_all) reject a name that is taken. Collecting tools
 //!   (`Toolkit::from_iter`) and `merge` let the later tool replace the earlier one, and [`shadowed`](Toolkit::shadowed)
 //!   reports it.
@@ -139,7 +145,10 @@ pub use haft_core::{
 pub use haft_core::{Changed, Mapped, Merged, SharedToolkit, Snapshot, SourceFault, ToolSource};
 // services
 #[doc(inline)]
-pub use haft_core::{Dependency, MissingService, Needs, Provide, ProvideAll, ServiceList, Services};
+pub use haft_core::{
+    Dependency, MissingService, Needs, PerRun, Provide, ProvideAll, Satisfies, ServiceList, ServiceNeed, ServiceSource,
+    Services,
+};
 
 #[cfg(feature = "macros")]
 #[doc(inline)]

@@ -78,7 +78,8 @@ impl ApprovedCall {
         Self { call, digest, verdict: None, origin: None }
     }
 
-    /// Returns the call, with the arguments it was approved with.
+    /// Returns the call, with the arguments it was approved with, before its tool [refines](crate::ToolBuilder::refine)
+    /// them.
     #[must_use]
     pub fn call(&self) -> &ToolCall {
         &self.call

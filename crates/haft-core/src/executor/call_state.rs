@@ -1,7 +1,7 @@
 //! One call in progress, as a state machine.
 //!
 //! ```text
-//! New ─► Permitting ─► Deciding ─► AwaitingVerdict ─► Cleared ─► WaitingForSlot ─► Running ─► Finished ─► Answered
+//! New ─► Permitting ─► Refining ─► Deciding ─► AwaitingVerdict ─► Cleared ─► WaitingForSlot ─► Running ─► Finished ─► Answered
 //!  ▲                                      │              └─► Held (in a plan) ─► Cleared
 //!  └──────────── edited arguments ────────┴─► Resolved (denied, or answered by a person) ─► Finished
 //! ```
@@ -15,20 +15,19 @@ mod admission;
 mod approval;
 mod permitting;
 mod prior_approval;
+mod refining;
 mod timeout;
 mod verdict;
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use tokio::time::Instant;
-
 pub(crate) use self::approval::decoded;
 use self::approval::{AwaitingVerdict, Gated, NeedFuture};
 use self::permitting::AwaitingPermit;
+use self::refining::Refining;
 use self::timeout::Timeouts;
 use super::call_handle::RunShared;
-use super::cap::tighter;
 use super::execute::{HandlerExecution, internal_error};
 use super::mailbox::Mailbox;
 use super::option::{HandlerTask, RunOptions};
@@ -39,7 +38,6 @@ use super::spawned::spawn;
 use crate::approval::{PriorApproval, RejectedVerdict};
 use crate::call::ToolCall;
 use crate::failure::ToolFailure;
-use crate::failure_kind::FailureKind;
 use crate::handler::Prepared;
 use crate::isolation::Isolated;
 use crate::item::{ApprovalRequest, ApprovalResponse};
@@ -48,15 +46,14 @@ use crate::schema::Repair;
 use crate::tool::{OutputCap, Tool};
 use crate::toolkit::{NotRunnable, ToolSet};
 
-/// The message to the model about an approval request that was not answered in time.
-const NOT_ANSWERED_IN_TIME: &str = "this call requires approval, and the approval request timed out";
-
 /// One call in progress.
 pub(super) struct CallState {
     phase: CallPhase,
     /// The index of its tool in the set, once the tool was looked up and exists.
     tool: Option<usize>,
     span: CallSpan,
+    /// The call with refined arguments, in place of the run's.
+    refined: Option<Box<ToolCall>>,
     /// The approval facts that the call came with, until they are used.
     prior: Option<Box<PriorApproval>>,
     /// Verdicts that were rejected, for the application that sent them.
@@ -75,6 +72,8 @@ enum CallPhase {
     New,
     /// One of its permits decides.
     Permitting(AwaitingPermit),
+    /// Its tool refines its arguments. Afterwards permits may decide about them.
+    Refining(Box<Refining>),
     /// Policies decide whether approval is required.
     Deciding { gated: Box<Gated>, need: Isolated<NeedFuture> },
     /// The approval request was sent to the approver.
@@ -139,6 +138,8 @@ pub(super) enum Advance {
     Pending,
     /// The call can take another step.
     Moved,
+    /// The call is refined, perhaps with a timeout.
+    Refining,
     /// Approval was requested.
     ApprovalRequested(Box<ApprovalRequest>),
     /// A verdict was accepted, perhaps with edited arguments.
@@ -159,6 +160,7 @@ impl CallState {
             phase: CallPhase::New,
             tool: None,
             span: CallSpan::none(),
+            refined: None,
             prior: None,
             rejected: Vec::new(),
             repairs: Vec::new(),
@@ -195,7 +197,11 @@ impl CallState {
         }
         // A step that fails drops the phase it was taken from.
         let phase = std::mem::replace(&mut self.phase, CallPhase::Finished { pending: None });
-        match self.advance(phase, index, call, step_cx, task) {
+        // A call that starts again has another text.
+        let refined = self.refined.take().filter(|_| !matches!(phase, CallPhase::New));
+        let advanced = self.advance(phase, index, refined.as_deref().unwrap_or(call), step_cx, task);
+        self.refined = self.refined.take().or(refined);
+        match advanced {
             Ok((_, Advance::Finished(outcome))) => self.finish_unstarted(outcome),
             Ok((phase, advance)) => {
                 self.phase = phase;
@@ -217,6 +223,7 @@ impl CallState {
         match phase {
             CallPhase::New => self.look_up(index, call, step_cx),
             CallPhase::Permitting(awaiting) => self.poll_permit(awaiting, call, step_cx, task),
+            CallPhase::Refining(refining) => self.poll_refining(refining, call, step_cx, task),
             CallPhase::Deciding { gated, need } => self.poll_need(gated, need, call, step_cx, task),
             CallPhase::AwaitingVerdict(awaiting) => self.poll_verdict(awaiting, call, step_cx, task),
             CallPhase::Resolved(outcome) => Ok((CallPhase::Finished { pending: None }, Advance::Finished(*outcome))),
@@ -266,6 +273,7 @@ impl CallState {
             CallPhase::AwaitingVerdict(awaiting) => pending = Some(awaiting.into_request()),
             CallPhase::New
             | CallPhase::Permitting(_)
+            | CallPhase::Refining(_)
             | CallPhase::Deciding { .. }
             | CallPhase::Resolved(_)
             | CallPhase::Cleared { .. }
@@ -411,56 +419,6 @@ impl CallState {
     }
 }
 
-/// Deadlines. Time counts while a handler runs and while a verdict is awaited.
-impl CallState {
-    /// Returns the moment at which the call times out in its current phase, if there is one.
-    pub(super) fn due(&self) -> Option<Instant> {
-        match &self.phase {
-            CallPhase::Running { timeouts, .. } => timeouts.as_ref().and_then(|timeouts| timeouts.due()),
-            CallPhase::AwaitingVerdict(awaiting) => awaiting.expires,
-            CallPhase::New
-            | CallPhase::Permitting(_)
-            | CallPhase::Deciding { .. }
-            | CallPhase::Resolved(_)
-            | CallPhase::Cleared { .. }
-            | CallPhase::Held { .. }
-            | CallPhase::WaitingForSlot { .. }
-            | CallPhase::Finished { .. }
-            | CallPhase::Answered => None,
-        }
-    }
-
-    /// Reports whether the handler runs and only its idle timeout has passed.
-    pub(super) fn is_only_idle(&self, now: Instant) -> bool {
-        matches!(&self.phase, CallPhase::Running { timeouts: Some(timeouts), .. } if timeouts.is_only_idle(now))
-    }
-
-    /// Restarts the idle timeout: the handler showed activity.
-    pub(super) fn touch(&mut self, at: Instant) {
-        if let CallPhase::Running { timeouts: Some(timeouts), .. } = &mut self.phase {
-            timeouts.touch(at);
-        }
-    }
-
-    /// Returns the failure of a call that has timed out.
-    pub(super) fn timed_out(&self, now: Instant) -> ToolFailure {
-        match &self.phase {
-            CallPhase::Running { timeouts: Some(timeouts), .. } => timeouts.failure(now),
-            CallPhase::AwaitingVerdict(_) => ToolFailure::new(FailureKind::Cancelled, NOT_ANSWERED_IN_TIME),
-            CallPhase::Running { timeouts: None, .. }
-            | CallPhase::New
-            | CallPhase::Permitting(_)
-            | CallPhase::Deciding { .. }
-            | CallPhase::Resolved(_)
-            | CallPhase::Cleared { .. }
-            | CallPhase::Held { .. }
-            | CallPhase::WaitingForSlot { .. }
-            | CallPhase::Finished { .. }
-            | CallPhase::Answered => internal_error("a call timed out that has no deadline"),
-        }
-    }
-}
-
 impl<'a> StepCx<'a> {
     /// Returns the tool at this index of the set.
     fn tool(&self, tool: usize) -> &'a Tool {
@@ -482,7 +440,7 @@ fn cleared(tool: usize, ready: Ready, digest: String, call: &ToolCall, step_cx: 
     }
 }
 
-/// Returns the tighter of the tool's output cap and the run's.
-fn output_cap(tool: &Tool, options: &RunOptions) -> Option<OutputCap> {
-    tighter(tool.limits().output_cap, options.output_cap)
+/// Returns the output cap of a call.
+fn output_cap(tool: &Tool, options: &RunOptions) -> OutputCap {
+    OutputCap::applied(tool.limits().output_cap, options.output_cap)
 }

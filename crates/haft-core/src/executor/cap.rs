@@ -3,53 +3,66 @@
 //! The size is counted in the form that the model would read: a text in plain form, any other value as its JSON; of
 //! content parts, text in plain form and every other part as its JSON, including its data; of a failure its message,
 //! the issues and details that are sent beside it, and its content parts. The note about a truncation is added on top.
-//! Metadata is not sent to the model and not counted.
+//! Metadata is not sent to the model and not counted. The default cap counts no media: they are kept whole.
 //!
 //! Only the outcome of running a tool is capped. The reason that a call was not run is reported in full: it is no
 //! output, and the cap of a hidden tool must not be revealed.
 
 use serde::Serialize;
 
-use crate::content::{ContentPart, TextPart};
+use crate::content::{ContentPart, ResourceContents, TextPart};
 use crate::failure::{SHOWN_ISSUES, ToolFailure};
 use crate::failure_kind::FailureKind;
 use crate::issue::{CharBoundary, Issue, Issues};
 use crate::json_text::JsonText;
 use crate::output::{Shown, ToolOutput};
 use crate::result::{Outcome, model_text, quoted};
-use crate::tool::{OnOverflow, OutputCap};
+use crate::tool::{CountedContent, OnOverflow, OutputCap};
 
 /// The smallest cap for failures: the message that would replace one is about as long.
 const MIN_FAILURE_CAP: usize = 200;
 
-/// Returns the tighter of two caps.
-pub(super) fn tighter(one: Option<OutputCap>, other: Option<OutputCap>) -> Option<OutputCap> {
-    [one, other].into_iter().flatten().min_by_key(|cap| cap.bytes)
-}
-
-/// Applies a cap to the outcome of running a tool.
+/// Applies a cap to the outcome of running a tool. Every call has one, so an outcome that fits costs a comparison of
+/// lengths unless it has parts or issues.
+#[inline]
 pub(super) fn cap_outcome(outcome: Outcome, cap: OutputCap) -> Outcome {
     let most = cap.bytes.get();
+    let fits = match &outcome {
+        Outcome::Ok(output) => match output.shown() {
+            // A text is never longer than its JSON, which need not be decoded when it fits.
+            Shown::Value(value) => value.as_str().len() <= most,
+            Shown::Content(_) => false,
+        },
+        Outcome::Failed(failure) => {
+            let details = failure.details.as_ref().map_or(0, |details| details.as_str().len());
+            let is_text = failure.issues.is_empty() && failure.content().is_empty();
+            is_text && failure.message.len().saturating_add(details) <= most
+        }
+    };
+    if fits { outcome } else { cap_measured(outcome, cap) }
+}
+
+#[inline(never)]
+fn cap_measured(outcome: Outcome, cap: OutputCap) -> Outcome {
     match outcome {
-        Outcome::Ok(output) => cap_output(output, most, cap.on_overflow),
+        Outcome::Ok(output) => cap_output(output, cap),
         Outcome::Failed(mut failure) => {
-            cap_failure(&mut failure, most.max(MIN_FAILURE_CAP), cap.on_overflow);
+            cap_failure(&mut failure, cap);
             Outcome::Failed(failure)
         }
     }
 }
 
-fn cap_output(output: ToolOutput, most: usize, rule: OnOverflow) -> Outcome {
+fn cap_output(output: ToolOutput, cap: OutputCap) -> Outcome {
+    let most = cap.bytes.get();
     let size = match output.shown() {
-        Shown::Content(parts) => parts.iter().map(part_bytes).sum(),
-        // A text is never longer than its JSON, which need not be decoded when it fits.
-        Shown::Value(value) if value.as_str().len() <= most => 0,
+        Shown::Content(parts) => parts.iter().map(|part| part_bytes(part, cap.counted)).sum(),
         Shown::Value(_) => model_text(&output).len(),
     };
     if size <= most {
         return output.into();
     }
-    match rule {
+    match cap.on_overflow {
         OnOverflow::Fail => {
             let message = format!(
                 "the output of {size} bytes exceeds the limit of {most} bytes; \
@@ -62,17 +75,17 @@ fn cap_output(output: ToolOutput, most: usize, rule: OnOverflow) -> Outcome {
                 Shown::Content(parts) => parts.to_vec(),
                 Shown::Value(_) => vec![ContentPart::text(model_text(&output))],
             };
-            output.for_model(shortened(parts, size, most)).into()
+            output.for_model(shortened(parts, size, most, cap.counted)).into()
         }
     }
 }
 
 /// Returns the parts that fit, the beginning of texts that don't, and a note about what is missing.
-fn shortened(parts: Vec<ContentPart>, size: usize, most: usize) -> Vec<ContentPart> {
+fn shortened(parts: Vec<ContentPart>, size: usize, most: usize, counted: CountedContent) -> Vec<ContentPart> {
     let (all, mut room, mut omitted) = (parts.len(), most, 0);
     let mut kept = Vec::with_capacity(all + 1);
     for part in parts {
-        let bytes = part_bytes(&part);
+        let bytes = part_bytes(&part, counted);
         match part {
             part if bytes <= room => {
                 room -= bytes;
@@ -87,7 +100,7 @@ fn shortened(parts: Vec<ContentPart>, size: usize, most: usize) -> Vec<ContentPa
             _ => omitted += 1,
         }
     }
-    let here: usize = kept.iter().map(part_bytes).sum();
+    let here: usize = kept.iter().map(|part| part_bytes(part, counted)).sum();
     kept.push(ContentPart::text(match omitted {
         0 => format!("[truncated: the first {here} of {size} bytes are shown]"),
         _ => format!("[truncated: {here} of {size} bytes are shown; {omitted} of {all} parts are omitted]"),
@@ -95,11 +108,12 @@ fn shortened(parts: Vec<ContentPart>, size: usize, most: usize) -> Vec<ContentPa
     kept
 }
 
-fn cap_failure(failure: &mut ToolFailure, most: usize, rule: OnOverflow) {
+fn cap_failure(failure: &mut ToolFailure, cap: OutputCap) {
+    let most = cap.bytes.get().max(MIN_FAILURE_CAP);
     let reason = reason_bytes(failure);
-    let content: usize = failure.content().iter().map(part_bytes).sum();
+    let content: usize = failure.content().iter().map(|part| part_bytes(part, cap.counted)).sum();
     let size = reason + content;
-    match rule {
+    match cap.on_overflow {
         _ if size <= most => {}
         OnOverflow::Fail => {
             failure.message = format!(
@@ -118,7 +132,7 @@ fn cap_failure(failure: &mut ToolFailure, most: usize, rule: OnOverflow) {
             }
             let room = most.saturating_sub(reason);
             if content > room {
-                failure.set_content(shortened(failure.content().to_vec(), content, room));
+                failure.set_content(shortened(failure.content().to_vec(), content, room, cap.counted));
             }
         }
     }
@@ -165,14 +179,26 @@ fn reason_bytes(failure: &ToolFailure) -> usize {
     failure.message.len() + issues + details.map_or(0, |details| details.as_str().len())
 }
 
-fn part_bytes(part: &ContentPart) -> usize {
+fn part_bytes(part: &ContentPart, counted: CountedContent) -> usize {
     match part {
+        part if counted == CountedContent::Text && is_binary(part) => 0,
         ContentPart::Text(TextPart { text, citations, provider_data })
             if citations.is_empty() && provider_data.is_empty() =>
         {
             text.len()
         }
         part => encoded_bytes(part),
+    }
+}
+
+/// Reports whether a part holds data that no model reads as text.
+fn is_binary(part: &ContentPart) -> bool {
+    match part {
+        ContentPart::Image(_) | ContentPart::Audio(_) | ContentPart::File(_) => true,
+        ContentPart::Resource(resource) => matches!(resource.contents, ResourceContents::Blob(_)),
+        ContentPart::Text(_) | ContentPart::Refusal(_) | ContentPart::ResourceLink(_) | ContentPart::Unknown(_) => {
+            false
+        }
     }
 }
 

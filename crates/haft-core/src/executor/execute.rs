@@ -54,7 +54,7 @@ impl HandlerExecution {
     pub(super) fn poll(
         &mut self,
         tool: &Tool,
-        cap: Option<OutputCap>,
+        cap: OutputCap,
         span: &CallSpan,
         task: &mut Context<'_>,
     ) -> Poll<Outcome> {
@@ -69,9 +69,7 @@ impl HandlerExecution {
             Poll::Ready(Ok(outcome)) => outcome,
             Poll::Ready(Err(panicked)) => ToolFailure::from(panicked).into(),
         };
-        if let Some(cap) = cap {
-            outcome = cap_outcome(outcome, cap);
-        }
+        outcome = cap_outcome(outcome, cap);
         if let Outcome::Failed(failure) = &mut outcome {
             failure.started = self.has_started();
         }
@@ -169,7 +167,7 @@ mod tests {
     }
 
     fn poll(execution: &mut HandlerExecution, tool: &Tool) -> Poll<Outcome> {
-        execution.poll(tool, None, &CallSpan::none(), &mut Context::from_waker(Waker::noop()))
+        execution.poll(tool, OutputCap::default(), &CallSpan::none(), &mut Context::from_waker(Waker::noop()))
     }
 
     #[test]

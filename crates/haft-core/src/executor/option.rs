@@ -136,8 +136,8 @@ impl RunOptions {
         self
     }
 
-    /// Limits the size of each call's output, as [`OutputCap`] counts it. If its tool has a cap as well, the smaller
-    /// one applies.
+    /// Limits the size of each call's output, as [`OutputCap`] counts it, in place of the default of 256 KiB. If its
+    /// tool has a cap as well, the smaller one applies.
     #[must_use]
     pub fn output_cap(mut self, cap: OutputCap) -> Self {
         self.output_cap = Some(cap);
@@ -228,6 +228,36 @@ impl RunOptions {
     #[must_use]
     pub fn services(self, services: Services) -> Self {
         self.scoped(|scope| scope.services = services.over(std::mem::take(&mut scope.services)))
+    }
+
+    /// Adds a service for this run, which takes precedence over one of the toolkit. A tool that
+    /// [requires](crate::PerRun) it from each run is checked before anything starts.
+    ///
+    /// ```
+    /// use haft_core::{Cx, RunOptions, Tool, ToolCall, Toolkit};
+    ///
+    /// struct Tenant(&'static str);
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let whose = Tool::new("whose").depends_on_run::<Tenant>();
+    /// let whose = whose.handler(|(), cx: Cx| async move { cx.service::<Tenant>().map(|tenant| tenant.0).ok() })?;
+    /// let kit: Toolkit = Toolkit::new().with(whose)?;
+    /// let call = ToolCall::new("c1", "whose", "");
+    /// let result = kit.run_call_with(&call, &RunOptions::new().service(Tenant("ana"))).await;
+    /// assert_eq!(result.to_model_text(), "ana");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn service<T: Send + Sync + 'static>(self, service: T) -> Self {
+        self.services(Services::new().with(service))
+    }
+
+    /// Adds a shared service for this run, which may be a trait object. See [`service`](Self::service).
+    #[must_use]
+    pub fn shared_service<T: ?Sized + Send + Sync + 'static>(self, service: Arc<T>) -> Self {
+        self.services(Services::new().with_shared(service))
     }
 
     /// Adds a value that middlewares and handlers read with [`Cx::extension`](crate::Cx::extension), one per type.
@@ -409,6 +439,11 @@ impl RunOptions {
     pub(crate) fn or_run_id(mut self, run_id: impl FnOnce() -> Option<RunId>) -> Self {
         self.run_id = self.run_id.or_else(run_id);
         self
+    }
+
+    /// Returns the services and other values that all calls share.
+    pub(crate) fn scope(&self) -> Option<&RunScope> {
+        self.scope.as_deref()
     }
 
     pub(super) fn caller_ref(&self) -> Option<&Caller> {

@@ -25,7 +25,7 @@ use crate::handler::BoxFuture;
 use crate::isolation::{Isolated, poll_isolated};
 use crate::result::{Outcome, ToolResult};
 use crate::schema::Repair;
-use crate::tool::Tool;
+use crate::tool::{OutputCap, Tool};
 use crate::toolkit::Toolkit;
 
 /// A future of the result of one call. See [`Toolkit::run_call`].
@@ -123,8 +123,10 @@ impl RunCall<'_> {
         let (kit, call, options) = (self.kit, self.call, self.options);
         let set = kit.set();
         let found = set.index_of(&call.name).map(|index| (index, set.at(index).0));
-        let is_plain =
-            |tool: &Tool| tool.is_plain() && options.is_none_or(RunOptions::is_plain) && set.problems(None).is_none();
+        let is_plain = |tool: &Tool| {
+            let is_runnable = || set.problems(options.and_then(RunOptions::scope)).is_none();
+            tool.is_plain() && options.is_none_or(RunOptions::is_plain) && is_runnable()
+        };
         let Some((index, tool)) = found.filter(|(_, tool)| is_plain(tool)) else {
             self.stage = CallStage::Run(Box::pin(run_single(
                 Run::new(Arc::clone(set), vec![call.clone()], options.cloned().unwrap_or_default()).single(),
@@ -199,7 +201,8 @@ impl Future for RunCall<'_> {
 
 impl FastPath<'_> {
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<Outcome> {
-        self.execution.poll(self.tool, self.tool.limits().output_cap, &self.span, task)
+        let cap = OutputCap::applied(self.tool.limits().output_cap, None);
+        self.execution.poll(self.tool, cap, &self.span, task)
     }
 
     fn answer(&mut self, call: &ToolCall, outcome: Outcome) -> ToolResult {

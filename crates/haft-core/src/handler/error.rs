@@ -86,7 +86,7 @@ fn declared_failure<F: Failure>(declared: &F, tool: &Tool) -> ToolFailure {
 /// Returns the failure for an opaque error. A [`ToolFailure`] of the handler is passed on unchanged unless it nests too
 /// deep, and an invalid
 /// preliminary value is reported as an invalid final one would be; everything else is hidden from the model.
-fn opaque_failure(error: BoxError) -> ToolFailure {
+pub(crate) fn opaque_failure(error: BoxError) -> ToolFailure {
     let error = match error.downcast::<ToolFailure>() {
         Ok(failure) => return checked_failure(*failure),
         Err(error) => error,

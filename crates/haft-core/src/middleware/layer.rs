@@ -63,7 +63,7 @@ impl Layer {
     /// the middleware provides are no longer among them, and those that it needs itself are.
     pub(crate) fn update_dependencies(&self, dependencies: &mut Vec<Dependency>) {
         let Declarations { needs, provides, .. } = &*self.declared;
-        dependencies.retain(|dependency| !provides.contains(dependency));
+        dependencies.retain(|dependency| !provides.iter().any(|provided| provided.is_same_service(dependency)));
         for needed in needs {
             if !dependencies.contains(needed) {
                 dependencies.push(*needed);
@@ -90,7 +90,7 @@ impl Layers {
 
     /// Reports whether a middleware provides this service to the handler.
     pub(crate) fn provide(&self, dependency: &Dependency) -> bool {
-        self.as_slice().iter().any(|layer| layer.provides().contains(dependency))
+        self.as_slice().iter().flat_map(Layer::provides).any(|provided| provided.is_same_service(dependency))
     }
 
     /// Returns the middlewares, the outermost last.

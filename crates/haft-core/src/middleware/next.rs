@@ -75,7 +75,9 @@ impl Next {
     /// Returns the first service that the middleware which hands on the call declares and did not provide.
     fn not_provided(&self, request: &Request) -> Option<NotProvided> {
         let middleware = self.layers.as_slice().get(self.inner)?;
-        let lacks = |service: &&Dependency| !request.cx.services().has(service);
+        // The toolkit's own service does not count: a caller whose service is missing must not get one that all share.
+        let (given, common) = (request.cx.services(), request.cx.toolkit_services());
+        let lacks = |service: &&Dependency| !given.has(service) || given.share(common, service);
         let service = middleware.provides().iter().find(lacks)?.name();
         Some(NotProvided { middleware: middleware.name(), service })
     }

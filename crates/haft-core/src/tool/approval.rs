@@ -18,6 +18,8 @@ use crate::cx::{Caller, Cx};
 use crate::handler::{BoxError, BoxFuture};
 use crate::history::History;
 use crate::isolation::Isolated;
+use crate::scope::RunScope;
+use crate::service::{MissingService, Services};
 use crate::tool::ToolName;
 
 /// A rule that decides which calls of a tool require approval.
@@ -30,7 +32,7 @@ use crate::tool::ToolName;
 /// struct Transfer { cents: u64 }
 ///
 /// let tool = Tool::new("transfer")
-///     .needs_approval(ApprovalPolicy::when(|transfer: Transfer, _cx| async move { transfer.cents > 10_000 }))
+///     .needs_approval(ApprovalPolicy::when(|transfer: Transfer, _cx| transfer.cents > 10_000))
 ///     .define()?;
 /// assert!(!tool.approval().is_never());
 /// # Ok::<_, haft_core::DefinitionError>(())
@@ -39,6 +41,21 @@ use crate::tool::ToolName;
 pub struct ApprovalPolicy(PolicyRule);
 
 /// The context of a policy's decision, besides the arguments.
+///
+/// ```
+/// use haft_core::{ApprovalCx, ApprovalPolicy};
+/// use serde::Deserialize;
+///
+/// struct Threshold { cents: u64 }
+///
+/// #[derive(Deserialize)]
+/// struct Transfer { cents: u64 }
+///
+/// let policy = ApprovalPolicy::when(|transfer: Transfer, cx: ApprovalCx| {
+///     cx.service::<Threshold>().map(|threshold| transfer.cents > threshold.cents)
+/// });
+/// # let _ = policy;
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ApprovalCx {
@@ -50,6 +67,8 @@ pub struct ApprovalCx {
     pub caller: Option<Caller>,
     /// The conversation up to the call.
     pub messages: History,
+    /// Holds the services and extensions.
+    scope: Option<Arc<RunScope>>,
 }
 
 /// The decision of a policy.
@@ -67,6 +86,31 @@ pub enum ApprovalNeed {
 /// An error of a policy that could not decide.
 #[derive(Clone, Debug)]
 pub struct PolicyError(Arc<Isolated<BoxError>>);
+
+/// The return value of a policy function: a decision, or a future of one.
+///
+/// A decision is a `bool`, where `true` requires approval, an [`ApprovalNeed`], or a `Result` of either, whose error
+/// requires approval. `M` only tells the two cases apart and is inferred.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the decision of an approval policy",
+    label = "not a decision",
+    note = "return a `bool` (true: approval is required), an `ApprovalNeed`, a `Result` of either, or a future of one of them"
+)]
+pub trait IntoApprovalNeed<M>: Send + 'static {
+    /// Returns the decision, now or later.
+    fn into_need(self) -> DecidingNeed;
+}
+
+/// The decision of a policy function, made or pending. See [`IntoApprovalNeed`].
+pub struct DecidingNeed(BoxFuture<ApprovalNeed>);
+
+/// Marks a policy function that decides at once. See [`IntoApprovalNeed`].
+#[derive(Debug)]
+pub enum DecidedNow {}
+
+/// Marks a policy function that returns a future. See [`IntoApprovalNeed`].
+#[derive(Debug)]
+pub enum DecidedLater {}
 
 type PolicyFn = dyn Fn(&CallArguments<'_>, ApprovalCx) -> BoxFuture<ApprovalNeed> + Send + Sync;
 
@@ -91,40 +135,35 @@ impl ApprovalPolicy {
         Self(PolicyRule::Always)
     }
 
-    /// Requires approval for the calls for which the function returns `true`.
+    /// Requires approval for the calls for which the function returns `true`, [`ApprovalNeed::Needed`] or an error. The
+    /// function may be asynchronous.
+    ///
+    /// ```
+    /// use haft_core::{ApprovalCx, ApprovalPolicy};
+    ///
+    /// let large = ApprovalPolicy::when(|cents: u64, _cx| cents > 10_000);
+    /// let unknown_caller = ApprovalPolicy::when(|_: u64, cx: ApprovalCx| async move { cx.caller.is_none() });
+    /// let no_more_than_allowed = ApprovalPolicy::when(|cents: u64, _cx| {
+    ///     let allowed: u64 = std::env::var("ALLOWED_CENTS")?.parse()?;
+    ///     Ok::<_, Box<dyn std::error::Error + Send + Sync>>(cents > allowed)
+    /// });
+    /// # let _ = (large, unknown_caller, no_more_than_allowed);
+    /// ```
     ///
     /// The function gets the arguments exactly as the handler does. If its type would receive a rounded number, as a
     /// [`Value`] or a float does for an integer beyond 64 bits, the function is not called and the call requires
     /// approval.
     #[must_use]
-    pub fn when<P, F, Fut>(decide: F) -> Self
+    pub fn when<P, F, R, M>(decide: F) -> Self
     where
         P: DeserializeOwned + Send + 'static,
-        F: Fn(P, ApprovalCx) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = bool> + Send + 'static,
-    {
-        Self::try_when(move |params, cx| {
-            let needed = decide(params, cx);
-            async move { Ok::<_, BoxError>(needed.await) }
-        })
-    }
-
-    /// Requires approval for the calls for which the function returns `true` or an error.
-    #[must_use]
-    pub fn try_when<P, F, Fut, E>(decide: F) -> Self
-    where
-        P: DeserializeOwned + Send + 'static,
-        F: Fn(P, ApprovalCx) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<bool, E>> + Send + 'static,
-        E: Into<BoxError>,
+        F: Fn(P, ApprovalCx) -> R + Send + Sync + 'static,
+        R: IntoApprovalNeed<M>,
     {
         let decide = Isolated::new(decide);
         Self(PolicyRule::When(Arc::new(move |arguments, cx| match arguments.decode::<P>() {
-            Ok(params) => {
-                let needed = decide(params, cx);
-                Box::pin(async move { ApprovalNeed::from_answer(needed.await.map_err(Into::into)) })
-            }
-            Err(error) => Box::pin(ready(ApprovalNeed::from_answer(Err(error)))),
+            Ok(params) => decide(params, cx).into_need().0,
+            Err(error) => Box::pin(ready(ApprovalNeed::undecided(error))),
         })))
     }
 
@@ -183,7 +222,79 @@ impl ApprovalCx {
             tool: call.name.as_str().into(),
             caller: cx.and_then(Cx::caller).cloned(),
             messages: cx.map(Cx::shared_messages).unwrap_or_default(),
+            scope: cx.and_then(Cx::shared_scope).cloned(),
         }
+    }
+
+    /// Returns the service of this type, of the run or of the toolkit. Services of a middleware are not among them: it
+    /// runs after the decision.
+    pub fn service<T: ?Sized + 'static>(&self) -> Result<&T, MissingService> {
+        self.services().get()
+    }
+
+    /// Returns the services of the run and of the toolkit.
+    #[must_use]
+    pub fn services(&self) -> &Services {
+        self.scope.as_ref().map_or(Services::none(), |scope| &scope.services)
+    }
+
+    /// Returns the value of this type that the application attached to the run.
+    #[must_use]
+    pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.scope.as_ref()?.extensions.get().ok()
+    }
+
+    /// Sets the services, to call a policy directly.
+    #[must_use]
+    pub fn with_services(mut self, services: Services) -> Self {
+        Arc::make_mut(self.scope.get_or_insert_default()).services = services;
+        self
+    }
+
+    /// Attaches a value, one per type, to call a policy directly.
+    #[must_use]
+    pub fn with_extension<T: Send + Sync + 'static>(mut self, value: T) -> Self {
+        let scope = Arc::make_mut(self.scope.get_or_insert_default());
+        scope.extensions = std::mem::take(&mut scope.extensions).with(value);
+        self
+    }
+}
+
+impl<T: Into<ApprovalNeed> + Send + 'static> IntoApprovalNeed<DecidedNow> for T {
+    fn into_need(self) -> DecidingNeed {
+        DecidingNeed(Box::pin(ready(self.into())))
+    }
+}
+
+impl<F> IntoApprovalNeed<DecidedLater> for F
+where
+    F: Future<Output: Into<ApprovalNeed>> + Send + 'static,
+{
+    fn into_need(self) -> DecidingNeed {
+        DecidingNeed(Box::pin(async move { self.await.into() }))
+    }
+}
+
+/// `true` requires approval.
+impl From<bool> for ApprovalNeed {
+    fn from(is_needed: bool) -> Self {
+        if is_needed { Self::Needed } else { Self::NotNeeded }
+    }
+}
+
+/// An error requires approval.
+impl<T: Into<Self>, E: Into<BoxError>> From<Result<T, E>> for ApprovalNeed {
+    fn from(decided: Result<T, E>) -> Self {
+        match decided {
+            Ok(need) => need.into(),
+            Err(error) => Self::undecided(error.into()),
+        }
+    }
+}
+
+impl fmt::Debug for DecidingNeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DecidingNeed(..)")
     }
 }
 
@@ -216,12 +327,8 @@ impl ApprovalNeed {
         !matches!(self, Self::NotNeeded)
     }
 
-    fn from_answer(answer: Result<bool, BoxError>) -> Self {
-        match answer {
-            Ok(false) => Self::NotNeeded,
-            Ok(true) => Self::Needed,
-            Err(error) => Self::Undecided(PolicyError::of(error)),
-        }
+    fn undecided(error: BoxError) -> Self {
+        Self::Undecided(PolicyError::of(error))
     }
 }
 
@@ -261,12 +368,42 @@ mod tests {
 
     #[tokio::test]
     async fn a_failing_policy_requires_approval() {
-        let policy =
-            ApprovalPolicy::try_when(|n: u8, _| async move { if n == 0 { Err("no idea") } else { Ok(false) } });
+        let policy = ApprovalPolicy::when(|n: u8, _| async move { if n == 0 { Err("no idea") } else { Ok(false) } });
         let undecided = ask(&policy, json!(0)).await;
         assert!(undecided.is_needed());
         assert!(matches!(undecided, ApprovalNeed::Undecided(error) if error.to_string().ends_with(": no idea")));
         assert!(!ask(&policy, json!(1)).await.is_needed());
+    }
+
+    #[tokio::test]
+    async fn a_function_decides_now_or_later_in_every_form() {
+        let decisions: [(ApprovalPolicy, bool); 7] = [
+            (ApprovalPolicy::when(|n: u8, _| n > 3), true),
+            (ApprovalPolicy::when(|n: u8, _| n > 4), false),
+            (ApprovalPolicy::when(|_: u8, _| ApprovalNeed::NotNeeded), false),
+            (ApprovalPolicy::when(|_: u8, _| async { ApprovalNeed::Needed }), true),
+            (ApprovalPolicy::when(|n: u8, _| n.checked_sub(5).map(|_| false).ok_or("too small")), true),
+            (ApprovalPolicy::when(|_: u8, _| Ok::<_, String>(ApprovalNeed::NotNeeded)), false),
+            (ApprovalPolicy::when(|_: u8, _| async { Err::<ApprovalNeed, _>("no idea") }), true),
+        ];
+        for (index, (policy, expected)) in decisions.iter().enumerate() {
+            assert_eq!(ask(policy, json!(4)).await.is_needed(), *expected, "{index}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_policy_finds_services_and_extensions() {
+        let policy = ApprovalPolicy::when(|n: u8, cx: ApprovalCx| {
+            let most = cx.service::<u8>().copied()?;
+            Ok::<_, MissingService>(n > most && cx.extension::<&str>().is_none())
+        });
+        let cx = || ApprovalCx::new(&ToolCall::new("c1", "t", "{}"));
+        let need = policy.needs_approval(&json!(4), cx()).await;
+        assert!(matches!(need, ApprovalNeed::Undecided(error) if error.to_string().contains("`u8`")));
+        let with_service = cx().with_services(Services::new().with(3_u8));
+        assert!(matches!(policy.needs_approval(&json!(4), with_service.clone()).await, ApprovalNeed::Needed));
+        assert!(!policy.needs_approval(&json!(3), with_service.clone()).await.is_needed());
+        assert!(!policy.needs_approval(&json!(4), with_service.with_extension("trusted")).await.is_needed());
     }
 
     #[tokio::test]

@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::content::ContentPart;
+use crate::cx::Cx;
 use crate::handler::{Failure, failure_schema};
 use crate::issue::Issue;
 use crate::schema::Schema;
@@ -21,7 +22,7 @@ use crate::tool::definition::ModelOutput;
 use crate::tool::draft::ToolDraft;
 use crate::tool::{
     Annotation, ApprovalPolicy, DefinitionError, DefinitionFault, ExecutionLimits, FailureMode, Fixed, Icon, Icons,
-    Inferred, Open, ProviderOptions, SchemaPart, Title, Tool, ToolKind, Version,
+    Inferred, Open, ProviderOptions, Refine, RefineError, SchemaPart, Title, Tool, ToolKind, Version,
 };
 
 /// A builder of a tool. `P` and `R` are the sources of the schemas of its parameters and its result; see [`Inferred`],
@@ -203,6 +204,13 @@ impl<P, R> ToolBuilder<P, R> {
         self.depends_on_all([Dependency::of::<T>()])
     }
 
+    /// Requires a service of type `T` that each run provides, by [`RunOptions::service`](crate::RunOptions::service) or a
+    /// middleware that [declares](crate::Middleware::provides) it. One of the toolkit does not count. A tool that is not
+    /// executed here supports no dependencies.
+    pub fn depends_on_run<T: ?Sized + 'static>(self) -> Self {
+        self.depends_on_all([Dependency::per_run::<T>()])
+    }
+
     /// Sets the timeouts and the limits of concurrency and size for each call. A tool that is not executed here supports no
     /// limits.
     pub fn limits(mut self, limits: ExecutionLimits) -> Self {
@@ -227,6 +235,54 @@ impl<P, R> ToolBuilder<P, R> {
         C: IntoIterator<Item = ContentPart>,
     {
         self.draft.model_output = Some(ModelOutput::new(render));
+        self
+    }
+
+    /// Sets a function that gets the valid arguments of a call before any decision about it, and rejects or transforms
+    /// them. What permits, policies, people and the handler see are the refined arguments. A tool that is not executed
+    /// here does not support this.
+    ///
+    /// The function takes the arguments as any type that reads and writes them, and returns them, or a [`RefineError`]:
+    /// an [`Issue`] rejects the call, and the model reads it. What it returns is checked by the schema again; arguments
+    /// that the schema rejects are an error of the function, which only the operator sees. The timeouts of a call apply
+    /// to this step by itself.
+    ///
+    /// In each run it is called once for what the model wrote, and once for what a person wrote in its place, and it gets
+    /// exactly that text. A call that waited for approval is refined again when it is resumed, so the function should
+    /// return the same for the same arguments: the approval is for what it returned, and if that has changed, approval is
+    /// requested again or the call is denied. A person who edits the arguments approves what the function makes of them.
+    /// Arguments that a middleware changes are checked by the schema and not refined.
+    ///
+    /// ```
+    /// use haft_core::{Cx, Issue, Tool, ToolCall, Toolkit};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let weather = Tool::new("weather")
+    ///     .refine(|(city,): (String,), _cx: Cx| async move {
+    ///         match city.trim().to_lowercase().as_str() {
+    ///             "muc" | "munich" => Ok(("Munich".to_owned(),)),
+    ///             _ => Err(Issue::new("/0", "refine", "there is no such city").expected("a city")),
+    ///         }
+    ///     })
+    ///     .handler(|(city,): (String,), _cx| async move { format!("sunny in {city}") })?;
+    /// let kit: Toolkit = Toolkit::new().with(weather)?;
+    ///
+    /// let result = kit.run_call(&ToolCall::new("c1", "weather", r#"["muc "]"#)).await;
+    /// assert_eq!(result.to_model_text(), "sunny in Munich");
+    /// let result = kit.run_call(&ToolCall::new("c2", "weather", r#"["Atlantis"]"#)).await;
+    /// assert_eq!(result.failure().unwrap().issues.as_slice()[0].pointer, "/0");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn refine<A, E, F, Fut>(mut self, refine: F) -> Self
+    where
+        A: DeserializeOwned + Serialize + Send + 'static,
+        E: Into<RefineError>,
+        F: Fn(A, Cx) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<A, E>> + Send + 'static,
+    {
+        self.draft.refine = Some(Refine::new(refine));
         self
     }
 

@@ -68,7 +68,16 @@ impl Tool {
     /// Returns a copy that also needs a service of type `T` before any call starts. A tool that is not run here supports
     /// no dependencies. A service that a middleware around the tool [provides](Middleware::provides) is not added.
     pub fn add_dependency<T: ?Sized + 'static>(&self) -> Result<Self, DefinitionError> {
-        let dependency = Dependency::of::<T>();
+        self.depending_on(Dependency::of::<T>())
+    }
+
+    /// Returns a copy that also needs a service of type `T` from each run, as
+    /// [`depends_on_run`](crate::ToolBuilder::depends_on_run) declares it.
+    pub fn add_run_dependency<T: ?Sized + 'static>(&self) -> Result<Self, DefinitionError> {
+        self.depending_on(Dependency::per_run::<T>())
+    }
+
+    fn depending_on(&self, dependency: Dependency) -> Result<Self, DefinitionError> {
         let is_provided = self.layers().provide(&dependency);
         self.try_changed(|definition| {
             if !is_provided && !definition.dependencies.contains(&dependency) {

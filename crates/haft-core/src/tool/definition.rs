@@ -12,8 +12,8 @@ use crate::isolation::Isolated;
 use crate::schema::Schema;
 use crate::service::Dependency;
 use crate::tool::{
-    Annotations, ApprovalPolicy, DefinitionFault, DescriptorKind, Execution, ExecutionLimits, FailureMode, SchemaJson,
-    ToolDescriptor, ToolId, ToolKind, ToolName,
+    Annotations, ApprovalPolicy, DefinitionFault, DescriptorKind, Execution, ExecutionLimits, FailureMode, Refine,
+    SchemaJson, ToolDescriptor, ToolId, ToolKind, ToolName,
 };
 
 /// A checked definition. It is changed only by copying it.
@@ -38,6 +38,7 @@ pub(crate) struct Definition {
     pub(crate) emits: Option<Schema>,
     /// The type that defines the tool, by which typed calls find it under any name.
     pub(crate) rust_type: Option<TypeId>,
+    pub(crate) refine: Option<Refine>,
 }
 
 /// A function that renders a successful value for the model.
@@ -68,6 +69,7 @@ impl Definition {
             dependencies: _,
             limits: _,
             model_output: _,
+            refine: _,
             rust_type: _,
         } = self;
         let mut descriptor = ToolDescriptor::new(name.as_str(), parameters.clone())
@@ -94,6 +96,7 @@ impl Definition {
             limits,
             model_output,
             emits,
+            refine,
             // These describe the tool and are supported by every kind.
             id: _,
             name: _,
@@ -114,6 +117,7 @@ impl Definition {
             ("a dependency", is_run || dependencies.is_empty()),
             ("`to_model_output`", is_run || model_output.is_none()),
             ("`emits`", is_run || emits.is_none()),
+            ("`refine`", is_run || refine.is_none()),
         ];
         let kind = kind.label();
         let refused = settings.into_iter().filter(|(_, is_honoured)| !is_honoured);
@@ -126,6 +130,7 @@ impl Definition {
         let Self {
             approval,
             limits,
+            refine,
             // A call of another kind fails or surfaces when it is prepared.
             kind: _,
             // The toolkit checks them for all of its tools.
@@ -156,7 +161,7 @@ impl Definition {
             // The fast path applies it.
             output_cap: _,
         } = limits;
-        approval.is_never() && timeout.is_none() && idle_timeout.is_none()
+        approval.is_never() && refine.is_none() && timeout.is_none() && idle_timeout.is_none()
     }
 
     pub(crate) fn description(&self) -> Option<&str> {

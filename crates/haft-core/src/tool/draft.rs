@@ -14,8 +14,8 @@ use crate::schema::{Schema, SchemaError};
 use crate::service::Dependency;
 use crate::tool::definition::{Definition, ModelOutput};
 use crate::tool::{
-    Annotations, ApprovalPolicy, DefinitionError, DefinitionFault, ExecutionLimits, FailureMode, NameFault, SchemaPart,
-    Tool, ToolId, ToolKind,
+    Annotations, ApprovalPolicy, DefinitionError, DefinitionFault, ExecutionLimits, FailureMode, NameFault, Refine,
+    SchemaPart, Tool, ToolId, ToolKind,
 };
 
 /// The settings of a tool so far, and the faults found in them.
@@ -37,6 +37,7 @@ pub(crate) struct ToolDraft {
     pub(crate) model_output: Option<ModelOutput>,
     pub(crate) emits: Option<Schema>,
     pub(crate) rust_type: Option<TypeId>,
+    pub(crate) refine: Option<Refine>,
     pub(crate) faults: Vec<DefinitionFault>,
 }
 
@@ -59,6 +60,7 @@ impl ToolDraft {
             model_output: None,
             emits: None,
             rust_type: None,
+            refine: None,
             faults: Vec::new(),
         }
     }
@@ -101,6 +103,7 @@ impl ToolDraft {
             model_output: self.model_output,
             emits: self.emits,
             rust_type: self.rust_type,
+            refine: self.refine,
             kind: self.kind,
         };
         self.faults.extend(definition.unsupported());

@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 /// The limits of one tool. The default has no timeouts, shares its slots with other calls, has an emit buffer of 64
-/// events and no cap on the output.
+/// events and sets no output cap, so that the [default cap](OutputCap::default) applies.
 ///
 /// ```
 /// use std::time::Duration;
@@ -29,7 +29,8 @@ pub struct ExecutionLimits {
     pub emit_buffer: EmitBuffer,
     /// The calls that may run at the same time.
     pub concurrency: Concurrency,
-    /// The maximum size of the output for the model.
+    /// The maximum size of the output for the model. If neither the tool nor the run sets one, the
+    /// [default](OutputCap::default) applies.
     pub output_cap: Option<OutputCap>,
 }
 
@@ -62,8 +63,12 @@ pub enum Concurrency {
 ///
 /// The size is that of the content that the model would read: a string without quotes, any other value as JSON. Of
 /// [custom model content](crate::ToolOutput::model), text counts as it is and every other part as JSON, including its
-/// data. A failure of the tool counts with its message and the issues and details next to it, and is never cut below
-/// 200 bytes. The reason why a call did not run or timed out is never cut.
+/// data unless only [text](CountedContent::Text) counts. A failure of the tool counts with its message and the issues
+/// and details next to it, and is never cut below 200 bytes. The reason why a call did not run or timed out is never
+/// cut.
+///
+/// A tool and a run that set no cap have the [default](Self::default) one: 256 KiB of text, cut with a note to the
+/// model. [`unlimited`](Self::unlimited) disables it.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -87,6 +92,20 @@ pub struct OutputCap {
     pub bytes: NonZeroUsize,
     /// The handling of larger outputs.
     pub on_overflow: OnOverflow,
+    /// The content that counts.
+    pub counted: CountedContent,
+}
+
+/// The content of an output that counts towards its cap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum CountedContent {
+    /// Everything that is sent to the model.
+    #[default]
+    All,
+    /// Everything except images, audio, files and the binary contents of resources. They are kept whole: no model reads
+    /// them as text, and a part of an image is not an image.
+    Text,
 }
 
 /// The handling of an output that exceeds its cap.
@@ -120,7 +139,32 @@ impl OutputCap {
     /// Creates a cap of this many bytes. A call with a larger output fails.
     #[must_use]
     pub fn new(bytes: NonZeroUsize) -> Self {
-        Self { bytes, on_overflow: OnOverflow::Fail }
+        Self { bytes, on_overflow: OnOverflow::Fail, counted: CountedContent::All }
+    }
+
+    /// Creates a cap that no output exceeds. It disables the default cap.
+    ///
+    /// ```
+    /// use haft_core::{ExecutionLimits, OutputCap, RunOptions, Tool, ToolCall, Toolkit};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let dump = |(), _cx| async { "x".repeat(300_000) };
+    /// let whole = ExecutionLimits::new().output_cap(OutputCap::unlimited());
+    /// let kit: Toolkit = Toolkit::new()
+    ///     .with(Tool::new("dump").handler(dump)?)?
+    ///     .with(Tool::new("dump_whole").limits(whole).handler(dump)?)?;
+    /// let size = async |tool, options| {
+    ///     kit.run_call_with(&ToolCall::new("c1", tool, ""), &options).await.to_model_text().len()
+    /// };
+    /// assert!(size("dump", RunOptions::new()).await < 263_000);
+    /// assert_eq!(size("dump_whole", RunOptions::new()).await, 300_000);
+    /// assert_eq!(size("dump", RunOptions::new().output_cap(OutputCap::unlimited())).await, 300_000);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn unlimited() -> Self {
+        Self { bytes: NonZeroUsize::MAX, on_overflow: OnOverflow::Truncate, counted: CountedContent::Text }
     }
 
     /// Sets the handling of larger outputs.
@@ -128,6 +172,40 @@ impl OutputCap {
     pub fn on_overflow(mut self, rule: OnOverflow) -> Self {
         self.on_overflow = rule;
         self
+    }
+
+    /// Sets the content that counts.
+    #[must_use]
+    pub fn counting(mut self, counted: CountedContent) -> Self {
+        self.counted = counted;
+        self
+    }
+
+    /// Returns the cap that applies to a tool and a run: the smaller one of those that are set, else the default.
+    #[inline]
+    pub(crate) fn applied(tool: Option<Self>, run: Option<Self>) -> Self {
+        match (tool, run) {
+            (None, None) => Self::DEFAULT,
+            (Some(cap), None) | (None, Some(cap)) => cap,
+            (Some(tool), Some(run)) if run.bytes < tool.bytes => run,
+            (Some(tool), Some(_)) => tool,
+        }
+    }
+
+    const DEFAULT: Self = Self {
+        bytes: match NonZeroUsize::new(256 * 1024) {
+            Some(bytes) => bytes,
+            None => NonZeroUsize::MIN,
+        },
+        on_overflow: OnOverflow::Truncate,
+        counted: CountedContent::Text,
+    };
+}
+
+/// The cap of a call whose tool and run set none: 256 KiB of text, and larger outputs are truncated.
+impl Default for OutputCap {
+    fn default() -> Self {
+        Self::DEFAULT
     }
 }
 
@@ -166,7 +244,7 @@ impl ExecutionLimits {
         self
     }
 
-    /// Sets the maximum size of the output.
+    /// Sets the maximum size of the output, in place of the default of 256 KiB.
     #[must_use]
     pub fn output_cap(mut self, cap: OutputCap) -> Self {
         self.output_cap = Some(cap);

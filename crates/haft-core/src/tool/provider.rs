@@ -230,7 +230,8 @@ impl<A, P, R> fmt::Debug for ProviderTool<A, P, R> {
 }
 
 impl ProviderDefinition {
-    /// Creates the provider's part of a tool that is rebuilt from its descriptor.
+    /// Creates the provider's part of a tool that is rebuilt from its descriptor, which has no schema of the settings:
+    /// they were checked when the tool was defined.
     #[cfg(feature = "validate")]
     pub(crate) fn restored(id: &str, provider_name: &str, args: &Value, requires_handler: bool) -> Self {
         Self {
@@ -271,7 +272,8 @@ impl ProviderDefinition {
         &self.args
     }
 
-    /// Returns the schema of the settings; that of the unit type if there are none.
+    /// Returns the schema of the settings: that of the unit type if there are none, and one that accepts any value if
+    /// the tool was rebuilt from its descriptor.
     #[must_use]
     pub fn args_schema(&self) -> &Schema {
         &self.args_schema

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::service::{Dependency, ServiceSource};
 use crate::tool::DefinitionError;
 
 /// Tools that can't be added, with all faults.
@@ -41,13 +42,24 @@ pub struct NotRunnable {
 
 /// A service that a tool requires and that is not provided.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{tool}` requires the service `{service}`: provide it with the toolkit or the run options")]
+#[error("`{tool}` requires the service `{service}`{}", remedy(*.provided_by))]
 #[non_exhaustive]
 pub struct MissingToolService {
     /// The tool.
     pub tool: String,
     /// The full name of the service's type.
     pub service: &'static str,
+    /// The party that must provide it.
+    pub provided_by: ServiceSource,
+}
+
+fn remedy(provided_by: ServiceSource) -> &'static str {
+    match provided_by {
+        ServiceSource::ToolkitOrRun => ": provide it with the toolkit or the run options",
+        ServiceSource::RunOnly => {
+            " of each run: provide it with `RunOptions::service`, or with a middleware that declares it in `provides`"
+        }
+    }
 }
 
 impl NotRunnable {
@@ -57,8 +69,8 @@ impl NotRunnable {
 }
 
 impl MissingToolService {
-    pub(crate) fn new(tool: &str, service: &'static str) -> Self {
-        Self { tool: tool.to_owned(), service }
+    pub(crate) fn new(tool: &str, dependency: &Dependency) -> Self {
+        Self { tool: tool.to_owned(), service: dependency.name(), provided_by: dependency.provided_by() }
     }
 }
 

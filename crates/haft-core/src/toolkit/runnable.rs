@@ -6,8 +6,9 @@
 
 use std::sync::{Arc, OnceLock};
 
+use crate::executor::RunOptions;
 use crate::scope::RunScope;
-use crate::service::{Dependency, Services};
+use crate::service::{Dependency, ServiceSource, Services};
 use crate::toolkit::{MissingToolService, NotRunnable, ToolSet, Toolkit};
 
 /// The cached result of the check, without the services of a run.
@@ -25,7 +26,8 @@ pub(super) struct RunnableProblems {
 impl Toolkit {
     /// Checks that calls can be run. The error lists all tools that require a handler and have none, all missing
     /// services, and all invalid definitions. While there is one, every call of a tool ends with `execution_error` and
-    /// no handler runs; services that are passed to a run are taken into account there.
+    /// no handler runs; services that are passed to a run are taken into account there. Services that each run must
+    /// provide are not checked here, but by [`ensure_runnable_with`](Self::ensure_runnable_with).
     ///
     /// ```
     /// use haft_core::{Tool, Toolkit};
@@ -35,7 +37,32 @@ impl Toolkit {
     /// # Ok::<_, haft_core::DefinitionError>(())
     /// ```
     pub fn ensure_runnable(&self) -> Result<(), NotRunnable> {
-        match self.set.problems(None) {
+        let Some(problems) = self.set.problems(None) else { return Ok(()) };
+        let mut problems = NotRunnable::clone(&problems);
+        problems.missing_services.retain(|missing| missing.provided_by != ServiceSource::RunOnly);
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+
+    /// Checks that calls can be run with these options, before anything starts: as
+    /// [`ensure_runnable`](Self::ensure_runnable), with the services of the run, and those that each run must provide.
+    ///
+    /// ```
+    /// use haft_core::{Cx, RunOptions, Tool, Toolkit};
+    ///
+    /// struct Tenant(String);
+    ///
+    /// let whose = Tool::new("whose").depends_on_run::<Tenant>();
+    /// let whose = whose.handler(|(), cx: Cx| async move { cx.service::<Tenant>().map(|it| it.0.clone()).ok() })?;
+    /// let kit: Toolkit = Toolkit::new().with(whose)?;
+    /// kit.ensure_runnable()?;
+    ///
+    /// let missing = kit.ensure_runnable_with(&RunOptions::new()).unwrap_err().missing_services;
+    /// assert_eq!(missing[0].tool, "whose");
+    /// kit.ensure_runnable_with(&RunOptions::new().service(Tenant("ana".to_owned())))?;
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn ensure_runnable_with(&self, options: &RunOptions) -> Result<(), NotRunnable> {
+        match self.set.problems(options.scope()) {
             None => Ok(()),
             Some(problems) => Err(NotRunnable::clone(&problems)),
         }
@@ -61,7 +88,7 @@ impl ToolSet {
         for (tool, scope) in self.with_scopes() {
             let provided = scope.map_or(Services::none(), |scope| &scope.services);
             for needed in tool.dependencies() {
-                if !provided.has(needed) && !lacking.contains(needed) {
+                if !serves(provided, needed) && !lacking.contains(needed) {
                     lacking.push(*needed);
                 }
             }
@@ -74,8 +101,8 @@ impl ToolSet {
         let missing_services = self.with_scopes().flat_map(|(tool, scope)| {
             let provided = scope.map_or(Services::none(), |scope| &scope.services);
             let given = run.map_or(Services::none(), |run| &run.services);
-            let missing = provided.missing(tool.dependencies().iter().filter(|needed| !given.has(needed)));
-            missing.into_iter().map(|missing| MissingToolService::new(tool.name(), missing.service))
+            let missing = tool.dependencies().iter().filter(|needed| !given.has(needed) && !serves(provided, needed));
+            missing.map(|missing| MissingToolService::new(tool.name(), missing))
         });
         let problems = NotRunnable {
             missing_handlers: without_handler.map(|(tool, _)| tool.name().to_owned()).collect(),
@@ -83,5 +110,13 @@ impl ToolSet {
             faults: self.faults.clone(),
         };
         (!problems.is_empty()).then(|| Arc::new(problems))
+    }
+}
+
+/// Reports whether the services of a toolkit satisfy a dependency.
+fn serves(provided: &Services, needed: &Dependency) -> bool {
+    match needed.provided_by() {
+        ServiceSource::ToolkitOrRun => provided.has(needed),
+        ServiceSource::RunOnly => false,
     }
 }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalAnswer, ApprovalPolicy, ApprovalRequest, ApprovalRule, Cx, Item, RunOptions, Timestamp, ToolCall,
-    ToolEvent, Toolkit, VerdictFault, VerdictQueue,
+    ApprovalAnswer, ApprovalCx, ApprovalPolicy, ApprovalRequest, ApprovalRule, Cx, Item, MissingService, Next, Request,
+    RunOptions, Services, Timestamp, ToolCall, ToolEvent, Toolkit, VerdictFault, VerdictQueue,
 };
 use tokio::time::{Instant, sleep};
 
@@ -15,11 +15,14 @@ use crate::approval_bench::{Journal, Way, all_came, bench, message, never_asked,
 use crate::executing::{calls, kit};
 
 fn broken() -> ApprovalPolicy {
-    ApprovalPolicy::try_when(|_: u16, _| async { Err::<bool, _>("no idea") })
+    ApprovalPolicy::when(|_: u16, _| async { Err::<bool, _>("no idea") })
 }
 
 fn panicking() -> ApprovalPolicy {
-    ApprovalPolicy::when(|cents: u16, _| async move { panic!("{cents}?") })
+    fn confused(cents: u16) -> bool {
+        panic!("{cents}?")
+    }
+    ApprovalPolicy::when(|cents: u16, _| async move { confused(cents) })
 }
 
 fn panicking_at_once() -> ApprovalPolicy {
@@ -109,6 +112,33 @@ async fn a_policy_knows_the_call_the_caller_and_the_conversation() {
 }
 
 /// Creates a clock that is moved by hand.
+/// The services of the toolkit and of the run, and the extensions of the run. Those of a middleware come later.
+#[tokio::test]
+async fn a_policy_reads_services_and_extensions() {
+    struct Allowed(u16);
+    let policy = ApprovalPolicy::when(|cents: u16, cx: ApprovalCx| {
+        let allowed = cx.service::<Allowed>()?.0 + cx.extension::<Bonus>().map_or(0, |bonus| bonus.0);
+        Ok::<_, MissingService>(cents > allowed)
+    });
+    struct Bonus(u16);
+    let pay = noting("pay", &Journal::default()).and_then(|tool| tool.set_needs_approval(policy));
+    let bare = kit([pay]).wrap(|request: Request, next: Next| next.run(request.with_service(Allowed(u16::MAX))));
+    let provided = bare.clone().with_services(Services::new().with(Allowed(5)));
+    let run = |allowed: u16| RunOptions::new().services(Services::new().with(Allowed(allowed)));
+    for (kit, options, cents, rule) in [
+        (&bare, RunOptions::new(), "1", Some("policy_failed")),
+        (&provided, RunOptions::new(), "5", None),
+        (&provided, RunOptions::new(), "6", Some("tool_policy")),
+        (&provided, RunOptions::new().extension(Bonus(1)), "6", None),
+        (&provided, run(7), "7", None),
+        (&bare, run(7).extension(Bonus(1)), "9", Some("tool_policy")),
+    ] {
+        let requests = kit.plan_from_map(options, [], [ToolCall::new("c1", "pay", cents)]).await.requests;
+        let required = requests.first().and_then(|request| request.rule.as_ref()).map(ApprovalRule::as_str);
+        assert_eq!(required, rule, "{cents}");
+    }
+}
+
 fn clock() -> (Arc<AtomicU64>, impl Fn() -> Timestamp + Send + Sync + Clone + 'static) {
     let now = Arc::new(AtomicU64::new(1_000));
     let reading = Arc::clone(&now);

@@ -97,11 +97,13 @@ mod permit_arguments;
 #[cfg(feature = "validate")]
 mod provider_executed;
 mod provider_results;
+mod refine;
 mod repairs;
 #[cfg(feature = "validate")]
 mod result_privacy;
 #[cfg(feature = "validate")]
 mod run_options;
+mod run_services;
 #[cfg(feature = "validate")]
 mod run_spans;
 mod running;

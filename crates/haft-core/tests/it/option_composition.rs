@@ -103,9 +103,9 @@ impl Requirement {
             Self::No => ApprovalPolicy::when(|_: u8, _| async { false }),
             Self::Yes => ApprovalPolicy::when(|_: u8, _| async { true }),
             Self::YesLater => ApprovalPolicy::when(|_: u8, _| waiting(|| true)),
-            Self::Fails => ApprovalPolicy::try_when(|_: u8, _| async { Err::<bool, _>("no session") }),
+            Self::Fails => ApprovalPolicy::when(|_: u8, _| async { Err::<bool, _>("no session") }),
             Self::Panics => ApprovalPolicy::when(|_: u8, _| -> std::future::Ready<bool> { panicking() }),
-            Self::PanicsLater => ApprovalPolicy::when(|_: u8, _| waiting(|| panicking())),
+            Self::PanicsLater => ApprovalPolicy::when(|_: u8, _| waiting(|| -> bool { panicking() })),
         }
     }
 

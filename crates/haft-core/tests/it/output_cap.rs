@@ -318,3 +318,103 @@ async fn a_timeout_is_reported_under_any_cap() {
     let results = kit.run([ToolCall::new("c1", "endless", "{}")]).collect_results().await;
     assert_eq!(results[0].failure().unwrap().kind, FailureKind::TimedOut);
 }
+
+/// The size of the default cap.
+const DEFAULT: usize = 256 * 1024;
+
+/// Runs one call without options, on the fast path, in a run and as a spawned task.
+async fn uncapped_ways(tool: &Tool, options: &RunOptions) -> Vec<ToolResult> {
+    let (call, kit) = (ToolCall::new("c1", tool.name(), "{}"), kit([Ok(tool.clone())]));
+    let mut results = vec![kit.run_call_with(&call, options).await];
+    results.extend(kit.run_with([&call], options.clone()).collect_results().await);
+    results.extend(kit.run_with([&call], options.clone().spawned()).collect_results().await);
+    results
+}
+
+#[tokio::test]
+async fn text_beyond_256_kib_is_truncated_by_default_and_the_application_gets_all_of_it() {
+    for (size, expected) in [
+        (DEFAULT, format!("x*{DEFAULT}")),
+        (DEFAULT + 1, format!("x*{DEFAULT} | [truncated: the first 262144 of 262145 bytes are shown]")),
+    ] {
+        for result in uncapped_ways(&giving("x".repeat(size)), &RunOptions::new()).await {
+            assert_eq!(shown(&result), expected);
+            assert_eq!(result.decode::<String>().unwrap().len(), size);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_failure_beyond_256_kib_is_truncated_by_default() {
+    let failing = failing(ToolFailure::new(FailureKind::ToolFailed, "w".repeat(DEFAULT + 1)).details(json!([1])));
+    for result in uncapped_ways(&failing, &RunOptions::new()).await {
+        let expected =
+            "tool_failed: w*262144 [truncated: the first 262144 of 262145 bytes are shown; the details are omitted]";
+        assert_eq!(shown(&result), expected);
+    }
+}
+
+/// Images, audio, files and binary resources are no text: the default keeps them whole, beside text that is cut.
+#[tokio::test]
+async fn media_do_not_count_towards_the_default_cap() {
+    let data = || MediaData::Base64("A".repeat(2 * DEFAULT));
+    let blob =
+        serde_json::from_value(json!({"type": "resource", "uri": "a:b", "contents": {"blob": "A".repeat(DEFAULT)}}));
+    let parts = vec![
+        ContentPart::image("image/png", data()),
+        ContentPart::audio("audio/wav", data()),
+        ContentPart::file("application/pdf", data()),
+        blob.unwrap(),
+        text("x", DEFAULT),
+    ];
+    let all = format!("image | image | image | image | x*{DEFAULT}");
+    for result in uncapped_ways(&giving_parts(parts.clone()), &RunOptions::new()).await {
+        assert_eq!(shown(&result), all);
+    }
+    let longer = giving_parts(parts.into_iter().chain([text("y", 7)]).collect());
+    for result in uncapped_ways(&longer, &RunOptions::new()).await {
+        let note = "[truncated: 262144 of 262151 bytes are shown; 1 of 6 parts are omitted]";
+        assert_eq!(shown(&result), format!("{all} | {note}"));
+    }
+    let resource: ContentPart =
+        serde_json::from_value(json!({"type": "resource", "uri": "a:b", "contents": {"text": "t".repeat(DEFAULT)}}))
+            .unwrap();
+    for result in uncapped_ways(&giving_parts(vec![resource]), &RunOptions::new()).await {
+        assert!(shown(&result).contains("1 of 1 parts are omitted"), "the text of a resource counts");
+    }
+}
+
+/// A tool or a run that sets a cap replaces the default, with a larger one and with none.
+#[tokio::test]
+async fn a_set_cap_replaces_the_default() {
+    let size = DEFAULT + 100;
+    let large = || cap(DEFAULT + 50, OnOverflow::Truncate);
+    let giving = giving("x".repeat(size));
+    let whole = format!("x*{size}");
+    let cut = format!("x*{} | [truncated: the first {} of {size} bytes are shown]", DEFAULT + 50, DEFAULT + 50);
+    for (of_tool, of_run, expected) in [
+        (None, Some(OutputCap::unlimited()), &whole),
+        (Some(OutputCap::unlimited()), None, &whole),
+        (Some(OutputCap::unlimited()), Some(OutputCap::unlimited()), &whole),
+        (None, Some(large()), &cut),
+        (Some(large()), None, &cut),
+        (Some(large()), Some(OutputCap::unlimited()), &cut),
+        (Some(OutputCap::unlimited()), Some(large()), &cut),
+    ] {
+        let limits = of_tool.into_iter().fold(ExecutionLimits::new(), ExecutionLimits::output_cap);
+        let options = of_run.into_iter().fold(RunOptions::new(), RunOptions::output_cap);
+        for result in uncapped_ways(&giving.with_limits(limits).unwrap(), &options).await {
+            assert_eq!(&shown(&result), expected, "{of_tool:?} {of_run:?}");
+        }
+    }
+}
+
+/// An answer of a person in the tool's place is an output as well.
+#[tokio::test]
+async fn an_answer_of_a_person_is_capped_by_default() {
+    let gated = giving("x".to_owned()).set_needs_approval(ApprovalPolicy::always()).unwrap();
+    let answer = |request: ApprovalRequest, _: Cx| std::future::ready(request.answer(json!("p".repeat(DEFAULT + 1))));
+    for result in uncapped_ways(&gated, &RunOptions::new().approvals(answer)).await {
+        assert_eq!(shown(&result), format!("p*{DEFAULT} | [truncated: the first 262144 of 262145 bytes are shown]"));
+    }
+}

@@ -365,7 +365,7 @@ async fn a_gated_call_is_denied_without_an_approver() {
     let policies = [
         ApprovalPolicy::always(),
         ApprovalPolicy::when(|q: Query, _| async move { q.query == "x" }),
-        ApprovalPolicy::try_when(|_: Query, _| async { Err::<bool, _>("policy server is down") }),
+        ApprovalPolicy::when(|_: Query, _| async { Err::<bool, _>("policy server is down") }),
         ApprovalPolicy::when(|_: u8, _| async { false }),
     ];
     for policy in policies {

@@ -155,7 +155,10 @@ impl Expansion {
     fn tool_type_impl(&self) -> TokenStream {
         let (krate, type_name, tool_name) = (self.options.krate.at(self.place()), &self.type_name, &self.tool_name);
         let params = self.params();
-        let services = self.inputs.services();
+        let services = self.inputs.services().map(|(marker, service)| {
+            let marker = Ident::new(marker, self.place());
+            quote_spanned!(self.place()=> #krate::macro_support::#marker<#service>)
+        });
         let description = self.description().map(|text| quote!(.describe(#text)));
         let steps = &self.options.steps;
         let [success, failure] = ["Success", "Failure"].map(|outcome| {
@@ -170,7 +173,7 @@ impl Expansion {
                 type Params = #params;
                 #success
                 #failure
-                type Services = (#(#krate::macro_support::Needs<#services>,)*);
+                type Services = (#(#services,)*);
 
                 fn definition(builder: #krate::macro_support::BuilderOf<Self>) -> #krate::macro_support::BuilderOf<Self> {
                     builder #description #(#steps)*
@@ -201,7 +204,9 @@ impl Expansion {
             }
             ArgumentSource::Params => quote!(#params),
             ArgumentSource::Context => quote!(&#cx),
-            ArgumentSource::Service(service) => quote!(#cx.service::<#service>()?),
+            ArgumentSource::Service(service) | ArgumentSource::RunService(service) => {
+                quote!(#cx.service::<#service>()?)
+            }
         });
         let function = &self.callee;
         let wait = self.is_async.then(|| quote!(.await));

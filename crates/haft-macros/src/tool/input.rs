@@ -30,6 +30,8 @@ pub(crate) enum ArgumentSource {
     Context,
     /// A service of this type.
     Service(Box<Type>),
+    /// A service of this type that each run provides.
+    RunService(Box<Type>),
 }
 
 impl Inputs {
@@ -56,16 +58,17 @@ impl Inputs {
     /// Returns all types, to be changed.
     fn types_mut(&mut self) -> impl Iterator<Item = &mut Type> {
         let services = self.sources.iter_mut().filter_map(|source| match source {
-            ArgumentSource::Service(service) => Some(&mut **service),
+            ArgumentSource::Service(service) | ArgumentSource::RunService(service) => Some(&mut **service),
             ArgumentSource::Field(_) | ArgumentSource::Params | ArgumentSource::Context => None,
         });
         services.chain(self.fields.iter_mut().map(|field| &mut field.ty)).chain(&mut self.own_type)
     }
 
-    /// Returns the types of the services, in order.
-    pub(crate) fn services(&self) -> impl Iterator<Item = &Type> {
+    /// Returns the types of the services, in order, each with the marker of who provides it.
+    pub(crate) fn services(&self) -> impl Iterator<Item = (&'static str, &Type)> {
         self.sources.iter().filter_map(|source| match source {
-            ArgumentSource::Service(service) => Some(&**service),
+            ArgumentSource::Service(service) => Some(("Needs", &**service)),
+            ArgumentSource::RunService(service) => Some(("PerRun", &**service)),
             ArgumentSource::Field(_) | ArgumentSource::Params | ArgumentSource::Context => None,
         })
     }
@@ -116,11 +119,15 @@ impl Inputs {
         mark: &Attribute,
         diagnostics: &mut Diagnostics,
     ) {
-        check_bare(mark, "#[service]", diagnostics);
+        let is_of_run = is_of_run(mark, diagnostics);
         marks.reject_field_attributes("a service", diagnostics);
         let Type::Reference(reference) = bare(&parameter.ty) else {
             let ty = &parameter.ty;
             let message = match optional(ty) {
+                Some(inner) if is_of_run => format!(
+                    "a service is never optional, a run without it starts nothing: write `&{}`",
+                    spelled(referent(inner))
+                ),
                 Some(inner) => format!(
                     "a service is never optional, a toolkit without it doesn't compile: write `&{}`",
                     spelled(referent(inner))
@@ -137,7 +144,12 @@ impl Inputs {
         } else if reference.lifetime.is_some() {
             diagnostics.reject(reference, format!("a service is borrowed for one call: write `&{elem}`"));
         }
-        self.sources.push(ArgumentSource::Service(Box::new(bare(&reference.elem).clone())));
+        let service = Box::new(bare(&reference.elem).clone());
+        self.sources.push(if is_of_run {
+            ArgumentSource::RunService(service)
+        } else {
+            ArgumentSource::Service(service)
+        });
         if self.services().count() == MOST_SERVICES + 1 {
             let message = format!("a tool takes at most {MOST_SERVICES} services: put some of them into one struct");
             diagnostics.reject(parameter, message);
@@ -225,6 +237,20 @@ fn is_context(ty: &Type) -> bool {
     path.path.segments.last().is_some_and(|segment| segment.ident == "Cx" && segment.arguments.is_empty())
 }
 
+/// Reads `#[service]` and `#[service(run)]`. Returns whether each run provides the service.
+fn is_of_run(mark: &Attribute, diagnostics: &mut Diagnostics) -> bool {
+    match &mark.meta {
+        Meta::Path(_) => false,
+        Meta::List(list) if list.tokens.to_string() == "run" => true,
+        Meta::List(_) | Meta::NameValue(_) => {
+            let message = "write `#[service]` for a service of the toolkit's state, or `#[service(run)]` for one that \
+                           each run provides";
+            diagnostics.reject(mark, message);
+            false
+        }
+    }
+}
+
 fn check_bare(mark: &Attribute, form: &str, diagnostics: &mut Diagnostics) {
     if !matches!(mark.meta, Meta::Path(_)) {
         diagnostics.reject(mark, format!("this attribute takes no arguments here: write `{form}`"));
@@ -269,10 +295,29 @@ mod tests {
                 ArgumentSource::Field(1)
             ]
         ));
-        let services: Vec<_> = inputs.services().map(spelled).collect();
+        let services: Vec<_> = inputs.services().map(|(_, service)| spelled(service)).collect();
         assert_eq!(services, ["Key", "dyn Clock + Send"]);
         assert_eq!(inputs.fields[0].name, "a");
         assert!(!left.contains('#') && left.starts_with("mut a"), "{left}");
+    }
+
+    #[test]
+    fn a_service_of_the_run_is_marked() {
+        let (inputs, left, faults) = take(quote! {
+            fn f(#[service(run)] db: &TenantDb, #[service] key: &Key, #[service(run)] clock: &dyn Clock) {}
+        });
+        assert!(faults.is_empty() && !left.contains('#'), "{faults:?} {left}");
+        let services: Vec<_> =
+            inputs.services().map(|(marker, service)| format!("{marker}<{}>", spelled(service))).collect();
+        assert_eq!(services, ["PerRun<TenantDb>", "Needs<Key>", "PerRun<dyn Clock>"]);
+        for wrong in [quote!((runs)), quote!((run, run)), quote!(()), quote!( = "run")] {
+            let fault = only_fault(quote!(fn f(#[service #wrong] a: &Key) {}));
+            assert!(fault.contains("`#[service(run)]`"), "{fault}");
+        }
+        let fault = only_fault(quote!(
+            fn f(#[service(run)] a: Option<&Key>) {}
+        ));
+        assert!(fault.contains("a run without it starts nothing") && fault.ends_with("write `&Key`"), "{fault}");
     }
 
     #[test]

@@ -47,8 +47,17 @@ pub(crate) struct DeclaredTypes {
 }
 
 /// The arguments that concern the run of a handler.
-const EXECUTION: [&str; 8] =
-    ["blocking", "failure_mode", "timeout", "idle_timeout", "concurrency", "emit_buffer", "output_cap", "overflow"];
+const EXECUTION: [&str; 9] = [
+    "blocking",
+    "failure_mode",
+    "timeout",
+    "idle_timeout",
+    "concurrency",
+    "emit_buffer",
+    "output_cap",
+    "overflow",
+    "emits",
+];
 
 /// The arguments that declare a type.
 const TYPES: [&str; 3] = ["params", "success", "failure"];

@@ -72,6 +72,7 @@ fn output_cap(
     krate: &CratePath,
     diagnostics: &mut Diagnostics,
 ) -> Option<TokenStream> {
+    const FORM: &str = "`output_cap = 65536`, in bytes, or `output_cap = \"unlimited\"`";
     let rule = overflow.as_ref().map(|overflow| overflow.choice(&[("fail", "Fail"), ("truncate", "Truncate")]));
     let rule = rule.and_then(|rule| diagnostics.keep(rule));
     let Some(cap) = cap else {
@@ -81,8 +82,20 @@ fn output_cap(
         }
         return None;
     };
-    let value = cap.assigned::<Expr>("`output_cap = 65536`, in bytes");
-    let bytes = diagnostics.keep(value.and_then(|value| non_zero(&value)))?;
+    let value = diagnostics.keep(cap.assigned::<Expr>(FORM))?;
+    match (text_of(&value).as_deref(), &overflow) {
+        (Some("unlimited"), None) => return Some(quote!(.output_cap(#krate::macro_support::OutputCap::unlimited()))),
+        (Some("unlimited"), Some(overflow)) => {
+            diagnostics.reject(&overflow.name, "no result exceeds an unlimited cap: leave out `overflow`");
+            return None;
+        }
+        (Some(_), _) => {
+            diagnostics.add(cap.form(FORM));
+            return None;
+        }
+        (None, _) => {}
+    }
+    let bytes = diagnostics.keep(non_zero(&value))?;
     let rule = rule.map(|rule| {
         let rule = syn::Ident::new(rule, cap.span());
         quote!(.on_overflow(#krate::macro_support::OnOverflow::#rule))
@@ -178,6 +191,14 @@ mod tests {
     fn a_duration_shows_its_form() {
         assert!(fault(quote!(timeout = 5)).contains("write `timeout = \"5s\"`"));
         assert!(fault(quote!(idle_timeout)).contains("\"500ms\", \"5s\" or \"2m\""));
+    }
+
+    #[test]
+    fn a_cap_may_be_unlimited() {
+        let text = limits(quote!(output_cap = "unlimited")).unwrap();
+        assert!(text.contains("OutputCap :: unlimited ()"), "{text}");
+        assert!(fault(quote!(output_cap = "none")).contains("output_cap = \"unlimited\""));
+        assert!(fault(quote!(output_cap = "unlimited", overflow = "fail")).contains("leave out `overflow`"));
     }
 
     #[test]

@@ -29,6 +29,8 @@ const KNOWN: KnownArguments = KnownArguments {
         "annotate",
         "example",
         "approval",
+        "refine",
+        "to_model",
         "failure_mode",
         "timeout",
         "idle_timeout",
@@ -51,6 +53,11 @@ const KNOWN: KnownArguments = KnownArguments {
     repeatable: &["annotate", "example"],
 };
 
+const REFINE_FORM: &str = "`refine = function`: the path of an `async fn` or a closure that takes the parameters and a \
+                           `Cx`, and returns a `Result` of the parameters";
+const TO_MODEL_FORM: &str = "`to_model = function`: the path of a function or a closure that takes a reference to the \
+                             success value, and returns content parts";
+
 /// The hints and their annotations.
 const HINTS: [(&str, &str); 5] = [
     ("readonly", "Readonly"),
@@ -72,6 +79,8 @@ pub(crate) struct ToolOptions {
     pub(crate) emits: Option<Type>,
     pub(crate) kind: KindOptions,
     pub(crate) types: DeclaredTypes,
+    /// The argument `refine`, which requires parameters.
+    pub(crate) refine: Option<Ident>,
     /// Calls on the builder, in order: `.title("…")`, `.annotate(…)`.
     pub(crate) steps: Vec<TokenStream>,
 }
@@ -107,6 +116,16 @@ impl ToolOptions {
             Ok(quote!(.example(#example)))
         }));
         steps.extend(reader.value("approval", |argument| approval(argument, &krate)));
+        let mut refine = None;
+        steps.extend(reader.value("refine", |argument| {
+            let value: Expr = argument.assigned(REFINE_FORM)?;
+            refine = Some(argument.name.clone());
+            Ok(quote!(.refine::<<Self as #krate::macro_support::ToolType>::Params, _, _, _>(#value)))
+        }));
+        steps.extend(reader.value("to_model", |argument| {
+            let value: Expr = argument.assigned(TO_MODEL_FORM)?;
+            Ok(quote!(.to_model_output::<<Self as #krate::macro_support::ToolType>::Success, _>(#value)))
+        }));
         steps.extend(reader.value("failure_mode", |argument| {
             let mode = argument.choice(&[("error", "Error"), ("return", "Return")])?;
             let mode = Ident::new(mode, argument.span());
@@ -114,7 +133,7 @@ impl ToolOptions {
         }));
         steps.extend(emits.as_ref().map(|ty| quote!(.emits::<#ty>())));
         steps.extend(limit::read(&mut arguments, &krate, diagnostics));
-        Self { krate, name, description, type_name, blocking, emits, kind, types, steps }
+        Self { krate, name, description, type_name, blocking, emits, kind, types, refine, steps }
     }
 }
 
@@ -190,7 +209,7 @@ fn approval(argument: &Argument, krate: &CratePath) -> syn::Result<TokenStream> 
     let value: Expr = argument.assigned(FORM)?;
     let policy = match &value {
         Expr::Path(_) | Expr::Closure(_) => {
-            quote!(#krate::macro_support::ApprovalPolicy::when::<<Self as #krate::macro_support::ToolType>::Params, _, _>(#value))
+            quote!(#krate::macro_support::ApprovalPolicy::when::<<Self as #krate::macro_support::ToolType>::Params, _, _, _>(#value))
         }
         Expr::Lit(_) => match string_literal(&value).map(LitStr::value).as_deref() {
             Some("always") => quote!(#krate::macro_support::ApprovalPolicy::always()),
@@ -237,7 +256,7 @@ mod tests {
     #[test]
     fn a_function_decides_on_approval_and_a_call_gives_the_policy() {
         let when = quote!(
-            ::haft::macro_support::ApprovalPolicy::when::<<Self as ::haft::macro_support::ToolType>::Params, _, _>
+            ::haft::macro_support::ApprovalPolicy::when::<<Self as ::haft::macro_support::ToolType>::Params, _, _, _>
         )
         .to_string();
         assert!(steps(quote!(approval = |p, _| ready(p.dangerous))).contains(&when));
@@ -246,6 +265,17 @@ mod tests {
         assert!(steps(quote!(approval = "always")).contains("always ()"));
         assert!(only_fault(quote!(approval = "sometimes")).contains("\"always\""));
         assert!(only_fault(quote!(approval)).contains("\"always\""));
+    }
+
+    #[test]
+    fn functions_refine_arguments_and_render_results() {
+        let text = steps(quote!(refine = city::normalise, to_model = |rows: &u32| parts(rows)));
+        let params = quote!(.refine::<<Self as ::haft::macro_support::ToolType>::Params, _, _, _>(city::normalise));
+        assert!(text.contains(&params.to_string()), "{text}");
+        let success = quote!(.to_model_output::<<Self as ::haft::macro_support::ToolType>::Success, _>);
+        assert!(text.contains(&success.to_string()), "{text}");
+        assert!(only_fault(quote!(refine)).contains("`refine = function`"));
+        assert!(only_fault(quote!(to_model("x"))).contains("`to_model = function`"));
     }
 
     #[test]

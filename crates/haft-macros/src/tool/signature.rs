@@ -20,7 +20,7 @@ pub(crate) fn check(function: &ToolFunction<'_>, blocking: bool, diagnostics: &m
         Some(FnArg::Receiver(receiver)) if function.owner.is_some() => check_receiver(receiver, diagnostics),
         Some(FnArg::Receiver(receiver)) => diagnostics.reject(receiver, METHOD),
         _ if function.owner.is_none() && mentions(signature.to_token_stream(), "Self") => {
-            diagnostics.reject(signature, METHOD)
+            diagnostics.reject(signature, METHOD);
         }
         _ => {}
     }

@@ -20,5 +20,6 @@ mod source_003;
 mod tool_calls_derive;
 mod tool_macro;
 mod tool_options;
+mod tool_steps;
 mod toolkit_macro;
 mod typed_calls;

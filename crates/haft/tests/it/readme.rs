@@ -36,6 +36,18 @@ fn get_weather(city: String) -> String {
     city
 }
 
+/// Counts the tenant's orders.
+#[tool(to_model = |count: &usize| [haft::conversation::ContentPart::text(format!("{count} orders"))])]
+fn count_orders(#[service(run)] _key: &Key) -> usize {
+    0
+}
+
+/// Squares a number.
+#[tool(refine = |square: Square, _cx: Cx| async move { Ok::<_, haft::schema::Issue>(square) })]
+fn square(number: u32) -> u32 {
+    number * number
+}
+
 /// Closed and gated.
 #[tool(approval = "always")]
 fn pay(order: Order) -> u64 {
@@ -65,7 +77,7 @@ type Done = Result<(), Box<dyn std::error::Error>>;
 
 #[expect(dead_code, reason = "it is enough that it compiles")]
 async fn running(calls: &[ToolCall], options: RunOptions, definitions: Vec<Tool>) -> Done {
-    let kit: Toolkit = toolkit![GetWeather, Pay];
+    let kit: Toolkit = toolkit![GetWeather, Pay, CountOrders, Square];
     kit.ensure_runnable()?;
     let (listed, all) = (Dispatch::list(&kit, &options), kit.descriptors());
     assert!(listed.len() <= all.len());

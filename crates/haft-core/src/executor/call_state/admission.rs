@@ -42,7 +42,7 @@ impl CallState {
         self.ask_permits(0, tool_index, cx, call, step_cx)
     }
 
-    /// Reads and checks the arguments, and determines whether a permit or a policy has to see them.
+    /// Refines the arguments if the tool does that, and reads them.
     pub(super) fn prepare(
         &mut self,
         tool_index: usize,
@@ -54,6 +54,23 @@ impl CallState {
         if let Some(problems) = step_cx.problems.filter(|_| tool.requires_handler()) {
             return Err(broken(problems.clone()));
         }
+        match tool.refine() {
+            Some(refine) if tool.execution(call) == Execution::Handler => {
+                self.start_refining(refine, tool_index, cx, call, step_cx)
+            }
+            Some(_) | None => self.read_arguments(tool_index, cx, call, step_cx),
+        }
+    }
+
+    /// Reads and checks the arguments, and determines whether a permit or a policy has to see them.
+    pub(super) fn read_arguments(
+        &mut self,
+        tool_index: usize,
+        cx: Cx,
+        call: &ToolCall,
+        step_cx: StepCx<'_>,
+    ) -> Result<Transition, ToolFailure> {
+        let tool = step_cx.tool(tool_index);
         let is_gated = self.is_gated(tool, step_cx);
         let is_checked = is_gated || !step_cx.options.permits.is_empty();
         match tool.execution(call) {
@@ -69,7 +86,7 @@ impl CallState {
                 let checked_cx = is_checked.then(|| cx.clone());
                 let prepared = prepare_isolated(|| tool.prepare_found(call, cx));
                 let mut prepared = prepared.map_err(|failure| self.unreadable(*failure))?;
-                self.repairs = prepared.take_repairs();
+                self.repairs.append(&mut prepared.take_repairs());
                 if is_gated {
                     prepared.bind_arguments();
                 }

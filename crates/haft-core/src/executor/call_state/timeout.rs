@@ -1,13 +1,18 @@
-//! The timeouts of one running handler.
+//! The timeouts of one running handler, or of the refine step before it.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::{CallPhase, CallState};
+use crate::executor::execute::internal_error;
 use crate::executor::option::RunOptions;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::tool::ExecutionLimits;
+
+/// The message to the model about an approval request that was not answered in time.
+const NOT_ANSWERED_IN_TIME: &str = "this call requires approval, and the approval request timed out";
 
 /// The shortest timeout: even one of zero lets a handler be polled.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -63,6 +68,66 @@ impl Timeouts {
             (None, _) => FailureKind::TimedOut.default_message().to_owned(),
         };
         ToolFailure::new(FailureKind::TimedOut, message)
+    }
+}
+
+/// Deadlines. Time counts while arguments are refined, while a verdict is awaited and while a handler runs.
+impl CallState {
+    /// Returns the moment at which the call times out in its current phase, if there is one.
+    pub(in crate::executor) fn due(&self) -> Option<Instant> {
+        match &self.phase {
+            CallPhase::Running { timeouts, .. } => timeouts.as_ref().and_then(|timeouts| timeouts.due()),
+            CallPhase::Refining(refining) => refining.timeouts.as_ref().and_then(|timeouts| timeouts.due()),
+            CallPhase::AwaitingVerdict(awaiting) => awaiting.expires,
+            CallPhase::New
+            | CallPhase::Permitting(_)
+            | CallPhase::Deciding { .. }
+            | CallPhase::Resolved(_)
+            | CallPhase::Cleared { .. }
+            | CallPhase::Held { .. }
+            | CallPhase::WaitingForSlot { .. }
+            | CallPhase::Finished { .. }
+            | CallPhase::Answered => None,
+        }
+    }
+
+    /// Reports whether the handler runs and only its idle timeout has passed.
+    pub(in crate::executor) fn is_only_idle(&self, now: Instant) -> bool {
+        matches!(&self.phase, CallPhase::Running { timeouts: Some(timeouts), .. } if timeouts.is_only_idle(now))
+    }
+
+    /// Restarts the idle timeout: the call showed activity.
+    pub(in crate::executor) fn touch(&mut self, at: Instant) {
+        let timeouts = match &mut self.phase {
+            CallPhase::Running { timeouts, .. } => timeouts,
+            CallPhase::Refining(refining) => &mut refining.timeouts,
+            _ => return,
+        };
+        if let Some(timeouts) = timeouts {
+            timeouts.touch(at);
+        }
+    }
+
+    /// Returns the failure of a call that has timed out.
+    pub(in crate::executor) fn timed_out(&self, now: Instant) -> ToolFailure {
+        let timeouts = match &self.phase {
+            CallPhase::Running { timeouts, .. } => timeouts,
+            CallPhase::Refining(refining) => &refining.timeouts,
+            CallPhase::AwaitingVerdict(_) => return ToolFailure::new(FailureKind::Cancelled, NOT_ANSWERED_IN_TIME),
+            CallPhase::New
+            | CallPhase::Permitting(_)
+            | CallPhase::Deciding { .. }
+            | CallPhase::Resolved(_)
+            | CallPhase::Cleared { .. }
+            | CallPhase::Held { .. }
+            | CallPhase::WaitingForSlot { .. }
+            | CallPhase::Finished { .. }
+            | CallPhase::Answered => &None,
+        };
+        match timeouts {
+            Some(timeouts) => timeouts.failure(now),
+            None => internal_error("a call timed out that has no deadline"),
+        }
     }
 }
 

@@ -77,10 +77,7 @@ impl CallState {
             Ruling::Answered(value) => {
                 let answer = Outcome::Ok(ToolOutput::new(value));
                 let cap = output_cap(step_cx.tool(tool), step_cx.options);
-                CallPhase::Resolved(Box::new(match cap {
-                    Some(cap) => cap_outcome(answer, cap),
-                    None => answer,
-                }))
+                CallPhase::Resolved(Box::new(cap_outcome(answer, cap)))
             }
             Ruling::Edited { arguments, .. } => {
                 edited = Some(arguments);

@@ -308,6 +308,11 @@ impl Run {
                     return;
                 }
                 Advance::Moved => {}
+                Advance::Refining => {
+                    if let Some(due) = call_state.due() {
+                        self.timer.add(due, Due::Call(index));
+                    }
+                }
                 Advance::ApprovalRequested(request) => {
                     if let Some(due) = call_state.due() {
                         self.timer.add(due, Due::Call(index));

@@ -92,7 +92,7 @@ fn large() -> ApprovalPolicy {
 }
 
 fn failing() -> ApprovalPolicy {
-    ApprovalPolicy::try_when(|_: Params, _| async { Err::<bool, _>("out of order") })
+    ApprovalPolicy::when(|_: Params, _| async { Err::<bool, _>("out of order") })
 }
 
 impl Seen {

@@ -245,11 +245,11 @@ table! {
         .fails(Denied).saying(&["approval"]).having_run(0);
     policy_of_the_run: |ran| of(plain(ran)).given(|run| run.policy(asking_for("plain")))
         .fails(Denied).having_run(0);
-    policy_that_fails: |ran| of(plain(ran).set_needs_approval(ApprovalPolicy::try_when(
+    policy_that_fails: |ran| of(plain(ran).set_needs_approval(ApprovalPolicy::when(
             |_: Value, _| async { Err::<bool, _>(secret_error()) })).unwrap())
         .fails(Denied).hiding_its_cause().having_run(0);
     policy_that_panics: |ran| of(plain(ran).set_needs_approval(ApprovalPolicy::when(
-            |_: Value, _| async { explode() })).unwrap())
+            |_: Value, _| async { explode::<bool>() })).unwrap())
         .fails(Denied).hiding_its_cause().having_run(0);
     policy_that_panics_at_once: |ran| of(plain(ran).set_needs_approval(ApprovalPolicy::when(
             |_: Value, _| -> Ready<bool> { explode() })).unwrap())

@@ -168,7 +168,7 @@ fn options(has: Has<'_>, seen: &Arc<Mutex<Vec<bool>>>) -> RunOptions {
             let _ = &approver;
             async move { request.approve() }
         })
-        .policy(ApprovalPolicy::try_when(move |_: Value, _| {
+        .policy(ApprovalPolicy::when(move |_: Value, _| {
             let _ = &policy;
             async { Ok::<_, ToolFailure>(false) }
         }))

@@ -50,7 +50,7 @@ pub(super) async fn permits(messages: &mut Messages) {
 pub(super) async fn denials(messages: &mut Messages) {
     messages.section("Approvals");
     messages.failure("no approver configured", &failed(pay(), "5").await);
-    let undecided = paying(ApprovalPolicy::try_when(|_: u64, _| async { Err::<bool, _>("secret") }));
+    let undecided = paying(ApprovalPolicy::when(|_: u64, _| async { Err::<bool, _>("secret") }));
     messages.failure("the policy fails, and no approver is configured", &failed(undecided, "5").await);
     let denied = answered(|request: ApprovalRequest, _| async move { request.deny("too expensive") }).await;
     messages.failure("denied with a reason", &denied);

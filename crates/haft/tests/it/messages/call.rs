@@ -196,7 +196,7 @@ pub(super) async fn causes(messages: &mut Messages) {
     let ruled = |_: &Tool, _: &ToolCall, _: &Cx| Permission::denied("not now").by_rule("office-hours");
     let ruled = failed_with(named("search"), "", RunOptions::new().permit(ruled)).await;
     messages.caused("denied by a rule of a permit", &ruled);
-    let policy = ApprovalPolicy::try_when(|(), _| async { Err::<bool, _>("no session") });
+    let policy = ApprovalPolicy::when(|(), _| async { Err::<bool, _>("no session") });
     let asking = Tool::new("pay").needs_approval(policy).handler(|(), _cx| async {}).unwrap();
     messages.caused("the approval policy failed", &failed(asking, "").await);
     let decoded = ToolResult::ok(&ToolCall::new("c1", "add", ""), serde_json::json!("three")).decode::<u8>();
