@@ -82,7 +82,7 @@ impl Tool {
             false => match reported.checked_by(self.success()) {
                 Ok(value) => Outcome::Ok(ToolOutput::rendered(value, parts)),
                 Err(issues) => invalid_output(issues).started().into(),
-            }
+            },
         });
         let outcome = outcome.unwrap_or_else(|panicked| ToolFailure::from(panicked).started().into());
         ToolResult::named(self.shared_name().clone(), call, outcome)

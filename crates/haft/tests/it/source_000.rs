@@ -12,7 +12,7 @@ use haft::JsonSchema;
 use haft::approval::ApprovalPolicy;
 use haft::middleware::{Next, Request};
 use haft::run::{RunOptions, ToolCall};
-use haft::schema::{Schema, Validation};
+use haft::schema::{Issue, Schema, Validation};
 use haft::tool::{Cx, DefinitionError, Failure, FailureMode, HandlerError, NoFailure, Tool, ToolType};
 use haft::toolkit::{Services, SharedToolkit, ToolSource, Toolkit};
 use serde::{Deserialize, Serialize};
@@ -214,7 +214,7 @@ fn the_parameters_report_whether_they_were_given_as_json() {
 /// Without a type of its own the policy reads the arguments as any value.
 #[tokio::test]
 async fn a_policy_of_a_dynamic_tool_reads_any_value() {
-    let policy = ApprovalPolicy::when(|arguments: Value, _cx| async move { arguments["query"] == "secrets" });
+    let policy = ApprovalPolicy::when(|arguments: Value, _cx| arguments["query"] == "secrets");
     let tool = Tool::dynamic("search")
         .params_json(query_schema())
         .needs_approval(policy)
@@ -280,6 +280,29 @@ async fn without_validation_the_handler_gets_the_parsed_json() {
     }
     let broken = ToolCall::new("c1", "echo", "{\"query\":");
     assert_eq!(failure(&Toolkit::from_iter([echo]).run_call(&broken).await).0, "input_validation_error");
+}
+
+// 7: a function that validates.
+
+/// The function may wait, rejects what it does not accept, and its result is what the handler gets.
+#[tokio::test]
+async fn an_asynchronous_function_validates_and_transforms() {
+    let search = Tool::dynamic("search")
+        .params_json(query_schema())
+        .refine(|arguments: Value, _cx: Cx| async move {
+            tokio::task::yield_now().await;
+            match arguments["query"].as_str() {
+                Some("") | None => Err(Issue::new("/query", "refine", "must not be empty")),
+                Some(query) => Ok(json!({"query": query.to_lowercase()})),
+            }
+        })
+        .handler(|arguments: Value, _cx| async move { arguments })
+        .unwrap();
+    assert_eq!(value(&run(&search, json!({"query": "RUST"})).await), json!({"query": "rust"}));
+    let rejected = run(&search, json!({"query": ""})).await;
+    let (kind, message) = failure(&rejected);
+    assert_eq!((kind, message), ("input_validation_error", "/query: must not be empty"));
+    assert!(!rejected.failure().unwrap().started);
 }
 
 // 8.1: tools of a server.

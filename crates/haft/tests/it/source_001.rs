@@ -132,6 +132,14 @@ async fn a_policy_may_wait_before_it_decides_on_any_type() {
     assert_eq!(failure(&run(&tool, json!([{"code": "1"}, {"bash": "rm"}])).await).0, "denied");
 }
 
+#[tokio::test]
+async fn a_policy_may_return_a_plain_boolean() {
+    let policy = ApprovalPolicy::when(|code: Code, _cx| matches!(code, Code::Bash { .. }));
+    let tool = Tool::new("t").needs_approval(policy).handler(|_: Code, _cx| async { "ran" }).unwrap();
+    assert_eq!(value(&run(&tool, json!({"code": "1"})).await), json!("ran"));
+    assert_eq!(failure(&run(&tool, json!({"bash": "rm"})).await).0, "denied");
+}
+
 // 3.1 E: the options of a local tool.
 
 struct Clock;

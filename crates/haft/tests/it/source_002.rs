@@ -241,23 +241,24 @@ async fn an_approval_function_gets_parameters_call_and_conversation() {
     assert_eq!(*seen.lock().unwrap(), [(10, "c1".to_owned(), 1), (11, "c2".to_owned(), 1)]);
 }
 
-/// A service that only a request can provide is required of every run.
+/// A service that only a request can provide is required of every run; the toolkit's own does not count.
 #[tokio::test]
 async fn an_added_dependency_is_required_of_each_run() {
     struct Tenant(&'static str);
     let tool = Tool::new("whoami")
         .try_handler_mixed(|(), cx: Cx| async move { Ok::<_, HandlerError>(cx.service::<Tenant>()?.0) })
         .unwrap();
-    let asking = tool.add_dependency::<Tenant>().unwrap();
+    let asking = tool.add_run_dependency::<Tenant>().unwrap();
     assert!(tool.dependencies().is_empty(), "the original is unchanged");
-    let kit: Toolkit = Toolkit::from_iter([asking]);
+    let kit: Toolkit = Toolkit::from_iter([asking]).with_services(Services::new().with(Tenant("everybody")));
     let call = [ToolCall::new("c1", "whoami", "")];
     let without = kit.run(&call).collect_results().await;
     assert!(
         matches!(without[0].failure(), Some(failure) if failure.kind == FailureKind::ExecutionError && !failure.started)
     );
     for tenant in ["ana", "bob"] {
-        let options = RunOptions::new().services(Services::new().with(Tenant(tenant)));
+        let options = RunOptions::new().service(Tenant(tenant));
+        kit.ensure_runnable_with(&options).unwrap();
         assert_eq!(value(&kit.run_with(&call, options).collect_results().await[0]), json!(tenant));
     }
 }

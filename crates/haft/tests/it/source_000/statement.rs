@@ -183,7 +183,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "7",
         "option B: the function may wait, and its result is what the handler gets",
-        not_tested("needs `refine`, which issue 13 adds"),
+        shown_by("haft::source_000::an_asynchronous_function_validates_and_transforms"),
     ),
     says("7", "option C: the JSON Schema is validated", shown_by(ENFORCED)),
     says("7", "option A is the default for now", departs("raw JSON Schema is not validated", ENFORCED)),

@@ -70,7 +70,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "3.1 C",
         "an approval function may return a plain boolean",
-        not_tested("needs policies that return a bool, which issue 13 adds"),
+        shown_by("haft::source_001::a_policy_may_return_a_plain_boolean"),
     ),
     says(
         "3.1 C",

@@ -173,7 +173,7 @@ fn models<T: Handle>(rows: &mut Vec<Row>) {
         "Tool.failureSchema" => value [Tool::failure];
         "Tool.annotations" => value [Tool::annotations];
         "Tool.needsApproval" => value [Tool::approval];
-        "Tool.addDependency" => value [Tool::add_dependency::<Cx>];
+        "Tool.addDependency" => value [Tool::add_run_dependency::<Cx>];
         "Tool.setSuccess" => value [Tool::set_success];
         "Tool.setFailure" => value [Tool::set_failure];
         "Tool.setParameters" => value [Tool::set_parameters];

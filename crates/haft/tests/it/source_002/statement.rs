@@ -286,7 +286,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "NeedsApprovalFunction",
         "it may return a plain boolean",
-        not_tested("needs policies that return a bool, which issue 13 adds"),
+        shown_by("haft::source_001::a_policy_may_return_a_plain_boolean"),
     ),
     says(
         "NeedsApprovalFunction",
