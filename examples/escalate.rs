@@ -71,7 +71,7 @@ async fn main() -> anyhow::Result<()> {
     let (mut signals, mut outputs) = (Vec::new(), Vec::new());
     while let Some(event) = run.next().await {
         match event {
-            LoopEvent::TurnStarted { number } => println!("turn {number}"),
+            LoopEvent::TurnStarted { number, .. } => println!("turn {number}"),
             LoopEvent::Signal(signal) => {
                 println!("  signal {}: {}", signal.name(), signal.arguments);
                 signals.push(signal.call_id().to_string());

@@ -53,7 +53,9 @@ async fn main() -> anyhow::Result<()> {
     // The error of another request contains the position, the new value and the recorded one.
     let cassette = Cassette::replay(&file)?;
     let (end, _) = ask(cassette.clone(), "B7").await;
-    let LoopEnd::Failed(error @ LoopError::Model(_)) = end else { anyhow::bail!("the request was answered: {end:?}") };
+    let LoopEnd::Failed(error @ LoopError::Model { .. }) = end else {
+        anyhow::bail!("the request was answered: {end:?}")
+    };
     println!("changed:  {error}");
     assert!(error.to_string().contains(r#"at /history/0/content/0/text expected "What is left on A12?", found "What"#));
     let Err(faults) = cassette.finish() else { anyhow::bail!("the test did not fail") };

@@ -90,7 +90,7 @@ async fn listen(mut answer: TurnStream) -> anyhow::Result<Turn> {
     print!("  ");
     while let Some(delta) = answer.next().await {
         match delta? {
-            Delta::TextDelta { text } => print!("{text}"),
+            Delta::TextDelta { text, .. } => print!("{text}"),
             Delta::ToolCallStart { name, .. } => print!(" [{name}"),
             Delta::ToolCallArgsDelta { arguments, .. } => print!(" {}", arguments.trim()),
             Delta::ToolCallEnd { .. } => print!("]"),

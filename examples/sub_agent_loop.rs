@@ -34,7 +34,7 @@ async fn ask_scholar(question: String, #[service] scholar: &Scholar, cx: &Cx) ->
         match &event {
             // Text before a call, or before an interrupted answer, is not the answer.
             LoopEvent::TurnStarted { .. } | LoopEvent::Retrying { .. } => answer.clear(),
-            LoopEvent::Delta(Delta::TextDelta { text }) => answer += text,
+            LoopEvent::Delta(Delta::TextDelta { text, .. }) => answer += text,
             LoopEvent::Tool(_) => {}
             LoopEvent::Ended { end, .. } if !end.is_stopped() => {
                 return Err(HandlerError::opaque(format!("the scholar gave up: {end:?}")));
@@ -87,8 +87,8 @@ async fn main() -> anyhow::Result<()> {
 /// Prints the relevant part of an event.
 fn show(who: &str, event: &LoopEvent) {
     match event {
-        LoopEvent::TurnStarted { number } => println!("{who} turn {number}"),
-        LoopEvent::Delta(Delta::TextDelta { text }) => println!("{who}   … {text}"),
+        LoopEvent::TurnStarted { number, .. } => println!("{who} turn {number}"),
+        LoopEvent::Delta(Delta::TextDelta { text, .. }) => println!("{who}   … {text}"),
         LoopEvent::Delta(Delta::ToolCallStart { name, .. }) => println!("{who}   calls {name}"),
         LoopEvent::Tool(event) => {
             let output = event.result().map(ToolResult::to_model_text).unwrap_or_default();

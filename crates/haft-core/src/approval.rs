@@ -37,6 +37,7 @@ mod plan;
 #[cfg(feature = "approval")]
 mod queue;
 mod record;
+mod remote;
 mod ruling;
 #[cfg(feature = "approval")]
 mod signing;

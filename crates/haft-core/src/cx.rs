@@ -33,6 +33,7 @@ use crate::emit::{EmissionMap, EmitError, Emitted, Emitter};
 use crate::executor::CallHandle;
 use crate::history::History;
 use crate::item::Item;
+use crate::progress::Progress;
 use crate::random::Serial;
 use crate::schema::{DecodeOptions, encode_unchecked};
 use crate::scope::RunScope;
@@ -172,16 +173,16 @@ impl Cx {
         Ok(())
     }
 
-    /// Emits the progress of the call: `{"done": …, "total": …, "message": …}`, where an unknown total and an empty
-    /// message are omitted.
+    /// Emits the progress of the call as a [`Progress`], which readers get from
+    /// [`ToolEvent::progress`](crate::ToolEvent::progress). In JSON it is `{"done": …, "total": …, "message": …}`, where an
+    /// unknown total and an empty message are omitted.
     pub async fn progress(
         &self,
         done: f64,
         total: impl Into<Option<f64>> + Send,
         message: impl Into<String> + Send,
     ) -> Result<(), EmitError> {
-        let progress = ProgressReport { done, total: total.into(), message: message.into() };
-        self.emit(progress).await
+        self.emit(Progress::new(done).total(total).message(message)).await
     }
 
     /// Emits a preliminary form of the result, encoded as the result will be.
@@ -447,16 +448,6 @@ impl Cx {
     fn scoped(self, change: impl FnOnce(&mut RunScope)) -> Self {
         self.changed(|own| change(Arc::make_mut(own.scope.get_or_insert_default())))
     }
-}
-
-/// The value of a progress event.
-#[derive(Serialize)]
-struct ProgressReport {
-    done: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    total: Option<f64>,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    message: String,
 }
 
 impl fmt::Debug for Cx {

@@ -1,23 +1,34 @@
 //! The deltas of a model's answer while it streams.
 //!
 //! Deltas are for displaying an answer while it arrives. Nothing may be run or stored from them: only the [`Turn`] that
-//! ends the stream is complete.
+//! ends the stream is complete. A delta of an unknown type is kept and passed on.
+
+mod unknown;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+pub use self::unknown::UnknownDelta;
 use crate::call::CallId;
-use crate::tagged::{self, ReadVariant, TaggedEnum};
+use crate::citation::Citation;
+use crate::json_text::JsonText;
+use crate::tagged::{self, ReadVariant, TaggedEnum, UnknownTag};
 use crate::turn::Turn;
 use crate::usage::Usage;
 
 /// One piece of an answer that is still streaming, tagged by `type`.
 ///
+/// Text, reasoning and refusals arrive in *parts*: pieces with the same `part` belong together, and pieces of different
+/// parts may be interleaved. Parts are numbered from zero in the order in which they begin, over the whole answer; the
+/// number says nothing about the position in the turn. In JSON the part zero is omitted. Calls are told apart by their
+/// ids instead.
+///
 /// ```
 /// use haft_core::Delta;
 /// use serde_json::json;
 ///
-/// let delta = Delta::TextDelta { text: "Hel".to_owned() };
-/// assert_eq!(serde_json::to_value(&delta)?, json!({"type": "text_delta", "text": "Hel"}));
+/// assert_eq!(serde_json::to_value(Delta::text("Hel"))?, json!({"type": "text_delta", "text": "Hel"}));
+/// let second = Delta::TextDelta { text: "lo".to_owned(), part: 1 };
+/// assert_eq!(serde_json::to_value(&second)?, json!({"type": "text_delta", "text": "lo", "part": 1}));
 /// # Ok::<_, serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -28,6 +39,9 @@ pub enum Delta {
     TextDelta {
         /// The text that was added.
         text: String,
+        /// The part that it belongs to.
+        #[serde(skip_serializing_if = "is_first")]
+        part: usize,
     },
     /// More reasoning.
     ReasoningDelta {
@@ -35,11 +49,25 @@ pub enum Delta {
         text: String,
         /// The form of the reasoning: the full text or a summary.
         form: ReasoningForm,
+        /// The part that it belongs to. Each paragraph of a summary is one.
+        #[serde(skip_serializing_if = "is_first")]
+        part: usize,
     },
     /// More of a refusal.
     RefusalDelta {
         /// The text that was added.
         text: String,
+        /// The part that it belongs to.
+        #[serde(skip_serializing_if = "is_first")]
+        part: usize,
+    },
+    /// A citation in a text.
+    CitationDelta {
+        /// The citation.
+        citation: Citation,
+        /// The part of the text.
+        #[serde(skip_serializing_if = "is_first")]
+        part: usize,
     },
     /// The start of a call.
     ToolCallStart {
@@ -60,10 +88,37 @@ pub enum Delta {
         /// The id of the call.
         call_id: CallId,
     },
+    /// The start of a call that the provider executes.
+    ProviderCallStart {
+        /// The id of the call. An implementation assigns one where the provider has none.
+        call_id: CallId,
+        /// The name of the tool.
+        name: String,
+    },
+    /// More argument text of a call that the provider executes.
+    ProviderCallArgsDelta {
+        /// The id of the call.
+        call_id: CallId,
+        /// The text that was added.
+        arguments: String,
+    },
+    /// The output of a call that the provider executed. A later one for the same call replaces it.
+    ProviderCallOutput {
+        /// The id of the call.
+        call_id: CallId,
+        /// The output, in the provider's format.
+        output: JsonText,
+        /// True if the provider reported a failure.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
     /// The usage of the turn so far. Replaces earlier updates.
     UsageUpdate(Usage),
     /// The end of the stream: the complete turn.
     TurnComplete(Box<Turn>),
+    /// A delta of a type that this version does not know, kept whole.
+    #[serde(untagged)]
+    Unknown(Box<UnknownDelta>),
 }
 
 /// The form of reasoning that a delta adds to.
@@ -79,6 +134,12 @@ pub enum ReasoningForm {
 }
 
 impl Delta {
+    /// Creates a piece of text in the first part.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::TextDelta { text: text.into(), part: 0 }
+    }
+
     /// Creates the delta that ends a stream.
     #[must_use]
     pub fn complete(turn: Turn) -> Self {
@@ -86,13 +147,29 @@ impl Delta {
     }
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde requires")]
+fn is_first(part: &usize) -> bool {
+    *part == 0
+}
+
 impl TaggedEnum for Delta {
     const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
-        ("text_delta", |members| Ok(Self::TextDelta { text: members.take("text")? })),
-        ("reasoning_delta", |members| {
-            Ok(Self::ReasoningDelta { text: members.take("text")?, form: members.take_or_default("form")? })
+        ("text_delta", |members| {
+            Ok(Self::TextDelta { text: members.take("text")?, part: members.take_or_default("part")? })
         }),
-        ("refusal_delta", |members| Ok(Self::RefusalDelta { text: members.take("text")? })),
+        ("reasoning_delta", |members| {
+            Ok(Self::ReasoningDelta {
+                text: members.take("text")?,
+                form: members.take_or_default("form")?,
+                part: members.take_or_default("part")?,
+            })
+        }),
+        ("refusal_delta", |members| {
+            Ok(Self::RefusalDelta { text: members.take("text")?, part: members.take_or_default("part")? })
+        }),
+        ("citation_delta", |members| {
+            Ok(Self::CitationDelta { citation: members.take("citation")?, part: members.take_or_default("part")? })
+        }),
         ("tool_call_start", |members| {
             Ok(Self::ToolCallStart { call_id: members.take("call_id")?, name: members.take("name")? })
         }),
@@ -100,9 +177,23 @@ impl TaggedEnum for Delta {
             Ok(Self::ToolCallArgsDelta { call_id: members.take("call_id")?, arguments: members.take("arguments")? })
         }),
         ("tool_call_end", |members| Ok(Self::ToolCallEnd { call_id: members.take("call_id")? })),
+        ("provider_call_start", |members| {
+            Ok(Self::ProviderCallStart { call_id: members.take("call_id")?, name: members.take("name")? })
+        }),
+        ("provider_call_args_delta", |members| {
+            Ok(Self::ProviderCallArgsDelta { call_id: members.take("call_id")?, arguments: members.take("arguments")? })
+        }),
+        ("provider_call_output", |members| {
+            Ok(Self::ProviderCallOutput {
+                call_id: members.take("call_id")?,
+                output: members.take("output")?,
+                is_error: members.take_or_default("is_error")?,
+            })
+        }),
         ("usage_update", |members| members.take_all().map(Self::UsageUpdate)),
         ("turn_complete", |members| members.take_all().map(Self::TurnComplete)),
     ];
+    const UNKNOWN: UnknownTag<Self> = UnknownTag::Kept(|object| Self::Unknown(Box::new(object.into())));
 }
 
 impl<'de> Deserialize<'de> for Delta {
@@ -128,12 +219,41 @@ mod tests {
         usage["type"] = json!("usage_update");
         let (call_id, name) = (CallId::from("c1"), "add".to_owned());
         let table = [
-            (Delta::TextDelta { text: "a".to_owned() }, json!({"type": "text_delta", "text": "a"})),
+            (Delta::text("a"), json!({"type": "text_delta", "text": "a"})),
+            (Delta::TextDelta { text: "a".to_owned(), part: 7 }, json!({"type": "text_delta", "text": "a", "part": 7})),
             (
-                Delta::ReasoningDelta { text: "a".to_owned(), form: ReasoningForm::Summary },
+                Delta::ReasoningDelta { text: "a".to_owned(), form: ReasoningForm::Summary, part: 0 },
                 json!({"type": "reasoning_delta", "text": "a", "form": "summary"}),
             ),
-            (Delta::RefusalDelta { text: "a".to_owned() }, json!({"type": "refusal_delta", "text": "a"})),
+            (
+                Delta::ReasoningDelta { text: "a".to_owned(), form: ReasoningForm::Text, part: 1 },
+                json!({"type": "reasoning_delta", "text": "a", "form": "text", "part": 1}),
+            ),
+            (Delta::RefusalDelta { text: "a".to_owned(), part: 0 }, json!({"type": "refusal_delta", "text": "a"})),
+            (
+                Delta::CitationDelta { citation: Citation::url("https://a.example"), part: 2 },
+                json!({"type": "citation_delta", "citation": {"url": "https://a.example"}, "part": 2}),
+            ),
+            (
+                Delta::ProviderCallStart { call_id: call_id.clone(), name: "search".to_owned() },
+                json!({"type": "provider_call_start", "call_id": "c1", "name": "search"}),
+            ),
+            (
+                Delta::ProviderCallArgsDelta { call_id: call_id.clone(), arguments: "{".to_owned() },
+                json!({"type": "provider_call_args_delta", "call_id": "c1", "arguments": "{"}),
+            ),
+            (
+                Delta::ProviderCallOutput {
+                    call_id: call_id.clone(),
+                    output: json!({"hits": 1}).into(),
+                    is_error: false,
+                },
+                json!({"type": "provider_call_output", "call_id": "c1", "output": {"hits": 1}}),
+            ),
+            (
+                Delta::ProviderCallOutput { call_id: call_id.clone(), output: JsonText::null(), is_error: true },
+                json!({"type": "provider_call_output", "call_id": "c1", "output": null, "is_error": true}),
+            ),
             (
                 Delta::ToolCallStart { call_id: call_id.clone(), name },
                 json!({"type": "tool_call_start", "call_id": "c1", "name": "add"}),
@@ -150,5 +270,31 @@ mod tests {
             assert_eq!(serde_json::to_value(&delta).unwrap(), written);
             assert_eq!(serde_json::from_value::<Delta>(written).unwrap(), delta);
         }
+    }
+    /// Reads a delta of each known type with an invalid member.
+    #[test]
+    fn a_known_delta_with_an_invalid_member_is_an_error() {
+        for wrong in [
+            json!({"type": "text_delta"}),
+            json!({"type": "text_delta", "text": "a", "part": -1}),
+            json!({"type": "text_delta", "text": "a", "part": "1"}),
+            json!({"type": "text_delta", "text": "a", "part": null}),
+            json!({"type": "citation_delta", "part": 1}),
+            json!({"type": "provider_call_start", "call_id": "c1"}),
+            json!({"type": "provider_call_output", "call_id": "c1"}),
+            json!({"text": "a"}),
+            json!("text_delta"),
+        ] {
+            assert!(serde_json::from_value::<Delta>(wrong.clone()).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_delta_is_kept_whole() {
+        let written = json!({"b": [1, null], "type": "mood_delta", "part": "x", "a": {"type": "text_delta"}});
+        let delta: Delta = serde_json::from_value(written.clone()).unwrap();
+        let Delta::Unknown(unknown) = &delta else { panic!("{delta:?}") };
+        assert_eq!((unknown.delta_type(), unknown.json()), ("mood_delta", &written));
+        assert_eq!(serde_json::to_string(&delta).unwrap(), written.to_string(), "in the same order");
     }
 }

@@ -14,15 +14,27 @@ use crate::executor::CallHandle;
 use crate::isolation::{Isolated, isolated};
 use crate::issue::Issues;
 use crate::json_text::JsonText;
+use crate::progress::Progress;
 
 /// A value that a running call emitted ahead of its result.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Emitted {
-    /// Progress: any JSON, not part of the result.
+    /// Progress: any JSON, not part of the result. See [`progress`](Emitted::progress).
     Progress(JsonText),
     /// A preliminary result, encoded by the success schema of the tool.
     Preliminary(JsonText),
+}
+
+impl Emitted {
+    /// Returns the progress, if this is a value of exactly that form.
+    #[must_use]
+    pub fn progress(&self) -> Option<Progress> {
+        match self {
+            Self::Progress(value) => Progress::read(value),
+            Self::Preliminary(_) => None,
+        }
+    }
 }
 
 /// The destination of a call's emitted values: a queue of the caller, or the run that the call is part of.

@@ -21,6 +21,7 @@ pub use self::unknown::UnknownEvent;
 use crate::call::CallId;
 use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::json_text::JsonText;
+use crate::progress::Progress;
 use crate::result::ToolResult;
 use crate::tagged::{self, ReadVariant, TaggedEnum, UnknownTag, Versioning};
 use crate::tool::ToolName;
@@ -55,7 +56,7 @@ pub enum ToolEvent {
         /// The number of the attempt, counted from one.
         attempt: u32,
     },
-    /// The handler emitted a progress value.
+    /// The handler emitted a progress value: any JSON, see [`progress`](Self::progress).
     Progress {
         /// The index of the call in its run.
         index: usize,
@@ -177,6 +178,41 @@ impl ToolEvent {
             Self::Unknown(_) => return None,
         }
         Some(self)
+    }
+
+    /// Returns the progress, if the event has a value of exactly that form. Any other value that a handler emitted is the
+    /// `data` of [`ToolEvent::Progress`].
+    ///
+    /// ```
+    /// use haft_core::{Cx, Progress, Tool, ToolCall, Toolkit};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let copy = Tool::new("copy").handler(|(), cx: Cx| async move {
+    ///     let _ = cx.progress(1.0, 2.0, "one file").await;
+    ///     let _ = cx.emit("anything else").await;
+    /// })?;
+    /// let kit: Toolkit = Toolkit::new().with(copy)?;
+    /// let mut run = kit.run([ToolCall::new("c1", "copy", "")]);
+    /// let mut progress = Vec::new();
+    /// while let Some(event) = run.next().await {
+    ///     progress.extend(event.progress());
+    /// }
+    /// assert_eq!(progress, [Progress::new(1.0).total(2.0).message("one file")]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn progress(&self) -> Option<Progress> {
+        match self {
+            Self::Progress { data, .. } => Progress::read(data),
+            Self::Started { .. }
+            | Self::Preliminary { .. }
+            | Self::ApprovalRequested { .. }
+            | Self::ApprovalResolved { .. }
+            | Self::Suspended { .. }
+            | Self::Output { .. }
+            | Self::Unknown(_) => None,
+        }
     }
 
     /// Returns the approval request that stays pending after the run, if the event suspends its call.

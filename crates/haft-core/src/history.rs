@@ -25,7 +25,9 @@
 //! - no two calls share an id, and no output names another tool than its call.
 //!
 //! These are the rules of the strictest provider, so a reconciled history can be sent to each of them. Approval items
-//! are never sent and may be anywhere. An item of an unknown type ends a group, as a user message does.
+//! may be anywhere. Those of calls that are executed locally are never sent. Those of a provider, for calls that it
+//! executes, are sent back to it with the response; a request without one must not be sent
+//! ([`History::has_open_remote_request`]). An item of an unknown type ends a group, as a user message does.
 //!
 //! An output answers a call *before* it, and only one. If several calls with its id have no output, it answers one in
 //! the nearest group, and there the first. An output before its call answers nothing: ids are reused, so it may belong

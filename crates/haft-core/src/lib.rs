@@ -94,6 +94,7 @@ pub mod history;
 mod item;
 mod output;
 mod output_format;
+mod progress;
 mod reading;
 mod request;
 mod result;
@@ -112,7 +113,7 @@ pub use self::citation::Citation;
 pub use self::content::{
     ContentPart, MediaData, MediaPart, RefusalPart, ResourceContents, ResourceLinkPart, ResourcePart, TextPart,
 };
-pub use self::delta::{Delta, ReasoningForm};
+pub use self::delta::{Delta, ReasoningForm, UnknownDelta};
 pub use self::event::{ToolEvent, UnknownEvent};
 pub use self::failure::ToolFailure;
 pub use self::failure_kind::{CustomKind, FailureKind};
@@ -124,6 +125,7 @@ pub use self::item::{
 };
 pub use self::output::ToolOutput;
 pub use self::output_format::OutputFormat;
+pub use self::progress::Progress;
 pub use self::request::{Describe, TurnRequest};
 pub use self::result::{Outcome, ToolResult};
 pub use self::timestamp::Timestamp;

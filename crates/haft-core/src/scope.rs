@@ -31,6 +31,17 @@ impl RunScope {
         Some(run.in_front_of(kit))
     }
 
+    /// Combines the scope of a run with a narrower one, whose values are used where both have one.
+    pub(crate) fn merge(&self, narrower: &Self) -> Self {
+        let Self { services, extensions, messages, caller } = narrower.clone();
+        Self {
+            services: services.over(self.services.clone()),
+            extensions: extensions.over(self.extensions.clone()),
+            messages: messages.or_else(|| self.messages.clone()),
+            caller: caller.or_else(|| self.caller.clone()),
+        }
+    }
+
     pub(crate) fn in_front_of(&self, kit: &Self) -> Arc<Self> {
         let services = self.services.clone().over(kit.services.clone());
         Arc::new(Self { services, ..self.clone() })

@@ -22,7 +22,7 @@ use haft_core::{
     ToolResult, Toolkit, Turn, TurnRequest, history,
 };
 use haft_middleware::RateLimit;
-use haft_model::{LanguageModel, ScriptedModel, ScriptedTurn, TurnLoop, TurnStream};
+use haft_model::{LanguageModel, ModelInfo, ScriptedModel, ScriptedTurn, TurnLoop, TurnStream};
 use serde_json::json;
 use tokio::task::yield_now;
 
@@ -183,6 +183,10 @@ struct Caller {
 }
 
 impl LanguageModel for Caller {
+    fn info(&self) -> ModelInfo {
+        ModelInfo::new("test")
+    }
+
     fn stream_turn(&self, _request: &TurnRequest) -> TurnStream {
         let asked = self.asked.fetch_add(1, Ordering::Relaxed);
         let turn = if asked < self.turns {

@@ -23,6 +23,7 @@ use self::recording::{Recorder, Recording};
 use self::replaying::{Order, Player, Replay};
 use crate::difference::IgnoredPath;
 use crate::model::{LanguageModel, TurnStream};
+use crate::model_info::ModelInfo;
 
 /// A model that records the answers of another one, or replays recorded answers.
 ///
@@ -82,7 +83,7 @@ enum CassetteMode {
 impl Cassette {
     /// Records the answers of `model`. An existing file is overwritten; its folder must exist.
     pub fn record(path: impl AsRef<Path>, model: impl LanguageModel + 'static) -> Result<Self, CassetteError> {
-        let recorder = Recorder::create(path.as_ref())?;
+        let recorder = Recorder::create(path.as_ref(), model.info())?;
         Ok(Self::new(CassetteMode::Record { recorder: Arc::new(recorder), model: Arc::new(model) }))
     }
 
@@ -94,7 +95,7 @@ impl Cassette {
 
     /// Replays the file if it exists, else records it. To record again, delete the file.
     pub fn auto(path: impl AsRef<Path>, model: impl LanguageModel + 'static) -> Result<Self, CassetteError> {
-        match Recorder::create_new(path.as_ref())? {
+        match Recorder::create_new(path.as_ref(), model.info())? {
             Some(recorder) => {
                 Ok(Self::new(CassetteMode::Record { recorder: Arc::new(recorder), model: Arc::new(model) }))
             }
@@ -160,6 +161,15 @@ impl Cassette {
 }
 
 impl LanguageModel for Cassette {
+    /// Returns the names of the model that is recorded, or was when the file was written. The provider of a recording
+    /// that does not name it is `recording`.
+    fn info(&self) -> ModelInfo {
+        match &self.mode {
+            CassetteMode::Record { model, .. } => model.info(),
+            CassetteMode::Replay(player) => player.info().clone(),
+        }
+    }
+
     fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
         match &self.mode {
             CassetteMode::Record { recorder, model } => {

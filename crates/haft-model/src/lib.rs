@@ -23,12 +23,14 @@ mod cassette;
 mod difference;
 mod error;
 mod model;
+mod model_info;
 mod scripted;
 mod turn_loop;
 
 pub use self::cassette::{Cassette, CassetteError, CassetteFault, ExchangeFault};
 pub use self::error::ModelError;
 pub use self::model::{LanguageModel, TurnStream};
+pub use self::model_info::ModelInfo;
 pub use self::scripted::{Expect, ScriptError, ScriptFault, ScriptedModel, ScriptedTurn, TurnFault};
 pub use self::turn_loop::{
     AfterTurn, Budget, Flow, Interaction, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, Signal,

@@ -1,6 +1,6 @@
 //! The trait of a language model: one request, one streamed answer.
 //!
-//! The trait has one method. An implementation renders the request, sends it and streams the response; it must not run
+//! The trait names the model, and has one method that asks it. An implementation renders the request, sends it and streams the response; it must not run
 //! tools, repair histories or retry. The stream owns everything it needs, so it can outlive the request value, and
 //! dropping it at any time ends the request.
 
@@ -14,6 +14,7 @@ use futures_core::Stream;
 use haft_core::{Delta, Turn, TurnRequest};
 
 use crate::error::ModelError;
+use crate::model_info::ModelInfo;
 
 /// A language model.
 ///
@@ -25,17 +26,21 @@ use crate::error::ModelError;
 ///
 /// ```
 /// use haft_core::{Delta, Finish, Item, Turn, TurnRequest};
-/// use haft_model::{LanguageModel, TurnStream};
+/// use haft_model::{LanguageModel, ModelInfo, TurnStream};
 ///
 /// /// Repeats the last item of the history.
 /// struct Parrot;
 ///
 /// impl LanguageModel for Parrot {
+///     fn info(&self) -> ModelInfo {
+///         ModelInfo::new("zoo").model("parrot")
+///     }
+///
 ///     fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
 ///         let last = request.history.last().cloned();
 ///         let text = format!("{last:?}");
 ///         TurnStream::of([
-///             Ok(Delta::TextDelta { text: text.clone() }),
+///             Ok(Delta::text(text.clone())),
 ///             Ok(Delta::complete(Turn::new(vec![Item::assistant(text)], Finish::Stop))),
 ///         ])
 ///     }
@@ -59,7 +64,7 @@ use crate::error::ModelError;
 ///
 /// use futures_core::Stream;
 /// use haft_core::{Delta, Finish, Item, Turn, TurnRequest};
-/// use haft_model::{LanguageModel, ModelError, TurnStream};
+/// use haft_model::{LanguageModel, ModelError, ModelInfo, TurnStream};
 /// use tokio::sync::mpsc;
 /// use tokio::task::JoinSet;
 ///
@@ -73,6 +78,10 @@ use crate::error::ModelError;
 /// }
 ///
 /// impl LanguageModel for Slow {
+///     fn info(&self) -> ModelInfo {
+///         ModelInfo::new("example")
+///     }
+///
 ///     fn stream_turn(&self, _request: &TurnRequest) -> TurnStream {
 ///         let (sender, pieces) = mpsc::channel(16);
 ///         let mut reading = JoinSet::new();
@@ -81,7 +90,7 @@ use crate::error::ModelError;
 ///             for word in ["All ", "in ", "good ", "time."] {
 ///                 tokio::task::yield_now().await; // where a client waits for its provider
 ///                 whole.push_str(word);
-///                 let _ = sender.send(Ok(Delta::TextDelta { text: word.to_owned() })).await;
+///                 let _ = sender.send(Ok(Delta::text(word))).await;
 ///             }
 ///             let turn = Turn::new(vec![Item::assistant(whole)], Finish::Stop);
 ///             let _ = sender.send(Ok(Delta::complete(turn))).await;
@@ -106,6 +115,9 @@ use crate::error::ModelError;
 /// # }
 /// ```
 pub trait LanguageModel: Send + Sync {
+    /// Returns the names of the provider and the model. A model that wraps another one returns that of the other.
+    fn info(&self) -> ModelInfo;
+
     /// Requests one turn. The stream ends with [`Delta::TurnComplete`] or with an error; a stream that ends without
     /// either counts as [`ModelError::IncompleteTurn`]. No request outlives its stream.
     fn stream_turn(&self, request: &TurnRequest) -> TurnStream;
@@ -133,12 +145,16 @@ impl TurnStream {
     ///
     /// ```
     /// use haft_core::{Finish, Item, Turn, TurnRequest};
-    /// use haft_model::{LanguageModel, ModelError, TurnStream};
+    /// use haft_model::{LanguageModel, ModelError, ModelInfo, TurnStream};
     ///
     /// /// Waits first, then answers in one piece.
     /// struct Thoughtful;
     ///
     /// impl LanguageModel for Thoughtful {
+    ///     fn info(&self) -> ModelInfo {
+    ///         ModelInfo::new("example")
+    ///     }
+    ///
     ///     fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
     ///         let heard = request.history.len();
     ///         TurnStream::from_future(async move {
@@ -196,18 +212,30 @@ impl fmt::Debug for TurnStream {
 }
 
 impl<M: LanguageModel + ?Sized> LanguageModel for Arc<M> {
+    fn info(&self) -> ModelInfo {
+        M::info(self)
+    }
+
     fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
         M::stream_turn(self, request)
     }
 }
 
 impl<M: LanguageModel + ?Sized> LanguageModel for Box<M> {
+    fn info(&self) -> ModelInfo {
+        M::info(self)
+    }
+
     fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
         M::stream_turn(self, request)
     }
 }
 
 impl<M: LanguageModel + ?Sized> LanguageModel for &M {
+    fn info(&self) -> ModelInfo {
+        M::info(self)
+    }
+
     fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
         M::stream_turn(self, request)
     }

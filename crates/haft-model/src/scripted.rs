@@ -28,6 +28,7 @@ use self::stream::ScriptedStream;
 pub use self::turn::ScriptedTurn;
 use crate::difference::{MOST_SHOWN, excerpt};
 use crate::model::{LanguageModel, TurnStream};
+use crate::model_info::ModelInfo;
 
 /// A model that answers from a script, for tests.
 ///
@@ -66,12 +67,24 @@ use crate::model::{LanguageModel, TurnStream};
 #[derive(Clone, Default)]
 pub struct ScriptedModel(Arc<Mutex<Script>>);
 
-#[derive(Default)]
 struct Script {
+    info: ModelInfo,
     turns: VecDeque<ScriptedTurn>,
     taken: usize,
     requests: RequestLog,
     faults: Vec<TurnFault>,
+}
+
+impl Default for Script {
+    fn default() -> Self {
+        Self {
+            info: ModelInfo::new("scripted"),
+            turns: VecDeque::new(),
+            taken: 0,
+            requests: RequestLog::default(),
+            faults: Vec::new(),
+        }
+    }
 }
 
 impl ScriptedModel {
@@ -85,6 +98,13 @@ impl ScriptedModel {
     /// ```
     pub fn new<T: Into<ScriptedTurn>>(turns: impl IntoIterator<Item = T>) -> Self {
         turns.into_iter().fold(Self::default(), Self::then)
+    }
+
+    /// Sets the names of the provider and the model that this one stands for. By default the provider is `scripted`.
+    #[must_use]
+    pub fn named(self, info: ModelInfo) -> Self {
+        self.script().info = info;
+        self
     }
 
     /// Reads a script from JSON text: a version and a list of turns.
@@ -212,6 +232,10 @@ impl ScriptedModel {
 }
 
 impl LanguageModel for ScriptedModel {
+    fn info(&self) -> ModelInfo {
+        self.script().info.clone()
+    }
+
     fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
         TurnStream::new(ScriptedStream::Unpolled { model: self.clone(), request: Box::new(request.clone()) })
     }

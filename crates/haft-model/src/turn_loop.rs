@@ -24,6 +24,7 @@ mod end;
 mod error;
 mod event;
 mod event_slot;
+mod failed_call;
 mod fault;
 mod guard;
 mod interaction;
@@ -34,6 +35,7 @@ mod machine;
 mod open_turn;
 mod origin;
 mod record;
+mod remote_approval;
 mod resume;
 mod run;
 mod signal;
@@ -50,7 +52,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use haft_core::{ApprovalResponse, Backoff, Cancellation, RunOptions, ToolSource};
+use haft_core::{ApprovalResponse, Backoff, Cancellation, FailureClass, RunOptions, ToolSource};
 
 pub use self::after_turn::{AfterTurn, Flow};
 pub use self::budget::{Budget, Spent};
@@ -59,6 +61,7 @@ pub use self::error::LoopError;
 pub use self::event::LoopEvent;
 pub use self::interaction::Interaction;
 use self::isolation::Isolated;
+use self::remote_approval::CallSide;
 pub use self::run::LoopRun;
 pub use self::signal::Signal;
 pub use self::state::LoopState;
@@ -126,6 +129,8 @@ struct Settings {
     backoff: Backoff,
     repair: Option<String>,
     decide: Option<Arc<DecideFn>>,
+    /// The classes of failures that end the loop.
+    fail_on: Vec<FailureClass>,
     cancellation: Option<Cancellation>,
 }
 
@@ -175,6 +180,7 @@ impl TurnLoop {
             backoff: Backoff::default(),
             repair: None,
             decide: None,
+            fail_on: Vec::new(),
             cancellation: None,
         }))
     }
@@ -265,6 +271,35 @@ impl TurnLoop {
         self.changed(|settings| settings.decide = Some(Arc::new(move |after| Box::pin(decide(after)))))
     }
 
+    /// Ends the loop with [`LoopEnd::CallsFailed`] when a call failed in one of these classes, as
+    /// [`Run::fail_on`](haft_core::Run::fail_on) does for a run. Without it the model reads every failure and continues.
+    ///
+    /// The other calls of the turn run to their end first, including those that wait for a verdict or an answer. Every
+    /// call has its output in the history, so the state can be started again: the model then reads the failure. The
+    /// decide function is not called for such a turn. A call that this loop rejects because of the tool choice or
+    /// because it was repeated counts as [`FailureClass::Call`].
+    ///
+    /// ```
+    /// use haft_core::{FailureClass, Item, Tool, ToolCall, Toolkit, TurnRequest};
+    /// use haft_model::{LoopEnd, ScriptedModel, TurnLoop};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let broken = Tool::new("broken").try_handler_opaque(|(), _cx| async { Err::<(), _>("a wire is loose") })?;
+    /// let model = ScriptedModel::default().then([ToolCall::new("c1", "broken", "")]).then("It is broken.");
+    /// let agent = TurnLoop::new(model, Toolkit::from_iter([broken])).fail_on([FailureClass::Internal]);
+    ///
+    /// let outcome = agent.start(TurnRequest::new("any", vec![Item::user("Try it.")])).finish().await;
+    /// assert!(matches!(&outcome.end, LoopEnd::CallsFailed { results } if results[0].call_id == "c1"));
+    /// assert_eq!(agent.start(outcome.state).finish().await.state.text(), "It is broken.");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn fail_on(self, classes: impl IntoIterator<Item = FailureClass>) -> Self {
+        let classes = classes.into_iter().collect();
+        self.changed(|settings| settings.fail_on = classes)
+    }
+
     /// Cancels every run of this loop when the flag is raised. To cancel a single run, use [`LoopRun::cancel`].
     pub fn cancellation(self, flag: Cancellation) -> Self {
         self.changed(|settings| settings.cancellation = Some(flag))
@@ -276,7 +311,36 @@ impl TurnLoop {
     /// are started from one state both do so, also in two processes: claim a stored state before it is started. See
     /// [`LoopState`].
     pub fn start(&self, state: impl Into<LoopState>) -> LoopRun {
-        LoopRun::new(Arc::clone(&self.0), state.into())
+        LoopRun::new(Arc::clone(&self.0), self.0.options.clone(), state.into())
+    }
+
+    /// Starts or continues a state as [`start`](Self::start) does, with options of this conversation: its caller, its
+    /// services, its limits. They are combined with the [options](Self::options) of the loop as [`RunOptions::merge`]
+    /// does: permits, policies and observers add up, the stricter limit applies, and other values of the conversation
+    /// replace those of the loop.
+    ///
+    /// The options are no part of the state: pass them again whenever the state is started, and to
+    /// [`verdict_with`](Self::verdict_with).
+    ///
+    /// ```
+    /// use haft_core::{Cx, Item, RunOptions, Tool, ToolCall, Toolkit, TurnRequest};
+    /// use haft_model::{ScriptedModel, TurnLoop};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let who = Tool::new("who").handler(|(), cx: Cx| async move { cx.caller().map(ToString::to_string) })?;
+    /// let model = ScriptedModel::default().then([ToolCall::new("c1", "who", "")]).then("You are Ana.");
+    /// let agent = TurnLoop::new(model.clone(), Toolkit::from_iter([who]));
+    ///
+    /// let request = TurnRequest::new("any", vec![Item::user("Who am I?")]);
+    /// agent.start_with(request, RunOptions::new().caller("user:ana")).finish().await;
+    /// let output = model.requests()[1].history.last().cloned();
+    /// assert!(format!("{output:?}").contains("user:ana"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn start_with(&self, state: impl Into<LoopState>, options: impl Into<RunOptions>) -> LoopRun {
+        LoopRun::new(Arc::clone(&self.0), self.options_with(options.into()), state.into())
     }
 
     /// Adds a verdict on a pending approval request of a state. It is checked as it will be when the state is started,
@@ -286,6 +350,9 @@ impl TurnLoop {
     /// The first verdict counts, and it counts once: when its call finishes, the request and the verdict are removed
     /// from the history. If the definition of the tool has changed since the request, no verdict on it counts: start
     /// the state, and it waits with a new request.
+    ///
+    /// A request of the provider, for a call that it executes, can only be approved or denied. Its verdict stays in the
+    /// history: the next request to the model contains it. No approver of the options decides about it.
     ///
     /// ```
     /// use haft_core::{ApprovalPolicy, Item, RunOptions, Suspend, Tool, ToolCall, Toolkit, TurnRequest, VerdictFault};
@@ -308,9 +375,37 @@ impl TurnLoop {
     /// # }
     /// ```
     pub fn verdict(&self, state: &mut LoopState, response: ApprovalResponse) -> Result<(), StateError> {
-        let Settings { source, options, .. } = &*self.0;
-        let snapshot = source.snapshot();
-        state.verdict(response, |request, response| snapshot.toolkit().check_verdict(options, request, response))
+        self.add_verdict(state, response, &self.0.options)
+    }
+
+    /// Adds a verdict as [`verdict`](Self::verdict) does, to a state that is started with
+    /// [these options](Self::start_with): it is checked by the approval keys, clock and decode options of the
+    /// conversation.
+    pub fn verdict_with(
+        &self,
+        state: &mut LoopState,
+        response: ApprovalResponse,
+        options: impl Into<RunOptions>,
+    ) -> Result<(), StateError> {
+        self.add_verdict(state, response, &self.options_with(options.into()))
+    }
+
+    fn add_verdict(
+        &self,
+        state: &mut LoopState,
+        response: ApprovalResponse,
+        options: &RunOptions,
+    ) -> Result<(), StateError> {
+        let snapshot = self.0.source.snapshot();
+        state.verdict(response, |side, request, response| match side {
+            CallSide::Application => snapshot.toolkit().check_verdict(options, request, response),
+            CallSide::Provider => options.check_remote_verdict(request, response),
+        })
+    }
+
+    /// Returns the options of the loop, combined with those of a conversation.
+    fn options_with(&self, conversation: RunOptions) -> RunOptions {
+        self.0.options.clone().merge(conversation)
     }
 
     fn changed(mut self, change: impl FnOnce(&mut Settings)) -> Self {
@@ -328,6 +423,7 @@ impl fmt::Debug for TurnLoop {
             .field("repeated_calls", &self.0.repeated_calls)
             .field("retries", &self.0.retries)
             .field("decides", &self.0.decide.is_some())
+            .field("fail_on", &self.0.fail_on)
             .finish_non_exhaustive()
     }
 }

@@ -9,8 +9,11 @@
 //!                        ╚══════════════════════════════════════╝
 //! ```
 //!
-//! Everything here is plain data that serialises. Values that leave the process whole carry a version, and items and
-//! content parts of an unknown type are kept unchanged.
+//! Everything here is plain data that serialises. Values that leave the process whole carry a version, and items,
+//! deltas and content parts of an unknown type are kept unchanged.
+//!
+//! While a turn arrives, [`Delta`]s show it: text, reasoning and refusals in numbered parts, which may be interleaved,
+//! citations, and calls by their ids, also those that the provider executes. They are for display; only the [`Turn`] counts.
 //!
 //! [`history`] holds the functions that keep a conversation valid for every provider: outputs are placed right after the
 //! turn that made the calls, in call order; orphans, duplicates and misplaced outputs are found in both directions;
@@ -32,5 +35,6 @@
 pub use haft_core::{
     Author, CallOutputBody, Citation, ContentPart, Delta, Finish, FormatVersion, History, Item, MediaData, MediaPart,
     Message, OutputFormat, ProviderCall, Reasoning, ReasoningForm, RefusalPart, ResourceContents, ResourceLinkPart,
-    ResourcePart, Role, TextPart, Timestamp, ToolCallOutput, ToolChoice, ToolDemand, Turn, TurnRequest, Usage, history,
+    ResourcePart, Role, TextPart, Timestamp, ToolCallOutput, ToolChoice, ToolDemand, Turn, TurnRequest, UnknownDelta,
+    Usage, history,
 };

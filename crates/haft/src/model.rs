@@ -8,8 +8,8 @@
 //!            ╚═══════════════════════════════════════════════════╝
 //! ```
 //!
-//! A model is anything that implements [`LanguageModel::stream_turn`]. A [`TurnLoop`] streams everything that happens as
-//! [`LoopEvent`]s, and keeps the conversation in a [`LoopState`] that serialises. It always ends: by turn cap, budgets, a
+//! A model is anything that implements [`LanguageModel`]: it names its provider and model, and streams a turn. A
+//! [`TurnLoop`] streams everything that happens as [`LoopEvent`]s, and keeps the conversation in a [`LoopState`] that serialises. It always ends: by turn cap, budgets, a
 //! guard against repeated calls, or because there is nothing more to do. Here a script stands in for the model, as it
 //! would in a test:
 //!
@@ -42,6 +42,13 @@
 //!   ([`Tool::interaction`](crate::tool::Tool::interaction)) and, with `.options(RunOptions::new().approvals(Suspend))`, calls that require approval end the
 //!   loop with [`LoopEnd::Waiting`]. Store the state, give it `state.answer(call_id, value)` or
 //!   `agent.verdict(&mut state, verdict)`, and start it again.
+//! - A call that the *provider* executes may require approval too (a tool of a remote MCP server, for example). Its request
+//!   is part of the turn, and the loop waits for the verdict as for any other; it approves or denies, and the next request
+//!   contains it. No approver or policy decides about it: only `agent.verdict` does.
+//! - One loop serves many conversations: [`TurnLoop::start_with`] takes the caller, the services and the limits of one.
+//!   The checks of the loop still hold, see [`RunOptions::merge`](crate::run::RunOptions::merge).
+//! - The model reads a failed call and continues. [`TurnLoop::fail_on`] names classes of failures that end the loop
+//!   instead, with a state that can be started again.
 //! - Tests need no network: [`ScriptedModel`] answers by a script (in code or a JSON file) and checks what it was sent;
 //!   `Cassette::auto(path, model)` records a real model once and replays it from then on.
 //! - A stored state is not locked, and a call that runs while the process dies is not in it: claim a state in the store
@@ -50,6 +57,6 @@
 #[doc(inline)]
 pub use haft_model::{
     AfterTurn, Budget, Cassette, CassetteError, CassetteFault, ExchangeFault, Expect, Flow, Interaction, LanguageModel,
-    LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, ModelError, ScriptError, ScriptFault,
+    LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, ModelError, ModelInfo, ScriptError, ScriptFault,
     ScriptedModel, ScriptedTurn, Signal, Spent, StateError, TurnFault, TurnLoop, TurnStream,
 };

@@ -70,6 +70,10 @@
 //! | [`Progress`](ToolEvent::Progress), [`Preliminary`](ToolEvent::Preliminary) | the handler emits a value | any number |
 //! | [`Output`](ToolEvent::Output) | the call has its result; the last event of its call | exactly one |
 //!
+//! [`event.progress()`](ToolEvent::progress) returns what a handler reported with
+//! [`cx.progress(done, total, message)`](crate::tool::Cx::progress), typed; any other value that it emitted is the event's
+//! `data`.
+//!
 //! # Reading what a model did
 //!
 //! A call is text until it is decoded. The type of a tool decodes its calls, with the checks of a run and without running
@@ -149,7 +153,8 @@
 //!
 //! Permits, policies and observers add up. [`RunOptions::permit`] adds a permit: all of them must allow a call and see its
 //! tool, and the first denial decides. [`RunOptions::policy`] adds a policy: any of them may require approval.
-//! [`RunOptions::observe`] adds an observer: each receives every event.
+//! [`RunOptions::observe`] adds an observer: each receives every event. [`RunOptions::merge`] combines the options of a
+//! server with those of one conversation by the same rule: no check is lost, and the stricter limit applies.
 //!
 //! ```
 //! use haft::prelude::*;

@@ -269,7 +269,7 @@ pub use haft_core::{BuilderOf, Fixed, Inferred, Open, Slot};
 #[doc(inline)]
 pub use haft_core::{
     BoxError, Caller, Cancellation, Cx, EmitError, Emits, Emitted, Emitter, Failure, ForwardCx, Handle, HandlerError,
-    HandlerOutput, IntoTool, NoFailure, NoFinalOutput, Outputs, StaticTool, ToolType,
+    HandlerOutput, IntoTool, NoFailure, NoFinalOutput, Outputs, Progress, StaticTool, ToolType,
 };
 // tools that a provider defines
 #[doc(inline)]

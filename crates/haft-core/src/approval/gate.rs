@@ -16,7 +16,7 @@ use super::verdict::VerdictFault;
 use crate::arguments::Arguments;
 use crate::call::ToolCall;
 use crate::cx::Caller;
-use crate::executor::is_heard;
+use crate::executor::{is_heard, stricter};
 use crate::isolation::isolated;
 use crate::item::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule};
 use crate::timestamp::Timestamp;
@@ -66,6 +66,35 @@ impl Gate {
         #[cfg(feature = "approval")]
         keys: None,
     };
+
+    /// Combines these settings with narrower ones. Both auditors receive every record, the shorter lifetime applies, and
+    /// everything else is replaced where `narrower` sets it.
+    pub(crate) fn merge(&self, narrower: &Self) -> Self {
+        let Self {
+            lifetime,
+            clock,
+            auditor,
+            #[cfg(feature = "approval")]
+            memory,
+            #[cfg(feature = "approval")]
+            keys,
+        } = narrower.clone();
+        Self {
+            lifetime: stricter(self.lifetime, lifetime, Ord::min),
+            clock: clock.or_else(|| self.clock.clone()),
+            auditor: stricter(self.auditor.clone(), auditor, |wider, narrower| {
+                Arc::new(move |record| {
+                    // A panic of one auditor must not keep the record from the other.
+                    drop(isolated(|| wider(record)));
+                    narrower(record);
+                })
+            }),
+            #[cfg(feature = "approval")]
+            memory: memory.or_else(|| self.memory.clone()),
+            #[cfg(feature = "approval")]
+            keys: keys.or_else(|| self.keys.clone()),
+        }
+    }
 
     /// Returns the current time, which decides whether requests have expired. If the clock panics, no other clock takes
     /// its place: without the time nothing can be approved.

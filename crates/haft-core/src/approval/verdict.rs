@@ -50,6 +50,12 @@ pub enum VerdictFault {
         /// The decision.
         word: String,
     },
+    /// The provider executes the call, so neither its arguments nor its result can be replaced.
+    #[error("the provider executes the call, so the verdict must be `approved` or `denied`, not `{word}`")]
+    ProviderCall {
+        /// The decision.
+        word: String,
+    },
     /// The arguments or the answer in the verdict do not pass the checks of the tool. The request stays pending.
     #[error("the arguments or the answer in the verdict are invalid: {}", .issues.reason(REASON_CAP))]
     Invalid {
@@ -79,6 +85,7 @@ impl VerdictFault {
             | Self::AlreadyDecided
             | Self::OtherDigest
             | Self::UnusableDecision { .. }
+            | Self::ProviderCall { .. }
             | Self::Invalid { .. }
             | Self::ClockFailed
             | Self::Full

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use super::approve::{Approve, Approver};
 use super::option_list::OptionList;
 use super::permit::Permit;
+use super::run_deadline::RunDeadline;
 #[cfg(feature = "approval")]
 use crate::approval::{ApprovalMemory, SigningKeys};
 use crate::approval::{AuditRecord, Gate};
@@ -75,14 +76,6 @@ pub(super) enum ToolPolicies {
     Applied,
     /// Those of the run apply instead.
     Replaced,
-}
-
-/// The deadline of a run.
-#[derive(Clone, Copy)]
-pub(super) enum RunDeadline {
-    At(Instant),
-    /// Counted from the first poll.
-    After(Duration),
 }
 
 /// The task that handlers run in.
@@ -232,23 +225,6 @@ impl RunOptions {
 
     /// Adds a service for this run, which takes precedence over one of the toolkit. A tool that
     /// [requires](crate::PerRun) it from each run is checked before anything starts.
-    ///
-    /// ```
-    /// use haft_core::{Cx, RunOptions, Tool, ToolCall, Toolkit};
-    ///
-    /// struct Tenant(&'static str);
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let whose = Tool::new("whose").depends_on_run::<Tenant>();
-    /// let whose = whose.handler(|(), cx: Cx| async move { cx.service::<Tenant>().map(|tenant| tenant.0).ok() })?;
-    /// let kit: Toolkit = Toolkit::new().with(whose)?;
-    /// let call = ToolCall::new("c1", "whose", "");
-    /// let result = kit.run_call_with(&call, &RunOptions::new().service(Tenant("ana"))).await;
-    /// assert_eq!(result.to_model_text(), "ana");
-    /// # Ok(())
-    /// # }
-    /// ```
     #[must_use]
     pub fn service<T: Send + Sync + 'static>(self, service: T) -> Self {
         self.services(Services::new().with(service))
@@ -446,7 +422,7 @@ impl RunOptions {
         self.scope.as_deref()
     }
 
-    pub(super) fn caller_ref(&self) -> Option<&Caller> {
+    pub(crate) fn caller_ref(&self) -> Option<&Caller> {
         self.scope.as_ref()?.caller.as_ref()
     }
 

@@ -25,6 +25,15 @@ impl<T: Clone> OptionList<T> {
     pub(super) fn add(&mut self, value: T) {
         self.0 = Some(self.as_slice().iter().cloned().chain([value]).collect());
     }
+
+    /// Adds the values of another list behind the others.
+    pub(super) fn append(&mut self, other: &Self) {
+        match (self.is_empty(), other.is_empty()) {
+            (_, true) => {}
+            (true, false) => *self = other.clone(),
+            (false, false) => self.0 = Some(self.as_slice().iter().chain(other.as_slice()).cloned().collect()),
+        }
+    }
 }
 
 impl<T> Default for OptionList<T> {

@@ -25,6 +25,8 @@ pub(super) struct Index {
     requests: HashMap<ApprovalId, usize>,
     /// The ids of requests that have a response.
     decided: HashSet<ApprovalId>,
+    /// The requests of a provider, for calls that it executes, that have no response after them.
+    open_remote: HashSet<ApprovalId>,
 }
 
 impl Index {
@@ -36,6 +38,7 @@ impl Index {
             numbers: HashMap::new(),
             requests: HashMap::new(),
             decided: HashSet::new(),
+            open_remote: HashSet::new(),
         };
         index.record(items);
         index
@@ -77,13 +80,37 @@ impl Index {
     pub(super) fn pending_request<'h>(&self, items: &'h [Item], id: &ApprovalId) -> Option<&'h ApprovalRequest> {
         let (at, call) = *self.layout().requests.get(*self.requests.get(id)?)?;
         let Some(Item::ApprovalRequest(request)) = items.get(at) else { return None };
-        let call = call.map(|call| &self.layout().calls[call]).filter(|call| !call.is_remote);
-        let is_open = match call {
+        let local = call.map(|call| &self.layout().calls[call]).filter(|call| !call.is_remote);
+        let is_open = match local {
             Some(call) => call.answer.is_none(),
-            // This is a request of a provider for a call that it executes.
-            None => !request.provider_data.is_empty(),
+            None => self.is_remote_request(request, call),
         };
         is_open.then_some(request)
+    }
+
+    /// Reports whether a request has this id.
+    pub(super) fn is_requested(&self, id: &ApprovalId) -> bool {
+        self.requests.contains_key(id)
+    }
+
+    /// Reports whether a request of a provider has no response.
+    pub(super) fn has_open_remote(&self) -> bool {
+        !self.open_remote.is_empty()
+    }
+
+    /// Returns the request of a provider with this id, if it has no response.
+    pub(super) fn open_remote_request<'h>(&self, items: &'h [Item], id: &ApprovalId) -> Option<&'h ApprovalRequest> {
+        self.open_remote.get(id).and_then(|id| self.pending_request(items, id))
+    }
+
+    /// Reports whether a call with this id is executed locally.
+    pub(super) fn is_local(&self, id: &CallId) -> bool {
+        self.scan.is_local(id)
+    }
+
+    /// Reports whether a request, about this call of the layout, is that of a provider for a call that it executes.
+    fn is_remote_request(&self, request: &ApprovalRequest, call: Option<usize>) -> bool {
+        call.is_none_or(|call| self.layout().calls[call].is_remote) && !request.provider_data.is_empty()
     }
 
     /// Reports whether the request with this id has a response.
@@ -103,10 +130,17 @@ impl Index {
             }
             match item {
                 Item::ApprovalRequest(request) => {
+                    let call = self.layout().requests.get(requests).and_then(|&(_, call)| call);
+                    if !self.is_requested(&request.request_id) && self.is_remote_request(request, call) {
+                        self.open_remote.insert(request.request_id.clone());
+                    }
                     self.requests.entry(request.request_id.clone()).or_insert(requests);
                     requests += 1;
                 }
-                Item::ApprovalResponse(response) => drop(self.decided.insert(response.request_id.clone())),
+                Item::ApprovalResponse(response) => {
+                    self.open_remote.remove(&response.request_id);
+                    self.decided.insert(response.request_id.clone());
+                }
                 _ => {}
             }
         }

@@ -183,6 +183,11 @@ impl LayoutScan {
         self.local.contains(id) || self.remote.contains(id)
     }
 
+    /// Reports whether a call with this id is executed locally.
+    pub(super) fn is_local(&self, id: &CallId) -> bool {
+        self.local.contains(id)
+    }
+
     /// Reports whether the provider executes a call with this id.
     pub(super) fn is_remote(&self, id: &CallId) -> bool {
         self.remote.contains(id)

@@ -181,6 +181,43 @@ impl History {
         self.index().is_decided(id)
     }
 
+    /// Reports whether the history contains an approval request with this id.
+    #[must_use]
+    pub fn is_requested(&self, id: &ApprovalId) -> bool {
+        self.index().is_requested(id)
+    }
+
+    /// Reports whether a provider has requested approval of a call that it executes, and has no response yet. Such a
+    /// history must not be sent: the provider can't continue without the response.
+    ///
+    /// ```
+    /// use haft_core::{ApprovalRequest, History, ToolCall};
+    /// use serde_json::json;
+    ///
+    /// let mut request = ApprovalRequest::new("q1", &ToolCall::new("mcp_1", "delete_page", "{}"));
+    /// request.provider_data.insert("vendor".to_owned(), json!({"id": "q1"}));
+    /// let mut history = History::from([request.clone().into()]);
+    /// assert!(history.has_open_remote_request());
+    /// history.push(request.deny("it is still used").into());
+    /// assert!(!history.has_open_remote_request());
+    /// ```
+    #[must_use]
+    pub fn has_open_remote_request(&self) -> bool {
+        self.index().has_open_remote()
+    }
+
+    /// Returns the approval request of a provider with this id, for a call that it executes, if it has no response yet.
+    #[must_use]
+    pub fn open_remote_request(&self, id: &ApprovalId) -> Option<&ApprovalRequest> {
+        self.index().open_remote_request(self, id)
+    }
+
+    /// Reports whether a call with this id is executed locally.
+    #[must_use]
+    pub fn is_local_call(&self, id: &CallId) -> bool {
+        self.index().is_local(id)
+    }
+
     /// Returns the current state of the history, to detect later whether items were only added since.
     ///
     /// ```

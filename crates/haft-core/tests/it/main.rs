@@ -85,6 +85,8 @@ mod isolated_drop;
 mod kit_types;
 mod macro_expansion;
 #[cfg(feature = "validate")]
+mod merged_options;
+#[cfg(feature = "validate")]
 mod middleware;
 #[cfg(all(feature = "validate", feature = "approval"))]
 mod one_path;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::WrittenError;
+use crate::model_info::ModelInfo;
 
 /// The first line of a recording.
 #[derive(Debug, Serialize, Deserialize)]
@@ -15,6 +16,9 @@ pub(super) struct Header {
     #[serde(default)]
     v: FormatVersion,
     recording: RecordingKind,
+    /// The model that was recorded; unset in recordings of versions that did not store it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) model: Option<ModelInfo>,
 }
 
 /// The kind of a recording. There is one so far.
@@ -52,8 +56,8 @@ pub(super) enum StreamEnd {
 }
 
 impl Header {
-    pub(super) fn new() -> Self {
-        Self { v: FormatVersion::default(), recording: RecordingKind::Model }
+    pub(super) fn new(model: ModelInfo) -> Self {
+        Self { v: FormatVersion::default(), recording: RecordingKind::Model, model: Some(model) }
     }
 }
 

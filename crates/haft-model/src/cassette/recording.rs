@@ -20,6 +20,7 @@ use super::exchange::{Exchange, Header, StreamEnd};
 use super::fault::ExchangeFault;
 use crate::error::{ModelError, WrittenError};
 use crate::model::TurnStream;
+use crate::model_info::ModelInfo;
 
 /// The file of a recording in progress.
 pub(super) struct Recorder {
@@ -57,14 +58,15 @@ enum RecordingStage {
 
 impl Recorder {
     /// Begins a recording and overwrites the file.
-    pub(super) fn create(path: &Path) -> Result<Self, CassetteError> {
-        let created = File::create(path).and_then(|file| Self::begin(path, file));
+    pub(super) fn create(path: &Path, model: ModelInfo) -> Result<Self, CassetteError> {
+        let created = File::create(path).and_then(|file| Self::begin(path, file, model));
         created.map_err(|source| CassetteError::Unwritable { path: path.to_owned(), source })
     }
 
     /// Begins a recording; `None` if the file exists already.
-    pub(super) fn create_new(path: &Path) -> Result<Option<Self>, CassetteError> {
-        match OpenOptions::new().write(true).create_new(true).open(path).and_then(|file| Self::begin(path, file)) {
+    pub(super) fn create_new(path: &Path, model: ModelInfo) -> Result<Option<Self>, CassetteError> {
+        let created = OpenOptions::new().write(true).create_new(true).open(path);
+        match created.and_then(|file| Self::begin(path, file, model)) {
             Ok(recorder) => Ok(Some(recorder)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
             Err(source) => Err(CassetteError::Unwritable { path: path.to_owned(), source }),
@@ -85,8 +87,8 @@ impl Recorder {
         lost.chain(open).collect()
     }
 
-    fn begin(path: &Path, mut file: File) -> io::Result<Self> {
-        file.write_all(&line(&Header::new())?)?;
+    fn begin(path: &Path, mut file: File, model: ModelInfo) -> io::Result<Self> {
+        file.write_all(&line(&Header::new(model))?)?;
         let state = RecorderState { file, begun: 0, open: Vec::new(), lost: Vec::new() };
         Ok(Self { path: path.to_owned(), state: Mutex::new(state) })
     }

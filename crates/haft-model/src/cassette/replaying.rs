@@ -19,6 +19,7 @@ use super::exchange::{Exchange, Header, LineError, StreamEnd, comparable};
 use super::fault::ExchangeFault;
 use crate::difference::{Difference, Extent, IgnoredPath, difference};
 use crate::error::ModelError;
+use crate::model_info::ModelInfo;
 
 /// The order in which exchanges are replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,7 @@ pub(super) enum Order {
 /// The file of a recording that is replayed.
 pub(super) struct Player {
     path: PathBuf,
+    info: ModelInfo,
     state: Mutex<PlayerState>,
 }
 
@@ -64,7 +66,7 @@ impl Player {
         let text = std::fs::read(path).map_err(|source| CassetteError::Unreadable { path: path.to_owned(), source })?;
         let mut lines = text.split(|byte| *byte == b'\n').zip(1..).filter(|(line, _)| !line.trim_ascii().is_empty());
         let header = lines.next().map_or(&[][..], |(line, _)| line);
-        serde_json::from_slice::<Header>(header).map_err(|source| CassetteError::NotARecording {
+        let header = serde_json::from_slice::<Header>(header).map_err(|source| CassetteError::NotARecording {
             path: path.to_owned(),
             source: LineError::from(source).into(),
         })?;
@@ -77,7 +79,16 @@ impl Player {
                 return Err(corrupted(format!("exchange {number} is also on an earlier line").into()));
             }
         }
-        Ok(Self { path: path.to_owned(), state: Mutex::new(PlayerState { requests: 0, unused, faults: Vec::new() }) })
+        let info = header.model.unwrap_or_else(|| ModelInfo::new("recording"));
+        Ok(Self {
+            path: path.to_owned(),
+            info,
+            state: Mutex::new(PlayerState { requests: 0, unused, faults: Vec::new() }),
+        })
+    }
+
+    pub(super) fn info(&self) -> &ModelInfo {
+        &self.info
     }
 
     pub(super) fn path(&self) -> &Path {

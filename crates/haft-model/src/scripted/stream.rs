@@ -1,14 +1,17 @@
 //! The stream of a scripted answer.
 //!
-//! The deltas are created from the turn, so that they always add up to it: text in several pieces, calls started,
-//! filled and ended, the usage, and the turn itself last.
+//! Unless the script has deltas of its own, they are created from the turn, so that they always add up to it: text in
+//! several pieces, calls started, filled and ended, the usage, and the turn itself last.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::vec;
 
 use futures_core::Stream;
-use haft_core::{CallId, ContentPart, Delta, Item, Reasoning, ReasoningForm, Role, ToolCall, Turn, TurnRequest, Usage};
+use haft_core::{
+    CallId, ContentPart, Delta, Item, JsonText, Reasoning, ReasoningForm, Role, ToolCall, Turn, TurnRequest, Usage,
+};
+use serde::Serialize;
 use tokio::time::Sleep;
 
 use super::ScriptedModel;
@@ -35,8 +38,8 @@ pub(super) struct ScriptedDeltas {
 
 impl ScriptedStream {
     fn new(turn: ScriptedTurn) -> Self {
-        let ScriptedTurn { turn, end, delay, .. } = turn;
-        let mut deltas = deltas(&turn);
+        let ScriptedTurn { turn, deltas: scripted, end, delay, checks: _ } = turn;
+        let mut deltas = scripted.unwrap_or_else(|| deltas(&turn));
         if matches!(end, End::Complete) {
             deltas.push(Delta::complete(turn));
         }
@@ -88,44 +91,97 @@ impl Stream for ScriptedStream {
 
 /// Returns the deltas that a provider would stream before the turn is complete.
 fn deltas(turn: &Turn) -> Vec<Delta> {
-    let mut deltas = Vec::new();
+    let mut draft = DeltaDraft::default();
     for item in &turn.items {
         match item {
             Item::Message(message) if message.role == Role::Assistant => {
-                deltas.extend(message.content.iter().flat_map(of_part));
+                message.content.iter().for_each(|part| draft.add_part(part));
             }
-            Item::Reasoning(reasoning) => deltas.extend(of_reasoning(reasoning)),
-            Item::ToolCall(call) => deltas.extend(of_call(call)),
+            Item::Reasoning(reasoning) => draft.add_reasoning(reasoning),
+            Item::ToolCall(call) if call.provider_executed => {
+                draft.add_provider_call(&call.call_id, &call.name, &call.arguments);
+            }
+            Item::ToolCall(call) => draft.add_call(call),
+            Item::ProviderCall(call) => {
+                let count = draft.deltas.len();
+                let call_id = call.call_id.clone().unwrap_or_else(|| format!("provider_call_{count}").into());
+                draft.add_provider_call(&call_id, &call.name, "");
+                draft.add_provider_output(call_id, &call.payload, call.is_error);
+            }
+            Item::ToolOutput(output) => {
+                draft.add_provider_output(output.call_id.clone(), &output.output, output.is_error);
+            }
             _ => {}
         }
     }
     if turn.usage != Usage::default() {
-        deltas.push(Delta::UsageUpdate(turn.usage));
+        draft.deltas.push(Delta::UsageUpdate(turn.usage));
     }
-    deltas
+    draft.deltas
 }
 
-fn of_part(part: &ContentPart) -> Vec<Delta> {
-    match part {
-        ContentPart::Text(part) => pieces(&part.text).map(|text| Delta::TextDelta { text }).collect(),
-        ContentPart::Refusal(part) => pieces(&part.text).map(|text| Delta::RefusalDelta { text }).collect(),
-        _ => Vec::new(),
-    }
+/// The deltas of a turn while they are created.
+#[derive(Default)]
+struct DeltaDraft {
+    deltas: Vec<Delta>,
+    /// The number of parts so far.
+    parts: usize,
 }
 
-fn of_reasoning(reasoning: &Reasoning) -> Vec<Delta> {
-    let delta = |form: ReasoningForm| move |text: String| Delta::ReasoningDelta { text, form };
-    match &reasoning.text {
-        Some(text) => pieces(text).map(delta(ReasoningForm::Text)).collect(),
-        None => reasoning.summary.iter().flat_map(|text| pieces(text).map(delta(ReasoningForm::Summary))).collect(),
+impl DeltaDraft {
+    fn add_part(&mut self, part: &ContentPart) {
+        match part {
+            ContentPart::Text(text) => {
+                let part = self.next_part();
+                self.deltas.extend(pieces(&text.text).map(|text| Delta::TextDelta { text, part }));
+                let citations = text.citations.iter().cloned();
+                self.deltas.extend(citations.map(|citation| Delta::CitationDelta { citation, part }));
+            }
+            ContentPart::Refusal(refusal) => {
+                let part = self.next_part();
+                self.deltas.extend(pieces(&refusal.text).map(|text| Delta::RefusalDelta { text, part }));
+            }
+            _ => {}
+        }
     }
-}
 
-fn of_call(call: &ToolCall) -> Vec<Delta> {
-    let id = || CallId::clone(&call.call_id);
-    let start = Delta::ToolCallStart { call_id: id(), name: call.name.clone() };
-    let arguments = pieces(&call.arguments).map(|arguments| Delta::ToolCallArgsDelta { call_id: id(), arguments });
-    std::iter::once(start).chain(arguments).chain([Delta::ToolCallEnd { call_id: id() }]).collect()
+    fn add_reasoning(&mut self, reasoning: &Reasoning) {
+        let (texts, form) = match &reasoning.text {
+            Some(text) => (std::slice::from_ref(text), ReasoningForm::Text),
+            None => (&*reasoning.summary, ReasoningForm::Summary),
+        };
+        for text in texts {
+            let part = self.next_part();
+            self.deltas.extend(pieces(text).map(|text| Delta::ReasoningDelta { text, form, part }));
+        }
+    }
+
+    fn add_call(&mut self, call: &ToolCall) {
+        let id = || CallId::clone(&call.call_id);
+        self.deltas.push(Delta::ToolCallStart { call_id: id(), name: call.name.clone() });
+        let arguments = pieces(&call.arguments).map(|arguments| Delta::ToolCallArgsDelta { call_id: id(), arguments });
+        self.deltas.extend(arguments);
+        self.deltas.push(Delta::ToolCallEnd { call_id: id() });
+    }
+
+    fn add_provider_call(&mut self, call_id: &CallId, name: &str, arguments: &str) {
+        self.deltas.push(Delta::ProviderCallStart { call_id: call_id.clone(), name: name.to_owned() });
+        let pieces = pieces(arguments);
+        self.deltas
+            .extend(pieces.map(|arguments| Delta::ProviderCallArgsDelta { call_id: call_id.clone(), arguments }));
+    }
+
+    fn add_provider_output(&mut self, call_id: CallId, output: &impl Serialize, is_error: bool) {
+        // An output that can't be written as JSON can't be stored either; the turn still has it.
+        if let Ok(output) = JsonText::encode(output) {
+            self.deltas.push(Delta::ProviderCallOutput { call_id, output, is_error });
+        }
+    }
+
+    fn next_part(&mut self) -> usize {
+        self.parts += 1;
+        self.parts - 1
+    }
 }
 
 /// Splits a text into pieces: at least two if it has two characters, at most [`MOST_PIECES`].

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use haft_core::{BoxError, Finish, Item, Reasoning, ToolCall, Turn, TurnRequest, Usage};
+use haft_core::{BoxError, Delta, Finish, Item, Reasoning, ToolCall, Turn, TurnRequest, Usage};
 
 use super::expect::Expect;
 use crate::error::ModelError;
@@ -40,6 +40,8 @@ use crate::error::ModelError;
 #[must_use = "a turn does nothing until a script holds it"]
 pub struct ScriptedTurn {
     pub(super) turn: Turn,
+    /// The deltas before the turn; unset if they are created from it.
+    pub(super) deltas: Option<Vec<Delta>>,
     pub(super) end: End,
     pub(super) delay: Duration,
     pub(super) checks: Vec<RequestCheck>,
@@ -114,6 +116,28 @@ impl ScriptedTurn {
         self
     }
 
+    /// Streams these deltas before the complete turn, in place of those that are created from it: interleaved parts, for
+    /// example, or deltas that do not add up.
+    ///
+    /// ```
+    /// use haft_core::{Delta, Item, TurnRequest};
+    /// use haft_model::{LanguageModel, ScriptedModel, ScriptedTurn};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), haft_model::ModelError> {
+    /// let piece = |text: &str, part| Delta::TextDelta { text: text.to_owned(), part };
+    /// let turn = ScriptedTurn::text("Hi, you").deltas([piece("Hi", 0), piece("you", 1), piece(", ", 0)]);
+    /// let mut stream = ScriptedModel::new([turn]).stream_turn(&TurnRequest::new("any", vec![Item::user("?")]));
+    /// assert_eq!(stream.next().await.transpose()?, Some(piece("Hi", 0)));
+    /// assert_eq!(stream.into_turn().await?.text(), "Hi, you");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn deltas(mut self, deltas: impl IntoIterator<Item = Delta>) -> Self {
+        self.deltas = Some(deltas.into_iter().collect());
+        self
+    }
+
     /// Sets the delay before the answer. It uses tokio's clock, so a test with paused time does not wait.
     pub fn delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
@@ -159,7 +183,7 @@ impl ScriptedTurn {
     }
 
     fn of(turn: Turn) -> Self {
-        Self { turn, end: End::Complete, delay: Duration::ZERO, checks: Vec::new() }
+        Self { turn, deltas: None, end: End::Complete, delay: Duration::ZERO, checks: Vec::new() }
     }
 }
 
@@ -218,7 +242,8 @@ impl From<ModelError> for ScriptedTurn {
 impl fmt::Debug for ScriptedTurn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("ScriptedTurn");
-        shown.field("turn", &self.turn).field("end", &self.end).field("delay", &self.delay);
+        shown.field("turn", &self.turn).field("deltas", &self.deltas);
+        shown.field("end", &self.end).field("delay", &self.delay);
         shown.field("checks", &self.checks).finish()
     }
 }

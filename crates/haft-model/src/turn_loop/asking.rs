@@ -6,6 +6,7 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::Poll;
 
 use futures_core::Stream;
@@ -23,7 +24,9 @@ impl Machine {
     /// Requests one complete turn of the model.
     pub(super) async fn ask(&mut self) -> Result<Turn, LoopEnd> {
         let number = self.state.read(|state| state.turns).saturating_add(1);
-        self.event_slot.emit(LoopEvent::TurnStarted { number }).await;
+        let info = isolated(|| self.model.info()).map_err(LoopError::model_panicked)?;
+        self.asked = self.state.read(|state| info.or_model(&state.request.model));
+        self.event_slot.emit(LoopEvent::TurnStarted { number, model: Some(self.asked.clone()) }).await;
         let mut attempts = 0_u32;
         loop {
             attempts = attempts.saturating_add(1);
@@ -35,7 +38,7 @@ impl Machine {
                     self.may_ask()?;
                     self.wait(number, attempts, &error).await?;
                 }
-                Err(error) => return Err(LoopError::from(error).into()),
+                Err(error) => return Err(self.model_failed(error)),
             }
         }
     }
@@ -74,7 +77,7 @@ impl Machine {
     }
 
     fn open_stream(&self) -> Result<TurnStream, LoopEnd> {
-        let tools = Dispatch::list(&self.kit, &self.settings.options);
+        let tools = Dispatch::list(&self.kit, &self.options);
         let stream = self.state.lend_request(|request| {
             request.tools = tools;
             let stream = isolated(|| self.model.stream_turn(request));
@@ -82,6 +85,11 @@ impl Machine {
             stream
         });
         stream.map_err(|panicked| LoopError::model_panicked(panicked).into())
+    }
+
+    /// Returns the end of a loop whose model failed.
+    pub(super) fn model_failed(&self, error: ModelError) -> LoopEnd {
+        LoopError::Model { model: self.asked.clone(), source: Arc::new(error) }.into()
     }
 
     /// Waits before a retry.

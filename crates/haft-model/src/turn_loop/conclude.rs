@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use haft_core::{Author, CallId, Finish, History, Item, ToolEvent, ToolResult, Turn, history};
+use haft_core::{Author, CallId, Finish, History, Item, ToolEvent, ToolResult, Turn};
 
 use super::after_turn::{AfterTurn, Flow, NextModel, NextStep, Totals};
 use super::end::LoopEnd;
@@ -14,17 +14,21 @@ use super::error::LoopError;
 use super::event::LoopEvent;
 use super::isolation::{caught, isolated};
 use super::machine::Machine;
+use super::remote_approval::{Decided, pending_requests};
 use super::signal::Signal;
 use super::state::{LoopPhase, LoopState};
 
 /// Reports whether a loop without a decide function continues after this turn.
 pub(super) fn goes_on(turn: &Turn) -> bool {
-    turn.finish == Finish::Pause || !turn.tool_calls().is_empty()
+    // The provider continues when it has the responses to its approval requests.
+    let is_unfinished = |item: &Item| item.local_call().is_some() || matches!(item, Item::ApprovalRequest(_));
+    turn.finish == Finish::Pause || turn.items.iter().any(is_unfinished)
 }
 
 impl Machine {
     /// Decides what follows the open turn, and closes it.
     pub(super) async fn conclude(&mut self) -> Result<(), LoopEnd> {
+        self.ensure_no_call_failed().await?;
         let stops = match self.decision().await? {
             None => self.state.read(LoopState::is_last_turn),
             Some(Flow { step: NextStep::Fail(error), .. }) => return Err(LoopError::Decide(error).into()),
@@ -109,10 +113,11 @@ impl Machine {
     pub(super) fn ensure_nothing_waits(&self) -> Result<(), LoopEnd> {
         let (interactions, approvals) = self.state.read(|state| {
             let open = state.interactions().iter().filter(|interaction| interaction.is_open()).cloned();
-            // An approval request is pending only while its call has no output.
+            // An approval request is pending only while its call has no output, or is one of the provider.
             let history = &state.request.history;
-            let approvals = if history.has_unanswered() { history::approvals(history).pending } else { Vec::new() };
-            (open.collect::<Vec<_>>(), approvals.into_iter().map(|pending| pending.request).collect::<Vec<_>>())
+            let may_wait = history.has_unanswered() || history.has_open_remote_request();
+            let approvals = if may_wait { pending_requests(history, Decided::Included) } else { Vec::new() };
+            (open.collect::<Vec<_>>(), approvals)
         });
         let waits = !interactions.is_empty() || !approvals.is_empty();
         if waits { Err(LoopEnd::Waiting { interactions, approvals }) } else { Ok(()) }

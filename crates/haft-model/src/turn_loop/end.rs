@@ -1,7 +1,7 @@
 //! The end of a loop.
 
-use haft_core::ApprovalRequest;
 use haft_core::tagged::{self, ReadVariant, TaggedEnum};
+use haft_core::{ApprovalRequest, ToolResult};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::budget::Spent;
@@ -20,7 +20,8 @@ pub enum LoopEnd {
     Waiting {
         /// The calls that wait for an answer; see [`LoopState::answer`].
         interactions: Vec<Interaction>,
-        /// The calls that wait for a verdict; see [`TurnLoop::verdict`](crate::TurnLoop::verdict).
+        /// The calls that wait for a verdict, including those that the provider executes and requests approval of; see
+        /// [`TurnLoop::verdict`](crate::TurnLoop::verdict).
         approvals: Vec<ApprovalRequest>,
     },
     /// The limit of turns is reached.
@@ -31,6 +32,12 @@ pub enum LoopEnd {
     /// A part of the budget is spent.
     #[serde(serialize_with = "spent")]
     Budget(Spent),
+    /// A call of the last turn failed in a class that ends the loop; see
+    /// [`TurnLoop::fail_on`](crate::TurnLoop::fail_on). The turn is complete, and the state can be started again.
+    CallsFailed {
+        /// The results of the calls that failed in one of the classes. Never empty.
+        results: Vec<ToolResult>,
+    },
     /// Every call of the last turn was beyond the limit of equal calls.
     RepeatedCalls,
     /// The loop was cancelled.
@@ -92,6 +99,7 @@ impl TaggedEnum for LoopEnd {
         }),
         ("max_turns", |members| Ok(Self::MaxTurns { turns: members.take("turns")? })),
         ("budget", |members| members.take("spent").map(Self::Budget)),
+        ("calls_failed", |members| Ok(Self::CallsFailed { results: members.take("results")? })),
         ("repeated_calls", |_| Ok(Self::RepeatedCalls)),
         ("cancelled", |_| Ok(Self::Cancelled)),
         ("failed", |members| members.take_all().map(Self::Failed)),

@@ -14,14 +14,20 @@ use super::fault;
 use super::isolation::Panicked;
 use super::state_error::StateError;
 use crate::error::ModelError;
+use crate::model_info::ModelInfo;
 
 /// The reason why a loop could not continue.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoopError {
     /// The request to the model failed, and a retry was useless or not allowed.
-    #[error("the request to the model failed: {0}")]
-    Model(#[source] Arc<ModelError>),
+    #[error("the request to the model {model} failed: {source}")]
+    Model {
+        /// The names of the model.
+        model: ModelInfo,
+        /// The error.
+        source: Arc<ModelError>,
+    },
     /// The code of the model panicked. Its turn is lost.
     #[error("the model panicked: {message}")]
     ModelPanicked {
@@ -94,7 +100,7 @@ impl LoopError {
     #[must_use]
     pub fn kind(&self) -> &str {
         match self {
-            Self::Model(_) => "model",
+            Self::Model { .. } => "model",
             Self::ModelPanicked { .. } => "model_panicked",
             Self::SourcePanicked { .. } => "source_panicked",
             Self::Unreconciled { .. } => "unreconciled",
@@ -123,12 +129,6 @@ impl LoopError {
 
     pub(super) fn decide_panicked(panicked: Panicked) -> Self {
         Self::DecidePanicked { message: panicked.into_text() }
-    }
-}
-
-impl From<ModelError> for LoopError {
-    fn from(error: ModelError) -> Self {
-        Self::Model(Arc::new(error))
     }
 }
 

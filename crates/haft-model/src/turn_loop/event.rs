@@ -16,6 +16,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::end::LoopEnd;
 use super::signal::Signal;
 use super::state::LoopState;
+use crate::model_info::ModelInfo;
 
 /// An event of a loop, tagged by `type`.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +31,8 @@ pub enum LoopEvent {
     TurnStarted {
         /// The number of the turn, from one.
         number: u32,
+        /// The model that is asked; unset in events of versions that did not store it.
+        model: Option<ModelInfo>,
     },
     /// A delta of the answer. [`Delta::TurnComplete`] has the turn as it is added to the history: a call whose id was
     /// taken has a new id.
@@ -53,6 +56,12 @@ pub enum LoopEvent {
         response: Box<ApprovalResponse>,
         /// The reason.
         reason: String,
+    },
+    /// A verdict on an approval request of the provider, for a call that it executes. The next request to the model
+    /// contains it. A request that expired is denied.
+    ProviderApproval {
+        /// The verdict.
+        response: Box<ApprovalResponse>,
     },
     /// Results that can't be added to the history, as it has another output of the call already. They are not in it,
     /// and the model will not read them.
@@ -88,23 +97,58 @@ pub enum LoopEvent {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum LoopEventForm<'a> {
-    Repaired { changes: &'a [Change] },
-    TurnStarted { number: u32 },
-    Delta { delta: &'a Delta },
-    Retrying { attempts: u32, kind: &'a str, message: &'a str, wait_ms: u64 },
-    Tool { event: &'a ToolEvent },
-    VerdictRejected { response: &'a ApprovalResponse, reason: &'a str },
-    Unplaced { results: &'a [ToolResult], reason: &'a str },
-    Signal { signal: &'a Signal },
-    TurnEnded { number: u32, turn: &'a Turn, results: &'a [ToolResult] },
-    Ended { end: &'a LoopEnd, state: &'a LoopState },
+    Repaired {
+        changes: &'a [Change],
+    },
+    TurnStarted {
+        number: u32,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        model: Option<&'a ModelInfo>,
+    },
+    Delta {
+        delta: &'a Delta,
+    },
+    Retrying {
+        attempts: u32,
+        kind: &'a str,
+        message: &'a str,
+        wait_ms: u64,
+    },
+    Tool {
+        event: &'a ToolEvent,
+    },
+    VerdictRejected {
+        response: &'a ApprovalResponse,
+        reason: &'a str,
+    },
+    ProviderApproval {
+        response: &'a ApprovalResponse,
+    },
+    Unplaced {
+        results: &'a [ToolResult],
+        reason: &'a str,
+    },
+    Signal {
+        signal: &'a Signal,
+    },
+    TurnEnded {
+        number: u32,
+        turn: &'a Turn,
+        results: &'a [ToolResult],
+    },
+    Ended {
+        end: &'a LoopEnd,
+        state: &'a LoopState,
+    },
 }
 
 impl Serialize for LoopEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let event = match self {
             Self::Repaired { changes } => LoopEventForm::Repaired { changes },
-            Self::TurnStarted { number } => LoopEventForm::TurnStarted { number: *number },
+            Self::TurnStarted { number, model } => {
+                LoopEventForm::TurnStarted { number: *number, model: model.as_ref() }
+            }
             Self::Delta(delta) => LoopEventForm::Delta { delta },
             Self::Retrying { attempts, kind, message, wait } => {
                 let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
@@ -112,6 +156,7 @@ impl Serialize for LoopEvent {
             }
             Self::Tool(event) => LoopEventForm::Tool { event },
             Self::VerdictRejected { response, reason } => LoopEventForm::VerdictRejected { response, reason },
+            Self::ProviderApproval { response } => LoopEventForm::ProviderApproval { response },
             Self::Unplaced { results, reason } => LoopEventForm::Unplaced { results, reason },
             Self::Signal(signal) => LoopEventForm::Signal { signal },
             Self::TurnEnded { number, turn, results } => LoopEventForm::TurnEnded { number: *number, turn, results },
@@ -125,7 +170,9 @@ impl Serialize for LoopEvent {
 impl TaggedEnum for LoopEvent {
     const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
         ("repaired", |members| Ok(Self::Repaired { changes: members.take("changes")? })),
-        ("turn_started", |members| Ok(Self::TurnStarted { number: members.take("number")? })),
+        ("turn_started", |members| {
+            Ok(Self::TurnStarted { number: members.take("number")?, model: members.take_or_default("model")? })
+        }),
         ("delta", |members| members.take("delta").map(Self::Delta)),
         ("retrying", |members| {
             let wait = Duration::from_millis(members.take("wait_ms")?);
@@ -136,6 +183,7 @@ impl TaggedEnum for LoopEvent {
         ("verdict_rejected", |members| {
             Ok(Self::VerdictRejected { response: members.take("response")?, reason: members.take("reason")? })
         }),
+        ("provider_approval", |members| Ok(Self::ProviderApproval { response: members.take("response")? })),
         ("unplaced", |members| {
             Ok(Self::Unplaced { results: members.take("results")?, reason: members.take("reason")? })
         }),

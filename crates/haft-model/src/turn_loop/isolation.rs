@@ -12,6 +12,7 @@ use haft_core::TurnRequest;
 pub(super) use haft_core::isolation::{Isolated, Panicked, isolated};
 
 use crate::model::{LanguageModel, TurnStream};
+use crate::model_info::ModelInfo;
 
 /// Awaits a future of user code, which may panic when it is polled or dropped.
 pub(super) async fn caught<T>(work: Pin<Box<dyn Future<Output = T> + Send>>) -> Result<T, Panicked> {
@@ -25,6 +26,10 @@ pub(super) async fn caught<T>(work: Pin<Box<dyn Future<Output = T> + Send>>) -> 
 }
 
 impl<M: LanguageModel> LanguageModel for Isolated<M> {
+    fn info(&self) -> ModelInfo {
+        M::info(self)
+    }
+
     fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
         M::stream_turn(self, request)
     }

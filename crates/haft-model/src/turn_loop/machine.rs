@@ -8,7 +8,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use haft_core::{Cancellation, ToolEvent, ToolResult, ToolSource, Toolkit};
+use haft_core::{Cancellation, RunOptions, ToolEvent, ToolResult, ToolSource, Toolkit};
 
 use super::Settings;
 use super::budget::Spent;
@@ -22,10 +22,13 @@ use super::open_turn::OpenTurn;
 use super::state_cell::StateCell;
 use super::waiting::{RepairedHistory, WaitingCalls};
 use crate::model::LanguageModel;
+use crate::model_info::ModelInfo;
 
 /// A running loop.
 pub(super) struct Machine {
     pub(super) settings: Arc<Settings>,
+    /// The options of the runs of calls: those of the loop and of the conversation.
+    pub(super) options: RunOptions,
     pub(super) state: StateCell,
     pub(super) event_slot: EventSlot,
     /// The source of the tools of the next turn.
@@ -34,13 +37,18 @@ pub(super) struct Machine {
     pub(super) kit: Toolkit,
     /// The model of the next turn.
     pub(super) model: Arc<dyn LanguageModel>,
+    /// The names of the model that was asked last.
+    pub(super) asked: ModelInfo,
     pub(super) interruption: Interruption,
+    /// The results of resumed calls that belong to no open turn.
+    pub(super) unturned: Vec<ToolResult>,
 }
 
 impl Machine {
     /// Runs a loop to its end.
     pub(super) async fn drive(
         settings: Arc<Settings>,
+        options: RunOptions,
         state: StateCell,
         event_slot: EventSlot,
         flag: Cancellation,
@@ -51,8 +59,11 @@ impl Machine {
             source: Arc::clone(&settings.source),
             kit: Toolkit::new(),
             model: Arc::clone(&settings.model),
+            asked: ModelInfo::new(""),
             interruption: Interruption::new(flag, left),
+            unturned: Vec::new(),
             settings,
+            options,
             state,
             event_slot,
         };
@@ -65,7 +76,8 @@ impl Machine {
         self.resume().await?;
         loop {
             self.may_ask()?;
-            // No call waits at this point.
+            // No call waits at this point. The decide function may have added a request of the provider.
+            self.ensure_nothing_waits()?;
             self.reconcile(&WaitingCalls::default()).await?;
             self.take_snapshot()?;
             let turn = self.ask().await?;

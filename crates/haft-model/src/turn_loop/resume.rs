@@ -24,13 +24,15 @@ impl Machine {
         }
         let waiting = self.state.read(WaitingCalls::of);
         self.reconcile(&waiting).await?;
+        self.settle_remote_approvals().await;
         if !waiting.is_empty() {
             self.take_snapshot()?;
         }
         self.place_answers().await?;
         self.resume_approvals().await?;
         self.ensure_nothing_waits()?;
-        if self.state.read(|state| state.phase.open().is_some()) { self.conclude().await } else { Ok(()) }
+        let has_turn = self.state.read(|state| state.phase.open().is_some());
+        if has_turn { self.conclude().await } else { self.ensure_no_call_failed().await }
     }
 
     /// Records the answers to interactions. An invalid one ends the loop before any is recorded.

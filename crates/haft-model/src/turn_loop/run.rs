@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
-use haft_core::Cancellation;
+use haft_core::{Cancellation, RunOptions};
 
 use super::Settings;
 use super::end::{LoopEnd, LoopOutcome};
@@ -42,10 +42,10 @@ enum LoopProgress {
 type LoopFuture = Pin<Box<dyn Future<Output = LoopEnd> + Send>>;
 
 impl LoopRun {
-    pub(super) fn new(settings: Arc<Settings>, state: LoopState) -> Self {
+    pub(super) fn new(settings: Arc<Settings>, options: RunOptions, state: LoopState) -> Self {
         let flag = settings.cancellation.as_ref().map_or_else(Cancellation::new, Cancellation::child);
         let (state, event_slot) = (StateCell::new(state), EventSlot::default());
-        let machine = Machine::drive(settings, state.clone(), event_slot.clone(), flag.clone());
+        let machine = Machine::drive(settings, options, state.clone(), event_slot.clone(), flag.clone());
         Self { progress: LoopProgress::Running(Box::pin(machine)), event_slot, state, flag }
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use haft_core::{
     ApprovalRequest, ApprovalResponse, Author, CallId, ContentPart, FormatVersion, Item, RunId, ToolCall, TurnRequest,
-    Usage, VerdictFault, history,
+    Usage, VerdictFault,
 };
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
@@ -18,6 +18,7 @@ use super::guard::SeenCalls;
 use super::interaction::Interaction;
 use super::json_string::{self, DeepObject};
 use super::open_turn::OpenTurn;
+use super::remote_approval::{CallSide, Decided, pending_requests};
 use super::state_error::StateError;
 
 /// The state of a loop: the conversation, the usage so far, and the calls that are open.
@@ -143,7 +144,7 @@ impl LoopState {
         (self.turns, self.usage, self.calls, self.time_used) = Default::default();
         self.seen.clear();
         self.lacks_calls = false;
-        if self.interactions().is_empty() && history::approvals(self.history()).pending.is_empty() {
+        if self.interactions().is_empty() && pending_requests(self.history(), Decided::Included).is_empty() {
             self.phase = LoopPhase::Ready;
         }
         self
@@ -166,20 +167,24 @@ impl LoopState {
     pub(super) fn verdict(
         &mut self,
         response: ApprovalResponse,
-        check: impl FnOnce(&ApprovalRequest, &ApprovalResponse) -> Result<(), VerdictFault>,
+        check: impl FnOnce(CallSide, &ApprovalRequest, &ApprovalResponse) -> Result<(), VerdictFault>,
     ) -> Result<(), StateError> {
         let request_id = response.request_id.clone();
         let history = &mut self.request.history;
         let Some(pending) = history.pending_request(&request_id) else {
-            return Err(StateError::UnknownApproval { request_id });
+            let pending = pending_requests(history, Decided::Excluded);
+            let pending = pending.into_iter().map(|request| request.request_id).collect();
+            return Err(StateError::UnknownApproval { request_id, pending });
         };
         if pending.digest != response.digest {
             return Err(StateError::OtherDigest { request_id });
         }
-        if history.is_decided(&request_id) {
+        let remote = history.open_remote_request(&request_id);
+        if remote.is_none() && history.is_decided(&request_id) {
             return Err(StateError::AlreadyDecided { request_id });
         }
-        check(pending, &response).map_err(|fault| StateError::Verdict { request_id, fault })?;
+        let side = if remote.is_some() { CallSide::Provider } else { CallSide::Application };
+        check(side, pending, &response).map_err(|fault| StateError::Verdict { request_id, fault })?;
         history.push(response.into());
         Ok(())
     }
@@ -258,11 +263,11 @@ impl LoopState {
         self.time_used
     }
 
-    /// Returns the pending approval requests without a verdict, in order.
+    /// Returns the pending approval requests without a verdict, in order: those of calls that wait here, and those of
+    /// the provider for calls that it executes.
     #[must_use]
     pub fn approvals(&self) -> Vec<ApprovalRequest> {
-        let pending = history::approvals(&self.request.history).pending.into_iter();
-        pending.filter(|pending| pending.response.is_none()).map(|pending| pending.request).collect()
+        pending_requests(self.history(), Decided::Excluded)
     }
 
     /// Returns the interactions that are not finished yet, answered or not.

@@ -2,6 +2,9 @@
 
 use haft_core::{ApprovalId, CallId, VerdictFault};
 
+/// The number of ids in a message; the others are counted.
+const MOST_LISTED: usize = 5;
+
 /// The error of a [`LoopState`](crate::LoopState), or of an answer or a verdict for it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -15,10 +18,15 @@ pub enum StateError {
         call_id: CallId,
     },
     /// No pending approval request has the id. When a call finishes, its requests are removed from the history.
-    #[error("the approval request `{request_id}` is not pending: it is resolved already, or was never made here")]
+    #[error(
+        "the approval request `{request_id}` is not pending: it is resolved already, or was never made here; {}",
+        listed(.pending)
+    )]
     UnknownApproval {
         /// The id.
         request_id: ApprovalId,
+        /// The ids of the requests that are pending.
+        pending: Vec<ApprovalId>,
     },
     /// The approval request has a verdict, and the first one counts.
     #[error("the approval request `{request_id}` already has a verdict")]
@@ -100,4 +108,14 @@ pub enum StateError {
     /// The state is done, but its last turn is open.
     #[error("the state is done, but a turn is open")]
     DoneWhileOpen,
+}
+
+/// Lists the ids of pending requests.
+fn listed(pending: &[ApprovalId]) -> String {
+    let ids: Vec<String> = pending.iter().take(MOST_LISTED).map(|id| format!("`{id:.80}`")).collect();
+    match (ids.is_empty(), pending.len().saturating_sub(MOST_LISTED)) {
+        (true, _) => "none is pending".to_owned(),
+        (false, 0) => format!("pending: {}", ids.join(", ")),
+        (false, more) => format!("pending: {} and {more} more", ids.join(", ")),
+    }
 }

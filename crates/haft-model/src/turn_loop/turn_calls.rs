@@ -53,7 +53,8 @@ impl Machine {
             return Err(LoopError::EmptyTurn { finish: turn.finish }.into());
         }
         self.state.read(|state| state.request.history.fresh_ids(&mut turn));
-        self.state.read(|state| utterance::check(&state.request.history, &turn)).map_err(LoopError::from)?;
+        let checked = self.state.read(|state| utterance::check(&state.request.history, &turn));
+        checked.map_err(|error| self.model_failed(error))?;
         self.event_slot.emit(LoopEvent::Delta(Delta::complete(turn.clone()))).await;
 
         let (choice, made) = self.state.read(|state| (state.request.tool_choice.clone(), state.calls));
@@ -112,7 +113,7 @@ impl Machine {
         }
         let messages = self.state.stage(&turn_calls.turn);
         let calls = passed.iter().map(|&index| turn_calls.calls[index].clone());
-        let mut run = self.kit.run_with(calls, self.settings.options.clone().messages(messages));
+        let mut run = self.kit.run_with(calls, self.options.clone().messages(messages));
         let mut cause = None;
         while let Some(event) = self.next_event(&mut run, &mut cause).await {
             let at = event.index();
@@ -254,7 +255,8 @@ fn is_empty(turn: &Turn) -> bool {
 
 /// Reports whether a required call is missing. An incomplete turn might still have made it.
 fn lacks_call(choice: &ToolChoice, turn: &Turn) -> bool {
-    let is_call = |item: &Item| matches!(item, Item::ToolCall(_) | Item::ProviderCall(_));
+    // An approval request in a turn is about a call that the provider will make.
+    let is_call = |item: &Item| matches!(item, Item::ToolCall(_) | Item::ProviderCall(_) | Item::ApprovalRequest(_));
     let is_whole = !turn.is_cut_off() && turn.finish != Finish::Pause;
     is_whole && choice.requires_call() && !turn.items.iter().any(is_call)
 }

@@ -9,7 +9,7 @@
 
 use std::collections::HashSet;
 
-use haft_core::{Author, CallId, History, Item, Role, Turn};
+use haft_core::{ApprovalRequest, Author, CallId, History, Item, Role, Turn};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -21,8 +21,13 @@ const MOST_QUOTED: usize = 200;
 /// Checks that every item of a turn may be written by the model or its provider after this history.
 pub(super) fn check(history: &History, turn: &Turn) -> Result<(), ModelError> {
     let local = local_ids(turn);
+    let mut requested = HashSet::new();
     for (position, item) in turn.items.iter().enumerate() {
-        if let Some(fault) = fault(history, turn, &local, item) {
+        let repeated = match item {
+            Item::ApprovalRequest(request) => !requested.insert(&request.request_id) || is_known(history, request),
+            _ => false,
+        };
+        if let Some(fault) = fault(history, turn, &local, item).or_else(|| repeated.then(|| reused(item))) {
             let message = format!("a model must not write the item at {position} of its turn: {fault}");
             return Err(ModelError::Unreadable { message, source: None });
         }
@@ -40,7 +45,9 @@ fn fault(history: &History, turn: &Turn, local: &HashSet<&CallId>, item: &Item) 
         }
         // A provider may request approval of calls that it runs.
         (Author::Gate, Item::ApprovalRequest(request))
-            if !request.provider_data.is_empty() && !local.contains(&request.call_id) =>
+            if !request.provider_data.is_empty()
+                && !local.contains(&request.call_id)
+                && !history.is_local_call(&request.call_id) =>
         {
             None
         }
@@ -50,6 +57,17 @@ fn fault(history: &History, turn: &Turn, local: &HashSet<&CallId>, item: &Item) 
             item,
         ) => Some(described(item)),
     }
+}
+
+/// Reports whether the id of an approval request is that of an earlier request or verdict. The verdict on one of them
+/// would count for the other.
+fn is_known(history: &History, request: &ApprovalRequest) -> bool {
+    history.is_requested(&request.request_id) || history.is_decided(&request.request_id)
+}
+
+/// Describes an approval request whose id is taken.
+fn reused(item: &Item) -> String {
+    format!("{}, with the id of an earlier one", described(item))
 }
 
 /// Describes an item that a model must not write.

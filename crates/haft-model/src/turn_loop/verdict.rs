@@ -69,7 +69,7 @@ impl Machine {
         // Messages after the turn of the calls are not passed to them.
         let messages = self.state.read(|state| messages_up_to(state.history(), &call_id));
         let verdicts = self.state.change(|state| take_verdicts(&mut state.request.history, &open));
-        let options = self.settings.options.clone().messages(messages);
+        let options = self.options.clone().messages(messages);
         // The options may set an id as well, for the runs of new calls.
         let options = match run_id {
             Some(run_id) => options.run_id(run_id),
@@ -131,7 +131,10 @@ impl Machine {
     }
 
     /// Records the result of a call, and returns its event.
-    fn add_result(&self, index: usize, result: ToolResult) -> LoopEvent {
+    fn add_result(&mut self, index: usize, result: ToolResult) -> LoopEvent {
+        if !self.settings.fail_on.is_empty() && self.state.read(|state| state.phase.open().is_none()) {
+            self.unturned.push(result.clone());
+        }
         self.state.add_result(result.clone());
         LoopEvent::Tool(ToolEvent::Output { index, result })
     }

@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt};
-use haft_core::{BoxError, Delta, Finish, Item, ReasoningForm, ToolCall, Turn, TurnRequest, Usage};
+use haft_core::{BoxError, Citation, Delta, Finish, Item, ReasoningForm, ToolCall, Turn, TurnRequest, Usage};
 use haft_model::{
-    Cassette, CassetteError, ExchangeFault, LanguageModel, ModelError, ScriptedModel, ScriptedTurn, TurnStream,
+    Cassette, CassetteError, ExchangeFault, LanguageModel, ModelError, ModelInfo, ScriptedModel, ScriptedTurn,
+    TurnStream,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -99,7 +100,8 @@ async fn a_recording_is_replayed() {
 async fn the_file_has_a_header_and_a_line_per_exchange() {
     let file = Scratch::new();
     let cassette = Cassette::record(&file, ScriptedModel::new(["hi", "ho"])).unwrap();
-    assert_eq!(fs::read_to_string(&file).unwrap(), format!("{HEADER}\n"));
+    let header = r#"{"v":1,"recording":"model","model":{"provider":"scripted"}}"#;
+    assert_eq!(fs::read_to_string(&file).unwrap(), format!("{header}\n"));
     say(&cassette, "one").await.unwrap();
     let lines = file.lines();
     assert_eq!(lines.len(), 2);
@@ -340,8 +342,8 @@ async fn recording_passes_deltas_on_as_they_arrive() {
     let file = Scratch::new();
     let live = Cassette::record(&file, ScriptedModel::new([ScriptedTurn::text("ab").then_pending()])).unwrap();
     let mut stream = live.stream_turn(&ask("?"));
-    assert_eq!(stream.next().await.unwrap().unwrap(), Delta::TextDelta { text: "a".to_owned() });
-    assert_eq!(stream.next().await.unwrap().unwrap(), Delta::TextDelta { text: "b".to_owned() });
+    assert_eq!(stream.next().await.unwrap().unwrap(), Delta::text("a"));
+    assert_eq!(stream.next().await.unwrap().unwrap(), Delta::text("b"));
     assert!(stream.next().now_or_never().is_none());
 }
 
@@ -409,7 +411,7 @@ async fn a_corrupted_line_is_named() {
         (good[..good.len() / 2].to_owned(), "EOF"),
         ("\u{0}\u{0}".to_owned(), "expected value"),
         (with(r#""deltas""#, r#""detlas""#), "unknown field `detlas`"),
-        (with("text_delta", "text_dleta"), "text_dleta"),
+        (with(r#""text_delta","text""#, r#""text_delta","txet""#), "missing field `text`"),
         (with(r#""end":"over""#, r#""end":"over","error":{"kind":"tired"}"#), "`tired` is not an error kind"),
         (with(r#""v":1"#, r#""v":3"#), "written by a newer version (3)"),
         (good.clone(), "exchange 1 is also on an earlier line"),
@@ -450,6 +452,10 @@ fn a_file_that_cannot_be_written_is_rejected_immediately() {
 struct Says(Vec<Delta>);
 
 impl LanguageModel for Says {
+    fn info(&self) -> ModelInfo {
+        ModelInfo::new("test")
+    }
+
     fn stream_turn(&self, _: &TurnRequest) -> TurnStream {
         TurnStream::of(self.0.clone().into_iter().map(Ok).collect::<Vec<_>>())
     }
@@ -481,9 +487,19 @@ fn any_delta() -> impl Strategy<Value = Delta> {
     let usage = || (any::<u64>(), any::<u64>()).prop_map(|(input, output)| Usage::new(input, output).cache_read(input));
     let form = prop_oneof![Just(ReasoningForm::Text), Just(ReasoningForm::Summary)];
     prop_oneof![
-        any_text().prop_map(|text| Delta::TextDelta { text }),
-        (any_text(), form).prop_map(|(text, form)| Delta::ReasoningDelta { text, form }),
-        any_text().prop_map(|text| Delta::RefusalDelta { text }),
+        (any_text(), 0..3_usize).prop_map(|(text, part)| Delta::TextDelta { text, part }),
+        (any_text(), form, 0..3_usize).prop_map(|(text, form, part)| Delta::ReasoningDelta { text, form, part }),
+        (any_text(), 0..3_usize).prop_map(|(text, part)| Delta::RefusalDelta { text, part }),
+        (any_text(), any::<usize>())
+            .prop_map(|(url, part)| Delta::CitationDelta { citation: Citation::url(url), part }),
+        (id(), any_text()).prop_map(|(call_id, name)| Delta::ProviderCallStart { call_id, name }),
+        (id(), any_text()).prop_map(|(call_id, arguments)| Delta::ProviderCallArgsDelta { call_id, arguments }),
+        (id(), any_text(), any::<bool>()).prop_map(|(call_id, text, is_error)| {
+            Delta::ProviderCallOutput { call_id, output: json!({"text": text}).into(), is_error }
+        }),
+        any_text().prop_map(|text| {
+            serde_json::from_value(json!({"type": "of_tomorrow", "text": text, "part": null})).unwrap()
+        }),
         (id(), any_text()).prop_map(|(call_id, name)| Delta::ToolCallStart { call_id, name }),
         (id(), any_text()).prop_map(|(call_id, arguments)| Delta::ToolCallArgsDelta { call_id, arguments }),
         id().prop_map(|call_id| Delta::ToolCallEnd { call_id }),

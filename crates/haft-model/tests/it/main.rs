@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "what helps a test may stop it")]
 
 mod cassette;
+mod model_info;
 mod model_seam;
 mod scripted;
 #[path = "../../../haft-core/tests/it/seeded.rs"]

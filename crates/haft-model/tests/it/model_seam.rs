@@ -4,7 +4,7 @@ use haft_core::{Delta, Finish, Item, Turn};
 use haft_model::{ModelError, TurnStream};
 
 fn text(text: &str) -> Delta {
-    Delta::TextDelta { text: text.to_owned() }
+    Delta::text(text)
 }
 
 #[tokio::test]

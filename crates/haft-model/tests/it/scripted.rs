@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt};
 use haft_core::{
-    ContentPart, Delta, Finish, Item, Message, Reasoning, ReasoningForm, Role, Schema, ToolCall, ToolDescriptor, Turn,
-    TurnRequest, Usage,
+    Citation, ContentPart, Delta, Finish, Item, Message, ProviderCall, Reasoning, ReasoningForm, Role, Schema,
+    TextPart, ToolCall, ToolCallOutput, ToolDescriptor, Turn, TurnRequest, Usage,
 };
 use haft_model::{Expect, LanguageModel, ModelError, ScriptError, ScriptedModel, ScriptedTurn, TurnFault};
 use serde_json::json;
@@ -39,9 +39,9 @@ fn added_up(deltas: &[Delta]) -> (String, String, String, String, Vec<String>) {
     let (mut said, mut refused, mut thought, mut summed, mut calls) = Default::default();
     for delta in deltas {
         let (grown, text): (&mut String, &str) = match delta {
-            Delta::TextDelta { text } => (&mut said, text),
-            Delta::RefusalDelta { text } => (&mut refused, text),
-            Delta::ReasoningDelta { text, form: ReasoningForm::Text } => (&mut thought, text),
+            Delta::TextDelta { text, .. } => (&mut said, text),
+            Delta::RefusalDelta { text, .. } => (&mut refused, text),
+            Delta::ReasoningDelta { text, form: ReasoningForm::Text, .. } => (&mut thought, text),
             Delta::ReasoningDelta { text, .. } => (&mut summed, text),
             Delta::ToolCallStart { name, .. } => {
                 Vec::push(&mut calls, format!("{name}("));
@@ -81,6 +81,55 @@ async fn a_turn_is_streamed_in_pieces_that_add_up_to_it() {
     assert!(deltas.iter().filter(|delta| matches!(delta, Delta::TextDelta { .. })).count() > 1);
     assert!(deltas.iter().filter(|delta| matches!(delta, Delta::ToolCallArgsDelta { .. })).count() > 1);
     assert_eq!(deltas[deltas.len() - 2..], [Delta::UsageUpdate(Usage::new(10, 3)), Delta::complete(turn)]);
+}
+
+#[tokio::test]
+async fn parts_citations_and_calls_of_the_provider_are_streamed() {
+    let cited = TextPart::new("found").cite(Citation::url("https://a.example"));
+    let search = ToolCall::new("s1", "search", r#"{"q":"a"}"#).executed_by_provider();
+    let turn = Turn::new(
+        vec![
+            Reasoning::default().summary("a").summary("b").into(),
+            search.into(),
+            ToolCallOutput::new("s1", "three hits").into(),
+            ProviderCall::new("vendor", "code", json!({"out": 1})).call_id("s2").error().into(),
+            ProviderCall::new("vendor", "peek", json!(null)).into(),
+            Message::new(Role::Assistant, vec![ContentPart::Text(cited), ContentPart::text("x")]).into(),
+        ],
+        Finish::Stop,
+    );
+    let model = ScriptedModel::new([turn]);
+    let written: Vec<_> = deltas(&model).await.iter().map(|delta| serde_json::to_value(delta).unwrap()).collect();
+    assert_eq!(
+        written[..written.len() - 1],
+        [
+            json!({"type": "reasoning_delta", "text": "a", "form": "summary"}),
+            json!({"type": "reasoning_delta", "text": "b", "form": "summary", "part": 1}),
+            json!({"type": "provider_call_start", "call_id": "s1", "name": "search"}),
+            json!({"type": "provider_call_args_delta", "call_id": "s1", "arguments": "{\"q\""}),
+            json!({"type": "provider_call_args_delta", "call_id": "s1", "arguments": ":\"a\""}),
+            json!({"type": "provider_call_args_delta", "call_id": "s1", "arguments": "}"}),
+            json!({"type": "provider_call_output", "call_id": "s1", "output": "three hits"}),
+            json!({"type": "provider_call_start", "call_id": "s2", "name": "code"}),
+            json!({"type": "provider_call_output", "call_id": "s2", "output": {"out": 1}, "is_error": true}),
+            json!({"type": "provider_call_start", "call_id": "provider_call_9", "name": "peek"}),
+            json!({"type": "provider_call_output", "call_id": "provider_call_9", "output": null}),
+            json!({"type": "text_delta", "text": "fou", "part": 2}),
+            json!({"type": "text_delta", "text": "nd", "part": 2}),
+            json!({"type": "citation_delta", "citation": {"url": "https://a.example"}, "part": 2}),
+            json!({"type": "text_delta", "text": "x", "part": 3}),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn scripted_deltas_replace_those_of_the_turn() {
+    let unknown: Delta = serde_json::from_value(json!({"type": "mood_delta", "mood": "good"})).unwrap();
+    let scripted = [Delta::TextDelta { text: "a".to_owned(), part: 1 }, unknown, Delta::text("b")];
+    let model = ScriptedModel::new([ScriptedTurn::text("ba").deltas(scripted.clone())]);
+    let deltas = deltas(&model).await;
+    assert_eq!(deltas[..3], scripted);
+    assert!(matches!(&deltas[3], Delta::TurnComplete(turn) if turn.text() == "ba"));
 }
 
 #[tokio::test]

@@ -3,9 +3,11 @@
 mod approval;
 mod budget;
 mod cancellation;
+mod conversation_options;
 mod damage;
 mod decision;
 mod event;
+mod failed_call;
 mod growth;
 mod guard;
 mod history;
@@ -14,6 +16,7 @@ mod interaction;
 mod isolation;
 mod model_fault;
 mod property;
+mod remote_approval;
 mod signal;
 mod source;
 mod state;
@@ -93,7 +96,7 @@ fn kind_or_text(output: &str) -> String {
 /// Describes each event in a few words.
 fn words(events: &[LoopEvent]) -> Vec<String> {
     let each = events.iter().map(|event| match event {
-        LoopEvent::TurnStarted { number } => format!("turn {number}"),
+        LoopEvent::TurnStarted { number, .. } => format!("turn {number}"),
         LoopEvent::Delta(haft_core::Delta::TurnComplete(_)) => "complete".to_owned(),
         LoopEvent::Delta(_) => "delta".to_owned(),
         LoopEvent::Retrying { attempts, kind, .. } => format!("retry {attempts} after {kind}"),

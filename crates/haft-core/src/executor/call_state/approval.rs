@@ -459,6 +459,7 @@ pub(super) fn rejection(fault: VerdictFault) -> ToolFailure {
         VerdictFault::UnknownRequest
         | VerdictFault::AlreadyDecided
         | VerdictFault::UnusableDecision { .. }
+        | VerdictFault::ProviderCall { .. }
         | VerdictFault::Invalid { .. }
         | VerdictFault::ClockFailed
         | VerdictFault::Full

@@ -19,7 +19,7 @@ use crate::event::ToolEvent;
 use crate::executor::call_handle::RunShared;
 use crate::executor::call_state::{Advance, CallState, StepCx};
 use crate::executor::mailbox::{Emission, EmissionBody};
-use crate::executor::option::{HandlerTask, RunDeadline, StartEvents};
+use crate::executor::option::{HandlerTask, StartEvents};
 use crate::executor::slot::Slots;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
@@ -57,11 +57,7 @@ impl Run {
         self.ready.reserve(count);
         self.slots = Slots::new(self.options.concurrency);
         self.problems = self.set.problems(self.options.scope.as_deref());
-        self.deadline = match self.options.until {
-            None => None,
-            Some(RunDeadline::At(moment)) => Some(moment),
-            Some(RunDeadline::After(timeout)) => Instant::now().checked_add(timeout),
-        };
+        self.deadline = self.options.until.and_then(|deadline| deadline.moment(Instant::now()));
         if let Some(deadline) = self.deadline {
             self.timer.add(deadline, Due::Run);
         }

@@ -83,6 +83,14 @@ fn the_pending_requests_of_a_grown_history_are_those_of_its_items() {
             }
         }
         prop_assert!(grown.pending_request(&ApprovalId::from("never asked")).is_none());
+        let undecided: Vec<_> = approvals.remote.iter().filter(|remote| remote.response.is_none()).collect();
+        prop_assert_eq!(grown.has_open_remote_request(), !undecided.is_empty());
+        for remote in &approvals.remote {
+            let id = &remote.request.request_id;
+            let open = undecided.iter().find(|open| open.request.request_id == *id).map(|open| &open.request);
+            prop_assert_eq!(grown.open_remote_request(id), open);
+            prop_assert!(grown.is_requested(id));
+        }
         Ok(())
     });
 }

@@ -321,7 +321,7 @@ async fn a_verdict_on_a_resolved_request_is_rejected() {
     let mut state = finish(&agent, state).await.state;
     let error = agent.verdict(&mut state, approval.approve()).unwrap_err();
     let words = format!(
-        "the approval request `{}` is not pending: it is resolved already, or was never made here",
+        "the approval request `{}` is not pending: it is resolved already, or was never made here; none is pending",
         approval.request_id
     );
     assert_eq!(error.to_string(), words);

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use haft_core::{Delta, ToolChoice, Usage};
-use haft_model::{LanguageModel, LoopError, ScriptedModel, ScriptedTurn, TurnStream};
+use haft_model::{LanguageModel, LoopError, ModelInfo, ScriptedModel, ScriptedTurn, TurnStream};
 
 use super::*;
 
@@ -114,6 +114,10 @@ async fn another_model_answers_from_the_next_turn_on() {
 struct Bomb;
 
 impl LanguageModel for Bomb {
+    fn info(&self) -> ModelInfo {
+        ModelInfo::new("test")
+    }
+
     fn stream_turn(&self, _: &TurnRequest) -> TurnStream {
         TurnStream::of([Ok(Delta::complete(Turn::new(vec![Item::assistant("boom")], Finish::Stop)))])
     }

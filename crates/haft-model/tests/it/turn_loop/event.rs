@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use haft_core::tagged::TaggedEnum;
 use haft_core::{Delta, Finish, ToolResult, Usage};
-use haft_model::{LoopError, ModelError, ScriptedModel, ScriptedTurn, Spent};
+use haft_model::{LoopError, ModelError, ModelInfo, ScriptedModel, ScriptedTurn, Spent};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -62,7 +62,7 @@ async fn nothing_runs_ahead_of_the_reader() {
     let model = ScriptedModel::default().then([call("c1", "count", "{}")]).then("done");
     let mut run = TurnLoop::new(model.clone(), Toolkit::from_iter([tool.unwrap()])).start(request());
     assert!(model.requests().is_empty(), "nothing happens before the first poll");
-    assert!(matches!(run.next().await, Some(LoopEvent::TurnStarted { number: 1 })));
+    assert!(matches!(run.next().await, Some(LoopEvent::TurnStarted { number: 1, .. })));
     assert!(model.requests().is_empty());
     while !matches!(run.next().await, Some(LoopEvent::Delta(Delta::TurnComplete(_)))) {}
     assert_eq!(ran.load(Ordering::SeqCst), 0, "the tool waits until the turn was read");
@@ -128,7 +128,8 @@ async fn events_are_read_as_they_were_written() {
     let agent = agent(&model).repair("lost").backoff(haft_core::Backoff::constant(Duration::ZERO));
     let run = agent.start(broken);
     let mut seen: Vec<LoopEvent> = run.collect().await;
-    let failed = LoopEnd::Failed(LoopError::from(ModelError::IncompleteTurn));
+    let failed =
+        LoopEnd::Failed(LoopError::Model { model: ModelInfo::new("a"), source: Arc::new(ModelError::IncompleteTurn) });
     let state = Box::new(LoopState::new(request()));
     for end in [
         LoopEnd::Stopped,
@@ -158,9 +159,13 @@ async fn events_are_read_as_they_were_written() {
 fn the_form_of_events_is_fixed() {
     let result = ToolResult::ok(&call("c1", "double", "1"), json!(2));
     let table = [
-        (LoopEvent::TurnStarted { number: 2 }, json!({"v": 1, "type": "turn_started", "number": 2})),
+        (LoopEvent::TurnStarted { number: 2, model: None }, json!({"v": 1, "type": "turn_started", "number": 2})),
         (
-            LoopEvent::Delta(Delta::TextDelta { text: "a".into() }),
+            LoopEvent::TurnStarted { number: 2, model: Some(ModelInfo::new("a").model("b")) },
+            json!({"v": 1, "type": "turn_started", "number": 2, "model": {"provider": "a", "model": "b"}}),
+        ),
+        (
+            LoopEvent::Delta(Delta::text("a")),
             json!({"v": 1, "type": "delta", "delta": {"type": "text_delta", "text": "a"}}),
         ),
         (
@@ -231,6 +236,7 @@ fn every_event_type_is_read() {
         "retrying",
         "tool",
         "verdict_rejected",
+        "provider_approval",
         "unplaced",
         "signal",
         "turn_ended",
@@ -238,7 +244,10 @@ fn every_event_type_is_read() {
     ];
     assert_eq!(known, decided);
     let ends: Vec<&str> = LoopEnd::VARIANTS.iter().map(|(tag, _)| *tag).collect();
-    assert_eq!(ends, ["stopped", "waiting", "max_turns", "budget", "repeated_calls", "cancelled", "failed"]);
+    assert_eq!(
+        ends,
+        ["stopped", "waiting", "max_turns", "budget", "calls_failed", "repeated_calls", "cancelled", "failed"]
+    );
 }
 
 proptest! {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use haft_core::history::Revision;
 use haft_core::{ApprovalPolicy, Cx, Delta, RunOptions, Suspend};
-use haft_model::{LanguageModel, TurnStream};
+use haft_model::{LanguageModel, ModelInfo, TurnStream};
 
 use super::*;
 
@@ -22,6 +22,10 @@ struct Watched {
 }
 
 impl LanguageModel for Watching {
+    fn info(&self) -> ModelInfo {
+        ModelInfo::new("test")
+    }
+
     fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
         let mut watched = self.0.lock().unwrap();
         if let Some(revision) = &watched.revision

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use haft_core::{Cx, Item, Permission, RunOptions, Services, Tool, ToolCall, ToolEvent, Toolkit, TurnRequest};
-use haft_model::{LanguageModel, LoopEnd, LoopEvent, ScriptedModel, TurnLoop, TurnStream};
+use haft_model::{LanguageModel, LoopEnd, LoopEvent, ModelInfo, ScriptedModel, TurnLoop, TurnStream};
 
 /// A value that panics when it is dropped, and counts the drops.
 struct Fragile(Arc<AtomicUsize>);
@@ -19,6 +19,10 @@ impl Drop for Fragile {
 struct Model(ScriptedModel, #[allow(dead_code, reason = "there to be dropped")] Fragile);
 
 impl LanguageModel for Model {
+    fn info(&self) -> ModelInfo {
+        ModelInfo::new("test")
+    }
+
     fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
         self.0.stream_turn(request)
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use haft_core::Backoff;
-use haft_model::{LanguageModel, LoopError, ModelError, ScriptedModel, ScriptedTurn, TurnStream};
+use haft_model::{LanguageModel, LoopError, ModelError, ModelInfo, ScriptedModel, ScriptedTurn, TurnStream};
 use tokio::time::Instant;
 
 use super::*;
@@ -42,7 +42,7 @@ async fn retries_are_limited_and_the_last_error_is_returned() {
     let model = ScriptedModel::new([(); 9].map(|()| ScriptedTurn::failed(busy(None))));
     for (retries, asked) in [(0, 1), (3, 5)] {
         let outcome = finish(&agent(&model).retries(retries), request()).await;
-        let LoopEnd::Failed(LoopError::Model(error)) = &outcome.end else { panic!("{:?}", outcome.end) };
+        let LoopEnd::Failed(LoopError::Model { source: error, .. }) = &outcome.end else { panic!("{:?}", outcome.end) };
         assert_eq!(error.kind(), "rate_limited");
         assert_eq!(model.requests().len(), asked);
         assert_eq!((outcome.state.history(), outcome.state.turns()), (&request().history[..], 0));
@@ -78,6 +78,10 @@ impl Drop for PanicsWhenDropped {
 }
 
 impl LanguageModel for Panics {
+    fn info(&self) -> ModelInfo {
+        ModelInfo::new("test")
+    }
+
     fn stream_turn(&self, _: &TurnRequest) -> TurnStream {
         let Self(place) = *self;
         assert_ne!(place, "opening", "no stream");

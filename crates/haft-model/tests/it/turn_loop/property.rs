@@ -1,7 +1,7 @@
 //! Any calls, and a loop that is stopped anywhere: every call ends with one output, and every history is consistent.
 
 use haft_core::{ApprovalPolicy, Delta, RunOptions, Suspend, history};
-use haft_model::{LanguageModel, TurnStream};
+use haft_model::{LanguageModel, ModelInfo, TurnStream};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -13,13 +13,17 @@ use crate::seeded::for_all;
 struct ByPlace(Vec<Turn>);
 
 impl LanguageModel for ByPlace {
+    fn info(&self) -> ModelInfo {
+        ModelInfo::new("test")
+    }
+
     fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
         let is_said =
             |item: &&Item| matches!(item, Item::Message(message) if message.role == haft_core::Role::Assistant);
         let place = request.history.iter().filter(is_said).count();
         let last = || Turn::new(vec![Item::assistant("done")], Finish::Stop);
         let turn = self.0.get(place).cloned().unwrap_or_else(last);
-        TurnStream::of([Ok(Delta::TextDelta { text: "…".to_owned() }), Ok(Delta::complete(turn))])
+        TurnStream::of([Ok(Delta::text("…")), Ok(Delta::complete(turn))])
     }
 }
 

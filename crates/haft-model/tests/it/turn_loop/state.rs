@@ -195,7 +195,7 @@ fn an_approval_request_takes_one_verdict() {
     let stranger = ApprovalResponse::new("q2", ApprovalDecision::Approved);
     assert_eq!(
         agent.verdict(&mut state, stranger).unwrap_err(),
-        StateError::UnknownApproval { request_id: "q2".into() }
+        StateError::UnknownApproval { request_id: "q2".into(), pending: vec!["q1".into()] }
     );
     agent.verdict(&mut state, approval.approve()).unwrap();
     let second = agent.verdict(&mut state, approval.deny("no")).unwrap_err();

@@ -39,7 +39,7 @@ fn remote(about: &str) -> ApprovalRequest {
 async fn refused(items: Vec<Item>) -> String {
     let model = ScriptedModel::default().then(Turn::new(items, Finish::ToolCalls)).then("never");
     let outcome = finish(&suspending(&model), request()).await;
-    let LoopEnd::Failed(LoopError::Model(error)) = &outcome.end else { panic!("{:?}", outcome.end) };
+    let LoopEnd::Failed(LoopError::Model { source: error, .. }) = &outcome.end else { panic!("{:?}", outcome.end) };
     let ModelError::Unreadable { message, .. } = &**error else { panic!("{error:?}") };
     assert_eq!(
         (told(outcome.state.history()), outcome.state.turns(), outcome.state.calls()),
@@ -145,7 +145,10 @@ async fn a_provider_may_answer_and_request_approval_of_calls_that_it_runs() {
     let model = ScriptedModel::default()
         .then(Turn::new(items, Finish::ToolCalls))
         .then(Turn::new(vec![ToolCallOutput::new("b1", "late").into(), Item::assistant("done")], Finish::Stop));
-    let outcome = finish(&agent(&model), request()).await;
+    let agent = agent(&model);
+    let mut waiting = finish(&agent, request()).await.state;
+    agent.verdict(&mut waiting, remote("s2").approve()).unwrap();
+    let outcome = finish(&agent, waiting).await;
     assert_eq!(outcome.end, LoopEnd::Stopped);
     let told = told(outcome.state.history());
     assert!(

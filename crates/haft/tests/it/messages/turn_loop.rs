@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use haft::approval::{ApprovalResponse, SuspendedError};
 use haft::conversation::{ContentPart, Finish, Message, Role, ToolCallOutput, ToolChoice, Turn};
-use haft::model::{AfterTurn, Budget, LoopEnd, LoopError, LoopOutcome, LoopState, ModelError, Spent, StateError};
+use haft::model::{
+    AfterTurn, Budget, LoopEnd, LoopError, LoopOutcome, LoopState, ModelError, ModelInfo, Spent, StateError,
+};
 use haft::schema::{Schema, Validation, Validator};
 use haft::tool::Cancellation;
 use haft::toolkit::ToolSource;
@@ -174,7 +176,11 @@ pub(super) async fn errors(messages: &mut Messages) {
     messages.add("answer", error(&calling([]), state.clone()).await);
     let call_id = "c1".into();
     messages.add("suspended", LoopError::Suspended(SuspendedError::Lost { index: 0, call_id }));
-    let stored = serde_json::to_value(LoopError::Model(Arc::new(ModelError::Cancelled))).unwrap();
+    let stored = serde_json::to_value(LoopError::Model {
+        model: ModelInfo::new("vendor").model("m"),
+        source: Arc::new(ModelError::Cancelled),
+    })
+    .unwrap();
     messages.add("recorded", serde_json::from_value::<LoopError>(stored).unwrap());
     for spent in [Spent::Tokens, Spent::Calls, Spent::Time] {
         messages.add(&format!("Spent::{spent:?}"), spent);
@@ -185,6 +191,10 @@ pub(super) async fn errors(messages: &mut Messages) {
 struct Panicking;
 
 impl LanguageModel for Panicking {
+    fn info(&self) -> ModelInfo {
+        ModelInfo::new("panicking")
+    }
+
     fn stream_turn(&self, _: &TurnRequest) -> haft::model::TurnStream {
         panic!("index out of bounds")
     }
@@ -195,6 +205,11 @@ pub(super) async fn model_turns(messages: &mut Messages) {
     let double = call("c1", "double", "2");
     let asked = ApprovalRequest::new("q1", &double);
     let known = json!({"type": "message", "role": "user", "content": []});
+    let mut hosted = ApprovalRequest::new("q2", &call("mcp_1", "search", "{}"));
+    hosted.provider_data.insert("vendor".to_owned(), json!({"id": "q2"}));
+    let twice = Turn::new(vec![hosted.clone().into(), hosted.into()], Finish::Stop);
+    let twice = error(&TurnLoop::new(ScriptedModel::new([twice]), kit()), request()).await;
+    messages.add("an approval request with the id of an earlier one", twice);
     for (situation, item) in [
         ("a message of the user", Message::new(Role::User, vec![ContentPart::text("yes")]).into()),
         ("the output of a call that runs here", ToolCallOutput::new("c1", "4").into()),

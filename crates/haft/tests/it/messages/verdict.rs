@@ -34,6 +34,7 @@ pub(super) async fn rejected(messages: &mut Messages) {
     messages.add("VerdictFault::Closed", sender.send(stray).unwrap_err().fault);
     messages.add("VerdictFault::Expired", VerdictFault::Expired);
     messages.add("VerdictFault::ClockFailed", VerdictFault::ClockFailed);
+    messages.add("VerdictFault::ProviderCall", VerdictFault::ProviderCall { word: "edited".to_owned() });
     let kit: Toolkit = Toolkit::from_iter([approval::pay()]);
     let suspended = kit.run_with([call("c1")], RunOptions::new().approvals(Suspend)).collect_or_suspend().await;
     let request = suspended.unwrap_err().pending().next().unwrap().clone();
