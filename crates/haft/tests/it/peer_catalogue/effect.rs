@@ -370,7 +370,9 @@ const CASES: &[Case] = &[
     one(
         158,
         "a denied approval of a provider is resolved without looking up a tool",
-        shown_by("haft-core::history::approval_requests_of_a_provider_are_separate"),
+        shown_by(
+            "haft-model::turn_loop::remote_approval::the_loop_waits_until_every_request_has_a_response_and_sends_them",
+        ),
     ),
     to(159, 161, "streamed parameters and dynamic tools", not_tested(WIRES)),
     one(
