@@ -177,7 +177,7 @@ impl Gate {
         if is_heard {
             drop(isolated(|| log(&record)));
         }
-        self.audit(AuditRecord::Approval(record));
+        self.audit(&AuditRecord::Approval(record));
     }
 
     /// Records that a permit denied a call: as a tracing event, and by the auditor.
@@ -198,13 +198,13 @@ impl Gate {
         if is_heard {
             drop(isolated(|| log_denial(&record)));
         }
-        self.audit(AuditRecord::Denial(record));
+        self.audit(&AuditRecord::Denial(record));
     }
 
-    fn audit(&self, record: AuditRecord) {
+    fn audit(&self, record: &AuditRecord) {
         if let Some(auditor) = &self.auditor {
             // The auditor only observes, so its panic must not affect the call.
-            drop(isolated(|| auditor(&record)));
+            drop(isolated(|| auditor(record)));
         }
     }
 

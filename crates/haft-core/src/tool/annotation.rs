@@ -33,6 +33,7 @@ use crate::tool::{Icon, ProviderOptions};
 pub trait Annotation: Any + Send + Sync + fmt::Debug {
     /// Returns the key under which descriptors contain annotations of this type; `None` if they do not. Implement
     /// [`DescribedAnnotation`] instead.
+    #[must_use]
     fn key() -> Option<&'static str>
     where
         Self: Sized,

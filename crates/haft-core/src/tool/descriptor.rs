@@ -183,7 +183,7 @@ impl ToolDescriptor {
         self.meta = annotations.meta().cloned();
         self.icons = annotations.icons().to_vec();
         self.provider_options = annotations.provider_options().cloned().unwrap_or_default();
-        self.annotations = annotations.described().clone();
+        self.annotations.clone_from(annotations.described());
         self.hints = Hints {
             readonly: annotations.readonly(),
             destructive: annotations.destructive(),

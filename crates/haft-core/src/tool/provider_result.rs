@@ -77,12 +77,14 @@ impl Tool {
         parts: Option<Vec<ContentPart>>,
     ) -> ToolResult {
         // A schema may contain a validator of the application.
-        let outcome = isolated(|| match is_error {
-            true => Outcome::from(self.reported_failure(reported)),
-            false => match reported.checked_by(self.success()) {
+        let outcome = isolated(|| {
+            if is_error {
+                return Outcome::from(self.reported_failure(reported));
+            }
+            match reported.checked_by(self.success()) {
                 Ok(value) => Outcome::Ok(ToolOutput::rendered(value, parts)),
                 Err(issues) => invalid_output(issues).started().into(),
-            },
+            }
         });
         let outcome = outcome.unwrap_or_else(|panicked| ToolFailure::from(panicked).started().into());
         ToolResult::named(self.shared_name().clone(), call, outcome)

@@ -1,5 +1,7 @@
 //! `#[tool]` with a service of each run, a refine function, content as a result, and content made from a result.
 
+#![allow(clippy::unused_async, reason = "asynchronous functions are one of the forms")]
+
 use std::sync::Arc;
 
 use haft::conversation::{CallOutputBody, ContentPart, MediaData};
