@@ -108,7 +108,7 @@ pub struct Run {
     deadline: Option<Instant>,
     /// The reason that no handler can run.
     problems: Option<Arc<NotRunnable>>,
-    /// Completes when the cancellation of the options is triggered. Holds the waker of the task.
+    /// Completes when a cancellation of the options is triggered. Holds the waker of the task.
     cancelled: Option<Isolated<BoxFuture<()>>>,
     is_cancelled: bool,
     /// Set when a call was ended by a timeout or a cancellation.
@@ -299,7 +299,7 @@ impl Run {
 
     /// Reports whether the run was cancelled.
     pub(super) fn was_cancelled(&self) -> bool {
-        self.is_cancelled || self.options.cancellation.as_ref().is_some_and(Cancellation::is_cancelled)
+        self.is_cancelled || self.options.cancellations.as_slice().iter().any(Cancellation::is_cancelled)
     }
 
     /// Applies timeouts and cancellation without returning events. Ready with the result of the first call that they

@@ -187,9 +187,14 @@ impl OutputCap {
         match (tool, run) {
             (None, None) => Self::DEFAULT,
             (Some(cap), None) | (None, Some(cap)) => cap,
-            (Some(tool), Some(run)) if run.bytes < tool.bytes => run,
-            (Some(tool), Some(_)) => tool,
+            (Some(tool), Some(run)) => tool.smaller(run),
         }
+    }
+
+    /// Returns the smaller of two caps, and this one of equal ones.
+    #[inline]
+    pub(crate) fn smaller(self, other: Self) -> Self {
+        if other.bytes < self.bytes { other } else { self }
     }
 
     const DEFAULT: Self = Self {
