@@ -215,8 +215,9 @@ impl Run {
         &self.calls
     }
 
-    /// Reads and checks the arguments of a call with the run's options, including a person's edit if there was one. A
-    /// loop reads a signal or an interaction that the run surfaced with this method.
+    /// Reads and checks the arguments of a call with the run's options, including a person's edit if there was one, and
+    /// before the tool [refines](crate::ToolBuilder::refine) them. A loop reads a signal or an interaction that the run
+    /// surfaced with this method.
     ///
     /// # Panics
     ///
