@@ -156,6 +156,8 @@ impl RunOptions {
     /// Adds a permit, which decides about every call: before its arguments are read, and if it wants to, about the
     /// arguments. All permits must allow a call. They are asked in the order in which they were added, one after the
     /// other, and the first denial decides. A tool is visible only if every permit sees it.
+    ///
+    /// A closure states the types of its parameters: `|tool: &Tool, call: &ToolCall, cx: &Cx| …`.
     #[must_use]
     pub fn permit(mut self, permit: impl Permit) -> Self {
         self.permits.add(Arc::new(Isolated::new(permit)));
