@@ -55,6 +55,7 @@ fn read(arguments: TokenStream, block: &mut ItemImpl) -> syn::Result<TokenStream
             visibility = method.vis.clone();
         }
         is_empty = false;
+        let arguments = owner.resolve_tokens(arguments);
         tools.extend(diagnostics.keep(tool::read(arguments, &mut ToolFunction::method(method, owner))));
     }
     if is_empty {

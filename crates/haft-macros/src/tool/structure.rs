@@ -63,9 +63,7 @@ impl ToolStruct {
         let Self { item, options, .. } = self;
         let krate = &options.krate;
         let [serde, schemars] = ["serde", "schemars"].map(|name| krate.support_text(name));
-        // A struct with flattened fields can't be closed, and serde rejects the attribute twice.
-        let is_open = ["flatten", "deny_unknown_fields"].iter().any(|word| mentions(item.to_token_stream(), word));
-        let closed = (!is_open).then(|| quote!(, deny_unknown_fields));
+        let closed = (!decides_on_unknown_fields(item)).then(|| quote!(, deny_unknown_fields));
         quote! {
             #[derive(
                 #krate::macro_support::serde::Serialize,
@@ -151,13 +149,8 @@ impl ToolStruct {
             let (krate, function) = (self.options.krate.at(place), Ident::new(function, place));
             quote_spanned!(place=> #krate::macro_support::#function::<#ty>();)
         };
-        let fields = match &self.item.data {
-            Data::Struct(data) => data.fields.iter().collect(),
-            Data::Enum(data) => data.variants.iter().flat_map(|variant| &variant.fields).collect(),
-            Data::Union(_) => Vec::new(),
-        };
-        let fields =
-            fields.into_iter().filter(|field| is_as_typed(&field.attrs)).map(|field| check("parameter", &field.ty));
+        let fields = fields(&self.item.data).filter(|field| is_as_typed(&field.attrs));
+        let fields = fields.map(|field| check("parameter", &field.ty));
         let types = [&self.options.types.params, &self.options.types.success].into_iter().flatten();
         let types = types.map(|ty| check("described", ty));
         quote!(#(#fields)* #(#types)*)
@@ -211,6 +204,24 @@ fn check_item(item: &DeriveInput, kind: &KindOptions, diagnostics: &mut Diagnost
             diagnostics.reject(attribute, format!("`#[tool]` derives `{derived}` itself: remove it here"));
         }
     }
+}
+
+/// Returns whether the attributes of the item rule out that the macro closes it: a struct with flattened fields can't be
+/// closed, and serde rejects the attribute twice.
+fn decides_on_unknown_fields(item: &DeriveInput) -> bool {
+    let words = ["flatten", "deny_unknown_fields"];
+    let decides = |attribute: &Attribute| words.iter().any(|word| mentions(attribute.to_token_stream(), word));
+    item.attrs.iter().chain(fields(&item.data).flat_map(|field| &field.attrs)).any(decides)
+}
+
+/// Returns all fields, those of variants included.
+fn fields(data: &Data) -> impl Iterator<Item = &Field> {
+    let (of_struct, of_enum) = match data {
+        Data::Struct(data) => (Some(&data.fields), None),
+        Data::Enum(data) => (None, Some(&data.variants)),
+        Data::Union(_) => (None, None),
+    };
+    of_struct.into_iter().chain(of_enum.into_iter().flatten().map(|variant| &variant.fields)).flatten()
 }
 
 /// Leaves a setting that is `None` out of the JSON, unless the field has a rule of its own.
