@@ -83,12 +83,14 @@ fn items(krate: &CratePath, owner: Owner<'_>, visibility: &Visibility, tools: &[
         visibility,
         conditions,
         steps: types.iter().map(|ty| quote!(.tool::<#ty>())).collect(),
-        checks: crate::toolkit::name_checks(krate, &types),
         tools: types,
     };
     let kit = kit.items();
     quote! {
         #(#tools)*
+
+        #(#conditions)*
+        impl #krate::macro_support::OneToolsBlockPerType for #ty {}
 
         #(#conditions)*
         impl #krate::macro_support::Provide<#ty> for #ty {

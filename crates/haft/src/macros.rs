@@ -469,7 +469,7 @@ pub use haft_macros::Failure;
 /// arguments do.
 ///
 /// `toolkit()` on the enum creates the toolkit of its tools, so that neither can lack one. A tool that a value handles is
-/// marked `#[handler]`, and the values are the arguments of `toolkit`, in order. As with
+/// marked `#[value]`, and the values are the arguments of `toolkit`, in order. As with
 /// [`toolkit!`](macro@crate::toolkit), the result is a [`Toolkit<S>`](crate::toolkit::Toolkit) that may still lack its state.
 /// `#[tool_calls(crate = path)]` sets the path of haft, if it is not `::haft`.
 ///
@@ -497,7 +497,7 @@ pub use haft_macros::Failure;
 /// #[derive(Debug, ToolCalls)]
 /// enum AppCall {
 ///     GetWeather(Typed<GetWeather>),
-///     #[handler]
+///     #[value]
 ///     Multiply(Typed<Multiply>),
 ///     #[other]
 ///     Other(ToolCall),

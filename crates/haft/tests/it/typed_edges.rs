@@ -5,6 +5,7 @@ use std::sync::Arc;
 use haft::conversation::ContentPart;
 use haft::prelude::*;
 use haft::run::{CallError, ToolCalls, Typed};
+use haft::schema::Issue;
 use haft::tool::{Emits, Handle, IntoTool, NoFailure, StaticTool, ToolDescriptor, ToolType};
 use haft::toolkit::{SharedToolkit, ToolSource};
 use haft::tools;
@@ -94,8 +95,6 @@ impl Desk {
     }
 }
 
-use haft::schema::Issue;
-
 #[tools]
 impl Desk {
     /// Opens a ticket.
@@ -111,7 +110,7 @@ impl Desk {
         r#type
     }
 
-    /// Makes one like itself.
+    /// Does nothing.
     #[tool(blocking)]
     fn ping(&self) {}
 }
@@ -121,10 +120,10 @@ enum AppCall {
     HandOver(Typed<HandOver>),
     Done(Typed<Done>),
     Confirm(Typed<Confirm>),
-    #[handler]
+    #[value]
     WebSearch(Typed<WebSearch>),
     CodeExecution(Typed<CodeExecution>),
-    #[handler]
+    #[value]
     Multiply(Typed<Multiply>),
     TenantName(Typed<TenantName>),
     Open(Typed<Open>),
@@ -185,6 +184,7 @@ async fn methods_use_the_steps_of_their_owner() {
     assert!(!kit.get("match").unwrap().approval().is_never());
 }
 
+/// A value without content is written as the empty object, and only where the tool accepts that.
 #[tokio::test]
 async fn a_tool_without_parameters_is_called_by_its_type() {
     struct Now;
@@ -217,9 +217,15 @@ async fn a_tool_without_parameters_is_called_by_its_type() {
     assert_eq!(kit.call_named::<Now>("now", &(), &options).await.unwrap(), 7);
     assert_eq!(kit.call_with::<Mark>(&Marker, &options).await.unwrap(), 8);
     Now::decode(&ToolCall::new("c1", "now", "{}")).unwrap();
-    let kit = super::typed_edges::kit();
-    kit.call(Ping {}).await.unwrap();
-    assert_eq!(kit.call_with::<TenantName>(&TenantName {}, &super::typed_edges::options()).await.unwrap(), "acme");
+    let other = Tool::new("now").handler(|text: String, _cx| async move { text.len() }).unwrap();
+    let error = Toolkit::<()>::from_iter([other]).call_with::<Now>(&(), &options).await.unwrap_err();
+    assert!(
+        matches!(&error, CallError::Fault(failure) if failure.kind == FailureKind::InputValidationError),
+        "{error}"
+    );
+    let (kit, options) = (super::typed_edges::kit(), super::typed_edges::options());
+    kit.call_with::<Ping>(&Ping {}, &options).await.unwrap();
+    assert_eq!(kit.call_with::<TenantName>(&TenantName {}, &options).await.unwrap(), "acme");
 }
 
 /// Tools without a handler are found by type too, and are not run.
@@ -235,7 +241,7 @@ async fn a_call_by_type_of_a_tool_without_a_handler_is_a_fault() {
     assert_eq!(kind(kit.call(HandOver { reason: "?".to_owned() }).await.unwrap_err()), FailureKind::NonLocalTool);
     assert_eq!(kind(kit.call(Done).await.unwrap_err()), FailureKind::NonLocalTool);
     let search = kit.call_with::<WebSearch>(&Query { query: "x".to_owned() }, &RunOptions::new()).await.unwrap_err();
-    println!("{search:?}");
+    assert_eq!(kind(search), FailureKind::NonLocalTool);
     let call = ToolCall::new("c1", "confirm", "{}");
     assert_eq!(Confirm::read(&ToolResult::ok(&call, json!(true))), Ok(true));
     assert!(Confirm::read(&ToolResult::ok(&call, json!("yes"))).is_err());
@@ -269,7 +275,11 @@ async fn a_changed_tool_is_found_by_its_type() {
         one(tool().with_name("say").unwrap().with_id("other").unwrap()),
         one(tool()).namespace("a").unwrap().namespace("b").unwrap(),
         one(tool()).wrap(Upper).namespace("a").unwrap(),
-        one(tool().with_handler(|text: Value, _cx| async move { text["text"].clone() }).unwrap().with_name("say").unwrap()),
+        one(tool()
+            .with_handler(|text: Value, _cx| async move { text["text"].clone() })
+            .unwrap()
+            .with_name("say")
+            .unwrap()),
         one(tool().wrap(Upper).with_name("say").unwrap()),
         one(tool()).filter(|tool| tool.name() == "echo").namespace("a").unwrap(),
     ];
@@ -315,10 +325,14 @@ fn nothing() {}
 #[tokio::test]
 async fn content_and_unit_results_are_read_by_type() {
     let kit: Toolkit = toolkit![Picture, Pictures, Nothing];
-    println!("{:?}", kit.call(Picture {}).await);
-    println!("{:?}", kit.call(Pictures {}).await);
-    println!("{:?}", kit.run_call(&ToolCall::new("c1", "pictures", "")).await);
+    assert_eq!(kit.call(Picture {}).await.unwrap(), picture());
+    assert_eq!(kit.call(Pictures {}).await.unwrap(), pictures());
     kit.call(Nothing {}).await.unwrap();
+    let result = kit.run_call(&ToolCall::new("c1", "pictures", "")).await;
+    assert_eq!(Pictures::read(&result).unwrap(), pictures());
+    // Stored and read again.
+    let result: ToolResult = serde_json::from_str(&serde_json::to_string(&result).unwrap()).unwrap();
+    assert_eq!(Pictures::read(&result).unwrap(), pictures());
     let result = kit.run_call(&ToolCall::new("c1", "nothing", "")).await;
     assert_eq!(Nothing::read(&result), Ok(()));
 }
@@ -343,7 +357,7 @@ fn a_struct_is_closed_whatever_its_fields_are_called() {
     assert!(Press::decode(&call).is_err());
 }
 
-#[allow(dead_code, reason = "the types only have to compile beside generated code")]
+#[allow(dead_code, unused_qualifications, reason = "the types only have to compile beside generated code")]
 mod hygiene {
     //! Types of the user that are named like those of the prelude.
 
@@ -359,12 +373,43 @@ mod hygiene {
     pub(super) struct Ok;
     pub(super) struct Cx;
     pub(super) struct ToolCall;
-    pub(super) struct Self_;
     pub(super) struct String;
 
     #[haft::tool(timeout = "1s", concurrency(key = "disk"), output_cap = 10, meta = {"a": 1}, approval = "always")]
     pub(super) fn plain(count: u8, list: std::vec::Vec<std::string::String>) -> u8 {
         count.saturating_add(u8::try_from(list.len()).unwrap_or(0))
+    }
+
+    mod tools {
+        //! Tools whose types are named so.
+
+        #[haft::tool(type = Option)]
+        pub(super) fn count_up(count: u8) -> std::result::Result<u8, std::string::String> {
+            std::result::Result::Ok(count.saturating_add(1))
+        }
+
+        #[haft::tool(readonly, refine = |p: Send, _cx| async { std::result::Result::<_, haft::schema::Issue>::Ok(p) })]
+        pub(super) async fn send(text: std::string::String) -> std::option::Option<u8> {
+            text.bytes().next()
+        }
+
+        #[haft::tool(type = Default)]
+        pub(super) fn reset() {}
+
+        #[haft::tool]
+        pub(super) fn ok(#[params] count: u8) -> u8 {
+            count
+        }
+
+        #[haft::tool(signal)]
+        #[derive(Debug)]
+        pub(super) struct String {
+            vec: std::option::Option<u8>,
+        }
+
+        haft::toolkit! {
+            pub(super) struct Vec = [Option, Send, Default, Ok, String];
+        }
     }
 
     #[haft::tool(signal, title = "x")]
@@ -394,7 +439,7 @@ mod hygiene {
     pub(super) enum Calls {
         Plain(Typed<Plain>),
         Stop(Typed<Stop>),
-        #[handler]
+        #[value]
         Search(Typed<Search>),
         Books(Typed<Books>),
     }
@@ -410,5 +455,7 @@ mod hygiene {
         let kit: haft::toolkit::Toolkit = Calls::toolkit(Search { maybe: None }).provide(Shelf);
         assert_eq!(kit.len(), 4);
         assert!(Calls::decode(Called::new("c1", "stop", "{}")).is_ok());
+        let kit: haft::toolkit::Toolkit = tools::Vec::toolkit();
+        assert_eq!(kit.len(), 5);
     }
 }
