@@ -1,5 +1,7 @@
 //! Typed tools of every kind together: enums of calls, methods, settings, services of the run, and calls by type.
 
+#![allow(clippy::unused_async, clippy::unused_self, reason = "the forms of functions and methods are the point here")]
+
 use std::sync::Arc;
 
 use haft::conversation::ContentPart;
@@ -85,9 +87,8 @@ struct Desk {
 }
 
 impl Desk {
-    async fn trimmed(mut open: Open, _cx: Cx) -> Result<Open, Issue> {
-        open.title = open.title.trim().to_owned();
-        Ok(open)
+    async fn trimmed(open: Open, _cx: Cx) -> Result<Open, Issue> {
+        Ok(Open { title: open.title.trim().to_owned() })
     }
 
     fn large(find: &Match, _cx: haft::approval::ApprovalCx) -> bool {
@@ -385,7 +386,7 @@ mod hygiene {
 
         #[haft::tool(type = Option)]
         pub(super) fn count_up(count: u8) -> std::result::Result<u8, std::string::String> {
-            std::result::Result::Ok(count.saturating_add(1))
+            count.checked_add(1).ok_or_else(|| "too many".to_owned())
         }
 
         #[haft::tool(readonly, refine = |p: Send, _cx| async { std::result::Result::<_, haft::schema::Issue>::Ok(p) })]

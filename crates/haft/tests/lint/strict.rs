@@ -138,7 +138,8 @@ pub struct RunCode;
 
 /// Runs a command.
 #[tool(provider = "vendor.shell", provider_name = "shell", args = 3_u8)]
-pub async fn run_command(command: String) -> String {
+#[must_use]
+pub fn run_command(command: String) -> String {
     command
 }
 
@@ -146,9 +147,9 @@ pub async fn run_command(command: String) -> String {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Steps(pub u8);
 
-async fn trimmed(mut params: Publish, _cx: Cx) -> Result<Publish, Issue> {
-    params.title = params.title.trim().to_owned();
-    Ok(params)
+async fn trimmed(params: Publish, cx: Cx) -> Result<Publish, Issue> {
+    cx.cancelled().await;
+    Ok(Publish { title: params.title.trim().to_owned() })
 }
 
 fn shown(title: &String) -> Vec<ContentPart> {
