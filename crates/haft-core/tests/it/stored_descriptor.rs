@@ -70,7 +70,7 @@ fn zoo() -> Vec<Tool> {
             .annotate(OpenWorld(false))
             .annotate(Strict(false))
             .annotate(Meta(json!({"ui": {"x": 1.5}}).as_object().cloned().unwrap()))
-            .to_model_output(|_: &()| [ContentPart::text("x")])
+            .to_model_output(|(): &()| [ContentPart::text("x")])
             .handler(|_: Range, _| async {}),
     ]
     .map(Result::unwrap)
@@ -250,7 +250,32 @@ fn a_stored_schema_is_enforced_as_before() {
     }
 }
 
-// Rebuilt tools.
+#[test]
+fn a_rebuilt_readonly_tool_may_be_repeated_only_if_the_first_might() {
+    for (stated, idempotence) in [(None, None), (Some(false), Some(false)), (Some(true), Some(true))] {
+        let tool = Tool::new("read").annotate(Readonly(true));
+        let tool = match stated {
+            Some(stated) => tool.annotate(Idempotent(stated)),
+            None => tool,
+        };
+        let tool = tool.handler(|(), _| async {}).unwrap();
+        let rebuilt = Tool::from_descriptor(&read(&stored(&tool))).unwrap();
+        assert_eq!(rebuilt.annotations().get::<Idempotent>().map(|hint| hint.0), idempotence, "{stated:?}");
+        assert_eq!(rebuilt.descriptor(), tool.descriptor());
+    }
+    for (hints, idempotence) in [
+        (json!({"readonly": true}), None),
+        (json!({"readonly": true, "idempotent": false}), Some(false)),
+        (json!({"readonly": true, "idempotent": true, "idempotence_unset": true}), Some(true)),
+        (json!({"idempotent": false}), None),
+    ] {
+        let by_hand = json!({"name": "t", "kind": {"type": "dynamic"}, "input_schema": {}, "hints": hints});
+        let rebuilt = Tool::from_descriptor(&serde_json::from_value(by_hand).unwrap()).unwrap();
+        assert_eq!(rebuilt.annotations().get::<Idempotent>().map(|hint| hint.0), idempotence, "{hints}");
+    }
+}
+
+// Rebuilt tools. Their kind is part of the descriptor.
 
 #[test]
 fn a_rebuilt_tool_has_the_same_descriptor() {
@@ -260,7 +285,7 @@ fn a_rebuilt_tool_has_the_same_descriptor() {
         let rebuilt = Tool::from_descriptor(&read).unwrap();
         assert_eq!(*rebuilt.descriptor(), *tool.descriptor());
         assert_eq!(stored(&rebuilt), stored(&tool));
-        assert_eq!((rebuilt.kind(), rebuilt.id()), (tool.kind(), tool.id()));
+        assert_eq!(rebuilt.id(), tool.id());
         assert_eq!((rebuilt.requires_handler(), rebuilt.has_handler()), (tool.requires_handler(), false));
         assert_eq!(read.requires_handler(), tool.requires_handler());
     }

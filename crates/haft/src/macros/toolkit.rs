@@ -65,7 +65,7 @@
 /// [`Toolkit::tool`](crate::toolkit::Toolkit::tool) there.
 pub use haft_macros::toolkit;
 
-/// Creates a toolkit of kits: types that `toolkit! { struct Name = [..]; }` and [`#[tools]`](macro@crate::tools) write.
+/// Creates a toolkit of kits: types that `toolkit! { struct Name = […]; }` and [`#[tools]`](macro@crate::tools) write.
 ///
 /// Two kits with a tool of the same name do not compile. Where names are known only at run time, use
 /// [`Toolkit::compose`](crate::toolkit::Toolkit::compose). `compose![crate = path; …]` sets the path of haft, if it is
