@@ -23,3 +23,4 @@ mod tool_options;
 mod tool_steps;
 mod toolkit_macro;
 mod typed_calls;
+mod typed_edges;
