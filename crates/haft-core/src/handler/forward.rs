@@ -22,8 +22,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use super::{
-    BoxFuture, BoxRunning, Deferred, Handler, Prepared, PreparedMeta, Running, StartFlag, TypeInfo, checked_failure,
-    failed_output, output_fault, rejected,
+    BoxFuture, BoxRunning, Deferred, Handler, Prepared, PreparedMeta, Running, StartFlag, TypeInfo, cancelled,
+    checked_failure, failed_output, output_fault, rejected,
 };
 use crate::call::ToolCall;
 use crate::cx::Cx;
@@ -389,8 +389,4 @@ impl Attempt {
     fn lock(&self) -> MutexGuard<'_, AttemptState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn cancelled() -> ToolFailure {
-    ToolFailure::new(FailureKind::Cancelled, "").not_started()
 }
