@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -98,6 +99,7 @@ impl<A: Approve> Connection<A> {
             let event = tokio::select! {
                 event = events.recv() => event,
                 command = &mut verdict => {
+                    cx.mark_sending()?;
                     self.outgoing.post(&command).ok();
                     continue;
                 }
@@ -105,13 +107,14 @@ impl<A: Approve> Connection<A> {
             match event {
                 Some(ToolEvent::Progress { data, .. }) => drop(cx.emit(data).await),
                 Some(ToolEvent::Preliminary { value, .. }) => drop(cx.preliminary(value).await),
+                // The other side waits, so the call has not started, and does not start without a verdict.
                 Some(ToolEvent::ApprovalRequested { request, .. }) => {
+                    cx.mark_waiting();
                     verdict.set(self.decide(number, *request, cx.cx().clone()).fuse());
                 }
                 // The executor of the other side knows whether its handler had started.
                 Some(ToolEvent::Output { result, .. }) => return result.outcome.into_result(),
                 Some(_) => {}
-                // A call that waits for its verdict has not started.
                 None if !verdict.is_terminated() => return Err(not_started()),
                 None => {
                     return Err(ToolFailure::new(FailureKind::OutcomeUnknown, "the process with this tool is gone"));
@@ -120,11 +123,12 @@ impl<A: Approve> Connection<A> {
         }
     }
 
-    /// Decides about an approval request of the other side.
+    /// Decides about an approval request of the other side. An approver that fails or panics has no verdict.
     async fn decide(&self, number: u64, request: ApprovalRequest, cx: Cx) -> Command {
-        match self.approver.approve(request, cx).await {
-            Ok(ApprovalAnswer::Verdict(response)) => Command::Verdict { number, response: *response },
-            Ok(_) | Err(_) => Command::NoVerdict { number },
+        let answer = async { self.approver.approve(request, cx).await };
+        match AssertUnwindSafe(answer).catch_unwind().await {
+            Ok(Ok(ApprovalAnswer::Verdict(response))) => Command::Verdict { number, response: *response },
+            Ok(Ok(_) | Err(_)) | Err(_) => Command::NoVerdict { number },
         }
     }
 

@@ -19,7 +19,6 @@ use crate::cancellation::{CancelOnDrop, Cancellation};
 use crate::cx::Cx;
 use crate::executor::{CallHandle, IsolatedSpan, MissingRuntime, PollRight};
 use crate::failure::ToolFailure;
-use crate::failure_kind::FailureKind;
 use crate::handler::{
     BoxRunning, Deferred, Handler, HandlerError, OwnedRunning, Prepared, PreparedMeta, Returned, ReturnedNow, Running,
     STREAM, StartFlag, TypeInfo, broken, cancelled, encode, encode_success, ended, rejected,
