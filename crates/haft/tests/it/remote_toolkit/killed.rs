@@ -215,7 +215,7 @@ async fn a_timeout_here_reaches_the_handler_there() {
     spawn_blocking(move || has_begun.recv());
     assert!(matches!(run.next().await, Some(ToolEvent::Progress { .. })));
     begun.send(()).unwrap();
-    assert_eq!(failed(&result(run).await), Some((FailureKind::TimedOut, true, false)));
+    assert_eq!(failed(&result(run).await), Some((FailureKind::TimedOut, true, true)));
     remote.reported("dropped").await;
     remote.kill().await;
 }
@@ -303,9 +303,10 @@ async fn after_the_reply_was_written() {
 
 #[tokio::test]
 async fn after_a_call_and_started_again() {
-    let (source, remote) = Connected::start().await;
+    let source = SharedToolkit::default();
     let namespaced = source.clone().namespaced("remote").unwrap();
-    for remote in [remote, Remote::start(&source).await.pass_on()] {
+    for _ in 0..2 {
+        let remote = Remote::start(&source).await.pass_on();
         let (first, second) = (source.snapshot(), namespaced.snapshot());
         assert!(is_echo(&result(run(&source, &["echo"])).await));
         remote.kill().await;
