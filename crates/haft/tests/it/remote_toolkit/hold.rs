@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use haft::approval::{ApprovalRequest, ApprovalResponse};
-use haft::run::Dispatch;
+use haft::run::{Dispatch, FailureKind, ToolEvent, ToolResult};
 use haft::tool::{BoxError, Cx};
 use haft::toolkit::{SharedToolkit, ToolSource};
 use serde::{Deserialize, Serialize};
-use tokio::sync::mpsc::unbounded_channel;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::timeout;
@@ -23,6 +23,7 @@ use tokio::time::timeout;
 use super::case::{Case, Ran, read};
 use super::client::connect;
 use super::process::{Pipes, ToolProcess, serves_tools};
+use super::record;
 use super::server::serve;
 use super::way::{Way, paused};
 use super::wire::{LineSender, Link, OutgoingLine};
@@ -56,9 +57,19 @@ struct BacklogState {
     is_awaited: bool,
 }
 
+/// The moment at which the process with the tools is killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Killed {
+    Never,
+    /// Before the calls, which use the tools of before.
+    Before,
+    /// When the first line was written to it.
+    During,
+}
+
 /// The tools of a row in another process.
 struct RemoteRow {
-    process: ToolProcess,
+    process: Arc<Mutex<ToolProcess>>,
     source: SharedToolkit,
     backlog: Arc<Backlog>,
     connection: JoinHandle<()>,
@@ -66,29 +77,61 @@ struct RemoteRow {
     ended: oneshot::Receiver<usize>,
 }
 
-/// Checks a row alone, and among its siblings with handlers in tasks.
+/// The run of a row, read to its end.
+struct Ended {
+    case: Case,
+    events: Vec<ToolEvent>,
+    ran: Ran,
+}
+
+/// Checks a row alone, and among its siblings with handlers in tasks; then that each call still has one result, and a true
+/// one, if the process is killed.
 pub(super) fn hold(test: &str, row: impl Fn(&Ran) -> Case) {
     if serves_tools() {
         return serve_row(&row);
     }
     let [alone, .., among_siblings] = Way::ALL;
     for way in [alone, among_siblings] {
-        let ran = Ran::default();
-        let run = async {
-            let case = adjusted(test, row(&ran)).ignoring_causes();
-            let remote = RemoteRow::start(test, &case).await;
-            let calls = case.all_calls(way).into_iter().map(Into::into).collect();
-            let run = remote.source.run_calls(calls, way.options(case.options.clone()));
-            let events = read(run, case.reader.clone()).await;
-            for _ in 0..remote.end().await {
-                ran.note();
-            }
-            (case, events)
-        };
-        let ended = paused().block_on(async { timeout(FOREVER, run).await });
-        let (case, events) = ended.unwrap_or_else(|_| panic!("{way:?}: the run never ends"));
+        let Ended { case, events, ran } = run(test, way, Killed::Never, &row);
         case.check(way, &ran, &events);
     }
+    for killed in [Killed::Before, Killed::During] {
+        let Ended { case, events, .. } = run(test, among_siblings, killed, &row);
+        let checked = record::check(&case.all_calls(among_siblings), &events);
+        checked.unwrap_or_else(|breach| panic!("{killed:?}: {breach}\n{events:#?}"));
+        events.iter().filter_map(ToolEvent::result).for_each(|result| check_killed(killed, result));
+    }
+}
+
+/// Runs the calls of a row on its tools in another process.
+fn run(test: &str, way: Way, killed: Killed, row: impl Fn(&Ran) -> Case) -> Ended {
+    let run = async {
+        let ran = Ran::default();
+        let case = adjusted(test, row(&ran)).ignoring_causes();
+        let remote = RemoteRow::start(test, &case, killed).await;
+        let tools = remote.source.snapshot();
+        if killed == Killed::Before {
+            remote.process.lock().unwrap().kill();
+        }
+        let calls = case.all_calls(way).into_iter().map(Into::into).collect();
+        let run = tools.toolkit().run_calls(calls, way.options(case.options.clone()));
+        let events = read(run, case.reader.clone()).await;
+        remote.end(killed, &ran).await;
+        Ended { case, events, ran }
+    };
+    let ended = paused().block_on(async { timeout(FOREVER, run).await });
+    ended.unwrap_or_else(|_| panic!("{way:?}, {killed:?}: the run never ends"))
+}
+
+/// Checks the result of a call whose process was killed.
+fn check_killed(killed: Killed, result: &ToolResult) {
+    let Some(failure) = result.failure() else {
+        assert_eq!(killed, Killed::During, "a call without a process succeeded: {result:?}");
+        return;
+    };
+    let (may_have_run, is_unknown) = (killed == Killed::During, failure.kind == FailureKind::OutcomeUnknown);
+    assert!(may_have_run || !failure.started, "{failure:?}");
+    assert!(!is_unknown || (failure.started && !failure.retryable), "{failure:?}");
 }
 
 /// Changes what a row expects where another process makes a difference.
@@ -132,73 +175,89 @@ fn serve_row(row: &impl Fn(&Ran) -> Case) {
 
 impl RemoteRow {
     /// Starts the process, and waits for its tools.
-    async fn start(test: &str, case: &Case) -> Self {
+    async fn start(test: &str, case: &Case, killed: Killed) -> Self {
         let (process, Pipes { stdin, stdout, stderr }) = ToolProcess::start(test);
+        let process = Arc::new(Mutex::new(process));
         thread::spawn(move || stderr.lines().for_each(drop));
         let backlog = Arc::<Backlog>::default();
         backlog.begin(|_| {});
-        let (link, writer, ended) = link(&backlog, stdin, stdout);
+        let (incoming, ended) = read_lines(&backlog, stdout);
+        let (outgoing, lines) = LineSender::channel();
+        let to_kill = (killed == Killed::During).then(|| Arc::clone(&process));
+        let writer = tokio::spawn(write_lines(Arc::clone(&backlog), lines, stdin, to_kill));
         let approver = case.approver.clone();
         let approver = move |request: ApprovalRequest, cx: Cx| match &approver {
             Some(approver) => approver(request, cx),
             None => async { Err::<ApprovalResponse, BoxError>("nobody is there".into()) }.boxed(),
         };
         let source = SharedToolkit::default();
-        let connection = tokio::spawn(connect(source.clone(), link, approver));
+        let connection = tokio::spawn(connect(source.clone(), Link { incoming, outgoing }, approver));
         source.changed(0).await;
         Self { process, source, backlog, connection, writer, ended }
     }
 
-    /// Ends the process, and returns how often the counting handler ran.
-    async fn end(self) -> usize {
-        let Self { mut process, source, backlog, connection, writer, ended } = self;
+    /// Ends the process, and passes on how often the counting handler ran there.
+    async fn end(self, killed: Killed, ran: &Ran) {
+        let Self { process, source, backlog, connection, writer, ended } = self;
         writer.abort();
         drop(writer.await);
         spawn_blocking(move || {
             backlog.wait(|state| state.is_gone);
-            process.wait();
+            match killed {
+                Killed::Never => process.lock().unwrap().wait(),
+                Killed::Before | Killed::During => drop(process),
+            }
         })
         .await
         .unwrap();
         connection.await.unwrap();
         assert!(source.snapshot().toolkit().is_empty(), "the tools are gone with their process");
-        ended.await.unwrap()
+        if killed == Killed::Never {
+            (0..ended.await.unwrap()).for_each(|_| ran.note());
+        }
     }
 }
 
-/// Connects to the process. Notes about it are not part of the connection.
-fn link(
+/// Reads the lines of the process, and notes how often the counting handler ran. Notes are not part of the connection.
+fn read_lines(
     backlog: &Arc<Backlog>,
-    mut stdin: impl Write + Send + 'static,
     stdout: impl BufRead + Send + 'static,
-) -> (Link, JoinHandle<()>, oneshot::Receiver<usize>) {
+) -> (UnboundedReceiver<String>, oneshot::Receiver<usize>) {
     let (sender, incoming) = unbounded_channel();
     let (end, ended) = oneshot::channel();
-    let reported = Arc::clone(backlog);
+    let backlog = Arc::clone(backlog);
     thread::spawn(move || {
         let mut end = Some(end);
         for line in stdout.lines().map_while(Result::ok) {
             match serde_json::from_str(&line) {
-                Ok(Note::Idle { received }) => reported.change(|state| state.worked_off = Some(received)),
+                Ok(Note::Idle { received }) => backlog.change(|state| state.worked_off = Some(received)),
                 Ok(Note::Ended { ran }) => drop(end.take().unwrap().send(ran)),
                 Err(_) => drop(sender.send(line)),
             }
         }
         drop(sender);
-        reported.change(|state| state.is_gone = true);
+        backlog.change(|state| state.is_gone = true);
     });
-    let (outgoing, mut lines) = LineSender::channel();
-    let backlog = Arc::clone(backlog);
-    let writer = tokio::spawn(async move {
-        while let Some(OutgoingLine { text, written }) = lines.recv().await {
-            backlog.begin(|state| state.sent += 1);
-            if writeln!(stdin, "{text}").is_err() {
-                return;
-            }
-            written.send(()).ok();
+    (incoming, ended)
+}
+
+/// Writes lines to the process, and kills it after the first one if it is given.
+async fn write_lines(
+    backlog: Arc<Backlog>,
+    mut lines: UnboundedReceiver<OutgoingLine>,
+    mut stdin: impl Write,
+    mut to_kill: Option<Arc<Mutex<ToolProcess>>>,
+) {
+    while let Some(OutgoingLine { text, written }) = lines.recv().await {
+        backlog.begin(|state| state.sent += 1);
+        if writeln!(stdin, "{text}").is_err() {
+            return;
         }
-    });
-    (Link { incoming, outgoing }, writer, ended)
+        written.send(()).ok();
+        if let Some(process) = to_kill.take() {
+            process.lock().unwrap().kill();
+        }
+    }
 }
 
 impl Backlog {
