@@ -34,7 +34,7 @@ enum Calls {
     Closed,
 }
 
-/// Cancels a call on the other side if it is dropped before its output has arrived.
+/// Forgets a call, and cancels it on the other side unless its output has arrived.
 struct CancelOnDrop<'a, A> {
     connection: &'a Connection<A>,
     number: u64,
@@ -88,10 +88,10 @@ impl<A: Approve> Connection<A> {
         cx.mark_unsent();
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         let mut events = self.open(number).map_err(|Closed| not_started())?;
+        let _cancel_on_drop = CancelOnDrop { connection: self, number };
         // The other side knows the tool by the name under which it listed it.
         tool.name().clone_into(&mut call.name);
         cx.mark_sending()?;
-        let _cancel_on_drop = CancelOnDrop { connection: self, number };
         let command = Command::Call { number, run_id: cx.run_id(), call };
         self.outgoing.send(&command).await.map_err(|Closed| not_started())?;
         let mut verdict = pin!(Fuse::terminated());
@@ -160,7 +160,7 @@ impl<A> Connection<A> {
 
 impl<A> Drop for CancelOnDrop<'_, A> {
     fn drop(&mut self) {
-        // After the output this concerns no call any more.
+        // After the output, and before the call was sent, this concerns no call.
         self.connection.outgoing.post(&Command::Cancel { number: self.number }).ok();
         if let Calls::Open(calls) = &mut *self.connection.calls() {
             calls.remove(&self.number);

@@ -37,7 +37,7 @@ pub(crate) async fn serve(tools: &dyn Dispatch, mut link: Link) {
         let Some(line) = line else { return };
         match serde_json::from_str(&line) {
             Ok(Command::Call { number, run_id, call }) => {
-                let (ongoing, options) = begin(run_id);
+                let (ongoing, options) = begin(number, run_id, link.outgoing.clone());
                 let run = tools.run_calls(vec![call.into()], options);
                 runs.spawn(report_events(number, run, link.outgoing.clone()));
                 calls.retain(|_, ongoing| !ongoing.verdicts.is_closed());
@@ -65,14 +65,16 @@ fn list(tools: &dyn Dispatch, outgoing: &LineSender) -> u64 {
     generation
 }
 
-/// Creates the options of a call: it is cancelled by the other side, and its approval requests are events, which the
-/// other side answers. Each verdict is bound to its request and checked here.
-fn begin(run_id: RunId) -> (Ongoing, RunOptions) {
+/// Creates the options of a call: it is cancelled by the other side, which also answers its approval requests. Each verdict
+/// is bound to its request and checked here. After an invalid one the approver is asked again, and so the other side.
+fn begin(number: u64, run_id: RunId, outgoing: LineSender) -> (Ongoing, RunOptions) {
     let cancellation = Cancellation::new();
     let (verdicts, received) = unbounded_channel::<Verdict>();
     let received = Arc::new(Mutex::new(received));
-    let approver = move |_: ApprovalRequest, _: Cx| {
+    let approver = move |request: ApprovalRequest, _: Cx| {
         let received = Arc::clone(&received);
+        let event = ToolEvent::ApprovalRequested { index: 0, request: Box::new(request) };
+        outgoing.post(&Report::Event { number, event }).ok();
         async move { received.lock().await.recv().await.unwrap_or_else(|| Err("the other side is gone".into())) }
     };
     let options = RunOptions::new().run_id(run_id).cancellation(cancellation.clone()).approvals(approver);
@@ -87,7 +89,9 @@ fn answer(calls: &HashMap<u64, Ongoing>, number: u64, verdict: Verdict) {
 
 async fn report_events(number: u64, mut run: Run, outgoing: LineSender) {
     while let Some(event) = run.next().await {
-        if outgoing.post(&Report::Event { number, event }).is_err() {
+        // The approver reports its requests itself.
+        let is_request = matches!(event, ToolEvent::ApprovalRequested { .. });
+        if !is_request && outgoing.post(&Report::Event { number, event }).is_err() {
             return;
         }
     }

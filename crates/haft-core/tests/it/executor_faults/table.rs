@@ -239,6 +239,11 @@ table! {
             Ok::<ApprovalResponse, BoxError>(explode())
         })
         .fails(Denied).hiding_its_cause().having_run(0);
+    edited: |ran| of(target(ran).set_needs_approval(ApprovalPolicy::always()).unwrap()).args(TARGET)
+        .approved_by(deciding(ApprovalDecision::Edited(json!({"city": "Rome", "days": 1}).into()), "")).having_run(1);
+    edited_to_invalid_arguments_each_time: |ran| of(target(ran).set_needs_approval(ApprovalPolicy::always()).unwrap())
+        .args(TARGET).approved_by(deciding(ApprovalDecision::Edited(json!({"city": "Rome"}).into()), ""))
+        .fails(Denied).having_run(0);
     answer_to_another_request: |ran| of(gated(ran))
         .approved_by(|_: ApprovalRequest, _: Cx| async {
             Ok::<_, BoxError>(ApprovalResponse::new("approval_0", ApprovalDecision::Approved))
