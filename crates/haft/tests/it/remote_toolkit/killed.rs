@@ -41,8 +41,9 @@ impl Drop for ReportsDrop {
     }
 }
 
+/// Reports on standard error, not by `eprintln`, whose output a test may capture.
 fn report(what: &str) {
-    writeln!(stderr(), "{what}").unwrap();
+    stderr().write_all(format!("{what}\n").as_bytes()).unwrap();
 }
 
 /// Creates the tools of the other process.
