@@ -211,6 +211,8 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! The example `remote_toolkit` forwards calls to another process, with progress, approvals and cancellation.
+//!
 //! # Descriptors
 //!
 //! A [`ToolDescriptor`] is what the rest of the world knows of a tool: id, name, version, description, schemas, hints,

@@ -22,8 +22,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use super::{
-    BoxFuture, BoxRunning, Deferred, Handler, Prepared, PreparedMeta, Running, StartFlag, TypeInfo, checked_failure,
-    failed_output, output_fault, rejected,
+    BoxFuture, BoxRunning, Deferred, Handler, Prepared, PreparedMeta, Running, StartFlag, TypeInfo, cancelled,
+    checked_failure, failed_output, output_fault, rejected,
 };
 use crate::call::ToolCall;
 use crate::cx::Cx;
@@ -69,9 +69,42 @@ impl ForwardCx {
     /// Reports that nothing was sent yet: a call that ends here, because it is cancelled or times out, has not started.
     ///
     /// It has no effect after [`mark_sending`](Self::mark_sending): what may have been sent stays in doubt until the
-    /// handler returns.
+    /// handler returns, or the other side reports that it [waits](Self::mark_waiting).
     pub fn mark_unsent(&self) {
         self.attempt.mark_unsent();
+    }
+
+    /// Reports that the other side has received the call and waits, for an approval for example: it will not start before
+    /// something else is sent. A call that ends here has not started.
+    ///
+    /// Call [`mark_sending`](Self::mark_sending) again before anything is sent that lets the call start. This has no effect
+    /// before the first one.
+    ///
+    /// ```
+    /// use haft_core::{FailureKind, ForwardCx, ToolCall, ToolFailure, ToolOutput};
+    /// # async fn send(_: String) -> Reply { Reply::Done }
+    /// # async fn ask() -> String { String::new() }
+    ///
+    /// enum Reply {
+    ///     ApprovalRequested,
+    ///     Done,
+    /// }
+    ///
+    /// async fn forward(call: ToolCall, cx: ForwardCx) -> Result<ToolOutput, ToolFailure> {
+    ///     cx.mark_unsent();
+    ///     cx.mark_sending()?;
+    ///     let mut reply = send(call.arguments).await;
+    ///     while let Reply::ApprovalRequested = reply {
+    ///         cx.mark_waiting();
+    ///         let verdict = ask().await;
+    ///         cx.mark_sending()?;
+    ///         reply = send(verdict).await;
+    ///     }
+    ///     Ok(ToolOutput::from("done"))
+    /// }
+    /// ```
+    pub fn mark_waiting(&self) {
+        self.attempt.mark_waiting();
     }
 
     /// Reports that the call is sent next: from here on it counts as started until the handler returns.
@@ -294,7 +327,7 @@ enum AttemptState {
     New,
     /// The function was called and has reported nothing. In doubt.
     Unreported,
-    /// The function has reported that nothing was sent.
+    /// The function has reported that nothing was sent, or that the other side waits.
     Unsent,
     /// The function has reported that it sends the call. In doubt.
     Sending,
@@ -332,6 +365,13 @@ impl Attempt {
     fn mark_unsent(&self) {
         let mut state = self.lock();
         if *state == AttemptState::Unreported {
+            self.replace(&mut state, AttemptState::Unsent);
+        }
+    }
+
+    fn mark_waiting(&self) {
+        let mut state = self.lock();
+        if *state == AttemptState::Sending {
             self.replace(&mut state, AttemptState::Unsent);
         }
     }
@@ -387,8 +427,4 @@ impl Attempt {
     fn lock(&self) -> MutexGuard<'_, AttemptState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn cancelled() -> ToolFailure {
-    ToolFailure::new(FailureKind::Cancelled, "").not_started()
 }

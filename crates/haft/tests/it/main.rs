@@ -10,6 +10,7 @@ mod methods;
 mod mistake;
 mod peer_catalogue;
 mod readme;
+mod remote_toolkit;
 mod running;
 mod services_derive;
 mod source;
