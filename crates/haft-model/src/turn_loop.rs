@@ -396,9 +396,8 @@ impl TurnLoop {
         response: ApprovalResponse,
         options: &RunOptions,
     ) -> Result<(), StateError> {
-        let snapshot = self.0.source.snapshot();
         state.verdict(response, |side, request, response| match side {
-            CallSide::Application => snapshot.toolkit().check_verdict(options, request, response),
+            CallSide::Application => self.0.source.snapshot().toolkit().check_verdict(options, request, response),
             CallSide::Provider => options.check_remote_verdict(request, response),
         })
     }

@@ -2,7 +2,8 @@
 //!
 //! The loop ends while interactions are open and keeps them in its state. An answer is validated when the loop is
 //! started again, as the tool is available only then; until then it can be replaced. An invalid answer must never
-//! reach the history, and neither must one that can't be checked because the tool is gone.
+//! reach the history, and a model must not read one that can't be checked because the tool is gone: the application
+//! finds it in the metadata of the result.
 
 use haft_core::{CallId, Issue, Issues, JsonText, ToolCall, ToolResult, ToolType, Toolkit};
 use serde::de::DeserializeOwned;
@@ -12,6 +13,9 @@ use serde_json::Value;
 use super::error::LoopError;
 use super::isolation::isolated;
 use super::json_string;
+
+/// The metadata of a result that contains the answer to an interaction that is gone.
+const ANSWER: &str = "answer";
 
 /// A call that waits for an answer from outside of the loop. Its arguments are validated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -92,14 +96,14 @@ impl Interaction {
 
     /// Returns the result of the call, if it was answered. A value must be valid by the tool's success schema; a tool
     /// without one accepts any value. If the interaction no longer exists, nothing can be checked: the call fails with
-    /// `unknown_tool`.
+    /// `unknown_tool`, and the answer is kept in the metadata of the result.
     pub(super) fn result(&self, kit: &Toolkit) -> Option<Result<ToolResult, LoopError>> {
         let value = match self.answer.as_ref()? {
             InteractionAnswer::Closed(reason) => return Some(Ok(self.cancelled(reason))),
             InteractionAnswer::Value(value) => value,
         };
         let Some(tool) = kit.get(self.name()).filter(|tool| tool.is_interaction()) else {
-            return Some(Ok(ToolResult::unknown_tool(&self.call, &[])));
+            return Some(Ok(ToolResult::unknown_tool(&self.call, &[]).with_metadata(ANSWER, value.to_value())));
         };
         let broken = || Issues::from(Issue::new("", "validator", "the answer could not be validated"));
         let checked = isolated(|| tool.check_answer(value)).unwrap_or_else(|_| Err(broken()));

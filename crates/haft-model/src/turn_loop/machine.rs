@@ -40,8 +40,6 @@ pub(super) struct Machine {
     /// The names of the model that was asked last.
     pub(super) asked: ModelInfo,
     pub(super) interruption: Interruption,
-    /// The results of resumed calls that belong to no open turn.
-    pub(super) unturned: Vec<ToolResult>,
 }
 
 impl Machine {
@@ -61,7 +59,6 @@ impl Machine {
             model: Arc::clone(&settings.model),
             asked: ModelInfo::new(""),
             interruption: Interruption::new(flag, left),
-            unturned: Vec::new(),
             settings,
             options,
             state,

@@ -190,6 +190,8 @@ impl Machine {
             state.turns = state.turns.saturating_add(1);
             state.seen.merge(counts.seen);
             (state.calls, state.lacks_calls) = (counts.made, counts.lacks_calls);
+            // The model has read the verdicts that its turn follows.
+            state.accepted.clear();
             let mut open = OpenTurn { turn, results: Vec::new(), signals, interactions };
             open.add(results);
             // Results may hold errors of user code, which must not be dropped under the lock.

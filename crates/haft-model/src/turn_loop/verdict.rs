@@ -131,10 +131,7 @@ impl Machine {
     }
 
     /// Records the result of a call, and returns its event.
-    fn add_result(&mut self, index: usize, result: ToolResult) -> LoopEvent {
-        if !self.settings.fail_on.is_empty() && self.state.read(|state| state.phase.open().is_none()) {
-            self.unturned.push(result.clone());
-        }
+    fn add_result(&self, index: usize, result: ToolResult) -> LoopEvent {
         self.state.add_result(result.clone());
         LoopEvent::Tool(ToolEvent::Output { index, result })
     }
@@ -168,10 +165,13 @@ pub(super) fn record_results(state: &mut LoopState, results: Vec<ToolResult>) ->
     let unplaced = answer(items, results.clone());
     remove_approvals(items, &done);
     state.run_ids.retain(|call_id, _| !done.contains(call_id));
-    if let Some(open) = state.phase.open_mut() {
-        // These calls are finished, so they no longer wait for an answer.
-        open.interactions.retain(|interaction| !done.contains(interaction.call_id()));
-        open.add(results);
+    match state.phase.open_mut() {
+        Some(open) => {
+            // These calls are finished, so they no longer wait for an answer.
+            open.interactions.retain(|interaction| !done.contains(interaction.call_id()));
+            open.add(results);
+        }
+        None => state.failures.extend(results.into_iter().filter(|result| result.failure().is_some())),
     }
     unplaced
 }
