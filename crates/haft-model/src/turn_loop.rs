@@ -16,6 +16,7 @@
 //! without an event, or lose a state.
 
 mod after_turn;
+mod answer;
 mod asking;
 mod budget;
 mod call_outcome;
@@ -31,6 +32,7 @@ mod interaction;
 mod interruption;
 mod isolation;
 mod json_string;
+mod left_out;
 mod machine;
 mod open_turn;
 mod origin;

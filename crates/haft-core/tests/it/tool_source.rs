@@ -5,6 +5,7 @@ mod approval;
 mod combinator;
 mod concurrent;
 mod handwritten;
+mod runnable;
 mod shared;
 mod wait;
 

@@ -166,12 +166,14 @@ impl LoopState {
     }
 
     /// Answers an open interaction. (A pending approval request is answered with
-    /// [`TurnLoop::verdict`](crate::TurnLoop::verdict), as a verdict is checked against the tools.) The value is
-    /// validated by the tool's success schema when the state is started; until then another answer replaces this one. If
+    /// [`TurnLoop::verdict`](crate::TurnLoop::verdict), as a verdict is checked against the tools.)
+    ///
+    /// Where the loop is available use [`TurnLoop::answer`](crate::TurnLoop::answer), which checks the answer at once.
+    /// Here the value is validated by the tool's success schema when the state is started; until then another answer replaces this one. If
     /// the tool no longer exists then, the answer can't be validated: the call fails with `unknown_tool`, and the answer
     /// is the [metadata](ToolResult::metadata) `answer` of the result, which no model reads.
     pub fn answer(&mut self, call_id: impl Into<CallId>, value: impl Into<Value>) -> Result<(), StateError> {
-        self.interaction(call_id.into()).map(|interaction| interaction.answer(&value.into()))
+        self.interaction(call_id.into()).map(|interaction| interaction.answer((&value.into()).into()))
     }
 
     /// Closes an open interaction without an answer: the model reads `cancelled` and the reason.
@@ -208,7 +210,8 @@ impl LoopState {
 
 /// Reading.
 impl LoopState {
-    /// Returns the next request.
+    /// Returns the next request. Its tools are empty: each turn offers those of the loop at that time, and
+    /// [`LoopEvent::TurnStarted`](crate::LoopEvent::TurnStarted) names them.
     #[must_use]
     pub fn request(&self) -> &TurnRequest {
         &self.request
@@ -364,7 +367,7 @@ impl LoopState {
         Ok(())
     }
 
-    fn interaction(&mut self, call_id: CallId) -> Result<&mut Interaction, StateError> {
+    pub(super) fn interaction(&mut self, call_id: CallId) -> Result<&mut Interaction, StateError> {
         let open = self.phase.open_mut().into_iter().flat_map(|open| &mut open.interactions);
         let mut named = open.filter(|interaction| *interaction.call_id() == call_id);
         named.next().ok_or(StateError::UnknownInteraction { call_id })

@@ -11,7 +11,7 @@ use std::task::Poll;
 
 use futures_core::Stream;
 use haft_core::{
-    ApprovalRequest, CallId, ContentPart, Delta, Finish, Item, Run, RunId, ToolCall, ToolChoice, ToolEvent, ToolResult,
+    ApprovalRequest, CallId, ContentPart, Delta, Dispatch, Finish, Item, Run, RunId, ToolCall, ToolChoice, ToolEvent, ToolResult,
     Turn,
 };
 
@@ -112,15 +112,15 @@ impl Machine {
             return None;
         }
         let messages = self.state.stage(&turn_calls.turn);
-        let calls = passed.iter().map(|&index| turn_calls.calls[index].clone());
-        let mut run = self.kit.run_with(calls, self.options.clone().messages(messages));
+        let calls = passed.iter().map(|&index| turn_calls.calls[index].clone().into()).collect();
+        let mut run = self.tools.run_calls(calls, self.options.clone().messages(messages));
         let mut cause = None;
         while let Some(event) = self.next_event(&mut run, &mut cause).await {
             let at = event.index();
             let Some(event) = in_turn(event, passed) else { continue };
             let event = match event {
                 ToolEvent::Output { index, result } => {
-                    let outcome = CallOutcome::of(&self.kit, &run, at, &turn_calls.calls[index].arguments, result);
+                    let outcome = CallOutcome::of(self.tools.toolkit(), &run, at, &turn_calls.calls[index].arguments, result);
                     turn_calls.add_outcome(index, outcome)
                 }
                 other => {

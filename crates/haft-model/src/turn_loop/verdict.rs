@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use haft_core::history::PendingApproval;
 use haft_core::{
-    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, CallId, Item, Run, RunId, Suspended, ToolCall,
+    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, CallId, Dispatch, Item, Run, RunId, Suspended, ToolCall,
     ToolEvent, ToolResult, history,
 };
 
@@ -75,7 +75,7 @@ impl Machine {
             Some(run_id) => options.run_id(run_id),
             None => options,
         };
-        let run = self.kit.resume_with(suspended, verdicts, options);
+        let run = self.tools.resume_calls(suspended, verdicts, options);
         self.state.change(|state| {
             let ids = run.calls().iter().map(|call| (call.call_id.clone(), run.run_id().clone()));
             state.run_ids.extend(ids);
@@ -86,7 +86,7 @@ impl Machine {
     /// Runs resumed calls and records their outcomes.
     async fn run_resumed(&mut self, mut run: Run, indexes: &[usize]) -> Result<(), LoopEnd> {
         let (mut cause, mut requests) = (None, HashMap::new());
-        let surfacing = run.calls().iter().enumerate().filter(|(_, call)| CallOutcome::may_surface(&self.kit, call));
+        let surfacing = run.calls().iter().enumerate().filter(|(_, call)| CallOutcome::may_surface(self.tools.toolkit(), call));
         let mut made: HashMap<usize, ToolCall> = surfacing.map(|(at, call)| (at, call.clone())).collect();
         while let Some(event) = self.next_event(&mut run, &mut cause).await {
             let at = event.index();
@@ -100,7 +100,7 @@ impl Machine {
             };
             let events = match made.remove(&at) {
                 None => vec![self.add_result(index, result)],
-                Some(call) => match CallOutcome::of(&self.kit, &run, at, &call.arguments, result) {
+                Some(call) => match CallOutcome::of(self.tools.toolkit(), &run, at, &call.arguments, result) {
                     CallOutcome::Answered(result) => vec![self.add_result(index, result)],
                     CallOutcome::Signal(signal) => {
                         let unplaced = self.state.change(|state| surface_signal(state, call, signal.clone()));
