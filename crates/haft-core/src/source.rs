@@ -242,7 +242,7 @@ impl Snapshot {
 
     /// Leaves out the tools that can't run with these options, because a handler or a service is missing or their
     /// definition is invalid. Each is reported by [`faults`](Self::faults), with its [`NotRunnable`](crate::NotRunnable)
-    /// as the cause. The generation stays. If every tool can run, nothing is computed.
+    /// as the cause. The generation stays. The check is cached with the tools, so it costs nothing while all of them can run.
     ///
     /// ```
     /// use haft_core::{RunOptions, SharedToolkit, Tool, ToolSource};

@@ -146,6 +146,10 @@ impl TurnLoop {
     /// definition of the tool is the one that approval was requested for, an approved call runs; if it has changed,
     /// approval is requested again; and if the tool is gone, the call fails with `unknown_tool`.
     ///
+    /// All tools must be able to run with the options when a state is started, or the loop ends with
+    /// [`LoopError::NotRunnable`] and changes nothing. A tool that arrives later and can't run is not offered to the model;
+    /// [`LoopEvent::ToolLeftOut`] reports it, and the loop goes on.
+    ///
     /// ```
     /// use haft_core::{Item, SharedToolkit, Tool, ToolCall, TurnRequest};
     /// use haft_model::{Expect, ScriptedModel, ScriptedTurn, TurnLoop};

@@ -11,8 +11,8 @@ use std::task::Poll;
 
 use futures_core::Stream;
 use haft_core::{
-    ApprovalRequest, CallId, ContentPart, Delta, Dispatch, Finish, Item, Run, RunId, ToolCall, ToolChoice, ToolEvent, ToolResult,
-    Turn,
+    ApprovalRequest, CallId, ContentPart, Delta, Dispatch, Finish, Item, Run, RunId, ToolCall, ToolChoice, ToolEvent,
+    ToolResult, Turn,
 };
 
 use super::call_outcome::CallOutcome;
@@ -120,7 +120,8 @@ impl Machine {
             let Some(event) = in_turn(event, passed) else { continue };
             let event = match event {
                 ToolEvent::Output { index, result } => {
-                    let outcome = CallOutcome::of(self.tools.toolkit(), &run, at, &turn_calls.calls[index].arguments, result);
+                    let outcome =
+                        CallOutcome::of(self.tools.toolkit(), &run, at, &turn_calls.calls[index].arguments, result);
                     turn_calls.add_outcome(index, outcome)
                 }
                 other => {

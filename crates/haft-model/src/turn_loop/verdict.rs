@@ -16,8 +16,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use haft_core::history::PendingApproval;
 use haft_core::{
-    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, CallId, Dispatch, Item, Run, RunId, Suspended, ToolCall,
-    ToolEvent, ToolResult, history,
+    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, CallId, Dispatch, Item, Run, RunId, Suspended,
+    ToolCall, ToolEvent, ToolResult, history,
 };
 
 use super::call_outcome::CallOutcome;
@@ -86,7 +86,8 @@ impl Machine {
     /// Runs resumed calls and records their outcomes.
     async fn run_resumed(&mut self, mut run: Run, indexes: &[usize]) -> Result<(), LoopEnd> {
         let (mut cause, mut requests) = (None, HashMap::new());
-        let surfacing = run.calls().iter().enumerate().filter(|(_, call)| CallOutcome::may_surface(self.tools.toolkit(), call));
+        let surfacing =
+            run.calls().iter().enumerate().filter(|(_, call)| CallOutcome::may_surface(self.tools.toolkit(), call));
         let mut made: HashMap<usize, ToolCall> = surfacing.map(|(at, call)| (at, call.clone())).collect();
         while let Some(event) = self.next_event(&mut run, &mut cause).await {
             let at = event.index();

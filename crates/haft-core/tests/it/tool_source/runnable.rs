@@ -73,7 +73,10 @@ async fn a_tool_that_can_not_run_does_not_affect_the_others() {
     assert_eq!(cause, "`later` has no handler: attach one, for example with `with_handler`");
     assert!(!all[4].to_model_text().contains("mail"), "{}", all[4].to_model_text());
 
-    assert_eq!(outcomes(&tools, ["mail", "later"], options.clone().service(Mailer)).await, ["\"sent\"", "execution_error"]);
+    assert_eq!(
+        outcomes(&tools, ["mail", "later"], options.clone().service(Mailer)).await,
+        ["\"sent\"", "execution_error"]
+    );
     tools.remove("later");
     assert_eq!(listed(&tools, &options.service(Mailer)), ["one", "mail", "two"]);
 }
@@ -107,7 +110,10 @@ fn the_runnable_part_reports_what_it_leaves_out() {
     assert_eq!((named(&again), left_out(&again)), (named(&runnable), left_out(&runnable)));
 
     let served = base.runnable_with(&options.service(Mailer));
-    assert_eq!((named(&served), left_out(&served)), (vec!["mail".to_owned(), "one".to_owned()], vec!["taken".to_owned(), "later".to_owned()]));
+    assert_eq!(
+        (named(&served), left_out(&served)),
+        (vec!["mail".to_owned(), "one".to_owned()], vec!["taken".to_owned(), "later".to_owned()])
+    );
     assert_eq!(named(&base), ["mail", "one", "later"], "it is a value");
 }
 
@@ -179,7 +185,8 @@ async fn a_suspended_call_is_resumed_beside_a_tool_that_can_not_run() {
     let pay = || Tool::new("pay").needs_approval(ApprovalPolicy::always());
     let tools = shared([pay().handler(|(), _cx| async { "paid" }).unwrap()]);
     let calls = vec![ToolCall::new("c1", "pay", "").into()];
-    let suspended = tools.run_calls(calls, RunOptions::new().approvals(Suspend)).collect_or_suspend().await.unwrap_err();
+    let suspended =
+        tools.run_calls(calls, RunOptions::new().approvals(Suspend)).collect_or_suspend().await.unwrap_err();
     let verdict = || suspended.pending().map(haft_core::ApprovalRequest::approve).collect::<Vec<_>>();
 
     tools.add(needy("mail")).unwrap();
