@@ -144,7 +144,7 @@
 /// | `example = expression` | example arguments, checked against the parameters; repeatable |
 /// | `approval = "always"`, `"never"` | every call requires approval, or none does |
 /// | `approval = function` | a path or closure decides by the parameters and an [`ApprovalCx`](crate::approval::ApprovalCx), with a `bool` or a future of one; a function call returns the policy itself |
-/// | `refine = function` | a path or closure gets the valid parameters and a [`Cx`](crate::tool::Cx) before any decision about the call, and returns a `Result` of parameters; see [`refine`](crate::tool::ToolBuilder::refine) |
+/// | `refine = function` | a path or closure of an async function gets the valid parameters and an owned [`Cx`](crate::tool::Cx) before any decision about the call, and returns a `Result` of parameters and a [`RefineError`](crate::tool::RefineError) or what converts into one: an `Issue` or an error type; see [`refine`](crate::tool::ToolBuilder::refine) |
 /// | `to_model = function` | a path or closure turns a reference to the success value into the content parts that the model reads |
 /// | `failure_mode = "error"`, `"return"` | the form of a failed call for [`try_run_call`](crate::toolkit::Toolkit::try_run_call) |
 /// | `timeout = "30s"`, `idle_timeout = "5s"` | the longest a call may take, or be without progress (`ms`, `s`, `m`, `h`); a function that never awaits is not interrupted |

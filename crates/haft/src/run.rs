@@ -68,7 +68,7 @@
 //! | [`Suspended`](ToolEvent::Suspended) | the verdict comes after this run; the last event of its call here | at most one |
 //! | [`Started`](ToolEvent::Started) | an attempt reaches the handler; with [`started_events`](RunOptions::started_events) only | one per attempt |
 //! | [`Progress`](ToolEvent::Progress), [`Preliminary`](ToolEvent::Preliminary) | the handler emits a value | any number |
-//! | [`Output`](ToolEvent::Output) | the call has its result; the last event of its call | exactly one |
+//! | [`Output`](ToolEvent::Output) | the call has its result; the last event of its call | exactly one; a suspended call gets it when its run is resumed |
 //!
 //! [`event.progress()`](ToolEvent::progress) returns what a handler reported with
 //! [`cx.progress(done, total, message)`](crate::tool::Cx::progress), typed; any other value that it emitted is the event's

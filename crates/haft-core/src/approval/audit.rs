@@ -22,7 +22,8 @@ pub enum AuditRecord {
     Denial(DenialRecord),
 }
 
-/// A call that was denied by a permit, or whose permit failed to decide.
+/// A call that was denied by a permit, whose permit failed to decide, or whose tool a permit
+/// [hides](crate::Permit::sees).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DenialRecord {
@@ -36,7 +37,7 @@ pub struct DenialRecord {
     /// The rule that the permit [named](crate::Permission::by_rule).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// The reason that the model reads.
+    /// The reason. It is what the model reads, except for a hidden tool.
     pub reason: String,
     /// The caller on whose behalf the call was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]

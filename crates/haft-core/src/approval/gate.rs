@@ -82,18 +82,17 @@ impl Gate {
         Self {
             lifetime: stricter(self.lifetime, lifetime, Ord::min),
             clock: clock.or_else(|| self.clock.clone()),
-            auditor: stricter(self.auditor.clone(), auditor, |wider, narrower| {
-                Arc::new(move |record| {
-                    // A panic of one auditor must not keep the record from the other.
-                    drop(isolated(|| wider(record)));
-                    narrower(record);
-                })
-            }),
+            auditor: stricter(self.auditor.clone(), auditor, both_auditors),
             #[cfg(feature = "approval")]
             memory: memory.or_else(|| self.memory.clone()),
             #[cfg(feature = "approval")]
             keys: keys.or_else(|| self.keys.clone()),
         }
+    }
+
+    /// Adds an auditor to those that there are.
+    pub(crate) fn add_auditor(&mut self, auditor: Arc<Auditor>) {
+        self.auditor = stricter(self.auditor.take(), Some(auditor), both_auditors);
     }
 
     /// Returns the current time, which decides whether requests have expired. If the clock panics, no other clock takes
@@ -224,6 +223,14 @@ impl Gate {
         record.caller = caller.cloned();
         record
     }
+}
+
+/// Combines two auditors. A panic of one must not keep the record from the other.
+fn both_auditors(first: Arc<Auditor>, second: Arc<Auditor>) -> Arc<Auditor> {
+    Arc::new(move |record| {
+        drop(isolated(|| first(record)));
+        second(record);
+    })
 }
 
 /// Emits a record as a tracing event.

@@ -156,6 +156,8 @@ impl RunOptions {
     /// Adds a permit, which decides about every call: before its arguments are read, and if it wants to, about the
     /// arguments. All permits must allow a call. They are asked in the order in which they were added, one after the
     /// other, and the first denial decides. A tool is visible only if every permit sees it.
+    ///
+    /// A closure states the types of its parameters: `|tool: &Tool, call: &ToolCall, cx: &Cx| …`.
     #[must_use]
     pub fn permit(mut self, permit: impl Permit) -> Self {
         self.permits.add(Arc::new(Isolated::new(permit)));
@@ -186,12 +188,12 @@ impl RunOptions {
         self.gated(|gate| gate.lifetime = Some(lifetime))
     }
 
-    /// Sets a function that receives a record of every approval request's outcome (who decided what, when, and under
+    /// Adds a function that receives a record of every approval request's outcome (who decided what, when, and under
     /// which rule) and of every call that a permit denied. A panic in it is ignored.
     #[must_use]
     pub fn audit(self, auditor: impl Fn(&AuditRecord) + Send + Sync + 'static) -> Self {
         let auditor = Isolated::new(auditor);
-        self.gated(|gate| gate.auditor = Some(Arc::new(move |record| auditor(record))))
+        self.gated(|gate| gate.add_auditor(Arc::new(move |record| auditor(record))))
     }
 
     /// Sets the clock by which approval requests expire, instead of the system's. While it panics, calls that require

@@ -245,10 +245,14 @@ async fn denials(permit: impl Permit + 'static) -> Vec<DenialRecord> {
         .approval_clock(|| Timestamp::from_unix_millis(1_000))
         .audit(move |record| noted.lock().unwrap().push(record.clone()))
         .permit(permit);
+    let seen_by_other = Arc::new(Mutex::new(0));
+    let counted = Arc::clone(&seen_by_other);
+    let options = options.audit(move |_| *counted.lock().unwrap() += 1);
     let kit = minting();
     let results = kit.run_with(calls([("mint", "11"), ("mint", "9")]), options).collect_results().await;
     assert_eq!(results.len(), 2);
     let records: Vec<AuditRecord> = std::mem::take(&mut records.lock().unwrap());
+    assert_eq!(*seen_by_other.lock().unwrap(), records.len(), "auditors add up");
     for record in &records {
         let written = serde_json::to_string(record).unwrap();
         assert!(written.starts_with(r#"{"type":"denial","#), "{written}");
@@ -269,6 +273,26 @@ async fn a_denied_call_leaves_one_audit_record_with_the_rule() {
     assert_eq!(denied[0].recorded_at, Timestamp::from_unix_millis(1_000));
 
     assert!(denials(AtMost::new(11)).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_call_of_a_hidden_tool_leaves_an_audit_record_and_reveals_nothing_else() {
+    struct Hiding;
+    impl Permit for Hiding {
+        fn permit(&self, _: &Tool, _: &ToolCall, _: &Cx) -> Permitting {
+            Permission::Allowed.into()
+        }
+
+        fn sees(&self, _: &Tool, _: Option<&Caller>) -> bool {
+            false
+        }
+    }
+
+    let denied = denials(Hiding).await;
+    assert_eq!(denied.len(), 2, "{denied:?}");
+    assert_eq!(denied[0].reason, "the tool is hidden from this caller");
+    let results = minting().run_with(calls([("mint", "9")]), RunOptions::new().permit(Hiding)).collect_results().await;
+    assert_eq!(message(&results), "there is no tool called 'mint'; there are no tools");
 }
 
 #[tokio::test]
