@@ -286,7 +286,7 @@ pub use haft_macros::tool;
 /// ```
 pub use haft_macros::tools;
 
-/// Creates a toolkit of kits: types that `toolkit! { struct Name = [..]; }` and [`#[tools]`](macro@crate::tools) write.
+/// Creates a toolkit of kits: types that `toolkit! { struct Name = […]; }` and [`#[tools]`](macro@crate::tools) write.
 ///
 /// Two kits with a tool of the same name do not compile. Where names are known only at run time, use
 /// [`Toolkit::compose`](crate::toolkit::Toolkit::compose). `compose![crate = path; …]` sets the path of haft, if it is

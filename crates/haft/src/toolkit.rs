@@ -33,7 +33,7 @@
 //! ```
 //!
 //! The methods of a type become tools with [`#[tools]`](macro@crate::tools), and a list of tools becomes a type with
-//! `toolkit! { struct Name = [..]; }`. Both are kits: types with the names of their tools as constants.
+//! `toolkit! { struct Name = […]; }`. Both are kits: types with the names of their tools as constants.
 //!
 //! ```
 //! use haft::prelude::*;

@@ -116,11 +116,11 @@ async fn a_policy_knows_the_call_the_caller_and_the_conversation() {
 #[tokio::test]
 async fn a_policy_reads_services_and_extensions() {
     struct Allowed(u16);
+    struct Bonus(u16);
     let policy = ApprovalPolicy::when(|cents: u16, cx: ApprovalCx| {
         let allowed = cx.service::<Allowed>()?.0 + cx.extension::<Bonus>().map_or(0, |bonus| bonus.0);
         Ok::<_, MissingService>(cents > allowed)
     });
-    struct Bonus(u16);
     let pay = noting("pay", &Journal::default()).and_then(|tool| tool.set_needs_approval(policy));
     let bare = kit([pay]).wrap(|request: Request, next: Next| next.run(request.with_service(Allowed(u16::MAX))));
     let provided = bare.clone().with_services(Services::new().with(Allowed(5)));

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use haft_core::{
-    Cx, Dependency, EmptyParams, FailureKind, Handle, HandlerError, Middleware, Needs, Next, NoFailure, Outcome,
-    PerRun, Provide, Request, RunOptions, ServiceList, ServiceSource, Services, Tool, ToolCall, ToolType, Toolkit,
+    Caller, Cx, Dependency, EmptyParams, FailureKind, Handle, HandlerError, Middleware, Needs, Next, NoFailure,
+    Outcome, PerRun, Provide, Request, RunOptions, ServiceList, ServiceSource, Services, Tool, ToolCall, ToolType,
+    Toolkit,
 };
 
 use crate::executing::{calls, kit};
@@ -125,7 +126,7 @@ impl Middleware for ByCaller {
     type Services = ();
 
     async fn around(&self, request: Request, next: Next) -> Outcome {
-        let tenant = match request.cx().caller().map(|caller| caller.as_str()) {
+        let tenant = match request.cx().caller().map(Caller::as_str) {
             Some("ana") => Some(Tenant("of ana")),
             Some("bob") => Some(Tenant("of bob")),
             _ => None,

@@ -176,7 +176,10 @@ async fn the_rule_of_a_denial_is_recorded() {
         let seen = Recorder::watch(double().run_with(calls([("double", "1")]), options).collect_results()).await;
         assert_eq!(seen.spans[0].get("error.type"), Some("permission_denied"));
         assert_eq!(seen.spans[0].get("haft.rule"), rule);
-        assert_eq!(seen.events[0].get("cause"), cause);
+        let failed = seen.events.iter().find(|event| event.get("kind").is_some()).unwrap();
+        assert_eq!(failed.get("cause"), cause);
+        let denied = seen.events.iter().find(|event| event.get("kind").is_none()).unwrap();
+        assert_eq!((denied.get("tool"), denied.get("rule")), (Some("double"), rule), "the audit record");
     }
 }
 

@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use haft_core::{
-    Annotation, Annotations, ApprovalPolicy, ContentPart, DefinitionFault, Destructive, ExecutionLimits, FailureMode,
-    ForwardCx, NameFault, Readonly, Schema, Strict, Tool, ToolCall,
+    Annotation, Annotations, ApprovalPolicy, ContentPart, DefinitionFault, Dependency, Destructive, ExecutionLimits,
+    FailureMode, ForwardCx, NameFault, Readonly, Schema, Strict, Tool, ToolCall,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -98,15 +98,9 @@ async fn combined(name: &str, tool: &Tool) -> Tool {
             assert!(copy.dependencies()[0].name().ends_with("Owner"));
             copy
         }
-        "annotate" => {
-            let copy = tool.annotate(Strict(true));
-            assert_eq!((copy.strict(), copy.descriptor().strict), (Some(true), Some(true)));
-            copy
-        }
-        "annotate_merge" => {
-            let copy =
-                tool.annotate(Readonly(true)).annotate_merge(Annotations::new().with(Owner("o")).with(Strict(false)));
-            assert_eq!((copy.strict(), copy.annotations().readonly()), (Some(false), true));
+        "add_run_dependency" => {
+            let copy = tool.add_run_dependency::<Owner>().unwrap().add_run_dependency::<Owner>().unwrap();
+            assert_eq!(copy.dependencies(), [Dependency::per_run::<Owner>()]);
             copy
         }
         "with_name" => {
@@ -119,6 +113,34 @@ async fn combined(name: &str, tool: &Tool) -> Tool {
             assert_eq!(copy.limits().timeout, Some(Duration::from_secs(1)));
             copy
         }
+        other => match handled(other, tool).await {
+            Some(copy) => copy,
+            None => annotated(other, tool),
+        },
+    }
+}
+
+/// Returns a copy made by the named combinator of annotations.
+fn annotated(name: &str, tool: &Tool) -> Tool {
+    match name {
+        "annotate" => {
+            let copy = tool.annotate(Strict(true));
+            assert_eq!((copy.strict(), copy.descriptor().strict), (Some(true), Some(true)));
+            copy
+        }
+        "annotate_merge" => {
+            let copy =
+                tool.annotate(Readonly(true)).annotate_merge(Annotations::new().with(Owner("o")).with(Strict(false)));
+            assert_eq!((copy.strict(), copy.annotations().readonly()), (Some(false), true));
+            copy
+        }
+        other => panic!("the combinator {other} has no case here"),
+    }
+}
+
+/// Returns a copy made by the named combinator of handlers, if it is one.
+async fn handled(name: &str, tool: &Tool) -> Option<Tool> {
+    Some(match name {
         "with_handler" => {
             let copy = tool.set_success(Schema::unknown()).with_handler(|_: Query, _| async { "dry" }).unwrap();
             assert_eq!(value(&copy, r#"{"query":"x"}"#).await, json!("dry"));
@@ -135,8 +157,8 @@ async fn combined(name: &str, tool: &Tool) -> Tool {
             assert_eq!(value(&copy, r#"{"query":"x"}"#).await, json!(r#"{"query":"x"}"#));
             copy
         }
-        other => panic!("the combinator {other} has no case here"),
-    }
+        _ => return None,
+    })
 }
 
 #[tokio::test]

@@ -73,6 +73,20 @@ fn whoami(#[service] _key: &Key) -> usize {
     0
 }
 
+/// Hand over to a person.
+#[tool(signal)]
+struct Escalate {}
+
+/// Asks the user.
+#[tool(interaction)]
+struct AskUser {}
+
+/// Searches.
+#[tool(provider = "vendor.tool")]
+struct Search {}
+
+toolkit! { struct Name = [Escalate, AskUser, Search]; }
+
 type Done = Result<(), Box<dyn std::error::Error>>;
 
 #[expect(dead_code, reason = "it is enough that it compiles")]

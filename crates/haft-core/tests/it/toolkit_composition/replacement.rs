@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use haft_core::{Cx, DefinitionFault, Next, ReplaceError, Request, Services, Tool, Toolkit};
-use serde_json::Value;
+use haft_core::{Cx, DefinitionFault, Next, ReplaceError, Request, Services, Tool, ToolDescriptor, Toolkit};
+use serde_json::{Value, json};
 
 use crate::toolkit_composition::{
     App, Key, Place, TellKey, TellPlace, all_kinds, assert_indexed, call, keyed, kit, names, shadowed, tool,
@@ -41,7 +41,7 @@ async fn a_filter_keeps_each_tools_own_services() {
 }
 
 #[tokio::test]
-async fn another_handler_does_not_change_the_descriptors() {
+async fn another_handler_changes_no_descriptor_except_for_the_failure_it_declares() {
     let length =
         Tool::new("length").describe("How long.").example("abc").handler(|text: String, _| async move { text.len() });
     let kit: Toolkit = [tool("first"), length.unwrap(), tool("last")].into_iter().collect();
@@ -53,7 +53,9 @@ async fn another_handler_does_not_change_the_descriptors() {
     assert!(call(&mocked, "length", "7").await.contains("input_validation_error"), "the schema is still enforced");
 
     let failing = kit.try_with_handler("length", |_: String, _| async { Err::<usize, _>("too lazy") }).unwrap();
-    assert_eq!(serde_json::to_string(&failing.descriptors()).unwrap(), before);
+    let mut described = failing.descriptors().iter().map(|shared| ToolDescriptor::clone(shared)).collect::<Vec<_>>();
+    assert_eq!(described[1].failure_schema.take().unwrap().as_json(), &json!({"type": "string"}));
+    assert_eq!(serde_json::to_string(&described).unwrap(), before);
     assert!(call(&failing, "length", r#""abc""#).await.contains("too lazy"));
 }
 
