@@ -51,14 +51,13 @@ async fn without_options_of_the_conversation_those_of_the_loop_apply() {
 #[tokio::test(start_paused = true)]
 async fn the_checks_and_limits_of_the_loop_hold_in_every_conversation() {
     let permit = |_: &Tool, call: &ToolCall, _: &Cx| match call.name.as_str() {
-        "who" => haft_core::Permission::denied("no"),
-        _ => haft_core::Permission::Allowed,
+        "who" => Permission::denied("no"),
+        _ => Permission::Allowed,
     };
     let model = ScriptedModel::default().then([call("c1", "who", ""), call("c2", "wait", "")]).then("done");
     let loops = RunOptions::new().permit(permit).call_timeout(Duration::from_secs(1));
-    let narrow = of("ana")
-        .permit(|_: &Tool, _: &ToolCall, _: &Cx| haft_core::Permission::Allowed)
-        .call_timeout(Duration::from_secs(9));
+    let narrow =
+        of("ana").permit(|_: &Tool, _: &ToolCall, _: &Cx| Permission::Allowed).call_timeout(Duration::from_secs(9));
     let start = tokio::time::Instant::now();
     let outcome = TurnLoop::new(model, desk()).options(loops).start_with(request(), narrow).finish().await;
     assert_eq!(told(outcome.state.history())[3..5], ["output c1: permission_denied", "output c2: timed_out"]);
@@ -70,7 +69,7 @@ async fn tools_that_the_caller_of_the_conversation_may_not_see_are_not_offered()
     struct Staff;
     impl haft_core::Permit for Staff {
         fn permit(&self, _: &Tool, _: &ToolCall, _: &Cx) -> haft_core::Permitting {
-            haft_core::Permission::Allowed.into()
+            Permission::Allowed.into()
         }
         fn sees(&self, tool: &Tool, caller: Option<&Caller>) -> bool {
             tool.name() != "pay" || caller.is_some_and(|caller| caller.as_str() == "staff")

@@ -99,7 +99,7 @@ async fn an_id_that_was_used_before_is_replaced_everywhere() {
     let Some(LoopEvent::Ended { state, .. }) = seen.last() else { panic!() };
     assert!(history::is_reconciled(state.history()));
     let completed = seen.iter().filter_map(|event| match event {
-        LoopEvent::Delta(haft_core::Delta::TurnComplete(turn)) => Some(turn.tool_calls()),
+        LoopEvent::Delta(Delta::TurnComplete(turn)) => Some(turn.tool_calls()),
         _ => None,
     });
     let announced: Vec<_> = completed.flatten().map(|call| call.call_id).collect();
