@@ -217,6 +217,10 @@ impl TurnLoop {
     /// sees those that do as `non_local_tool`. A call that the provider runs can't be prevented: the permit is
     /// consulted about it, an approval policy is not.
     ///
+    /// They apply to the calls of each turn, not to the loop: a timeout counts from the first call of a turn, and a
+    /// [cancellation](RunOptions::cancellation) ends the calls, and the model reads that. The loop itself is limited by
+    /// its [budget](Self::budget) and cancelled by [`LoopRun::cancel`] or [`cancellation`](Self::cancellation).
+    ///
     /// Each turn is a run with an id of its own. An [id](RunOptions::run_id) that is set here is that of every run, so
     /// it must be set for one conversation only: elsewhere the same call id may occur again, and both calls would have
     /// one [idempotency key](haft_core::Cx::idempotency_key).

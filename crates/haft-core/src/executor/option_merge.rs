@@ -22,7 +22,8 @@ impl RunOptions {
     /// - of two limits the stricter applies: concurrency, timeouts, deadline, output cap, approval timeout and lifetime;
     /// - [`spawned`](Self::spawned) and [`started_events`](Self::started_events) apply if either set has them;
     /// - everything else is replaced where `narrower` sets it: caller, messages, approver, approval clock, memory and
-    ///   keys, decode options (if they are not the default), cancellation, sink and run id.
+    ///   keys, decode options (if they are not the default), cancellation, sink and run id. A
+    ///   [child](crate::Cancellation::child) of the wider cancellation is cancelled with both.
     ///
     /// ```
     /// use std::time::Duration;
