@@ -93,7 +93,7 @@
 //! - [`Toolkit::dynamic`] takes definitions that are discovered at run time. Its
 //!   [`forward`](DynamicTools::forward) is for tools that another process or server executes.
 //! - A toolkit that lacks a handler or a service runs nothing: [`ensure_runnable`](Toolkit::ensure_runnable) reports at
-//!   start-up everything that is missing.
+//!   start-up everything that is missing. [`Dispatch`](crate::run::Dispatch) runs the tools that lack nothing.
 //!
 //! # Tools that change
 //!
@@ -138,6 +138,10 @@
 //!   [`filtered`](ToolSource::filtered), [`wrapped`](ToolSource::wrapped) and [`mapped`](ToolSource::mapped) make sources
 //!   of sources. They derive the tools once for each generation. A tool that can't be part of the result (its name is
 //!   taken, or too long in the namespace) is left out, and [`Snapshot::faults`] reports it; the others stay.
+//! - A tool that lacks a handler or a service does not affect the other tools of its source: it is not listed, and its
+//!   calls fail with `execution_error`. [`Snapshot::runnable_with`] reports it, and a loop does with
+//!   [`LoopEvent::ToolLeftOut`](crate::model::LoopEvent::ToolLeftOut). A loop that is *started* with such a tool ends with
+//!   [`LoopError::NotRunnable`](crate::model::LoopError::NotRunnable).
 //! - Put sources that are not trusted in a namespace: a tool of a merged source replaces one with the same name.
 
 #[doc(inline)]

@@ -139,16 +139,16 @@ fn merge_decoding(wide: DecodeOptions, narrower: DecodeOptions) -> DecodeOptions
     let (unset, limits) = (DecodeOptions::DEFAULT, wide.limits);
     DecodeOptions {
         limits: Limits {
-            max_bytes: narrowed(limits.max_bytes, max_bytes, unset.limits.max_bytes, Ord::min),
-            max_depth: narrowed(limits.max_depth, max_depth, unset.limits.max_depth, Ord::min),
-            duplicate_keys: narrowed(limits.duplicate_keys, duplicate_keys, unset.limits.duplicate_keys, replaced),
+            max_bytes: narrowed(limits.max_bytes, max_bytes, &unset.limits.max_bytes, Ord::min),
+            max_depth: narrowed(limits.max_depth, max_depth, &unset.limits.max_depth, Ord::min),
+            duplicate_keys: narrowed(limits.duplicate_keys, duplicate_keys, &unset.limits.duplicate_keys, replaced),
         },
-        repairs: narrowed(wide.repairs, repairs, unset.repairs, replaced),
+        repairs: narrowed(wide.repairs, repairs, &unset.repairs, replaced),
     }
 }
 
-fn narrowed<T: PartialEq>(wide: T, narrower: T, unset: T, both: fn(T, T) -> T) -> T {
-    match (wide == unset, narrower == unset) {
+fn narrowed<T: PartialEq>(wide: T, narrower: T, unset: &T, both: fn(T, T) -> T) -> T {
+    match (wide == *unset, narrower == *unset) {
         (_, true) => wide,
         (true, false) => narrower,
         (false, false) => both(wide, narrower),

@@ -48,7 +48,8 @@ impl SharedToolkit {
         Self(Arc::new(watch::Sender::new(Snapshot::new(kit, 0))))
     }
 
-    /// Adds a tool. A name that is already used is an error.
+    /// Adds a tool. A name that is already used is an error. A tool that lacks a service or a handler is added and does
+    /// not affect the others; [`Snapshot::runnable_with`] reports it.
     pub fn add(&self, tool: Tool) -> Result<(), ToolkitError> {
         self.update(move |kit| kit.with(tool.clone())).map(drop)
     }

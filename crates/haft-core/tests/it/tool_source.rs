@@ -6,6 +6,7 @@ mod combinator;
 mod concurrent;
 mod handwritten;
 mod hostile;
+mod runnable;
 mod shared;
 mod wait;
 

@@ -285,6 +285,7 @@ impl Run {
                 #[cfg(feature = "approval")]
                 suspending: self.suspending,
                 problems: self.problems.as_deref(),
+                problem_scope: self.problem_scope,
             };
             let (call_state, call) = (&mut self.call_states[index], &self.calls[index]);
             // Most calls never wait, so a call gets its waker only when it has to wait, and is then polled once more
