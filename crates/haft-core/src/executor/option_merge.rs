@@ -147,7 +147,7 @@ fn merge_decoding(wide: DecodeOptions, narrower: DecodeOptions) -> DecodeOptions
     }
 }
 
-fn narrowed<T: PartialEq>(wide: T, narrower: T, unset: T, both: fn(T, T) -> T) -> T {
+fn narrowed<T: Copy + PartialEq>(wide: T, narrower: T, unset: T, both: fn(T, T) -> T) -> T {
     match (wide == unset, narrower == unset) {
         (_, true) => wide,
         (true, false) => narrower,
