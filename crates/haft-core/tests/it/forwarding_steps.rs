@@ -65,7 +65,6 @@ async fn the_refined_text_is_forwarded_and_what_was_rejected_is_not() {
 }
 
 /// The approval is bound to the refined arguments, and the whole call is forwarded in the run that resumes it.
-#[cfg(feature = "approval")]
 #[tokio::test]
 async fn the_approved_text_is_forwarded_after_a_suspension_and_from_a_plan() {
     let (kit, received) = recording(transfer().refine(trimmed).needs_approval(ApprovalPolicy::always()));
@@ -94,7 +93,6 @@ async fn the_approved_text_is_forwarded_after_a_suspension_and_from_a_plan() {
     }
 }
 
-#[cfg(feature = "approval")]
 #[tokio::test]
 async fn edited_arguments_are_refined_and_forwarded() {
     let (kit, received) = recording(transfer().refine(trimmed).needs_approval(ApprovalPolicy::always()));

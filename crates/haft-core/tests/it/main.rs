@@ -68,7 +68,7 @@ mod executor_property;
 mod flexible_parameters;
 #[cfg(feature = "validate")]
 mod forwarding;
-#[cfg(feature = "validate")]
+#[cfg(all(feature = "validate", feature = "approval"))]
 mod forwarding_steps;
 #[cfg(feature = "validate")]
 mod gatekeepers;
@@ -103,12 +103,14 @@ mod previous_version;
 #[cfg(feature = "validate")]
 mod provider_executed;
 mod provider_results;
+#[cfg(all(feature = "validate", feature = "approval"))]
 mod refine;
 mod repairs;
 #[cfg(feature = "validate")]
 mod result_privacy;
 #[cfg(feature = "validate")]
 mod run_options;
+#[cfg(feature = "validate")]
 mod run_services;
 #[cfg(feature = "validate")]
 mod run_spans;

@@ -48,7 +48,7 @@ async fn a_recording_is_replayed() {
 #[test]
 fn every_event_is_read_as_what_it_was() {
     let events: Vec<LoopEvent> = EVENTS.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(matches!(events[0], LoopEvent::TurnStarted { number: 1, model: None }), "{:?}", events[0]);
+    assert!(matches!(events[0], LoopEvent::TurnStarted { number: 1, model: None, .. }), "{:?}", events[0]);
     let parts = events.iter().filter_map(|event| match event {
         LoopEvent::Delta(Delta::TextDelta { part, .. } | Delta::ReasoningDelta { part, .. }) => Some(*part),
         LoopEvent::Delta(Delta::Unknown(_)) | LoopEvent::Unknown(_) => panic!("{event:?}"),
