@@ -200,7 +200,7 @@ pub enum AppCall {
     /// Multiplies.
     #[value]
     Multiply(Typed<Multiply>),
-    /// Anything else.
+    /// A call of another tool.
     #[other]
     Other(ToolCall),
 }
