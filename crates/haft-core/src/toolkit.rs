@@ -241,7 +241,7 @@ impl<S> Toolkit<S> {
     }
 
     /// Returns the names, in the order the tools were added.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
+    pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.iter().map(Tool::name)
     }
 

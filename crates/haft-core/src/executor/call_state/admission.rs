@@ -20,6 +20,9 @@ use crate::nearest::{SUGGESTED, ranked};
 use crate::result::ToolResult;
 use crate::tool::{Execution, Tool};
 
+/// The reason in the audit record of a call whose tool is hidden. The model reads that there is no such tool.
+const HIDDEN: &str = "the tool is hidden from this caller";
+
 impl CallState {
     pub(super) fn look_up(
         &mut self,
@@ -37,6 +40,8 @@ impl CallState {
         let Some((tool_index, tool)) = found else { return Err(step_cx.unknown_tool(call, None)) };
         let cx = Cx::in_run(step_cx.run_shared.call_handle(index, tool_index));
         if !step_cx.options.sees(tool) {
+            let StepCx { options, .. } = step_cx;
+            options.gate().record_denial(call, None, HIDDEN, options.caller_ref());
             return Err(step_cx.unknown_tool(call, Some(tool)));
         }
         self.ask_permits(0, tool_index, cx, call, step_cx)
