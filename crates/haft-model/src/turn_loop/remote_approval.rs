@@ -26,16 +26,16 @@ pub(super) enum CallSide {
 
 /// The treatment of requests for local calls that have a verdict which was not acted on yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Decided {
+pub(super) enum DecidedRequests {
     Included,
     Excluded,
 }
 
 /// Returns the approval requests that are pending, in order: those of local calls without output, and those of the
 /// provider without a response.
-pub(super) fn pending_requests(items: &[Item], decided: Decided) -> Vec<ApprovalRequest> {
+pub(super) fn pending_requests(items: &[Item], decided: DecidedRequests) -> Vec<ApprovalRequest> {
     let found = history::approvals(items);
-    let is_pending = |response: &Option<ApprovalResponse>| decided == Decided::Included || response.is_none();
+    let is_pending = |response: &Option<ApprovalResponse>| decided == DecidedRequests::Included || response.is_none();
     let local = found.pending.into_iter().filter(|pending| is_pending(&pending.response)).map(|it| it.request);
     let remote = found.remote.into_iter().filter(|remote| remote.response.is_none()).map(|it| it.request);
     let mut requests: Vec<ApprovalRequest> = local.chain(remote).collect();

@@ -18,7 +18,7 @@ use super::guard::SeenCalls;
 use super::interaction::Interaction;
 use super::json_string::{self, DeepValue};
 use super::open_turn::OpenTurn;
-use super::remote_approval::{CallSide, Decided, pending_requests};
+use super::remote_approval::{CallSide, DecidedRequests, pending_requests};
 use super::state_error::StateError;
 
 /// The state of a loop: the conversation, the usage so far, and the calls that are open.
@@ -158,7 +158,7 @@ impl LoopState {
         (self.turns, self.usage, self.calls, self.time_used) = Default::default();
         self.seen.clear();
         self.lacks_calls = false;
-        if self.interactions().is_empty() && pending_requests(self.history(), Decided::Included).is_empty() {
+        if self.interactions().is_empty() && pending_requests(self.history(), DecidedRequests::Included).is_empty() {
             self.phase = LoopPhase::Ready;
             self.failures.clear();
         }
@@ -190,7 +190,7 @@ impl LoopState {
         let request_id = response.request_id.clone();
         let history = &mut self.request.history;
         let Some(pending) = history.pending_request(&request_id) else {
-            let pending = pending_requests(history, Decided::Excluded);
+            let pending = pending_requests(history, DecidedRequests::Excluded);
             let pending = pending.into_iter().map(|request| request.request_id).collect();
             return Err(StateError::UnknownApproval { request_id, pending });
         };
@@ -286,7 +286,7 @@ impl LoopState {
     /// the provider for calls that it executes.
     #[must_use]
     pub fn approvals(&self) -> Vec<ApprovalRequest> {
-        pending_requests(self.history(), Decided::Excluded)
+        pending_requests(self.history(), DecidedRequests::Excluded)
     }
 
     /// Returns the interactions that are not finished yet, answered or not.
