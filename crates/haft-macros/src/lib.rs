@@ -18,6 +18,7 @@ mod kit;
 mod name;
 mod nearest;
 mod services;
+mod span;
 mod tool;
 mod tool_calls;
 mod toolkit;
@@ -55,7 +56,7 @@ pub fn derive_failure(item: TokenStream) -> TokenStream {
     failure::expand(item.into()).into()
 }
 
-#[proc_macro_derive(ToolCalls, attributes(tool_calls, other, handler))]
+#[proc_macro_derive(ToolCalls, attributes(tool_calls, other, value))]
 pub fn derive_tool_calls(item: TokenStream) -> TokenStream {
     tool_calls::expand(item.into()).into()
 }

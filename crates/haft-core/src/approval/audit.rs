@@ -1,6 +1,6 @@
 //! Audit records of a run: the outcomes of approval requests, and the calls that a permit denied.
 //!
-//! Records are passed to the auditor of the run and emitted as tracing events. They contain no arguments and no results.
+//! Records are passed to the auditors of the run and emitted as tracing events. They contain no arguments and no results.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -11,7 +11,7 @@ use crate::tagged::{self, ReadVariant, TaggedEnum};
 use crate::timestamp::Timestamp;
 use crate::version::FormatVersion;
 
-/// A record for the auditor of a run, see [`RunOptions::audit`](crate::RunOptions::audit).
+/// A record for the auditors of a run, see [`RunOptions::audit`](crate::RunOptions::audit).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -72,6 +72,8 @@ impl TaggedEnum for AuditRecord {
         ("approval", |members| members.take_all().map(Self::Approval)),
         ("denial", |members| members.take_all().map(Self::Denial)),
     ];
+    /// Records were about approvals alone before there were types.
+    const UNTAGGED: Option<&'static str> = Some("approval");
 }
 
 impl<'de> Deserialize<'de> for AuditRecord {

@@ -108,7 +108,7 @@ pub struct Run {
     deadline: Option<Instant>,
     /// The reason that no handler can run.
     problems: Option<Arc<NotRunnable>>,
-    /// Completes when the cancellation of the options is triggered. Holds the waker of the task.
+    /// Completes when a cancellation of the options is triggered. Holds the waker of the task.
     cancelled: Option<Isolated<BoxFuture<()>>>,
     is_cancelled: bool,
     /// Set when a call was ended by a timeout or a cancellation.
@@ -215,8 +215,9 @@ impl Run {
         &self.calls
     }
 
-    /// Reads and checks the arguments of a call with the run's options, including a person's edit if there was one. A
-    /// loop reads a signal or an interaction that the run surfaced with this method.
+    /// Reads and checks the arguments of a call with the run's options, including a person's edit if there was one, and
+    /// before the tool [refines](crate::ToolBuilder::refine) them. A loop reads a signal or an interaction that the run
+    /// surfaced with this method.
     ///
     /// # Panics
     ///
@@ -299,7 +300,7 @@ impl Run {
 
     /// Reports whether the run was cancelled.
     pub(super) fn was_cancelled(&self) -> bool {
-        self.is_cancelled || self.options.cancellation.as_ref().is_some_and(Cancellation::is_cancelled)
+        self.is_cancelled || self.options.cancellations.as_slice().iter().any(Cancellation::is_cancelled)
     }
 
     /// Applies timeouts and cancellation without returning events. Ready with the result of the first call that they

@@ -190,8 +190,8 @@ where
                 Err(HandlerError::opaque(MissingRuntime("blocking handlers"))),
             );
         };
-        let cancel_on_drop = CancelOnDrop::new(cx.cancellation().map(Cancellation::child).unwrap_or_default());
-        let inside = cx.clone().with_cancellation(cancel_on_drop.cancellation().clone());
+        let cancel_on_drop = CancelOnDrop::new(Cancellation::new());
+        let inside = cx.clone().with_further_cancellation(cancel_on_drop.cancellation().clone());
         let (run, ambient) = (Arc::clone(run), Ambient::current());
         let (occupy, span) = (cx.call_handle().map(CallHandle::occupy), IsolatedSpan::current());
         let mut thread = AbortOnDrop(runtime.spawn_blocking(move || {

@@ -351,12 +351,13 @@ impl AttemptState {
 impl Attempt {
     /// Begins the attempt. Returns false if the call was cancelled before.
     fn begin(&self, cx: &Cx) -> bool {
-        self.change(AttemptState::Unreported);
+        let mut state = self.lock();
+        self.replace(&mut state, AttemptState::Unreported);
         // Whoever ends a call first closes it and then reads the flag. If the flag was not set by then, the function must
         // not run, so the check comes after the change; the same holds for `mark_sending`.
         let may_run = !cx.is_cancelled();
         if !may_run {
-            self.end(Started::No);
+            self.replace(&mut state, AttemptState::Ended);
         }
         may_run
     }
@@ -377,43 +378,40 @@ impl Attempt {
 
     /// Returns false if the call must not be sent.
     fn mark_sending(&self, cx: &Cx) -> bool {
+        // The lock is held to the end: of two clones that report at once, neither may undo what the other has reported.
         let mut state = self.lock();
         let before = *state;
         if matches!(before, AttemptState::New | AttemptState::Ended) {
             return false;
         }
         self.replace(&mut state, AttemptState::Sending);
-        drop(state);
         let may_send = !cx.is_cancelled();
         if !may_send {
-            self.change(before);
+            self.replace(&mut state, before);
         }
         may_send
     }
 
     /// Ends the attempt, once.
     fn end(&self, started: Started) {
-        let mut state = self.lock();
-        if *state == AttemptState::Ended {
-            return;
-        }
-        if started == Started::Yes {
-            self.start_flag.begin();
-        }
-        self.replace(&mut state, AttemptState::Ended);
+        self.end_as(|_| started);
     }
 
     /// Ends an attempt whose function will not return: one that is in doubt has started.
     fn abandon(&self) {
-        let is_in_doubt = self.lock().is_in_doubt();
-        self.end(if is_in_doubt { Started::Yes } else { Started::No });
+        self.end_as(|state| if state.is_in_doubt() { Started::Yes } else { Started::No });
     }
 
-    fn change(&self, next: AttemptState) {
+    /// Ends the attempt as its last state determines, in one step: a clone of the context may report at the same time.
+    fn end_as(&self, started: impl FnOnce(AttemptState) -> Started) {
         let mut state = self.lock();
-        if *state != AttemptState::Ended {
-            self.replace(&mut state, next);
+        if *state == AttemptState::Ended {
+            return;
         }
+        if started(*state) == Started::Yes {
+            self.start_flag.begin();
+        }
+        self.replace(&mut state, AttemptState::Ended);
     }
 
     /// Replaces the state, and counts the attempt in the start flag while it is in doubt.

@@ -69,6 +69,8 @@ mod flexible_parameters;
 #[cfg(feature = "validate")]
 mod forwarding;
 #[cfg(feature = "validate")]
+mod forwarding_steps;
+#[cfg(feature = "validate")]
 mod gatekeepers;
 #[cfg(feature = "validate")]
 mod handler_forms;
@@ -96,6 +98,8 @@ mod option_composition;
 mod output_cap;
 #[cfg(all(feature = "validate", feature = "approval"))]
 mod permit_arguments;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod previous_version;
 #[cfg(feature = "validate")]
 mod provider_executed;
 mod provider_results;

@@ -5,6 +5,7 @@ mod approval;
 mod combinator;
 mod concurrent;
 mod handwritten;
+mod hostile;
 mod shared;
 mod wait;
 

@@ -24,3 +24,4 @@ mod tool_options;
 mod tool_steps;
 mod toolkit_macro;
 mod typed_calls;
+mod typed_edges;
