@@ -468,9 +468,10 @@ async fn a_call_must_not_be_sent_after_its_result() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_has_not_started_while_the_other_side_waits() {
-    let (unsent, waiting): (fn(&ForwardCx), fn(&ForwardCx)) = (ForwardCx::mark_unsent, ForwardCx::mark_waiting);
-    let sending: fn(&ForwardCx) = |cx| cx.mark_sending().unwrap();
-    let table: [(Vec<fn(&ForwardCx)>, bool); 6] = [
+    type Step = fn(&ForwardCx);
+    let (unsent, waiting): (Step, Step) = (ForwardCx::mark_unsent, ForwardCx::mark_waiting);
+    let sending: Step = |cx| cx.mark_sending().unwrap();
+    let table = [
         (vec![unsent, sending, waiting], false),
         (vec![sending, waiting], false),
         (vec![unsent, sending, waiting, sending], true),
@@ -482,7 +483,9 @@ async fn a_call_has_not_started_while_the_other_side_waits() {
     for (steps, has_started) in table {
         let limits = ExecutionLimits::new().timeout(Duration::from_secs(1));
         let tool = definition().with_forward(move |_: Tool, _: ToolCall, cx: ForwardCx| {
-            steps.iter().for_each(|step| step(&cx));
+            for step in &steps {
+                step(&cx);
+            }
             pending()
         });
         for result in every_way(&tool.unwrap().with_limits(limits).unwrap(), &call(TRANSFER)).await {

@@ -63,7 +63,7 @@ enum Killed {
     Never,
     /// Before the calls, which use the tools of before.
     Before,
-    /// When the first line was written to it.
+    /// During the calls: after the first line was written to it.
     During,
 }
 
