@@ -1,5 +1,6 @@
 //! Sources with tools that can't run: the other tools are not affected.
 
+use std::error::Error;
 use std::task::{Context, Waker};
 
 use haft_core::{
