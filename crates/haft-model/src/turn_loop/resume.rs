@@ -40,9 +40,9 @@ impl Machine {
         self.ensure_nothing_waits()?;
         let has_turn = self.state.read(|state| state.phase.open().is_some());
         if has_turn {
-            self.conclude().await?
+            self.conclude().await?;
         } else {
-            self.ensure_no_call_failed().await?
+            self.ensure_no_call_failed().await?;
         }
         Ok(if has_turn || !waiting.is_empty() { Resumed::Turn } else { Resumed::Nothing })
     }
