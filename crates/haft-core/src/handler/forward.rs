@@ -100,7 +100,7 @@ impl ForwardCx {
     ///         cx.mark_sending()?;
     ///         reply = send(verdict).await;
     ///     }
-    ///     Ok(ToolOutput::from("done"))
+    ///     Ok(ToolOutput::from(serde_json::json!("done")))
     /// }
     /// ```
     pub fn mark_waiting(&self) {
