@@ -63,7 +63,7 @@ pub enum Concurrency {
 /// The maximum size of the output for the model, and how larger outputs are handled.
 ///
 /// The size is that of the content that the model would read: a string without quotes, any other value as JSON. Of
-/// [custom model content](crate::ToolOutput::model), text counts as it is and every other part as JSON, including its
+/// [custom model content](crate::ToolOutput::content), text counts as it is and every other part as JSON, including its
 /// data unless only [text](CountedContent::Text) counts. A failure of the tool counts with its message and the issues
 /// and details next to it, and is never cut below 200 bytes. The reason why a call did not run or timed out is never
 /// cut.
