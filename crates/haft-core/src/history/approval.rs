@@ -129,8 +129,9 @@ pub fn strip_resolved_approvals(history: &mut Vec<Item>) -> Vec<Item> {
             Item::ApprovalRequest(request) => {
                 let call = calls.next().flatten().map(|call| &layout.calls[call]);
                 let is_resolved = call.is_some_and(|call| call.answer.is_some());
-                tracked.entry(&request.request_id).or_insert(is_resolved);
-                is_resolved
+                // A request that repeats the id of a removed one is removed with it, or it would become the first.
+                let is_first_resolved = *tracked.entry(&request.request_id).or_insert(is_resolved);
+                is_resolved || is_first_resolved
             }
             Item::ApprovalResponse(response) => tracked.get(&response.request_id).copied().unwrap_or_default(),
             _ => false,

@@ -9,7 +9,7 @@ mod wire;
 use std::collections::HashMap;
 
 use haft_core::history::{self, Change};
-use haft_core::{CallId, Finish, Item, ToolCall, ToolResult, Turn};
+use haft_core::{ApprovalRequest, CallId, Finish, Item, ToolCall, ToolResult, Turn};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 use serde_json::json;
@@ -87,6 +87,20 @@ fn cancelling_answers_every_pending_call_and_changes_nothing_else() {
         prop_assert_eq!(sorted(&rest), sorted(&items));
         Ok(())
     });
+}
+
+/// Removing a resolved request must not turn one that repeats its id, to which no response applies, into the first.
+#[test]
+fn a_request_that_repeats_the_id_of_a_removed_one_is_removed_with_it() {
+    let (local, mut remote) = (ToolCall::new("b", "look", "0"), ToolCall::new("b", "search", "2"));
+    remote.provider_executed = true;
+    let request = ApprovalRequest::new("q_b", &local);
+    let mut repeated = request.clone();
+    repeated.provider_data.insert("openai".to_owned(), "3".into());
+    let mut items: Vec<Item> = vec![local.clone().into(), request.into(), remote.into(), repeated.into()];
+    history::answer(&mut items, [ToolResult::cancelled(&local, REASON)]).unwrap();
+    assert_eq!(history::strip_resolved_approvals(&mut items).len(), 2);
+    assert_eq!(history::approvals(&items), history::Approvals::default());
 }
 
 /// Everything about requests of a provider is as before: an answer to a local call is none to them.
