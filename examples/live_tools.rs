@@ -49,7 +49,8 @@ async fn main() -> anyhow::Result<()> {
     let own: Toolkit = toolkit![Add].with(load_plugin(&plugins)?)?;
     let tools = own.merged(plugins.clone().namespaced("plugin")?);
 
-    // While the model thinks about its third turn, an administrator replaces the plugin; before the fourth it is removed.
+    // While the model thinks about its third turn, an administrator replaces the plugin; before the fourth it is
+    // removed.
     let (update, removal) = (plugins.clone(), plugins.clone());
     let model = ScriptedModel::default()
         .then([ToolCall::new("c1", "load_plugin", r#""translate""#)])

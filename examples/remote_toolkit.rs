@@ -1,6 +1,6 @@
 //! A toolkit in another process, over lines of JSON, with public API only: here a source of forwarding tools, there an
-//! executor that serves any source. Progress, preliminary results, approvals, timeouts and cancellation work as for local
-//! tools; and when the other process dies, each call still has one result that reports whether it may have been
+//! executor that serves any source. Progress, preliminary results, approvals, timeouts and cancellation work as for
+//! local tools; and when the other process dies, each call still has one result that reports whether it may have been
 //! executed.
 //!
 //! Approval is decided here: the other side, which has the policies, requests it, and its own executor checks the
@@ -170,8 +170,8 @@ async fn main() -> anyhow::Result<()> {
     let (result, _) = run(&remote, call("cancelled", "{}"), plain()).await?;
     assert!(result.decode::<bool>()?, "the handler there was cancelled");
 
-    // The process ends during a call, which may have been executed. A later call with the tools of before is not sent, and
-    // the source has no tools any more.
+    // The process ends during a call, which may have been executed. A later call with the tools of before is not sent,
+    // and the source has no tools any more.
     let before = remote.snapshot();
     let (result, _) = run(&remote, call("exit", "1"), plain()).await?;
     assert_eq!(failed(&result), Some((FailureKind::OutcomeUnknown, true)));

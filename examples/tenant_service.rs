@@ -1,5 +1,6 @@
-//! A per-tenant service from a middleware: it looks at the caller of each call and gives the tool its tenant's database.
-//! The tool declares that the service comes with the run, so the application's state has none to give by mistake.
+//! A per-tenant service from a middleware: it looks at the caller of each call and gives the tool its tenant's
+//! database. The tool declares that the service comes with the run, so the application's state has none to give by
+//! mistake.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 

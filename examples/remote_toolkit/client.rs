@@ -40,8 +40,8 @@ struct CancelOnDrop<'a, A> {
     number: u64,
 }
 
-/// Fills a source with the tools of another process, and returns when that process is gone. The source has no tools then;
-/// another process may be connected to it. Approval requests of the other side are answered by the approver.
+/// Fills a source with the tools of another process, and returns when that process is gone. The source has no tools
+/// then; another process may be connected to it. Approval requests of the other side are answered by the approver.
 pub(crate) async fn connect(tools: SharedToolkit, mut link: Link, approver: impl Approve) {
     let calls = Mutex::new(Calls::Open(HashMap::new()));
     let connection = Arc::new(Connection { outgoing: link.outgoing, calls, next_number: AtomicU64::new(0), approver });

@@ -65,8 +65,9 @@ fn list(tools: &dyn Dispatch, outgoing: &LineSender) -> u64 {
     generation
 }
 
-/// Creates the options of a call: it is cancelled by the other side, which also answers its approval requests. Each verdict
-/// is bound to its request and checked here. After an invalid one the approver is asked again, and so the other side.
+/// Creates the options of a call: it is cancelled by the other side, which also answers its approval requests. Each
+/// verdict is bound to its request and checked here. After an invalid one the approver is asked again, and so the other
+/// side.
 fn begin(number: u64, run_id: RunId, outgoing: LineSender) -> (Ongoing, RunOptions) {
     let cancellation = Cancellation::new();
     let (verdicts, received) = unbounded_channel::<Verdict>();

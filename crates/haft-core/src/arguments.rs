@@ -1,9 +1,9 @@
 //! The arguments of a call, as permits, policies and approvers see them.
 //!
-//! A permit, a policy, a middleware, an approver and a digest must see exactly what the handler receives. A [`serde_json::Value`]
-//! has no integers beyond 64 bits: it rounds them to the nearest float, which may be another number. Arguments that a
-//! tree would round therefore have no tree here. They can be deserialized into types with 128-bit integers, or used as
-//! text; code that requires the tree gets an error, and the call is rejected.
+//! A permit, a policy, a middleware, an approver and a digest must see exactly what the handler receives. A
+//! [`serde_json::Value`] has no integers beyond 64 bits: it rounds them to the nearest float, which may be another
+//! number. Arguments that a tree would round therefore have no tree here. They can be deserialized into types with
+//! 128-bit integers, or used as text; code that requires the tree gets an error, and the call is rejected.
 
 use std::fmt;
 use std::sync::OnceLock;

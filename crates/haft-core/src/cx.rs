@@ -155,8 +155,8 @@ impl Cx {
 
     /// Emits a progress value to the reader of the call's events, waiting while the queue is full.
     ///
-    /// If the tool declares what it emits ([`ToolBuilder::emits`](crate::ToolBuilder::emits)), any other value is rejected,
-    /// even if the emitted values are dropped.
+    /// If the tool declares what it emits ([`ToolBuilder::emits`](crate::ToolBuilder::emits)), any other value is
+    /// rejected, even if the emitted values are dropped.
     pub async fn emit(&self, value: impl Serialize + Send) -> Result<(), EmitError> {
         let text = match self.tool().and_then(Tool::emits) {
             Some(declared) => declared.encode(&value).map_err(EmitError::Invalid)?,
@@ -169,8 +169,8 @@ impl Cx {
     }
 
     /// Emits the progress of the call as a [`Progress`], which readers get from
-    /// [`ToolEvent::progress`](crate::ToolEvent::progress). In JSON it is `{"done": …, "total": …, "message": …}`, where an
-    /// unknown total and an empty message are omitted.
+    /// [`ToolEvent::progress`](crate::ToolEvent::progress). In JSON it is `{"done": …, "total": …, "message": …}`,
+    /// where an unknown total and an empty message are omitted.
     pub async fn progress(
         &self,
         done: f64,

@@ -1,9 +1,9 @@
 //! Values that a running call emits ahead of its result.
 //!
 //! A handler emits through its [`Cx`](crate::Cx). A value is encoded at once, passes the functions that middlewares put
-//! in front of the reader ([`Request::map_emissions`](crate::Request::map_emissions)), and is put on a queue that belongs
-//! to the run or to the caller. A bounded queue makes the handler wait for its reader. Without a reader, emitted values are
-//! dropped: emitting must never be able to block a call for ever.
+//! in front of the reader ([`Request::map_emissions`](crate::Request::map_emissions)), and is put on a queue that
+//! belongs to the run or to the caller. A bounded queue makes the handler wait for its reader. Without a reader,
+//! emitted values are dropped: emitting must never be able to block a call for ever.
 
 use std::fmt;
 use std::sync::Arc;
@@ -103,8 +103,8 @@ impl EmissionMap {
         Arc::new(Self { map: Isolated::new(Box::new(map)), outer })
     }
 
-    /// Applies all functions, the innermost first. A function that panics drops the value: it may have been about to remove
-    /// something from it.
+    /// Applies all functions, the innermost first. A function that panics drops the value: it may have been about to
+    /// remove something from it.
     pub(crate) fn apply(&self, mut emitted: Emitted) -> Option<Emitted> {
         let mut next = Some(self);
         while let Some(Self { map, outer }) = next {

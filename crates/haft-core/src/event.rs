@@ -180,8 +180,8 @@ impl ToolEvent {
         Some(self)
     }
 
-    /// Returns the progress, if the event has a value of exactly that form. Any other value that a handler emitted is the
-    /// `data` of [`ToolEvent::Progress`].
+    /// Returns the progress, if the event has a value of exactly that form. Any other value that a handler emitted is
+    /// the `data` of [`ToolEvent::Progress`].
     ///
     /// ```
     /// use haft_core::{Cx, Progress, Tool, ToolCall, Toolkit};

@@ -10,13 +10,13 @@
 //!          ─► cap ─► ToolResult         cap.rs, then run/driver.rs emits the event
 //! ```
 //!
-//! [`call_state`](self::call_state) is the sequence of these steps for one call; [`Run`] advances all calls concurrently
-//! inside the task that polls it. Nothing is spawned unless [`spawned`](Run::spawned) is set, so dropping the stream drops
-//! everything it started. A call that panics, times out or is cancelled gets a result like any other, and does not affect
-//! its siblings.
+//! [`call_state`](self::call_state) is the sequence of these steps for one call; [`Run`] advances all calls
+//! concurrently inside the task that polls it. Nothing is spawned unless [`spawned`](Run::spawned) is set, so dropping
+//! the stream drops everything it started. A call that panics, times out or is cancelled gets a result like any other,
+//! and does not affect its siblings.
 //!
-//! Invariants: a call never ends without a result or with two, no handler runs before its checks have passed, and no lock
-//! is held while user code runs.
+//! Invariants: a call never ends without a result or with two, no handler runs before its checks have passed, and no
+//! lock is held while user code runs.
 
 mod approve;
 mod call_error;

@@ -107,11 +107,11 @@ impl StartFlag {
         self.begun.store(true, Ordering::SeqCst);
     }
 
-    /// Records that the function is reached behind a middleware or in a task, and reports it to the run. Returns false if
-    /// the call has ended: the function must not run.
+    /// Records that the function is reached behind a middleware or in a task, and reports it to the run. Returns false
+    /// if the call has ended: the function must not run.
     ///
-    /// Whoever ends a call first closes it and then reads the flag. If the flag was not set by then, the result reports that
-    /// the call has not started, so the check comes after the flag is set.
+    /// The code that ends a call closes it first and then reads the flag. If the flag was not set by then, the result
+    /// reports that the call has not started, so the check comes after the flag is set.
     fn begin_unless_ended(&self, cx: &Cx) -> bool {
         self.begin();
         let has_ended = cx.call_handle().is_some_and(CallHandle::is_closed);

@@ -5,9 +5,9 @@
 //!
 //! # A tool and a call
 //!
-//! A [`Tool`] is a name, schemas and a handler. It is made by a builder whose last step reports everything that is wrong
-//! with the definition at once. A [`ToolCall`] is what a model sent: a name and argument text. Running calls gives one
-//! [`ToolResult`] each: a value, or a failure that the model can read.
+//! A [`Tool`] is a name, schemas and a handler. It is made by a builder whose last step reports everything that is
+//! wrong with the definition at once. A [`ToolCall`] is what a model sent: a name and argument text. Running calls
+//! gives one [`ToolResult`] each: a value, or a failure that the model can read.
 //!
 //! ```
 //! use haft_core::{Tool, ToolCall, Toolkit};
@@ -55,8 +55,8 @@
 //!
 //! # Features
 //!
-//! `validate` (on by default) brings full JSON Schema validation. Without it raw schemas can only be shown or checked by
-//! a function of one's own, and a type whose schema needs more than the built-in checks is an error when it is made.
+//! `validate` (on by default) brings full JSON Schema validation. Without it raw schemas can only be shown or checked
+//! by a function of one's own, and a type whose schema needs more than the built-in checks is an error when it is made.
 //!
 //! `approval` (on by default) brings digests, signatures and random ids, and with them everything by which an approval
 //! leaves the run that asked, and idempotency keys. Without it a run can still ask an approver in its own process.

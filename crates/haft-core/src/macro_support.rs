@@ -50,8 +50,8 @@ pub const fn same_name(a: &str, b: &str) -> bool {
     true
 }
 
-/// A type with a `#[tools] impl` block. The trait does nothing: if there are two blocks, its name is the first thing that
-/// the compiler reports.
+/// A type with a `#[tools] impl` block. The trait does nothing: if there are two blocks, its name is the first thing
+/// that the compiler reports.
 pub trait OneToolsBlockPerType {}
 
 /// A type with a schema.
@@ -120,8 +120,8 @@ pub const fn check_name(tools: &[(&str, &str)], index: usize) {
     }
 }
 
-/// Rejects the kit at `index` at compile time, if an earlier kit has a tool of the same name. Each entry consists of the
-/// type of a kit, as written, and the names of its tools.
+/// Rejects the kit at `index` at compile time, if an earlier kit has a tool of the same name. Each entry consists of
+/// the type of a kit, as written, and the names of its tools.
 #[track_caller]
 pub const fn check_kit(kits: &[(&str, &[&str])], index: usize) {
     let (later, names) = kits[index];

@@ -3,8 +3,8 @@
 //! The distance is that of `strsim`: insertions, deletions, replacements and swaps of neighbours, over the letters and
 //! digits of both names in lower case. An unknown name is compared with every existing one, and both may come from a
 //! model, so three bounds surround the measurement: names longer than [`LONGEST`] are never compared; candidates whose
-//! letters differ too much are ruled out by counting letters, which is linear and allocates nothing; and what is left is
-//! measured until [`MOST_CELLS`] are spent, as each measurement costs the product of both lengths.
+//! letters differ too much are ruled out by counting letters, which is linear and allocates nothing; and what is left
+//! is measured until [`MOST_CELLS`] are spent, as each measurement costs the product of both lengths.
 
 use strsim::osa_distance;
 

@@ -5,7 +5,8 @@
 //! once, by its schema, and never parsed again.
 //!
 //! A tool that runs elsewhere may return content alone. That is not the value `null`: such an output has no value, and
-//! only a tool that declares no success schema may return it. An output with neither value nor content can't be created.
+//! only a tool that declares no success schema may return it. An output with neither value nor content can't be
+//! created.
 
 use std::borrow::Cow;
 

@@ -1,8 +1,9 @@
 //! The progress of a call, as a value that readers of events get typed.
 //!
-//! A handler may emit any JSON as progress. Of those values, the ones of exactly this form are a [`Progress`]: an object
-//! with `done`, and optionally `total` and `message`, and nothing else. Any other value stays what it is. A number is read
-//! only if it is exactly the one that was written: a value that this type could only hold as another number is none.
+//! A handler may emit any JSON as progress. Of those values, the ones of exactly this form are a [`Progress`]: an
+//! object with `done`, and optionally `total` and `message`, and nothing else. Any other value stays what it is. A
+//! number is read only if it is exactly the one that was written: a value that this type could only hold as another
+//! number is none.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -93,8 +94,8 @@ struct WrittenNumbers {
     total: Option<Box<RawValue>>,
 }
 
-/// Reports whether a float is the number that was written. A number with a fraction or an exponent is the nearest float.
-/// An integer beyond 128 bits counts as another number.
+/// Reports whether a float is the number that was written. A number with a fraction or an exponent is the nearest
+/// float. An integer beyond 128 bits counts as another number.
 fn holds(float: f64, written: &RawValue) -> bool {
     let is_integer = !written.get().contains(['.', 'e', 'E']);
     !is_integer || written.get().parse().is_ok_and(|integer: i128| is_same(float, integer))

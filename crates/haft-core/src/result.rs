@@ -325,9 +325,9 @@ impl ToolResult {
     ///
     /// A string is written raw, without quotes and escapes; the unit value is `null`; every other value is its JSON
     /// text. If the output has content parts for the model, those are used instead. A failure is
-    /// [`ToolFailure::to_model_text`] with `is_error` set; if it has content, that text is the first part and the content
-    /// follows it, so the model always reads the kind and the message. The cause of a failure never appears. Metadata is
-    /// kept for the application.
+    /// [`ToolFailure::to_model_text`] with `is_error` set; if it has content, that text is the first part and the
+    /// content follows it, so the model always reads the kind and the message. The cause of a failure never appears.
+    /// Metadata is kept for the application.
     #[must_use]
     pub fn to_call_output(&self) -> ToolCallOutput {
         let output = match &self.outcome {

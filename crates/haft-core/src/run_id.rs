@@ -67,7 +67,7 @@ impl fmt::Debug for LazyRunId {
 /// The source of the run id of an owned context.
 #[derive(Clone)]
 pub(crate) enum RunIdSource {
-    /// The call is the only one of its run, so the id is derived from a number that nobody else has.
+    /// The call is the only one of its run, so the id is derived from a number that no other call has.
     Alone(Serial),
     /// The run that the call is part of.
     Run(CallHandle),

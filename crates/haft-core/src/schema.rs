@@ -142,8 +142,8 @@ impl Schema {
         Self::from_type(typed::parameters::<T>())
     }
 
-    /// Returns the schema of a tool's parameters, as [`of_params`](Schema::of_params) creates it. It is created once per
-    /// type.
+    /// Returns the schema of a tool's parameters, as [`of_params`](Schema::of_params) creates it. It is created once
+    /// per type.
     pub(crate) fn kept_params<T: JsonSchema + 'static>() -> Result<Self, SchemaError> {
         kept::parameters::<T>()
     }

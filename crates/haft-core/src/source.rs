@@ -9,9 +9,9 @@
 //!                           Snapshot ── a toolkit and its generation ──> Run
 //! ```
 //!
-//! A source is a set of tools that may change while it is used. Nothing runs on a source itself: a run, and each turn of
-//! a loop, takes a [`Snapshot`] and uses its toolkit to the end, so a change never affects a call that was made before
-//! it. [`Dispatch`](crate::Dispatch) runs calls on any source.
+//! A source is a set of tools that may change while it is used. Nothing runs on a source itself: a run, and each turn
+//! of a loop, takes a [`Snapshot`] and uses its toolkit to the end, so a change never affects a call that was made
+//! before it. [`Dispatch`](crate::Dispatch) runs calls on any source.
 //!
 //! The tools of a source come from several parties, so one that can't be used must not affect the others: it is left
 //! out, or its own calls fail, and [`Snapshot::faults`] reports it.
@@ -82,8 +82,8 @@ pub trait ToolSource: Send + Sync {
     /// Completes when the generation is greater than `after`: at once if it already is, and never if the tools can't
     /// change. Any number of tasks may wait at the same time, and dropping the future has no effect.
     ///
-    /// Several changes may complete it once. Read [`snapshot`](Self::snapshot) afterwards, and wait for the generation of
-    /// that:
+    /// Several changes may complete it once. Read [`snapshot`](Self::snapshot) afterwards, and wait for the generation
+    /// of that:
     ///
     /// ```
     /// use haft_core::{SharedToolkit, Tool, ToolSource};
@@ -140,8 +140,8 @@ pub trait ToolSource: Send + Sync {
         Merged::beside(self, other)
     }
 
-    /// Adds a prefix to the names of all tools, as [`Toolkit::namespace`] does. A tool whose name becomes too long is left
-    /// out and reported by [`Snapshot::faults`]; an invalid prefix is an error here.
+    /// Adds a prefix to the names of all tools, as [`Toolkit::namespace`] does. A tool whose name becomes too long is
+    /// left out and reported by [`Snapshot::faults`]; an invalid prefix is an error here.
     fn namespaced(self, prefix: impl Into<String>) -> Result<Mapped<Self>, NamespaceError>
     where
         Self: Sized,
@@ -241,8 +241,9 @@ impl Snapshot {
     }
 
     /// Leaves out the tools that can't run with these options, because a handler or a service is missing or their
-    /// definition is invalid. Each is reported by [`faults`](Self::faults), with its [`NotRunnable`](crate::NotRunnable)
-    /// as the cause. The generation stays. The check is cached with the tools, so it costs nothing while all of them can run.
+    /// definition is invalid. Each is reported by [`faults`](Self::faults), with its
+    /// [`NotRunnable`](crate::NotRunnable) as the cause. The generation stays. The check is cached with the tools, so
+    /// it costs nothing while all of them can run.
     ///
     /// ```
     /// use haft_core::{RunOptions, SharedToolkit, Tool, ToolSource};

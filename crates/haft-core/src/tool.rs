@@ -133,8 +133,8 @@ fn is_plain(definition: &Definition, handler: Option<&dyn Handler>) -> bool {
 impl Tool {
     /// Starts a local tool: the application runs it, and its types are known at compile time.
     ///
-    /// A name has at most [`MAX_NAME_LEN`] bytes, is not blank and contains no control characters. Providers accept less,
-    /// and a wire encodes names for them.
+    /// A name has at most [`MAX_NAME_LEN`] bytes, is not blank and contains no control characters. Providers accept
+    /// less, and a wire encodes names for them.
     #[allow(clippy::new_ret_no_self, reason = "a tool begins as its builder, and the builder's last step may fail")]
     pub fn new(name: impl Into<String>) -> ToolBuilder {
         ToolBuilder::start(name, ToolKind::Local)

@@ -8,8 +8,9 @@
 //! ToolResult ─── T::read ────────────────> Result<T::Success, CallError<T::Failure>>
 //! ```
 //!
-//! Reading runs nothing and asks nobody: a decoded call was neither permitted nor approved. Arguments are checked by
-//! the schema of their type, in the same way as by the tool that runs them; results were checked when they were made.
+//! Reading runs no handler and asks no permit or policy: a decoded call was neither permitted nor approved. Arguments
+//! are checked by the schema of their type, in the same way as by the tool that runs them; results were checked when
+//! they were made.
 
 mod derived;
 mod error;

@@ -87,8 +87,8 @@ impl<'a> NamedTool<'a> {
     }
 }
 
-/// Returns the names of the tools as a constant, and one check for each tool but the first, which rejects a name that an
-/// earlier tool has. There is nothing to check without tools.
+/// Returns the names of the tools as a constant, and one check for each tool but the first, which rejects a name that
+/// an earlier tool has. There is nothing to check without tools.
 ///
 /// The checks are constants of their own, each with the span of its tool: a constant inside an expression would not be
 /// evaluated before code is generated, so `cargo check` would not report it.

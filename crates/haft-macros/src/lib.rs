@@ -1,5 +1,5 @@
-//! The macros of haft: `#[tool]`, `#[tools]`, `toolkit![]`, `compose![]`, `#[derive(Services)]`, `#[derive(Failure)]` and
-//! `#[derive(ToolCalls)]`.
+//! The macros of haft: `#[tool]`, `#[tools]`, `toolkit![]`, `compose![]`, `#[derive(Services)]`, `#[derive(Failure)]`
+//! and `#[derive(ToolCalls)]`.
 //!
 //! Use them through the crate `haft`, which documents each with examples. This file only converts the compiler's
 //! tokens into those of `proc_macro2` and back; the work is done by functions that tests can call. Macros expand to

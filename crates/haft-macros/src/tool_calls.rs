@@ -1,8 +1,8 @@
 //! `#[derive(ToolCalls)]`: an enum with one variant for each tool.
 //!
-//! The shape of the enum is checked here, with all mistakes at once. Only the spelling of a field's type counts, because
-//! macros can't resolve names: an alias of `Typed<GetWeather>` is a mistake, whose message contains what to write. Names are
-//! compared at compile time, as by `toolkit![…]`.
+//! The shape of the enum is checked here, with all mistakes at once. Only the spelling of a field's type counts,
+//! because macros can't resolve names: an alias of `Typed<GetWeather>` is a mistake, whose message contains what to
+//! write. Names are compared at compile time, as by `toolkit![…]`.
 
 mod expansion;
 

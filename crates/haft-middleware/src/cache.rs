@@ -1,8 +1,8 @@
 //! Cached answers.
 //!
 //! A cached answer is returned without running anything, so only tools that are annotated accordingly are answered from
-//! the cache. Most properties of a cache are trade-offs; this one is not: an answer never reaches another caller, another
-//! tool, other arguments, services or extensions than those it was made for. In doubt the call runs.
+//! the cache. Most properties of a cache are trade-offs; this one is not: an answer never reaches another caller,
+//! another tool, other arguments, services or extensions than those it was made for. In doubt the call runs.
 
 mod key;
 mod run;
@@ -47,9 +47,8 @@ const MAX_ENTRIES: usize = 1024;
 ///   (unless it carries its [`Ambient`](haft_core::Ambient) values there): such a call would wait for itself.
 /// - Emitted values are not kept: a cached answer comes without progress.
 ///
-/// Clones share their answers; a copy with another setting begins empty. Layer it outside of
-/// [`Retry`](crate::Retry), [`RateLimit`](crate::RateLimit) and [`Timeout`](crate::Timeout), so that a cached answer takes
-/// no turn and no time.
+/// Clones share their answers; a copy with another setting begins empty. Layer it outside of [`Retry`](crate::Retry),
+/// [`RateLimit`](crate::RateLimit) and [`Timeout`](crate::Timeout), so that a cached answer takes no turn and no time.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -109,7 +108,8 @@ impl Cache {
     }
 
     /// Shares answers between all callers, whatever services and extensions their runs have and whatever their
-    /// conversations are. Only for tools whose answers depend on none of these. The services of the toolkit still count.
+    /// conversations are. Only for tools whose answers depend on none of these. The services of the toolkit still
+    /// count.
     #[must_use]
     pub fn shared_between_callers(self) -> Self {
         Self { sharing: Sharing::Everyone, store: Arc::default(), ..self }

@@ -31,8 +31,8 @@ const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
 ///   the call is cancelled. A wait that would outlast the budget or the call's deadline is not begun: the last failure is
 ///   returned at once.
 ///
-/// Layer it outside of [`RateLimit`](crate::RateLimit) and [`Timeout`](crate::Timeout), so that every attempt takes a turn
-/// and has its own time, and inside of [`Cache`](crate::Cache).
+/// Layer it outside of [`RateLimit`](crate::RateLimit) and [`Timeout`](crate::Timeout), so that every attempt takes a
+/// turn and has its own time, and inside of [`Cache`](crate::Cache).
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -70,8 +70,8 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// Creates a retry with at most this many attempts in all, the default [`Backoff`] and no budget. The first attempt is
-    /// always made, so that `0` and `1` both repeat nothing.
+    /// Creates a retry with at most this many attempts in all, the default [`Backoff`] and no budget. The first attempt
+    /// is always made, so that `0` and `1` both repeat nothing.
     #[must_use]
     pub fn new(max_attempts: u32) -> Self {
         Self {
@@ -90,24 +90,24 @@ impl Retry {
         self
     }
 
-    /// Sets the time for all attempts: one that would begin later than this after the first is not made. An attempt that has
-    /// begun is not cut short; [`Timeout`](crate::Timeout) does that.
+    /// Sets the time for all attempts: one that would begin later than this after the first is not made. An attempt
+    /// that has begun is not cut short; [`Timeout`](crate::Timeout) does that.
     #[must_use]
     pub fn budget(mut self, budget: Duration) -> Self {
         self.budget = Some(budget);
         self
     }
 
-    /// Sets the longest wait that a failure may ask for, one minute by default. A failure that asks for more is returned to
-    /// the model, which can do something else meanwhile.
+    /// Sets the longest wait that a failure may ask for, one minute by default. A failure that asks for more is
+    /// returned to the model, which can do something else meanwhile.
     #[must_use]
     pub fn longest_retry_after(mut self, longest: Duration) -> Self {
         self.longest_retry_after = longest;
         self
     }
 
-    /// Sets which failures are repeated, in place of the default rule. It is not consulted about calls that began and can't
-    /// be repeated.
+    /// Sets which failures are repeated, in place of the default rule. It is not consulted about calls that began and
+    /// can't be repeated.
     #[must_use]
     pub fn when(mut self, is_repeated: impl Fn(&ToolFailure) -> bool + Send + Sync + 'static) -> Self {
         self.when = Arc::new(is_repeated);

@@ -147,8 +147,8 @@ impl TurnLoop {
     /// approval is requested again; and if the tool is gone, the call fails with `unknown_tool`.
     ///
     /// All tools must be able to run with the options when a state is started, or the loop ends with
-    /// [`LoopError::NotRunnable`] and changes nothing. A tool that arrives later and can't run is not offered to the model;
-    /// [`LoopEvent::ToolLeftOut`] reports it, and the loop goes on.
+    /// [`LoopError::NotRunnable`] and changes nothing. A tool that arrives later and can't run is not offered to the
+    /// model; [`LoopEvent::ToolLeftOut`] reports it, and the loop goes on.
     ///
     /// ```
     /// use haft_core::{Item, SharedToolkit, Tool, ToolCall, TurnRequest};
@@ -282,7 +282,8 @@ impl TurnLoop {
     }
 
     /// Ends the loop with [`LoopEnd::CallsFailed`] when a call failed in one of these classes, as
-    /// [`Run::fail_on`](haft_core::Run::fail_on) does for a run. Without it the model reads every failure and continues.
+    /// [`Run::fail_on`](haft_core::Run::fail_on) does for a run. Without it the model reads every failure and
+    /// continues.
     ///
     /// The other calls of the turn run to their end first, including those that wait for a verdict or an answer. Every
     /// call has its output in the history, so the state can be started again: the model then reads the failure. The

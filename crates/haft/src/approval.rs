@@ -9,11 +9,11 @@
 //! ```
 //!
 //! A tool or a run says which calls require approval: `#[tool(approval = …)]`, `.needs_approval(policy)`,
-//! [`RunOptions::policy`](crate::run::RunOptions::policy). A policy is a function of the arguments and an [`ApprovalCx`]
-//! (caller, conversation, services, extensions): it returns a `bool`, an [`ApprovalNeed`] or a `Result` of either, or is
-//! asynchronous. A call that requires approval where no approver is configured
-//! is denied. A policy that fails counts as one that requires approval. Signals and interactions take the same path; one that is denied is not
-//! handed to the loop. A call that the provider executes can't be prevented, so only a permit is asked about it.
+//! [`RunOptions::policy`](crate::run::RunOptions::policy). A policy is a function of the arguments and an
+//! [`ApprovalCx`] (caller, conversation, services, extensions): it returns a `bool`, an [`ApprovalNeed`] or a `Result`
+//! of either, or is asynchronous. A call that requires approval where no approver is configured is denied. A policy
+//! that fails counts as one that requires approval. Signals and interactions take the same path; one that is denied is
+//! not handed to the loop. A call that the provider executes can't be prevented, so only a permit is asked about it.
 //!
 //! | the verdict comes | use |
 //! |---|---|
@@ -23,8 +23,8 @@
 //! | hours later, perhaps in another process | `.approvals(Suspend)`, then `kit.resume(suspended, verdicts)` |
 //!
 //! A verdict is `request.approve()`, `.deny(reason)`, `.edit(arguments)` (checked like the model's own) or
-//! `.answer(value)` (a person's result in place of the tool's, checked against its result schema). Its `.scope(…)` tells
-//! an [`ApprovalMemory`] what else it holds for: this call, these arguments, this tool, this session. A denial
+//! `.answer(value)` (a person's result in place of the tool's, checked against its result schema). Its `.scope(…)`
+//! tells an [`ApprovalMemory`] what else it holds for: this call, these arguments, this tool, this session. A denial
 //! revokes earlier approvals of anything narrower; an approval does not revoke a narrower denial.
 //!
 //! A verdict is bound to exactly what was shown: the request carries a digest of the tool, its definition and the
@@ -38,15 +38,15 @@
 //! | lacks the signature, or its request was changed since it was signed | is denied |
 //! | is for a tool whose definition has changed since | approval is requested again |
 //!
-//! All calls of a batch that require approval are pending at once, so a verdict with a wide scope does not answer the others
-//! of its own batch. Remembered verdicts hold for the caller they were given for. An approver function has no later verdict
-//! to wait for: after an invalid edit or answer it is asked again with the issues (`cx.rejected_verdict()`), at most three
-//! times, and any other verdict that does not fit denies the call.
+//! All calls of a batch that require approval are pending at once, so a verdict with a wide scope does not answer the
+//! others of its own batch. Remembered verdicts hold for the caller they were given for. An approver function has no
+//! later verdict to wait for: after an invalid edit or answer it is asked again with the issues
+//! (`cx.rejected_verdict()`), at most three times, and any other verdict that does not fit denies the call.
 //!
 //! Run options set a lifetime for requests (`approval_lifetime`), signing keys (`approval_keys`), a memory
-//! (`approval_memory`) and an audit log (`audit`: who decided what, when and under which rule, and which calls a permit denied). A signature proves that this
-//! application sent the request, not that a person agreed: who may decide, and how far a scope may reach, is for the
-//! server that accepts verdicts.
+//! (`approval_memory`) and an audit log (`audit`: who decided what, when and under which rule, and which calls a permit
+//! denied). A signature proves that this application sent the request, not that a person agreed: who may decide, and
+//! how far a scope may reach, is for the server that accepts verdicts.
 //!
 //! ```
 //! # #[cfg(feature = "approval")] mod example {

@@ -13,10 +13,11 @@
 //! deltas and content parts of an unknown type are kept unchanged.
 //!
 //! While a turn arrives, [`Delta`]s show it: text, reasoning and refusals in numbered parts, which may be interleaved,
-//! citations, and calls by their ids, also those that the provider executes. They are for display; only the [`Turn`] counts.
+//! citations, and calls by their ids, also those that the provider executes. They are for display; only the [`Turn`]
+//! counts.
 //!
-//! [`history`] holds the functions that keep a conversation valid for every provider: outputs are placed right after the
-//! turn that made the calls, in call order; orphans, duplicates and misplaced outputs are found in both directions;
+//! [`history`] holds the functions that keep a conversation valid for every provider: outputs are placed right after
+//! the turn that made the calls, in call order; orphans, duplicates and misplaced outputs are found in both directions;
 //! [`history::repair`] returns a history that every provider's pairing rules accept, and reports what it changed.
 //! [`Turn::append_to_history`] adds a turn and its results.
 //!

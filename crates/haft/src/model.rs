@@ -9,9 +9,9 @@
 //! ```
 //!
 //! A model is anything that implements [`LanguageModel`]: it names its provider and model, and streams a turn. A
-//! [`TurnLoop`] streams everything that happens as [`LoopEvent`]s, and keeps the conversation in a [`LoopState`] that serialises. It always ends: by turn cap, budgets, a
-//! guard against repeated calls, or because there is nothing more to do. Here a script stands in for the model, as it
-//! would in a test:
+//! [`TurnLoop`] streams everything that happens as [`LoopEvent`]s, and keeps the conversation in a [`LoopState`] that
+//! serialises. It always ends: by turn cap, budgets, a guard against repeated calls, or because there is nothing more
+//! to do. Here a script stands in for the model, as it would in a test:
 //!
 //! ```
 //! use haft::prelude::*;

@@ -70,14 +70,13 @@
 //! | [`Progress`](ToolEvent::Progress), [`Preliminary`](ToolEvent::Preliminary) | the handler emits a value | any number |
 //! | [`Output`](ToolEvent::Output) | the call has its result; the last event of its call | exactly one; a suspended call gets it when its run is resumed |
 //!
-//! [`event.progress()`](ToolEvent::progress) returns what a handler reported with
-//! [`cx.progress(done, total, message)`](crate::tool::Cx::progress), typed; any other value that it emitted is the event's
-//! `data`.
+//! [`event.progress()`](ToolEvent::progress) returns what a handler reported with [`cx.progress(done, total,
+//! message)`](crate::tool::Cx::progress), typed; any other value that it emitted is the event's `data`.
 //!
 //! # Reading what a model did
 //!
-//! A call is text until it is decoded. The type of a tool decodes its calls, with the checks of a run and without running
-//! anything, and reads its results:
+//! A call is text until it is decoded. The type of a tool decodes its calls, with the checks of a run and without
+//! running anything, and reads its results:
 //!
 //! | to read | use | returns |
 //! |---|---|---|
@@ -121,9 +120,9 @@
 //!
 //! # Identity
 //!
-//! A run has an id, [`Run::run_id`], and each of its calls an idempotency key. A handler that sends a request to a service
-//! passes the key on, so that the service can recognise a request that it has seen: the key is the same in every attempt
-//! at a call and after every resume, and no other call has it.
+//! A run has an id, [`Run::run_id`], and each of its calls an idempotency key. A handler that sends a request to a
+//! service passes the key on, so that the service can recognise a request that it has seen: the key is the same in
+//! every attempt at a call and after every resume, and no other call has it.
 //!
 //! ```
 //! use haft::prelude::*;
@@ -147,12 +146,12 @@
 //! # Permits
 //!
 //! A [`Permit`] decides who may call what, before approval is requested and before a handler sees anything. A closure
-//! permits or denies calls; a type hides tools as well, by [`Permit::sees`]: a hidden tool does not exist for its caller,
-//! in a call, in a suggestion and in [`Dispatch::list`]. It may also decide on the decoded arguments, by
+//! permits or denies calls; a type hides tools as well, by [`Permit::sees`]: a hidden tool does not exist for its
+//! caller, in a call, in a suggestion and in [`Dispatch::list`]. It may also decide on the decoded arguments, by
 //! [`Permit::permits_arguments`]. A permit that fails or panics denies.
 //!
-//! Permits, policies and observers add up. [`RunOptions::permit`] adds a permit: all of them must allow a call and see its
-//! tool, and the first denial decides. [`RunOptions::policy`] adds a policy: any of them may require approval.
+//! Permits, policies and observers add up. [`RunOptions::permit`] adds a permit: all of them must allow a call and see
+//! its tool, and the first denial decides. [`RunOptions::policy`] adds a policy: any of them may require approval.
 //! [`RunOptions::observe`] adds an observer: each receives every event. [`RunOptions::merge`] combines the options of a
 //! server with those of one conversation by the same rule: no check is lost, and the stricter limit applies.
 //!
@@ -172,8 +171,8 @@
 //! ```
 //!
 //! A permit that has to wait, for a database for example, returns [`Permitting::later`]. One that denies may name its
-//! rule, by [`Permission::by_rule`]: the operator finds it in the failure's cause and in the call's span, the model never
-//! reads it.
+//! rule, by [`Permission::by_rule`]: the operator finds it in the failure's cause and in the call's span, the model
+//! never reads it.
 //!
 //! A permit or a policy that looks at what a tool may do asks `tool.annotations().may_destroy()`: unless annotated
 //! otherwise a tool may, and a readonly one may not.

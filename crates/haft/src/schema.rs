@@ -39,8 +39,8 @@
 //!   arguments of earlier turns  ─► codec.encode ─► provider
 //! ```
 //!
-//! A dialect that changes the shape of values returns a [`Codec`] with the rendering. [`Reshape`] makes one from the usual
-//! changes: optional members as `null`, maps as pairs, other names, and values in an object. Any other conversion
+//! A dialect that changes the shape of values returns a [`Codec`] with the rendering. [`Reshape`] makes one from the
+//! usual changes: optional members as `null`, maps as pairs, other names, and values in an object. Any other conversion
 //! implements [`Transcode`]. Conversion is from text to text, so numbers keep all digits.
 //!
 //! ```

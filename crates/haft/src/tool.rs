@@ -100,7 +100,8 @@
 //! [`Toolkit::provider_results`]: crate::toolkit::Toolkit::provider_results
 //!
 //! Settings that a kind cannot honour are faults of the definition: limits, dependencies, a failure mode,
-//! `to_model_output`, `refine` or `emits` on a tool without a handler, and an approval policy on a tool that its provider executes.
+//! `to_model_output`, `refine` or `emits` on a tool without a handler, and an approval policy on a tool that its
+//! provider executes.
 //!
 //! # Handlers
 //!
@@ -127,9 +128,9 @@
 //!
 //! # Refining
 //!
-//! A schema can't ask a database whether a customer exists. `#[tool(refine = …)]` and
-//! [`refine`](ToolBuilder::refine) set a function that can, before anybody decides about a call: it rejects or transforms
-//! the valid arguments, and permits, policies, people and the handler see what it returns.
+//! A schema can't ask a database whether a customer exists. `#[tool(refine = …)]` and [`refine`](ToolBuilder::refine)
+//! set a function that can, before anybody decides about a call: it rejects or transforms the valid arguments, and
+//! permits, policies, people and the handler see what it returns.
 //!
 //! ```
 //! use haft::prelude::*;
@@ -158,10 +159,10 @@
 //!
 //! # Emitted values
 //!
-//! A handler reports what it does while it runs: [`Cx::emit`] and [`Cx::progress`] send values to the reader of the run's
-//! events, [`Cx::preliminary`] an early form of the result. A tool may declare the type of what it emits. Then the type is
-//! part of its descriptor, a value of another type is an error to the handler and does not reach the reader, and the
-//! reader gets Rust values from [`Emits::read_event`]:
+//! A handler reports what it does while it runs: [`Cx::emit`] and [`Cx::progress`] send values to the reader of the
+//! run's events, [`Cx::preliminary`] an early form of the result. A tool may declare the type of what it emits. Then
+//! the type is part of its descriptor, a value of another type is an error to the handler and does not reach the
+//! reader, and the reader gets Rust values from [`Emits::read_event`]:
 //!
 //! ```
 //! use haft::prelude::*;
@@ -193,8 +194,8 @@
 //! # Forwarded calls
 //!
 //! A tool that is executed elsewhere, by another process or a server, is a definition and a function that forwards its
-//! calls: [`Tool::with_forward`], or [`forward`](crate::toolkit::DynamicTools::forward) for a whole set. The function gets
-//! the call with the text of its arguments, and returns a [`ToolOutput`](crate::run::ToolOutput) or a
+//! calls: [`Tool::with_forward`], or [`forward`](crate::toolkit::DynamicTools::forward) for a whole set. The function
+//! gets the call with the text of its arguments, and returns a [`ToolOutput`](crate::run::ToolOutput) or a
 //! [`ToolFailure`](crate::run::ToolFailure) that reports truthfully whether the call was sent:
 //!
 //! ```
@@ -205,7 +206,7 @@
 //!     cx.mark_unsent();
 //!     // … connect; a refused connection has not started, so it may be repeated …
 //!     cx.mark_sending()?;
-//!     // … send and wait; without a reply nobody knows whether the call was executed …
+//!     // … send and wait; without a reply it is unknown whether the call was executed …
 //!     Err(ToolFailure::new(FailureKind::OutcomeUnknown, ""))
 //! })?;
 //! # Ok::<_, Box<dyn std::error::Error>>(())
@@ -216,8 +217,8 @@
 //! # Descriptors
 //!
 //! A [`ToolDescriptor`] is what the rest of the world knows of a tool: id, name, version, description, schemas, hints,
-//! icons, options for providers, annotations. It is plain data, so that a registry can store it, and another process can
-//! rebuild the tool from it, with schemas that are enforced as before:
+//! icons, options for providers, annotations. It is plain data, so that a registry can store it, and another process
+//! can rebuild the tool from it, with schemas that are enforced as before:
 //!
 //! ```
 //! use haft::prelude::*;

@@ -32,7 +32,7 @@
 //! assert_eq!(kit.names().collect::<Vec<_>>(), ["whoami"]);
 //! ```
 //!
-//! Where nothing else determines the state, annotate the toolkit: `let kit: Toolkit = toolkit![…];`.
+//! Annotate the toolkit if nothing else determines its state: `let kit: Toolkit = toolkit![…];`.
 //!
 //! # Kits
 //!
@@ -73,9 +73,9 @@
 //!
 //! # Services of a run
 //!
-//! A service that differs from run to run, such as the database of a tenant, is marked `#[service(run)]`. The state need not
-//! have it: each run provides it with [`RunOptions::service`](crate::run::RunOptions::service), or a middleware does with
-//! [`Request::with_service`](crate::middleware::Request::with_service) and declares it in
+//! A service that differs from run to run, such as the database of a tenant, is marked `#[service(run)]`. The state
+//! need not have it: each run provides it with [`RunOptions::service`](crate::run::RunOptions::service), or a
+//! middleware does with [`Request::with_service`](crate::middleware::Request::with_service) and declares it in
 //! [`provides`](crate::middleware::Middleware::provides). A run without it starts nothing;
 //! [`ensure_runnable_with`](Toolkit::ensure_runnable_with) reports it before.
 //!
@@ -99,8 +99,8 @@
 //!
 //! A [`ToolSource`] is a live set of tools: it returns a [`Snapshot`], which is a toolkit and its generation, and
 //! reports changes. A [`SharedToolkit`] is one that the program itself changes; a registry or the client of another
-//! server implements the trait. A [`Toolkit`] is a source that never changes. [`TurnLoop`](crate::model::TurnLoop) takes
-//! any source, and [`Dispatch`](crate::run::Dispatch) lists the tools and runs calls on any.
+//! server implements the trait. A [`Toolkit`] is a source that never changes. [`TurnLoop`](crate::model::TurnLoop)
+//! takes any source, and [`Dispatch`](crate::run::Dispatch) lists the tools and runs calls on any.
 //!
 //! ```
 //! use haft::prelude::*;

@@ -1,6 +1,7 @@
 //! Audit records of a run: the outcomes of approval requests, and the calls that a permit denied.
 //!
-//! Records are passed to the auditors of the run and emitted as tracing events. They contain no arguments and no results.
+//! Records are passed to the auditors of the run and emitted as tracing events. They contain no arguments and no
+//! results.
 
 use serde::{Deserialize, Deserializer, Serialize};
 

@@ -26,8 +26,8 @@ impl ToolDescriptor {
     /// parameters, results and declared failures, each with its enforcement.
     ///
     /// The id and the version are not covered, because a tool with another one may be the same; nor are the icons, the
-    /// options for providers, the strict mode, the annotations of the application, the metadata and the schema of emitted
-    /// values, which affect no decision here and may change at any time.
+    /// options for providers, the strict mode, the annotations of the application, the metadata and the schema of
+    /// emitted values, which affect no decision here and may change at any time.
     ///
     /// A tool that is rebuilt from its descriptor has the same digest, in any process. A changed digest means that the
     /// tool must be reviewed again.

@@ -1,9 +1,9 @@
 //! Verdicts on approval requests of a provider, for calls that it executes itself.
 //!
-//! Such a request is not made here: there is no digest, no signature and no tool to check arguments against. So a verdict
-//! can only approve or deny the call as the provider described it, and it is sent back to the provider. No approver, no
-//! policy and no remembered verdict decides about such a request: a rule that approves a tool of this application by its
-//! name must not approve a tool of another party that has the same name.
+//! Such a request is not made here: there is no digest, no signature and no tool to check arguments against. So a
+//! verdict can only approve or deny the call as the provider described it, and it is sent back to the provider. No
+//! approver, no policy and no remembered verdict decides about such a request: a rule that approves a tool of this
+//! application by its name must not approve a tool of another party that has the same name.
 
 use super::record::ApprovalOutcome;
 use super::verdict::VerdictFault;
@@ -12,8 +12,8 @@ use crate::item::{ApprovalDecision, ApprovalRequest, ApprovalResponse};
 
 impl RunOptions {
     /// Checks a verdict on an approval request of a provider, without acting on it: request id, digest, expiry by the
-    /// [approval clock](Self::approval_clock), and that it approves or denies. The provider executes the call, so an edit
-    /// or an answer is rejected.
+    /// [approval clock](Self::approval_clock), and that it approves or denies. The provider executes the call, so an
+    /// edit or an answer is rejected.
     ///
     /// ```
     /// use haft_core::{ApprovalRequest, RunOptions, ToolCall, VerdictFault};
@@ -35,8 +35,8 @@ impl RunOptions {
         self.gate().check_verdict(request, response)
     }
 
-    /// Checks a verdict as [`check_remote_verdict`](Self::check_remote_verdict) does, and passes a record of the outcome to
-    /// the [auditors](Self::audit). Call this where the verdict is sent to the provider.
+    /// Checks a verdict as [`check_remote_verdict`](Self::check_remote_verdict) does, and passes a record of the
+    /// outcome to the [auditors](Self::audit). Call this where the verdict is sent to the provider.
     pub fn accept_remote_verdict(
         &self,
         request: &ApprovalRequest,

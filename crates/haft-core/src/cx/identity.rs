@@ -5,7 +5,8 @@ use crate::run_id::{RunId, RunIdSource};
 
 impl Cx {
     /// Returns the id of the run that the call is part of: the same for all calls of the run, and for the run that goes
-    /// on with a suspended one. A call that runs alone, by [`run_call`](crate::Toolkit::run_call), is a run of one call.
+    /// on with a suspended one. A call that runs alone, by [`run_call`](crate::Toolkit::run_call), is a run of one
+    /// call.
     ///
     /// The id is created when it is first asked for, unless it was [set](crate::RunOptions::run_id).
     ///

@@ -25,8 +25,8 @@ use crate::tool::{Tool, ToolDescriptor};
 ///
 /// The tools of a source may come from several parties. One that lacks a handler or a service does not affect the
 /// others: it is not listed, its calls fail with `execution_error`, and
-/// [`Snapshot::runnable_with`](crate::Snapshot::runnable_with) reports it. [`Toolkit::run_with`](crate::Toolkit::run_with)
-/// runs nothing until all tools of the toolkit can run.
+/// [`Snapshot::runnable_with`](crate::Snapshot::runnable_with) reports it.
+/// [`Toolkit::run_with`](crate::Toolkit::run_with) runs nothing until all tools of the toolkit can run.
 ///
 /// ```
 /// use haft_core::{Dispatch, RunOptions, Tool, ToolCall, Toolkit};
@@ -46,14 +46,16 @@ pub trait Dispatch: ToolSource {
     /// Returns the tools that can run with these options and that their caller may know of.
     fn list(&self, options: &RunOptions) -> Vec<Arc<ToolDescriptor>>;
 
-    /// Runs calls, as [`Toolkit::run_with`](crate::Toolkit::run_with) does, except that a tool that can't run affects its
-    /// own calls only.
+    /// Runs calls, as [`Toolkit::run_with`](crate::Toolkit::run_with) does, except that a tool that can't run affects
+    /// its own calls only.
     fn run_calls(&self, calls: Vec<RequestedCall>, options: RunOptions) -> Run;
 
-    /// Continues a suspended run, as [`Toolkit::resume_with`](crate::Toolkit::resume_with) does, with the current tools.
+    /// Continues a suspended run, as [`Toolkit::resume_with`](crate::Toolkit::resume_with) does, with the current
+    /// tools.
     ///
-    /// An approved call runs if the definition of its tool is the one that approval was requested for. If it has changed,
-    /// the verdict is rejected and approval is requested again. If the tool is gone, the call fails with `unknown_tool`.
+    /// An approved call runs if the definition of its tool is the one that approval was requested for. If it has
+    /// changed, the verdict is rejected and approval is requested again. If the tool is gone, the call fails with
+    /// `unknown_tool`.
     #[cfg(feature = "approval")]
     fn resume_calls(&self, suspended: Suspended, verdicts: Vec<ApprovalResponse>, options: RunOptions) -> Run;
 }

@@ -67,12 +67,12 @@ pub struct HandlerResults {
 }
 
 impl Toolkit {
-    /// Runs one call and returns its result by the failure mode of its tool: in mode `error` a failed call is an `Err`, in
-    /// mode `return` it is a value like any other.
+    /// Runs one call and returns its result by the failure mode of its tool: in mode `error` a failed call is an `Err`,
+    /// in mode `return` it is a value like any other.
     ///
-    /// Await it for the final result; emitted values go to the [sink](RunOptions::sink) of the options, or are dropped. Or
-    /// read it as a stream of early results that ends with the final one; then progress is dropped, and to receive both use
-    /// [`run_with`](Toolkit::run_with).
+    /// Await it for the final result; emitted values go to the [sink](RunOptions::sink) of the options, or are dropped.
+    /// Or read it as a stream of early results that ends with the final one; then progress is dropped, and to receive
+    /// both use [`run_with`](Toolkit::run_with).
     ///
     /// ```
     /// use haft_core::{FailureMode, FailureOrigin, RunOptions, Tool, ToolCall, Toolkit};
@@ -165,13 +165,14 @@ impl HandlerResult {
     }
 }
 
-/// Reports whether the tool does not exist. A failure of that kind that an ordinary handler returns has started; one of a
-/// forwarding handler means that the tool does not exist elsewhere.
+/// Reports whether the tool does not exist. A failure of that kind that an ordinary handler returns has started; one of
+/// a forwarding handler means that the tool does not exist elsewhere.
 fn is_unknown(failure: &ToolFailure) -> bool {
     failure.kind == FailureKind::UnknownTool && !failure.started
 }
 
-/// Returns the value, or the content of an output without one. Encoding content can't fail, so the `null` is never used.
+/// Returns the value, or the content of an output without one. Encoding content can't fail, so the `null` is never
+/// used.
 fn encoded_output(output: &ToolOutput) -> JsonText {
     match output.value() {
         Some(value) => value.clone(),
@@ -189,8 +190,8 @@ fn encoded(failure: &ToolFailure) -> JsonText {
 
 impl FailureOrigin {
     /// Returns the origin of a failure. A handler may forward a failure of any kind. A call that the executor rejects
-    /// has not started, and neither has one that could not be forwarded; of a call that has, only timeouts, cancellation and the check of the result come from the
-    /// executor.
+    /// has not started, and neither has one that could not be forwarded; of a call that has, only timeouts,
+    /// cancellation and the check of the result come from the executor.
     fn of(failure: &ToolFailure) -> Self {
         match (&failure.kind, failure.started) {
             (FailureKind::OutputValidationError | FailureKind::OutputTooLarge, _) => Self::Result,

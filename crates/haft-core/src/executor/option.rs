@@ -1,7 +1,8 @@
 //! The options of a run.
 //!
-//! Options are one value, so that a run, a single call and [`Dispatch`](super::Dispatch) take the same. All are optional:
-//! by default every call that requires no approval is allowed, all calls run concurrently and nothing times out.
+//! Options are one value, so that a run, a single call and [`Dispatch`](super::Dispatch) take the same. All are
+//! optional: by default every call that requires no approval is allowed, all calls run concurrently and nothing times
+//! out.
 //!
 //! Permits, policies and observers add up: giving another one never replaces an earlier one. So do services and
 //! extensions, where the last one of a type applies. Every other option is a single value, and the last one given
@@ -189,8 +190,8 @@ impl RunOptions {
     }
 
     /// Adds a function that receives a record of every approval request's outcome (who decided what, when, and under
-    /// which rule) and of every call that a permit denied. A panic in it is ignored. Several of them receive each record
-    /// in the order in which they were added.
+    /// which rule) and of every call that a permit denied. A panic in it is ignored. Several of them receive each
+    /// record in the order in which they were added.
     #[must_use]
     pub fn audit(self, auditor: impl Fn(&AuditRecord) + Send + Sync + 'static) -> Self {
         let auditor = Isolated::new(auditor);
@@ -288,8 +289,8 @@ impl RunOptions {
     /// Adds a function that receives every event when the reader does. When the stream is dropped, it receives what the
     /// reader missed: the events that were not read, and a `cancelled` output for each unfinished call.
     ///
-    /// It must return quickly, and a panic in it is ignored: an observer can't affect the run. Several observers receive
-    /// each event in the order in which they were added, also when one of them panics.
+    /// It must return quickly, and a panic in it is ignored: an observer can't affect the run. Several observers
+    /// receive each event in the order in which they were added, also when one of them panics.
     #[must_use]
     pub fn observe(mut self, observer: impl Fn(&ToolEvent) + Send + Sync + 'static) -> Self {
         let observer = Isolated::new(observer);

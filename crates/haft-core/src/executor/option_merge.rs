@@ -1,8 +1,9 @@
 //! Combining two sets of options: those of a loop or a server, and those of one conversation.
 //!
 //! Nothing that protects the first set may be lost by the second. So permits, policies, observers, auditors and
-//! cancellations add up, the stricter of two limits applies, and everything else is a value that the second set replaces if it has one. Both sets
-//! are destructured whole: an option that is added does not compile until it is decided about here.
+//! cancellations add up, the stricter of two limits applies, and everything else is a value that the second set
+//! replaces if it has one. Both sets are destructured whole: an option that is added does not compile until it is
+//! decided about here.
 
 use std::sync::Arc;
 

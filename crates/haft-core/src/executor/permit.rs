@@ -37,10 +37,10 @@ pub trait Permit: Send + Sync + 'static {
     /// Decides whether this call may run with these arguments, which are valid. It is called after [`permit`], before
     /// approval is requested, and again for arguments that a person edited; not for calls that the provider executes.
     ///
-    /// The default allows every call and reads nothing. A permit that wraps another one must pass this method on, too, or
-    /// the other is never asked about arguments. A permit that overrides it decides on exactly what would run:
-    /// the arguments are read a second time when it reads them, and a middleware that changes them afterwards ends the
-    /// call as `denied`.
+    /// The default allows every call and reads nothing. A permit that wraps another one must pass this method on, too,
+    /// or the other is never asked about arguments. A permit that overrides it decides on exactly what would run: the
+    /// arguments are read a second time when it reads them, and a middleware that changes them afterwards ends the call
+    /// as `denied`.
     ///
     /// ```
     /// use haft_core::{BoxError, CallArguments, Cx, Permission, Permit, Permitting, Tool, ToolCall};

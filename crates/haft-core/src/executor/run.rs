@@ -56,8 +56,9 @@ const ABANDONED: &str = "the run was dropped before this call finished";
 ///
 /// Handlers run inside the task that polls the stream, so they make progress, and timeouts fire, only while it is
 /// polled. A consumer that stops polling in order to wait for something that a handler holds deadlocks: poll to the end
-/// ([`collect_results`](Run::collect_results) does), or run handlers in separate tasks with [`spawned`](RunOptions::spawned).
-/// A handler that blocks its thread blocks all others, unless it is defined as blocking.
+/// ([`collect_results`](Run::collect_results) does), or run handlers in separate tasks with
+/// [`spawned`](RunOptions::spawned). A handler that blocks its thread blocks all others, unless it is defined as
+/// blocking.
 ///
 /// Dropping the stream drops the handlers. [`cancel`](Run::cancel) cancels them instead, and the stream continues until
 /// every call has a result.
@@ -144,8 +145,8 @@ impl Toolkit {
         }
     }
 
-    /// Runs calls concurrently with options, and returns a stream of events. Calls of a plan are run with these options in
-    /// place of the plan's.
+    /// Runs calls concurrently with options, and returns a stream of events. Calls of a plan are run with these options
+    /// in place of the plan's.
     pub fn run_with<C: Into<RequestedCall>>(
         &self,
         calls: impl IntoIterator<Item = C>,
@@ -383,8 +384,8 @@ impl Stream for Run {
     }
 }
 
-/// Drops the handlers. The observers and tracing receive the events that were not read and a `cancelled` output for each
-/// unfinished call.
+/// Drops the handlers. The observers and tracing receive the events that were not read and a `cancelled` output for
+/// each unfinished call.
 impl Drop for Run {
     fn drop(&mut self) {
         if self.shared.is_none() {

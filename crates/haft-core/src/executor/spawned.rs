@@ -56,8 +56,8 @@ pub(super) fn spawn(
         let guard = occupy;
         if let Some(polled) = polled {
             polled.begin();
-            // Whoever ends the call first closes it and then reads the flag, so the check comes after the flag is set: a
-            // call that was reported as not started must not start.
+            // The code that ends a call closes it first and then reads the flag, so the check comes after the flag is
+            // set: a call that was reported as not started must not start.
             if guard.is_closed() {
                 drop_isolated(running);
                 return cancelled().into();
@@ -98,7 +98,8 @@ mod tests {
     use crate::handler::OwnedRunning;
     use crate::json_text::JsonText;
 
-    /// A result that reports that a call has not started must stay true, also if the task reaches the handler only then.
+    /// A result that reports that a call has not started must stay true, also if the task reaches the handler only
+    /// then.
     #[tokio::test]
     async fn a_task_does_not_start_the_handler_of_a_call_that_has_ended() {
         for has_ended in [false, true] {

@@ -30,8 +30,8 @@ impl Toolkit {
     ///
     /// Works with the types that `#[tool]` generates, which are their own parameters; for others see
     /// [`call_with`](Toolkit::call_with). The success and the declared failure must implement `Deserialize`. The tool
-    /// is found by its type, so it may have been renamed or be in a namespace; see [`find`](Toolkit::find). If there are
-    /// several, [`call_named`](Toolkit::call_named) chooses one.
+    /// is found by its type, so it may have been renamed or be in a namespace; see [`find`](Toolkit::find). If there
+    /// are several, [`call_named`](Toolkit::call_named) chooses one.
     pub async fn call<T>(&self, params: T) -> Result<T::Success, CallError<T::Failure>>
     where
         T: ToolType<Params = T, Success: DeserializeOwned, Failure: DeserializeOwned> + Serialize,

@@ -64,8 +64,8 @@ pub trait Emits: ToolType {
     /// The values that the handler emits with [`Cx::emit`](crate::Cx::emit).
     type Event: Serialize + JsonSchema + Send + 'static;
 
-    /// Reads the value that a call of this tool emitted. Returns `None` for events of other kinds and of other tools. In
-    /// a toolkit that renamed the tool, [`JsonText::decode`](crate::JsonText::decode) reads the `data` of
+    /// Reads the value that a call of this tool emitted. Returns `None` for events of other kinds and of other tools.
+    /// In a toolkit that renamed the tool, [`JsonText::decode`](crate::JsonText::decode) reads the `data` of
     /// [`ToolEvent::Progress`].
     #[must_use]
     fn read_event(event: &ToolEvent) -> Option<Result<Self::Event, serde_json::Error>>

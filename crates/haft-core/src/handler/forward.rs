@@ -54,7 +54,7 @@ use crate::tool::Tool;
 ///     let mut connection = connect().await.map_err(refused)?;
 ///     cx.mark_sending()?;
 ///     connection.push(call.arguments);
-///     // A failure after it: nobody knows whether the call was executed.
+///     // A failure after it: it is unknown whether the call was executed.
 ///     let reply = connection.pop().ok_or_else(|| ToolFailure::new(FailureKind::OutcomeUnknown, ""))?;
 ///     JsonText::parse(&reply).map(ToolOutput::new).map_err(|error| ToolFailure::new(FailureKind::OutcomeUnknown, "").cause(error))
 /// }
@@ -74,11 +74,11 @@ impl ForwardCx {
         self.attempt.mark_unsent();
     }
 
-    /// Reports that the other side has received the call and waits, for an approval for example: it will not start before
-    /// something else is sent. A call that ends here has not started.
+    /// Reports that the other side has received the call and waits, for an approval for example: it will not start
+    /// before something else is sent. A call that ends here has not started.
     ///
-    /// Call [`mark_sending`](Self::mark_sending) again before anything is sent that lets the call start. This has no effect
-    /// before the first one.
+    /// Call [`mark_sending`](Self::mark_sending) again before anything is sent that lets the call start. This has no
+    /// effect before the first one.
     ///
     /// ```
     /// use haft_core::{FailureKind, ForwardCx, ToolCall, ToolFailure, ToolOutput};
@@ -353,8 +353,8 @@ impl Attempt {
     fn begin(&self, cx: &Cx) -> bool {
         let mut state = self.lock();
         self.replace(&mut state, AttemptState::Unreported);
-        // Whoever ends a call first closes it and then reads the flag. If the flag was not set by then, the function must
-        // not run, so the check comes after the change; the same holds for `mark_sending`.
+        // The code that ends a call closes it first and then reads the flag. If the flag was not set by then, the
+        // function must not run, so the check comes after the change; the same holds for `mark_sending`.
         let may_run = !cx.is_cancelled();
         if !may_run {
             self.replace(&mut state, AttemptState::Ended);

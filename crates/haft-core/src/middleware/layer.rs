@@ -59,8 +59,8 @@ impl Layer {
         &self.declared.provides
     }
 
-    /// Updates the services that a tool needs from its toolkit, for a tool that is wrapped in this middleware: those that
-    /// the middleware provides are no longer among them, and those that it needs itself are.
+    /// Updates the services that a tool needs from its toolkit, for a tool that is wrapped in this middleware: those
+    /// that the middleware provides are no longer among them, and those that it needs itself are.
     pub(crate) fn update_dependencies(&self, dependencies: &mut Vec<Dependency>) {
         let Declarations { needs, provides, .. } = &*self.declared;
         dependencies.retain(|dependency| !provides.iter().any(|provided| provided.is_same_service(dependency)));

@@ -1,7 +1,7 @@
 //! The rest of the pipeline: the inner middlewares and the handler.
 //!
-//! Every failure that comes back through here is stamped with whether the handler had begun. That is known for certain by
-//! the call's [start flag](StartFlag), so it is never left to the wording of a middleware.
+//! Every failure that comes back through here is stamped with whether the handler had begun. That is known for certain
+//! by the call's [start flag](StartFlag), so it is never left to the wording of a middleware.
 
 use std::fmt;
 use std::future::ready;
@@ -45,8 +45,9 @@ pub(super) struct Forwarded {
 impl Next {
     /// Hands the call on and returns its outcome. Nothing happens until the future is polled.
     ///
-    /// A failure reports truthfully whether the handler [had begun](crate::ToolFailure::started), in this attempt or an earlier
-    /// one, whatever the inner middlewares claim. A future that is dropped before it is done cancels what runs inside.
+    /// A failure reports truthfully whether the handler [had begun](crate::ToolFailure::started), in this attempt or an
+    /// earlier one, whatever the inner middlewares claim. A future that is dropped before it is done cancels what runs
+    /// inside.
     pub fn run(&self, request: Request) -> impl Future<Output = Outcome> + Send + 'static + use<> {
         self.forward(request)
     }

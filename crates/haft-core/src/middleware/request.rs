@@ -32,8 +32,8 @@ pub struct Request {
     pub(super) arguments: Arc<str>,
     /// The arguments as a tree, or why there is none; empty until a middleware reads it.
     pub(super) tree: OnceLock<Result<Value, Box<ToolFailure>>>,
-    /// The arguments as the handler's type, until they are used or changed. The mutex is never locked: it only makes the
-    /// request `Sync`, so that a middleware may hold a reference to it across an await.
+    /// The arguments as the handler's type, until they are used or changed. The mutex is never locked: it only makes
+    /// the request `Sync`, so that a middleware may hold a reference to it across an await.
     pub(super) deferred: Mutex<Option<Isolated<Deferred>>>,
     /// The arguments that were permitted and approved, once they were changed.
     pub(super) original: Option<Arc<str>>,
@@ -60,9 +60,9 @@ impl Request {
         &self.tool
     }
 
-    /// Returns the call as it was requested, if its handler [forwards](Tool::with_forward) it and so sees all of it: its
-    /// metadata and the data of its provider. The handlers of other tools see neither. The arguments that are forwarded
-    /// are those of this request.
+    /// Returns the call as it was requested, if its handler [forwards](Tool::with_forward) it and so sees all of it:
+    /// its metadata and the data of its provider. The handlers of other tools see neither. The arguments that are
+    /// forwarded are those of this request.
     #[must_use]
     pub fn forwarded_call(&self) -> Option<&ToolCall> {
         self.tool.handler().filter(|handler| handler.needs_run())?;
@@ -81,21 +81,21 @@ impl Request {
         self.cx.deadline()
     }
 
-    /// Returns the argument text, as the model or a person wrote it, as the tool [refined](crate::ToolBuilder::refine) it,
-    /// or as a middleware changed it.
+    /// Returns the argument text, as the model or a person wrote it, as the tool [refined](crate::ToolBuilder::refine)
+    /// it, or as a middleware changed it.
     #[must_use]
     pub fn raw_arguments(&self) -> &str {
         &self.arguments
     }
 
-    /// Returns the arguments as a tree, for a middleware that decides about the call by them. They are parsed when this is
-    /// first called.
+    /// Returns the arguments as a tree, for a middleware that decides about the call by them. They are parsed when this
+    /// is first called.
     ///
-    /// They are exactly what the handler would receive. There may be no such tree: a tree holds no integers beyond 64 bits,
-    /// and a middleware may have put in arguments that the tool rejects. That is an error, and from then on the call cannot
-    /// reach its handler, as it would run with arguments other than those that were examined.
-    /// [`peek_arguments`](Self::peek_arguments) lets it go on, [`decode_arguments`](Self::decode_arguments) reads integers
-    /// of 128 bits, and [`raw_arguments`](Self::raw_arguments) is always there.
+    /// They are exactly what the handler would receive. There may be no such tree: a tree holds no integers beyond 64
+    /// bits, and a middleware may have put in arguments that the tool rejects. That is an error, and from then on the
+    /// call cannot reach its handler, as it would run with arguments other than those that were examined.
+    /// [`peek_arguments`](Self::peek_arguments) lets it go on, [`decode_arguments`](Self::decode_arguments) reads
+    /// integers of 128 bits, and [`raw_arguments`](Self::raw_arguments) is always there.
     ///
     /// ```
     /// use haft_core::{FailureKind, Next, Request, ToolFailure};
@@ -117,11 +117,11 @@ impl Request {
         tree.as_ref().map_err(|failure| ToolFailure::clone(failure))
     }
 
-    /// Returns the arguments as a tree, for a middleware that only looks at them; `None` where no tree holds exactly what
-    /// the handler would receive. Unlike [`arguments`](Self::arguments) it never stops the call.
+    /// Returns the arguments as a tree, for a middleware that only looks at them; `None` where no tree holds exactly
+    /// what the handler would receive. Unlike [`arguments`](Self::arguments) it never stops the call.
     ///
-    /// Use it to log, to count or to compare. A middleware that rejects calls by their arguments must use `arguments`, or
-    /// treat `None` as a reason to reject.
+    /// Use it to log, to count or to compare. A middleware that rejects calls by their arguments must use `arguments`,
+    /// or treat `None` as a reason to reject.
     #[must_use]
     pub fn peek_arguments(&self) -> Option<&Value> {
         if self.tree.get().is_none() {
@@ -132,8 +132,9 @@ impl Request {
         self.tree.get()?.as_ref().ok()
     }
 
-    /// Returns one text for all arguments that are equal by value: the order of keys, white space and `1.0` for `1` make no
-    /// difference. `None` where [`peek_arguments`](Self::peek_arguments) is: such arguments are equal to no others.
+    /// Returns one text for all arguments that are equal by value: the order of keys, white space and `1.0` for `1`
+    /// make no difference. `None` where [`peek_arguments`](Self::peek_arguments) is: such arguments are equal to no
+    /// others.
     #[must_use]
     pub fn canonical_arguments(&self) -> Option<String> {
         self.peek_arguments().map(canonical_text)
@@ -194,8 +195,8 @@ impl Request {
 
 /// Changing a request, for everything inside of the middleware.
 impl Request {
-    /// Replaces the arguments. They are checked like any others before they reach the handler. A call that is subject to
-    /// approval, or whose arguments a permit has checked, keeps its arguments: with others it is denied.
+    /// Replaces the arguments. They are checked like any others before they reach the handler. A call that is subject
+    /// to approval, or whose arguments a permit has checked, keeps its arguments: with others it is denied.
     #[must_use]
     pub fn with_arguments(mut self, arguments: &Value) -> Self {
         let before = std::mem::replace(&mut self.arguments, JsonText::from(arguments).as_str().into());
@@ -212,8 +213,8 @@ impl Request {
         self
     }
 
-    /// Provides a service to inner middlewares and the handler, in front of those of the run and the toolkit. They find it
-    /// with [`Cx::service`].
+    /// Provides a service to inner middlewares and the handler, in front of those of the run and the toolkit. They find
+    /// it with [`Cx::service`].
     ///
     /// A tool that declares that it needs the service runs only if its toolkit provides it, too, or if this middleware
     /// [declares](crate::Middleware::provides) that it does.
@@ -229,13 +230,13 @@ impl Request {
         self
     }
 
-    /// Passes every value that the handler emits, progress and preliminary results, through a function, which may observe
-    /// it, replace it, or drop it by returning `None`.
+    /// Passes every value that the handler emits, progress and preliminary results, through a function, which may
+    /// observe it, replace it, or drop it by returning `None`.
     ///
-    /// Functions of several middlewares are applied one after the other, the innermost first. They are called whether or
-    /// not the emitted values have a reader. A preliminary result that the tool's success schema rejects is dropped, and so
-    /// is a value over which a function panics; neither harms the call. A function runs where the handler emits, so it must
-    /// not block.
+    /// Functions of several middlewares are applied one after the other, the innermost first. They are called whether
+    /// or not the emitted values have a reader. A preliminary result that the tool's success schema rejects is dropped,
+    /// and so is a value over which a function panics; neither harms the call. A function runs where the handler emits,
+    /// so it must not block.
     ///
     /// ```
     /// use haft_core::{Cx, Emitted, JsonText, Next, Request, Tool, ToolCall, ToolEvent, Toolkit};
@@ -266,8 +267,8 @@ impl Request {
         self
     }
 
-    /// Sets a time by which the call must be done; a time later than the current one changes nothing. The handler finds it
-    /// with [`Cx::deadline`]. The middleware that sets it has to enforce it.
+    /// Sets a time by which the call must be done; a time later than the current one changes nothing. The handler finds
+    /// it with [`Cx::deadline`]. The middleware that sets it has to enforce it.
     #[must_use]
     pub fn with_deadline(mut self, deadline: Instant) -> Self {
         let earlier = self.deadline().map_or(deadline, |known| known.min(deadline));

@@ -376,8 +376,8 @@ impl<'r> Conversion<'r, '_> {
         self.direction == ReshapeDirection::Decode && member.absence == Absence::Null && value.kind() == JsonType::Null
     }
 
-    /// Returns the listed member that a key stands for. Rejects a key that would be written as the name of another member:
-    /// it would become that member, or occur twice.
+    /// Returns the listed member that a key stands for. Rejects a key that would be written as the name of another
+    /// member: it would become that member, or occur twice.
     fn member_of(
         &self,
         node: &'r ReshapeNode,

@@ -1,7 +1,7 @@
 //! The newest snapshot that was derived from other sources.
 //!
-//! Deriving runs user code, so it happens without the lock; two threads may derive the same generation at the same time,
-//! and both return the one that is stored first.
+//! Deriving runs user code, so it happens without the lock; two threads may derive the same generation at the same
+//! time, and both return the one that is stored first.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

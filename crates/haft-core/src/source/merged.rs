@@ -55,8 +55,8 @@ impl<A: ToolSource, B: ToolSource> Merged<A, B> {
     /// Returns the newest snapshots of both sources.
     ///
     /// The two are read one after the other. Of two threads that read during changes of both, one may read an old first
-    /// and a new second snapshot and the other the reverse: other tools with the same sum. So each replaces only what is
-    /// older, and the pairs that are returned only ever grow.
+    /// and a new second snapshot and the other the reverse: other tools with the same sum. So each replaces only what
+    /// is older, and the pairs that are returned only ever grow.
     fn newest(&self) -> (Snapshot, Snapshot) {
         let read = (self.first.snapshot(), self.second.snapshot());
         let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);

@@ -13,11 +13,13 @@ use crate::toolkit::{Toolkit, ToolkitError};
 
 /// A toolkit that can be changed while it is used. Clones share it.
 ///
-/// Every change replaces the toolkit as a whole and raises the generation by one, unless nothing changed. Runs and turns
-/// that have begun keep the toolkit that they began with. Concurrent changes are all applied, one after the other. A
-/// change costs time in proportion to the number of tools, so add many of them with one [`update`](Self::update).
+/// Every change replaces the toolkit as a whole and raises the generation by one, unless nothing changed. Runs and
+/// turns that have begun keep the toolkit that they began with. Concurrent changes are all applied, one after the
+/// other. A change costs time in proportion to the number of tools, so add many of them with one
+/// [`update`](Self::update).
 ///
-/// Middleware that was added to a toolkit is not around tools that are added later; [`wrapped`](ToolSource::wrapped) is.
+/// Middleware that was added to a toolkit is not around tools that are added later; [`wrapped`](ToolSource::wrapped)
+/// is.
 ///
 /// ```
 /// use haft_core::{Dispatch, RunOptions, SharedToolkit, Tool, ToolCall};

@@ -2,8 +2,9 @@
 //!
 //! The built-in annotations are ordinary types, and user-defined ones are equal to them: any type that implements
 //! [`Annotation`] can be attached and read back, without a registry of keys. One that implements
-//! [`DescribedAnnotation`] is also part of the descriptor, under a key, so that other processes can read it. Annotations
-//! only describe. No code of the core may decide to run, skip or permit a call by reading a user-defined one.
+//! [`DescribedAnnotation`] is also part of the descriptor, under a key, so that other processes can read it.
+//! Annotations only describe. No code of the core may decide to run, skip or permit a call by reading a user-defined
+//! one.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;

@@ -141,10 +141,10 @@ impl<P, R> ToolBuilder<P, R> {
         self
     }
 
-    /// Declares the type of the values that the handler emits. It is part of the descriptor, and every value that is passed
-    /// to [`Cx::emit`](crate::Cx::emit) is checked: any other one is an error and does not reach the reader. That includes
-    /// [`Cx::progress`](crate::Cx::progress). Preliminary results have the success schema. A tool that is not executed here
-    /// does not support this.
+    /// Declares the type of the values that the handler emits. It is part of the descriptor, and every value that is
+    /// passed to [`Cx::emit`](crate::Cx::emit) is checked: any other one is an error and does not reach the reader.
+    /// That includes [`Cx::progress`](crate::Cx::progress). Preliminary results have the success schema. A tool that is
+    /// not executed here does not support this.
     ///
     /// ```
     /// use haft_core::{Cx, EmitError, Tool, ToolCall, Toolkit};
@@ -204,15 +204,15 @@ impl<P, R> ToolBuilder<P, R> {
         self.depends_on_all([Dependency::of::<T>()])
     }
 
-    /// Requires a service of type `T` that each run provides, by [`RunOptions::service`](crate::RunOptions::service) or a
-    /// middleware that [declares](crate::Middleware::provides) it. One of the toolkit does not count. A tool that is not
-    /// executed here supports no dependencies.
+    /// Requires a service of type `T` that each run provides, by [`RunOptions::service`](crate::RunOptions::service) or
+    /// a middleware that [declares](crate::Middleware::provides) it. One of the toolkit does not count. A tool that is
+    /// not executed here supports no dependencies.
     pub fn depends_on_run<T: ?Sized + 'static>(self) -> Self {
         self.depends_on_all([Dependency::per_run::<T>()])
     }
 
-    /// Sets the timeouts and the limits of concurrency and size for each call. A tool that is not executed here supports no
-    /// limits.
+    /// Sets the timeouts and the limits of concurrency and size for each call. A tool that is not executed here
+    /// supports no limits.
     pub fn limits(mut self, limits: ExecutionLimits) -> Self {
         self.draft.limits = limits;
         self
@@ -247,11 +247,11 @@ impl<P, R> ToolBuilder<P, R> {
     /// that the schema rejects are an error of the function, which only the operator sees. The timeouts of a call apply
     /// to this step by itself.
     ///
-    /// In each run it is called once for what the model wrote, and once for what a person wrote in its place, and it gets
-    /// exactly that text. A call that waited for approval is refined again when it is resumed, so the function should
-    /// return the same for the same arguments: the approval is for what it returned, and if that has changed, approval is
-    /// requested again or the call is denied. A person who edits the arguments approves what the function makes of them.
-    /// Arguments that a middleware changes are checked by the schema and not refined.
+    /// In each run it is called once for what the model wrote, and once for what a person wrote in its place, and it
+    /// gets exactly that text. A call that waited for approval is refined again when it is resumed, so the function
+    /// should return the same for the same arguments: the approval is for what it returned, and if that has changed,
+    /// approval is requested again or the call is denied. A person who edits the arguments approves what the function
+    /// makes of them. Arguments that a middleware changes are checked by the schema and not refined.
     ///
     /// ```
     /// use haft_core::{Cx, Issue, Tool, ToolCall, Toolkit};

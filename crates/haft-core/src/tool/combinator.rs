@@ -65,8 +65,9 @@ impl Tool {
         self.try_changed(|definition| definition.failure_mode = Some(mode))
     }
 
-    /// Returns a copy that also needs a service of type `T` before any call starts. A tool that is not run here supports
-    /// no dependencies. A service that a middleware around the tool [provides](Middleware::provides) is not added.
+    /// Returns a copy that also needs a service of type `T` before any call starts. A tool that is not run here
+    /// supports no dependencies. A service that a middleware around the tool [provides](Middleware::provides) is not
+    /// added.
     pub fn add_dependency<T: ?Sized + 'static>(&self) -> Result<Self, DefinitionError> {
         self.depending_on(Dependency::of::<T>())
     }
@@ -86,8 +87,8 @@ impl Tool {
         })
     }
 
-    /// Returns a copy with an annotation, which replaces an earlier one of the same type or key. If it should be part of
-    /// the descriptor and can't be encoded as JSON, the descriptor does not contain it.
+    /// Returns a copy with an annotation, which replaces an earlier one of the same type or key. If it should be part
+    /// of the descriptor and can't be encoded as JSON, the descriptor does not contain it.
     #[must_use]
     pub fn annotate(&self, annotation: impl Annotation) -> Self {
         self.annotate_merge(Annotations::new().with(annotation))

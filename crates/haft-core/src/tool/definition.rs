@@ -124,8 +124,9 @@ impl Definition {
         refused.map(move |(setting, _)| DefinitionFault::Unsupported { setting, kind })
     }
 
-    /// Reports whether nothing in the definition requires more of a call than its checks and its handler, so that it can
-    /// take the fast path. All fields and limits are listed, so that a new one does not compile until it is handled here.
+    /// Reports whether nothing in the definition requires more of a call than its checks and its handler, so that it
+    /// can take the fast path. All fields and limits are listed, so that a new one does not compile until it is handled
+    /// here.
     pub(crate) fn is_plain(&self) -> bool {
         let Self {
             approval,

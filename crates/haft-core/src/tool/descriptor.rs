@@ -1,8 +1,8 @@
 //! The public description of a tool, for a model, a provider or a client.
 //!
-//! A descriptor is plain data: it can be serialised, compared, stored and read by another process, which can rebuild the
-//! tool from it. It is built once per definition and shared; its schemas are shared with the tool. It never contains a
-//! handler, a policy or anything else that runs.
+//! A descriptor is plain data: it can be serialised, compared, stored and read by another process, which can rebuild
+//! the tool from it. It is built once per definition and shared; its schemas are shared with the tool. It never
+//! contains a handler, a policy or anything else that runs.
 
 use std::fmt;
 
@@ -109,8 +109,8 @@ pub struct Hints {
     pub idempotent: bool,
     /// The tool reaches outside systems.
     pub open_world: bool,
-    /// The tool only reads, and nothing is stated about its idempotence, so that calls of it may be repeated. A readonly
-    /// tool for which `idempotent` is stated to be false must not be.
+    /// The tool only reads, and nothing is stated about its idempotence, so that calls of it may be repeated. A
+    /// readonly tool for which `idempotent` is stated to be false must not be.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub idempotence_unset: bool,
 }

@@ -175,8 +175,8 @@ impl<A, P, R> ProviderTool<A, P, R> {
         builder
     }
 
-    /// Starts the tool of the type `T` with these settings. Name, parameters, success, failure, services and the rest of
-    /// the definition are those of the type, in place of those set here.
+    /// Starts the tool of the type `T` with these settings. Name, parameters, success, failure, services and the rest
+    /// of the definition are those of the type, in place of those set here.
     pub fn of_type<T: ToolType>(&self, args: A) -> BuilderOf<T>
     where
         A: Serialize,

@@ -1,8 +1,8 @@
 //! Results of calls that a provider executed, checked by the schemas of their tool.
 //!
 //! The provider has run the call and the model has read its result, so an invalid one changes nothing in the
-//! conversation. It is a failure for the application, which would otherwise act on a value of another form than its tool
-//! declares.
+//! conversation. It is a failure for the application, which would otherwise act on a value of another form than its
+//! tool declares.
 
 use std::collections::HashMap;
 
@@ -105,8 +105,8 @@ impl Tool {
 impl<S> Toolkit<S> {
     /// Returns the results of the calls among these items that a provider executed, in order, each checked by its tool:
     /// those of [`ToolCall`]s with their outputs ([`Tool::provider_result`]), and those of [`ProviderCall`]s
-    /// ([`Tool::provider_call_result`]). Calls without an output, and calls of tools that are not provider-defined tools of
-    /// this toolkit, are left out.
+    /// ([`Tool::provider_call_result`]). Calls without an output, and calls of tools that are not provider-defined
+    /// tools of this toolkit, are left out.
     ///
     /// ```
     /// use haft_core::{Item, Tool, ToolCall, ToolCallOutput, Toolkit};

@@ -1,8 +1,8 @@
 //! Tools rebuilt from descriptors.
 //!
-//! A descriptor contains everything about a tool except code and the settings of its execution. The rebuilt tool has the
-//! same kind, and its descriptor equals the one it was rebuilt from, so both have the same digest. What is missing is
-//! never guessed: a tool that is executed here has no handler until one is attached, and runs nothing before.
+//! A descriptor contains everything about a tool except code and the settings of its execution. The rebuilt tool has
+//! the same kind, and its descriptor equals the one it was rebuilt from, so both have the same digest. What is missing
+//! is never guessed: a tool that is executed here has no handler until one is attached, and runs nothing before.
 
 use crate::schema::Schema;
 use crate::tool::draft::ToolDraft;
@@ -12,8 +12,8 @@ use crate::tool::{
 };
 
 impl Tool {
-    /// Rebuilds a tool from its descriptor, which may have been stored or received from another process. Its schemas are
-    /// enforced as before, and every fault of the descriptor is an error.
+    /// Rebuilds a tool from its descriptor, which may have been stored or received from another process. Its schemas
+    /// are enforced as before, and every fault of the descriptor is an error.
     ///
     /// A tool whose calls are executed here ([`ToolDescriptor::requires_handler`]) gets its handler from
     /// [`with_handler`](Tool::with_handler) or [`Toolkit::dynamic`](crate::Toolkit::dynamic). A descriptor contains no

@@ -4,9 +4,9 @@
 //! look up ─► permit ─► schema ─► refine ─► schema ─► permits_arguments ─► approve ─► slot ─► handler
 //! ```
 //!
-//! A schema can't ask a database whether a customer exists. A refine function can, and it does so before anybody decides
-//! about the call: what is permitted, digested, shown for approval and run are the refined arguments. They are checked
-//! by the schema again, so it never passes anything to a handler that the schema forbids.
+//! A schema can't ask a database whether a customer exists. A refine function can, and it does so before anybody
+//! decides about the call: what is permitted, digested, shown for approval and run are the refined arguments. They are
+//! checked by the schema again, so it never passes anything to a handler that the schema forbids.
 
 use std::error::Error;
 use std::fmt;

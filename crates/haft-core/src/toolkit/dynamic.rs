@@ -136,9 +136,9 @@ impl<S> DynamicTools<S> {
     /// [`ToolOutput`] (a value, content or both, and metadata), which is checked by the tool's success schema, or a
     /// [`ToolFailure`].
     ///
-    /// The [`started`](ToolFailure::started) of that failure is believed, as only the handler knows whether anything was
-    /// sent: a refused connection has not started and may be repeated, a lost reply has and may not, unless the tool is
-    /// idempotent. Report a call that was sent and may have been executed as
+    /// The [`started`](ToolFailure::started) of that failure is believed, as only the handler knows whether anything
+    /// was sent: a refused connection has not started and may be repeated, a lost reply has and may not, unless the
+    /// tool is idempotent. Report a call that was sent and may have been executed as
     /// [`OutcomeUnknown`](crate::FailureKind::OutcomeUnknown). [`ForwardCx`] reports the same while the call is in
     /// progress.
     ///

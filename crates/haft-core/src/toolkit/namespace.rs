@@ -63,8 +63,8 @@ pub enum NamespaceFault {
 
 impl<S> Toolkit<S> {
     /// Adds a prefix to the names and ids of all tools: `search` becomes `github__search`. This applies to tools of all
-    /// kinds; one that is built into a provider keeps its id and its name there. Namespaces can be nested; the one added last
-    /// comes first.
+    /// kinds; one that is built into a provider keeps its id and its name there. Namespaces can be nested; the one
+    /// added last comes first.
     ///
     /// The prefix must be a valid name, without `__` and without `_` at its ends. If the toolkit has no
     /// [`label`](Toolkit::label), the namespace is used as one.

@@ -37,8 +37,9 @@ impl Toolkit {
     /// Checks that calls can be run. The error lists all tools that require a handler and have none, all missing
     /// services, and all invalid definitions. While there is one, every call of a tool ends with `execution_error` and
     /// no handler runs; services that are passed to a run are taken into account there. Services that each run must
-    /// provide are not checked here, but by [`ensure_runnable_with`](Self::ensure_runnable_with). On a live source, only
-    /// the tools that lack something are affected: see [`Snapshot::runnable_with`](crate::Snapshot::runnable_with).
+    /// provide are not checked here, but by [`ensure_runnable_with`](Self::ensure_runnable_with). On a live source,
+    /// only the tools that lack something are affected: see
+    /// [`Snapshot::runnable_with`](crate::Snapshot::runnable_with).
     ///
     /// ```
     /// use haft_core::{Tool, Toolkit};

@@ -1,7 +1,7 @@
 //! Finding tools by the types that define them.
 //!
-//! A tool that is renamed or put in a namespace is still the tool of its type, and a typed call must reach it. The index
-//! is built by the first typed call of a set, so that sets without typed calls pay nothing.
+//! A tool that is renamed or put in a namespace is still the tool of its type, and a typed call must reach it. The
+//! index is built by the first typed call of a set, so that sets without typed calls pay nothing.
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -67,8 +67,8 @@ impl Tool {
 }
 
 impl<S> Toolkit<S> {
-    /// Returns the tool of the type `T`, under any name; if there is none, the tool with the name of the type. More than
-    /// one tool of the type is an error, also if one of them has its name.
+    /// Returns the tool of the type `T`, under any name; if there is none, the tool with the name of the type. More
+    /// than one tool of the type is an error, also if one of them has its name.
     ///
     /// ```
     /// use haft_core::{NoFailure, Tool, ToolType, Toolkit};

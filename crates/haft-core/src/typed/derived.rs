@@ -1,7 +1,7 @@
 //! The bounds on the state of a toolkit that `#[derive(ToolCalls)]` creates.
 //!
-//! A bound on the tool itself would be checked where the enum is defined. These are bounds on the state, a type parameter
-//! of `toolkit`, so an enum whose tools have no handlers compiles as long as it only reads calls.
+//! A bound on the tool itself would be checked where the enum is defined. These are bounds on the state, a type
+//! parameter of `toolkit`, so an enum whose tools have no handlers compiles as long as it only reads calls.
 
 use crate::handler::{IntoTool, StaticTool};
 use crate::toolkit::{Serves, Toolkit};

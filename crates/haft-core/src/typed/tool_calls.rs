@@ -71,8 +71,8 @@ pub trait ToolCalls: Sized + 'static {
         decode_by(variant, call, &DecodeOptions::DEFAULT, str::to_owned)
     }
 
-    /// Decodes a call of a toolkit with a namespace, and with options. All namespaces are written as one, `work__github`.
-    /// A call outside of the namespace is one of another tool.
+    /// Decodes a call of a toolkit with a namespace, and with options. All namespaces are written as one,
+    /// `work__github`. A call outside of the namespace is one of another tool.
     fn decode_in(namespace: &str, call: impl Into<ToolCall>, options: &DecodeOptions) -> Result<Self, CallDecodeError> {
         let call = call.into();
         let name = call.name.strip_prefix(namespace).and_then(|rest| rest.strip_prefix(NAMESPACE_SEPARATOR));

@@ -6,8 +6,8 @@
 //! (runs that are suspended, stored as JSON and resumed, repeatedly). [`model`] computes the expected outcome of every
 //! call and every verdict from the inputs alone; [`bench`] records the actual ones, and [`check`] compares them.
 //!
-//! Runs are created on a live source ([`bench`]), which has other tools as soon as a run exists: a run keeps its own, and
-//! a change counts when a round is resumed.
+//! Runs are created on a live source ([`bench`]), which has other tools as soon as a run exists: a run keeps its own,
+//! and a change counts when a round is resumed.
 //!
 //! In every case: no handler runs without an approval of exactly its arguments, none runs twice, every call has one
 //! result over its lifetime, every verdict that is not used is reported, every approval request has one final record,

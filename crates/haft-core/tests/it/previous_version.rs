@@ -49,7 +49,8 @@ fn its_results_have_the_parts_that_they_were_stored_with() {
     assert_eq!(failures[1].issues.as_slice()[0].pointer, "/cents");
 }
 
-/// A digest of this version covers more of a definition, so the old verdict is rejected and approval is requested again.
+/// A digest of this version covers more of a definition, so the old verdict is rejected and approval is requested
+/// again.
 #[tokio::test]
 async fn a_pending_request_is_replaced_by_one_with_the_digest_of_this_version() {
     let (kit, old) = (kit(), suspended().pending().next().unwrap().clone());

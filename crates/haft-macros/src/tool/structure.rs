@@ -220,8 +220,8 @@ fn check_item(item: &DeriveInput, kind: &KindOptions, diagnostics: &mut Diagnost
     }
 }
 
-/// Returns whether the attributes of the item rule out that the macro closes it: a struct with flattened fields can't be
-/// closed, and serde rejects the attribute twice.
+/// Returns whether the attributes of the item rule out that the macro closes it: a struct with flattened fields can't
+/// be closed, and serde rejects the attribute twice.
 fn decides_on_unknown_fields(item: &DeriveInput) -> bool {
     let words = ["flatten", "deny_unknown_fields"];
     let decides = |attribute: &Attribute| words.iter().any(|word| mentions(attribute.to_token_stream(), word));

@@ -51,8 +51,8 @@ impl CallEnum {
         }
     }
 
-    /// Returns the function that creates the toolkit. It takes one value for each tool with `#[value]`. Its bounds are on
-    /// the state, so that an enum whose tools have no handlers compiles until it is called.
+    /// Returns the function that creates the toolkit. It takes one value for each tool with `#[value]`. Its bounds are
+    /// on the state, so that an enum whose tools have no handlers compiles until it is called.
     fn toolkit_fn(&self) -> TokenStream {
         let Self { krate, visibility, name, tools, .. } = self;
         let (state, kit) = (local("State"), local("kit"));

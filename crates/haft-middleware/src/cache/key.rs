@@ -18,8 +18,8 @@ pub(super) struct CacheKey {
 /// The calls that may share an answer. Everything that an answer may depend on is in it, or the call has no key.
 #[derive(PartialEq, Eq, Hash)]
 enum Audience {
-    /// One caller, or calls without one, with the very same services and extensions, and, where the handler sees it, the
-    /// same data beside the arguments.
+    /// One caller, or calls without one, with the very same services and extensions, and, where the handler sees it,
+    /// the same data beside the arguments.
     Caller {
         caller: Option<Caller>,
         services: ServicesIdentity,

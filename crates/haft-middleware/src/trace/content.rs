@@ -11,8 +11,8 @@ pub(super) const ARGUMENTS: &str = "gen_ai.tool.call.arguments";
 /// The name of the field for a result, on events and on spans.
 pub(super) const RESULT: &str = "gen_ai.tool.call.result";
 
-/// Returns the arguments without their secrets. Those that have no exact tree are returned as they are written, or not at
-/// all where any value in them may be secret.
+/// Returns the arguments without their secrets. Those that have no exact tree are returned as they are written, or not
+/// at all where any value in them may be secret.
 pub(super) fn loggable_arguments(request: &Request) -> String {
     let redaction = Redaction::of(request.tool().parameters());
     match request.peek_arguments() {
@@ -22,8 +22,8 @@ pub(super) fn loggable_arguments(request: &Request) -> String {
     }
 }
 
-/// Returns the value of a success, or the kind and the message of a failure. Content made for the model alone is left out:
-/// a success without a value is `null`.
+/// Returns the value of a success, or the kind and the message of a failure. Content made for the model alone is left
+/// out: a success without a value is `null`.
 ///
 /// A message is free text that may repeat any part of the call, so it is left out if the tool marks anything as secret.
 pub(super) fn loggable_result(tool: &Tool, outcome: &Outcome) -> String {

@@ -66,12 +66,12 @@ impl Header {
 #[error("{}", without_line(.0))]
 pub(super) struct LineError(#[from] serde_json::Error);
 
-/// The members of a tool that no model reads: how its values are checked here, and notes of the application. Recordings of
-/// earlier versions do not have them.
+/// The members of a tool that no model reads: how its values are checked here, and notes of the application. Recordings
+/// of earlier versions do not have them.
 const NOT_READ: [&str; 4] = ["enforcement", "failure_schema", "emits", "annotations"];
 
-/// Returns a request as it is read back from a file, so that both sides of a comparison have the same losses, and without
-/// what no model reads.
+/// Returns a request as it is read back from a file, so that both sides of a comparison have the same losses, and
+/// without what no model reads.
 pub(super) fn comparable(request: &TurnRequest) -> Result<Value, serde_json::Error> {
     let text = serde_json::to_string(request)?;
     let mut request = serde_json::to_value(serde_json::from_str::<TurnRequest>(&text)?)?;

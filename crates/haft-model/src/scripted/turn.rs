@@ -116,8 +116,8 @@ impl ScriptedTurn {
         self
     }
 
-    /// Streams these deltas before the complete turn, in place of those that are created from it: interleaved parts, for
-    /// example, or deltas that do not add up.
+    /// Streams these deltas before the complete turn, in place of those that are created from it: interleaved parts,
+    /// for example, or deltas that do not add up.
     ///
     /// ```
     /// use haft_core::{Delta, Item, TurnRequest};

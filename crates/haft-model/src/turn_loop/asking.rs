@@ -1,8 +1,8 @@
 //! Requesting one turn from the model.
 //!
-//! The model is offered the tools that can run and that the caller may see. Deltas are emitted as they arrive; only the turn at the end
-//! counts. A request that fails is retried within the limits and the budget, and the deltas of the failed attempt are
-//! void.
+//! The model is offered the tools that can run and that the caller may see. Deltas are emitted as they arrive; only the
+//! turn at the end counts. A request that fails is retried within the limits and the budget, and the deltas of the
+//! failed attempt are void.
 
 use std::future::poll_fn;
 use std::pin::Pin;

@@ -27,8 +27,8 @@ pub enum LoopEvent {
         /// The changes.
         changes: Vec<Change>,
     },
-    /// A tool is not offered to the model, because it can't run or because its source left it out. Emitted once, when the
-    /// tools of a turn are determined, and again if the tool was usable meanwhile. The loop goes on without it.
+    /// A tool is not offered to the model, because it can't run or because its source left it out. Emitted once, when
+    /// the tools of a turn are determined, and again if the tool was usable meanwhile. The loop goes on without it.
     ToolLeftOut {
         /// The name of the tool.
         tool: String,

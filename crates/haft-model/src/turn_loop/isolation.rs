@@ -1,8 +1,8 @@
 //! Isolation of the user code of a loop: a panic ends the loop, not the program.
 //!
-//! Panics are caught around the user code that a loop calls: the model, the source of the tools and the decide function.
-//! The isolation of the core does it; this file only applies it to futures and models. After a panic a value of user code
-//! is only dropped, and the state of the loop must not be among what user code can leave half changed.
+//! Panics are caught around the user code that a loop calls: the model, the source of the tools and the decide
+//! function. The isolation of the core does it; this file only applies it to futures and models. After a panic a value
+//! of user code is only dropped, and the state of the loop must not be among what user code can leave half changed.
 
 use std::future::poll_fn;
 use std::pin::Pin;

@@ -28,8 +28,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Takes a snapshot of the tools. It is used until the next one is taken: for the request, its retries, and the calls
-    /// of the turn.
+    /// Takes a snapshot of the tools. It is used until the next one is taken: for the request, its retries, and the
+    /// calls of the turn.
     pub(super) async fn take_snapshot(&mut self) -> Result<(), LoopEnd> {
         let tools = self.read_source()?;
         self.use_tools(tools).await;

@@ -1,9 +1,9 @@
 //! Approval requests of a provider, for calls that it executes itself.
 //!
-//! The provider sends the request as an item of its turn and stops; the response is an item of the next request to it. So
-//! a loop waits until every such request has a response, whoever answers it: an unanswered request must never be sent
-//! back. A response that can't be used is removed and reported, and its request is pending again; an expired request is
-//! denied, as no verdict on it can be used any more.
+//! The provider sends the request as an item of its turn and stops; the response is an item of the next request to it.
+//! So a loop waits until every such request has a response, from the loop's owner or in the history: an unanswered
+//! request must never be sent back. A response that can't be used is removed and reported, and its request is pending
+//! again; an expired request is denied, as no verdict on it can be used any more.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -12,7 +12,7 @@ use haft_core::{ApprovalId, ApprovalRequest, ApprovalResponse, Author, Item, Run
 use super::event::LoopEvent;
 use super::machine::Machine;
 
-/// The reason of a denial because nobody decided in time.
+/// The reason for the denial of a request that expired.
 const EXPIRED: &str = "the approval request expired";
 
 /// The side that executes a call.

@@ -168,10 +168,11 @@ impl LoopState {
     /// Answers an open interaction. (A pending approval request is answered with
     /// [`TurnLoop::verdict`](crate::TurnLoop::verdict), as a verdict is checked against the tools.)
     ///
-    /// Where the loop is available use [`TurnLoop::answer`](crate::TurnLoop::answer), which checks the answer at once.
-    /// Here the value is validated by the tool's success schema when the state is started; until then another answer replaces this one. If
-    /// the tool no longer exists then, the answer can't be validated: the call fails with `unknown_tool`, and the answer
-    /// is the [metadata](ToolResult::metadata) `answer` of the result, which no model reads.
+    /// Prefer [`TurnLoop::answer`](crate::TurnLoop::answer) if the loop is available: it checks the answer at once.
+    /// Here the value is validated by the tool's success schema when the state is started; until then another answer
+    /// replaces this one. If the tool no longer exists then, the answer can't be validated: the call fails with
+    /// `unknown_tool`, and the answer is the [metadata](ToolResult::metadata) `answer` of the result, which no model
+    /// reads.
     pub fn answer(&mut self, call_id: impl Into<CallId>, value: impl Into<Value>) -> Result<(), StateError> {
         self.interaction(call_id.into()).map(|interaction| interaction.answer((&value.into()).into()))
     }

@@ -45,13 +45,13 @@ pub use haft_macros::Services;
 
 /// Implements [`Failure`](crate::tool::Failure): the type is a failure that the model reads.
 ///
-/// The type derives `Serialize` and `JsonSchema` too, because the model reads the value beside the message. The message of a
-/// struct or a variant is, in this order: `#[failure(message = "…")]`, with fields by name or number; its `Display`,
-/// with `#[failure(display)]` on it or on the enum; its doc comment; its name in words.
+/// The type derives `Serialize` and `JsonSchema` too, because the model reads the value beside the message. The message
+/// of a struct or a variant is, in this order: `#[failure(message = "…")]`, with fields by name or number; its
+/// `Display`, with `#[failure(display)]` on it or on the enum; its doc comment; its name in words.
 ///
-/// `#[failure(retryable)]` marks a failure whose call may succeed later, `#[failure(retry_after = "5s")]` adds the time to
-/// wait. Both may be on the enum as well, and those of a variant take precedence. `#[failure(crate = path)]` sets the path
-/// of haft, if it is not `::haft`.
+/// `#[failure(retryable)]` marks a failure whose call may succeed later, `#[failure(retry_after = "5s")]` adds the time
+/// to wait. Both may be on the enum as well, and those of a variant take precedence. `#[failure(crate = path)]` sets
+/// the path of haft, if it is not `::haft`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -81,15 +81,15 @@ pub use haft_macros::Failure;
 /// Implements [`ToolCalls`](crate::run::ToolCalls) for an enum with one variant for each tool, so that a `match` over a
 /// model's calls is exhaustive.
 ///
-/// A variant is `Name(Typed<Tool>)`, for any type that is a tool; [`Typed`](crate::run::Typed) holds the call beside its
-/// decoded parameters. Two tools with one name do not compile. Calls of other tools go to the variant
-/// `#[other] Other(ToolCall)`; without one they are an error, which turns into the result to answer with, as invalid
-/// arguments do.
+/// A variant is `Name(Typed<Tool>)`, for any type that is a tool; [`Typed`](crate::run::Typed) holds the call beside
+/// its decoded parameters. Two tools with one name do not compile. Calls of other tools go to the variant `#[other]
+/// Other(ToolCall)`; without one they are an error, which turns into the result to answer with, as invalid arguments
+/// do.
 ///
 /// `toolkit()` on the enum creates the toolkit of its tools, so that neither can lack one. A tool that a value creates,
 /// because it has state or settings, is marked `#[value]`; the values are the arguments of `toolkit`, in order. As with
-/// [`toolkit!`](macro@crate::toolkit), the result is a [`Toolkit<S>`](crate::toolkit::Toolkit) that may still lack its state.
-/// `#[tool_calls(crate = path)]` sets the path of haft, if it is not `::haft`.
+/// [`toolkit!`](macro@crate::toolkit), the result is a [`Toolkit<S>`](crate::toolkit::Toolkit) that may still lack its
+/// state. `#[tool_calls(crate = path)]` sets the path of haft, if it is not `::haft`.
 ///
 /// ```
 /// use haft::prelude::*;

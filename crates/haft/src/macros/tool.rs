@@ -40,9 +40,9 @@
 /// ```
 ///
 /// The return type decides what the result means, also behind a type alias. A plain value is a success. The error of a
-/// `Result` is shown to the model if it derives [`Failure`](macro@crate::Failure) or is text; any other error is shown to
-/// the operator only; [`HandlerError`](crate::tool::HandlerError) can be either. [`Outputs`](crate::tool::Outputs) is a
-/// stream of preliminary values that ends with the final one.
+/// `Result` is shown to the model if it derives [`Failure`](macro@crate::Failure) or is text; any other error is shown
+/// to the operator only; [`HandlerError`](crate::tool::HandlerError) can be either. [`Outputs`](crate::tool::Outputs)
+/// is a stream of preliminary values that ends with the final one.
 ///
 /// # Parameters
 ///
@@ -242,8 +242,8 @@ pub use haft_macros::tool;
 /// Each method that is marked `#[tool]` becomes a tool as a function would, with the same arguments; its type stands
 /// beside the block. The receiver is `&self`, a service of the block's type: the state must provide it, as it provides
 /// other services. A method without a receiver needs none. Other methods stay as they are. The types of the tools are
-/// private to the module; `#[tools(pub)]` and `#[tools(pub(crate))]` expose them. `Self` in the arguments of `#[tool]` is
-/// the type of the block, so `refine = Self::checked` names a function beside the methods.
+/// private to the module; `#[tools(pub)]` and `#[tools(pub(crate))]` expose them. `Self` in the arguments of `#[tool]`
+/// is the type of the block, so `refine = Self::checked` names a function beside the methods.
 ///
 /// The type is its own state, alone or in an `Arc`, if its tools need no other service. It is also a kit:
 /// `toolkit()` creates a toolkit of all its tools, and [`compose!`](macro@crate::compose) takes it. So a type has

@@ -6,8 +6,8 @@
 /// `Type = value` or, as a struct, `Type { … }`. Tools created at run time follow a semicolon and make the expression a
 /// `Result`. `toolkit![crate = path; …]` sets the path of haft, if it is not `::haft`.
 ///
-/// The result is a [`Toolkit<S>`](crate::toolkit::Toolkit), where `S` is the state that provides the services of the tools.
-/// Running it or providing a state determines `S`; otherwise write `let kit: Toolkit = toolkit![…];`.
+/// The result is a [`Toolkit<S>`](crate::toolkit::Toolkit), where `S` is the state that provides the services of the
+/// tools. Running it or providing a state determines `S`; otherwise write `let kit: Toolkit = toolkit![…];`.
 ///
 /// ```
 /// use haft::{tool, toolkit};

@@ -1,7 +1,7 @@
 //! Every message that a model or a person reads, each provoked through the public API, to be read in one place.
 //!
-//! The snapshots are the texts. Each line of a table is a situation and, indented, what is reported in it. A message that
-//! is added or reworded shows up as a difference of one of the two snapshots.
+//! The snapshots are the texts. Each line of a table is a situation and, indented, what is reported in it. A message
+//! that is added or reworded shows up as a difference of one of the two snapshots.
 
 mod approval;
 mod call;

@@ -1,7 +1,7 @@
 //! The tests of two other tool libraries, case by case: our counterpart, or the reason that there is none.
 //!
-//! `effect` lists the numbered cases of one library, `uai` those of the other by file. The tests below are ports of cases
-//! that had no counterpart.
+//! `effect` lists the numbered cases of one library, `uai` those of the other by file. The tests below are ports of
+//! cases that had no counterpart.
 
 mod effect;
 mod uai;

@@ -1,8 +1,8 @@
 //! A small language for what other documents state: each statement in our own words, in the order of its document, with
 //! the test that shows it or the reason why there is none.
 //!
-//! The tables are checked against the sources: a test that is named must exist where it is named, a departure must be in
-//! the table of ARCHITECTURE.md, and few statements may have no test.
+//! The tables are checked against the sources: a test that is named must exist where it is named, a departure must be
+//! in the table of ARCHITECTURE.md, and few statements may have no test.
 
 mod test_index;
 

@@ -1,7 +1,7 @@
 //! Document 000: tools whose schema is known only at run time.
 //!
-//! Most statements are shown by `dynamic_tools` in the core; what follows shows the rest through the facade, in the order
-//! of the document. `statement` lists all of them.
+//! Most statements are shown by `dynamic_tools` in the core; what follows shows the rest through the facade, in the
+//! order of the document. `statement` lists all of them.
 
 mod statement;
 

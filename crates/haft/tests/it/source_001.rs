@@ -1,7 +1,7 @@
 //! Document 001: parameters of any shape.
 //!
-//! Most statements are shown by `flexible_parameters` in the core; what follows shows the rest through the facade, in the
-//! order of the document. `statement` lists all of them.
+//! Most statements are shown by `flexible_parameters` in the core; what follows shows the rest through the facade, in
+//! the order of the document. `statement` lists all of them.
 
 mod statement;
 

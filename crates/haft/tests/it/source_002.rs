@@ -1,7 +1,7 @@
 //! Document 002: the reference of a tool module, name by name.
 //!
-//! Most statements are shown by `tool_api` in the core; what follows shows the rest through the facade. `statement` lists
-//! all of them, and `name` every exported name with its counterpart, which must compile.
+//! Most statements are shown by `tool_api` in the core; what follows shows the rest through the facade. `statement`
+//! lists all of them, and `name` every exported name with its counterpart, which must compile.
 
 mod name;
 mod statement;

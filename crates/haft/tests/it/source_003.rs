@@ -1,7 +1,7 @@
 //! Document 003: the guide to tools and toolkits.
 //!
-//! Most statements are shown by `tools_and_toolkits` and `toolkits_guide` in the core and by the tests of the turn loop;
-//! what follows shows the rest through the facade, in the order of the document. `statement` lists all of them.
+//! Most statements are shown by `tools_and_toolkits` and `toolkits_guide` in the core and by the tests of the turn
+//! loop; what follows shows the rest through the facade, in the order of the document. `statement` lists all of them.
 
 mod statement;
 

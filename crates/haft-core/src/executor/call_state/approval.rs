@@ -352,8 +352,8 @@ impl CallState {
         }
     }
 
-    /// Closes the approval request of a call that has its outcome: one that is pending, or one from before the run that was
-    /// not reached. Returns the verdicts that were not used.
+    /// Closes the approval request of a call that has its outcome: one that is pending, or one from before the run that
+    /// was not reached. Returns the verdicts that were not used.
     pub(in crate::executor) fn close_request(&mut self, call: &ToolCall, options: &RunOptions) -> Vec<RejectedVerdict> {
         let pending = if let CallPhase::Finished { pending } = &mut self.phase { pending.take() } else { None };
         let (request, verdict) = match (pending, self.prior.take().map(|prior| *prior)) {

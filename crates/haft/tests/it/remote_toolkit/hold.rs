@@ -84,8 +84,8 @@ struct Ended {
     ran: Ran,
 }
 
-/// Checks a row alone, and among its siblings with handlers in tasks; then that each call still has one result, and a true
-/// one, if the process is killed.
+/// Checks a row alone, and among its siblings with handlers in tasks; then that each call still has one result, and a
+/// true one, if the process is killed.
 pub(super) fn hold(test: &str, row: impl Fn(&Ran) -> Case) {
     if serves_tools() {
         return serve_row(&row);
@@ -141,7 +141,8 @@ fn check_killed(killed: Killed, result: &ToolResult) {
 fn adjusted(test: &str, case: Case) -> Case {
     let name = test.rsplit("::").next().unwrap_or_default();
     match name {
-        // The other side always has an approver, which is connected to the one here. The words are those of its failure.
+        // The other side always has an approver, which is connected to the one here. The words are those of its
+        // failure.
         "no_approver" => case.saying(&["approval"]),
         // Concurrency is limited in each run, and the other side has a run for each call.
         "deadline_while_it_waits_for_a_slot" | "cancel_while_it_waits_for_a_slot" => case.gives(()).having_run(1),

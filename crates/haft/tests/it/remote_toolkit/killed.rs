@@ -1,6 +1,6 @@
 //! The process with the tools is killed before, during and after calls: each call has exactly one result, which reports
-//! truly whether it may have been executed. Nothing sleeps: the other process reports what it has reached, on its standard
-//! error or by its lines.
+//! truly whether it may have been executed. Nothing sleeps: the other process reports what it has reached, on its
+//! standard error or by its lines.
 
 use std::future::pending;
 use std::io::{BufRead, BufReader, Write, stderr, stdin, stdout};

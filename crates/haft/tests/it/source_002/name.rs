@@ -1,7 +1,7 @@
 //! Every exported name of document 002, and its counterpart.
 //!
-//! A counterpart is a type or an expression that must compile; a name without one has a reason. Members of an export are
-//! listed after it, with a dot. The number of exports in each category is that of the document.
+//! A counterpart is a type or an expression that must compile; a name without one has a reason. Members of an export
+//! are listed after it, with a dot. The number of exports in each category is that of the document.
 
 use std::collections::HashSet;
 
