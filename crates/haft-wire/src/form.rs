@@ -83,6 +83,13 @@ impl Form {
     }
 }
 
+impl Change {
+    /// Returns the change of objects or arrays whose parts may change.
+    pub(crate) fn within(kind: ReshapeKind, is_changed: bool) -> Self {
+        if is_changed { Self::Types(vec![(kind, kind)]) } else { Self::None }
+    }
+}
+
 /// Adds text before the description of a schema.
 pub(crate) fn describe(json: &mut Map<String, Value>, text: &str) {
     let before = json.get("description").and_then(Value::as_str).unwrap_or_default();

@@ -2,14 +2,16 @@
 //!
 //! A rendering describes each value by one schema, so the parts are read as one.
 
+use std::collections::{HashMap, HashSet};
+
 use haft_core::{AppliesTo, Subschema};
 use serde_json::{Map, Value};
 
 use crate::keyword;
 use crate::kind::{Kind, Kinds};
 
-/// The deepest nesting of alternatives that is followed to find the types of a value.
-const MAX_ALTERNATIVES: usize = 8;
+/// The most alternatives that are followed to find the types of a value. Beyond them it may have any type.
+const MAX_ALTERNATIVES: usize = 500;
 
 /// Keywords that say nothing about a value.
 const SILENT: &[&str] = &["$schema", "$id", "id", "$anchor", "$comment", "$defs", "definitions", "$dynamicAnchor"];
@@ -126,10 +128,11 @@ impl<'s> Group<'s> {
 
     /// Returns the types that the value may have, as far as keywords state them.
     pub(crate) fn kinds(&self) -> Kinds {
-        self.kinds_within(MAX_ALTERNATIVES)
+        let mut left = MAX_ALTERNATIVES;
+        self.kinds_within(&mut left)
     }
 
-    fn kinds_within(&self, depth: usize) -> Kinds {
+    fn kinds_within(&self, left: &mut usize) -> Kinds {
         let mut kinds = Kinds::ALL;
         for member in &self.members {
             kinds = match member.schema.as_json() {
@@ -138,11 +141,17 @@ impl<'s> Group<'s> {
                 _ => kinds,
             };
         }
-        if depth > 0 {
-            for alternatives in self.alternatives() {
-                let branches = alternatives.branches.iter().map(|branch| Self::of([*branch]).kinds_within(depth - 1));
-                kinds = kinds.and(branches.fold(Kinds::NONE, Kinds::or));
+        for alternatives in self.alternatives() {
+            let mut possible = Kinds::NONE;
+            for branch in alternatives.branches {
+                if possible == Kinds::ALL {
+                    break;
+                }
+                let Some(rest) = left.checked_sub(1) else { return kinds };
+                *left = rest;
+                possible = possible.or(Self::of([branch]).kinds_within(left));
             }
+            kinds = kinds.and(possible);
         }
         kinds
     }
@@ -261,38 +270,47 @@ impl<'s> Group<'s> {
 
     /// Returns the title and the description.
     pub(crate) fn annotation(&self, keyword: &str) -> Option<&'s str> {
-        let own = self.keywords().filter(|(member, name, _)| *name == keyword && !member.is_quiet);
-        own.filter_map(|(_, _, value)| value.as_str()).next()
+        let mut own = self.keywords().filter(|(member, name, _)| *name == keyword && !member.is_quiet);
+        own.find_map(|(_, _, value)| value.as_str())
     }
 
     /// Returns the members that the subschemas list, in order, with the subschemas of each.
     pub(crate) fn properties(&self) -> Vec<(&'s str, Vec<Subschema<'s>>)> {
         let mut found: Vec<(&'s str, Vec<Subschema<'s>>)> = Vec::new();
-        for part in self.parts().filter(|part| part.keyword() == Some("properties")) {
-            let AppliesTo::Member(name) = part.applies_to() else { continue };
-            match found.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, schemas)) => schemas.push(part),
-                None => found.push((name, vec![part])),
-            }
-        }
-        let required = self.required();
-        for name in required {
-            if !found.iter().any(|(known, _)| *known == name) {
+        let mut known: HashMap<&'s str, usize> = HashMap::new();
+        let listed = self.parts().filter(|part| part.keyword() == Some("properties"));
+        let listed = listed.filter_map(|part| match part.applies_to() {
+            AppliesTo::Member(name) => Some((name, Some(part))),
+            _ => None,
+        });
+        for (name, part) in listed.chain(self.required_names().map(|name| (name, None))) {
+            let at = *known.entry(name).or_insert_with(|| {
                 found.push((name, Vec::new()));
-            }
+                found.len() - 1
+            });
+            found[at].1.extend(part);
         }
         found
     }
 
     /// Returns the names of the members that are required.
-    pub(crate) fn required(&self) -> Vec<&'s str> {
-        let mut names = Vec::new();
-        for name in self.values("required").filter_map(Value::as_array).flatten().filter_map(Value::as_str) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
+    pub(crate) fn required(&self) -> HashSet<&'s str> {
+        self.required_names().collect()
+    }
+
+    fn required_names(&self) -> impl Iterator<Item = &'s str> {
+        self.values("required").filter_map(Value::as_array).flatten().filter_map(Value::as_str)
+    }
+
+    /// Returns the subschemas of each item that has its own, by index.
+    pub(crate) fn prefix_items(&self) -> Vec<Self> {
+        let mut found: Vec<Vec<Subschema<'s>>> = Vec::new();
+        for part in self.parts() {
+            let AppliesTo::Item(index) = part.applies_to() else { continue };
+            found.resize_with(found.len().max(index + 1), Vec::new);
+            found[index].push(part);
         }
-        names
+        found.into_iter().map(Self::of).collect()
     }
 
     /// Returns the subschemas of a part of the value.
@@ -323,7 +341,7 @@ impl<'s> Group<'s> {
     }
 }
 
-impl<'s> GroupMember<'s> {
+impl GroupMember<'_> {
     pub(crate) fn is_quiet(&self) -> bool {
         self.is_quiet
     }

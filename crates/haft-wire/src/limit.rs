@@ -53,7 +53,9 @@ impl Measured {
                     }
                 }
                 ("anyOf" | "prefixItems", Value::Array(schemas)) => {
-                    schemas.iter().for_each(|schema| self.schema(sizes, schema));
+                    for schema in schemas {
+                        self.schema(sizes, schema);
+                    }
                 }
                 ("items" | "additionalProperties", schema) => self.schema(sizes, schema),
                 ("enum", Value::Array(values)) => {

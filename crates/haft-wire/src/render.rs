@@ -171,10 +171,8 @@ impl Rendering {
 
     /// Renders a value as a string that contains its JSON text.
     fn text(&mut self, group: &Group<'_>, kinds: Kinds) -> Form {
-        let schema = group.members().map(|member| member.schema.as_json());
-        let schema = schema.into_iter().find(|schema| schema.as_object().is_some_and(|keywords| !keywords.is_empty()));
         let mut json = Map::from_iter([("type".to_owned(), "string".into())]);
-        form::describe(&mut json, &sentence::of_text(schema));
+        form::describe(&mut json, &sentence::of_text(group));
         let node = self.reshape.add();
         self.reshape.send_as_text(node);
         let change = match kinds {

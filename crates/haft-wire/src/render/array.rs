@@ -14,11 +14,7 @@ impl Rendering {
         if depth >= self.rules.max_depth {
             return Ok(self.too_deep(group, Kind::Array));
         }
-        let prefix: Vec<Group<'_>> = (0..)
-            .map(|index| group.parts_about(AppliesTo::Item(index)))
-            .take_while(|schemas| !schemas.is_empty())
-            .map(Group::of)
-            .collect();
+        let prefix = group.prefix_items();
         if prefix.is_empty() { self.list(group, depth) } else { self.tuple(group, &prefix, depth) }
     }
 
@@ -34,10 +30,7 @@ impl Rendering {
             self.value(&items, depth + 1)?
         };
         self.reshape.items(node, form.node);
-        let change = match form.is_changed() {
-            true => Change::Types(vec![(ReshapeKind::Array, ReshapeKind::Array)]),
-            false => Change::None,
-        };
+        let change = Change::within(ReshapeKind::Array, form.is_changed());
         json.insert("items".to_owned(), Value::Object(form.json));
         self.constants(group, Kind::Array, &mut json);
         self.restrict(group, Kind::Array, &mut json, self.rules.keywords);

@@ -67,10 +67,7 @@ impl Rendering {
         is_changed |= self.open(group, others, node, &mut json, depth)?;
         let sizes = if self.rules.objects == Objects::Closed { &[] } else { self.rules.keywords };
         self.restrict(group, Kind::Object, &mut json, sizes);
-        let change = match is_changed {
-            true => Change::Types(vec![(ReshapeKind::Object, ReshapeKind::Object)]),
-            false => Change::None,
-        };
+        let change = Change::within(ReshapeKind::Object, is_changed);
         let kinds = Kinds::one(Kind::Object);
         Ok(Form { json, node, kinds, sent: kinds, change, record: Some(fields.into()) })
     }

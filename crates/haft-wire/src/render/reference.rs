@@ -16,6 +16,8 @@ use crate::rules::References;
 pub(super) struct Definitions {
     /// The rendered definitions by the pointer to the schema.
     by_pointer: HashMap<String, Definition>,
+    /// Tells for each target whether it is recursive.
+    recursive: HashMap<String, bool>,
     json: Map<String, Value>,
 }
 
@@ -35,6 +37,10 @@ impl Definitions {
         }
     }
 
+    fn is_recursive(&mut self, target: Subschema<'_>) -> bool {
+        *self.recursive.entry(target.pointer().to_owned()).or_insert_with(|| is_recursive(target))
+    }
+
     /// Returns a name for the definition at a pointer that no other one has.
     fn name(&self, pointer: &str) -> String {
         let last = pointer.rsplit('/').next().unwrap_or_default();
@@ -52,8 +58,8 @@ impl Rendering {
         let Some((target, is_annotated)) = group.reference() else { return Ok(None) };
         let is_kept = match self.rules.references {
             References::Inlined => false,
-            References::Kept => !is_annotated && !is_recursive(target),
-            References::KeptRecursive => !is_annotated || is_recursive(target),
+            References::Kept => !is_annotated && !self.definitions.is_recursive(target),
+            References::KeptRecursive => !is_annotated || self.definitions.is_recursive(target),
         };
         if !is_kept {
             return Ok(None);

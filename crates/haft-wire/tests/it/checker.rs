@@ -82,9 +82,10 @@ fn visit_schema(root: &Value, schema: &Value, is_root: bool, depth: usize, see: 
     see(&Visit { root, schema, is_root, depth });
     for (keyword, value) in schema.as_object().into_iter().flatten() {
         let (schemas, step): (Vec<&Value>, usize) = match keyword.as_str() {
-            "properties" | "patternProperties" => (value.as_object().into_iter().flat_map(Map::values).collect(), 1),
             // The definitions start at the depth of a member.
-            "$defs" | "definitions" => (value.as_object().into_iter().flat_map(Map::values).collect(), 1),
+            "properties" | "patternProperties" | "$defs" | "definitions" => {
+                (value.as_object().into_iter().flat_map(Map::values).collect(), 1)
+            }
             "items" | "additionalProperties" | "not" if value.is_object() => (vec![value], 1),
             "prefixItems" => (value.as_array().into_iter().flatten().collect(), 1),
             "anyOf" | "oneOf" | "allOf" => (value.as_array().into_iter().flatten().collect(), 0),
@@ -112,11 +113,10 @@ pub(crate) fn is_recursive(root: &Value, reference: &str) -> bool {
     while let Some(next) = open.pop() {
         let Some(target) = root.pointer(next.trim_start_matches('#')) else { continue };
         visit(target, &mut |visit| {
-            if let Some(found) = visit.schema["$ref"].as_str() {
-                if !seen.contains(&found.to_owned()) {
-                    seen.push(found.to_owned());
-                    open.push(found.to_owned());
-                }
+            let found = visit.schema["$ref"].as_str().map(str::to_owned);
+            if let Some(found) = found.filter(|found| !seen.contains(found)) {
+                seen.push(found.clone());
+                open.push(found);
             }
         });
     }

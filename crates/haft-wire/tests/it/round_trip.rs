@@ -12,7 +12,7 @@ use crate::generated::{GeneratedType, typed_value};
 use crate::instance::instances;
 use crate::seeded::for_all;
 
-const CASES: u32 = 2000;
+const CASES: u32 = 150;
 
 fn render(dialect: &dyn Dialect, schema: &Schema) -> Rendered {
     let rendered =

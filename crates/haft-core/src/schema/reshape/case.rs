@@ -118,7 +118,10 @@ impl CaseMember {
         let is_equal = |value: &Value| match value {
             Value::String(text) => found.kind() == JsonType::String && found.string().as_deref() == Some(text),
             // Compared as written: a discriminator is rarely a number, and never one with two spellings.
-            other => found.raw() == other.to_string(),
+            other => {
+                let written = other.to_string();
+                found.raw() == written
+            }
         };
         self.values.is_empty() || self.values.iter().any(is_equal)
     }

@@ -165,9 +165,8 @@ impl<'r> Conversion<'r, '_> {
             return self.push(value.raw());
         }
         let mut items = value.items();
-        let mut written = 0;
         self.push("{")?;
-        for member in members {
+        for (written, member) in members.iter().enumerate() {
             let item = items.next();
             if item.is_none() && member.absence == Absence::Absent {
                 break;
@@ -178,7 +177,6 @@ impl<'r> Conversion<'r, '_> {
                 Some(item) => self.value(member.value, item)?,
                 None => self.push("null")?,
             }
-            written += 1;
         }
         self.push("}")
     }
