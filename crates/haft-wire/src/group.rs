@@ -22,6 +22,8 @@ const DESCRIPTIVE: &[&str] = &["title", "description", "default", "example", "ex
 /// Subschemas that apply to one value. The first one is where the value is defined.
 #[derive(Clone, Debug)]
 pub(crate) struct Group<'s> {
+    /// The one subschema that the others follow from, if there is one.
+    source: Option<Subschema<'s>>,
     members: Vec<GroupMember<'s>>,
     /// References that lead nowhere, or to several schemas.
     pub(crate) open_references: Vec<Subschema<'s>>,
@@ -63,7 +65,9 @@ impl Alternatives<'_> {
 impl<'s> Group<'s> {
     /// Creates the group of subschemas that apply to the same value.
     pub(crate) fn of(schemas: impl IntoIterator<Item = Subschema<'s>>) -> Self {
-        let mut group = Self { members: Vec::new(), open_references: Vec::new() };
+        let schemas: Vec<_> = schemas.into_iter().collect();
+        let source = schemas.first().copied().filter(|_| schemas.len() == 1);
+        let mut group = Self { source, members: Vec::new(), open_references: Vec::new() };
         for schema in schemas {
             group.add(schema);
         }
@@ -229,6 +233,7 @@ impl<'s> Group<'s> {
     /// Returns the group without these alternatives: what holds for each of them.
     pub(crate) fn without(&self, alternatives: &Alternatives<'s>) -> Self {
         let mut group = self.clone();
+        group.source = None;
         group.members[alternatives.at].chosen = Some(alternatives.keyword);
         group
     }
@@ -255,17 +260,18 @@ impl<'s> Group<'s> {
 
     /// Returns the target of the reference that the group consists of, and whether it has annotations of its own.
     pub(crate) fn reference(&self) -> Option<(Subschema<'s>, bool)> {
-        let first = self.members.first()?.schema;
-        let mut targets = first.references();
+        let source = self.source?;
+        let mut targets = source.references();
         let (keyword, target) = targets.next()?;
-        if keyword != "$ref" || targets.next().is_some() || self.members.first()?.chosen.is_some() {
+        if keyword != "$ref" || targets.next().is_some() {
             return None;
         }
-        let keywords = first.as_json().as_object()?;
+        if source.is_only_reference() {
+            return Some((target, false));
+        }
+        let keywords = source.as_json().as_object()?;
         let others = || keywords.keys().filter(|name| *name != "$ref" && !SILENT.contains(&name.as_str()));
-        let is_alone = self.members.len() == Self::of([first]).members.len();
-        (is_alone && others().all(|name| DESCRIPTIVE.contains(&name.as_str())))
-            .then(|| (target, others().next().is_some()))
+        others().all(|name| DESCRIPTIVE.contains(&name.as_str())).then(|| (target, others().next().is_some()))
     }
 
     /// Returns the title and the description.

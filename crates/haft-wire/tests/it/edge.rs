@@ -50,7 +50,7 @@ fn drafts_before_2020_are_rendered_by_their_own_keywords() {
     let rendered = render(&OpenAiDialect::Strict, &draft7);
     assert_eq!(rendered.json["properties"]["pair"]["properties"]["item_2"]["type"], "integer");
     // Beside `$ref` other keywords have no meaning in this draft.
-    assert_eq!(rendered.json["properties"]["name"]["type"], Value::Null);
+    assert_eq!(rendered.json["$defs"]["name"], json!({"type": "string"}));
     let draft4 = json!({
         "$schema": "http://json-schema.org/draft-04/schema#",
         "type": "object",
@@ -123,6 +123,12 @@ fn a_member_named_like_a_keyword_is_data() {
     let rendered = render(&McpDialect, &array);
     let moved = &rendered.json["properties"]["value"]["items"]["properties"]["$ref"]["const"];
     assert_eq!(*moved, json!({"$ref": "#/x"}));
+}
+
+#[test]
+fn items_that_may_be_absent_or_null_are_read_back() {
+    let schema = json!({"type": "array", "prefixItems": [{}, {"enum": ["a", null]}], "maxItems": 2});
+    assert_everywhere(&schema, &[json!([]), json!([1, "a"]), json!([1, null]), json!([null, "a"])]);
 }
 
 #[test]

@@ -190,7 +190,12 @@ impl<'r> Conversion<'r, '_> {
         let mut written = 0;
         self.push("[")?;
         for member in members {
-            let Some(item) = value.get(&member.sent_name).filter(|item| !self.is_absent(member, *item)) else {
+            // After an absent item, a `null` can only stand for another one.
+            let is_absent = |item: Instance<'_>| {
+                let is_null = item.kind() == JsonType::Null;
+                self.is_absent(member, item) || gap.is_some() && member.absence == Absence::ReadAsNull && is_null
+            };
+            let Some(item) = value.get(&member.sent_name).filter(|item| !is_absent(*item)) else {
                 gap = gap.or(Some(&member.sent_name));
                 continue;
             };

@@ -45,6 +45,15 @@ fn an_item_after_an_absent_one_is_an_error() {
 }
 
 #[test]
+fn a_null_after_an_absent_item_is_absent_too() {
+    let codec = codec(|reshape, pair| {
+        let members = [ReshapeMember::new("a").absent_as_null(), ReshapeMember::new("b").absent_read_as_null()];
+        reshape.send_as_members(pair, members);
+    });
+    assert_round_trips(&codec, &[("[]", r#"{"a":null,"b":null}"#), ("[1,null]", r#"{"a":1,"b":null}"#)]);
+}
+
+#[test]
 fn a_value_is_sent_as_text() {
     let codec = codec(|reshape, root| {
         let any = reshape.add();
