@@ -5,8 +5,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use haft::model::{Expect, LoopError};
-use haft::model::{LoopEnd, LoopState, ScriptedTurn};
+use haft::model::{Expect, LoopEnd, LoopState, ScriptedTurn};
 use haft::prelude::*;
 use serde::Serialize;
 use serde_json::json;
@@ -57,20 +56,17 @@ async fn main() -> anyhow::Result<()> {
     let mut state: LoopState = serde_json::from_str(&stored)?;
     let id = state.interactions()[0].call_id().clone();
 
-    // The answer is checked when the loop continues: the model gets only what the tool's schema allows.
-    state.answer(&id, "the first one")?;
-    let outcome = agent(ScriptedModel::default()).start(state).finish().await;
-    let LoopEnd::Failed(error @ LoopError::Answer { .. }) = &outcome.end else {
-        anyhow::bail!("taken: {:?}", outcome.end)
-    };
+    let answers = Expect::new().last(json!({"output": r#"{"account":"savings"}"#})).last(json!({"output": "2.5"}));
+    let model = ScriptedModel::new([ScriptedTurn::text("You get 2.5 percent on your savings.").expect(answers)]);
+    let agent = agent(model.clone());
+
+    // The answer is checked at once: the model gets only what the tool's schema allows.
+    let Err(error) = agent.answer(&mut state, &id, "the first one") else { anyhow::bail!("taken") };
     println!("  rejected: {error}");
 
     // Nothing is lost by that: the interaction is still pending.
-    let mut state = outcome.state;
-    state.answer(&id, json!({"account": "savings"}))?;
-    let answers = Expect::new().last(json!({"output": r#"{"account":"savings"}"#})).last(json!({"output": "2.5"}));
-    let model = ScriptedModel::new([ScriptedTurn::text("You get 2.5 percent on your savings.").expect(answers)]);
-    let outcome = agent(model.clone()).start(state).finish().await;
+    agent.answer_as::<ChooseAccount>(&mut state, &id, Chosen { account: "savings".to_owned() })?;
+    let outcome = agent.start(state).finish().await;
     println!("  {}", outcome.state.text());
 
     assert!(outcome.end.is_stopped());

@@ -57,7 +57,7 @@ async fn main() -> anyhow::Result<()> {
     let escalate = Escalate::tool()?;
     println!("escalate: {:?}", escalate.description());
     let call = ToolCall::new("c1", "escalate", r#"{"reason": "too hard"}"#);
-    let signal: Escalate = escalate.decode_args(&call)?;
+    let signal = Escalate::decode(&call)?;
     println!("the loop is told: {}", signal.reason);
 
     // A loop that doesn't handle a signal or an interaction gets a result all the same.

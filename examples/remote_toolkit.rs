@@ -1,8 +1,10 @@
-//! A toolkit in another process, over lines of JSON, with public API only: a set of forwarding tools here, and an
-//! executor there. Progress, preliminary results, approvals, timeouts and cancellation work as for local tools; and when
-//! the other process dies, each call still has one result that says whether it may have been executed.
+//! A toolkit in another process, over lines of JSON, with public API only: here a source of forwarding tools, there an
+//! executor that serves any source. Progress, preliminary results, approvals, timeouts and cancellation work as for local
+//! tools; and when the other process dies, each call still has one result that reports whether it may have been
+//! executed.
 //!
-//! Approval is decided here: the other side, which has the policies, requests it, and its own executor checks the verdict.
+//! Approval is decided here: the other side, which has the policies, requests it, and its own executor checks the
+//! verdict.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -20,13 +22,16 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use haft::approval::ApprovalDecision;
+use haft::approval::ApprovalResponse;
 use haft::prelude::*;
+use haft::run::Dispatch;
 use haft::tool::ExecutionLimits;
+use haft::toolkit::{SharedToolkit, ToolSource};
 use serde_json::json;
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
-use self::client::Remote;
+use self::client::connect;
 use self::server::serve;
 use self::wire::Link;
 
@@ -34,18 +39,18 @@ use self::wire::Link;
 const SERVES: &str = "HAFT_EXAMPLE_SERVES_TOOLS";
 
 /// Records that a call was dropped before its end.
-struct NoteOnDrop(watch::Sender<Vec<String>>);
+struct NoteOnDrop(watch::Sender<bool>);
 
 impl Drop for NoteOnDrop {
     fn drop(&mut self) {
-        self.0.send_modify(|notes| notes.push("a call was cancelled".to_owned()));
+        self.0.send_replace(true);
     }
 }
 
 /// Creates the tools of the other process.
 fn tools() -> anyhow::Result<Toolkit> {
-    let (notes, _) = watch::channel(Vec::new());
-    let noting = notes.clone();
+    let (cancelled, _) = watch::channel(false);
+    let noting = cancelled.clone();
     let count = Tool::new("count").annotate(Readonly(true)).handler(|words: Vec<String>, cx: Cx| async move {
         for done in 1..words.len() {
             cx.emit(json!({"done": done, "total": words.len()})).await.ok();
@@ -67,20 +72,20 @@ fn tools() -> anyhow::Result<Toolkit> {
             drop(note);
         }
     })?;
-    let notes = Tool::new("notes").handler(move |(), _cx| {
-        let mut notes = notes.subscribe();
-        async move { notes.wait_for(|notes| !notes.is_empty()).await.map(|notes| notes.clone()).unwrap_or_default() }
+    let cancelled = Tool::new("cancelled").handler(move |(), _cx| {
+        let mut cancelled = cancelled.subscribe();
+        async move { cancelled.wait_for(|is_cancelled| *is_cancelled).await.is_ok() }
     })?;
-    let die = Tool::new("die").handler(|is_sure: bool, _cx| async move {
-        if is_sure {
-            std::process::exit(1);
+    let exit = Tool::new("exit").handler(|code: u8, _cx| async move {
+        if code > 0 {
+            std::process::exit(code.into());
         }
     })?;
-    Ok(Toolkit::new().with_all([count, pay, slow, wait, notes, die])?)
+    Ok(Toolkit::new().with_all([count, pay, slow, wait, cancelled, exit])?)
 }
 
-/// Starts this program again, as the process that has the tools.
-fn spawn() -> anyhow::Result<(Child, Link)> {
+/// Starts this program again, as the process that has the tools, and fills the source with them.
+async fn start(source: &SharedToolkit) -> anyhow::Result<(Child, JoinHandle<()>)> {
     let mut child = Command::new(env::current_exe()?)
         .env(SERVES, "1")
         .stdin(Stdio::piped())
@@ -88,14 +93,17 @@ fn spawn() -> anyhow::Result<(Child, Link)> {
         .spawn()
         .context("this program can't be started again")?;
     let (stdin, stdout) = (child.stdin.take().context("no stdin")?, child.stdout.take().context("no stdout")?);
-    Ok((child, Link::over(BufReader::new(stdout), stdin)))
+    let before = source.snapshot().generation();
+    let connection = tokio::spawn(connect(source.clone(), Link::over(BufReader::new(stdout), stdin), decide));
+    source.changed(before).await;
+    Ok((child, connection))
 }
 
 /// Approves payments up to a limit.
-fn decide(request: &ApprovalRequest) -> ApprovalDecision {
+async fn decide(request: ApprovalRequest, _cx: Cx) -> ApprovalResponse {
     println!("approval of {} {}", request.tool, request.arguments);
     let is_small = request.arguments.parse().is_ok_and(|cents: u32| cents <= 100);
-    if is_small { ApprovalDecision::Approved } else { ApprovalDecision::Denied }
+    if is_small { request.approve() } else { request.deny("too much") }
 }
 
 fn call(name: &str, arguments: &str) -> ToolCall {
@@ -108,9 +116,9 @@ fn failed(result: &ToolResult) -> Option<(FailureKind, bool)> {
 }
 
 /// Runs one call to its end, and returns its result and what it emitted.
-async fn run(kit: &Toolkit, call: ToolCall) -> anyhow::Result<(ToolResult, Vec<String>)> {
+async fn run(tools: &dyn Dispatch, call: ToolCall, options: RunOptions) -> anyhow::Result<(ToolResult, Vec<String>)> {
     let (mut results, mut emitted) = (Vec::new(), Vec::new());
-    let mut run = kit.run([call]);
+    let mut run = tools.run_calls(vec![call.into()], options);
     while let Some(event) = run.next().await {
         match event {
             ToolEvent::Progress { data, .. } => emitted.push(format!("progress {data}")),
@@ -131,40 +139,55 @@ async fn main() -> anyhow::Result<()> {
         serve(&tools()?, Link::over(BufReader::new(std::io::stdin()), std::io::stdout())).await;
         return Ok(());
     }
-    let (mut child, link) = spawn()?;
-    let (remote, tools) = Remote::connect(link, decide).await?;
-    let kit = remote.toolkit(&tools)?.namespace("remote")?;
-    println!("tools: {:?}", kit.names().collect::<Vec<_>>());
+    let source = SharedToolkit::default();
+    let remote = source.clone().namespaced("remote")?;
+    let (mut child, connection) = start(&source).await?;
+    let plain = RunOptions::new;
+    println!("tools: {:?}", remote.snapshot().toolkit().names().collect::<Vec<_>>());
 
     // Arguments are checked here, before anything is sent.
-    let (result, _) = run(&kit, call("count", r#"["a", 1]"#)).await?;
+    let (result, _) = run(&remote, call("count", r#"["a", 1]"#), plain()).await?;
     assert_eq!(failed(&result), Some((FailureKind::InputValidationError, false)));
-    let (result, emitted) = run(&kit, call("count", r#"["a", "b"]"#)).await?;
+    let (result, emitted) = run(&remote, call("count", r#"["a", "b"]"#), plain()).await?;
     assert_eq!(result.decode::<usize>()?, 2);
     assert_eq!(emitted, [r#"progress {"done":1,"total":2}"#, "preliminary 1"]);
 
-    let (result, _) = run(&kit, call("pay", "100")).await?;
+    let (result, _) = run(&remote, call("pay", "100"), plain()).await?;
     assert_eq!(result.decode::<String>()?, "paid 100");
-    let (result, _) = run(&kit, call("pay", "101")).await?;
+    let (result, _) = run(&remote, call("pay", "101"), plain()).await?;
     assert_eq!(failed(&result), Some((FailureKind::Denied, false)));
 
-    // A timeout there, and a cancellation here, which reaches the handler there.
-    let (result, _) = run(&kit, call("slow", "{}")).await?;
+    // A timeout there, and one here. A cancellation here reaches the handler there, as the timeout does.
+    let (result, _) = run(&remote, call("slow", "{}"), plain()).await?;
     assert_eq!(failed(&result), Some((FailureKind::TimedOut, true)));
-    let mut waiting = kit.run([call("wait", "{}")]);
+    let (result, _) = run(&remote, call("wait", "{}"), plain().call_timeout(Duration::from_millis(50))).await?;
+    assert_eq!(failed(&result), Some((FailureKind::TimedOut, true)));
+    let mut waiting = remote.run_calls(vec![call("wait", "{}").into()], plain());
     assert!(matches!(waiting.next().await, Some(ToolEvent::Progress { .. })));
     waiting.cancel();
     let results = waiting.collect_results().await;
     assert_eq!(failed(&results[0]), Some((FailureKind::Cancelled, true)));
-    let (result, _) = run(&kit, call("notes", "{}")).await?;
-    assert_eq!(result.decode::<Vec<String>>()?, ["a call was cancelled"]);
+    let (result, _) = run(&remote, call("cancelled", "{}"), plain()).await?;
+    assert!(result.decode::<bool>()?, "the handler there was cancelled");
 
-    // The process dies during a call, which may have been executed; a later call is not sent at all.
-    let (result, _) = run(&kit, call("die", "true")).await?;
+    // The process ends during a call, which may have been executed. A later call with the tools of before is not sent, and
+    // the source has no tools any more.
+    let before = remote.snapshot();
+    let (result, _) = run(&remote, call("exit", "1"), plain()).await?;
     assert_eq!(failed(&result), Some((FailureKind::OutcomeUnknown, true)));
-    remote.closed().await;
-    let (result, _) = run(&kit, call("count", r#"["a"]"#)).await?;
-    assert_eq!(failed(&result), Some((FailureKind::ExecutionError, false)));
+    connection.await?;
     child.wait()?;
+    let (result, _) = run(before.toolkit(), call("count", r#"["a"]"#), plain()).await?;
+    assert_eq!(failed(&result), Some((FailureKind::ExecutionError, false)));
+    let (result, _) = run(&remote, call("count", r#"["a"]"#), plain()).await?;
+    assert_eq!(failed(&result), Some((FailureKind::UnknownTool, false)));
+
+    // The process is started again, and the source has its tools again.
+    let (mut child, connection) = start(&source).await?;
+    let (result, _) = run(&remote, call("count", r#"["a"]"#), plain()).await?;
+    assert_eq!(result.decode::<usize>()?, 1);
+    child.kill()?;
+    child.wait()?;
+    connection.await?;
     Ok(())
 }

@@ -1,103 +1,135 @@
-//! The side that has no tools: a toolkit whose calls are forwarded.
+//! The side that has no tools: a source of tools whose calls are forwarded.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use haft::approval::ApprovalDecision;
+use futures_util::FutureExt as _;
+use futures_util::future::{Fuse, FusedFuture as _};
+use haft::approval::{ApprovalAnswer, Approve};
 use haft::prelude::*;
 use haft::run::ToolOutput;
-use haft::tool::{DefinitionError, ForwardCx, Idempotent, ToolDescriptor};
+use haft::tool::{ForwardCx, ToolDescriptor};
+use haft::toolkit::{SharedToolkit, ToolkitError};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::sync::watch;
 
 use super::wire::{Closed, Command, LineSender, Link, Report};
 
 /// A connection to a process with tools.
-#[derive(Clone)]
-pub(crate) struct Remote(Arc<Connection>);
-
-struct Connection {
+struct Connection<A> {
     outgoing: LineSender,
-    /// The calls in progress.
     calls: Mutex<Calls>,
-    is_open: watch::Sender<bool>,
-    next: AtomicU64,
+    next_number: AtomicU64,
     /// Decides about the approval requests of the other side.
-    person: Box<dyn Fn(&ApprovalRequest) -> ApprovalDecision + Send + Sync>,
+    approver: A,
 }
 
-/// The receivers of events, by the numbers of their calls; none once the other side is gone.
+/// The calls in progress: the receivers of their events, by number.
 enum Calls {
     Open(HashMap<u64, UnboundedSender<ToolEvent>>),
+    /// The other side is gone.
     Closed,
 }
 
-/// Cancels a call on the other side if it is dropped before its output has arrived.
-struct CancelOnDrop<'a> {
-    remote: &'a Remote,
+/// Forgets a call, and cancels it on the other side unless its output has arrived.
+struct CancelOnDrop<'a, A> {
+    connection: &'a Connection<A>,
     number: u64,
 }
 
-impl Remote {
-    /// Connects, and returns the tools of the other side.
-    pub(crate) async fn connect(
-        mut link: Link,
-        person: impl Fn(&ApprovalRequest) -> ApprovalDecision + Send + Sync + 'static,
-    ) -> anyhow::Result<(Self, Vec<ToolDescriptor>)> {
-        link.outgoing.send(&Command::List).map_err(|Closed| anyhow::anyhow!("the other process is gone"))?;
-        let first = link.incoming.recv().await.ok_or_else(|| anyhow::anyhow!("the other process is gone"))?;
-        let Report::Tools { tools } = serde_json::from_str(&first)? else { anyhow::bail!("not a list: {first}") };
-        let remote = Self(Arc::new(Connection {
-            outgoing: link.outgoing,
-            calls: Mutex::new(Calls::Open(HashMap::new())),
-            is_open: watch::Sender::new(true),
-            next: AtomicU64::new(0),
-            person: Box::new(person),
-        }));
-        tokio::spawn(remote.clone().read(link.incoming));
-        Ok((remote, tools))
+/// Fills a source with the tools of another process, and returns when that process is gone. The source has no tools then;
+/// another process may be connected to it. Approval requests of the other side are answered by the approver.
+pub(crate) async fn connect(tools: SharedToolkit, mut link: Link, approver: impl Approve) {
+    let calls = Mutex::new(Calls::Open(HashMap::new()));
+    let connection = Arc::new(Connection { outgoing: link.outgoing, calls, next_number: AtomicU64::new(0), approver });
+    while let Some(line) = link.incoming.recv().await {
+        match serde_json::from_str(&line) {
+            Ok(Report::Tools { tools: listed }) => {
+                // A list that is no toolkit, because a name is listed twice, changes nothing.
+                if let Ok(kit) = connection.toolkit(&listed) {
+                    replace(&tools, &kit);
+                }
+            }
+            Ok(Report::Event { number, event }) => connection.receive(number, event),
+            // A line that this side does not understand concerns no call.
+            Err(_) => {}
+        }
     }
+    // Calls in progress end first, and nothing is sent any more.
+    *connection.calls() = Calls::Closed;
+    replace(&tools, &Toolkit::new());
+}
 
-    /// Creates the toolkit of these tools: they are checked here, and executed on the other side.
-    pub(crate) fn toolkit(&self, tools: &[ToolDescriptor]) -> anyhow::Result<Toolkit> {
-        let definitions = tools.iter().map(definition).collect::<Result<Vec<_>, _>>()?;
-        let remote = self.clone();
-        Ok(Toolkit::dynamic(definitions).forward(move |tool: Tool, call: ToolCall, cx: ForwardCx| {
-            let remote = remote.clone();
-            async move { remote.forward(&tool, call, &cx).await }
-        })?)
-    }
+/// Replaces all tools of the source.
+fn replace(tools: &SharedToolkit, kit: &Toolkit) {
+    let Ok(_) = tools.update(|_| Ok::<_, Infallible>(kit.clone()));
+}
 
-    /// Waits until the other side is gone.
-    pub(crate) async fn closed(&self) {
-        self.0.is_open.subscribe().wait_for(|is_open| !is_open).await.ok();
+impl<A: Approve> Connection<A> {
+    /// Creates the toolkit of these tools: their arguments and results are checked here, and they are executed on the
+    /// other side. Signals and interactions have nothing to execute. An invalid tool is left out.
+    fn toolkit(self: &Arc<Self>, listed: &[ToolDescriptor]) -> Result<Toolkit, ToolkitError> {
+        let tools = listed.iter().filter_map(|tool| Tool::from_descriptor(tool).ok());
+        let (executed, others): (Vec<_>, Vec<_>) = tools.partition(Tool::requires_handler);
+        let connection = Arc::clone(self);
+        let forwarding: Toolkit =
+            Toolkit::dynamic(executed).forward(move |tool: Tool, call: ToolCall, cx: ForwardCx| {
+                let connection = Arc::clone(&connection);
+                async move { connection.forward(&tool, call, &cx).await }
+            })?;
+        forwarding.with_all(others)
     }
 
     /// Forwards one call.
     async fn forward(&self, tool: &Tool, mut call: ToolCall, cx: &ForwardCx) -> Result<ToolOutput, ToolFailure> {
         cx.mark_unsent();
-        let number = self.0.next.fetch_add(1, Ordering::Relaxed);
-        let mut events = self.open(number).map_err(|Closed| not_sent())?;
+        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
+        let mut events = self.open(number).map_err(|Closed| not_started())?;
+        let _cancel_on_drop = CancelOnDrop { connection: self, number };
         // The other side knows the tool by the name under which it listed it.
         tool.name().clone_into(&mut call.name);
         cx.mark_sending()?;
-        self.0.outgoing.send(&Command::Call { number, call }).map_err(|Closed| not_sent())?;
-        let _cancel_on_drop = CancelOnDrop { remote: self, number };
-        while let Some(event) = events.recv().await {
+        let command = Command::Call { number, run_id: cx.run_id(), call };
+        self.outgoing.send(&command).await.map_err(|Closed| not_started())?;
+        let mut verdict = pin!(Fuse::terminated());
+        loop {
+            let event = tokio::select! {
+                event = events.recv() => event,
+                command = &mut verdict => {
+                    cx.mark_sending()?;
+                    self.outgoing.post(&command).ok();
+                    continue;
+                }
+            };
             match event {
-                ToolEvent::Progress { data, .. } => drop(cx.emit(data).await),
-                ToolEvent::Preliminary { value, .. } => drop(cx.preliminary(value).await),
-                ToolEvent::ApprovalRequested { request, .. } => {
-                    let response = request.respond((self.0.person)(&request));
-                    self.0.outgoing.send(&Command::Verdict { number, response }).ok();
+                Some(ToolEvent::Progress { data, .. }) => drop(cx.emit(data).await),
+                Some(ToolEvent::Preliminary { value, .. }) => drop(cx.preliminary(value).await),
+                // The other side waits, so the call has not started, and does not start without a verdict.
+                Some(ToolEvent::ApprovalRequested { request, .. }) => {
+                    cx.mark_waiting();
+                    verdict.set(self.decide(number, *request, cx.cx().clone()).fuse());
                 }
                 // The executor of the other side knows whether its handler had started.
-                ToolEvent::Output { result, .. } => return result.outcome.into_result(),
-                _ => {}
+                Some(ToolEvent::Output { result, .. }) => return result.outcome.into_result(),
+                Some(_) => {}
+                None if !verdict.is_terminated() => return Err(not_started()),
+                None => {
+                    return Err(ToolFailure::new(FailureKind::OutcomeUnknown, "the process with this tool is gone"));
+                }
             }
         }
-        Err(ToolFailure::new(FailureKind::OutcomeUnknown, "the other process ended before it answered"))
+    }
+
+    /// Decides about an approval request of the other side. An approver that fails or panics has no verdict.
+    async fn decide(&self, number: u64, request: ApprovalRequest, cx: Cx) -> Command {
+        let answer = async { self.approver.approve(request, cx).await };
+        match AssertUnwindSafe(answer).catch_unwind().await {
+            Ok(Ok(ApprovalAnswer::Verdict(response))) => Command::Verdict { number, response: *response },
+            Ok(Ok(_) | Err(_)) | Err(_) => Command::NoVerdict { number },
+        }
     }
 
     /// Registers a call, unless the other side is gone.
@@ -109,52 +141,34 @@ impl Remote {
         }
         Ok(events)
     }
+}
 
-    /// Hands events to their calls until the other side is gone, which ends all of them.
-    async fn read(self, mut incoming: UnboundedReceiver<String>) {
-        while let Some(line) = incoming.recv().await {
-            if let (Ok(Report::Event { number, event }), Calls::Open(calls)) =
-                (serde_json::from_str(&line), &*self.calls())
-                && let Some(call) = calls.get(&number)
-            {
-                call.send(event).ok();
-            }
+impl<A> Connection<A> {
+    /// Passes an event on to its call, if that is still in progress.
+    fn receive(&self, number: u64, event: ToolEvent) {
+        if let Calls::Open(calls) = &*self.calls()
+            && let Some(call) = calls.get(&number)
+        {
+            call.send(event).ok();
         }
-        *self.calls() = Calls::Closed;
-        self.0.is_open.send_replace(false);
     }
 
     fn calls(&self) -> MutexGuard<'_, Calls> {
-        self.0.calls.lock().unwrap_or_else(PoisonError::into_inner)
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for CancelOnDrop<'_> {
+impl<A> Drop for CancelOnDrop<'_, A> {
     fn drop(&mut self) {
-        // After the output this concerns no call any more.
-        self.remote.0.outgoing.send(&Command::Cancel { number: self.number }).ok();
-        if let Calls::Open(calls) = &mut *self.remote.calls() {
+        // After the output, and before the call was sent, this concerns no call.
+        self.connection.outgoing.post(&Command::Cancel { number: self.number }).ok();
+        if let Calls::Open(calls) = &mut *self.connection.calls() {
             calls.remove(&self.number);
         }
     }
 }
 
-/// Returns the failure of a call that was not sent, so that it may be repeated.
-fn not_sent() -> ToolFailure {
+/// Returns the failure of a call that the other side has not started, so that it may be repeated.
+fn not_started() -> ToolFailure {
     ToolFailure::new(FailureKind::ExecutionError, "the process with this tool is gone").not_started().retryable()
-}
-
-/// Creates the definition of a tool that the other side lists.
-fn definition(tool: &ToolDescriptor) -> Result<Tool, DefinitionError> {
-    let mut definition = Tool::dynamic(&tool.name)
-        .params_json(tool.input_schema.as_json().clone())
-        .annotate(Idempotent(tool.hints.idempotent))
-        .annotate(Readonly(tool.hints.readonly));
-    if let Some(description) = &tool.description {
-        definition = definition.describe(description);
-    }
-    match &tool.output_schema {
-        Some(schema) => definition.success_json(schema.as_json().clone()).define(),
-        None => definition.define(),
-    }
 }

@@ -4,21 +4,23 @@ use std::io::{BufRead, Write};
 use std::thread;
 
 use haft::approval::ApprovalResponse;
-use haft::run::{ToolCall, ToolEvent};
+use haft::run::{RunId, ToolCall, ToolEvent};
 use haft::tool::ToolDescriptor;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 
-/// A line to the process that has the tools.
+/// A line to the process that has the tools. The number of a call identifies it on the connection: ids of calls are
+/// unique in a turn only.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Command {
-    /// Asks for the tools.
-    List,
-    /// Runs a call. The number identifies it on the connection: ids of calls are unique in a turn only.
-    Call { number: u64, call: ToolCall },
+    /// Runs a call. With the id of its run, its idempotency key is the same on both sides.
+    Call { number: u64, run_id: RunId, call: ToolCall },
     /// Answers the approval request of a call.
     Verdict { number: u64, response: ApprovalResponse },
+    /// Reports that the approval request of a call will not be answered.
+    NoVerdict { number: u64 },
     /// Cancels a call.
     Cancel { number: u64 },
 }
@@ -27,7 +29,7 @@ pub(crate) enum Command {
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Report {
-    /// The tools, as an answer to [`Command::List`].
+    /// The current tools: the first line, and again when they change.
     Tools { tools: Vec<ToolDescriptor> },
     /// An event of a call. The last one is its output.
     Event { number: u64, event: ToolEvent },
@@ -41,9 +43,15 @@ pub(crate) struct Link {
 
 /// The sending half of a connection.
 #[derive(Clone)]
-pub(crate) struct LineSender(UnboundedSender<String>);
+pub(crate) struct LineSender(UnboundedSender<OutgoingLine>);
 
-/// The other side is gone: the line was not sent.
+/// A line to be written, and where to report that it was.
+pub(crate) struct OutgoingLine {
+    pub(crate) text: String,
+    pub(crate) written: oneshot::Sender<()>,
+}
+
+/// The other side is gone: the line was not written as a whole, so nothing has read it.
 #[derive(Debug)]
 pub(crate) struct Closed;
 
@@ -51,23 +59,37 @@ impl Link {
     /// Connects to a pair of pipes, with a thread for each.
     pub(crate) fn over(read: impl BufRead + Send + 'static, mut write: impl Write + Send + 'static) -> Self {
         let (received, incoming) = unbounded_channel();
-        let (outgoing, mut to_send) = unbounded_channel::<String>();
+        let (outgoing, mut lines) = LineSender::channel();
         thread::spawn(move || read.lines().map_while(Result::ok).try_for_each(|line| received.send(line)).ok());
         thread::spawn(move || {
-            while let Some(line) = to_send.blocking_recv() {
-                if writeln!(write, "{line}").and_then(|()| write.flush()).is_err() {
+            while let Some(OutgoingLine { text, written }) = lines.blocking_recv() {
+                if writeln!(write, "{text}").and_then(|()| write.flush()).is_err() {
                     break;
                 }
+                written.send(()).ok();
             }
         });
-        Self { incoming, outgoing: LineSender(outgoing) }
+        Self { incoming, outgoing }
     }
 }
 
 impl LineSender {
-    /// Sends a value as one line.
-    pub(crate) fn send(&self, value: &impl Serialize) -> Result<(), Closed> {
-        let line = serde_json::to_string(value).map_err(|_| Closed)?;
-        self.0.send(line).map_err(|_| Closed)
+    /// Creates a sender, and the receiver for whatever writes the lines.
+    pub(crate) fn channel() -> (Self, UnboundedReceiver<OutgoingLine>) {
+        let (sender, lines) = unbounded_channel();
+        (Self(sender), lines)
+    }
+
+    /// Sends a value as one line, and waits until it is written.
+    pub(crate) async fn send(&self, value: &impl Serialize) -> Result<(), Closed> {
+        self.post(value)?.await.map_err(|_| Closed)
+    }
+
+    /// Sends a value as one line. The receiver completes when it is written.
+    pub(crate) fn post(&self, value: &impl Serialize) -> Result<oneshot::Receiver<()>, Closed> {
+        let text = serde_json::to_string(value).map_err(|_| Closed)?;
+        let (written, receiver) = oneshot::channel();
+        self.0.send(OutgoingLine { text, written }).map_err(|_| Closed)?;
+        Ok(receiver)
     }
 }

@@ -21,6 +21,8 @@
 //! affected: it polls its calls with wakers that never panic, and isolates the waker of its own task.
 
 use std::fmt;
+use std::future::poll_fn;
+use std::task::Poll;
 
 use tokio_util::sync::CancellationToken;
 
@@ -96,6 +98,21 @@ impl Cancellation {
     /// Waits until the flag is cancelled. Returns at once if it already is.
     pub async fn cancelled(&self) {
         self.0.cancelled().await;
+    }
+
+    /// Waits until one of the flags is cancelled; forever, if there are none.
+    pub(crate) async fn any(flags: &[Self]) {
+        match flags {
+            [one] => one.cancelled().await,
+            all => {
+                let mut waiting: Vec<_> = all.iter().map(|flag| Box::pin(flag.cancelled())).collect();
+                poll_fn(|task| {
+                    let is_cancelled = waiting.iter_mut().any(|flag| flag.as_mut().poll(task).is_ready());
+                    if is_cancelled { Poll::Ready(()) } else { Poll::Pending }
+                })
+                .await;
+            }
+        }
     }
 }
 

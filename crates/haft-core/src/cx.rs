@@ -30,7 +30,7 @@ use crate::blocking::wait;
 use crate::call::{CallId, ToolCall};
 use crate::cancellation::Cancellation;
 use crate::emit::{EmissionMap, EmitError, Emitted, Emitter};
-use crate::executor::CallHandle;
+use crate::executor::{CallHandle, OptionList};
 use crate::history::History;
 use crate::item::Item;
 use crate::progress::Progress;
@@ -109,18 +109,13 @@ impl Cx {
     /// Reports whether the call was cancelled or, in a run, has timed out or has its result already.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.cancellation().is_some_and(Cancellation::is_cancelled)
+        self.cancellations().iter().any(Cancellation::is_cancelled)
             || self.call_handle().is_some_and(CallHandle::is_closed)
     }
 
     /// Completes when [`is_cancelled`](Cx::is_cancelled) becomes true; never, if the call can't be cancelled.
     pub async fn cancelled(&self) {
-        let mut cancelled = pin!(async {
-            match self.cancellation() {
-                Some(cancellation) => cancellation.cancelled().await,
-                None => pending().await,
-            }
-        });
+        let mut cancelled = pin!(Cancellation::any(self.cancellations()));
         let mut closed = pin!(async {
             match self.call_handle() {
                 Some(handle) => handle.closed().await,
@@ -317,10 +312,10 @@ impl Cx {
         self.changed(|own| own.emitter = Some(emitter.into()))
     }
 
-    /// Sets the cancellation of the call.
+    /// Sets the cancellation of the call, in place of those of its run.
     #[must_use]
     pub fn with_cancellation(self, cancellation: Cancellation) -> Self {
-        self.with_overrides(|overrides| overrides.cancellation = Some(cancellation))
+        self.with_overrides(|overrides| overrides.cancellations = OptionList::of(cancellation))
     }
 
     /// Sets the deadline of the call, for the handler to read. The context does not enforce it.
@@ -335,9 +330,13 @@ impl Cx {
         self.with_overrides(|overrides| overrides.attempt = attempt)
     }
 
-    /// Returns the cancellation of the call, if there is one.
-    pub(crate) fn cancellation(&self) -> Option<&Cancellation> {
-        self.0.cancellation()
+    /// The same context with a cancellation beside those that it has.
+    pub(crate) fn with_further_cancellation(self, cancellation: Cancellation) -> Self {
+        self.with_overrides(|overrides| overrides.cancellations.add(cancellation))
+    }
+
+    fn cancellations(&self) -> &[Cancellation] {
+        self.0.cancellations()
     }
 
     /// Creates the context of a single call of a toolkit.

@@ -59,6 +59,7 @@ pub use self::handling::{FailureOrigin, HandlerResult, HandlerResults};
 pub(crate) use self::listener::{IsolatedSpan, is_heard};
 pub use self::option::RunOptions;
 pub(crate) use self::option::StartEvents;
+pub(crate) use self::option_list::OptionList;
 pub(crate) use self::option_merge::stricter;
 pub use self::permit::{Permission, Permit, Permitting};
 pub use self::run::Run;

@@ -46,7 +46,7 @@ pub use self::returned::{KindProbe, KindProbeDefault, Returned, ReturnedNow, kin
 pub use self::tool_type::{BuilderOf, Handle, IntoTool, StaticTool, ToolType};
 use crate::content::ContentPart;
 use crate::cx::Cx;
-use crate::executor::PollRight;
+use crate::executor::{CallHandle, PollRight};
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::issue::{Issue, Issues, REASON_CAP};
@@ -107,6 +107,20 @@ impl StartFlag {
         self.begun.store(true, Ordering::SeqCst);
     }
 
+    /// Records that the function is reached behind a middleware or in a task, and reports it to the run. Returns false if
+    /// the call has ended: the function must not run.
+    ///
+    /// Whoever ends a call first closes it and then reads the flag. If the flag was not set by then, the result reports that
+    /// the call has not started, so the check comes after the flag is set.
+    fn begin_unless_ended(&self, cx: &Cx) -> bool {
+        self.begin();
+        let has_ended = cx.call_handle().is_some_and(CallHandle::is_closed);
+        if !has_ended {
+            cx.report_started();
+        }
+        !has_ended
+    }
+
     /// Records that an attempt may have begun.
     fn enter_doubt(&self) {
         self.in_doubt.fetch_add(1, Ordering::SeqCst);
@@ -131,6 +145,16 @@ impl StartFlag {
     pub(crate) fn is_bound(&self) -> bool {
         self.bound.load(Ordering::Relaxed)
     }
+}
+
+/// Returns the execution of a call that has ended before its function was reached.
+fn ended() -> BoxRunning {
+    Box::pin(OwnedRunning(Box::pin(async { cancelled().into() })))
+}
+
+/// Returns the failure of a call that was cancelled before its function was reached.
+pub(crate) fn cancelled() -> ToolFailure {
+    ToolFailure::new(FailureKind::Cancelled, "").not_started()
 }
 
 impl Prepared {

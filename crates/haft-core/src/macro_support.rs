@@ -50,6 +50,10 @@ pub const fn same_name(a: &str, b: &str) -> bool {
     true
 }
 
+/// A type with a `#[tools] impl` block. The trait does nothing: if there are two blocks, its name is the first thing that
+/// the compiler reports.
+pub trait OneToolsBlockPerType {}
+
 /// A type with a schema.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no schema, so it can't be described to a model",

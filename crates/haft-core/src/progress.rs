@@ -7,6 +7,7 @@
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Number;
+use serde_json::value::RawValue;
 
 use crate::json_text::JsonText;
 
@@ -68,8 +69,41 @@ impl Progress {
 
     /// Reads a value that a call emitted; `None` if it has another form.
     pub(crate) fn read(value: &JsonText) -> Option<Self> {
-        value.decode().ok()
+        let progress: Self = value.decode().ok()?;
+        let is_small = |number: f64| number.abs() < BEYOND_64_BITS;
+        if is_small(progress.done) && progress.total.is_none_or(is_small) {
+            return Some(progress);
+        }
+        // The parser reads a larger integer as the nearest float, so only the text shows which one was written.
+        let written: WrittenNumbers = value.decode().ok()?;
+        let is_exact = holds(progress.done, &written.done)
+            && progress.total.zip(written.total).is_none_or(|(total, written)| holds(total, &written));
+        is_exact.then_some(progress)
     }
+}
+
+/// The smallest float beyond the range of 64-bit integers.
+const BEYOND_64_BITS: f64 = 18_446_744_073_709_551_616.0;
+
+/// The numbers of a progress value, as they are written.
+#[derive(Deserialize)]
+struct WrittenNumbers {
+    done: Box<RawValue>,
+    #[serde(default)]
+    total: Option<Box<RawValue>>,
+}
+
+/// Reports whether a float is the number that was written. A number with a fraction or an exponent is the nearest float.
+/// An integer beyond 128 bits counts as another number.
+fn holds(float: f64, written: &RawValue) -> bool {
+    let is_integer = !written.get().contains(['.', 'e', 'E']);
+    !is_integer || written.get().parse().is_ok_and(|integer: i128| is_same(float, integer))
+}
+
+/// Reports whether a float is an integer. A float beyond 128 bits is converted to the last integer, which no float is.
+#[allow(clippy::cast_possible_truncation, reason = "the comparison is made with more bits than a float has")]
+fn is_same(float: f64, integer: i128) -> bool {
+    float as i128 == integer && integer != i128::MAX
 }
 
 /// Reads a number that a float holds exactly.
@@ -77,11 +111,9 @@ fn exact<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     let number = Number::deserialize(deserializer)?;
     let inexact = || D::Error::custom(format_args!("{number} is not a number of 64 bits"));
     let float = number.as_f64().filter(|float| float.is_finite()).ok_or_else(inexact)?;
-    // An integer between two floats would be another number. The conversion back saturates, so the comparison is made
-    // with more bits than either has.
+    // An integer between two floats would be another number.
     let integer = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
-    #[allow(clippy::cast_possible_truncation, reason = "128 bits hold every integer that a float of this range can be")]
-    let is_exact = integer.is_none_or(|integer| float as i128 == integer);
+    let is_exact = integer.is_none_or(|integer| is_same(float, integer));
     if is_exact { Ok(float) } else { Err(inexact()) }
 }
 
@@ -126,9 +158,22 @@ mod tests {
             r#"{"done": 9007199254740993}"#,
             r#"{"done": 18446744073709551615}"#,
             r#"{"done": -9007199254740993}"#,
+            r#"{"done": 18446744073709551617}"#,
+            r#"{"done": -18446744073709551617}"#,
+            r#"{"done": 1, "total": 340282366920938463463374607431768211457}"#,
+            r#"{"done": 170141183460469231731687303715884105727}"#,
+            r#"{"done": 1e400}"#,
         ] {
             assert_eq!(read(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn an_integer_that_a_float_holds_is_progress_whatever_its_size() {
+        for (text, done) in [("18446744073709551616", 2_f64.powi(64)), ("-18446744073709551616", -2_f64.powi(64))] {
+            assert_eq!(read(&format!(r#"{{"done": {text}}}"#)), Some(Progress::new(done)), "{text}");
+        }
+        assert_eq!(read(r#"{"done": -0, "total": 0.1}"#), Some(Progress::new(-0.0).total(0.1)));
     }
 
     #[test]

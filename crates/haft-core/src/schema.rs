@@ -62,6 +62,7 @@ use serde_json::{Value, json};
 
 pub use self::codec::{Codec, CodecError, Transcode};
 use self::compile::{SchemaSource, Widths, compile};
+use self::disclosure::Rejected;
 use self::draft::Draft;
 pub use self::enforcement::{EnforcedRules, Enforcement};
 pub(crate) use self::limit::OUTPUT_DEPTH;
@@ -336,6 +337,20 @@ impl Schema {
     pub fn encode<T: Serialize + ?Sized>(&self, value: &T) -> Result<JsonText, Issues> {
         let written = write::to_text(&self.compiled.arena, self.custom.as_ref(), value);
         written.map_err(|rejected| rejected.disclosed(&self.compiled.json))
+    }
+
+    /// Serializes the parameters of a call, as [`encode`](Schema::encode) does. A value without content (`()`, a unit
+    /// struct) is written as the empty object, which [`of_params`](Schema::of_params) describes it as.
+    pub(crate) fn encode_params<T: Serialize + ?Sized>(&self, value: &T) -> Result<JsonText, Issues> {
+        let (arena, custom) = (&self.compiled.arena, self.custom.as_ref());
+        write::to_text(arena, custom, value)
+            .or_else(|rejected| match *rejected {
+                Rejected::Rules { value: Value::Null, .. } if write::check_text(arena, custom, "{}").is_ok() => {
+                    Ok(JsonText::written("{}".to_owned()))
+                }
+                _ => Err(rejected),
+            })
+            .map_err(|rejected| rejected.disclosed(&self.compiled.json))
     }
 
     /// Returns how values are checked, as data: the same JSON may be enforced or only shown to the model.

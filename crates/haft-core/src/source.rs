@@ -13,6 +13,9 @@
 //! a loop, takes a [`Snapshot`] and uses its toolkit to the end, so a change never affects a call that was made before
 //! it. [`Dispatch`](crate::Dispatch) runs calls on any source.
 //!
+//! The tools of a source come from several parties, so one that can't be used must not affect the others: it is left
+//! out, or its own calls fail, and [`Snapshot::faults`] reports it.
+//!
 //! Invariants: the generation of a source never decreases, and it rises whenever the tools change; two snapshots of one
 //! source with the same generation have the same tools; no lock is held while user code runs.
 
@@ -29,6 +32,7 @@ pub use self::mapped::Mapped;
 pub use self::merged::Merged;
 pub use self::shared::SharedToolkit;
 
+use crate::executor::RunOptions;
 use crate::handler::BoxError;
 use crate::isolation::Isolated;
 use crate::middleware::Middleware;
@@ -236,6 +240,32 @@ impl Snapshot {
         self.generation
     }
 
+    /// Leaves out the tools that can't run with these options, because a handler or a service is missing or their
+    /// definition is invalid. Each is reported by [`faults`](Self::faults), with its [`NotRunnable`](crate::NotRunnable)
+    /// as the cause. The generation stays. The check is cached with the tools, so it costs nothing while all of them can run.
+    ///
+    /// ```
+    /// use haft_core::{RunOptions, SharedToolkit, Tool, ToolSource};
+    ///
+    /// let tools = SharedToolkit::default();
+    /// tools.add(Tool::new("ping").handler(|(), _cx| async { "pong" })?)?;
+    /// tools.add(Tool::new("mail").depends_on::<String>().handler(|(), _cx| async {})?)?;
+    ///
+    /// let runnable = tools.snapshot().runnable_with(&RunOptions::new());
+    /// assert_eq!(runnable.toolkit().names().collect::<Vec<_>>(), ["ping"]);
+    /// assert!(runnable.faults()[0].to_string().contains("`mail` requires the service `alloc::string::String`"));
+    ///
+    /// let options = RunOptions::new().service(String::from("smtp://localhost"));
+    /// assert_eq!(tools.snapshot().runnable_with(&options).toolkit().len(), 2);
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn runnable_with(&self, options: &RunOptions) -> Self {
+        let Some((kit, left_out)) = self.kit.split_runnable(options) else { return self.clone() };
+        let faults = left_out.into_iter().map(|(tool, problems)| SourceFault::new(tool, problems));
+        Self { kit, generation: self.generation, faults: self.faults.clone() }.with_faults(faults)
+    }
+
     /// Returns the tools that were left out, with the reasons.
     #[must_use]
     pub fn faults(&self) -> &[SourceFault] {
@@ -259,6 +289,21 @@ impl ToolSource for Toolkit {
 
     fn changed(&self, _after: u64) -> Changed<'_> {
         Box::pin(std::future::pending())
+    }
+}
+
+/// A source that never changes: tools can be listed and calls be run on the tools of one moment.
+impl ToolSource for Snapshot {
+    fn snapshot(&self) -> Snapshot {
+        self.clone()
+    }
+
+    fn changed(&self, after: u64) -> Changed<'_> {
+        Box::pin(async move {
+            if self.generation <= after {
+                std::future::pending::<()>().await;
+            }
+        })
     }
 }
 

@@ -39,6 +39,8 @@ pub trait TaggedEnum: Sized + 'static {
     const VERSION: Versioning = Versioning::None;
     /// The handling of objects with an unknown tag.
     const UNKNOWN: UnknownTag<Self> = UnknownTag::Rejected;
+    /// The tag of objects without one, if a version that wrote no tag is read.
+    const UNTAGGED: Option<&'static str> = None;
 }
 
 /// The handling of the format version of a tagged enum.
@@ -73,10 +75,11 @@ pub struct TaggedMembers(Map<String, Value>);
 /// Reads a tagged enum.
 pub fn deserialize<'de, T: TaggedEnum, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     let mut object = tree(deserializer)?;
-    let tag = match object.get(T::TAG) {
-        Some(Value::String(tag)) => tag.clone(),
-        Some(_) => return Err(D::Error::custom(format_args!("`{}` must be a string", T::TAG))),
-        None => return Err(D::Error::missing_field(T::TAG)),
+    let tag = match (object.get(T::TAG), T::UNTAGGED) {
+        (Some(Value::String(tag)), _) => tag.clone(),
+        (Some(_), _) => return Err(D::Error::custom(format_args!("`{}` must be a string", T::TAG))),
+        (None, Some(tag)) => tag.to_owned(),
+        (None, None) => return Err(D::Error::missing_field(T::TAG)),
     };
     let Some((_, read)) = T::VARIANTS.iter().find(|(known, _)| *known == tag) else {
         return match T::UNKNOWN {

@@ -40,6 +40,7 @@ pub use self::namespace::{NAMESPACE_SEPARATOR, NamespaceError, NamespaceFault};
 use self::provision::Provision;
 pub use self::replacement::ReplaceError;
 use self::runnable::ProblemCache;
+pub(crate) use self::runnable::ProblemScope;
 pub use self::shadow::Shadowed;
 use self::shadow::Shadows;
 pub use self::type_index::AmbiguousTool;
@@ -241,7 +242,7 @@ impl<S> Toolkit<S> {
     }
 
     /// Returns the names, in the order the tools were added.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
+    pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.iter().map(Tool::name)
     }
 

@@ -8,7 +8,7 @@ use syn::{Token, Type};
 
 use crate::crate_path::CratePath;
 use crate::diagnostic::Diagnostics;
-use crate::kit::place;
+use crate::span::place;
 use crate::tool::spelled;
 
 /// Expands to the expression of the toolkit, or to all errors.

@@ -2,10 +2,11 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
 use syn::{Attribute, Type, Visibility};
 
 use crate::crate_path::CratePath;
+use crate::span::place;
+use crate::tool::spelled;
 
 /// The parts of a kit.
 pub(crate) struct Kit<'a> {
@@ -17,18 +18,18 @@ pub(crate) struct Kit<'a> {
     pub(crate) visibility: &'a Visibility,
     /// The `cfg` attributes of the type.
     pub(crate) conditions: &'a [Attribute],
-    /// The types of its tools.
+    /// The types of its tools, whose names are compared.
     pub(crate) tools: Vec<Type>,
     /// The calls that add the tools, in order.
     pub(crate) steps: Vec<TokenStream>,
-    /// The checks of the names.
-    pub(crate) checks: TokenStream,
 }
 
 impl Kit<'_> {
     /// Returns the implementations of the kit's traits, and the function that creates the toolkit.
     pub(crate) fn items(&self) -> TokenStream {
-        let Self { krate, ty, name, visibility, conditions, tools, steps, checks } = self;
+        let Self { krate, ty, name, visibility, conditions, tools, steps } = self;
+        let checks: Vec<_> = tools.iter().map(NamedTool::of_type).collect();
+        let checks = name_checks(krate, &checks);
         let names = tools.iter().map(|tool| {
             let krate = krate.at(place(tool));
             quote_spanned!(place(tool)=> <#tool as #krate::macro_support::ToolType>::NAME)
@@ -70,7 +71,42 @@ impl Kit<'_> {
     }
 }
 
-/// Returns the span of user code, for generated code.
-pub(crate) fn place(tokens: &impl Spanned) -> Span {
-    Span::mixed_site().located_at(tokens.span())
+/// A tool whose name is compared with those of others.
+pub(crate) struct NamedTool<'a> {
+    /// The tool as the user wrote it, for the message.
+    pub(crate) text: String,
+    pub(crate) ty: &'a Type,
+    /// The span at which a duplicate is reported.
+    pub(crate) place: Span,
+}
+
+impl<'a> NamedTool<'a> {
+    /// Creates the entry of a tool that is written as its type.
+    pub(crate) fn of_type(ty: &'a Type) -> Self {
+        Self { text: spelled(ty), ty, place: place(ty) }
+    }
+}
+
+/// Returns the names of the tools as a constant, and one check for each tool but the first, which rejects a name that an
+/// earlier tool has. There is nothing to check without tools.
+///
+/// The checks are constants of their own, each with the span of its tool: a constant inside an expression would not be
+/// evaluated before code is generated, so `cargo check` would not report it.
+pub(crate) fn name_checks(krate: &CratePath, tools: &[NamedTool<'_>]) -> TokenStream {
+    if tools.is_empty() {
+        return TokenStream::new();
+    }
+    let count = tools.len();
+    let names = tools.iter().map(|NamedTool { text, ty, .. }| {
+        let krate = krate.at(place(ty));
+        quote_spanned!(place(ty)=> (#text, <#ty as #krate::macro_support::ToolType>::NAME))
+    });
+    let checks = tools.iter().enumerate().skip(1).map(|(index, tool)| {
+        let krate = krate.at(tool.place);
+        quote_spanned!(tool.place=> const _: () = #krate::macro_support::check_name(&__HAFT_NAMES, #index);)
+    });
+    quote! {
+        const __HAFT_NAMES: [(&str, &str); #count] = [#(#names),*];
+        #(#checks)*
+    }
 }

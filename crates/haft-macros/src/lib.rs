@@ -5,6 +5,8 @@
 //! tokens into those of `proc_macro2` and back; the work is done by functions that tests can call. Macros expand to
 //! public API of haft and nothing else.
 
+#![allow(missing_docs, reason = "`haft` documents the macros; text here would be appended to its pages")]
+
 mod argument;
 mod compose;
 mod crate_path;
@@ -16,6 +18,7 @@ mod kit;
 mod name;
 mod nearest;
 mod services;
+mod span;
 mod tool;
 mod tool_calls;
 mod toolkit;
@@ -23,44 +26,37 @@ mod tools;
 
 use proc_macro::TokenStream;
 
-/// Expands to public names of the crate `haft`, which documents it with examples.
 #[proc_macro_attribute]
 pub fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
     tool::expand(arguments.into(), item.into()).into()
 }
 
-/// Expands to public names of the crate `haft`, which documents it with examples.
 #[proc_macro]
 pub fn toolkit(tools: TokenStream) -> TokenStream {
     toolkit::expand(tools.into()).into()
 }
 
-/// Expands to public names of the crate `haft`, which documents it with examples.
 #[proc_macro_attribute]
 pub fn tools(arguments: TokenStream, item: TokenStream) -> TokenStream {
     tools::expand(arguments.into(), item.into()).into()
 }
 
-/// Expands to public names of the crate `haft`, which documents it with examples.
 #[proc_macro]
 pub fn compose(kits: TokenStream) -> TokenStream {
     compose::expand(kits.into()).into()
 }
 
-/// Expands to public names of the crate `haft`, which documents it with examples.
 #[proc_macro_derive(Services, attributes(service))]
 pub fn derive_services(item: TokenStream) -> TokenStream {
     services::expand(item.into()).into()
 }
 
-/// Expands to public names of the crate `haft`, which documents it with examples.
 #[proc_macro_derive(Failure, attributes(failure))]
 pub fn derive_failure(item: TokenStream) -> TokenStream {
     failure::expand(item.into()).into()
 }
 
-/// Expands to public names of the crate `haft`, which documents it with examples.
-#[proc_macro_derive(ToolCalls, attributes(tool_calls, other, handler))]
+#[proc_macro_derive(ToolCalls, attributes(tool_calls, other, value))]
 pub fn derive_tool_calls(item: TokenStream) -> TokenStream {
     tool_calls::expand(item.into()).into()
 }

@@ -45,15 +45,15 @@ struct ToolCase {
     name: Ident,
     /// The `T` of `Typed<T>`.
     tool: Type,
-    runs: CaseHandler,
+    origin: CaseOrigin,
 }
 
-/// The origin of a tool's handler.
+/// The origin of a tool.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum CaseHandler {
+enum CaseOrigin {
     /// The type alone creates the tool.
-    Own,
-    /// A value is given to `toolkit`: `#[handler]`.
+    Type,
+    /// A value is given to `toolkit`: `#[value]`.
     Value,
 }
 
@@ -61,7 +61,7 @@ enum CaseHandler {
 #[derive(Default)]
 struct CaseMarks<'a> {
     other: Option<&'a Attribute>,
-    handler: Option<&'a Attribute>,
+    value: Option<&'a Attribute>,
 }
 
 fn read(input: &DeriveInput) -> syn::Result<CallEnum> {
@@ -114,8 +114,8 @@ fn read_variant(
         (Some(_), None) => diagnostics.reject(field, OTHER),
         (None, _) => match typed(field) {
             Some(tool) => {
-                let runs = if marks.handler.is_some() { CaseHandler::Value } else { CaseHandler::Own };
-                tools.push(ToolCase { name, tool: tool.clone(), runs });
+                let origin = if marks.value.is_some() { CaseOrigin::Value } else { CaseOrigin::Type };
+                tools.push(ToolCase { name, tool: tool.clone(), origin });
             }
             None => diagnostics.reject(field, not_typed(field)),
         },
@@ -166,8 +166,8 @@ impl<'a> CaseMarks<'a> {
         for attribute in attributes {
             let (slot, name) = if attribute.path().is_ident("other") {
                 (&mut marks.other, "other")
-            } else if attribute.path().is_ident("handler") {
-                (&mut marks.handler, "handler")
+            } else if attribute.path().is_ident("value") {
+                (&mut marks.value, "value")
             } else {
                 continue;
             };
@@ -178,9 +178,9 @@ impl<'a> CaseMarks<'a> {
             }
             *slot = Some(attribute);
         }
-        if let (Some(_), Some(handler)) = (marks.other, marks.handler) {
+        if let (Some(_), Some(value)) = (marks.other, marks.value) {
             diagnostics
-                .reject(handler, "other tools are not in the toolkit, so no value handles them: remove `#[handler]`");
+                .reject(value, "other tools are not in the toolkit, so no value creates them: remove `#[value]`");
         }
         marks
     }
@@ -219,8 +219,8 @@ mod tests {
                 Named { call: Typed<A> },
                 #[other] Other(ToolCall),
                 #[other] Rest(ToolCall),
-                #[other] #[handler] Both(ToolCall),
-                #[handler(x)] Value(Typed<C>),
+                #[other] #[value] Both(ToolCall),
+                #[value(x)] Value(Typed<C>),
                 Bare(GetWeather),
                 Call(ToolCall),
                 Typed(Typed),
@@ -233,9 +233,9 @@ mod tests {
             VARIANT,
             VARIANT,
             "`Other` receives the calls of other tools already",
-            "remove `#[handler]`",
+            "remove `#[value]`",
             "`Other` receives the calls of other tools already",
-            "write `#[handler]`",
+            "write `#[value]`",
             "write `Typed<GetWeather>`",
             "`#[other]`",
             "with the type of the tool",

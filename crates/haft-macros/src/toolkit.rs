@@ -1,7 +1,4 @@
 //! `toolkit![…]`: a toolkit whose tool names are compared at compile time, or a type that creates one.
-//!
-//! The comparison is done in separate constants, one for each tool with that tool's span: a constant inside an
-//! expression would not be evaluated before code is generated, so `cargo check` would not report it.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -11,8 +8,9 @@ use syn::{Attribute, Expr, ExprStruct, Ident, Token, Type, TypePath, Visibility}
 use crate::crate_path::CratePath;
 use crate::diagnostic::Diagnostics;
 use crate::documentation;
-use crate::kit::{Kit, place};
+use crate::kit::{Kit, NamedTool, name_checks};
 use crate::name::pascal_case;
+use crate::span::place;
 
 /// Expands to the expression of the toolkit or the items of the kit, or to all errors.
 pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
@@ -20,27 +18,6 @@ pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
     match listed {
         Ok(listed) => listed.into_token_stream(),
         Err(error) => error.into_compile_error(),
-    }
-}
-
-/// Returns one check for each tool but the first, which rejects a name that an earlier tool has.
-pub(crate) fn name_checks(krate: &CratePath, tools: &[Type]) -> TokenStream {
-    if tools.is_empty() {
-        return TokenStream::new();
-    }
-    let count = tools.len();
-    let names = tools.iter().map(|ty| {
-        let text = ty.to_token_stream().to_string().replace(' ', "");
-        let krate = krate.at(place(ty));
-        quote_spanned!(place(ty)=> (#text, <#ty as #krate::macro_support::ToolType>::NAME))
-    });
-    let checks = tools.iter().enumerate().skip(1).map(|(index, ty)| {
-        let krate = krate.at(place(ty));
-        quote_spanned!(place(ty)=> const _: () = #krate::macro_support::check_name(&__HAFT_NAMES, #index);)
-    });
-    quote! {
-        const __HAFT_NAMES: [(&str, &str); #count] = [#(#names),*];
-        #(#checks)*
     }
 }
 
@@ -89,10 +66,6 @@ impl ToolkitInput {
         diagnostics.finish()
     }
 
-    fn name_checks(&self) -> TokenStream {
-        name_checks(&self.krate, &self.types())
-    }
-
     fn types(&self) -> Vec<Type> {
         self.entries.iter().map(|entry| entry.ty.clone()).collect()
     }
@@ -118,7 +91,6 @@ impl ToolkitInput {
             conditions: &conditions,
             tools: self.types(),
             steps: self.steps(),
-            checks: self.name_checks(),
         };
         let kit = kit.items();
         let comment = (!attributes.iter().any(documentation::is_comment)).then(|| quote!(#[doc = "A kit of tools."]));
@@ -223,7 +195,8 @@ impl ToTokens for ToolkitInput {
         if let Some(head) = &self.kit {
             return tokens.extend(self.kit_items(head));
         }
-        let (krate, name_checks, steps) = (&self.krate, self.name_checks(), self.steps());
+        let named: Vec<_> = self.entries.iter().map(|entry| NamedTool::of_type(&entry.ty)).collect();
+        let (krate, name_checks, steps) = (&self.krate, name_checks(&self.krate, &named), self.steps());
         let more = self.more.as_ref().map(|more| quote_spanned!(place(more)=> .with_all(#more)));
         tokens.extend(quote! {{
             #name_checks

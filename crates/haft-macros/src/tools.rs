@@ -55,6 +55,7 @@ fn read(arguments: TokenStream, block: &mut ItemImpl) -> syn::Result<TokenStream
             visibility = method.vis.clone();
         }
         is_empty = false;
+        let arguments = owner.resolve_tokens(arguments);
         tools.extend(diagnostics.keep(tool::read(arguments, &mut ToolFunction::method(method, owner))));
     }
     if is_empty {
@@ -82,12 +83,14 @@ fn items(krate: &CratePath, owner: Owner<'_>, visibility: &Visibility, tools: &[
         visibility,
         conditions,
         steps: types.iter().map(|ty| quote!(.tool::<#ty>())).collect(),
-        checks: crate::toolkit::name_checks(krate, &types),
         tools: types,
     };
     let kit = kit.items();
     quote! {
         #(#tools)*
+
+        #(#conditions)*
+        impl #krate::macro_support::OneToolsBlockPerType for #ty {}
 
         #(#conditions)*
         impl #krate::macro_support::Provide<#ty> for #ty {

@@ -26,7 +26,8 @@ const MAX_ENTRIES: usize = 1024;
 /// - Calls are equal if the tool, the arguments, the caller, the services and the extensions are. Arguments are compared by
 ///   value: the order of keys, white space and `1.0` for `1` make no difference. Tools are compared by
 ///   [identity](haft_core::Tool::identity), not by name: a changed copy, or one that is built anew, has answers of its own,
-///   so build a toolkit once. Calls without a caller are equal among themselves.
+///   so build a toolkit once. Calls without a caller are equal among themselves. Calls that are
+///   [forwarded](haft_core::Tool::with_forward) must have equal metadata and provider data too, as their handler sees it.
 /// - Services and extensions are compared by [identity](haft_core::Services::identity) too: those of the toolkit, of the run
 ///   ([`services`](haft_core::RunOptions::services), [`extension`](haft_core::RunOptions::extension)) and of middlewares
 ///   outside of the cache. Clones of [options](haft_core::RunOptions) share them; services and extensions that are

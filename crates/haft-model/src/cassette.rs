@@ -60,6 +60,9 @@ use crate::model_info::ModelInfo;
 /// # }
 /// ```
 ///
+/// Requests are compared as a model reads them: settings of a tool that only this side uses may change, such as how a
+/// schema is enforced and the annotations of the application.
+///
 /// A clone is another handle of the same cassette. An exchange begins when its stream is first polled, and the
 /// exchanges are numbered in that order, from 1. The file contains complete requests and answers, so keep secrets out
 /// of them; keys and headers of a provider are part of neither.

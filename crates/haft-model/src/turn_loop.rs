@@ -16,6 +16,7 @@
 //! without an event, or lose a state.
 
 mod after_turn;
+mod answer;
 mod asking;
 mod budget;
 mod call_outcome;
@@ -31,6 +32,7 @@ mod interaction;
 mod interruption;
 mod isolation;
 mod json_string;
+mod left_out;
 mod machine;
 mod open_turn;
 mod origin;
@@ -144,6 +146,10 @@ impl TurnLoop {
     /// definition of the tool is the one that approval was requested for, an approved call runs; if it has changed,
     /// approval is requested again; and if the tool is gone, the call fails with `unknown_tool`.
     ///
+    /// All tools must be able to run with the options when a state is started, or the loop ends with
+    /// [`LoopError::NotRunnable`] and changes nothing. A tool that arrives later and can't run is not offered to the model;
+    /// [`LoopEvent::ToolLeftOut`] reports it, and the loop goes on.
+    ///
     /// ```
     /// use haft_core::{Item, SharedToolkit, Tool, ToolCall, TurnRequest};
     /// use haft_model::{Expect, ScriptedModel, ScriptedTurn, TurnLoop};
@@ -210,6 +216,10 @@ impl TurnLoop {
     /// and approved like other calls, or they do not surface; as they are not run here, an observer of the options
     /// sees those that do as `non_local_tool`. A call that the provider runs can't be prevented: the permit is
     /// consulted about it, an approval policy is not.
+    ///
+    /// They apply to the calls of each turn, not to the loop: a timeout counts from the first call of a turn, and a
+    /// [cancellation](RunOptions::cancellation) ends the calls, and the model reads that. The loop itself is limited by
+    /// its [budget](Self::budget) and cancelled by [`LoopRun::cancel`] or [`cancellation`](Self::cancellation).
     ///
     /// Each turn is a run with an id of its own. An [id](RunOptions::run_id) that is set here is that of every run, so
     /// it must be set for one conversation only: elsewhere the same call id may occur again, and both calls would have
@@ -396,9 +406,8 @@ impl TurnLoop {
         response: ApprovalResponse,
         options: &RunOptions,
     ) -> Result<(), StateError> {
-        let snapshot = self.0.source.snapshot();
         state.verdict(response, |side, request, response| match side {
-            CallSide::Application => snapshot.toolkit().check_verdict(options, request, response),
+            CallSide::Application => self.0.source.snapshot().toolkit().check_verdict(options, request, response),
             CallSide::Provider => options.check_remote_verdict(request, response),
         })
     }

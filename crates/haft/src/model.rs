@@ -40,8 +40,12 @@
 //!   makes calls.
 //! - Signals ([`Tool::signal`](crate::tool::Tool::signal)) are handed to that function once they are approved, and it answers them; interactions
 //!   ([`Tool::interaction`](crate::tool::Tool::interaction)) and, with `.options(RunOptions::new().approvals(Suspend))`, calls that require approval end the
-//!   loop with [`LoopEnd::Waiting`]. Store the state, give it `state.answer(call_id, value)` or
-//!   `agent.verdict(&mut state, verdict)`, and start it again.
+//!   loop with [`LoopEnd::Waiting`]. Store the state, give it `agent.answer(&mut state, call_id, value)?`
+//!   or `agent.verdict(&mut state, verdict)?`, which check it at once, and start it again. Where the loop is not available,
+//!   `state.answer(call_id, value)?` leaves the check to the next start.
+//! - The tools must be able to run with the options: a start with one that lacks a handler or a service ends with
+//!   [`LoopError::NotRunnable`], before the model is asked. A tool that a live source brings later and that can't run is not
+//!   offered, and [`LoopEvent::ToolLeftOut`] reports it. [`LoopEvent::TurnStarted`] names the tools that are offered.
 //! - A call that the *provider* executes may require approval too (a tool of a remote MCP server, for example). Its request
 //!   is part of the turn, and the loop waits for the verdict as for any other; it approves or denies, and the next request
 //!   contains it. No approver or policy decides about it: only `agent.verdict` does.

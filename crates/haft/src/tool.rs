@@ -67,12 +67,12 @@
 //! | local | its handler | `#[tool]`, `#[tools] impl`, [`Tool::new`], a type that implements [`Handle`] |
 //! | dynamic | its handler; the schema is known at run time only | [`Tool::dynamic`] |
 //! | provider-defined | the provider, or a handler | `#[tool(provider = "vendor.tool")]`, [`Tool::provider`] |
-//! | signal | the application's loop, which reads it with [`Tool::decode_args`] | `#[tool(signal)]`, [`Tool::signal`] |
+//! | signal | the application's loop, which [decodes](ToolType::decode) it | `#[tool(signal)]`, [`Tool::signal`] |
 //! | interaction | a person or system outside, later | `#[tool(interaction)]`, [`Tool::interaction`] |
 //!
 //! A tool without a handler is a struct. The fields of a signal or an interaction are its parameters; those of a tool
-//! that its provider runs are its settings. In a toolkit all kinds stand side by side, and their names are compared at
-//! compile time:
+//! that its provider runs are its settings. Like the parameters of a function, they are closed. In a toolkit all kinds
+//! stand side by side, and their names are compared at compile time:
 //!
 //! ```
 //! use haft::prelude::*;
@@ -100,7 +100,7 @@
 //! [`Toolkit::provider_results`]: crate::toolkit::Toolkit::provider_results
 //!
 //! Settings that a kind cannot honour are faults of the definition: limits, dependencies, a failure mode,
-//! `to_model_output` or `emits` on a tool without a handler, and an approval policy on a tool that its provider executes.
+//! `to_model_output`, `refine` or `emits` on a tool without a handler, and an approval policy on a tool that its provider executes.
 //!
 //! # Handlers
 //!
@@ -190,6 +190,8 @@
 //! # }
 //! ```
 //!
+//! # Forwarded calls
+//!
 //! A tool that is executed elsewhere, by another process or a server, is a definition and a function that forwards its
 //! calls: [`Tool::with_forward`], or [`forward`](crate::toolkit::DynamicTools::forward) for a whole set. The function gets
 //! the call with the text of its arguments, and returns a [`ToolOutput`](crate::run::ToolOutput) or a
@@ -208,6 +210,8 @@
 //! })?;
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! The example `remote_toolkit` forwards calls to another process, with progress, approvals and cancellation.
 //!
 //! # Descriptors
 //!
@@ -243,8 +247,8 @@
 //!
 //! # Details
 //!
-//! - Parameters written in a `#[tool]` signature are closed: an unknown key is rejected. A struct follows its serde
-//!   attributes; `#[serde(deny_unknown_fields)]` closes it.
+//! - The parameters in a `#[tool]` signature and the fields of a `#[tool]` struct are closed: an unknown key is rejected.
+//!   Any other struct follows its serde attributes; `#[serde(deny_unknown_fields)]` closes it.
 //! - `format` is an annotation, as in JSON Schema, except that the width of Rust's number types is enforced. Values that
 //!   the schema allows and the type rejects are input errors too, and never reach the handler.
 //! - Integers may be written as floats (`3.0`, `1e3`). Numbers in free-form values are 64-bit.

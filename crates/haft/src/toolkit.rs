@@ -32,6 +32,10 @@
 //! assert_eq!(kit.names().collect::<Vec<_>>(), ["whoami"]);
 //! ```
 //!
+//! Where nothing else determines the state, annotate the toolkit: `let kit: Toolkit = toolkit![…];`.
+//!
+//! # Kits
+//!
 //! The methods of a type become tools with [`#[tools]`](macro@crate::tools), and a list of tools becomes a type with
 //! `toolkit! { struct Name = […]; }`. Both are kits: types with the names of their tools as constants.
 //!
@@ -67,8 +71,7 @@
 //! assert_eq!(kit.names().collect::<Vec<_>>(), ["open", "escalate"]);
 //! ```
 //!
-//! Typed calls find a tool by its type, under any name: [`call`](Toolkit::call) reaches a tool in a namespace as well,
-//! and [`call_named`](Toolkit::call_named) chooses between two copies.
+//! # Services of a run
 //!
 //! A service that differs from run to run, such as the database of a tenant, is marked `#[service(run)]`. The state need not
 //! have it: each run provides it with [`RunOptions::service`](crate::run::RunOptions::service), or a middleware does with
@@ -76,18 +79,21 @@
 //! [`provides`](crate::middleware::Middleware::provides). A run without it starts nothing;
 //! [`ensure_runnable_with`](Toolkit::ensure_runnable_with) reports it before.
 //!
+//! # Combining
+//!
 //! - [`with`](Toolkit::with) and [`with_all`](Toolkit::with_all) reject a name that is taken. Collecting tools
-//!   (`Toolkit::from_iter`) and `merge` let the later tool replace the earlier one, and [`shadowed`](Toolkit::shadowed)
-//!   reports it.
-//! - [`merge`](Toolkit::merge) lets the later tool win; [`compose`](Toolkit::compose) reports every collision, and
-//!   [`compose!`](macro@crate::compose) those of kit types at compile time.
+//!   (`Toolkit::from_iter`) and [`merge`](Toolkit::merge) let the later tool replace the earlier one, and
+//!   [`shadowed`](Toolkit::shadowed) reports it.
+//! - [`compose`](Toolkit::compose) reports every collision of several toolkits, and [`compose!`](macro@crate::compose)
+//!   those of kit types at compile time.
 //! - [`namespace`](Toolkit::namespace), [`filter`](Toolkit::filter) and [`wrap`](Toolkit::wrap) apply to all tools;
 //!   [`with_handler`](Toolkit::with_handler) replaces one handler and leaves the descriptor as it was, byte for byte.
+//!   However a tool was changed, [typed calls](Toolkit::call) find it by its type;
+//!   [`call_named`](Toolkit::call_named) chooses between two copies.
 //! - [`Toolkit::dynamic`] takes definitions that are discovered at run time. Its
 //!   [`forward`](DynamicTools::forward) is for tools that another process or server executes.
 //! - A toolkit that lacks a handler or a service runs nothing: [`ensure_runnable`](Toolkit::ensure_runnable) reports at
-//!   start-up everything that is missing.
-//! - Where nothing else determines the state of a toolkit, annotate it: `let kit: Toolkit = toolkit![…];`.
+//!   start-up everything that is missing. [`Dispatch`](crate::run::Dispatch) runs the tools that lack nothing.
 //!
 //! # Tools that change
 //!
@@ -132,6 +138,10 @@
 //!   [`filtered`](ToolSource::filtered), [`wrapped`](ToolSource::wrapped) and [`mapped`](ToolSource::mapped) make sources
 //!   of sources. They derive the tools once for each generation. A tool that can't be part of the result (its name is
 //!   taken, or too long in the namespace) is left out, and [`Snapshot::faults`] reports it; the others stay.
+//! - A tool that lacks a handler or a service does not affect the other tools of its source: it is not listed, and its
+//!   calls fail with `execution_error`. [`Snapshot::runnable_with`] reports it, and a loop does with
+//!   [`LoopEvent::ToolLeftOut`](crate::model::LoopEvent::ToolLeftOut). A loop that is *started* with such a tool ends with
+//!   [`LoopError::NotRunnable`](crate::model::LoopError::NotRunnable).
 //! - Put sources that are not trusted in a namespace: a tool of a merged source replaces one with the same name.
 
 #[doc(inline)]

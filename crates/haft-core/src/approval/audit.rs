@@ -1,6 +1,6 @@
 //! Audit records of a run: the outcomes of approval requests, and the calls that a permit denied.
 //!
-//! Records are passed to the auditor of the run and emitted as tracing events. They contain no arguments and no results.
+//! Records are passed to the auditors of the run and emitted as tracing events. They contain no arguments and no results.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -11,7 +11,7 @@ use crate::tagged::{self, ReadVariant, TaggedEnum};
 use crate::timestamp::Timestamp;
 use crate::version::FormatVersion;
 
-/// A record for the auditor of a run, see [`RunOptions::audit`](crate::RunOptions::audit).
+/// A record for the auditors of a run, see [`RunOptions::audit`](crate::RunOptions::audit).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -22,7 +22,8 @@ pub enum AuditRecord {
     Denial(DenialRecord),
 }
 
-/// A call that was denied by a permit, or whose permit failed to decide.
+/// A call that was denied by a permit, whose permit failed to decide, or whose tool a permit
+/// [hides](crate::Permit::sees).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DenialRecord {
@@ -36,7 +37,7 @@ pub struct DenialRecord {
     /// The rule that the permit [named](crate::Permission::by_rule).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// The reason that the model reads.
+    /// The reason. It is what the model reads, except for a hidden tool.
     pub reason: String,
     /// The caller on whose behalf the call was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,6 +72,8 @@ impl TaggedEnum for AuditRecord {
         ("approval", |members| members.take_all().map(Self::Approval)),
         ("denial", |members| members.take_all().map(Self::Denial)),
     ];
+    /// Records were about approvals alone before there were types.
+    const UNTAGGED: Option<&'static str> = Some("approval");
 }
 
 impl<'de> Deserialize<'de> for AuditRecord {

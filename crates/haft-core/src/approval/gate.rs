@@ -16,7 +16,7 @@ use super::verdict::VerdictFault;
 use crate::arguments::Arguments;
 use crate::call::ToolCall;
 use crate::cx::Caller;
-use crate::executor::{is_heard, stricter};
+use crate::executor::{OptionList, is_heard, stricter};
 use crate::isolation::isolated;
 use crate::item::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule};
 use crate::timestamp::Timestamp;
@@ -32,7 +32,7 @@ pub(crate) struct Gate {
     /// The time until an approval request expires.
     pub(crate) lifetime: Option<Duration>,
     pub(crate) clock: Option<Arc<ApprovalClock>>,
-    pub(crate) auditor: Option<Arc<Auditor>>,
+    pub(crate) auditors: OptionList<Arc<Auditor>>,
     #[cfg(feature = "approval")]
     pub(crate) memory: Option<ApprovalMemory>,
     #[cfg(feature = "approval")]
@@ -60,35 +60,31 @@ impl Gate {
     pub(crate) const PLAIN: Self = Self {
         lifetime: None,
         clock: None,
-        auditor: None,
+        auditors: OptionList::EMPTY,
         #[cfg(feature = "approval")]
         memory: None,
         #[cfg(feature = "approval")]
         keys: None,
     };
 
-    /// Combines these settings with narrower ones. Both auditors receive every record, the shorter lifetime applies, and
+    /// Combines these settings with narrower ones. All auditors receive every record, the shorter lifetime applies, and
     /// everything else is replaced where `narrower` sets it.
     pub(crate) fn merge(&self, narrower: &Self) -> Self {
         let Self {
             lifetime,
             clock,
-            auditor,
+            auditors: added,
             #[cfg(feature = "approval")]
             memory,
             #[cfg(feature = "approval")]
             keys,
         } = narrower.clone();
+        let mut auditors = self.auditors.clone();
+        auditors.append(&added);
         Self {
+            auditors,
             lifetime: stricter(self.lifetime, lifetime, Ord::min),
             clock: clock.or_else(|| self.clock.clone()),
-            auditor: stricter(self.auditor.clone(), auditor, |wider, narrower| {
-                Arc::new(move |record| {
-                    // A panic of one auditor must not keep the record from the other.
-                    drop(isolated(|| wider(record)));
-                    narrower(record);
-                })
-            }),
             #[cfg(feature = "approval")]
             memory: memory.or_else(|| self.memory.clone()),
             #[cfg(feature = "approval")]
@@ -167,10 +163,10 @@ impl Gate {
         if is_ours { Ok(()) } else { Err(VerdictFault::Expired) }
     }
 
-    /// Records the outcome of a request: as a tracing event, and by the auditor.
+    /// Records the outcome of a request: as a tracing event, and by the auditors.
     pub(crate) fn record(&self, record: impl FnOnce() -> ApprovalRecord) {
         let is_heard = is_heard!("haft::approval", tracing::Level::INFO);
-        if self.auditor.is_none() && !is_heard {
+        if self.auditors.is_empty() && !is_heard {
             return;
         }
         let record = record();
@@ -180,10 +176,10 @@ impl Gate {
         self.audit(&AuditRecord::Approval(record));
     }
 
-    /// Records that a permit denied a call: as a tracing event, and by the auditor.
+    /// Records that a permit denied a call: as a tracing event, and by the auditors.
     pub(crate) fn record_denial(&self, call: &ToolCall, rule: Option<&str>, reason: &str, caller: Option<&Caller>) {
         let is_heard = is_heard!("haft::permit", tracing::Level::INFO);
-        if self.auditor.is_none() && !is_heard {
+        if self.auditors.is_empty() && !is_heard {
             return;
         }
         let record = DenialRecord {
@@ -202,8 +198,8 @@ impl Gate {
     }
 
     fn audit(&self, record: &AuditRecord) {
-        if let Some(auditor) = &self.auditor {
-            // The auditor only observes, so its panic must not affect the call.
+        for auditor in self.auditors.as_slice() {
+            // An auditor only observes, so its panic affects neither the call nor the other auditors.
             drop(isolated(|| auditor(record)));
         }
     }

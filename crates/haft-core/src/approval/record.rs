@@ -3,7 +3,7 @@
 //! Every approval request, including one that a remembered verdict resolves, ends with exactly one closing record.
 //! Other records may precede it: one when the call is suspended, and one for each rejected verdict that reached the
 //! run. A verdict that a queue or a loop rejects when it is submitted leaves no record. Records are passed to the
-//! auditor of the run and emitted as tracing events. They contain no arguments and no results.
+//! auditors of the run and emitted as tracing events. They contain no arguments and no results.
 
 use serde::{Deserialize, Serialize};
 

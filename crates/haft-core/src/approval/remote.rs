@@ -45,8 +45,11 @@ impl RunOptions {
         let gate = self.gate();
         let checked = self.check_remote_verdict(request, response).and_then(|()| remote_outcome(response));
         gate.record(|| {
-            let outcome = checked.clone().unwrap_or_else(|fault| fault.outcome());
-            gate.new_record(request, self.caller_ref(), outcome).with_response(response)
+            let record = |outcome| gate.new_record(request, self.caller_ref(), outcome).with_response(response);
+            match &checked {
+                Ok(outcome) => record(*outcome),
+                Err(fault) => record(fault.outcome()).with_reason(&fault.recorded()),
+            }
         });
         checked.map(drop)
     }

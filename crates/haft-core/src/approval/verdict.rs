@@ -32,7 +32,10 @@ pub enum VerdictFault {
     #[error("the approval request already has a verdict")]
     AlreadyDecided,
     /// The verdict was given for another call, other arguments or another definition of the tool.
-    #[error("it was given for other arguments or another definition of the tool")]
+    #[error(
+        "it was given for other arguments or another definition of the tool: decide on the approval request that is pending \
+         now"
+    )]
     OtherDigest,
     /// The verdict arrived after the request had expired.
     #[error("the approval request expired before the verdict arrived")]

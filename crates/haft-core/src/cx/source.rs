@@ -12,7 +12,7 @@ use crate::approval::{Gate, RejectedVerdict};
 use crate::call::{CallId, ToolCall};
 use crate::cancellation::Cancellation;
 use crate::emit::{EmissionMap, Emitted, Emitter};
-use crate::executor::{CallHandle, StartEvents};
+use crate::executor::{CallHandle, OptionList, StartEvents};
 use crate::random::Serial;
 use crate::run_id::{LazyRunId, RunId, RunIdSource};
 use crate::schema::DecodeOptions;
@@ -45,7 +45,7 @@ pub(super) struct KitCx {
 /// The settings that the contexts of all calls of a run share.
 pub(crate) struct RunCx {
     pub(crate) decode: DecodeOptions,
-    pub(crate) cancellation: Option<Cancellation>,
+    pub(crate) cancellations: OptionList<Cancellation>,
     pub(crate) deadline: Option<Instant>,
     pub(crate) scope: Option<Arc<RunScope>>,
     pub(crate) run_id: LazyRunId,
@@ -71,7 +71,7 @@ pub(super) struct OwnedCx {
 pub(super) struct CallOverrides {
     pub(super) attempt: u32,
     pub(super) deadline: Option<Instant>,
-    pub(super) cancellation: Option<Cancellation>,
+    pub(super) cancellations: OptionList<Cancellation>,
     pub(super) decode: DecodeOptions,
     /// The functions of middlewares that emitted values pass.
     pub(super) emission_map: Option<Arc<EmissionMap>>,
@@ -139,10 +139,12 @@ impl CxSource {
         }
     }
 
-    pub(super) fn cancellation(&self) -> Option<&Cancellation> {
+    pub(super) fn cancellations(&self) -> &[Cancellation] {
         match self {
-            Self::Run(handle) => handle.shared().cancellation.as_ref(),
-            Self::Kit(_) | Self::Owned(_) => self.overrides()?.cancellation.as_ref(),
+            Self::Run(handle) => handle.shared().cancellations.as_slice(),
+            Self::Kit(_) | Self::Owned(_) => {
+                self.overrides().map_or(&[], |overrides| overrides.cancellations.as_slice())
+            }
         }
     }
 
@@ -255,10 +257,10 @@ impl OwnedCx {
     }
 
     fn of_run(handle: CallHandle) -> Self {
-        let RunCx { decode, cancellation, deadline, .. } = handle.shared();
+        let RunCx { decode, cancellations, deadline, .. } = handle.shared();
         let overrides = CallOverrides {
             deadline: *deadline,
-            cancellation: cancellation.clone(),
+            cancellations: cancellations.clone(),
             decode: *decode,
             ..CallOverrides::default()
         };
@@ -279,7 +281,7 @@ impl Default for CallOverrides {
         Self {
             attempt: 1,
             deadline: None,
-            cancellation: None,
+            cancellations: OptionList::EMPTY,
             decode: DecodeOptions::DEFAULT,
             emission_map: None,
             gate: None,

@@ -167,6 +167,7 @@ impl CallHandle {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::OptionList;
     use crate::run_id::LazyRunId;
     use crate::schema::DecodeOptions;
     use crate::service::Services;
@@ -184,7 +185,7 @@ mod tests {
         let scope = RunScope { caller: Some("ana".into()), ..RunScope::of_services(Services::new().with('r')) };
         let shared = RunCx {
             decode: DecodeOptions::DEFAULT,
-            cancellation: None,
+            cancellations: OptionList::EMPTY,
             deadline: None,
             scope: Some(Arc::new(scope)),
             run_id: LazyRunId::default(),

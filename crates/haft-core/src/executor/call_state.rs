@@ -44,7 +44,7 @@ use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::result::{Outcome, ToolResult};
 use crate::schema::Repair;
 use crate::tool::{OutputCap, Tool};
-use crate::toolkit::{NotRunnable, ToolSet};
+use crate::toolkit::{NotRunnable, ProblemScope, ToolSet};
 
 /// One call in progress.
 pub(super) struct CallState {
@@ -128,8 +128,9 @@ pub(super) struct StepCx<'a> {
     pub(super) is_planning: bool,
     #[cfg(feature = "approval")]
     pub(super) suspending: Suspending,
-    /// The reason that no handler can run.
+    /// The reasons that handlers can't run.
     pub(super) problems: Option<&'a NotRunnable>,
+    pub(super) problem_scope: ProblemScope,
 }
 
 /// The driver's next action after a step.

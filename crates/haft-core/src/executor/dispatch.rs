@@ -21,7 +21,12 @@ use crate::tool::{Tool, ToolDescriptor};
 ///
 /// Each method takes one snapshot of the source. A run uses its snapshot to the end: a tool that is changed or removed
 /// meanwhile runs as it was when the run was created. To list tools and run calls on the same tools, take a
-/// [`snapshot`](ToolSource::snapshot) and use its toolkit.
+/// [`snapshot`](ToolSource::snapshot) and use that: it is a source that never changes.
+///
+/// The tools of a source may come from several parties. One that lacks a handler or a service does not affect the
+/// others: it is not listed, its calls fail with `execution_error`, and
+/// [`Snapshot::runnable_with`](crate::Snapshot::runnable_with) reports it. [`Toolkit::run_with`](crate::Toolkit::run_with)
+/// runs nothing until all tools of the toolkit can run.
 ///
 /// ```
 /// use haft_core::{Dispatch, RunOptions, Tool, ToolCall, Toolkit};
@@ -38,10 +43,11 @@ use crate::tool::{Tool, ToolDescriptor};
 /// # }
 /// ```
 pub trait Dispatch: ToolSource {
-    /// Returns the tools that the caller of the options may know of.
+    /// Returns the tools that can run with these options and that their caller may know of.
     fn list(&self, options: &RunOptions) -> Vec<Arc<ToolDescriptor>>;
 
-    /// Runs calls, as [`Toolkit::run_with`](crate::Toolkit::run_with) does.
+    /// Runs calls, as [`Toolkit::run_with`](crate::Toolkit::run_with) does, except that a tool that can't run affects its
+    /// own calls only.
     fn run_calls(&self, calls: Vec<RequestedCall>, options: RunOptions) -> Run;
 
     /// Continues a suspended run, as [`Toolkit::resume_with`](crate::Toolkit::resume_with) does, with the current tools.
@@ -54,15 +60,16 @@ pub trait Dispatch: ToolSource {
 
 impl<T: ToolSource + ?Sized> Dispatch for T {
     fn list(&self, options: &RunOptions) -> Vec<Arc<ToolDescriptor>> {
-        self.snapshot().toolkit().iter().filter(|tool| options.sees(tool)).map(Tool::descriptor).collect()
+        let runnable = self.snapshot().runnable_with(options);
+        runnable.toolkit().iter().filter(|tool| options.sees(tool)).map(Tool::descriptor).collect()
     }
 
     fn run_calls(&self, calls: Vec<RequestedCall>, options: RunOptions) -> Run {
-        self.snapshot().toolkit().run_with(calls, options)
+        self.snapshot().toolkit().run_with(calls, options).with_each_tool_alone()
     }
 
     #[cfg(feature = "approval")]
     fn resume_calls(&self, suspended: Suspended, verdicts: Vec<ApprovalResponse>, options: RunOptions) -> Run {
-        self.snapshot().toolkit().resume_with(suspended, verdicts, options)
+        self.snapshot().toolkit().resume_with(suspended, verdicts, options).with_each_tool_alone()
     }
 }

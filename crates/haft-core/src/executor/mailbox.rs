@@ -280,6 +280,11 @@ impl Mailbox {
 }
 
 impl OccupancyGuard {
+    /// Reports whether the call has ended.
+    pub(super) fn is_closed(&self) -> bool {
+        self.mailbox.is_closed(self.index)
+    }
+
     /// Reports that the first attempt reaches the handler.
     pub(super) fn report_started(&self) {
         self.mailbox.report_started(self.index, 1);

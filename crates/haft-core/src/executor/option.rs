@@ -58,7 +58,7 @@ pub struct RunOptions {
     pub(super) scope: Option<Arc<RunScope>>,
     pub(super) decode: DecodeOptions,
     pub(super) until: Option<RunDeadline>,
-    pub(super) cancellation: Option<Cancellation>,
+    pub(super) cancellations: OptionList<Cancellation>,
     pub(super) observers: OptionList<Arc<Observer>>,
     pub(super) sink: Option<Emitter>,
     pub(super) handler_task: HandlerTask,
@@ -156,6 +156,8 @@ impl RunOptions {
     /// Adds a permit, which decides about every call: before its arguments are read, and if it wants to, about the
     /// arguments. All permits must allow a call. They are asked in the order in which they were added, one after the
     /// other, and the first denial decides. A tool is visible only if every permit sees it.
+    ///
+    /// A closure states the types of its parameters: `|tool: &Tool, call: &ToolCall, cx: &Cx| …`.
     #[must_use]
     pub fn permit(mut self, permit: impl Permit) -> Self {
         self.permits.add(Arc::new(Isolated::new(permit)));
@@ -186,12 +188,13 @@ impl RunOptions {
         self.gated(|gate| gate.lifetime = Some(lifetime))
     }
 
-    /// Sets a function that receives a record of every approval request's outcome (who decided what, when, and under
-    /// which rule) and of every call that a permit denied. A panic in it is ignored.
+    /// Adds a function that receives a record of every approval request's outcome (who decided what, when, and under
+    /// which rule) and of every call that a permit denied. A panic in it is ignored. Several of them receive each record
+    /// in the order in which they were added.
     #[must_use]
     pub fn audit(self, auditor: impl Fn(&AuditRecord) + Send + Sync + 'static) -> Self {
         let auditor = Isolated::new(auditor);
-        self.gated(|gate| gate.auditor = Some(Arc::new(move |record| auditor(record))))
+        self.gated(|gate| gate.auditors.add(Arc::new(move |record| auditor(record))))
     }
 
     /// Sets the clock by which approval requests expire, instead of the system's. While it panics, calls that require
@@ -275,10 +278,10 @@ impl RunOptions {
         self
     }
 
-    /// Cancels the run when this cancellation is triggered.
+    /// Cancels the run when this cancellation is triggered. Of several, each cancels the run.
     #[must_use]
     pub fn cancellation(mut self, cancellation: Cancellation) -> Self {
-        self.cancellation = Some(cancellation);
+        self.cancellations.add(cancellation);
         self
     }
 
@@ -389,7 +392,7 @@ impl RunOptions {
             scope: _,
             decode: _,
             until,
-            cancellation,
+            cancellations,
             observers,
             sink,
             handler_task,
@@ -404,7 +407,7 @@ impl RunOptions {
             && policies.is_empty()
             && permits.is_empty()
             && until.is_none()
-            && cancellation.is_none()
+            && cancellations.is_empty()
             && observers.is_empty()
             && sink.is_none()
             && *handler_task == HandlerTask::Inline

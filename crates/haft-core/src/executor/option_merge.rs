@@ -1,7 +1,7 @@
 //! Combining two sets of options: those of a loop or a server, and those of one conversation.
 //!
-//! Nothing that protects the first set may be lost by the second. So permits, policies, observers and auditors add up, the
-//! stricter of two limits applies, and everything else is a value that the second set replaces if it has one. Both sets
+//! Nothing that protects the first set may be lost by the second. So permits, policies, observers, auditors and
+//! cancellations add up, the stricter of two limits applies, and everything else is a value that the second set replaces if it has one. Both sets
 //! are destructured whole: an option that is added does not compile until it is decided about here.
 
 use std::sync::Arc;
@@ -9,20 +9,20 @@ use std::sync::Arc;
 use super::option::{HandlerTask, RunOptions, StartEvents, ToolPolicies};
 use super::run_deadline::RunDeadline;
 use crate::approval::Gate;
-use crate::schema::DecodeOptions;
+use crate::schema::{DecodeOptions, Limits};
 use crate::scope::RunScope;
-use crate::tool::OutputCap;
 
 impl RunOptions {
     /// Combines these options with those of a narrower scope, such as one conversation:
     ///
-    /// - permits, policies, observers and auditors add up; if either set disables the policies of the tools
+    /// - permits, policies, observers, auditors and cancellations add up; if either set disables the policies of the tools
     ///   ([`policy_instead`](Self::policy_instead)), they are disabled;
     /// - services and extensions add up, and where both have a type, that of `narrower` is used;
-    /// - of two limits the stricter applies: concurrency, timeouts, deadline, output cap, approval timeout and lifetime;
+    /// - of two limits the stricter applies: concurrency, timeouts, deadline, output cap, approval timeout and lifetime, and
+    ///   the size and depth of arguments (where they are not the default);
     /// - [`spawned`](Self::spawned) and [`started_events`](Self::started_events) apply if either set has them;
     /// - everything else is replaced where `narrower` sets it: caller, messages, approver, approval clock, memory and
-    ///   keys, decode options (if they are not the default), cancellation, sink and run id.
+    ///   keys, sink and run id, and the repairs and the treatment of duplicate keys if they are not the default.
     ///
     /// ```
     /// use std::time::Duration;
@@ -60,7 +60,7 @@ impl RunOptions {
             scope,
             decode,
             until,
-            cancellation,
+            mut cancellations,
             mut observers,
             sink,
             handler_task,
@@ -81,7 +81,7 @@ impl RunOptions {
             scope: narrower_scope,
             decode: narrower_decode,
             until: narrower_until,
-            cancellation: narrower_cancellation,
+            cancellations: narrower_cancellations,
             observers: narrower_observers,
             sink: narrower_sink,
             handler_task: narrower_handler_task,
@@ -90,12 +90,13 @@ impl RunOptions {
         } = narrower;
         policies.append(&narrower_policies);
         permits.append(&narrower_permits);
+        cancellations.append(&narrower_cancellations);
         observers.append(&narrower_observers);
         Self {
             concurrency: stricter(concurrency, narrower_concurrency, Ord::min),
             call_timeout: stricter(call_timeout, narrower_call_timeout, Ord::min),
             call_idle_timeout: stricter(call_idle_timeout, narrower_call_idle_timeout, Ord::min),
-            output_cap: stricter(output_cap, narrower_output_cap, smaller_cap),
+            output_cap: stricter(output_cap, narrower_output_cap, |cap, narrower| narrower.smaller(cap)),
             policies,
             tool_policies: match (tool_policies, narrower_tool_policies) {
                 (ToolPolicies::Applied, ToolPolicies::Applied) => ToolPolicies::Applied,
@@ -106,9 +107,9 @@ impl RunOptions {
             approval_timeout: stricter(approval_timeout, narrower_approval_timeout, Ord::min),
             gate: stricter(gate, narrower_gate, |gate, narrower| Arc::new(Gate::merge(&gate, &narrower))),
             scope: stricter(scope, narrower_scope, |scope, narrower| Arc::new(RunScope::merge(&scope, &narrower))),
-            decode: if narrower_decode == DecodeOptions::default() { decode } else { narrower_decode },
+            decode: merge_decoding(decode, narrower_decode),
             until: stricter(until, narrower_until, RunDeadline::earlier),
-            cancellation: narrower_cancellation.or(cancellation),
+            cancellations,
             observers,
             sink: narrower_sink.or(sink),
             handler_task: match (handler_task, narrower_handler_task) {
@@ -132,6 +133,28 @@ pub(crate) fn stricter<T>(one: Option<T>, other: Option<T>, both: impl FnOnce(T,
     }
 }
 
-fn smaller_cap(cap: OutputCap, narrower: OutputCap) -> OutputCap {
-    if cap.bytes < narrower.bytes { cap } else { narrower }
+/// Combines options for reading arguments. A value that is the default counts as unset.
+fn merge_decoding(wide: DecodeOptions, narrower: DecodeOptions) -> DecodeOptions {
+    let DecodeOptions { limits: Limits { max_bytes, max_depth, duplicate_keys }, repairs } = narrower;
+    let (unset, limits) = (DecodeOptions::DEFAULT, wide.limits);
+    DecodeOptions {
+        limits: Limits {
+            max_bytes: narrowed(limits.max_bytes, max_bytes, &unset.limits.max_bytes, Ord::min),
+            max_depth: narrowed(limits.max_depth, max_depth, &unset.limits.max_depth, Ord::min),
+            duplicate_keys: narrowed(limits.duplicate_keys, duplicate_keys, &unset.limits.duplicate_keys, replaced),
+        },
+        repairs: narrowed(wide.repairs, repairs, &unset.repairs, replaced),
+    }
+}
+
+fn narrowed<T: PartialEq>(wide: T, narrower: T, unset: &T, both: fn(T, T) -> T) -> T {
+    match (wide == *unset, narrower == *unset) {
+        (_, true) => wide,
+        (true, false) => narrower,
+        (false, false) => both(wide, narrower),
+    }
+}
+
+fn replaced<T>(_: T, narrower: T) -> T {
+    narrower
 }

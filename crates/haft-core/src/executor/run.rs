@@ -38,7 +38,7 @@ use crate::handler::{BoxFuture, invalid_input};
 use crate::isolation::{Isolated, wake_isolated};
 use crate::result::ToolResult;
 use crate::run_id::{LazyRunId, RunId};
-use crate::toolkit::{NotRunnable, ToolSet, Toolkit};
+use crate::toolkit::{NotRunnable, ProblemScope, ToolSet, Toolkit};
 
 /// The number of rounds per poll before the run yields to its runtime. A handler may wake itself in every round without
 /// consuming any of tokio's budget, which would otherwise end the poll.
@@ -106,9 +106,10 @@ pub struct Run {
     has_free_slot: bool,
     timer: Timer<Due>,
     deadline: Option<Instant>,
-    /// The reason that no handler can run.
+    /// The reasons that handlers can't run.
     problems: Option<Arc<NotRunnable>>,
-    /// Completes when the cancellation of the options is triggered. Holds the waker of the task.
+    problem_scope: ProblemScope,
+    /// Completes when a cancellation of the options is triggered. Holds the waker of the task.
     cancelled: Option<Isolated<BoxFuture<()>>>,
     is_cancelled: bool,
     /// Set when a call was ended by a timeout or a cancellation.
@@ -176,6 +177,7 @@ impl Run {
             timer: Timer::new(),
             deadline: None,
             problems: None,
+            problem_scope: ProblemScope::WholeToolkit,
             cancelled: None,
             is_cancelled: false,
             was_cut_short: false,
@@ -183,6 +185,12 @@ impl Run {
             suspending: Suspending::Allowed,
             approvals: None,
         }
+    }
+
+    /// Lets the calls run whose own tools can be run, whatever the others lack.
+    pub(super) fn with_each_tool_alone(mut self) -> Self {
+        self.problem_scope = ProblemScope::EachTool;
+        self
     }
 
     /// Cancels the run: every unfinished call is answered with `cancelled` at the next poll, and the stream continues
@@ -215,8 +223,9 @@ impl Run {
         &self.calls
     }
 
-    /// Reads and checks the arguments of a call with the run's options, including a person's edit if there was one. A
-    /// loop reads a signal or an interaction that the run surfaced with this method.
+    /// Reads and checks the arguments of a call with the run's options, including a person's edit if there was one, and
+    /// before the tool [refines](crate::ToolBuilder::refine) them. A loop reads a signal or an interaction that the run
+    /// surfaced with this method.
     ///
     /// # Panics
     ///
@@ -299,7 +308,7 @@ impl Run {
 
     /// Reports whether the run was cancelled.
     pub(super) fn was_cancelled(&self) -> bool {
-        self.is_cancelled || self.options.cancellation.as_ref().is_some_and(Cancellation::is_cancelled)
+        self.is_cancelled || self.options.cancellations.as_slice().iter().any(Cancellation::is_cancelled)
     }
 
     /// Applies timeouts and cancellation without returning events. Ready with the result of the first call that they

@@ -17,7 +17,7 @@ use super::option::StartEvents;
 use crate::ambient::Ambient;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::handler::{OPAQUE_MESSAGE, Prepared, Running, broken};
+use crate::handler::{OPAQUE_MESSAGE, Prepared, Running, broken, cancelled};
 use crate::isolation::drop_isolated;
 use crate::result::Outcome;
 use crate::tool::Tool;
@@ -56,6 +56,12 @@ pub(super) fn spawn(
         let guard = occupy;
         if let Some(polled) = polled {
             polled.begin();
+            // Whoever ends the call first closes it and then reads the flag, so the check comes after the flag is set: a
+            // call that was reported as not started must not start.
+            if guard.is_closed() {
+                drop_isolated(running);
+                return cancelled().into();
+            }
             if start_events == StartEvents::Emitted {
                 guard.report_started();
             }
@@ -79,5 +85,40 @@ impl Running for SpawnedHandler {
 impl Drop for SpawnedHandler {
     fn drop(&mut self) {
         self.0.abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+    use crate::executor::mailbox::Mailbox;
+    use crate::executor::span::CallSpan;
+    use crate::handler::OwnedRunning;
+    use crate::json_text::JsonText;
+
+    /// A result that reports that a call has not started must stay true, also if the task reaches the handler only then.
+    #[tokio::test]
+    async fn a_task_does_not_start_the_handler_of_a_call_that_has_ended() {
+        for has_ended in [false, true] {
+            let has_run = Arc::new(AtomicBool::new(false));
+            let running = Arc::clone(&has_run);
+            let handler = async move {
+                running.store(true, Ordering::SeqCst);
+                Outcome::Ok(JsonText::null().into())
+            };
+            let prepared = Prepared { running: Box::pin(OwnedRunning(Box::pin(handler))), meta: None };
+            let tool = Tool::new("t").handler(|(), _cx| async {}).unwrap();
+            let mailbox = Mailbox::new(1);
+            let span = CallSpan::none().to_span();
+            let spawned = spawn(prepared, tool.clone(), mailbox.occupy(0), span, StartEvents::Emitted).unwrap();
+            if has_ended {
+                mailbox.close(0);
+            }
+            let outcome = run_isolated(spawned.running, tool, CallSpan::none().to_span()).await;
+            assert_eq!(has_run.load(Ordering::SeqCst), !has_ended);
+            assert_eq!(matches!(outcome, Outcome::Ok(_)), !has_ended);
+        }
     }
 }

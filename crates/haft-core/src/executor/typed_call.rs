@@ -129,7 +129,7 @@ impl Toolkit {
     {
         let tool = found.map_err(CallError::Ambiguous)?;
         let written = match tool {
-            Some(tool) => match isolated(|| tool.parameters().encode(params)) {
+            Some(tool) => match isolated(|| tool.parameters().encode_params(params)) {
                 Ok(written) => written.map_err(|issues| CallError::Fault(invalid_input(issues)))?,
                 Err(panicked) => return Err(CallError::Fault(ToolFailure::from(panicked).not_started())),
             },

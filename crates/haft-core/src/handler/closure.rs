@@ -19,10 +19,9 @@ use crate::cancellation::{CancelOnDrop, Cancellation};
 use crate::cx::Cx;
 use crate::executor::{CallHandle, IsolatedSpan, MissingRuntime, PollRight};
 use crate::failure::ToolFailure;
-use crate::failure_kind::FailureKind;
 use crate::handler::{
     BoxRunning, Deferred, Handler, HandlerError, OwnedRunning, Prepared, PreparedMeta, Returned, ReturnedNow, Running,
-    STREAM, StartFlag, TypeInfo, broken, encode, encode_success, rejected,
+    STREAM, StartFlag, TypeInfo, broken, cancelled, encode, encode_success, ended, rejected,
 };
 use crate::isolation::Isolated;
 use crate::issue::Issues;
@@ -132,11 +131,11 @@ where
     fn deferred(tool: &Tool, arguments: &str, options: &DecodeOptions) -> Result<Decoded<Deferred>, Issues> {
         tool.parameters().decode_then(arguments, options, |params: P| -> Deferred {
             let tool = tool.clone();
-            Box::new(move |cx, start_flag: Arc<StartFlag>| {
-                start_flag.begin();
-                cx.report_started();
-                Self::running(params, cx, &tool)
-            })
+            Box::new(
+                move |cx, start_flag: Arc<StartFlag>| {
+                    if start_flag.begin_unless_ended(&cx) { Self::running(params, cx, &tool) } else { ended() }
+                },
+            )
         })
     }
 
@@ -191,8 +190,8 @@ where
                 Err(HandlerError::opaque(MissingRuntime("blocking handlers"))),
             );
         };
-        let cancel_on_drop = CancelOnDrop::new(cx.cancellation().map(Cancellation::child).unwrap_or_default());
-        let inside = cx.clone().with_cancellation(cancel_on_drop.cancellation().clone());
+        let cancel_on_drop = CancelOnDrop::new(Cancellation::new());
+        let inside = cx.clone().with_further_cancellation(cancel_on_drop.cancellation().clone());
         let (run, ambient) = (Arc::clone(run), Ambient::current());
         let (occupy, span) = (cx.call_handle().map(CallHandle::occupy), IsolatedSpan::current());
         let mut thread = AbortOnDrop(runtime.spawn_blocking(move || {
@@ -213,7 +212,7 @@ where
         }));
         let outcome = match (&mut thread.0).await {
             Ok(Some(outcome)) => outcome,
-            Ok(None) => return ToolFailure::new(FailureKind::Cancelled, "").not_started().into(),
+            Ok(None) => return cancelled().into(),
             // A panic is passed on to the executor, as that of an asynchronous handler is.
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
             Err(error) => Err(HandlerError::opaque(error)),

@@ -22,8 +22,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use super::{
-    BoxFuture, BoxRunning, Deferred, Handler, Prepared, PreparedMeta, Running, StartFlag, TypeInfo, checked_failure,
-    failed_output, output_fault, rejected,
+    BoxFuture, BoxRunning, Deferred, Handler, Prepared, PreparedMeta, Running, StartFlag, TypeInfo, cancelled,
+    checked_failure, failed_output, output_fault, rejected,
 };
 use crate::call::ToolCall;
 use crate::cx::Cx;
@@ -69,9 +69,42 @@ impl ForwardCx {
     /// Reports that nothing was sent yet: a call that ends here, because it is cancelled or times out, has not started.
     ///
     /// It has no effect after [`mark_sending`](Self::mark_sending): what may have been sent stays in doubt until the
-    /// handler returns.
+    /// handler returns, or the other side reports that it [waits](Self::mark_waiting).
     pub fn mark_unsent(&self) {
         self.attempt.mark_unsent();
+    }
+
+    /// Reports that the other side has received the call and waits, for an approval for example: it will not start before
+    /// something else is sent. A call that ends here has not started.
+    ///
+    /// Call [`mark_sending`](Self::mark_sending) again before anything is sent that lets the call start. This has no effect
+    /// before the first one.
+    ///
+    /// ```
+    /// use haft_core::{FailureKind, ForwardCx, ToolCall, ToolFailure, ToolOutput};
+    /// # async fn send(_: String) -> Reply { Reply::Done }
+    /// # async fn ask() -> String { String::new() }
+    ///
+    /// enum Reply {
+    ///     ApprovalRequested,
+    ///     Done,
+    /// }
+    ///
+    /// async fn forward(call: ToolCall, cx: ForwardCx) -> Result<ToolOutput, ToolFailure> {
+    ///     cx.mark_unsent();
+    ///     cx.mark_sending()?;
+    ///     let mut reply = send(call.arguments).await;
+    ///     while let Reply::ApprovalRequested = reply {
+    ///         cx.mark_waiting();
+    ///         let verdict = ask().await;
+    ///         cx.mark_sending()?;
+    ///         reply = send(verdict).await;
+    ///     }
+    ///     Ok(ToolOutput::from("done"))
+    /// }
+    /// ```
+    pub fn mark_waiting(&self) {
+        self.attempt.mark_waiting();
     }
 
     /// Reports that the call is sent next: from here on it counts as started until the handler returns.
@@ -294,7 +327,7 @@ enum AttemptState {
     New,
     /// The function was called and has reported nothing. In doubt.
     Unreported,
-    /// The function has reported that nothing was sent.
+    /// The function has reported that nothing was sent, or that the other side waits.
     Unsent,
     /// The function has reported that it sends the call. In doubt.
     Sending,
@@ -318,12 +351,13 @@ impl AttemptState {
 impl Attempt {
     /// Begins the attempt. Returns false if the call was cancelled before.
     fn begin(&self, cx: &Cx) -> bool {
-        self.change(AttemptState::Unreported);
+        let mut state = self.lock();
+        self.replace(&mut state, AttemptState::Unreported);
         // Whoever ends a call first closes it and then reads the flag. If the flag was not set by then, the function must
         // not run, so the check comes after the change; the same holds for `mark_sending`.
         let may_run = !cx.is_cancelled();
         if !may_run {
-            self.end(Started::No);
+            self.replace(&mut state, AttemptState::Ended);
         }
         may_run
     }
@@ -335,45 +369,49 @@ impl Attempt {
         }
     }
 
+    fn mark_waiting(&self) {
+        let mut state = self.lock();
+        if *state == AttemptState::Sending {
+            self.replace(&mut state, AttemptState::Unsent);
+        }
+    }
+
     /// Returns false if the call must not be sent.
     fn mark_sending(&self, cx: &Cx) -> bool {
+        // The lock is held to the end: of two clones that report at once, neither may undo what the other has reported.
         let mut state = self.lock();
         let before = *state;
         if matches!(before, AttemptState::New | AttemptState::Ended) {
             return false;
         }
         self.replace(&mut state, AttemptState::Sending);
-        drop(state);
         let may_send = !cx.is_cancelled();
         if !may_send {
-            self.change(before);
+            self.replace(&mut state, before);
         }
         may_send
     }
 
     /// Ends the attempt, once.
     fn end(&self, started: Started) {
-        let mut state = self.lock();
-        if *state == AttemptState::Ended {
-            return;
-        }
-        if started == Started::Yes {
-            self.start_flag.begin();
-        }
-        self.replace(&mut state, AttemptState::Ended);
+        self.end_as(|_| started);
     }
 
     /// Ends an attempt whose function will not return: one that is in doubt has started.
     fn abandon(&self) {
-        let is_in_doubt = self.lock().is_in_doubt();
-        self.end(if is_in_doubt { Started::Yes } else { Started::No });
+        self.end_as(|state| if state.is_in_doubt() { Started::Yes } else { Started::No });
     }
 
-    fn change(&self, next: AttemptState) {
+    /// Ends the attempt as its last state determines, in one step: a clone of the context may report at the same time.
+    fn end_as(&self, started: impl FnOnce(AttemptState) -> Started) {
         let mut state = self.lock();
-        if *state != AttemptState::Ended {
-            self.replace(&mut state, next);
+        if *state == AttemptState::Ended {
+            return;
         }
+        if started(*state) == Started::Yes {
+            self.start_flag.begin();
+        }
+        self.replace(&mut state, AttemptState::Ended);
     }
 
     /// Replaces the state, and counts the attempt in the start flag while it is in doubt.
@@ -389,8 +427,4 @@ impl Attempt {
     fn lock(&self) -> MutexGuard<'_, AttemptState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn cancelled() -> ToolFailure {
-    ToolFailure::new(FailureKind::Cancelled, "").not_started()
 }

@@ -192,9 +192,9 @@ pub trait Handle: ToolType {
 #[diagnostic::on_unimplemented(
     message = "the tool `{Self}` has no handler of its own",
     label = "nothing runs the calls of this tool",
-    note = "put `#[tool]` on the function that runs it, or implement `Handle` and give a value: `toolkit![{Self} = value]`, or \
-            `#[handler]` on its variant of an enum of calls",
-    note = "a tool of a provider that has settings takes them as a value: `toolkit![{Self} {{ … }}]`"
+    note = "put `#[tool]` on the function that runs it, or implement `Handle` and give a value: `toolkit![{Self} = value]`",
+    note = "a tool of a provider that has settings takes them as a value: `toolkit![{Self} {{ … }}]`",
+    note = "in an enum of calls, mark the variant of a tool that a value creates `#[value]`, and give the value to `toolkit`"
 )]
 pub trait StaticTool: ToolType {
     /// Creates the tool.
@@ -232,7 +232,7 @@ pub trait StaticTool: ToolType {
 #[diagnostic::on_unimplemented(
     message = "no value of `{Self}` is a tool",
     label = "this value is not a tool",
-    note = "implement `Handle` for `{Self}`, so that its values handle calls"
+    note = "implement `Handle` for `{Self}`, so that its values handle calls; a tool that its type alone creates takes no value"
 )]
 pub trait IntoTool: ToolType {
     /// Creates the tool.

@@ -9,10 +9,11 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::arguments::Arguments;
-use crate::call::CallId;
+use crate::call::{CallId, ToolCall};
 use crate::canonical::canonical_text;
 use crate::cx::Cx;
 use crate::emit::Emitted;
+use crate::executor::CallHandle;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{BoxRunning, Deferred, StartFlag, broken, encode_success, invalid_input};
@@ -59,6 +60,15 @@ impl Request {
         &self.tool
     }
 
+    /// Returns the call as it was requested, if its handler [forwards](Tool::with_forward) it and so sees all of it: its
+    /// metadata and the data of its provider. The handlers of other tools see neither. The arguments that are forwarded
+    /// are those of this request.
+    #[must_use]
+    pub fn forwarded_call(&self) -> Option<&ToolCall> {
+        self.tool.handler().filter(|handler| handler.needs_run())?;
+        self.cx.call_handle().map(CallHandle::call)
+    }
+
     /// Returns the number of this attempt, counted from one.
     #[must_use]
     pub fn attempt(&self) -> u32 {
@@ -71,7 +81,8 @@ impl Request {
         self.cx.deadline()
     }
 
-    /// Returns the argument text, as the model wrote it or as a middleware changed it.
+    /// Returns the argument text, as the model or a person wrote it, as the tool [refined](crate::ToolBuilder::refine) it,
+    /// or as a middleware changed it.
     #[must_use]
     pub fn raw_arguments(&self) -> &str {
         &self.arguments

@@ -30,6 +30,11 @@ pub trait Transcode: fmt::Debug + Send + Sync {
 /// The conversion that belongs to one rendered schema. The default changes nothing and takes no memory; clones share the
 /// conversion.
 ///
+/// Whoever sends the rendering to a provider keeps its codec, by the name of the tool. It [decodes](Codec::decode) the
+/// arguments of each call before it creates the [`ToolCall`](crate::ToolCall); arguments that can't be decoded are
+/// answered with the error, whose text is written for the model. It [encodes](Codec::encode) the arguments of earlier calls when
+/// it sends the history, so that the model sees them in the shape that it wrote.
+///
 /// ```
 /// use std::borrow::Cow;
 ///

@@ -5,6 +5,8 @@ use std::future::poll_fn;
 use std::sync::{Mutex, PoisonError};
 use std::task::Poll;
 
+use tokio::task::yield_now;
+
 use super::cache::SnapshotCache;
 use super::{Changed, Snapshot, SourceFault, ToolSource};
 use crate::toolkit::{ComposeError, Toolkit};
@@ -65,6 +67,12 @@ impl<A: ToolSource, B: ToolSource> Merged<A, B> {
         pair
     }
 
+    /// Returns the generations of the newest snapshots, and keeps no tools.
+    fn generations(&self) -> (u64, u64) {
+        let (first, second) = self.newest();
+        (first.generation, second.generation)
+    }
+
     fn combine(&self, first: Snapshot, second: Snapshot, generation: u64) -> Snapshot {
         let faults: Vec<_> = [&first, &second].into_iter().flat_map(Snapshot::faults).cloned().collect();
         let (kits, left_out) = match self.on_collision {
@@ -102,17 +110,20 @@ impl<A: ToolSource, B: ToolSource> ToolSource for Merged<A, B> {
 
     fn changed(&self, after: u64) -> Changed<'_> {
         Box::pin(async move {
-            loop {
-                let (first, second) = (self.first.snapshot().generation, self.second.snapshot().generation);
-                if first.saturating_add(second) > after {
-                    return;
-                }
-                let (mut first, mut second) = (self.first.changed(first), self.second.changed(second));
+            let is_after = |(first, second): (u64, u64)| first.saturating_add(second) > after;
+            let mut generations = self.generations();
+            while !is_after(generations) {
+                let (mut first, mut second) = (self.first.changed(generations.0), self.second.changed(generations.1));
                 poll_fn(|task| {
                     let is_changed = first.as_mut().poll(task).is_ready() || second.as_mut().poll(task).is_ready();
                     if is_changed { Poll::Ready(()) } else { Poll::Pending }
                 })
                 .await;
+                generations = self.generations();
+                if !is_after(generations) {
+                    // A source that reports changes and has none must not keep the thread.
+                    yield_now().await;
+                }
             }
         })
     }

@@ -14,7 +14,8 @@ use crate::toolkit::{Toolkit, ToolkitError};
 /// A toolkit that can be changed while it is used. Clones share it.
 ///
 /// Every change replaces the toolkit as a whole and raises the generation by one, unless nothing changed. Runs and turns
-/// that have begun keep the toolkit that they began with. Concurrent changes are all applied, one after the other.
+/// that have begun keep the toolkit that they began with. Concurrent changes are all applied, one after the other. A
+/// change costs time in proportion to the number of tools, so add many of them with one [`update`](Self::update).
 ///
 /// Middleware that was added to a toolkit is not around tools that are added later; [`wrapped`](ToolSource::wrapped) is.
 ///
@@ -47,7 +48,8 @@ impl SharedToolkit {
         Self(Arc::new(watch::Sender::new(Snapshot::new(kit, 0))))
     }
 
-    /// Adds a tool. A name that is already used is an error.
+    /// Adds a tool. A name that is already used is an error. A tool that lacks a service or a handler is added and does
+    /// not affect the others; [`Snapshot::runnable_with`] reports it.
     pub fn add(&self, tool: Tool) -> Result<(), ToolkitError> {
         self.update(move |kit| kit.with(tool.clone())).map(drop)
     }
@@ -80,7 +82,7 @@ impl SharedToolkit {
     /// Changes any number of tools in one step, and returns the snapshot that has them. An error changes nothing.
     ///
     /// The function is called without a lock, so it may use this source. If the tools change meanwhile, it is called
-    /// again with the current ones.
+    /// again with the current ones; so it must not change this source itself each time.
     ///
     /// ```
     /// use haft_core::{SharedToolkit, Tool, ToolSource};

@@ -94,7 +94,8 @@ pub struct Readonly(pub bool);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Destructive(pub bool);
 
-/// A hint that a second call with the same arguments has no further effect. Unset counts as `false`.
+/// A hint that a second call with the same arguments has no further effect. Unset counts as `false`, except that a call
+/// of a [readonly](Readonly) tool may be repeated unless this is stated to be `false`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Idempotent(pub bool);
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::schema::tree;
 use crate::tagged::{self, ReadVariant, TaggedEnum};
 use crate::tool::stored_descriptor::StoredDescriptor;
-use crate::tool::{Annotations, DescribedAnnotation, Icon, ProviderOptions, SchemaJson, ToolId};
+use crate::tool::{Annotations, DescribedAnnotation, Icon, Idempotent, ProviderOptions, SchemaJson, ToolId};
 
 /// The public description of one tool.
 ///
@@ -97,8 +97,8 @@ pub enum DescriptorKind {
 
 /// Hints about the behaviour of a tool, named as in MCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-#[allow(clippy::struct_excessive_bools, reason = "four independent hints that wires send as four booleans")]
+#[serde(from = "StoredHints")]
+#[allow(clippy::struct_excessive_bools, reason = "independent hints that wires send as booleans")]
 #[non_exhaustive]
 pub struct Hints {
     /// The tool only reads.
@@ -109,6 +109,22 @@ pub struct Hints {
     pub idempotent: bool,
     /// The tool reaches outside systems.
     pub open_world: bool,
+    /// The tool only reads, and nothing is stated about its idempotence, so that calls of it may be repeated. A readonly
+    /// tool for which `idempotent` is stated to be false must not be.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub idempotence_unset: bool,
+}
+
+/// Hints as they are read: an absent one has its default, and an absent `idempotent` is unset.
+#[derive(Deserialize)]
+#[serde(default)]
+#[allow(clippy::struct_excessive_bools, reason = "the stored form of the hints")]
+struct StoredHints {
+    readonly: bool,
+    destructive: bool,
+    idempotent: Option<bool>,
+    open_world: bool,
+    idempotence_unset: bool,
 }
 
 impl ToolDescriptor {
@@ -189,6 +205,7 @@ impl ToolDescriptor {
             destructive: annotations.destructive(),
             idempotent: annotations.idempotent(),
             open_world: annotations.open_world(),
+            idempotence_unset: annotations.readonly() && annotations.get::<Idempotent>().is_none(),
         };
         self
     }
@@ -241,7 +258,23 @@ impl fmt::Debug for ToolDescriptor {
 /// The hints of a tool without annotations.
 impl Default for Hints {
     fn default() -> Self {
-        Self { readonly: false, destructive: true, idempotent: false, open_world: true }
+        Self { readonly: false, destructive: true, idempotent: false, open_world: true, idempotence_unset: false }
+    }
+}
+
+impl Default for StoredHints {
+    fn default() -> Self {
+        let Hints { readonly, destructive, idempotent: _, open_world, idempotence_unset } = Hints::default();
+        Self { readonly, destructive, idempotent: None, open_world, idempotence_unset }
+    }
+}
+
+impl From<StoredHints> for Hints {
+    fn from(stored: StoredHints) -> Self {
+        let StoredHints { readonly, destructive, idempotent, open_world, idempotence_unset } = stored;
+        let is_unset = idempotent.is_none() || (idempotence_unset && idempotent == Some(false));
+        let idempotence_unset = readonly && is_unset;
+        Self { readonly, destructive, idempotent: idempotent.unwrap_or_default(), open_world, idempotence_unset }
     }
 }
 

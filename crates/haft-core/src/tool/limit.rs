@@ -20,7 +20,8 @@ use std::time::Duration;
 #[non_exhaustive]
 pub struct ExecutionLimits {
     /// The maximum duration of a call from the moment it holds a slot. Waiting for a permit, an approval or the slot
-    /// does not count. Everything that middleware does counts: waiting, pauses, every attempt.
+    /// does not count. Everything that middleware does counts: waiting, pauses, every attempt. Before that, the same
+    /// time is the maximum of [refining](crate::ToolBuilder::refine) the arguments.
     pub timeout: Option<Duration>,
     /// The maximum time without output, from the moment the call holds a slot. Every event that the call emits and
     /// every value of its stream restarts the timeout.
@@ -187,9 +188,14 @@ impl OutputCap {
         match (tool, run) {
             (None, None) => Self::DEFAULT,
             (Some(cap), None) | (None, Some(cap)) => cap,
-            (Some(tool), Some(run)) if run.bytes < tool.bytes => run,
-            (Some(tool), Some(_)) => tool,
+            (Some(tool), Some(run)) => tool.smaller(run),
         }
+    }
+
+    /// Returns the smaller of two caps, and this one of equal ones.
+    #[inline]
+    pub(crate) fn smaller(self, other: Self) -> Self {
+        if other.bytes < self.bytes { other } else { self }
     }
 
     const DEFAULT: Self = Self {

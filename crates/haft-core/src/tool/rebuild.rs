@@ -101,11 +101,14 @@ impl Tool {
 
 /// Returns the annotations of these hints. A hint with its default value is left unset.
 fn hint_annotations(hints: Hints) -> Annotations {
-    let (unset, Hints { readonly, destructive, idempotent, open_world }) = (Hints::default(), hints);
+    let Hints { readonly, destructive, idempotent, open_world, idempotence_unset } = hints;
+    let unset = Hints::default();
     let mut annotations = Annotations::new();
     annotations = add(annotations, (readonly != unset.readonly).then_some(Readonly(readonly)));
     annotations = add(annotations, (destructive != unset.destructive).then_some(Destructive(destructive)));
-    annotations = add(annotations, (idempotent != unset.idempotent).then_some(Idempotent(idempotent)));
+    // For a tool that only reads, a stated `false` forbids to repeat calls.
+    let is_stated = idempotent != unset.idempotent || (readonly && !idempotence_unset);
+    annotations = add(annotations, is_stated.then_some(Idempotent(idempotent)));
     add(annotations, (open_world != unset.open_world).then_some(OpenWorld(open_world)))
 }
 

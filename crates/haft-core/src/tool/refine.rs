@@ -116,7 +116,7 @@ impl Refine {
             let (refined, tool) = (refine(value, cx), tool.clone());
             let encoded = async move {
                 let refined = refined.await.map_err(|error| error.into().into_failure())?;
-                tool.parameters().encode(&refined).map_err(|issues| invalid_refined(&tool, issues))
+                tool.parameters().encode_params(&refined).map_err(|issues| invalid_refined(&tool, issues))
             };
             Ok(Decoded { value: Box::pin(encoded), repairs })
         }))

@@ -151,7 +151,8 @@ impl<S> DynamicTools<S> {
     /// let kit: Toolkit = Toolkit::dynamic([Tool::dynamic("read").define()?]).forward(
     ///     |tool: Tool, call: ToolCall, _cx: ForwardCx| async move {
     ///         if call.metadata.contains_key("offline") {
-    ///             return Err(ToolFailure::new(FailureKind::ExecutionError, "the server is down").not_started());
+    ///             let down = ToolFailure::new(FailureKind::ExecutionError, "the server is down");
+    ///             return Err(down.not_started().retryable());
     ///         }
     ///         let request = format!("{} {} {}", call.call_id, tool.name(), call.arguments);
     ///         Ok(ToolOutput::content_only(vec![ContentPart::text(request)]).with_metadata("server", "eu-1"))

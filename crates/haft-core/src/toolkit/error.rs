@@ -1,5 +1,6 @@
 //! Errors of building and running a toolkit.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use crate::service::{Dependency, ServiceSource};
@@ -28,7 +29,7 @@ pub enum ToolkitFault {
     Definition(#[from] DefinitionError),
 }
 
-/// A toolkit that can't be run, with all reasons.
+/// Tools that can't be run, with all reasons.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct NotRunnable {
@@ -66,6 +67,36 @@ impl NotRunnable {
     pub(crate) fn is_empty(&self) -> bool {
         self.missing_handlers.is_empty() && self.missing_services.is_empty() && self.faults.is_empty()
     }
+
+    /// Returns the problems of the tool with this name, if it has any.
+    pub(crate) fn of_tool(&self, name: &str) -> Option<Self> {
+        self.by_tool().remove(name)
+    }
+
+    /// Returns the problems of each tool, by its name.
+    pub(crate) fn by_tool(&self) -> HashMap<&str, Self> {
+        let mut by_tool: HashMap<&str, Self> = HashMap::new();
+        for tool in &self.missing_handlers {
+            by_tool.entry(tool).or_default().missing_handlers.push(tool.clone());
+        }
+        for missing in &self.missing_services {
+            by_tool.entry(&missing.tool).or_default().missing_services.push(missing.clone());
+        }
+        for fault in &self.faults {
+            by_tool.entry(fault.tool()).or_default().faults.push(fault.clone());
+        }
+        by_tool
+    }
+}
+
+impl ToolkitFault {
+    /// Returns the name of the tool. A name that two tools have belongs to neither.
+    fn tool(&self) -> &str {
+        match self {
+            Self::DuplicateName { name } => name,
+            Self::Definition(error) => &error.tool,
+        }
+    }
 }
 
 impl MissingToolService {
@@ -96,7 +127,6 @@ impl fmt::Display for NotRunnable {
                 .map(|tool| format!("`{tool}` has no handler: attach one, for example with `with_handler`")),
         );
         reasons.extend(self.missing_services.iter().map(ToString::to_string));
-        f.write_str("the toolkit can't be run: ")?;
         write_joined(f, &reasons)
     }
 }

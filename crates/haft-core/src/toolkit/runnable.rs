@@ -1,8 +1,9 @@
 //! The check that a toolkit can be run.
 //!
 //! A toolkit that lacks a handler or a service runs nothing. This is a mistake of the application, and it must be
-//! reported by the first call, not by the one that happens to need the missing part. The check visits every tool, so
-//! its result is cached with the set and computed again only if a run brings additional services.
+//! reported by the first call, not by the one that happens to need the missing part. The tools of a live source come
+//! from several parties, so there one that lacks something must not stop the others: [`ProblemScope`]. The check visits
+//! every tool, so its result is cached with the set and computed again only if a run brings additional services.
 
 use std::sync::{Arc, OnceLock};
 
@@ -22,12 +23,22 @@ pub(super) struct RunnableProblems {
     lacking: Arc<[Dependency]>,
 }
 
+/// The calls that the problems of a toolkit end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProblemScope {
+    /// Every call: the application built the toolkit and must correct it.
+    WholeToolkit,
+    /// The calls of the tools that have a problem.
+    EachTool,
+}
+
 /// Checking a toolkit.
 impl Toolkit {
     /// Checks that calls can be run. The error lists all tools that require a handler and have none, all missing
     /// services, and all invalid definitions. While there is one, every call of a tool ends with `execution_error` and
     /// no handler runs; services that are passed to a run are taken into account there. Services that each run must
-    /// provide are not checked here, but by [`ensure_runnable_with`](Self::ensure_runnable_with).
+    /// provide are not checked here, but by [`ensure_runnable_with`](Self::ensure_runnable_with). On a live source, only
+    /// the tools that lack something are affected: see [`Snapshot::runnable_with`](crate::Snapshot::runnable_with).
     ///
     /// ```
     /// use haft_core::{Tool, Toolkit};
@@ -66,6 +77,27 @@ impl Toolkit {
             None => Ok(()),
             Some(problems) => Err(NotRunnable::clone(&problems)),
         }
+    }
+
+    /// Returns the tools that can be run with these options, and the problems of each of the others, by name. `None` if
+    /// every tool can be run.
+    pub(crate) fn split_runnable(&self, options: &RunOptions) -> Option<(Self, Vec<(String, NotRunnable)>)> {
+        let problems = self.set.problems(options.scope())?;
+        let mut by_tool = problems.by_tool();
+        let mut kit = self.clone();
+        kit.set_mut().faults.clear();
+        let mut left_out = Vec::new();
+        let kit = kit.filter(|tool| {
+            let problems = by_tool.remove_entry(tool.name());
+            let is_runnable = problems.is_none();
+            left_out.extend(problems.map(|(name, problems)| (name.to_owned(), problems)));
+            is_runnable
+        });
+        // Tools that are invalid are not part of the set.
+        let mut absent: Vec<_> = by_tool.into_iter().map(|(name, problems)| (name.to_owned(), problems)).collect();
+        absent.sort_unstable_by(|(name, _), (other, _)| name.cmp(other));
+        left_out.append(&mut absent);
+        Some((kit, left_out))
     }
 }
 

@@ -3,7 +3,7 @@
 //! A bound on the tool itself would be checked where the enum is defined. These are bounds on the state, a type parameter
 //! of `toolkit`, so an enum whose tools have no handlers compiles as long as it only reads calls.
 
-use crate::handler::{Handle, StaticTool};
+use crate::handler::{IntoTool, StaticTool};
 use crate::toolkit::{Serves, Toolkit};
 
 /// A state with which a toolkit can include the tool `T`, which has a handler of its own.
@@ -24,7 +24,7 @@ impl<S: Serves<T>, T: StaticTool> OffersTool<T> for S {
     }
 }
 
-/// A state with which a toolkit can include the tool `T`, whose calls a value handles.
+/// A state with which a toolkit can include the tool `T`, which a value creates.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not provide every service that the tool `{T}` needs",
     label = "the tool `{T}` can't be run with this state",
@@ -36,7 +36,7 @@ pub trait OffersValue<T>: Sized {
     fn add(kit: Toolkit<Self>, value: T) -> Toolkit<Self>;
 }
 
-impl<S: Serves<T>, T: Handle> OffersValue<T> for S {
+impl<S: Serves<T>, T: IntoTool> OffersValue<T> for S {
     fn add(kit: Toolkit<Self>, value: T) -> Toolkit<Self> {
         kit.tool_from(value)
     }

@@ -95,6 +95,22 @@ async fn a_verdict_that_does_not_count_is_recorded_with_its_sender() {
     assert!(reason.contains("other arguments or another definition"), "{reason}");
 }
 
+/// Nothing here has checked the call that a provider executes, but its verdicts are recorded like all others.
+#[test]
+fn a_verdict_for_a_provider_is_recorded_with_its_outcome_and_the_reason_of_a_rejection() {
+    let book = Book::default();
+    let options = book.open();
+    let request = ApprovalRequest::new("q1", &ToolCall::new("mcp_1", "delete_page", "{}"));
+    options.accept_remote_verdict(&request, &bob(request.approve())).unwrap();
+    options.accept_remote_verdict(&request, &bob(request.deny("still used"))).unwrap();
+    options.accept_remote_verdict(&request, &bob(request.edit(json!({})))).unwrap_err();
+    let records = book.records();
+    let read: Vec<_> = records.iter().map(|record| (record.outcome.as_str(), record.reason.as_deref())).collect();
+    let rejected = "the provider executes the call, so the verdict must be `approved` or `denied`, not `edited`";
+    assert_eq!(read, [("approved", None), ("denied", Some("still used")), ("rejected", Some(rejected))]);
+    assert!(records.iter().all(|record| record.who.as_deref() == Some("bob") && record.caller.is_some()));
+}
+
 #[tokio::test]
 async fn an_unanswered_request_is_recorded() {
     type Answer = fn() -> Result<ApprovalAnswer, &'static str>;

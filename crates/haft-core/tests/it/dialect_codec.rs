@@ -204,6 +204,22 @@ fn renamed_members_never_collide() {
     assert_eq!(shape_error(renamed.encode(r#"{"a_b":1}"#)).0, "/a_b");
 }
 
+/// The model may write a member by the tool's own name, but then it is still that member.
+#[test]
+fn a_member_under_its_own_name_is_changed_as_that_member() {
+    let codec = codec(|reshape, root| {
+        let (pairs, wrapped) = (reshape.add(), reshape.add());
+        reshape.send_as_pairs(pairs);
+        reshape.send_wrapped(wrapped, "v");
+        reshape.member(root, ReshapeMember::new("tags").sent_as("tag_list").absent_as_null().reshaped(pairs));
+        reshape.other_members(root, wrapped);
+    });
+    let decoded = codec.decode(r#"{"tags":[{"key":"a","value":1}],"other":{"v":2}}"#).unwrap();
+    assert_eq!(decoded, r#"{"tags":{"a":1},"other":2}"#);
+    assert_eq!(codec.decode(r#"{"tags":{"v":{}}}"#).unwrap(), r#"{"tags":{"v":{}}}"#);
+    assert_eq!(codec.decode(r#"{"tags":null}"#).unwrap(), "{}");
+}
+
 #[test]
 fn two_members_may_swap_their_names() {
     let swapped = codec(|reshape, root| {
@@ -257,6 +273,34 @@ fn text_that_is_not_unambiguous_json_is_an_error() {
             assert!(error.to_string().contains(problem), "{problem}: {error}");
         }
     }
+}
+
+/// Escapes that no string can hold, integers of any size, and the deepest text that is read.
+#[test]
+fn hostile_text_is_converted_exactly_or_rejected() {
+    let tree = codec(|reshape, root| {
+        reshape.send_as_pairs(root);
+        reshape.other_members(root, root);
+    });
+    for lone in [r"\ud800", r"\udc00", r"\ud800\u0041", r"\udbff\udbff"] {
+        for text in [format!(r#"{{"{lone}":1,"":2}}"#), format!(r#"{{"a":"{lone}"}}"#), format!(r#"["{lone}"]"#)] {
+            let error = tree.encode(&text).unwrap_err();
+            assert!(matches!(error, CodecError::Text(_)), "{text}: {error}");
+        }
+    }
+    for exact in ["9".repeat(300), format!("-0.{}1", "0".repeat(10_000)), r#""\ud83d\ude00\u0000\/""#.to_owned()] {
+        let text = format!(r#"{{"\u0061":{exact}}}"#);
+        let sent = tree.encode(&text).unwrap();
+        assert_eq!(sent, format!(r#"[{{"key":"\u0061","value":{exact}}}]"#));
+        assert_eq!(tree.decode(&sent).unwrap(), text);
+    }
+    let deep = format!("{}1{}", r#"{"a":"#.repeat(200), "}".repeat(200));
+    let sent = tree.encode(&deep).unwrap().into_owned();
+    assert!(matches!(tree.decode(&sent).unwrap_err(), CodecError::Text(_)), "400 levels");
+    let wide = format!("{{{}}}", (0..20_000).map(|at| format!(r#""k{at}":{{}}"#)).collect::<Vec<_>>().join(","));
+    let sent = tree.encode(&wide).unwrap().into_owned();
+    let decoded = tree.decode(&sent).unwrap();
+    assert_eq!(decoded, wide);
 }
 
 #[test]

@@ -79,6 +79,7 @@ fn every_option_is_kept() {
         .define()
         .unwrap();
     assert_eq!(tool.description(), Some("Risky."));
+    assert_eq!(tool.parameters().as_json(), &query_schema());
     assert_eq!(tool.success().as_json(), &json!({"type": "array", "items": {"type": "string"}}));
     assert_eq!(tool.failure().as_json(), &json!({"type": "object", "additionalProperties": {"type": "string"}}));
     assert_eq!(tool.failure_mode(), FailureMode::Return);

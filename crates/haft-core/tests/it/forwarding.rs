@@ -467,6 +467,51 @@ async fn a_call_must_not_be_sent_after_its_result() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_call_has_not_started_while_the_other_side_waits() {
+    type Step = fn(&ForwardCx);
+    let (unsent, waiting): (Step, Step) = (ForwardCx::mark_unsent, ForwardCx::mark_waiting);
+    let sending: Step = |cx| cx.mark_sending().unwrap();
+    let table = [
+        (vec![unsent, sending, waiting], false),
+        (vec![sending, waiting], false),
+        (vec![unsent, sending, waiting, sending], true),
+        (vec![unsent, sending, waiting, sending, waiting], false),
+        // Only what was sent can wait, and what was sent stays sent until it is reported to wait.
+        (vec![waiting], true),
+        (vec![unsent, sending, unsent], true),
+    ];
+    for (steps, has_started) in table {
+        let limits = ExecutionLimits::new().timeout(Duration::from_secs(1));
+        let tool = definition().with_forward(move |_: Tool, _: ToolCall, cx: ForwardCx| {
+            for step in &steps {
+                step(&cx);
+            }
+            pending()
+        });
+        for result in every_way(&tool.unwrap().with_limits(limits).unwrap(), &call(TRANSFER)).await {
+            assert_eq!(result.failure().unwrap().kind, FailureKind::TimedOut);
+            assert_eq!(started(&result), has_started);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_sent_to_a_side_that_waits_after_the_result() {
+    let kept = Arc::new(Mutex::new(None::<ForwardCx>));
+    let keeping = Arc::clone(&kept);
+    let tool = definition().with_forward(move |_: Tool, _: ToolCall, cx: ForwardCx| {
+        cx.mark_sending().unwrap();
+        cx.mark_waiting();
+        *keeping.lock().unwrap() = Some(cx);
+        pending()
+    });
+    let limits = ExecutionLimits::new().timeout(Duration::from_secs(1));
+    let kit: Toolkit = Toolkit::from_iter([tool.unwrap().with_limits(limits).unwrap()]);
+    assert!(!started(&kit.run_call(&call(TRANSFER)).await));
+    assert_eq!(kept.lock().unwrap().take().unwrap().mark_sending().unwrap_err().kind, FailureKind::Cancelled);
+}
+
+#[tokio::test(start_paused = true)]
 async fn sending_is_refused_while_the_call_is_being_cancelled() {
     let cancellation = Cancellation::new();
     let cancel = cancellation.clone();

@@ -89,6 +89,26 @@ fn cancelling_answers_every_pending_call_and_changes_nothing_else() {
     });
 }
 
+/// Everything about requests of a provider is as before: an answer to a local call is none to them.
+#[test]
+fn a_repair_and_a_cancellation_leave_the_requests_of_a_provider_as_they_are() {
+    for_all(CASES, histories(), |items| {
+        let repaired = history::repair(items.clone(), REASON).history;
+        let mut answered = items.clone();
+        prop_assert!(history::answer(&mut answered, history::cancel_pending(&items, REASON)).is_ok());
+        let mut stripped = answered.clone();
+        history::strip_resolved_approvals(&mut stripped);
+        let before = history::approvals(&items).remote;
+        prop_assert_eq!(&history::approvals(&answered).remote, &before);
+        prop_assert_eq!(&history::approvals(&stripped).remote, &before);
+        let open = |remote: &[history::RemoteApproval]| -> Vec<_> {
+            remote.iter().map(|remote| (remote.request.request_id.clone(), remote.response.clone())).collect()
+        };
+        prop_assert_eq!(open(&history::approvals(&repaired).remote), open(&before));
+        Ok(())
+    });
+}
+
 #[test]
 fn appended_turns_are_always_complete() {
     for_all(CASES, conversation(), appended);

@@ -68,6 +68,8 @@ mod executor_property;
 mod flexible_parameters;
 #[cfg(feature = "validate")]
 mod forwarding;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod forwarding_steps;
 #[cfg(feature = "validate")]
 mod gatekeepers;
 #[cfg(feature = "validate")]
@@ -96,15 +98,19 @@ mod option_composition;
 mod output_cap;
 #[cfg(all(feature = "validate", feature = "approval"))]
 mod permit_arguments;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod previous_version;
 #[cfg(feature = "validate")]
 mod provider_executed;
 mod provider_results;
+#[cfg(all(feature = "validate", feature = "approval"))]
 mod refine;
 mod repairs;
 #[cfg(feature = "validate")]
 mod result_privacy;
 #[cfg(feature = "validate")]
 mod run_options;
+#[cfg(feature = "validate")]
 mod run_services;
 #[cfg(feature = "validate")]
 mod run_spans;

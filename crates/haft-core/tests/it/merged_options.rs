@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalPolicy, ApprovalRequest, Caller, Cx, FailureKind, OnOverflow, OutputCap, Permission, RunOptions, Services,
-    Timestamp, Tool, ToolCall, ToolResult, Toolkit,
+    ApprovalPolicy, ApprovalRequest, Caller, Cancellation, Cx, DecodeOptions, DuplicateKeys, FailureKind, Limits,
+    OnOverflow, OutputCap, Permission, Repairs, RunOptions, Services, Timestamp, Tool, ToolCall, ToolResult, Toolkit,
 };
 use tokio::time::Instant;
 
@@ -190,4 +190,58 @@ async fn the_shorter_lifetime_and_the_narrower_clock_decide_about_expiry() {
         assert_eq!(text("strict", &wide.merge(narrow).approvals(asked)).await, "done");
         assert_eq!(*seen.lock().unwrap(), Some(Timestamp::from_unix_millis(6)));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn either_cancellation_ends_the_run() {
+    for raised in 0..3 {
+        let flags: [Cancellation; 3] = Default::default();
+        let [first, second, narrow] = flags.clone();
+        let wide = RunOptions::new().cancellation(first).cancellation(second);
+        let options = wide.merge(RunOptions::new().cancellation(narrow)).timeout(Duration::from_secs(1));
+        let (result, ()) = tokio::join!(result("wait", &options), async { flags[raised].cancel() });
+        assert_eq!(kind(&result), Some(FailureKind::Cancelled), "{raised}");
+        // A run that is created later does not start.
+        assert_eq!(kind(&self::result("who", &options).await), Some(FailureKind::Cancelled), "{raised}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn limits_of_the_text_are_kept_beside_repairs() {
+    let decoding = |options| RunOptions::new().decode_options(options);
+    let limited = |bytes| decoding(DecodeOptions::default().limits(Limits::default().max_bytes(bytes)));
+    let repairing = || decoding(DecodeOptions::default().repairs(Repairs::all()));
+    let lenient =
+        || decoding(DecodeOptions::default().limits(Limits::default().duplicate_keys(DuplicateKeys::LastWins)));
+    let add: Toolkit = Toolkit::from_iter([Tool::new("add").handler(|(n,): (u64,), _cx| async move { n }).unwrap()]);
+    for (options, text, is_accepted) in [
+        (limited(5).merge(repairing()), "[1234]", false),
+        (repairing().merge(limited(5)), "[1234]", false),
+        (limited(5).merge(repairing()), r#"["1"]"#, true),
+        (repairing().merge(limited(5)), r#"["1"]"#, true),
+        (limited(5).merge(limited(9)), "[1234]", false),
+        (limited(9).merge(limited(5)), "[1234]", false),
+        (limited(5).merge(RunOptions::new()), "[1234]", false),
+        (limited(5).merge(lenient()), "[1234]", false),
+        (RunOptions::new().merge(limited(5)), "[1234]", false),
+        (limited(9).merge(RunOptions::new()), "[1234]", true),
+    ] {
+        let result = add.run_call_with(&ToolCall::new("c1", "add", text), &options).await;
+        assert_eq!(result.is_ok(), is_accepted, "{text} {result:?}");
+    }
+}
+
+#[tokio::test]
+async fn auditors_of_one_set_add_up_too() {
+    let log = Log::default();
+    let (first, second) = (noted(&log, "first"), noted(&log, "second"));
+    let options = RunOptions::new()
+        .permit(|_: &Tool, _: &ToolCall, _: &Cx| Permission::denied("no"))
+        .audit(move |_| {
+            first();
+            panic!("an auditor that fails");
+        })
+        .audit(move |_| second());
+    assert_eq!(kind(&result("who", &options).await), Some(FailureKind::PermissionDenied));
+    assert_eq!(*log.lock().unwrap(), ["first", "second"]);
 }

@@ -2,11 +2,13 @@
 
 use std::cell::Cell;
 use std::error::Error;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
 use haft_core::{
-    ApprovalPolicy, ApprovalRequest, AuditRecord, BoxError, CallArguments, Caller, Cx, DenialRecord, Next, Permission,
-    Permit, Permitting, Request, RunOptions, Timestamp, Tool, ToolCall, Toolkit,
+    ApprovalPolicy, ApprovalRequest, AuditRecord, BoxError, CallArguments, Caller, Cx, DenialRecord, Dispatch,
+    FailureKind, Next, Permission, Permit, Permitting, RefineError, Request, RunOptions, Suspend, Timestamp, Tool,
+    ToolCall, ToolResult, Toolkit, VerdictQueue,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
@@ -245,10 +247,14 @@ async fn denials(permit: impl Permit + 'static) -> Vec<DenialRecord> {
         .approval_clock(|| Timestamp::from_unix_millis(1_000))
         .audit(move |record| noted.lock().unwrap().push(record.clone()))
         .permit(permit);
+    let seen_by_other = Arc::new(Mutex::new(0));
+    let counted = Arc::clone(&seen_by_other);
+    let options = options.audit(move |_| *counted.lock().unwrap() += 1);
     let kit = minting();
     let results = kit.run_with(calls([("mint", "11"), ("mint", "9")]), options).collect_results().await;
     assert_eq!(results.len(), 2);
     let records: Vec<AuditRecord> = std::mem::take(&mut records.lock().unwrap());
+    assert_eq!(*seen_by_other.lock().unwrap(), records.len(), "auditors add up");
     for record in &records {
         let written = serde_json::to_string(record).unwrap();
         assert!(written.starts_with(r#"{"type":"denial","#), "{written}");
@@ -272,6 +278,26 @@ async fn a_denied_call_leaves_one_audit_record_with_the_rule() {
 }
 
 #[tokio::test]
+async fn a_call_of_a_hidden_tool_leaves_an_audit_record_and_reveals_nothing_else() {
+    struct Hiding;
+    impl Permit for Hiding {
+        fn permit(&self, _: &Tool, _: &ToolCall, _: &Cx) -> Permitting {
+            Permission::Allowed.into()
+        }
+
+        fn sees(&self, _: &Tool, _: Option<&Caller>) -> bool {
+            false
+        }
+    }
+
+    let denied = denials(Hiding).await;
+    assert_eq!(denied.len(), 2, "{denied:?}");
+    assert_eq!(denied[0].reason, "the tool is hidden from this caller");
+    let results = minting().run_with(calls([("mint", "9")]), RunOptions::new().permit(Hiding)).collect_results().await;
+    assert_eq!(message(&results), "there is no tool called 'mint'; there are no tools");
+}
+
+#[tokio::test]
 async fn a_permit_that_fails_to_decide_leaves_an_audit_record() {
     let broken = |_: &Tool, call: &ToolCall, _: &Cx| match &*call.arguments {
         "11" => panic!("no rules loaded"),
@@ -281,6 +307,72 @@ async fn a_permit_that_fails_to_decide_leaves_an_audit_record() {
     assert_eq!(denied.len(), 1, "{denied:?}");
     assert_eq!(denied[0].rule, None);
     assert_eq!(denied[0].reason, "the permission check failed, so this call was not run");
+}
+
+/// A way to run one call, to its result.
+type SingleWay =
+    for<'a> fn(&'a Toolkit, &'a ToolCall, &'a RunOptions) -> Pin<Box<dyn Future<Output = ToolResult> + 'a>>;
+
+#[tokio::test]
+async fn a_denied_call_leaves_one_record_in_every_way_to_run_it() {
+    let ways: [(&str, SingleWay); 8] = [
+        ("alone", |kit, call, options| Box::pin(kit.run_call_with(call, options))),
+        ("by failure mode", |kit, call, options| {
+            Box::pin(async move { ToolResult::from_failure(call, kit.try_run_call(call, options).await.unwrap_err()) })
+        }),
+        ("in a run", |kit, call, options| {
+            Box::pin(async move { kit.run_with([call], options).collect_results().await.remove(0) })
+        }),
+        ("in a task", |kit, call, options| {
+            Box::pin(async move { kit.run_with([call], options.clone().spawned()).collect_results().await.remove(0) })
+        }),
+        ("by dispatch", |kit, call, options| {
+            Box::pin(async move { kit.run_calls(vec![call.into()], options.clone()).collect_results().await.remove(0) })
+        }),
+        ("planned from a map", |kit, call, options| {
+            Box::pin(async move {
+                let plan = kit.plan_from_map(options, [], [call]).await;
+                kit.run(plan).collect_results().await.remove(0)
+            })
+        }),
+        ("planned from a queue", |kit, call, options| {
+            Box::pin(async move {
+                let (_sender, queue) = VerdictQueue::new();
+                kit.plan_from_queue(options, &queue, [call]).await.into_run().collect_results().await.remove(0)
+            })
+        }),
+        ("resumed", |kit, call, options| {
+            Box::pin(async move {
+                let asked = RunOptions::new().policy(ApprovalPolicy::always()).approvals(Suspend);
+                let suspended = kit.run_with([call], asked).collect_or_suspend().await.unwrap_err();
+                let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
+                kit.resume_with(*suspended, verdicts, options).collect_results().await.remove(0)
+            })
+        }),
+    ];
+    let refining = Tool::new("mint")
+        .refine(|n: u128, _cx: Cx| async move { Ok::<_, RefineError>(n + 1) })
+        .handler(|n: u128, _cx| async move { n.to_string() });
+    for kit in [minting(), kit([refining])] {
+        for (way, run) in &ways {
+            for permits in 0..2 {
+                let records = Arc::new(Mutex::new(Vec::new()));
+                let noted = Arc::clone(&records);
+                let options = RunOptions::new().audit(move |record| noted.lock().unwrap().push(record.clone()));
+                let at_once = |_: &Tool, _: &ToolCall, _: &Cx| Permission::denied("never").by_rule("at-once");
+                let options = match permits {
+                    0 => options.permit(AtMost::new(10)).permit(Deferring(AtMost::new(9))),
+                    _ => options.permit(at_once).permit(AtMost::new(10)),
+                };
+                let result = run(&kit, &ToolCall::new("c1", "mint", "11"), &options).await;
+                assert_eq!(result.failure().unwrap().kind, FailureKind::PermissionDenied, "{way}");
+                let records: Vec<AuditRecord> = std::mem::take(&mut records.lock().unwrap());
+                let denials: Vec<_> = records.iter().filter_map(AuditRecord::denial).collect();
+                assert_eq!(denials.len(), 1, "{way} {records:?}");
+                assert_eq!(denials[0].rule.as_deref(), Some(["at-most", "at-once"][permits]), "{way}");
+            }
+        }
+    }
 }
 
 #[tokio::test]

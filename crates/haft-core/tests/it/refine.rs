@@ -2,14 +2,15 @@
 
 use std::error::Error;
 use std::future::{Ready, pending, ready};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalPolicy, ApprovalRequest, CallArguments, Cancellation, Cx, DecodeOptions, DefinitionError, ExecutionLimits,
-    FailureKind, Issue, Issues, Next, Permission, Permit, Permitting, RefineError, Repairs, Request, RunOptions,
-    Suspend, Tool, ToolBuilder, ToolCall, ToolEvent, ToolFailure, ToolResult, Toolkit,
+    ApprovalPolicy, ApprovalRequest, CallArguments, Cancellation, Cx, DecodeOptions, DefinitionError, EmitBuffer,
+    ExecutionLimits, FailureKind, Issue, Issues, Next, Permission, Permit, Permitting, RefineError, Repairs, Request,
+    RunOptions, Suspend, Tool, ToolBuilder, ToolCall, ToolEvent, ToolFailure, ToolResult, Toolkit,
 };
 use serde_json::{Value, json};
 
@@ -342,4 +343,26 @@ fn a_tool_without_a_handler_of_its_own_refines_nothing() {
         let error = refine(builder).define().unwrap_err().to_string();
         assert!(error.contains("`refine`"), "{error}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refine_step_that_waits_for_its_reader_is_not_idle() {
+    let one = EmitBuffer::Bounded(NonZeroUsize::MIN);
+    let limits = ExecutionLimits::new().idle_timeout(Duration::from_secs(1)).emit_buffer(one);
+    let kit = kit([Tool::new("pay")
+        .limits(limits)
+        .refine(|cents: u16, cx: Cx| async move {
+            for step in 0..4 {
+                cx.emit(step).await?;
+            }
+            Ok::<_, RefineError>(cents)
+        })
+        .handler(|cents: u16, _cx| async move { cents })]);
+    let mut run = kit.run(calls([("pay", "5")]));
+    let mut result = None;
+    while let Some(event) = run.next().await {
+        result = event.result().cloned().or(result);
+        tokio::time::sleep(Duration::from_secs(5)).await;
+    }
+    assert_eq!(result.unwrap().to_model_text(), "5");
 }

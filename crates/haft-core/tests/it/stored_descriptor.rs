@@ -250,6 +250,31 @@ fn a_stored_schema_is_enforced_as_before() {
     }
 }
 
+#[test]
+fn a_rebuilt_readonly_tool_may_be_repeated_only_if_the_first_might() {
+    for (stated, idempotence) in [(None, None), (Some(false), Some(false)), (Some(true), Some(true))] {
+        let tool = Tool::new("read").annotate(Readonly(true));
+        let tool = match stated {
+            Some(stated) => tool.annotate(Idempotent(stated)),
+            None => tool,
+        };
+        let tool = tool.handler(|(), _| async {}).unwrap();
+        let rebuilt = Tool::from_descriptor(&read(&stored(&tool))).unwrap();
+        assert_eq!(rebuilt.annotations().get::<Idempotent>().map(|hint| hint.0), idempotence, "{stated:?}");
+        assert_eq!(rebuilt.descriptor(), tool.descriptor());
+    }
+    for (hints, idempotence) in [
+        (json!({"readonly": true}), None),
+        (json!({"readonly": true, "idempotent": false}), Some(false)),
+        (json!({"readonly": true, "idempotent": true, "idempotence_unset": true}), Some(true)),
+        (json!({"idempotent": false}), None),
+    ] {
+        let by_hand = json!({"name": "t", "kind": {"type": "dynamic"}, "input_schema": {}, "hints": hints});
+        let rebuilt = Tool::from_descriptor(&serde_json::from_value(by_hand).unwrap()).unwrap();
+        assert_eq!(rebuilt.annotations().get::<Idempotent>().map(|hint| hint.0), idempotence, "{hints}");
+    }
+}
+
 // Rebuilt tools. Their kind is part of the descriptor.
 
 #[test]

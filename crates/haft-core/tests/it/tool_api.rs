@@ -179,6 +179,7 @@ fn a_provider_defined_tool_has_its_defaults() {
     assert_eq!(tool.parameters(), &Schema::empty());
     assert_eq!(tool.success().as_json(), &json!({"type": "null"}));
     assert_eq!(tool.failure().as_json(), &json!(false));
+    assert!(!tool.requires_handler());
     assert!(tool.annotations().is_empty());
     assert_eq!(tool.strict(), None);
     assert_eq!(tool.annotate(Strict(true)).strict(), Some(true));

@@ -5,6 +5,8 @@ mod approval;
 mod combinator;
 mod concurrent;
 mod handwritten;
+mod hostile;
+mod runnable;
 mod shared;
 mod wait;
 

@@ -13,6 +13,7 @@ use super::input::{ArgumentSource, Inputs};
 use super::kind::KindOptions;
 use super::option::ToolOptions;
 use crate::documentation;
+use crate::span::{local, place};
 
 /// The items that are generated beside the function.
 #[derive(Debug)]
@@ -185,8 +186,8 @@ impl Expansion {
     /// Returns the implementation of `Emits`, if the type of emitted values is declared.
     fn emits_impl(&self) -> Option<TokenStream> {
         let (ty, type_name) = (self.options.emits.as_ref()?, &self.type_name);
-        let krate = self.options.krate.at(located(ty));
-        Some(quote_spanned! {located(ty)=>
+        let krate = self.options.krate.at(place(ty));
+        Some(quote_spanned! {place(ty)=>
             impl #krate::macro_support::Emits for #type_name {
                 type Event = #ty;
             }
@@ -259,9 +260,9 @@ impl Expansion {
     /// derives.
     fn checks(&self) -> TokenStream {
         let fields = self.inputs.fields.iter().filter(|field| field.is_as_typed());
-        let fields = fields.map(|field| self.check("parameter", &field.ty, located(&field.ty)));
-        let own_type = self.inputs.own_type.iter().map(|ty| self.check("described", ty, located(ty)));
-        let emitted = self.options.emits.iter().map(|ty| self.check("emitted", ty, located(ty)));
+        let fields = fields.map(|field| self.check("parameter", &field.ty, place(&field.ty)));
+        let own_type = self.inputs.own_type.iter().map(|ty| self.check("described", ty, place(ty)));
+        let emitted = self.options.emits.iter().map(|ty| self.check("emitted", ty, place(ty)));
         let (krate, type_name) = (self.options.krate.at(self.place()), &self.type_name);
         let success = quote_spanned!(self.place()=> <#type_name as #krate::macro_support::ToolType>::Success);
         let success = self.check("described", success, self.place());
@@ -313,16 +314,6 @@ impl ToTokens for Expansion {
             #tool_type
         });
     }
-}
-
-/// Returns the span of a type, for generated code.
-fn located(ty: &Type) -> Span {
-    Span::mixed_site().located_at(ty.span())
-}
-
-/// Returns a local variable that can't collide with a name in user code.
-fn local(name: &str) -> Ident {
-    Ident::new(name, Span::mixed_site())
 }
 
 #[cfg(test)]

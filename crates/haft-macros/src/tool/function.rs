@@ -42,8 +42,12 @@ impl<'a> From<&'a mut ItemFn> for ToolFunction<'a> {
 impl Owner<'_> {
     /// Returns the type with the owner in place of `Self`: generated code is outside of the block.
     pub(crate) fn resolve(self, ty: &Type) -> Type {
-        let tokens = replaced(ty.to_token_stream(), self.ty);
-        syn::parse2(tokens).unwrap_or_else(|_| ty.clone())
+        syn::parse2(self.resolve_tokens(ty.to_token_stream())).unwrap_or_else(|_| ty.clone())
+    }
+
+    /// Returns the tokens with the owner in place of `Self`, such as those of `refine = Self::check`.
+    pub(crate) fn resolve_tokens(self, tokens: TokenStream) -> TokenStream {
+        replaced(tokens, self.ty)
     }
 }
 

@@ -46,9 +46,11 @@ pub(crate) struct DeclaredTypes {
     pub(crate) failure: Option<Type>,
 }
 
-/// The arguments that concern the run of a handler.
-const EXECUTION: [&str; 9] = [
+/// The arguments that concern a handler.
+const HANDLER: [&str; 11] = [
     "blocking",
+    "refine",
+    "to_model",
     "failure_mode",
     "timeout",
     "idle_timeout",
@@ -102,7 +104,8 @@ impl KindOptions {
         }
         if provider.is_none() {
             for argument in [&provider_name, &args].into_iter().flatten() {
-                let message = "only a tool that is built into a provider has this: add `provider = \"vendor.tool\"`";
+                let remedy = if given.is_empty() { "add `provider = \"vendor.tool\"`" } else { "remove it" };
+                let message = format!("only a tool that is built into a provider has `{}`: {remedy}", argument.name);
                 diagnostics.reject(&argument.name, message);
             }
         }
@@ -120,8 +123,8 @@ impl KindOptions {
 
     /// Reports everything that a tool without a handler can't have.
     fn reject_unsupported(&self, arguments: &mut Arguments, diagnostics: &mut Diagnostics) {
-        for argument in EXECUTION.iter().filter_map(|name| arguments.take(name)) {
-            let message = format!("{} has no handler here, which this is about: remove it", self.spelled());
+        for argument in HANDLER.iter().filter_map(|name| arguments.take(name)) {
+            let message = format!("`{}` concerns a handler, and {} has none: remove it", argument.name, self.spelled());
             diagnostics.reject(&argument.name, message);
         }
         if let Some(argument) = arguments.take("type") {

@@ -13,6 +13,7 @@ use super::option::ToolOptions;
 use super::parameter::is_as_typed;
 use super::signature::mentions;
 use crate::diagnostic::Diagnostics;
+use crate::span::place;
 use crate::{documentation, name};
 
 /// The traits that the macro derives.
@@ -27,14 +28,27 @@ pub(crate) struct ToolStruct {
 
 /// Expands to the item and its tool, or to the item and all errors.
 pub(crate) fn expand(arguments: TokenStream, item: DeriveInput) -> TokenStream {
-    let kept = item.to_token_stream();
-    match ToolStruct::read(arguments, item) {
+    match ToolStruct::read(arguments, item.clone()) {
         Ok(tool) => tool.into_token_stream(),
         Err(error) => {
-            let error = error.into_compile_error();
+            let (error, kept) = (error.into_compile_error(), without_derived(item));
             quote!(#error #kept)
         }
     }
+}
+
+/// Removes the attributes of the traits that the macro would have derived: without them the compiler rejects each.
+fn without_derived(mut item: DeriveInput) -> DeriveInput {
+    let fields: Vec<&mut Field> = match &mut item.data {
+        Data::Struct(data) => data.fields.iter_mut().collect(),
+        Data::Enum(data) => data.variants.iter_mut().flat_map(|variant| &mut variant.fields).collect(),
+        Data::Union(_) => Vec::new(),
+    };
+    let of_fields = fields.into_iter().map(|field| &mut field.attrs);
+    for attributes in of_fields.chain([&mut item.attrs]) {
+        attributes.retain(|attribute| !["serde", "schemars"].iter().any(|name| attribute.path().is_ident(name)));
+    }
+    item
 }
 
 impl ToolStruct {
@@ -63,9 +77,7 @@ impl ToolStruct {
         let Self { item, options, .. } = self;
         let krate = &options.krate;
         let [serde, schemars] = ["serde", "schemars"].map(|name| krate.support_text(name));
-        // A struct with flattened fields can't be closed, and serde rejects the attribute twice.
-        let is_open = ["flatten", "deny_unknown_fields"].iter().any(|word| mentions(item.to_token_stream(), word));
-        let closed = (!is_open).then(|| quote!(, deny_unknown_fields));
+        let closed = (!decides_on_unknown_fields(item)).then(|| quote!(, deny_unknown_fields));
         quote! {
             #[derive(
                 #krate::macro_support::serde::Serialize,
@@ -147,24 +159,19 @@ impl ToolStruct {
     /// Returns checks that result in one sentence for each type that lacks a trait.
     fn checks(&self) -> TokenStream {
         let check = |function: &str, ty: &Type| {
-            let place = Span::mixed_site().located_at(syn::spanned::Spanned::span(ty));
+            let place = place(ty);
             let (krate, function) = (self.options.krate.at(place), Ident::new(function, place));
             quote_spanned!(place=> #krate::macro_support::#function::<#ty>();)
         };
-        let fields = match &self.item.data {
-            Data::Struct(data) => data.fields.iter().collect(),
-            Data::Enum(data) => data.variants.iter().flat_map(|variant| &variant.fields).collect(),
-            Data::Union(_) => Vec::new(),
-        };
-        let fields =
-            fields.into_iter().filter(|field| is_as_typed(&field.attrs)).map(|field| check("parameter", &field.ty));
+        let fields = fields(&self.item.data).filter(|field| is_as_typed(&field.attrs));
+        let fields = fields.map(|field| check("parameter", &field.ty));
         let types = [&self.options.types.params, &self.options.types.success].into_iter().flatten();
         let types = types.map(|ty| check("described", ty));
         quote!(#(#fields)* #(#types)*)
     }
 
     fn place(&self) -> Span {
-        Span::mixed_site().located_at(self.item.ident.span())
+        place(&self.item.ident)
     }
 }
 
@@ -211,6 +218,24 @@ fn check_item(item: &DeriveInput, kind: &KindOptions, diagnostics: &mut Diagnost
             diagnostics.reject(attribute, format!("`#[tool]` derives `{derived}` itself: remove it here"));
         }
     }
+}
+
+/// Returns whether the attributes of the item rule out that the macro closes it: a struct with flattened fields can't be
+/// closed, and serde rejects the attribute twice.
+fn decides_on_unknown_fields(item: &DeriveInput) -> bool {
+    let words = ["flatten", "deny_unknown_fields"];
+    let decides = |attribute: &Attribute| words.iter().any(|word| mentions(attribute.to_token_stream(), word));
+    item.attrs.iter().chain(fields(&item.data).flat_map(|field| &field.attrs)).any(decides)
+}
+
+/// Returns all fields, those of variants included.
+fn fields(data: &Data) -> impl Iterator<Item = &Field> {
+    let (of_struct, of_enum) = match data {
+        Data::Struct(data) => (Some(&data.fields), None),
+        Data::Enum(data) => (None, Some(&data.variants)),
+        Data::Union(_) => (None, None),
+    };
+    of_struct.into_iter().chain(of_enum.into_iter().flatten().map(|variant| &variant.fields)).flatten()
 }
 
 /// Leaves a setting that is `None` out of the JSON, unless the field has a rule of its own.
@@ -312,6 +337,32 @@ mod tests {
     }
 
     #[test]
+    fn a_mistake_leaves_the_struct_there_without_the_attributes_of_its_traits() {
+        let item = quote! {
+            #[serde(rename_all = "camelCase")]
+            #[derive(Debug)]
+            enum A { B { #[schemars(length(min = 1))] #[allow(dead_code)] c: String } }
+        };
+        let text = expand(quote!(nonsense), syn::parse2(item).unwrap()).to_string();
+        assert!(text.contains("compile_error"), "{text}");
+        let kept = quote! {
+            #[derive(Debug)]
+            enum A { B { #[allow(dead_code)] c: String } }
+        };
+        assert!(text.ends_with(&kept.to_string()), "{text}");
+    }
+
+    #[test]
+    fn only_attributes_leave_a_struct_open() {
+        let item = quote!(
+            struct A {
+                flatten: bool,
+            }
+        );
+        assert!(expanded(quote!(signal), item).contains("deny_unknown_fields"));
+    }
+
+    #[test]
     fn every_mistake_has_its_sentence() {
         let item = quote!(
             struct A {
@@ -321,14 +372,20 @@ mod tests {
         for (arguments, item, expected) in [
             (quote!(), item.clone(), "`#[tool(signal)]`"),
             (quote!(signal, interaction), item.clone(), "one kind"),
-            (quote!(signal, timeout = "1s"), item.clone(), "no handler here"),
+            (quote!(signal, timeout = "1s"), item.clone(), "`timeout` concerns a handler, and a signal has none"),
             (quote!(signal, success = u8), item.clone(), "declares no success"),
             (quote!(interaction, params = u8), item.clone(), "write them as fields"),
             (quote!(signal, type = B), item.clone(), "the struct is the tool's type"),
             (quote!(provider = "a.b", approval = "always"), item.clone(), "remove it"),
             (quote!(provider = "a.b", args = 1), item.clone(), "write them as fields"),
             (quote!(provider = "a"), item.clone(), "\"vendor.tool\""),
-            (quote!(signal, provider_name = "x"), item, "add `provider"),
+            (quote!(signal, provider_name = "x"), item.clone(), "has `provider_name`: remove it"),
+            (quote!(signal, refine = f), item.clone(), "`refine` concerns a handler"),
+            (quote!(signal, emits = u8), item.clone(), "`emits` concerns a handler"),
+            (quote!(signal, blocking), item.clone(), "`blocking` concerns a handler"),
+            (quote!(interaction, to_model = f), item.clone(), "`to_model` concerns a handler"),
+            (quote!(interaction, failure = u8), item.clone(), "declares no failure"),
+            (quote!(provider = "a.b", refine = f), item, "`refine` concerns a handler"),
             (
                 quote!(signal),
                 quote!(

@@ -4,30 +4,19 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Ident;
 use syn::ext::IdentExt;
-use syn::spanned::Spanned;
 
-use super::{CallEnum, CaseHandler, ToolCase};
+use super::{CallEnum, CaseOrigin, ToolCase};
+use crate::kit::{NamedTool, name_checks};
 use crate::name::words;
+use crate::span::{local, place};
 
 impl CallEnum {
-    /// Returns the names of the tools, and one check for each but the first, which rejects a name that an earlier tool
-    /// has.
     fn names(&self) -> TokenStream {
-        let count = self.tools.len();
-        let names = self.tools.iter().map(|ToolCase { name, tool, .. }| {
-            let (text, place) = (name.to_string(), located(tool));
-            let krate = self.krate.at(place);
-            quote_spanned!(place=> (#text, <#tool as #krate::macro_support::ToolType>::NAME))
-        });
-        let checks = self.tools.iter().enumerate().skip(1).map(|(index, ToolCase { name, .. })| {
-            let place = located(name);
-            let krate = self.krate.at(place);
-            quote_spanned!(place=> const _: () = #krate::macro_support::check_name(&__HAFT_NAMES, #index);)
-        });
-        quote! {
-            const __HAFT_NAMES: [(&str, &str); #count] = [#(#names),*];
-            #(#checks)*
-        }
+        let tools = self.tools.iter();
+        let tools =
+            tools.map(|case| NamedTool { text: case.name.to_string(), ty: &case.tool, place: place(&case.name) });
+        let tools: Vec<_> = tools.collect();
+        name_checks(&self.krate, &tools)
     }
 
     fn trait_impl(&self) -> TokenStream {
@@ -62,18 +51,18 @@ impl CallEnum {
         }
     }
 
-    /// Returns the function that creates the toolkit. It takes one value for each tool with `#[handler]`. Its bounds are on
+    /// Returns the function that creates the toolkit. It takes one value for each tool with `#[value]`. Its bounds are on
     /// the state, so that an enum whose tools have no handlers compiles until it is called.
     fn toolkit_fn(&self) -> TokenStream {
         let Self { krate, visibility, name, tools, .. } = self;
         let (state, kit) = (local("State"), local("kit"));
         let (mut values, mut bounds, mut steps) = (Vec::new(), Vec::new(), Vec::new());
-        for ToolCase { name, tool, runs } in tools {
-            let place = located(tool);
+        for ToolCase { name, tool, origin } in tools {
+            let place = place(tool);
             let krate = krate.at(place);
-            let (bound, value) = match runs {
-                CaseHandler::Own => ("OffersTool", None),
-                CaseHandler::Value => ("OffersValue", Some(value_name(name))),
+            let (bound, value) = match origin {
+                CaseOrigin::Type => ("OffersTool", None),
+                CaseOrigin::Value => ("OffersValue", Some(value_name(name))),
             };
             let bound = Ident::new(bound, place);
             let bound = quote_spanned!(place=> #krate::macro_support::#bound<#tool>);
@@ -114,21 +103,11 @@ impl ToTokens for CallEnum {
     }
 }
 
-/// Returns the span of user code, for generated code.
-fn located(tokens: &impl Spanned) -> Span {
-    Span::mixed_site().located_at(tokens.span())
-}
-
 /// Returns the name of the parameter for a variant's value: `find_all` for `FindAll`.
 fn value_name(variant: &Ident) -> Ident {
     let name = words(&variant.unraw().to_string()).replace(' ', "_");
     let name = if syn::parse_str::<Ident>(&name).is_ok() { name } else { format!("{name}_tool") };
     Ident::new(&name, Span::mixed_site())
-}
-
-/// Returns a name that can't collide with one in user code.
-fn local(name: &str) -> Ident {
-    Ident::new(name, Span::mixed_site())
 }
 
 #[cfg(test)]
@@ -162,7 +141,7 @@ mod tests {
     #[test]
     fn the_toolkit_takes_the_values_of_marked_tools() {
         let text = expanded(quote! {
-            pub(crate) enum AppCall { A(Typed<A>), #[handler] FindAll(Typed<B>), #[handler] Move(Typed<C>) }
+            pub(crate) enum AppCall { A(Typed<A>), #[value] FindAll(Typed<B>), #[value] Move(Typed<C>) }
         });
         assert!(text.contains("pub (crate) fn toolkit < State >"), "{text}");
         assert!(text.contains("(find_all : B , move_tool : C)"), "{text}");

@@ -2,7 +2,8 @@
 //!
 //! The whole key is compared, never only a hash of it: no two different calls can share an answer.
 
-use haft_core::{Caller, Request, ServicesIdentity, ToolIdentity};
+use haft_core::{Caller, Request, ServicesIdentity, ToolCall, ToolIdentity};
+use serde_json::json;
 
 use super::Sharing;
 
@@ -17,8 +18,14 @@ pub(super) struct CacheKey {
 /// The calls that may share an answer. Everything that an answer may depend on is in it, or the call has no key.
 #[derive(PartialEq, Eq, Hash)]
 enum Audience {
-    /// One caller, or calls without one, with the very same services and extensions.
-    Caller { caller: Option<Caller>, services: ServicesIdentity, extensions: ServicesIdentity },
+    /// One caller, or calls without one, with the very same services and extensions, and, where the handler sees it, the
+    /// same data beside the arguments.
+    Caller {
+        caller: Option<Caller>,
+        services: ServicesIdentity,
+        extensions: ServicesIdentity,
+        forwarded: Option<String>,
+    },
     /// All calls through toolkits with the very same services.
     Everyone { services: ServicesIdentity },
 }
@@ -46,7 +53,13 @@ impl Audience {
                 caller: cx.caller().cloned(),
                 services: cx.services().identity(),
                 extensions: cx.extensions().identity(),
+                forwarded: request.forwarded_call().map(data_of),
             }),
         }
     }
+}
+
+/// Returns the data of a call that a forwarding handler sees, as one text.
+fn data_of(call: &ToolCall) -> String {
+    json!([call.metadata, call.provider_data]).to_string()
 }

@@ -1,8 +1,8 @@
 //! Calls that are answered from the cache, and calls that never are.
 
 use haft_core::{
-    Ambient, Annotations, Cancellation, Cx, Idempotent, Next, Readonly, Request, RunOptions, Schema, Tool, ToolCall,
-    ToolFailure,
+    Ambient, Annotations, Cancellation, Cx, ForwardCx, Idempotent, Next, Readonly, Request, RunOptions, Schema, Tool,
+    ToolCall, ToolFailure, ToolOutput,
 };
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
@@ -40,6 +40,30 @@ async fn only_tools_that_read_and_are_idempotent_are_answered_from_memory() {
         let tool = probe.tool(annotations).wrap(cache());
         assert!(run(&tool).await.is_ok() && run(&tool).await.is_ok());
         assert_eq!(probe.runs().len(), runs, "{shown}");
+    }
+}
+
+/// A handler that forwards calls sees all of them, so it may answer by their metadata.
+#[tokio::test(start_paused = true)]
+async fn calls_with_other_metadata_do_not_share_the_answer_of_a_forwarding_tool() {
+    let whose = Tool::dynamic("whose").define().unwrap().annotate(Readonly(true)).annotate(Idempotent(true));
+    let whose = whose.with_forward(|_: Tool, call: ToolCall, _: ForwardCx| async move {
+        Ok(ToolOutput::from(json!([call.metadata, call.provider_data])).with_metadata("node", "eu-1"))
+    });
+    let requested = || ToolCall::new("c1", "whose", "{}");
+    let calls = [
+        requested(),
+        requested().metadata("tenant", "t1"),
+        requested().metadata("tenant", "t2"),
+        requested().provider_data("tenant", "t1"),
+    ];
+    let (own, everyone) =
+        (whose.as_ref().unwrap().wrap(cache()), whose.as_ref().unwrap().wrap(cache().shared_between_callers()));
+    for call in [&calls[..], &calls[..]].concat() {
+        let result = run_call(&own, &call, &RunOptions::new()).await;
+        assert_eq!(brief(&result), json!([call.metadata, call.provider_data]));
+        assert_eq!(result.metadata().unwrap()["node"], "eu-1", "metadata of the result is part of the answer");
+        assert_eq!(brief(&run_call(&everyone, &call, &RunOptions::new()).await), json!([{}, {}]));
     }
 }
 

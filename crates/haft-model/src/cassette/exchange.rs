@@ -66,10 +66,20 @@ impl Header {
 #[error("{}", without_line(.0))]
 pub(super) struct LineError(#[from] serde_json::Error);
 
-/// Returns a request as it is read back from a file, so that both sides of a comparison have the same losses.
+/// The members of a tool that no model reads: how its values are checked here, and notes of the application. Recordings of
+/// earlier versions do not have them.
+const NOT_READ: [&str; 4] = ["enforcement", "failure_schema", "emits", "annotations"];
+
+/// Returns a request as it is read back from a file, so that both sides of a comparison have the same losses, and without
+/// what no model reads.
 pub(super) fn comparable(request: &TurnRequest) -> Result<Value, serde_json::Error> {
     let text = serde_json::to_string(request)?;
-    serde_json::to_value(serde_json::from_str::<TurnRequest>(&text)?)
+    let mut request = serde_json::to_value(serde_json::from_str::<TurnRequest>(&text)?)?;
+    let tools = request.get_mut("tools").and_then(Value::as_array_mut);
+    for tool in tools.into_iter().flatten().filter_map(Value::as_object_mut) {
+        tool.retain(|member, _| !NOT_READ.contains(&member.as_str()));
+    }
+    Ok(request)
 }
 
 fn without_line(error: &serde_json::Error) -> String {

@@ -130,7 +130,8 @@ impl AfterTurn {
 
 /// The next request, and the decision.
 impl AfterTurn {
-    /// Returns the next request.
+    /// Returns the next request. Its tools are empty: each turn offers those of its source at that time, and
+    /// [`LoopEvent::TurnStarted`](crate::LoopEvent::TurnStarted) names them.
     #[must_use]
     pub fn request(&self) -> &TurnRequest {
         if self.added.is_empty() {

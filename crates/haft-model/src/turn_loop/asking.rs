@@ -1,6 +1,6 @@
 //! Requesting one turn from the model.
 //!
-//! The model is offered the tools that the caller may see. Deltas are emitted as they arrive; only the turn at the end
+//! The model is offered the tools that can run and that the caller may see. Deltas are emitted as they arrive; only the turn at the end
 //! counts. A request that fails is retried within the limits and the budget, and the deltas of the failed attempt are
 //! void.
 
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use futures_core::Stream;
-use haft_core::{CallId, Delta, Dispatch, Turn, Usage};
+use haft_core::{CallId, Delta, Dispatch, ToolDescriptor, Turn, Usage};
 
 use super::end::LoopEnd;
 use super::error::LoopError;
@@ -26,11 +26,18 @@ impl Machine {
         let number = self.state.read(|state| state.turns).saturating_add(1);
         let info = isolated(|| self.model.info()).map_err(LoopError::model_panicked)?;
         self.asked = self.state.read(|state| info.or_model(&state.request.model));
-        self.event_slot.emit(LoopEvent::TurnStarted { number, model: Some(self.asked.clone()) }).await;
+        let offered = Dispatch::list(&self.tools, &self.options);
+        let started = LoopEvent::TurnStarted {
+            number,
+            model: Some(self.asked.clone()),
+            tools: offered.iter().map(|tool| tool.name.clone()).collect(),
+            generation: Some(self.tools.generation()),
+        };
+        self.event_slot.emit(started).await;
         let mut attempts = 0_u32;
         loop {
             attempts = attempts.saturating_add(1);
-            match self.attempt().await? {
+            match self.attempt(&offered).await? {
                 Ok(turn) => return Ok(turn),
                 Err(error) if error.retryable() && attempts <= self.settings.retries => {
                     // Dropped in isolation: it may hold an error of user code.
@@ -44,9 +51,9 @@ impl Machine {
     }
 
     /// Makes one attempt, and counts the usage of a failed one.
-    async fn attempt(&mut self) -> Result<Result<Turn, ModelError>, LoopEnd> {
+    async fn attempt(&mut self, offered: &[Arc<ToolDescriptor>]) -> Result<Result<Turn, ModelError>, LoopEnd> {
         let mut usage = Usage::default();
-        let turn = self.read_stream(&mut usage).await;
+        let turn = self.read_stream(offered, &mut usage).await;
         // A complete turn has its usage. For a failed attempt the last update is all that is known.
         if !matches!(turn, Ok(Ok(_))) {
             self.state.change(|state| state.usage += usage);
@@ -55,8 +62,12 @@ impl Machine {
     }
 
     /// Reads the stream of one attempt.
-    async fn read_stream(&mut self, usage: &mut Usage) -> Result<Result<Turn, ModelError>, LoopEnd> {
-        let mut stream = Isolated::new(self.open_stream()?);
+    async fn read_stream(
+        &mut self,
+        offered: &[Arc<ToolDescriptor>],
+        usage: &mut Usage,
+    ) -> Result<Result<Turn, ModelError>, LoopEnd> {
+        let mut stream = Isolated::new(self.open_stream(offered)?);
         loop {
             let next = poll_fn(|task| match isolated(|| Pin::new(&mut *stream).poll_next(task)) {
                 Ok(polled) => polled.map(Ok),
@@ -76,10 +87,9 @@ impl Machine {
         }
     }
 
-    fn open_stream(&self) -> Result<TurnStream, LoopEnd> {
-        let tools = Dispatch::list(&self.kit, &self.options);
+    fn open_stream(&self, offered: &[Arc<ToolDescriptor>]) -> Result<TurnStream, LoopEnd> {
         let stream = self.state.lend_request(|request| {
-            request.tools = tools;
+            request.tools = offered.to_vec();
             let stream = isolated(|| self.model.stream_turn(request));
             request.tools.clear();
             stream

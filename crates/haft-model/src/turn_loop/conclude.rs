@@ -14,7 +14,7 @@ use super::error::LoopError;
 use super::event::LoopEvent;
 use super::isolation::{caught, isolated};
 use super::machine::Machine;
-use super::remote_approval::{Decided, pending_requests};
+use super::remote_approval::{DecidedRequests, pending_requests};
 use super::signal::Signal;
 use super::state::{LoopPhase, LoopState};
 
@@ -116,7 +116,7 @@ impl Machine {
             // An approval request is pending only while its call has no output, or is one of the provider.
             let history = &state.request.history;
             let may_wait = history.has_unanswered() || history.has_open_remote_request();
-            let approvals = if may_wait { pending_requests(history, Decided::Included) } else { Vec::new() };
+            let approvals = if may_wait { pending_requests(history, DecidedRequests::Included) } else { Vec::new() };
             (open.collect::<Vec<_>>(), approvals)
         });
         let waits = !interactions.is_empty() || !approvals.is_empty();

@@ -18,7 +18,7 @@ pub enum LoopEnd {
     Stopped,
     /// Calls wait for an answer or a verdict. Start the state again when it has them.
     Waiting {
-        /// The calls that wait for an answer; see [`LoopState::answer`].
+        /// The calls that wait for an answer; see [`TurnLoop::answer`](crate::TurnLoop::answer).
         interactions: Vec<Interaction>,
         /// The calls that wait for a verdict, including those that the provider executes and requests approval of; see
         /// [`TurnLoop::verdict`](crate::TurnLoop::verdict).

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use haft_core::history::Change;
-use haft_core::{BoxError, CallId, Finish, Issues, SuspendedError, ToolChoice};
+use haft_core::{BoxError, CallId, Finish, Issues, NotRunnable, SuspendedError, ToolChoice};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::fault;
@@ -40,6 +40,11 @@ pub enum LoopError {
         /// The text of the panic.
         message: String,
     },
+    /// Tools can't run with the options of the loop: a handler or a service is missing, or a definition is invalid. The
+    /// loop was started with them, so this is a mistake of the application. Nothing was done, and the state is
+    /// unchanged.
+    #[error("the loop can't be started with these tools: {0}")]
+    NotRunnable(#[source] NotRunnable),
     /// The history contains calls without an output, outputs without a call, or duplicates of either, apart from the
     /// calls that wait for an answer or a verdict. None of its calls was run.
     #[error("the history is inconsistent: {}; correct it, or repair it with `TurnLoop::repair`", fault::summary(.changes))]
@@ -103,6 +108,7 @@ impl LoopError {
             Self::Model { .. } => "model",
             Self::ModelPanicked { .. } => "model_panicked",
             Self::SourcePanicked { .. } => "source_panicked",
+            Self::NotRunnable(_) => "not_runnable",
             Self::Unreconciled { .. } => "unreconciled",
             Self::ToolChoice { .. } => "tool_choice",
             Self::EmptyTurn { .. } => "empty_turn",

@@ -27,12 +27,24 @@ pub enum LoopEvent {
         /// The changes.
         changes: Vec<Change>,
     },
+    /// A tool is not offered to the model, because it can't run or because its source left it out. Emitted once, when the
+    /// tools of a turn are determined, and again if the tool was usable meanwhile. The loop goes on without it.
+    ToolLeftOut {
+        /// The name of the tool.
+        tool: String,
+        /// The reason.
+        reason: String,
+    },
     /// A turn is requested from the model.
     TurnStarted {
         /// The number of the turn, from one.
         number: u32,
         /// The model that is asked; unset in events of versions that did not store it.
         model: Option<ModelInfo>,
+        /// The names of the tools that the model is offered, in order.
+        tools: Vec<String>,
+        /// The generation of the source of the tools; unset in events of versions that did not store it.
+        generation: Option<u64>,
     },
     /// A delta of the answer. [`Delta::TurnComplete`] has the turn as it is added to the history: a call whose id was
     /// taken has a new id.
@@ -100,10 +112,18 @@ enum LoopEventForm<'a> {
     Repaired {
         changes: &'a [Change],
     },
+    ToolLeftOut {
+        tool: &'a str,
+        reason: &'a str,
+    },
     TurnStarted {
         number: u32,
         #[serde(skip_serializing_if = "Option::is_none")]
         model: Option<&'a ModelInfo>,
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        tools: &'a [String],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        generation: Option<u64>,
     },
     Delta {
         delta: &'a Delta,
@@ -146,8 +166,10 @@ impl Serialize for LoopEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let event = match self {
             Self::Repaired { changes } => LoopEventForm::Repaired { changes },
-            Self::TurnStarted { number, model } => {
-                LoopEventForm::TurnStarted { number: *number, model: model.as_ref() }
+            Self::ToolLeftOut { tool, reason } => LoopEventForm::ToolLeftOut { tool, reason },
+            Self::TurnStarted { number, model, tools, generation } => {
+                let (model, generation) = (model.as_ref(), *generation);
+                LoopEventForm::TurnStarted { number: *number, model, tools, generation }
             }
             Self::Delta(delta) => LoopEventForm::Delta { delta },
             Self::Retrying { attempts, kind, message, wait } => {
@@ -170,8 +192,13 @@ impl Serialize for LoopEvent {
 impl TaggedEnum for LoopEvent {
     const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
         ("repaired", |members| Ok(Self::Repaired { changes: members.take("changes")? })),
+        ("tool_left_out", |members| {
+            Ok(Self::ToolLeftOut { tool: members.take("tool")?, reason: members.take("reason")? })
+        }),
         ("turn_started", |members| {
-            Ok(Self::TurnStarted { number: members.take("number")?, model: members.take_or_default("model")? })
+            let (number, model) = (members.take("number")?, members.take_or_default("model")?);
+            let (tools, generation) = (members.take_or_default("tools")?, members.take_or_default("generation")?);
+            Ok(Self::TurnStarted { number, model, tools, generation })
         }),
         ("delta", |members| members.take("delta").map(Self::Delta)),
         ("retrying", |members| {

@@ -13,17 +13,18 @@ use super::triage::{CHOICE_VIOLATION, REPEATED_CALL};
 impl Machine {
     /// Closes the open turn and ends the loop if one of its calls failed in a class that ends it.
     pub(super) async fn ensure_no_call_failed(&mut self) -> Result<(), LoopEnd> {
+        let mut failed = self.state.change(|state| std::mem::take(&mut state.failures));
         if self.settings.fail_on.is_empty() {
             return Ok(());
         }
-        let ends = |result: &&ToolResult| {
+        let ends = |result: &ToolResult| {
             result.failure().is_some_and(|failure| self.settings.fail_on.contains(&class_of(failure)))
         };
-        let mut failed: Vec<ToolResult> = self.unturned.iter().filter(ends).cloned().collect();
+        failed.retain(ends);
         self.state.read(|state| {
-            failed.extend(state.phase.open().into_iter().flat_map(|open| &open.results).filter(ends).cloned());
+            let results = state.phase.open().into_iter().flat_map(|open| &open.results);
+            failed.extend(results.filter(|result| ends(result)).cloned());
         });
-        self.unturned.clear();
         if failed.is_empty() {
             return Ok(());
         }

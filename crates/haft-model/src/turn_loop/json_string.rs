@@ -9,8 +9,8 @@ use std::io;
 use std::marker::PhantomData;
 
 use haft_core::JsonText;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -27,10 +27,10 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     JsonText::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
-/// An object that is written as a string if it is nested deeply.
-pub(super) struct DeepObject<'a, T>(pub(super) &'a T);
+/// An object or an array that is written as a string if it is nested deeply.
+pub(super) struct DeepValue<'a, T>(pub(super) &'a T);
 
-impl<T: Serialize> Serialize for DeepObject<'_, T> {
+impl<T: Serialize> Serialize for DeepValue<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut meter = DepthMeter::default();
         serde_json::to_writer(&mut meter, self.0).map_err(S::Error::custom)?;
@@ -41,30 +41,34 @@ impl<T: Serialize> Serialize for DeepObject<'_, T> {
     }
 }
 
-/// Reads an object, or a string of one.
+/// Reads an object or an array, or a string of one.
 pub(super) fn deserialize_deep<'de, T: DeserializeOwned, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    deserializer.deserialize_any(ObjectOrString(PhantomData))
+    deserializer.deserialize_any(ValueOrString(PhantomData))
 }
 
-/// Reads an optional object, or a string of one.
+/// Reads an optional object or array, or a string of one.
 pub(super) fn deserialize_deep_option<'de, T: DeserializeOwned, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
-    deserializer.deserialize_option(OptionalObject(PhantomData))
+    deserializer.deserialize_option(OptionalValue(PhantomData))
 }
 
-/// The visitor of an object, or a string of one.
-struct ObjectOrString<T>(PhantomData<T>);
+/// The visitor of an object or an array, or a string of one.
+struct ValueOrString<T>(PhantomData<T>);
 
-impl<'de, T: DeserializeOwned> Visitor<'de> for ObjectOrString<T> {
+impl<'de, T: DeserializeOwned> Visitor<'de> for ValueOrString<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object, or one as a string of JSON")
+        f.write_str("an object or an array, or one as a string of JSON")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
         T::deserialize(MapAccessDeserializer::new(map))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<T, A::Error> {
+        T::deserialize(SeqAccessDeserializer::new(seq))
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
@@ -74,14 +78,14 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for ObjectOrString<T> {
     }
 }
 
-/// The visitor of an optional object, or a string of one.
-struct OptionalObject<T>(PhantomData<T>);
+/// The visitor of an optional object or array, or a string of one.
+struct OptionalValue<T>(PhantomData<T>);
 
-impl<'de, T: DeserializeOwned> Visitor<'de> for OptionalObject<T> {
+impl<'de, T: DeserializeOwned> Visitor<'de> for OptionalValue<T> {
     type Value = Option<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        ObjectOrString(self.0).expecting(f)
+        ValueOrString(self.0).expecting(f)
     }
 
     fn visit_unit<E: serde::de::Error>(self) -> Result<Option<T>, E> {

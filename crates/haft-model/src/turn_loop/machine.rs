@@ -8,7 +8,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use haft_core::{Cancellation, RunOptions, ToolEvent, ToolResult, ToolSource, Toolkit};
+use haft_core::{Cancellation, RunOptions, Snapshot, ToolEvent, ToolResult, ToolSource};
 
 use super::Settings;
 use super::budget::Spent;
@@ -17,8 +17,9 @@ use super::error::LoopError;
 use super::event::LoopEvent;
 use super::event_slot::EventSlot;
 use super::interruption::Interruption;
-use super::isolation::isolated;
+use super::left_out::LeftOut;
 use super::open_turn::OpenTurn;
+use super::resume::Resumed;
 use super::state_cell::StateCell;
 use super::waiting::{RepairedHistory, WaitingCalls};
 use crate::model::LanguageModel;
@@ -34,14 +35,14 @@ pub(super) struct Machine {
     /// The source of the tools of the next turn.
     pub(super) source: Arc<dyn ToolSource>,
     /// The tools that the model was offered last, or that calls are resumed with. Empty until there are some.
-    pub(super) kit: Toolkit,
+    pub(super) tools: Snapshot,
+    /// The faults of those tools, which were reported.
+    pub(super) left_out: Vec<LeftOut>,
     /// The model of the next turn.
     pub(super) model: Arc<dyn LanguageModel>,
     /// The names of the model that was asked last.
     pub(super) asked: ModelInfo,
     pub(super) interruption: Interruption,
-    /// The results of resumed calls that belong to no open turn.
-    pub(super) unturned: Vec<ToolResult>,
 }
 
 impl Machine {
@@ -57,11 +58,11 @@ impl Machine {
         state.start_clock();
         let mut machine = Self {
             source: Arc::clone(&settings.source),
-            kit: Toolkit::new(),
+            tools: Snapshot::default(),
+            left_out: Vec::new(),
             model: Arc::clone(&settings.model),
             asked: ModelInfo::new(""),
             interruption: Interruption::new(flag, left),
-            unturned: Vec::new(),
             settings,
             options,
             state,
@@ -73,25 +74,19 @@ impl Machine {
     }
 
     async fn turns(&mut self) -> Result<Infallible, LoopEnd> {
-        self.resume().await?;
+        let mut has_tools = self.resume().await? == Resumed::Nothing;
         loop {
             self.may_ask()?;
             // No call waits at this point. The decide function may have added a request of the provider.
             self.ensure_nothing_waits()?;
             self.reconcile(&WaitingCalls::default()).await?;
-            self.take_snapshot()?;
+            if !std::mem::take(&mut has_tools) {
+                self.take_snapshot().await?;
+            }
             let turn = self.ask().await?;
             self.execute_turn(turn).await?;
             self.conclude().await?;
         }
-    }
-
-    /// Takes a snapshot of the tools. It is used until the next one is taken: for the request, its retries, and the calls
-    /// of the turn.
-    pub(super) fn take_snapshot(&mut self) -> Result<(), LoopEnd> {
-        let snapshot = isolated(|| self.source.snapshot()).map_err(LoopError::source_panicked)?;
-        self.kit = snapshot.into_toolkit();
-        Ok(())
     }
 
     /// Checks that the limits allow another request.

@@ -5,13 +5,12 @@
 //! back. A response that can't be used is removed and reported, and its request is pending again; an expired request is
 //! denied, as no verdict on it can be used any more.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
-use haft_core::{ApprovalId, ApprovalRequest, ApprovalResponse, Author, Item, VerdictFault, history};
+use haft_core::{ApprovalId, ApprovalRequest, ApprovalResponse, Author, Item, RunOptions, VerdictFault, history};
 
 use super::event::LoopEvent;
 use super::machine::Machine;
-use super::state::LoopState;
 
 /// The reason of a denial because nobody decided in time.
 const EXPIRED: &str = "the approval request expired";
@@ -27,16 +26,16 @@ pub(super) enum CallSide {
 
 /// The treatment of requests for local calls that have a verdict which was not acted on yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Decided {
+pub(super) enum DecidedRequests {
     Included,
     Excluded,
 }
 
 /// Returns the approval requests that are pending, in order: those of local calls without output, and those of the
 /// provider without a response.
-pub(super) fn pending_requests(items: &[Item], decided: Decided) -> Vec<ApprovalRequest> {
+pub(super) fn pending_requests(items: &[Item], decided: DecidedRequests) -> Vec<ApprovalRequest> {
     let found = history::approvals(items);
-    let is_pending = |response: &Option<ApprovalResponse>| decided == Decided::Included || response.is_none();
+    let is_pending = |response: &Option<ApprovalResponse>| decided == DecidedRequests::Included || response.is_none();
     let local = found.pending.into_iter().filter(|pending| is_pending(&pending.response)).map(|it| it.request);
     let remote = found.remote.into_iter().filter(|remote| remote.response.is_none()).map(|it| it.request);
     let mut requests: Vec<ApprovalRequest> = local.chain(remote).collect();
@@ -52,92 +51,113 @@ pub(super) fn pending_requests(items: &[Item], decided: Decided) -> Vec<Approval
     requests
 }
 
-/// A change of the responses to a provider's requests, with its event.
-struct Settled {
-    event: LoopEvent,
-    change: ResponseChange,
-}
-
-enum ResponseChange {
-    None,
-    /// The response at this position of the history can't be used.
-    Remove(usize),
-    /// The request is denied.
-    Deny(Box<ApprovalResponse>),
+/// The changes of the responses to a provider's requests, with their events.
+#[derive(Debug, Default)]
+struct Settlement {
+    /// The positions of responses that can't be used.
+    removed: HashSet<usize>,
+    denials: Vec<ApprovalResponse>,
+    /// The requests whose verdict was accepted, now or before, and not sent yet.
+    accepted: BTreeSet<ApprovalId>,
+    events: Vec<LoopEvent>,
 }
 
 impl Machine {
-    /// Checks the responses that were added since the provider made its requests, and denies requests that expired.
+    /// Checks the responses that were added since the provider made its requests, and denies requests that expired. A
+    /// verdict is accepted once: it stays valid if the state is started again before it was sent.
     pub(super) async fn settle_remote_approvals(&mut self) {
-        let (items, start) = self.state.read(|state| {
-            let start = new_from(state.history());
-            (state.request.history.clone(), start)
-        });
+        let (items, accepted) = self.state.read(|state| (state.request.history.clone(), state.accepted.clone()));
+        let start = new_from(&items);
         if start == items.len() && !items.has_open_remote_request() {
             return;
         }
-        let mut settled = Vec::new();
-        let remote = history::approvals(&items).remote;
-        let mut first = HashSet::new();
-        for (at, item) in items.iter().enumerate().skip(start) {
-            let Item::ApprovalResponse(response) = item else { continue };
-            let Some(found) = remote.iter().find(|found| found.request.request_id == response.request_id) else {
-                continue;
-            };
-            // The approval clock and the auditors are user code, so the state is not locked here.
-            let is_first = first.insert(&response.request_id) && found.response.as_ref() == Some(response);
-            let checked = if is_first {
-                self.options.accept_remote_verdict(&found.request, response)
-            } else {
-                Err(VerdictFault::AlreadyDecided)
-            };
-            settled.push(match checked {
-                Ok(()) => Settled::resolved(response.clone(), ResponseChange::None),
-                Err(fault) => Settled::rejected(response.clone(), &fault, at),
-            });
-        }
-        for found in remote.into_iter().filter(|found| found.response.is_none()) {
-            let denial = found.request.deny(EXPIRED);
-            if self.options.check_remote_verdict(&found.request, &denial) == Err(VerdictFault::Expired) {
-                drop(self.options.accept_remote_verdict(&found.request, &denial));
-                settled.push(Settled::resolved(denial.clone(), ResponseChange::Deny(Box::new(denial))));
+        let (mut requested, mut sent) = (HashSet::new(), HashSet::new());
+        let mut unsent: HashMap<&ApprovalId, VecDeque<(usize, &ApprovalResponse)>> = HashMap::new();
+        for (at, item) in items.iter().enumerate() {
+            match item {
+                Item::ApprovalRequest(request) => drop(requested.insert(&request.request_id)),
+                // A verdict that precedes its request is not one on it.
+                Item::ApprovalResponse(response) if requested.contains(&response.request_id) => {
+                    if at < start {
+                        sent.insert(&response.request_id);
+                    } else {
+                        unsent.entry(&response.request_id).or_default().push_back((at, response));
+                    }
+                }
+                _ => {}
             }
         }
-        self.state.change(|state| apply(state, &settled));
-        for Settled { event, .. } in settled {
+        // The approval clock and the auditors are user code, so the state is not locked here.
+        let mut settlement = Settlement::default();
+        for found in history::approvals(&items).remote {
+            let id = &found.request.request_id;
+            let mut responses = unsent.remove(id).unwrap_or_default();
+            let first = if sent.contains(id) { None } else { responses.pop_front() };
+            match first {
+                None if found.response.is_none() => settlement.deny_if_expired(&self.options, &found.request),
+                None => {}
+                Some(_) if accepted.contains(id) => drop(settlement.accepted.insert(id.clone())),
+                Some((at, response)) => settlement.check(&self.options, &found.request, response, at),
+            }
+            for (at, response) in responses {
+                settlement.reject(response, &VerdictFault::AlreadyDecided, at);
+            }
+        }
+        let Settlement { removed, denials, accepted, events } = settlement;
+        self.state.change(|state| {
+            if !removed.is_empty() {
+                let mut at = 0..;
+                state.request.history.retain(|_| at.next().is_none_or(|at| !removed.contains(&at)));
+            }
+            state.request.history.extend(denials.into_iter().map(Item::from));
+            state.accepted = accepted;
+        });
+        for event in events {
             self.event_slot.emit(event).await;
         }
     }
 }
 
-impl Settled {
-    fn resolved(response: ApprovalResponse, change: ResponseChange) -> Self {
-        Self { event: LoopEvent::ProviderApproval { response: Box::new(response) }, change }
+impl Settlement {
+    /// Checks the first response to a request.
+    fn check(&mut self, options: &RunOptions, request: &ApprovalRequest, response: &ApprovalResponse, at: usize) {
+        match options.accept_remote_verdict(request, response) {
+            Ok(()) => self.accept(response),
+            Err(fault) => {
+                self.reject(response, &fault, at);
+                match fault {
+                    // The record of the outcome is made already.
+                    VerdictFault::Expired => self.deny(request.deny(EXPIRED)),
+                    _ => self.deny_if_expired(options, request),
+                }
+            }
+        }
     }
 
-    fn rejected(response: ApprovalResponse, fault: &VerdictFault, at: usize) -> Self {
-        let event = LoopEvent::VerdictRejected { response: Box::new(response), reason: fault.to_string() };
-        Self { event, change: ResponseChange::Remove(at) }
+    /// Denies a request that no verdict can be used for any more.
+    fn deny_if_expired(&mut self, options: &RunOptions, request: &ApprovalRequest) {
+        let denial = request.deny(EXPIRED);
+        if options.check_remote_verdict(request, &denial) == Err(VerdictFault::Expired) {
+            drop(options.accept_remote_verdict(request, &denial));
+            self.deny(denial);
+        }
     }
-}
 
-/// Changes the responses of the history.
-fn apply(state: &mut LoopState, settled: &[Settled]) {
-    let removed: HashSet<usize> = settled
-        .iter()
-        .filter_map(|settled| match settled.change {
-            ResponseChange::Remove(at) => Some(at),
-            ResponseChange::None | ResponseChange::Deny(_) => None,
-        })
-        .collect();
-    if !removed.is_empty() {
-        let mut at = 0..;
-        state.request.history.retain(|_| at.next().is_none_or(|at| !removed.contains(&at)));
+    fn deny(&mut self, denial: ApprovalResponse) {
+        self.accept(&denial);
+        self.denials.push(denial);
     }
-    state.request.history.extend(settled.iter().filter_map(|settled| match &settled.change {
-        ResponseChange::Deny(denial) => Some(Item::ApprovalResponse((**denial).clone())),
-        ResponseChange::None | ResponseChange::Remove(_) => None,
-    }));
+
+    fn accept(&mut self, response: &ApprovalResponse) {
+        self.accepted.insert(response.request_id.clone());
+        self.events.push(LoopEvent::ProviderApproval { response: Box::new(response.clone()) });
+    }
+
+    fn reject(&mut self, response: &ApprovalResponse, fault: &VerdictFault, at: usize) {
+        self.removed.insert(at);
+        let (response, reason) = (Box::new(response.clone()), fault.to_string());
+        self.events.push(LoopEvent::VerdictRejected { response, reason });
+    }
 }
 
 /// Returns the position after the last item of the model or its provider: responses from there on were not sent yet.

@@ -12,9 +12,18 @@ use super::record::answer;
 use super::state::LoopState;
 use super::waiting::WaitingCalls;
 
+/// The work that was left in a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Resumed {
+    /// Nothing: the tools were not used yet.
+    Nothing,
+    /// Calls that waited, or a turn that was not concluded.
+    Turn,
+}
+
 impl Machine {
-    /// Resumes open calls until the model can be asked.
-    pub(super) async fn resume(&mut self) -> Result<(), LoopEnd> {
+    /// Checks that the state can be started, and resumes open calls until the model can be asked.
+    pub(super) async fn resume(&mut self) -> Result<Resumed, LoopEnd> {
         self.state.read(LoopState::check).map_err(LoopError::from)?;
         if let Some(cause) = self.interruption.cause() {
             return Err(cause.into());
@@ -22,24 +31,27 @@ impl Machine {
         if self.state.read(LoopState::is_done) {
             return Err(LoopEnd::Stopped);
         }
+        self.take_first_snapshot().await?;
         let waiting = self.state.read(WaitingCalls::of);
         self.reconcile(&waiting).await?;
         self.settle_remote_approvals().await;
-        if !waiting.is_empty() {
-            self.take_snapshot()?;
-        }
         self.place_answers().await?;
         self.resume_approvals().await?;
         self.ensure_nothing_waits()?;
         let has_turn = self.state.read(|state| state.phase.open().is_some());
-        if has_turn { self.conclude().await } else { self.ensure_no_call_failed().await }
+        if has_turn {
+            self.conclude().await?;
+        } else {
+            self.ensure_no_call_failed().await?;
+        }
+        Ok(if has_turn || !waiting.is_empty() { Resumed::Turn } else { Resumed::Nothing })
     }
 
     /// Records the answers to interactions. An invalid one ends the loop before any is recorded.
     async fn place_answers(&mut self) -> Result<(), LoopEnd> {
         // Validators may be user code, so they run on a copy, without the lock.
         let interactions = self.state.read(|state| state.interactions().to_vec());
-        let answers = interactions.iter().filter_map(|interaction| interaction.result(&self.kit));
+        let answers = interactions.iter().filter_map(|interaction| interaction.result(self.tools.toolkit()));
         let results = answers.collect::<Result<Vec<_>, LoopError>>()?;
         let unplaced = self.state.change(|state| {
             let open = state.phase.open_mut()?;

@@ -4,21 +4,21 @@
 //! turns only. The tools are not in it, as they are code: the application supplies them at the start. A stored state
 //! that contradicts itself must be rejected when it is read.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalRequest, ApprovalResponse, Author, CallId, ContentPart, FormatVersion, Item, RunId, ToolCall, TurnRequest,
-    Usage, VerdictFault,
+    ApprovalId, ApprovalRequest, ApprovalResponse, Author, CallId, ContentPart, FormatVersion, Item, RunId, ToolCall,
+    ToolResult, TurnRequest, Usage, VerdictFault,
 };
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::guard::SeenCalls;
 use super::interaction::Interaction;
-use super::json_string::{self, DeepObject};
+use super::json_string::{self, DeepValue};
 use super::open_turn::OpenTurn;
-use super::remote_approval::{CallSide, Decided, pending_requests};
+use super::remote_approval::{CallSide, DecidedRequests, pending_requests};
 use super::state_error::StateError;
 
 /// The state of a loop: the conversation, the usage so far, and the calls that are open.
@@ -56,6 +56,10 @@ pub struct LoopState {
     /// The ids of the runs of calls that wait for a verdict: a call keeps its run id, and so its idempotency key, until
     /// it has its result.
     pub(super) run_ids: BTreeMap<CallId, RunId>,
+    /// The requests of the provider whose verdicts were accepted and have not been sent yet.
+    pub(super) accepted: BTreeSet<ApprovalId>,
+    /// The failures of resumed calls that belong to no open turn, until no call waits any more.
+    pub(super) failures: Vec<ToolResult>,
 }
 
 /// The phase of a loop between two requests.
@@ -73,7 +77,7 @@ pub(super) enum LoopPhase {
 #[derive(Serialize)]
 struct WrittenState<'a> {
     v: FormatVersion,
-    request: DeepObject<'a, TurnRequest>,
+    request: DeepValue<'a, TurnRequest>,
     turns: u32,
     usage: Usage,
     calls: u64,
@@ -82,11 +86,15 @@ struct WrittenState<'a> {
     time_used_ms: u64,
     seen: &'a SeenCalls,
     #[serde(skip_serializing_if = "Option::is_none")]
-    open: Option<DeepObject<'a, OpenTurn>>,
+    open: Option<DeepValue<'a, OpenTurn>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     done: bool,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     run_ids: &'a BTreeMap<CallId, RunId>,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    accepted: &'a BTreeSet<ApprovalId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failures: Option<DeepValue<'a, Vec<ToolResult>>>,
 }
 
 /// A state as it is read, before it is checked.
@@ -114,6 +122,10 @@ struct StoredState {
     done: bool,
     #[serde(default)]
     run_ids: BTreeMap<CallId, RunId>,
+    #[serde(default)]
+    accepted: BTreeSet<ApprovalId>,
+    #[serde(default, deserialize_with = "json_string::deserialize_deep")]
+    failures: Vec<ToolResult>,
 }
 
 /// Creating and continuing.
@@ -133,6 +145,8 @@ impl LoopState {
             seen: SeenCalls::default(),
             phase: LoopPhase::Ready,
             run_ids: BTreeMap::new(),
+            accepted: BTreeSet::new(),
+            failures: Vec::new(),
         }
     }
 
@@ -144,18 +158,22 @@ impl LoopState {
         (self.turns, self.usage, self.calls, self.time_used) = Default::default();
         self.seen.clear();
         self.lacks_calls = false;
-        if self.interactions().is_empty() && pending_requests(self.history(), Decided::Included).is_empty() {
+        if self.interactions().is_empty() && pending_requests(self.history(), DecidedRequests::Included).is_empty() {
             self.phase = LoopPhase::Ready;
+            self.failures.clear();
         }
         self
     }
 
     /// Answers an open interaction. (A pending approval request is answered with
-    /// [`TurnLoop::verdict`](crate::TurnLoop::verdict), as a verdict is checked against the tools.) The value is
-    /// validated by the tool's success schema when the state is started; until then another answer replaces this one. If
-    /// the tool no longer exists then, the call fails with `unknown_tool`.
+    /// [`TurnLoop::verdict`](crate::TurnLoop::verdict), as a verdict is checked against the tools.)
+    ///
+    /// Where the loop is available use [`TurnLoop::answer`](crate::TurnLoop::answer), which checks the answer at once.
+    /// Here the value is validated by the tool's success schema when the state is started; until then another answer replaces this one. If
+    /// the tool no longer exists then, the answer can't be validated: the call fails with `unknown_tool`, and the answer
+    /// is the [metadata](ToolResult::metadata) `answer` of the result, which no model reads.
     pub fn answer(&mut self, call_id: impl Into<CallId>, value: impl Into<Value>) -> Result<(), StateError> {
-        self.interaction(call_id.into()).map(|interaction| interaction.answer(&value.into()))
+        self.interaction(call_id.into()).map(|interaction| interaction.answer((&value.into()).into()))
     }
 
     /// Closes an open interaction without an answer: the model reads `cancelled` and the reason.
@@ -172,7 +190,7 @@ impl LoopState {
         let request_id = response.request_id.clone();
         let history = &mut self.request.history;
         let Some(pending) = history.pending_request(&request_id) else {
-            let pending = pending_requests(history, Decided::Excluded);
+            let pending = pending_requests(history, DecidedRequests::Excluded);
             let pending = pending.into_iter().map(|request| request.request_id).collect();
             return Err(StateError::UnknownApproval { request_id, pending });
         };
@@ -192,7 +210,8 @@ impl LoopState {
 
 /// Reading.
 impl LoopState {
-    /// Returns the next request.
+    /// Returns the next request. Its tools are empty: each turn offers those of the loop at that time, and
+    /// [`LoopEvent::TurnStarted`](crate::LoopEvent::TurnStarted) names them.
     #[must_use]
     pub fn request(&self) -> &TurnRequest {
         &self.request
@@ -267,7 +286,7 @@ impl LoopState {
     /// the provider for calls that it executes.
     #[must_use]
     pub fn approvals(&self) -> Vec<ApprovalRequest> {
-        pending_requests(self.history(), Decided::Excluded)
+        pending_requests(self.history(), DecidedRequests::Excluded)
     }
 
     /// Returns the interactions that are not finished yet, answered or not.
@@ -348,7 +367,7 @@ impl LoopState {
         Ok(())
     }
 
-    fn interaction(&mut self, call_id: CallId) -> Result<&mut Interaction, StateError> {
+    pub(super) fn interaction(&mut self, call_id: CallId) -> Result<&mut Interaction, StateError> {
         let open = self.phase.open_mut().into_iter().flat_map(|open| &mut open.interactions);
         let mut named = open.filter(|interaction| *interaction.call_id() == call_id);
         named.next().ok_or(StateError::UnknownInteraction { call_id })
@@ -365,8 +384,21 @@ impl TryFrom<StoredState> for LoopState {
     type Error = StateError;
 
     fn try_from(stored: StoredState) -> Result<Self, StateError> {
-        let StoredState { v, request, turns, usage, calls, lacks_calls, time_used_ms, seen, open, done, run_ids } =
-            stored;
+        let StoredState {
+            v,
+            request,
+            turns,
+            usage,
+            calls,
+            lacks_calls,
+            time_used_ms,
+            seen,
+            open,
+            done,
+            run_ids,
+            accepted,
+            failures,
+        } = stored;
         let time_used = Duration::from_millis(time_used_ms);
         let phase = match (open, done) {
             (Some(_), true) => return Err(StateError::DoneWhileOpen),
@@ -374,26 +406,30 @@ impl TryFrom<StoredState> for LoopState {
             (None, true) => LoopPhase::Done,
             (None, false) => LoopPhase::Ready,
         };
-        let state = Self { v, turns, usage, calls, lacks_calls, time_used, seen, phase, run_ids, ..Self::new(request) };
+        let state = Self { phase, run_ids, accepted, failures, ..Self::new(request) };
+        let state = Self { v, turns, usage, calls, lacks_calls, time_used, seen, ..state };
         state.check().map(|()| state)
     }
 }
 
 impl Serialize for LoopState {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { v, request, turns, usage, calls, lacks_calls, time_used, seen, phase, run_ids } = self;
+        let Self { v, request, turns, usage, calls, lacks_calls, time_used, seen, phase, run_ids, accepted, failures } =
+            self;
         WrittenState {
             v: *v,
-            request: DeepObject(request),
+            request: DeepValue(request),
             turns: *turns,
             usage: *usage,
             calls: *calls,
             lacks_calls: *lacks_calls,
             time_used_ms: u64::try_from(time_used.as_millis()).unwrap_or(u64::MAX),
             seen,
-            open: phase.open().map(DeepObject),
+            open: phase.open().map(DeepValue),
             done: self.is_done(),
             run_ids,
+            accepted,
+            failures: (!failures.is_empty()).then_some(DeepValue(failures)),
         }
         .serialize(serializer)
     }

@@ -1,6 +1,6 @@
 //! Errors of a state, and of answers and verdicts that are added to one.
 
-use haft_core::{ApprovalId, CallId, VerdictFault};
+use haft_core::{ApprovalId, CallId, Issues, VerdictFault};
 
 /// The number of ids in a message; the others are counted.
 const MOST_LISTED: usize = 5;
@@ -16,6 +16,34 @@ pub enum StateError {
     UnknownInteraction {
         /// The id.
         call_id: CallId,
+    },
+    /// The answer to an interaction is invalid by the tool's success schema. It was not added.
+    #[error("the answer to the interaction `{call_id}` is invalid: {issues}")]
+    Answer {
+        /// The id.
+        call_id: CallId,
+        /// The issues of the answer.
+        issues: Issues,
+    },
+    /// The answer can't be checked, as the loop has no interaction with the name of the tool.
+    #[error(
+        "the interaction `{call_id}` can't be answered: the loop has no interaction `{tool}`; add the tool, or close the interaction with `LoopState::close`"
+    )]
+    UnknownTool {
+        /// The id.
+        call_id: CallId,
+        /// The name of the tool.
+        tool: String,
+    },
+    /// The answer is that of another tool type.
+    #[error("the interaction `{call_id}` is of the tool `{tool}`, and the answer is one of `{answered}`")]
+    OtherTool {
+        /// The id.
+        call_id: CallId,
+        /// The name of the tool that was called.
+        tool: String,
+        /// The name of the tool type.
+        answered: String,
     },
     /// No pending approval request has the id. When a call finishes, its requests are removed from the history.
     #[error(

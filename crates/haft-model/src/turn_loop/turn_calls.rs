@@ -11,8 +11,8 @@ use std::task::Poll;
 
 use futures_core::Stream;
 use haft_core::{
-    ApprovalRequest, CallId, ContentPart, Delta, Finish, Item, Run, RunId, ToolCall, ToolChoice, ToolEvent, ToolResult,
-    Turn,
+    ApprovalRequest, CallId, ContentPart, Delta, Dispatch, Finish, Item, Run, RunId, ToolCall, ToolChoice, ToolEvent,
+    ToolResult, Turn,
 };
 
 use super::call_outcome::CallOutcome;
@@ -112,15 +112,16 @@ impl Machine {
             return None;
         }
         let messages = self.state.stage(&turn_calls.turn);
-        let calls = passed.iter().map(|&index| turn_calls.calls[index].clone());
-        let mut run = self.kit.run_with(calls, self.options.clone().messages(messages));
+        let calls = passed.iter().map(|&index| turn_calls.calls[index].clone().into()).collect();
+        let mut run = self.tools.run_calls(calls, self.options.clone().messages(messages));
         let mut cause = None;
         while let Some(event) = self.next_event(&mut run, &mut cause).await {
             let at = event.index();
             let Some(event) = in_turn(event, passed) else { continue };
             let event = match event {
                 ToolEvent::Output { index, result } => {
-                    let outcome = CallOutcome::of(&self.kit, &run, at, &turn_calls.calls[index].arguments, result);
+                    let outcome =
+                        CallOutcome::of(self.tools.toolkit(), &run, at, &turn_calls.calls[index].arguments, result);
                     turn_calls.add_outcome(index, outcome)
                 }
                 other => {
@@ -190,6 +191,8 @@ impl Machine {
             state.turns = state.turns.saturating_add(1);
             state.seen.merge(counts.seen);
             (state.calls, state.lacks_calls) = (counts.made, counts.lacks_calls);
+            // The model has read the verdicts that its turn follows.
+            state.accepted.clear();
             let mut open = OpenTurn { turn, results: Vec::new(), signals, interactions };
             open.add(results);
             // Results may hold errors of user code, which must not be dropped under the lock.

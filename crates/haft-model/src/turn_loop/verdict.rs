@@ -16,8 +16,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use haft_core::history::PendingApproval;
 use haft_core::{
-    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, CallId, Item, Run, RunId, Suspended, ToolCall,
-    ToolEvent, ToolResult, history,
+    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, CallId, Dispatch, Item, Run, RunId, Suspended,
+    ToolCall, ToolEvent, ToolResult, history,
 };
 
 use super::call_outcome::CallOutcome;
@@ -75,7 +75,7 @@ impl Machine {
             Some(run_id) => options.run_id(run_id),
             None => options,
         };
-        let run = self.kit.resume_with(suspended, verdicts, options);
+        let run = self.tools.resume_calls(suspended, verdicts, options);
         self.state.change(|state| {
             let ids = run.calls().iter().map(|call| (call.call_id.clone(), run.run_id().clone()));
             state.run_ids.extend(ids);
@@ -86,7 +86,8 @@ impl Machine {
     /// Runs resumed calls and records their outcomes.
     async fn run_resumed(&mut self, mut run: Run, indexes: &[usize]) -> Result<(), LoopEnd> {
         let (mut cause, mut requests) = (None, HashMap::new());
-        let surfacing = run.calls().iter().enumerate().filter(|(_, call)| CallOutcome::may_surface(&self.kit, call));
+        let surfacing =
+            run.calls().iter().enumerate().filter(|(_, call)| CallOutcome::may_surface(self.tools.toolkit(), call));
         let mut made: HashMap<usize, ToolCall> = surfacing.map(|(at, call)| (at, call.clone())).collect();
         while let Some(event) = self.next_event(&mut run, &mut cause).await {
             let at = event.index();
@@ -100,7 +101,7 @@ impl Machine {
             };
             let events = match made.remove(&at) {
                 None => vec![self.add_result(index, result)],
-                Some(call) => match CallOutcome::of(&self.kit, &run, at, &call.arguments, result) {
+                Some(call) => match CallOutcome::of(self.tools.toolkit(), &run, at, &call.arguments, result) {
                     CallOutcome::Answered(result) => vec![self.add_result(index, result)],
                     CallOutcome::Signal(signal) => {
                         let unplaced = self.state.change(|state| surface_signal(state, call, signal.clone()));
@@ -131,10 +132,7 @@ impl Machine {
     }
 
     /// Records the result of a call, and returns its event.
-    fn add_result(&mut self, index: usize, result: ToolResult) -> LoopEvent {
-        if !self.settings.fail_on.is_empty() && self.state.read(|state| state.phase.open().is_none()) {
-            self.unturned.push(result.clone());
-        }
+    fn add_result(&self, index: usize, result: ToolResult) -> LoopEvent {
         self.state.add_result(result.clone());
         LoopEvent::Tool(ToolEvent::Output { index, result })
     }
@@ -168,10 +166,13 @@ pub(super) fn record_results(state: &mut LoopState, results: Vec<ToolResult>) ->
     let unplaced = answer(items, results.clone());
     remove_approvals(items, &done);
     state.run_ids.retain(|call_id, _| !done.contains(call_id));
-    if let Some(open) = state.phase.open_mut() {
-        // These calls are finished, so they no longer wait for an answer.
-        open.interactions.retain(|interaction| !done.contains(interaction.call_id()));
-        open.add(results);
+    match state.phase.open_mut() {
+        Some(open) => {
+            // These calls are finished, so they no longer wait for an answer.
+            open.interactions.retain(|interaction| !done.contains(interaction.call_id()));
+            open.add(results);
+        }
+        None => state.failures.extend(results.into_iter().filter(|result| result.failure().is_some())),
     }
     unplaced
 }

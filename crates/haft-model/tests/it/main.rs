@@ -8,4 +8,5 @@ mod model_seam;
 mod scripted;
 #[path = "../../../haft-core/tests/it/seeded.rs"]
 mod seeded;
+mod stored_form;
 mod turn_loop;

@@ -17,6 +17,7 @@ mod isolation;
 mod model_fault;
 mod property;
 mod remote_approval;
+mod runnable;
 mod signal;
 mod source;
 mod state;
@@ -96,6 +97,7 @@ fn kind_or_text(output: &str) -> String {
 /// Describes each event in a few words.
 fn words(events: &[LoopEvent]) -> Vec<String> {
     let each = events.iter().map(|event| match event {
+        LoopEvent::ToolLeftOut { tool, .. } => format!("left out {tool}"),
         LoopEvent::TurnStarted { number, .. } => format!("turn {number}"),
         LoopEvent::Delta(haft_core::Delta::TurnComplete(_)) => "complete".to_owned(),
         LoopEvent::Delta(_) => "delta".to_owned(),

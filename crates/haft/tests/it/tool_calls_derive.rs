@@ -63,7 +63,7 @@ impl<const BY: i32> Handle for Multiply<BY> {
 enum AppCall {
     Weather(Typed<GetWeather>),
     Time(Typed<GetTime>),
-    #[handler]
+    #[value]
     Multiply(Typed<Multiply<3>>),
     #[other]
     Other(ToolCall),

@@ -15,7 +15,10 @@
     clippy::panic
 )]
 
-use haft::tool::{Cx, DefinitionError, Failure, StaticTool, Tool, ToolType};
+use haft::conversation::ContentPart;
+use haft::run::{CallDecodeError, ToolCall, ToolCalls, Typed};
+use haft::schema::Issue;
+use haft::tool::{Cx, DefinitionError, Failure, Handle, HandlerError, NoFailure, StaticTool, Tool, ToolType};
 use haft::toolkit::{Services, Toolkit};
 use haft::{JsonSchema, compose, tool, toolkit, tools};
 use serde::{Deserialize, Serialize};
@@ -118,6 +121,95 @@ pub struct WebSearch {
     pub max_uses: Option<u32>,
 }
 
+/// Asks a person.
+#[tool(interaction, success = bool)]
+#[derive(Debug)]
+pub enum Confirm {
+    /// By a question.
+    Question(String),
+    /// In general.
+    Anything,
+}
+
+/// Runs code at the provider.
+#[tool(provider = "vendor.code")]
+#[derive(Debug)]
+pub struct RunCode;
+
+/// Runs a command.
+#[tool(provider = "vendor.shell", provider_name = "shell", args = 3_u8)]
+#[must_use]
+pub fn run_command(command: String) -> String {
+    command
+}
+
+/// The number of steps.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Steps(pub u8);
+
+async fn trimmed(params: Publish, cx: Cx) -> Result<Publish, Issue> {
+    cx.cancelled().await;
+    Ok(Publish { title: params.title.trim().to_owned() })
+}
+
+fn shown(title: &String) -> Vec<ContentPart> {
+    vec![ContentPart::text(title)]
+}
+
+/// Publishes a page.
+#[tool(refine = trimmed, to_model = shown, emits = Steps)]
+pub async fn publish(title: String, #[service(run)] key: &ApiKey, cx: &Cx) -> Result<String, HandlerError> {
+    cx.emit(Steps(1)).await?;
+    Ok(format!("{title} {}", key.0))
+}
+
+/// A tool with state.
+#[derive(Debug)]
+pub struct Multiply(pub i32);
+
+impl ToolType for Multiply {
+    const NAME: &'static str = "multiply";
+    type Params = i32;
+    type Success = i32;
+    type Failure = NoFailure;
+    type Services = ();
+}
+
+impl Handle for Multiply {
+    async fn handle(&self, number: i32, _cx: &Cx) -> Result<i32, HandlerError> {
+        Ok(number.saturating_mul(self.0))
+    }
+}
+
+/// The calls of the program.
+#[derive(Debug, ToolCalls)]
+pub enum AppCall {
+    /// Hands over.
+    HandOver(Typed<HandOver>),
+    /// Asks.
+    Confirm(Typed<Confirm>),
+    /// Searches.
+    #[value]
+    WebSearch(Typed<WebSearch>),
+    /// Runs code.
+    RunCode(Typed<RunCode>),
+    /// Runs a command.
+    RunCommand(Typed<RunCommand>),
+    /// Publishes.
+    Publish(Typed<Publish>),
+    /// Multiplies.
+    #[value]
+    Multiply(Typed<Multiply>),
+    /// A call of another tool.
+    #[other]
+    Other(ToolCall),
+}
+
+#[derive(ToolCalls)]
+enum OneCall {
+    WithoutComment(Typed<WithoutComment>),
+}
+
 /// A service whose methods are tools.
 #[derive(Debug)]
 pub struct Desk;
@@ -149,6 +241,11 @@ toolkit! {
 }
 
 fn main() -> Result<(), DefinitionError> {
+    let calls: Toolkit = AppCall::toolkit(WebSearch { max_uses: None }, Multiply(3));
+    let call: Result<AppCall, CallDecodeError> = AppCall::decode(ToolCall::new("c1", "search", ""));
+    let one: Result<OneCall, CallDecodeError> = OneCall::decode(ToolCall::new("c1", "without_comment", ""));
+    assert!(calls.len() == 7 && matches!(call, Ok(AppCall::Other(_))));
+    assert!(matches!(one, Ok(OneCall::WithoutComment(typed)) if typed.repairs.is_empty()));
     let app = App { key: ApiKey(String::new()), attempts: 3 };
     let kit: Toolkit = toolkit![Lookup, CountLetters, ReadPage, WithoutComment, inner::Inner].provide(app);
     let tool: Tool = Lookup::tool()?;

@@ -13,7 +13,7 @@ enum AppCall {
     Named { call: Typed<GetWeather> },
     #[other]
     Other { call: ToolCall },
-    #[handler = "weather"]
+    #[value = "weather"]
     GetWeather(Typed<GetWeather>),
 }
 

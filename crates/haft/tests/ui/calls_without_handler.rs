@@ -27,7 +27,7 @@ enum SearchCall {
 
 #[derive(ToolCalls)]
 enum ValueCall {
-    #[handler]
+    #[value]
     Search(Typed<Search>),
 }
 

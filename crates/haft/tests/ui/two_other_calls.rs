@@ -18,7 +18,7 @@ enum AppCall {
 #[derive(ToolCalls)]
 enum HandledCall {
     #[other]
-    #[handler]
+    #[value]
     Other(ToolCall),
 }
 

@@ -19,6 +19,10 @@ use crate::isolation::Isolated;
 use crate::nearest::{SUGGESTED, ranked};
 use crate::result::ToolResult;
 use crate::tool::{Execution, Tool};
+use crate::toolkit::{NotRunnable, ProblemScope};
+
+/// The reason in the audit record of a call whose tool is hidden. The model reads that there is no such tool.
+const HIDDEN: &str = "the tool is hidden from this caller";
 
 impl CallState {
     pub(super) fn look_up(
@@ -37,6 +41,8 @@ impl CallState {
         let Some((tool_index, tool)) = found else { return Err(step_cx.unknown_tool(call, None)) };
         let cx = Cx::in_run(step_cx.run_shared.call_handle(index, tool_index));
         if !step_cx.options.sees(tool) {
+            let StepCx { options, .. } = step_cx;
+            options.gate().record_denial(call, None, HIDDEN, options.caller_ref());
             return Err(step_cx.unknown_tool(call, Some(tool)));
         }
         self.ask_permits(0, tool_index, cx, call, step_cx)
@@ -51,8 +57,8 @@ impl CallState {
         step_cx: StepCx<'_>,
     ) -> Result<Transition, ToolFailure> {
         let tool = step_cx.tool(tool_index);
-        if let Some(problems) = step_cx.problems.filter(|_| tool.requires_handler()) {
-            return Err(broken(problems.clone()));
+        if let Some(problems) = step_cx.problems_of(tool) {
+            return Err(broken(problems));
         }
         match tool.refine() {
             Some(refine) if tool.execution(call) == Execution::Handler => {
@@ -106,6 +112,15 @@ impl CallState {
 }
 
 impl StepCx<'_> {
+    /// Returns the reasons that a call of this tool can't be run.
+    fn problems_of(&self, tool: &Tool) -> Option<NotRunnable> {
+        let problems = self.problems.filter(|_| tool.requires_handler())?;
+        match self.problem_scope {
+            ProblemScope::WholeToolkit => Some(problems.clone()),
+            ProblemScope::EachTool => problems.of_tool(tool.name()),
+        }
+    }
+
     /// Returns the failure of a call whose tool does not exist as far as the caller may know. `hidden` is a tool that
     /// the caller must not learn of. The permits are asked only about tools that would be named.
     fn unknown_tool(&self, call: &ToolCall, hidden: Option<&Tool>) -> ToolFailure {

@@ -170,7 +170,7 @@ fn undecided(cause: impl Into<BoxError>, call: &ToolCall, step_cx: StepCx<'_>) -
     undecided
 }
 
-/// Passes the denial of a call to the auditor of the run.
+/// Passes the denial of a call to the auditors of the run.
 fn record(denied: &ToolFailure, rule: Option<&str>, call: &ToolCall, step_cx: StepCx<'_>) {
     let StepCx { options, .. } = step_cx;
     options.gate().record_denial(call, rule, &denied.message, options.caller_ref());

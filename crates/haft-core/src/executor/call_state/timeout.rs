@@ -76,24 +76,14 @@ impl CallState {
     /// Returns the moment at which the call times out in its current phase, if there is one.
     pub(in crate::executor) fn due(&self) -> Option<Instant> {
         match &self.phase {
-            CallPhase::Running { timeouts, .. } => timeouts.as_ref().and_then(|timeouts| timeouts.due()),
-            CallPhase::Refining(refining) => refining.timeouts.as_ref().and_then(|timeouts| timeouts.due()),
             CallPhase::AwaitingVerdict(awaiting) => awaiting.expires,
-            CallPhase::New
-            | CallPhase::Permitting(_)
-            | CallPhase::Deciding { .. }
-            | CallPhase::Resolved(_)
-            | CallPhase::Cleared { .. }
-            | CallPhase::Held { .. }
-            | CallPhase::WaitingForSlot { .. }
-            | CallPhase::Finished { .. }
-            | CallPhase::Answered => None,
+            _ => self.timeouts()?.due(),
         }
     }
 
-    /// Reports whether the handler runs and only its idle timeout has passed.
+    /// Reports whether user code runs and only its idle timeout has passed.
     pub(in crate::executor) fn is_only_idle(&self, now: Instant) -> bool {
-        matches!(&self.phase, CallPhase::Running { timeouts: Some(timeouts), .. } if timeouts.is_only_idle(now))
+        self.timeouts().is_some_and(|timeouts| timeouts.is_only_idle(now))
     }
 
     /// Restarts the idle timeout: the call showed activity.
@@ -110,23 +100,28 @@ impl CallState {
 
     /// Returns the failure of a call that has timed out.
     pub(in crate::executor) fn timed_out(&self, now: Instant) -> ToolFailure {
-        let timeouts = match &self.phase {
-            CallPhase::Running { timeouts, .. } => timeouts,
-            CallPhase::Refining(refining) => &refining.timeouts,
-            CallPhase::AwaitingVerdict(_) => return ToolFailure::new(FailureKind::Cancelled, NOT_ANSWERED_IN_TIME),
+        match (&self.phase, self.timeouts()) {
+            (CallPhase::AwaitingVerdict(_), _) => ToolFailure::new(FailureKind::Cancelled, NOT_ANSWERED_IN_TIME),
+            (_, Some(timeouts)) => timeouts.failure(now),
+            (_, None) => internal_error("a call timed out that has no deadline"),
+        }
+    }
+
+    /// Returns the timeouts of the user code that runs now, if it has any.
+    fn timeouts(&self) -> Option<&Timeouts> {
+        match &self.phase {
+            CallPhase::Running { timeouts, .. } => timeouts.as_deref(),
+            CallPhase::Refining(refining) => refining.timeouts.as_deref(),
             CallPhase::New
             | CallPhase::Permitting(_)
             | CallPhase::Deciding { .. }
+            | CallPhase::AwaitingVerdict(_)
             | CallPhase::Resolved(_)
             | CallPhase::Cleared { .. }
             | CallPhase::Held { .. }
             | CallPhase::WaitingForSlot { .. }
             | CallPhase::Finished { .. }
-            | CallPhase::Answered => &None,
-        };
-        match timeouts {
-            Some(timeouts) => timeouts.failure(now),
-            None => internal_error("a call timed out that has no deadline"),
+            | CallPhase::Answered => None,
         }
     }
 }

@@ -13,6 +13,7 @@ use tokio::task::coop::has_budget_remaining;
 use tokio::time::Instant;
 
 use super::{Due, Run};
+use crate::cancellation::Cancellation;
 use crate::cx::RunCx;
 use crate::emit::Emitted;
 use crate::event::ToolEvent;
@@ -63,7 +64,7 @@ impl Run {
         }
         let shared = RunCx {
             decode: self.options.decode,
-            cancellation: self.options.cancellation.clone(),
+            cancellations: self.options.cancellations.clone(),
             deadline: self.deadline,
             scope: self.options.scope.clone(),
             run_id: std::mem::take(&mut self.id),
@@ -114,8 +115,9 @@ impl Run {
     }
 
     fn watch_cancellation(&mut self) {
-        let flag = self.options.cancellation.clone();
-        self.cancelled = flag.map(|flag| Isolated::new(Box::pin(async move { flag.cancelled().await }) as _));
+        let flags = self.options.cancellations.clone();
+        self.cancelled = (!flags.is_empty())
+            .then(|| Isolated::new(Box::pin(async move { Cancellation::any(flags.as_slice()).await }) as _));
     }
 
     /// Ends the calls that are past their deadlines.
@@ -153,9 +155,8 @@ impl Run {
         if due > now {
             return self.timer.add(due, Due::Call(index));
         }
-        // A handler that waits for its reader is not idle.
-        if call_state.is_running()
-            && call_state.is_only_idle(now)
+        // User code that waits for its reader is not idle.
+        if call_state.is_only_idle(now)
             && self.shared.as_ref().is_some_and(|run_shared| run_shared.mailbox.is_full(index))
         {
             call_state.touch(now);
@@ -284,6 +285,7 @@ impl Run {
                 #[cfg(feature = "approval")]
                 suspending: self.suspending,
                 problems: self.problems.as_deref(),
+                problem_scope: self.problem_scope,
             };
             let (call_state, call) = (&mut self.call_states[index], &self.calls[index]);
             // Most calls never wait, so a call gets its waker only when it has to wait, and is then polled once more

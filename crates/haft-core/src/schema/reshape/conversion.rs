@@ -226,9 +226,7 @@ impl<'r> Conversion<'r, '_> {
         let mut written = 0;
         self.push("{")?;
         for (key, member) in value.members() {
-            let name = key.name();
-            let known = node.by_read_name(self.direction, &name);
-            match known {
+            match self.member_of(node, &key.name(), value, key.id())? {
                 Some(known) if self.is_absent(known, member) => continue,
                 Some(known) => {
                     self.separate(written)?;
@@ -236,7 +234,6 @@ impl<'r> Conversion<'r, '_> {
                     self.value(known.value, member)?;
                 }
                 None => {
-                    self.check_written_name(node, &name, value, key.id())?;
                     self.separate(written)?;
                     self.push(key.as_instance().raw())?;
                     self.push(":")?;
@@ -262,19 +259,23 @@ impl<'r> Conversion<'r, '_> {
         self.direction == ReshapeDirection::Decode && member.absence == Absence::Null && value.kind() == JsonType::Null
     }
 
-    /// Rejects a key that would be written as the name of a listed member: it would become that member, or occur twice.
-    fn check_written_name(
+    /// Returns the listed member that a key stands for. Rejects a key that would be written as the name of another member:
+    /// it would become that member, or occur twice.
+    fn member_of(
         &self,
-        node: &ReshapeNode,
+        node: &'r ReshapeNode,
         name: &str,
         object: Instance<'_>,
         key: u32,
-    ) -> Result<(), CodecError> {
-        let Some(taken) = node.by_written_name(self.direction, name) else { return Ok(()) };
+    ) -> Result<Option<&'r ReshapeMember>, CodecError> {
+        if let Some(known) = node.by_read_name(self.direction, name) {
+            return Ok(Some(known));
+        }
+        let Some(taken) = node.by_written_name(self.direction, name) else { return Ok(None) };
         let read_name = taken.read_name(self.direction);
         // The model may write a key by the name in the tool's own schema, but not beside its other name.
         if self.direction == ReshapeDirection::Decode && object.get(read_name).is_none() {
-            return Ok(());
+            return Ok(Some(taken));
         }
         let message = format!(
             "the key {} stands for the key {}; send only that one",

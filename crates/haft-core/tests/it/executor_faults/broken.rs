@@ -1,6 +1,6 @@
 //! Faulty tools, and the few sound ones that the rows need.
 
-use std::future::pending;
+use std::future::{Ready, pending, ready};
 use std::num::NonZeroUsize;
 use std::panic::panic_any;
 use std::pin::Pin;
@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use futures_util::{Stream, StreamExt, stream};
 use haft_core::{
-    ApprovalDecision, ApprovalPolicy, ApprovalRequest, Approve, BoxError, Cx, EmitBuffer, ExecutionLimits, FailureKind,
-    Middleware, Next, NoFailure, Outcome, Outputs, Permission, Request, Tool, ToolCall, ToolFailure,
+    ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, BoxError, Cx, EmitBuffer, ExecutionLimits,
+    FailureKind, Middleware, Next, NoFailure, Outcome, Outputs, Permission, Request, Tool, ToolCall, ToolFailure,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -209,11 +209,11 @@ where
 }
 
 /// Creates an approver that answers every request with this decision.
-pub(super) fn deciding(decision: ApprovalDecision, reason: &'static str) -> impl Approve {
-    move |request: ApprovalRequest, _: Cx| {
-        let answer = request.respond(decision.clone()).reason(reason);
-        async move { Ok::<_, BoxError>(answer) }
-    }
+pub(super) fn deciding(
+    decision: ApprovalDecision,
+    reason: &'static str,
+) -> impl Fn(ApprovalRequest, Cx) -> Ready<Result<ApprovalResponse, BoxError>> + Send + Sync + 'static {
+    move |request, _| ready(Ok(request.respond(decision.clone()).reason(reason)))
 }
 
 /// Creates the error that operators may read.

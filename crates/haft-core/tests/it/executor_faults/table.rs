@@ -29,12 +29,13 @@ use super::broken::{
     never_ending_and_fragile, panicking, permit, plain, room, secret_error, talkative, target,
     with_unreadable_parameters, with_unwritable_result,
 };
-use super::case::{Case, Ran, Reader, SECRET, hold, of};
+use super::case::{Case, Ran, Reader, SECRET, of};
+use super::hold::hold;
 
 /// Creates a test for every row.
 macro_rules! table {
     ($($(#[$meta:meta])* $name:ident: $row:expr;)*) => {
-        $($(#[$meta])* #[test] fn $name() { hold($row); })*
+        $($(#[$meta])* #[test] fn $name() { hold(concat!(module_path!(), "::", stringify!($name)), $row); })*
     };
 }
 
@@ -193,7 +194,7 @@ table! {
     deadline_while_it_waits_for_a_slot: |ran| of(keyed(&endless())).given(|run| run.timeout(ms(30)))
         .showing(1).fails(TimedOut).started()
         .then(keyed(&plain(ran))).fails(TimedOut).having_run(0);
-    deadline_while_it_waits_for_approval: |ran| of(gated(ran)).given(|run| never_answered(run).timeout(ms(30)))
+    deadline_while_it_waits_for_approval: |ran| of(gated(ran)).approved_by(nobody).given(|run| run.timeout(ms(30)))
         .fails(TimedOut).having_run(0);
     deadline_while_it_waits_for_a_permit: |ran| of(plain(ran)).given(|run| run.timeout(ms(30))
             .permit(permit(|| Permitting::later(pending::<Result<_, BoxError>>()))))
@@ -213,7 +214,7 @@ table! {
     cancel_while_it_waits_for_a_slot: |ran| of(keyed(&endless())).read(Reader::CancellingAfter(ms(30)))
         .showing(1).fails(Cancelled).started()
         .then(keyed(&plain(ran))).fails(Cancelled).having_run(0);
-    cancel_while_it_waits_for_approval: |ran| of(gated(ran)).given(never_answered)
+    cancel_while_it_waits_for_approval: |ran| of(gated(ran)).approved_by(nobody)
         .read(Reader::CancellingAfter(ms(30))).fails(Cancelled).having_run(0);
     cancel_after_the_end: |ran| of(plain(ran)).read(Reader::CancellingAtTheEnd(Cancellation::new())).having_run(1);
 }
@@ -221,27 +222,32 @@ table! {
 // Approval.
 table! {
     no_approver: |ran| of(gated(ran)).fails(Denied).saying(&["requires approval", "no approver is configured"]).having_run(0);
-    approved: |ran| of(gated(ran)).given(|run| run.approvals(deciding(ApprovalDecision::Approved, ""))).having_run(1);
-    denied: |ran| of(gated(ran)).given(|run| run.approvals(deciding(ApprovalDecision::Denied, "not on a Sunday")))
+    approved: |ran| of(gated(ran)).approved_by(deciding(ApprovalDecision::Approved, "")).having_run(1);
+    denied: |ran| of(gated(ran)).approved_by(deciding(ApprovalDecision::Denied, "not on a Sunday"))
         .fails(Denied).saying(&["not on a Sunday"]).having_run(0);
-    denied_without_a_reason: |ran| of(gated(ran)).given(|run| run.approvals(deciding(ApprovalDecision::Denied, " ")))
+    denied_without_a_reason: |ran| of(gated(ran)).approved_by(deciding(ApprovalDecision::Denied, " "))
         .fails(Denied).having_run(0);
     unknown_decision: |ran| of(gated(ran))
-        .given(|run| run.approvals(deciding(ApprovalDecision::Other("approve_later".to_owned()), "")))
+        .approved_by(deciding(ApprovalDecision::Other("approve_later".to_owned()), ""))
         .fails(Denied).having_run(0);
     approver_that_fails: |ran| of(gated(ran))
-        .given(|run| run.approvals(|_: ApprovalRequest, _: Cx| async { Err::<ApprovalResponse, _>(secret_error()) }))
+        .approved_by(|_: ApprovalRequest, _: Cx| async { Err::<ApprovalResponse, _>(secret_error()) })
         .fails(Denied).saying(&["approval"]).hiding_its_cause().having_run(0);
     approver_that_panics: |ran| of(gated(ran))
-        .given(|run| run.approvals(|_: ApprovalRequest, _: Cx| async {
+        .approved_by(|_: ApprovalRequest, _: Cx| async {
             sleep(ms(1)).await;
             Ok::<ApprovalResponse, BoxError>(explode())
-        }))
+        })
         .fails(Denied).hiding_its_cause().having_run(0);
+    edited: |ran| of(target(ran).set_needs_approval(ApprovalPolicy::always()).unwrap()).args(TARGET)
+        .approved_by(deciding(ApprovalDecision::Edited(json!({"city": "Rome", "days": 1}).into()), "")).having_run(1);
+    edited_to_invalid_arguments_each_time: |ran| of(target(ran).set_needs_approval(ApprovalPolicy::always()).unwrap())
+        .args(TARGET).approved_by(deciding(ApprovalDecision::Edited(json!({"city": "Rome"}).into()), ""))
+        .fails(Denied).having_run(0);
     answer_to_another_request: |ran| of(gated(ran))
-        .given(|run| run.approvals(|_: ApprovalRequest, _: Cx| async {
+        .approved_by(|_: ApprovalRequest, _: Cx| async {
             Ok::<_, BoxError>(ApprovalResponse::new("approval_0", ApprovalDecision::Approved))
-        }))
+        })
         .fails(Denied).saying(&["approval"]).having_run(0);
     policy_of_the_run: |ran| of(plain(ran)).given(|run| run.policy(asking_for("plain")))
         .fails(Denied).having_run(0);
@@ -257,9 +263,7 @@ table! {
     policy_over_no_parameters: |ran| of(plain(ran).set_needs_approval(ApprovalPolicy::when(|(), _| async { false })).unwrap())
         .having_run(1);
     bad_arguments_require_no_approval: |ran| of(target(ran).set_needs_approval(ApprovalPolicy::always()).unwrap())
-        .given(|run| run.approvals(|_: ApprovalRequest, _: Cx| async {
-            Ok::<ApprovalResponse, BoxError>(explode())
-        }))
+        .approved_by(|_: ApprovalRequest, _: Cx| async { Ok::<ApprovalResponse, BoxError>(explode()) })
         .fails(InputValidationError).saying(&["\"city\"", "\"days\"", "missing"]).having_run(0);
 }
 
@@ -363,8 +367,9 @@ fn holding_fragile_parameters() -> Tool {
     tool.set_needs_approval(ApprovalPolicy::always()).unwrap()
 }
 
-fn never_answered(run: RunOptions) -> RunOptions {
-    run.approvals(|_: ApprovalRequest, _: Cx| pending::<Result<ApprovalResponse, BoxError>>())
+/// Never answers an approval request.
+async fn nobody(_: ApprovalRequest, _: Cx) -> Result<ApprovalResponse, BoxError> {
+    pending().await
 }
 
 /// Returns a policy that requires approval for calls of one tool.

@@ -5,11 +5,12 @@
 use std::future::pending;
 use std::sync::{Arc, Mutex};
 
-use haft_core::{Cx, FailureKind, RunOptions, Tool, ToolCall, ToolEvent, Toolkit};
+use haft_core::{Cx, FailureKind, Next, Request, RunOptions, Tool, ToolCall, ToolEvent, Toolkit};
 use tokio::sync::watch;
 use tokio::task::{JoinSet, yield_now};
 
-use super::broken::{limits, room};
+use super::broken::{limits, plain, room};
+use super::case::Ran;
 use super::record;
 
 const RUNS: usize = 40;
@@ -180,4 +181,35 @@ async fn many_runs_with_few_slots_on_several_threads_keep_every_promise() {
         if run % 2 == 0 { options.spawned() } else { options }
     })
     .await;
+}
+
+/// A middleware of a spawned call holds its thread while the call is cancelled, and continues afterwards.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_spawned_handler_does_not_start_after_its_call_was_reported_as_not_started() {
+    let (reached, mut is_reached) = tokio::sync::mpsc::unbounded_channel();
+    let (proceed, may_proceed) = std::sync::mpsc::channel();
+    let (may_proceed, live, ran) = (Arc::new(Mutex::new(may_proceed)), Live::new(), Ran::default());
+    let held = live.clone();
+    let holding = move |request: Request, next: Next| {
+        let (reached, may_proceed, running) = (reached.clone(), Arc::clone(&may_proceed), held.enter());
+        async move {
+            let _running = running;
+            reached.send(()).unwrap();
+            may_proceed.lock().unwrap().recv().unwrap();
+            next.run(request).await
+        }
+    };
+    let kit: Toolkit = Toolkit::from_iter([plain(&ran).wrap(holding)]);
+    let mut run = kit.run_with([ToolCall::new("c1", "plain", "{}")], RunOptions::new().spawned());
+    tokio::select! {
+        event = run.next() => panic!("the call is held: {event:?}"),
+        reached = is_reached.recv() => reached.unwrap(),
+    }
+    run.cancel();
+    let results = run.collect_results().await;
+    let failure = results[0].failure().unwrap();
+    assert_eq!((&failure.kind, failure.started), (&FailureKind::Cancelled, false));
+    proceed.send(()).unwrap();
+    live.none().await;
+    assert_eq!(ran.times(), 0);
 }

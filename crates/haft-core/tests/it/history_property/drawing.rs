@@ -26,12 +26,30 @@ enum Kind {
     Words(Role),
     Reasoning,
     Unknown,
-    Call { id: &'static str, tool: &'static str },
-    RemoteCall { id: &'static str },
-    ProviderCall { id: &'static str },
-    Output { id: &'static str, tool: Option<&'static str> },
-    Request { id: &'static str },
-    Response { id: &'static str },
+    Call {
+        id: &'static str,
+        tool: &'static str,
+    },
+    RemoteCall {
+        id: &'static str,
+    },
+    ProviderCall {
+        id: &'static str,
+    },
+    Output {
+        id: &'static str,
+        tool: Option<&'static str>,
+    },
+    Request {
+        id: &'static str,
+    },
+    /// A request of a provider, which may share its id with one of [`Kind::Request`].
+    RemoteRequest {
+        id: &'static str,
+    },
+    Response {
+        id: &'static str,
+    },
 }
 
 /// A mistake in keeping a history.
@@ -70,6 +88,11 @@ impl Kind {
             Self::Output { id, tool: Some(tool) } => ToolCallOutput::new(id, mark).tool(tool).into(),
             Self::Output { id, tool: None } => ToolCallOutput::new(id, mark).into(),
             Self::Request { id } => request(id).into(),
+            Self::RemoteRequest { id } => {
+                let mut request = request(id);
+                request.provider_data.insert("openai".to_owned(), json!(mark));
+                request.into()
+            }
             Self::Response { id } => request(id).approve().reason(mark).into(),
         }
     }
@@ -97,7 +120,12 @@ pub(crate) fn histories() -> impl Strategy<Value = Vec<Item>> {
 /// groups.
 pub(crate) fn whole() -> impl Strategy<Value = Vec<Item>> {
     let group = (vec(any::<bool>(), 0..4), any::<Index>(), vec(breaking_kind(), 0..2));
-    (vec(group, 0..5), vec((any::<Index>(), id()), 0..4)).prop_map(|(groups, approvals)| {
+    let approval = prop_oneof![
+        id().prop_map(|id| Kind::Request { id }),
+        id().prop_map(|id| Kind::RemoteRequest { id }),
+        id().prop_map(|id| Kind::Response { id }),
+    ];
+    (vec(group, 0..5), vec((any::<Index>(), approval), 0..4)).prop_map(|(groups, approvals)| {
         let mut items = Vec::new();
         for (number, (calls, first, between)) in groups.iter().enumerate() {
             let ids: Vec<_> = (0..calls.len()).map(|call| format!("{number}_{call}")).collect();
@@ -113,8 +141,8 @@ pub(crate) fn whole() -> impl Strategy<Value = Vec<Item>> {
             items.extend(outputs);
             items.extend(between.iter().map(|kind| kind.item("between")));
         }
-        for (place, id) in approvals {
-            items.insert(place.index(items.len() + 1), Kind::Request { id }.item("anywhere"));
+        for (place, approval) in approvals {
+            items.insert(place.index(items.len() + 1), approval.item("anywhere"));
         }
         items
     })
@@ -160,7 +188,8 @@ fn any_kind() -> impl Strategy<Value = Kind> {
         2 => breaking_kind(),
         1 => id().prop_map(|id| Kind::ProviderCall { id }),
         1 => id().prop_map(|id| Kind::Request { id }),
-        1 => id().prop_map(|id| Kind::Response { id }),
+        1 => id().prop_map(|id| Kind::RemoteRequest { id }),
+        2 => id().prop_map(|id| Kind::Response { id }),
     ]
 }
 

@@ -1,9 +1,13 @@
 //! Options of one conversation, beside those of the loop.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use haft_core::{ApprovalPolicy, Caller, Cx, RunOptions, Services, SigningKeys, Suspend, VerdictFault};
-use haft_model::{ScriptedModel, StateError};
+use haft_core::{
+    ApprovalPolicy, AuditRecord, Caller, Cx, Permission, RunOptions, Services, SharedToolkit, SigningKeys, Suspend,
+    VerdictFault,
+};
+use haft_model::{ScriptedModel, ScriptedTurn, StateError};
 
 use super::*;
 
@@ -47,14 +51,13 @@ async fn without_options_of_the_conversation_those_of_the_loop_apply() {
 #[tokio::test(start_paused = true)]
 async fn the_checks_and_limits_of_the_loop_hold_in_every_conversation() {
     let permit = |_: &Tool, call: &ToolCall, _: &Cx| match call.name.as_str() {
-        "who" => haft_core::Permission::denied("no"),
-        _ => haft_core::Permission::Allowed,
+        "who" => Permission::denied("no"),
+        _ => Permission::Allowed,
     };
     let model = ScriptedModel::default().then([call("c1", "who", ""), call("c2", "wait", "")]).then("done");
     let loops = RunOptions::new().permit(permit).call_timeout(Duration::from_secs(1));
-    let narrow = of("ana")
-        .permit(|_: &Tool, _: &ToolCall, _: &Cx| haft_core::Permission::Allowed)
-        .call_timeout(Duration::from_secs(9));
+    let narrow =
+        of("ana").permit(|_: &Tool, _: &ToolCall, _: &Cx| Permission::Allowed).call_timeout(Duration::from_secs(9));
     let start = tokio::time::Instant::now();
     let outcome = TurnLoop::new(model, desk()).options(loops).start_with(request(), narrow).finish().await;
     assert_eq!(told(outcome.state.history())[3..5], ["output c1: permission_denied", "output c2: timed_out"]);
@@ -66,7 +69,7 @@ async fn tools_that_the_caller_of_the_conversation_may_not_see_are_not_offered()
     struct Staff;
     impl haft_core::Permit for Staff {
         fn permit(&self, _: &Tool, _: &ToolCall, _: &Cx) -> haft_core::Permitting {
-            haft_core::Permission::Allowed.into()
+            Permission::Allowed.into()
         }
         fn sees(&self, tool: &Tool, caller: Option<&Caller>) -> bool {
             tool.name() != "pay" || caller.is_some_and(|caller| caller.as_str() == "staff")
@@ -103,4 +106,59 @@ async fn a_verdict_is_checked_by_the_keys_of_the_conversation() {
     assert!(matches!(fault, StateError::Verdict { fault: VerdictFault::Signature(_), .. }), "{fault}");
     agent.verdict_with(&mut state, yes, signed()).unwrap();
     assert_eq!(agent.start_with(state, signed()).finish().await.state.text(), "done");
+}
+
+/// Approval does not replace permission: a call that waited is subject to the permits of the start that resumes it.
+#[tokio::test(start_paused = true)]
+async fn a_resumed_call_is_subject_to_the_options_of_its_start() {
+    let model = ScriptedModel::default().then([call("c1", "pay", "5")]).then("done");
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let records = Arc::clone(&log);
+    let audit = move |record: &AuditRecord| {
+        records.lock().unwrap().push(match record {
+            AuditRecord::Approval(record) => format!("{:?}", record.outcome),
+            AuditRecord::Denial(record) => {
+                format!("{:?} by {:?}", record.caller.as_ref().unwrap(), record.rule.as_ref().unwrap())
+            }
+            _ => unreachable!("no other record"),
+        });
+    };
+    let agent = TurnLoop::new(model, desk()).options(RunOptions::new().approvals(Suspend));
+    let mut state = agent.start_with(request(), of("ana")).finish().await.state;
+    let yes = state.approvals()[0].approve();
+    agent.verdict_with(&mut state, yes, of("ana")).unwrap();
+    let suspended = |_: &Tool, _: &ToolCall, _: &Cx| Permission::denied("the account is closed").by_rule("closed");
+    let outcome = agent.start_with(stored(&state), of("bob").permit(suspended).audit(audit)).finish().await;
+    assert_eq!(told(outcome.state.history())[2], "output c1: permission_denied");
+    assert!(outcome.state.approvals().is_empty());
+    assert_eq!(*log.lock().unwrap(), ["\"bob\" by \"closed\"", "Rejected"], "the verdict was not used");
+}
+
+/// The names of hidden tools do not appear in a request, whatever a live source adds meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_a_source_adds_is_hidden_from_callers_who_may_not_see_it() {
+    struct Guests;
+    impl haft_core::Permit for Guests {
+        fn permit(&self, _: &Tool, _: &ToolCall, _: &Cx) -> haft_core::Permitting {
+            Permission::Allowed.into()
+        }
+        fn sees(&self, tool: &Tool, _: Option<&Caller>) -> bool {
+            !tool.name().starts_with("admin")
+        }
+    }
+    let tools = SharedToolkit::new(kit());
+    let more = tools.clone();
+    let grow = move |_: &TurnRequest| {
+        for name in ["admin_drop", "guest_look"] {
+            more.replace(Tool::new(name).handler(|(), _cx| async { "ran" }).unwrap());
+        }
+        Ok::<_, String>(())
+    };
+    let first = ScriptedTurn::calls([call("c1", "double", "1")]).check(grow);
+    let model = ScriptedModel::default().then(first).then([call("c2", "admin_drop", "")]).then("done");
+    let agent = TurnLoop::new(model.clone(), tools);
+    let outcome = agent.start_with(request(), RunOptions::new().permit(Guests)).finish().await;
+    let offered: Vec<_> = model.requests()[1].tools.iter().map(|tool| tool.name.clone()).collect();
+    assert!(offered.contains(&"guest_look".to_owned()) && !offered.contains(&"admin_drop".to_owned()), "{offered:?}");
+    assert_eq!(told(outcome.state.history())[4], "output c2: unknown_tool");
 }

@@ -159,10 +159,23 @@ async fn events_are_read_as_they_were_written() {
 fn the_form_of_events_is_fixed() {
     let result = ToolResult::ok(&call("c1", "double", "1"), json!(2));
     let table = [
-        (LoopEvent::TurnStarted { number: 2, model: None }, json!({"v": 1, "type": "turn_started", "number": 2})),
         (
-            LoopEvent::TurnStarted { number: 2, model: Some(ModelInfo::new("a").model("b")) },
-            json!({"v": 1, "type": "turn_started", "number": 2, "model": {"provider": "a", "model": "b"}}),
+            LoopEvent::TurnStarted { number: 2, model: None, tools: Vec::new(), generation: None },
+            json!({"v": 1, "type": "turn_started", "number": 2}),
+        ),
+        (
+            LoopEvent::TurnStarted {
+                number: 2,
+                model: Some(ModelInfo::new("a").model("b")),
+                tools: vec!["read".to_owned()],
+                generation: Some(7),
+            },
+            json!({"v": 1, "type": "turn_started", "number": 2, "model": {"provider": "a", "model": "b"},
+                "tools": ["read"], "generation": 7}),
+        ),
+        (
+            LoopEvent::ToolLeftOut { tool: "mail".to_owned(), reason: "no service".to_owned() },
+            json!({"v": 1, "type": "tool_left_out", "tool": "mail", "reason": "no service"}),
         ),
         (
             LoopEvent::Delta(Delta::text("a")),
@@ -184,6 +197,7 @@ fn the_form_of_events_is_fixed() {
     ];
     for (event, written) in table {
         assert_eq!(serde_json::to_value(&event).unwrap(), written);
+        assert_eq!(serde_json::from_value::<LoopEvent>(written).unwrap(), event);
     }
     assert_eq!(serde_json::to_value(LoopEnd::Budget(Spent::Time)).unwrap(), json!({"type": "budget", "spent": "time"}));
     let failed = LoopEnd::Failed(LoopError::EmptyTurn { finish: Finish::Length });
@@ -231,6 +245,7 @@ fn every_event_type_is_read() {
     let known: Vec<&str> = LoopEvent::VARIANTS.iter().map(|(tag, _)| *tag).collect();
     let decided = [
         "repaired",
+        "tool_left_out",
         "turn_started",
         "delta",
         "retrying",

@@ -103,6 +103,54 @@ async fn a_resumed_call_of_a_bare_history_counts() {
     assert_eq!(finish(&agent, outcome.state).await.end, LoopEnd::Stopped);
 }
 
+/// Two calls of a bare history: one fails in a start that ends because the other still waits.
+#[tokio::test(start_paused = true)]
+async fn a_failure_of_a_bare_history_counts_although_another_call_still_waits() {
+    for other in [call("c2", "pay", ""), call("c2", "ask", "\"?\"")] {
+        let is_interaction = other.name == "ask";
+        let model = ScriptedModel::default().then([call("c1", "pay", ""), other]).then("sorry");
+        let gate = |tool: &Tool| tool.clone().set_needs_approval(ApprovalPolicy::always()).unwrap();
+        let gated: Toolkit = workshop().iter().map(gate).collect();
+        let agent =
+            TurnLoop::new(model, gated).options(RunOptions::new().approvals(Suspend)).fail_on([FailureClass::Internal]);
+        let waiting = finish(&agent, request()).await.state;
+        let mut state = LoopState::new(TurnRequest::new("any", waiting.history().to_vec()));
+        let requests = state.approvals();
+        agent.verdict(&mut state, requests[0].approve()).unwrap();
+        let outcome = finish(&agent, stored(&state)).await;
+        assert_eq!(ended(&outcome.end), "waiting for 0 and 1");
+
+        let mut state = stored(&outcome.state);
+        assert_eq!(state, outcome.state);
+        if is_interaction {
+            agent.verdict(&mut state, requests[1].approve()).unwrap();
+            state = stored(&finish(&agent, state).await.state);
+            state.answer("c2", json!("yes")).unwrap();
+        } else {
+            agent.verdict(&mut state, requests[1].deny("no")).unwrap();
+        }
+        let outcome = finish(&agent, stored(&state)).await;
+        assert_eq!(failed(&outcome.end), ["c1"]);
+        assert!(history::is_reconciled(outcome.state.history()));
+        assert_eq!(finish(&agent, stored(&outcome.state)).await.end, LoopEnd::Stopped, "it is reported once");
+    }
+}
+
+/// A failure that ends no loop does not stay in the state.
+#[tokio::test(start_paused = true)]
+async fn a_failure_of_a_bare_history_is_forgotten_when_the_model_reads_it() {
+    let model = ScriptedModel::default().then([call("c1", "pay", "")]).then("sorry").then("and now?");
+    let quiet = TurnLoop::new(model, workshop()).options(RunOptions::new().approvals(Suspend));
+    let waiting = finish(&quiet, request()).await.state;
+    let mut state = LoopState::new(TurnRequest::new("any", waiting.history().to_vec()));
+    let yes = state.approvals()[0].approve();
+    quiet.verdict(&mut state, yes).unwrap();
+    let state = finish(&quiet, state).await.state;
+    assert_eq!(state.text(), "sorry");
+    let strict = quiet.fail_on([FailureClass::Internal]);
+    assert_eq!(finish(&strict, stored(&state).follow_up(Item::user("so?"))).await.end, LoopEnd::Stopped);
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_decide_function_is_not_asked_about_a_failed_turn() {
     let model = ScriptedModel::default().then([call("c1", "broken", "")]);

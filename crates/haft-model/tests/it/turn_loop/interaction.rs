@@ -151,3 +151,98 @@ async fn of_two_interactions_with_one_id_the_first_waits_and_can_be_stored() {
     let outputs: Vec<_> = told(outcome.state.history()).into_iter().filter(|item| item.starts_with("output")).collect();
     assert!(outputs[0].ends_with(": yes") && outputs[1].ends_with(": duplicate_call_id"), "{outputs:?}");
 }
+
+#[derive(serde::Serialize)]
+struct Person {
+    name: String,
+    age: i32,
+}
+
+/// A loop that asks for a person, and its state when it waits.
+async fn asking_who() -> (TurnLoop, LoopState) {
+    let schema = json!({"type": "object", "required": ["name", "age"],
+        "properties": {"name": {"type": "string"}, "age": {"type": "integer", "minimum": 0}}});
+    let who = Tool::interaction("who").success_json(schema).define().unwrap();
+    let model = ScriptedModel::default().then([call("c1", "who", "")]).then("done");
+    let agent = TurnLoop::new(model, Toolkit::from_iter([who]));
+    let state = finish(&agent, request()).await.state;
+    (agent, stored(&state))
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_is_checked_when_it_is_added() {
+    let (agent, mut state) = asking_who().await;
+    let before = state.clone();
+    let wrong = agent.answer(&mut state, "c1", json!({"name": 5, "age": -1})).unwrap_err();
+    let StateError::Answer { call_id, issues } = &wrong else { panic!("{wrong:?}") };
+    assert_eq!((call_id.as_str(), issues.iter().count()), ("c1", 2), "{wrong}");
+    assert_eq!(state, before);
+    assert!(state.interactions()[0].is_open());
+
+    agent.answer(&mut state, "c1", Person { name: "Ada".to_owned(), age: 36 }).unwrap();
+    let rejected = agent.answer(&mut state, "c1", Person { name: "Ada".to_owned(), age: -36 });
+    assert!(matches!(rejected, Err(StateError::Answer { .. })), "the valid answer stays");
+    let outcome = finish(&agent, stored(&state)).await;
+    assert_eq!(outcome.end, LoopEnd::Stopped);
+    assert_eq!(told(outcome.state.history())[2], r#"output c1: {"name":"Ada","age":36}"#);
+    let gone = agent.answer(&mut outcome.state.clone(), "c1", 1).unwrap_err();
+    assert_eq!(gone, StateError::UnknownInteraction { call_id: CallId::from("c1") });
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_can_not_be_checked_is_rejected() {
+    struct Unwritable;
+
+    impl serde::Serialize for Unwritable {
+        fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+            Err(serde::ser::Error::custom("no form"))
+        }
+    }
+
+    struct Panicking;
+
+    impl serde::Serialize for Panicking {
+        fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+            panic!("no form")
+        }
+    }
+
+    let (agent, mut state) = asking_who().await;
+    let before = state.clone();
+    for rejected in [agent.answer(&mut state, "c1", Unwritable), agent.answer(&mut state, "c1", Panicking)] {
+        let Err(StateError::Answer { issues, .. }) = rejected else { panic!("{rejected:?}") };
+        assert!(issues.to_string().contains("no form"), "{issues}");
+    }
+    let other = TurnLoop::new(ScriptedModel::new(["done"]), kit());
+    let gone = other.answer(&mut state, "c1", json!({"name": "Ada", "age": 36})).unwrap_err();
+    assert_eq!(gone, StateError::UnknownTool { call_id: "c1".into(), tool: "who".to_owned() });
+    let gone = other.answer(&mut state, "c9", 1).unwrap_err();
+    assert_eq!(gone, StateError::UnknownInteraction { call_id: "c9".into() });
+    assert_eq!(state, before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_is_checked_against_the_type_of_its_tool() {
+    struct Ask;
+
+    impl haft_core::ToolType for Ask {
+        const NAME: &'static str = "ask";
+        type Params = String;
+        type Success = String;
+        type Failure = haft_core::NoFailure;
+        type Services = ();
+    }
+
+    let model = ScriptedModel::default().then([call("c1", "ask", "\"name?\"")]).then("done");
+    let mut state = finish(&agent(&model), request()).await.state;
+    agent(&model).answer_as::<Ask>(&mut state, "c1", "Ada".to_owned()).unwrap();
+    let missing = agent(&model).answer_as::<Ask>(&mut state, "c9", "Ada".to_owned()).unwrap_err();
+    assert_eq!(missing, StateError::UnknownInteraction { call_id: "c9".into() });
+    let outcome = finish(&agent(&model), state).await;
+    assert_eq!(told(outcome.state.history())[2], "output c1: Ada");
+
+    let (agent, mut state) = asking_who().await;
+    let other = agent.answer_as::<Ask>(&mut state, "c1", "Ada".to_owned()).unwrap_err();
+    let (tool, answered) = ("who".to_owned(), "ask".to_owned());
+    assert_eq!(other, StateError::OtherTool { call_id: "c1".into(), tool, answered });
+}

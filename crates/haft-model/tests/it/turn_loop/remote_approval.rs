@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use haft_core::{
-    ApprovalDecision, ApprovalOutcome, ApprovalRequest, ApprovalResponse, Cx, RunOptions, Suspend, Timestamp,
-    ToolChoice, VerdictFault, history,
+    ApprovalDecision, ApprovalOutcome, ApprovalPolicy, ApprovalRequest, ApprovalResponse, Cx, RunOptions, Suspend,
+    Timestamp, ToolChoice, VerdictFault, history,
 };
 use haft_model::{ModelError, StateError};
 use serde_json::json;
@@ -209,6 +209,168 @@ async fn every_verdict_is_audited() {
     let expected =
         [("r1".to_owned(), ApprovalOutcome::Approved, true), ("r2".to_owned(), ApprovalOutcome::Denied, true)];
     assert_eq!(*log.lock().unwrap(), expected);
+}
+
+/// Audit records and events of a loop that is started again and again.
+#[tokio::test(start_paused = true)]
+async fn a_verdict_is_accepted_once_however_often_the_state_is_started() {
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let records = Arc::clone(&log);
+    let audit = move |record: &haft_core::AuditRecord| {
+        records
+            .lock()
+            .unwrap()
+            .extend(record.approval().map(|record| format!("{} {:?}", record.request_id, record.outcome)));
+    };
+    let broken = ModelError::Authentication { message: "no such key".to_owned() };
+    let model = ScriptedModel::default().then(asking(&["r1", "r2"])).then(broken).then("done");
+    let agent = agent(&model).options(RunOptions::new().audit(audit));
+    let mut state = finish(&agent, request()).await.state;
+    let mut reported = Vec::new();
+    let mut start = async |state: LoopState| {
+        let seen = events(agent.start(stored(&state))).await;
+        reported.extend(seen.iter().filter_map(|event| match event {
+            LoopEvent::ProviderApproval { response } => Some(response.request_id.to_string()),
+            _ => None,
+        }));
+        let Some(LoopEvent::Ended { end, state }) = seen.last() else { panic!() };
+        (ended(end), stored(state))
+    };
+    agent.verdict(&mut state, asked("r2").deny("no")).unwrap();
+    let (end, mut state) = start(state).await;
+    assert_eq!(end, "waiting for 0 and 1");
+    agent.verdict(&mut state, asked("r1").approve()).unwrap();
+    let (end, state) = start(state).await;
+    assert_eq!(end, "failed: model");
+    let (end, state) = start(state).await;
+    assert_eq!((end.as_str(), state.text().as_str()), ("stopped", "done"));
+    assert_eq!(reported, ["r2", "r1"]);
+    assert_eq!(*log.lock().unwrap(), ["r2 Denied", "r1 Approved"]);
+    assert_eq!(responses(&model.requests()[2].history), ["r2 denied", "r1 approved"]);
+}
+
+/// A verdict that was accepted in time does not expire while another request waits.
+#[tokio::test(start_paused = true)]
+async fn an_accepted_verdict_does_not_expire_before_it_is_sent() {
+    let request_at = |id: &str, millis| asked(id).expires_at(Timestamp::from_unix_millis(millis));
+    let turn = Turn::new(vec![request_at("r1", 10).into(), request_at("r2", 100).into()], Finish::Stop);
+    let model = ScriptedModel::default().then(turn).then("done");
+    let at = |millis| RunOptions::new().approval_clock(move || Timestamp::from_unix_millis(millis));
+    let agent = agent(&model);
+    let mut state = agent.start_with(request(), at(1)).finish().await.state;
+    agent.verdict_with(&mut state, request_at("r1", 10).approve(), at(5)).unwrap();
+    let mut state = agent.start_with(stored(&state), at(6)).finish().await.state;
+    agent.verdict_with(&mut state, request_at("r2", 100).approve(), at(50)).unwrap();
+    let outcome = agent.start_with(stored(&state), at(50)).finish().await;
+    assert_eq!(outcome.end, LoopEnd::Stopped);
+    assert_eq!(responses(outcome.state.history()), ["r1 approved", "r2 approved"]);
+}
+
+/// A verdict that was given in time, in a state that is started too late.
+#[tokio::test(start_paused = true)]
+async fn a_verdict_that_expired_unused_is_replaced_by_a_denial_in_the_same_start() {
+    let request_at = || asked("r1").expires_at(Timestamp::from_unix_millis(10));
+    let model = ScriptedModel::default().then(Turn::new(vec![request_at().into()], Finish::Stop)).then("done");
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let records = Arc::clone(&log);
+    let at = |millis| RunOptions::new().approval_clock(move || Timestamp::from_unix_millis(millis));
+    let agent = agent(&model).options(RunOptions::new().audit(move |record: &haft_core::AuditRecord| {
+        records.lock().unwrap().extend(record.approval().map(|record| record.outcome));
+    }));
+    let mut state = agent.start_with(request(), at(1)).finish().await.state;
+    agent.verdict_with(&mut state, request_at().approve(), at(5)).unwrap();
+    let seen = events(agent.start_with(stored(&state), at(20))).await;
+    assert_eq!(words(&seen)[0], "refused r1");
+    assert!(
+        matches!(&seen[1], LoopEvent::ProviderApproval { response } if response.decision == ApprovalDecision::Denied)
+    );
+    assert_eq!(words(&seen).last().unwrap(), "stopped");
+    assert_eq!(responses(&model.requests()[1].history), ["r1 denied"]);
+    assert_eq!(*log.lock().unwrap(), [ApprovalOutcome::Expired]);
+}
+
+/// A local approval, an interaction and a request of the provider in one turn, resolved in every order.
+#[tokio::test(start_paused = true)]
+async fn the_three_kinds_of_waiting_calls_are_resolved_in_any_order() {
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let mut turn = asking(&["r1"]);
+        turn.items.extend([call("c1", "double", "4"), call("c2", "ask", "\"?\"")].map(Item::from));
+        let model = ScriptedModel::default().then(turn).then("done");
+        let gate = |tool: &Tool| match tool.name() {
+            "double" => tool.clone().set_needs_approval(ApprovalPolicy::always()).unwrap(),
+            _ => tool.clone(),
+        };
+        let gated: Toolkit = kit().iter().map(gate).collect();
+        let agent = TurnLoop::new(model.clone(), gated).options(RunOptions::new().approvals(Suspend));
+        let mut outcome = finish(&agent, request()).await;
+        assert_eq!(ended(&outcome.end), "waiting for 1 and 2");
+        assert_eq!(ids(&outcome.state)[0], "r1", "in the order of the history");
+        for step in order {
+            let mut state = stored(&outcome.state);
+            match step {
+                0 => agent.verdict(&mut state, asked("r1").approve()).unwrap(),
+                1 => {
+                    let mut local = state.approvals().into_iter().filter(|request| request.call_id == "c1");
+                    agent.verdict(&mut state, local.next().unwrap().approve()).unwrap();
+                }
+                _ => state.answer("c2", json!("yes")).unwrap(),
+            }
+            outcome = finish(&agent, stored(&state)).await;
+        }
+        assert_eq!(outcome.end, LoopEnd::Stopped, "{order:?}");
+        let sent = &model.requests()[1].history;
+        assert!(history::is_reconciled(sent), "{:?}", told(sent));
+        let mut said = told(sent)[1..].to_vec();
+        said.retain(|told| told != "said approved");
+        let expected = ["assistant", "asked mcp_r1", "call c1", "call c2", "output c1: 8", "output c2: yes"];
+        assert_eq!(said, expected, "{order:?}");
+        assert_eq!(responses(sent), ["r1 approved"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_in_a_turn_that_was_cut_off_still_waits() {
+    let mut turn = asking(&["r1"]);
+    turn.items.push(call("c1", "double", "4").into());
+    turn.finish = Finish::Length;
+    let model = ScriptedModel::default().then(turn).then("done");
+    let agent = agent(&model);
+    let outcome = finish(&agent, request()).await;
+    assert_eq!(ended(&outcome.end), "waiting for 0 and 1");
+    assert_eq!(told(outcome.state.history()).last().unwrap(), "output c1: interrupted");
+    let mut state = stored(&outcome.state);
+    agent.verdict(&mut state, asked("r1").approve()).unwrap();
+    assert_eq!(finish(&agent, state).await.end, LoopEnd::Stopped);
+    assert_eq!(responses(&model.requests()[1].history), ["r1 approved"]);
+}
+
+/// A repair closes local calls and leaves the requests of the provider and their responses where they are.
+#[tokio::test(start_paused = true)]
+async fn a_repair_neither_answers_nor_removes_a_request() {
+    let model = ScriptedModel::new(["done"]);
+    let agent = agent(&model).repair("it was lost");
+    let items = vec![Item::user("go"), asked("r1").into(), call("c1", "double", "4").into(), Item::user("so?")];
+    let outcome = finish(&agent, TurnRequest::new("any", items)).await;
+    assert_eq!(ended(&outcome.end), "waiting for 0 and 1");
+    assert_eq!(told(outcome.state.history())[1..], ["asked mcp_r1", "call c1", "output c1: cancelled", "user"]);
+    let mut state = stored(&outcome.state);
+    agent.verdict(&mut state, asked("r1").approve()).unwrap();
+    assert_eq!(finish(&agent, state).await.end, LoopEnd::Stopped);
+    assert_eq!(told(&model.requests()[0].history).last().unwrap(), "said approved");
+}
+
+/// The model changes between the request and its response: the response is part of the history like any other item.
+#[tokio::test(start_paused = true)]
+async fn another_model_gets_the_request_and_its_response() {
+    let agent_of = |model: &ScriptedModel| agent(model);
+    let mut state = finish(&agent_of(&script()), request()).await.state;
+    let other = ScriptedModel::new(["done"]);
+    let agent = agent_of(&other);
+    for id in ["r1", "r2"] {
+        agent.verdict(&mut state, asked(id).approve()).unwrap();
+    }
+    assert_eq!(finish(&agent, stored(&state)).await.end, LoopEnd::Stopped);
+    assert_eq!(responses(&other.requests()[0].history), ["r1 approved", "r2 approved"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -252,6 +252,60 @@ async fn an_answer_is_checked_by_the_interaction_of_its_time() {
     }
 }
 
+/// A person answered, and the interaction is gone: the model reads `unknown_tool`, and the application gets the answer.
+#[tokio::test(start_paused = true)]
+async fn an_answer_to_an_interaction_that_is_gone_is_in_the_metadata_of_the_result() {
+    let tools = SharedToolkit::new(Toolkit::from_iter([Tool::interaction("ask").define().unwrap()]));
+    let model = ScriptedModel::default().then([call("c1", "ask", "{}"), call("c2", "ask", "{}")]).then("done");
+    let agent = TurnLoop::new(model.clone(), tools.clone());
+    let mut state = stored(&finish(&agent, request()).await.state);
+    state.answer("c1", serde_json::json!({"chosen": [1, 2]})).unwrap();
+    state.close("c2", "nobody was there").unwrap();
+    tools.remove("ask");
+    let seen = events(agent.start(stored(&state))).await;
+    let results: Vec<_> = seen
+        .iter()
+        .filter_map(|event| if let LoopEvent::Tool(event) = event { event.result() } else { None })
+        .collect();
+    let metadata: Vec<_> =
+        results.iter().map(|result| result.metadata().cloned().map(serde_json::Value::from)).collect();
+    assert_eq!(metadata, [Some(serde_json::json!({"answer": {"chosen": [1, 2]}})), None]);
+    assert!(!results[0].to_model_text().contains("chosen"));
+    let Some(LoopEvent::Ended { state, .. }) = seen.last() else { panic!() };
+    assert_eq!(outputs(state), ["output c1: unknown_tool", "output c2: cancelled"]);
+    let state = stored(state);
+    let Item::ToolOutput(output) = &state.history()[3] else { panic!() };
+    assert_eq!(output.metadata.as_ref().unwrap()["answer"]["chosen"][1], 2);
+}
+
+/// The definition changes and changes back while approval is pending: the first request is valid again.
+#[tokio::test(start_paused = true)]
+async fn a_definition_that_changed_back_needs_no_new_request() {
+    let tools = SharedToolkit::default();
+    let (agent, mut state) = waiting(&tools).await;
+    let asked = state.approvals().remove(0);
+    tools.replace(gated("pay", 2));
+    assert!(agent.verdict(&mut state, asked.approve()).is_err());
+    tools.replace(gated("pay", 1));
+    agent.verdict(&mut state, asked.approve()).unwrap();
+    let outcome = finish(&agent, stored(&state)).await;
+    assert_eq!((outcome.end, outputs(&outcome.state)), (LoopEnd::Stopped, vec!["output c1: 1".to_owned()]));
+}
+
+/// A source that fails when waiting calls are resumed: no answer and no verdict is used up.
+#[tokio::test(start_paused = true)]
+async fn a_source_that_panics_at_a_resume_leaves_verdicts_in_the_state() {
+    let tools = SharedToolkit::default();
+    let (agent, mut state) = waiting(&tools).await;
+    let yes = state.approvals()[0].approve();
+    agent.verdict(&mut state, yes).unwrap();
+    let model = ScriptedModel::new(["unused"]);
+    let broken = TurnLoop::new(model, Broken(Mutex::new(0))).options(RunOptions::new().approvals(Suspend));
+    let outcome = finish(&broken, stored(&state)).await;
+    assert_eq!((ended(&outcome.end).as_str(), &outcome.state), ("failed: source_panicked", &state));
+    assert_eq!(outputs(&finish(&agent, stored(&outcome.state)).await.state), ["output c1: 1"]);
+}
+
 /// A source that panics from some snapshot on.
 struct Broken(Mutex<u32>);
 

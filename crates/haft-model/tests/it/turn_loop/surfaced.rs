@@ -82,7 +82,7 @@ async fn a_call_surfaces_with_its_edited_arguments() {
     let mut state = stored(state);
     let interaction = &state.interactions()[0];
     assert_eq!(
-        (interaction.decode::<String>().unwrap(), interaction.call.arguments.as_str()),
+        (interaction.decode::<String>().unwrap(), interaction.call().arguments.as_str()),
         ("age?".into(), "\"age?\"")
     );
     assert!(

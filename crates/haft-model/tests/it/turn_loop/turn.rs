@@ -1,7 +1,8 @@
 //! Turns of all kinds: complete, cut off, paused, empty.
 
-use haft_core::{Finish, Item, Message, Reasoning, Role, Turn, Usage, history};
+use haft_core::{Delta, Finish, Item, Message, Reasoning, Role, Turn, Usage, history};
 use haft_model::{LoopEnd, LoopError, ScriptedModel, ScriptedTurn};
+use serde_json::json;
 
 use super::*;
 
@@ -98,7 +99,7 @@ async fn an_id_that_was_used_before_is_replaced_everywhere() {
     let Some(LoopEvent::Ended { state, .. }) = seen.last() else { panic!() };
     assert!(history::is_reconciled(state.history()));
     let completed = seen.iter().filter_map(|event| match event {
-        LoopEvent::Delta(haft_core::Delta::TurnComplete(turn)) => Some(turn.tool_calls()),
+        LoopEvent::Delta(Delta::TurnComplete(turn)) => Some(turn.tool_calls()),
         _ => None,
     });
     let announced: Vec<_> = completed.flatten().map(|call| call.call_id).collect();
@@ -179,4 +180,34 @@ async fn tools_that_the_caller_may_not_see_are_neither_offered_nor_run() {
     {
         assert_eq!(item, &format!("output {id}: {kind}"));
     }
+}
+
+/// Deltas are for display: whatever they contain, only the complete turn is run, recorded and counted.
+#[tokio::test(start_paused = true)]
+async fn deltas_that_contradict_the_turn_are_passed_on_and_change_nothing() {
+    let unknown: Delta = serde_json::from_value(json!({"type": "mood_delta", "mood": "good"})).unwrap();
+    let deltas = vec![
+        Delta::text("something else"),
+        Delta::ToolCallStart { call_id: "c9".into(), name: "double".to_owned() },
+        Delta::ToolCallEnd { call_id: "c9".into() },
+        Delta::ProviderCallOutput { call_id: "c1".into(), output: json!(99).into(), is_error: true },
+        Delta::CitationDelta { citation: haft_core::Citation::url("https://a.example"), part: 7 },
+        unknown,
+        Delta::UsageUpdate(Usage::new(1_000, 1_000)),
+    ];
+    let turn = ScriptedTurn::calls([call("c1", "double", "4")]).usage(Usage::new(1, 2)).deltas(deltas.clone());
+    let model = ScriptedModel::default().then(turn).then("done");
+    let seen = events(agent(&model).start(request())).await;
+    let passed = seen.iter().filter_map(|event| match event {
+        LoopEvent::Delta(delta) if !matches!(delta, Delta::TurnComplete(_)) => Some(delta.clone()),
+        _ => None,
+    });
+    assert_eq!(passed.take(deltas.len()).collect::<Vec<_>>(), deltas);
+    for event in &seen {
+        let written = serde_json::to_string(event).unwrap();
+        assert_eq!(serde_json::from_str::<LoopEvent>(&written).unwrap(), *event);
+    }
+    let Some(LoopEvent::Ended { end: LoopEnd::Stopped, state }) = seen.last() else { panic!("{:?}", seen.last()) };
+    assert_eq!(told(state.history())[1..], ["call c1", "output c1: 8", "assistant"]);
+    assert_eq!((state.usage(), state.calls()), (Usage::new(1, 2), 1));
 }

@@ -150,6 +150,9 @@ pub(super) async fn errors(messages: &mut Messages) {
     messages.add("model_panicked", error(&TurnLoop::new(Panicking, kit()), request()).await);
     let source = kit().mapped(|_| panic!("index out of bounds"));
     messages.add("source_panicked", error(&TurnLoop::new(ScriptedModel::new(["words"]), source), request()).await);
+    let needy = Tool::new("needy").depends_on::<String>().handler(|(), _cx| async {}).unwrap();
+    let tools: Toolkit = Toolkit::from_iter([needy, Tool::new("later").define().unwrap()]);
+    messages.add("not_runnable", error(&TurnLoop::new(ScriptedModel::new(["words"]), tools), request()).await);
     let items = vec![
         Item::from(call("c1", "double", "1")),
         Item::user("well?"),
@@ -233,6 +236,11 @@ pub(super) async fn states(messages: &mut Messages) {
     let shown = |error: StateError| error.to_string().replace(asked.request_id.as_str(), "q1");
     let verdict = |response: ApprovalResponse| shown(agent.verdict(&mut state.clone(), response).unwrap_err());
     messages.add("UnknownInteraction", state.clone().answer("c9", "Ana").unwrap_err());
+    messages.add("Answer", agent.answer(&mut state.clone(), "c1", 5).unwrap_err());
+    let elsewhere = TurnLoop::new(ScriptedModel::default(), Toolkit::new());
+    messages.add("UnknownTool", elsewhere.answer(&mut state.clone(), "c1", "Ana").unwrap_err());
+    let (tool, answered) = ("ask".to_owned(), "choose".to_owned());
+    messages.add("OtherTool", StateError::OtherTool { call_id: "c1".into(), tool, answered });
     messages.add("UnknownApproval", verdict(ApprovalRequest::new("q9", &call("c2", "pay", "5")).approve()));
     messages.add("OtherDigest", verdict(asked.approve().digest("sha256:other")));
     messages.add("Verdict", verdict(asked.edit(json!("five"))));

@@ -109,7 +109,7 @@ const CASES: &[Case] = &[
     to(20, 21, "an added dependency keeps kind and id", shown_by(COMBINATORS)),
     one(22, "strict mode of a provider-defined tool is unset", shown_by(PROVIDER_DEFAULTS)),
     one(23, "an annotation keeps the kind", shown_by(COMBINATORS)),
-    to(24, 26, "approval is set without changing the original, on every kind", shown_by(APPROVAL_SET)),
+    to(24, 26, "approval is set, also by a function, and the original and the kind stay", shown_by(APPROVAL_SET)),
     to(
         27,
         28,

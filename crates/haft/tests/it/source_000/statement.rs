@@ -216,8 +216,9 @@ pub(super) const STATEMENTS: &[Statement] = &[
         "only a dynamic tool takes JSON Schema",
         departs("only dynamic tools take raw JSON Schema", "haft::source_000::a_local_tool_takes_a_raw_schema_too"),
     ),
-    says("9", "the parameters of a type are inferred, those of JSON Schema are untyped", shown_by(THREE_FORMS)),
-    says("9", "the JSON Schema is derived, or used directly", shown_by(UNCHANGED)),
+    says("9", "the parameters of a type are inferred", shown_by(AS_SAFE)),
+    says("9", "the parameters of JSON Schema are untyped", shown_by(PASSED_ON)),
+    says("9", "the JSON Schema is derived, or used directly", shown_by(THREE_FORMS)),
     says("9", "a type is always validated", shown_by(DECODED)),
     says("9", "JSON Schema is never validated", departs("raw JSON Schema is not validated", ENFORCED)),
     says(

@@ -57,6 +57,7 @@ const EXAMPLES: &str = "haft::source_002::every_annotation_is_an_argument_of_the
 const GUARDS: &str = "haft-core::tool_api::each_kind_matches_only_its_own_guard";
 const AS_SAFE: &str = "haft-core::dynamic_tools::a_typed_dynamic_tool_is_as_safe_as_a_local_one";
 const PASSED_ON: &str = "haft-core::dynamic_tools::a_raw_schema_passes_the_json_to_the_handler";
+const UNCHANGED: &str = "haft-core::dynamic_tools::raw_json_is_kept_unchanged";
 const ENFORCED: &str = "haft-core::dynamic_tools::raw_schemas_are_enforced_in_full_by_default";
 const WITHOUT_SETTINGS: &str = "haft-core::dynamic_tools::without_settings_any_value_is_accepted_and_returned";
 const RAW_OR_NOT: &str = "haft::source_000::the_parameters_report_whether_they_were_given_as_json";
@@ -201,7 +202,8 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says("isUserDefined", "values that are no tools are rejected", not_tested("a `Tool` is always a tool in Rust")),
     // models
     says("Dynamic", "typed mode is as safe as a local tool", shown_by(AS_SAFE)),
-    says("Dynamic", "in JSON mode the model sees the raw schema and the handler any value", shown_by(PASSED_ON)),
+    says("Dynamic", "in JSON mode the model sees the raw schema", shown_by(UNCHANGED)),
+    says("Dynamic", "in JSON mode the handler gets any value", shown_by(PASSED_ON)),
     says("Dynamic", "the raw schema is available if and only if one was given", shown_by(RAW_OR_NOT)),
     says(
         "Dynamic",
