@@ -1,4 +1,4 @@
-//! What each provider accepts, stated as rules: a rendering must break none of them.
+//! The rules of each provider on the schemas that it accepts: a rendering must break none of them.
 //!
 //! Every rule has schemas that it rejects, so that no rule is empty.
 
