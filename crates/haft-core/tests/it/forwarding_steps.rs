@@ -72,7 +72,7 @@ async fn the_approved_text_is_forwarded_after_a_suspension_and_from_a_plan() {
     let run = kit.run_with([&requested], RunOptions::new().approvals(Suspend));
     let stored = serde_json::to_string(&run.collect_or_suspend().await.unwrap_err()).unwrap();
     let suspended: Suspended = serde_json::from_str(&stored).unwrap();
-    assert_eq!(suspended.calls(), [requested.clone()], "the text of the model is stored");
+    assert_eq!(suspended.calls(), std::slice::from_ref(&requested), "the text of the model is stored");
     let request = suspended.pending().next().unwrap().clone();
     assert_eq!(request.arguments, r#"{"to":"ana","cents":5}"#);
     kit.check_verdict(&RunOptions::new(), &request, &request.approve()).unwrap();

@@ -68,7 +68,7 @@ impl TurnLoop {
     /// # Ok(())
     /// # }
     /// ```
-    #[allow(clippy::needless_pass_by_value, reason = "an answer is created for the call")]
+    #[allow(clippy::needless_pass_by_value, reason = "the answer is used up")]
     pub fn answer_as<T: ToolType>(
         &self,
         state: &mut LoopState,

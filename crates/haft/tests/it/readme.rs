@@ -159,8 +159,9 @@ fn turning(mut state: LoopState, turn: Turn, results: Vec<ToolResult>, verdict: 
         .options(RunOptions::new().approvals(Suspend))
         .decide(|after| async move { if README.is_empty() { after.stop() } else { after.next() } });
     let (call_id, value, mut history) = ("c1", json!(null), Vec::new());
-    state.answer(call_id, value.clone())?;
     agent.answer(&mut state, call_id, value)?;
+    let value = json!(null);
+    state.answer(call_id, value)?;
     agent.verdict(&mut state, verdict)?;
     turn.append_to_history(&mut history, results)?;
     Ok(())

@@ -125,6 +125,22 @@ impl StepCx<'_> {
     /// the caller must not learn of. The permits are asked only about tools that would be named.
     fn unknown_tool(&self, call: &ToolCall, hidden: Option<&Tool>) -> ToolFailure {
         let tools = self.set.with_scopes().map(|(tool, _)| tool);
+        match (self.problems, self.problem_scope) {
+            (Some(problems), ProblemScope::EachTool) => {
+                let problems = problems.by_tool();
+                let runnable: Vec<&Tool> = tools.filter(|tool| !problems.contains_key(tool.name())).collect();
+                self.unknown_among(call, hidden, runnable.iter().copied())
+            }
+            (None, _) | (Some(_), ProblemScope::WholeToolkit) => self.unknown_among(call, hidden, tools),
+        }
+    }
+
+    fn unknown_among<'t>(
+        &self,
+        call: &ToolCall,
+        hidden: Option<&Tool>,
+        tools: impl Iterator<Item = &'t Tool> + Clone,
+    ) -> ToolFailure {
         if self.options.permits.is_empty() {
             return ToolResult::unknown_tool_among(call, tools.map(Tool::name)).into_failure();
         }

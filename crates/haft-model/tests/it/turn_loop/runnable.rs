@@ -21,7 +21,7 @@ fn needy(name: &str) -> Tool {
 /// A tool that requires a service of each run.
 fn tenant_tool() -> Tool {
     let tool = Tool::new("whose").depends_on_run::<String>();
-    tool.handler(|(), cx: Cx| async move { cx.service::<String>().map(|tenant| tenant.clone()).ok() }).unwrap()
+    tool.handler(|(), cx: Cx| async move { cx.service::<String>().cloned().ok() }).unwrap()
 }
 
 fn ping() -> Tool {

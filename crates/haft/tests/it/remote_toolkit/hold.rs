@@ -112,6 +112,9 @@ fn run(test: &str, way: Way, killed: Killed, row: impl Fn(&Ran) -> Case) -> Ende
         let tools = remote.source.snapshot();
         if killed == Killed::Before {
             remote.process.lock().unwrap().kill();
+            let backlog = Arc::clone(&remote.backlog);
+            spawn_blocking(move || backlog.wait(|state| state.is_gone)).await.unwrap();
+            remote.source.changed(tools.generation()).await;
         }
         let calls = case.all_calls(way).into_iter().map(Into::into).collect();
         let run = tools.toolkit().run_calls(calls, way.options(case.options.clone()));

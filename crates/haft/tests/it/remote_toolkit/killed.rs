@@ -17,7 +17,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::client::connect;
-use super::process::{Pipes, ToolProcess, serves_tools};
+use super::process::{Pipes, ToolProcess, serves_tools, starts_stopped};
 use super::server::serve;
 use super::wire::Link;
 
@@ -232,9 +232,11 @@ async fn before_a_call() {
 }
 
 #[tokio::test]
+#[allow(clippy::await_holding_lock, reason = "no other process may start until the results are there")]
 async fn before_the_request_is_sent_and_nobody_has_noticed() {
     let source = SharedToolkit::default();
     let mut remote = Remote::start(&source).await;
+    let _stopped = starts_stopped();
     remote.process.kill();
     for _ in 0..2 {
         assert_eq!(failed(&result(run(&source, &["echo"])).await), NOT_STARTED);

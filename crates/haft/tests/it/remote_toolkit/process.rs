@@ -3,6 +3,7 @@
 use std::env;
 use std::io::{BufReader, Write, stdout};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Set in the process that has the tools.
 const SERVES: &str = "HAFT_TEST_SERVES_TOOLS";
@@ -15,6 +16,14 @@ pub(super) struct Pipes {
     pub(super) stdin: ChildStdin,
     pub(super) stdout: BufReader<ChildStdout>,
     pub(super) stderr: BufReader<ChildStderr>,
+}
+
+/// Held while a process starts: until it is executed, it has copies of the pipes of others, which keep them open.
+static STARTING: Mutex<()> = Mutex::new(());
+
+/// Keeps other processes from being started, so that the pipes of one that is killed are closed.
+pub(super) fn starts_stopped() -> MutexGuard<'static, ()> {
+    STARTING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Reports whether this is the process that has the tools.
@@ -31,6 +40,7 @@ impl ToolProcess {
     /// Starts this program again with one test, given by its path in this crate.
     pub(super) fn start(test: &str) -> (Self, Pipes) {
         let test = test.strip_prefix("it::").unwrap();
+        let starting = starts_stopped();
         let mut child = Command::new(env::current_exe().unwrap())
             .args([test, "--exact", "--nocapture"])
             .env(SERVES, "1")
@@ -40,6 +50,7 @@ impl ToolProcess {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
+        drop(starting);
         let stdin = child.stdin.take().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let stderr = BufReader::new(child.stderr.take().unwrap());
