@@ -77,8 +77,8 @@ pub use self::issue::{ISSUES_CAP, Issue, Issues, REASON_CAP};
 pub use self::json_text::JsonText;
 pub use self::schema::{
     AppliesTo, Codec, CodecError, DecodeOptions, Decoded, DuplicateKeys, EnforcedRules, Enforcement, Limits, Repair,
-    RepairKind, Repairs, Reshape, ReshapeId, ReshapeMember, Schema, SchemaError, Subschema, Subschemas, Transcode,
-    Validation, Validator,
+    RepairKind, Repairs, Reshape, ReshapeCase, ReshapeId, ReshapeKind, ReshapeMember, Schema, SchemaError, Subschema,
+    Subschemas, Transcode, Validation, Validator,
 };
 
 // the values of a conversation

@@ -71,7 +71,7 @@ pub(crate) use self::message::INEXACT;
 use self::node::{ANY, Arena};
 pub use self::read::Decoded;
 use self::read::Purpose;
-pub use self::reshape::{Reshape, ReshapeId, ReshapeMember};
+pub use self::reshape::{Reshape, ReshapeCase, ReshapeId, ReshapeKind, ReshapeMember};
 pub(crate) use self::scan::nests_within;
 #[cfg(feature = "approval")]
 pub(crate) use self::scan::rounded_integer;

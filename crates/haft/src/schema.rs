@@ -95,6 +95,6 @@
 pub use haft_core::{
     AppliesTo, Codec, CodecError, DecodeOptions, Decoded, Dialect, DuplicateKeys, EnforcedRules, Enforcement,
     ISSUES_CAP, Issue, Issues, JsonText, Limits, Loss, LossKind, REASON_CAP, RenderFault, Rendered, Repair, RepairKind,
-    Repairs, Reshape, ReshapeId, ReshapeMember, Schema, SchemaError, Subschema, Subschemas, Transcode, Validation,
-    Validator, secure_json,
+    Repairs, Reshape, ReshapeCase, ReshapeId, ReshapeKind, ReshapeMember, Schema, SchemaError, Subschema, Subschemas,
+    Transcode, Validation, Validator, secure_json,
 };

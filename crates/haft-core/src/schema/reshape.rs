@@ -7,24 +7,15 @@
 //! A value that does not have the shape that its node expects is copied unchanged, because the tool's schema rejects it
 //! with a better message. Work and memory are linear in the text and the output, and the output has a limit.
 
-use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+mod case;
+mod conversion;
 
-use super::codec::{Codec, CodecError, Transcode};
-use super::document::{Document, Instance, Pointers};
+use std::collections::HashMap;
+
+pub use self::case::{ReshapeCase, ReshapeKind};
+use self::conversion::Reshaper;
+use super::codec::Codec;
 use super::limit::Limits;
-use super::message::excerpt_of_text;
-use super::types::JsonType;
-use super::verify;
-
-/// The member of a pair that holds the key.
-const PAIR_KEY: &str = "key";
-
-/// The member of a pair that holds the value.
-const PAIR_VALUE: &str = "value";
-
-/// The converted text may be this many times as long as the longest text that is read.
-const GROWTH: usize = 4;
 
 /// A change of shape under construction: how the values of a schema are sent to a provider.
 ///
@@ -68,14 +59,34 @@ pub struct ReshapeMember {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Absence {
     Absent,
+    /// `null` stands for it.
     Null,
+    /// It is sent as `null`, which is read as a value.
+    ReadAsNull,
+}
+
+/// The form in which a value is sent.
+#[derive(Clone, Debug, Default)]
+enum SentForm {
+    #[default]
+    Unchanged,
+    /// An object as an array of pairs.
+    Pairs,
+    /// An array as an object, with one member for each item.
+    Members(Vec<ReshapeMember>),
+    /// Any value as a string that contains its JSON text.
+    Text,
 }
 
 #[derive(Clone, Debug, Default)]
 struct ReshapeNode {
     /// The key of the object that a value is sent in.
     wrapper: Option<String>,
-    pairs: bool,
+    form: SentForm,
+    /// The changes that replace this one for some values.
+    cases: Vec<ReshapeCase>,
+    /// The strings that are recognised whatever their case.
+    spellings: Vec<String>,
     members: Vec<ReshapeMember>,
     by_name: HashMap<String, usize>,
     by_sent_name: HashMap<String, usize>,
@@ -89,14 +100,6 @@ struct ReshapeNode {
 enum ReshapeDirection {
     Encode,
     Decode,
-}
-
-/// A finished change of shape.
-#[derive(Debug)]
-struct Reshaper {
-    nodes: Vec<ReshapeNode>,
-    root: ReshapeId,
-    limits: Limits,
 }
 
 impl Default for Reshape {
@@ -153,7 +156,53 @@ impl Reshape {
     /// Sends an object as an array of its members, each as `{"key": …, "value": …}`. Their values are changed as
     /// [`other_members`](Self::other_members) states.
     pub fn send_as_pairs(&mut self, node: ReshapeId) {
-        self.edit(node, |node| node.pairs = true);
+        self.edit(node, |node| node.form = SentForm::Pairs);
+    }
+
+    /// Sends an array as an object: the item at each index as the member at that index of `members`, whose names in the
+    /// tool's schema do not matter. An array with more items is sent unchanged.
+    ///
+    /// ```
+    /// use haft_core::{Reshape, ReshapeMember};
+    ///
+    /// let mut reshape = Reshape::new();
+    /// let point = reshape.add();
+    /// reshape.send_as_members(point, [ReshapeMember::new("x"), ReshapeMember::new("y").absent_as_null()]);
+    /// let codec = reshape.finish(point);
+    /// assert_eq!(codec.encode("[1,2]")?, r#"{"x":1,"y":2}"#);
+    /// assert_eq!(codec.decode(r#"{"x":1,"y":null}"#)?, "[1]");
+    /// # Ok::<_, haft_core::CodecError>(())
+    /// ```
+    pub fn send_as_members(&mut self, node: ReshapeId, members: impl IntoIterator<Item = ReshapeMember>) {
+        let members = members.into_iter().collect();
+        self.edit(node, |node| node.form = SentForm::Members(members));
+    }
+
+    /// Sends a value as a string that contains its JSON text. A string that is not JSON is read as it is.
+    ///
+    /// ```
+    /// let mut reshape = haft_core::Reshape::new();
+    /// let any = reshape.add();
+    /// reshape.send_as_text(any);
+    /// let codec = reshape.finish(any);
+    /// assert_eq!(codec.encode(r#"{"a":[1]}"#)?, r#""{\"a\":[1]}""#);
+    /// assert_eq!(codec.decode(r#""{\"a\":[1]}""#)?, r#"{"a":[1]}"#);
+    /// # Ok::<_, haft_core::CodecError>(())
+    /// ```
+    pub fn send_as_text(&mut self, node: ReshapeId) {
+        self.edit(node, |node| node.form = SentForm::Text);
+    }
+
+    /// Recognises these strings whatever the case of their ASCII letters: a string that the provider sends and that
+    /// differs from exactly one of them in case only is read as that one.
+    pub fn spellings(&mut self, node: ReshapeId, spellings: impl IntoIterator<Item = String>) {
+        let spellings = spellings.into_iter().collect();
+        self.edit(node, |node| node.spellings = spellings);
+    }
+
+    /// Changes some values as another node states. The first case that a value meets applies; its wrapper does not.
+    pub fn case(&mut self, node: ReshapeId, case: ReshapeCase) {
+        self.edit(node, |node| node.cases.push(case));
     }
 
     /// Sends a value as the only member of an object, after all other changes.
@@ -193,6 +242,13 @@ impl ReshapeMember {
     /// schema accepts `null`: the two would be the same.
     pub fn absent_as_null(mut self) -> Self {
         self.absence = Absence::Null;
+        self
+    }
+
+    /// Sends `null` if the object does not have the member, and reads `null` as a value: for a member whose schema
+    /// accepts `null`.
+    pub fn absent_read_as_null(mut self) -> Self {
+        self.absence = Absence::ReadAsNull;
         self
     }
 
@@ -237,227 +293,10 @@ impl ReshapeNode {
     }
 
     fn has_own_change(&self) -> bool {
-        let is_changed = |member: &ReshapeMember| member.name != member.sent_name || member.absence == Absence::Null;
-        self.wrapper.is_some() || self.pairs || self.members.iter().any(is_changed)
-    }
-}
-
-impl Reshaper {
-    /// Reports whether a node that the root leads to changes anything.
-    fn changes_anything(&self) -> bool {
-        let mut found = HashSet::from([self.root]);
-        let mut queue = vec![self.root];
-        while let Some(node) = queue.pop().and_then(|id| self.nodes.get(id.0)) {
-            if node.has_own_change() {
-                return true;
-            }
-            let parts = node.members.iter().filter_map(|member| member.value).chain(node.others).chain(node.items);
-            queue.extend(parts.filter(|part| found.insert(*part)));
-        }
-        false
-    }
-
-    fn convert<'t>(&self, direction: ReshapeDirection, text: &'t str) -> Result<Cow<'t, str>, CodecError> {
-        let read = match (direction, text.trim()) {
-            // The tool's schema reads blank text as the empty object.
-            (ReshapeDirection::Decode, "") => return Ok(Cow::Borrowed(text)),
-            (ReshapeDirection::Encode, "") => "{}",
-            (_, text) => text,
-        };
-        let limits = Limits { duplicate_keys: super::DuplicateKeys::Reject, ..self.limits };
-        let document = verify::read_unchecked(read, &limits).map_err(CodecError::Text)?;
-        let mut conversion = Conversion {
-            reshaper: self,
-            direction,
-            document: &document,
-            text: String::with_capacity(read.len()),
-            max_bytes: self.limits.max_bytes.saturating_mul(GROWTH),
-        };
-        conversion.value(Some(self.root), document.root())?;
-        Ok(Cow::Owned(conversion.text))
-    }
-}
-
-impl Transcode for Reshaper {
-    fn decode<'t>(&self, arguments: &'t str) -> Result<Cow<'t, str>, CodecError> {
-        self.convert(ReshapeDirection::Decode, arguments)
-    }
-
-    fn encode<'t>(&self, arguments: &'t str) -> Result<Cow<'t, str>, CodecError> {
-        self.convert(ReshapeDirection::Encode, arguments)
-    }
-}
-
-/// A conversion in progress. The depth of recursion is bounded by that of the document.
-struct Conversion<'r, 'd> {
-    reshaper: &'r Reshaper,
-    direction: ReshapeDirection,
-    document: &'d Document<'d>,
-    text: String,
-    max_bytes: usize,
-}
-
-impl<'r> Conversion<'r, '_> {
-    fn value(&mut self, change: Option<ReshapeId>, value: Instance<'_>) -> Result<(), CodecError> {
-        let Some(node) = change.and_then(|id| self.reshaper.nodes.get(id.0)) else {
-            return self.push(value.raw());
-        };
-        match (&node.wrapper, self.direction) {
-            (Some(key), ReshapeDirection::Encode) => {
-                self.push("{")?;
-                self.key(key)?;
-                self.unwrapped(node, value)?;
-                self.push("}")
-            }
-            (Some(key), ReshapeDirection::Decode) => match value.get(key).filter(|_| value.len() == 1) {
-                Some(inner) => self.unwrapped(node, inner),
-                None => self.push(value.raw()),
-            },
-            (None, _) => self.unwrapped(node, value),
-        }
-    }
-
-    fn unwrapped(&mut self, node: &'r ReshapeNode, value: Instance<'_>) -> Result<(), CodecError> {
-        match (value.kind(), self.direction) {
-            (JsonType::Object, ReshapeDirection::Encode) if node.pairs => self.pairs(node, value),
-            (JsonType::Array, ReshapeDirection::Decode) if node.pairs => self.members_of_pairs(node, value),
-            (JsonType::Object, _) => self.object(node, value),
-            (JsonType::Array, _) => self.array(node, value),
-            (JsonType::Null | JsonType::Boolean | JsonType::Number | JsonType::String, _) => self.push(value.raw()),
-        }
-    }
-
-    fn array(&mut self, node: &'r ReshapeNode, value: Instance<'_>) -> Result<(), CodecError> {
-        if node.items.is_none() {
-            return self.push(value.raw());
-        }
-        self.push("[")?;
-        for (at, item) in value.items().enumerate() {
-            self.separate(at)?;
-            self.value(node.items, item)?;
-        }
-        self.push("]")
-    }
-
-    fn object(&mut self, node: &'r ReshapeNode, value: Instance<'_>) -> Result<(), CodecError> {
-        let mut written = 0;
-        self.push("{")?;
-        for (key, member) in value.members() {
-            match self.member_of(node, &key.name(), value, key.id())? {
-                Some(known) if self.is_absent(known, member) => continue,
-                Some(known) => {
-                    self.separate(written)?;
-                    self.key(known.written_name(self.direction))?;
-                    self.value(known.value, member)?;
-                }
-                None => {
-                    self.separate(written)?;
-                    self.push(key.as_instance().raw())?;
-                    self.push(":")?;
-                    self.value(node.others, member)?;
-                }
-            }
-            written += 1;
-        }
-        if self.direction == ReshapeDirection::Encode {
-            for member in node.members.iter().filter(|member| member.absence == Absence::Null) {
-                if value.get(&member.name).is_none() {
-                    self.separate(written)?;
-                    self.key(&member.sent_name)?;
-                    self.push("null")?;
-                    written += 1;
-                }
-            }
-        }
-        self.push("}")
-    }
-
-    fn is_absent(&self, member: &ReshapeMember, value: Instance<'_>) -> bool {
-        self.direction == ReshapeDirection::Decode && member.absence == Absence::Null && value.kind() == JsonType::Null
-    }
-
-    /// Returns the listed member that a key stands for. Rejects a key that would be written as the name of another
-    /// member: it would become that member, or occur twice.
-    fn member_of(
-        &self,
-        node: &'r ReshapeNode,
-        name: &str,
-        object: Instance<'_>,
-        key: u32,
-    ) -> Result<Option<&'r ReshapeMember>, CodecError> {
-        if let Some(known) = node.by_read_name(self.direction, name) {
-            return Ok(Some(known));
-        }
-        let Some(taken) = node.by_written_name(self.direction, name) else { return Ok(None) };
-        let read_name = taken.read_name(self.direction);
-        // The model may write a key by the name in the tool's own schema, but not beside its other name.
-        if self.direction == ReshapeDirection::Decode && object.get(read_name).is_none() {
-            return Ok(Some(taken));
-        }
-        let message = format!(
-            "the key {} stands for the key {}; send only that one",
-            excerpt_of_text(read_name),
-            excerpt_of_text(name)
-        );
-        Err(self.shape(key, message))
-    }
-
-    fn pairs(&mut self, node: &'r ReshapeNode, value: Instance<'_>) -> Result<(), CodecError> {
-        self.push("[")?;
-        for (at, (key, member)) in value.members().enumerate() {
-            self.separate(at)?;
-            self.push("{")?;
-            self.key(PAIR_KEY)?;
-            self.push(key.as_instance().raw())?;
-            self.push(",")?;
-            self.key(PAIR_VALUE)?;
-            self.value(node.others, member)?;
-            self.push("}")?;
-        }
-        self.push("]")
-    }
-
-    fn members_of_pairs(&mut self, node: &'r ReshapeNode, value: Instance<'_>) -> Result<(), CodecError> {
-        let mut names = HashSet::new();
-        self.push("{")?;
-        for (at, pair) in value.items().enumerate() {
-            let key = pair.get(PAIR_KEY).filter(|key| key.kind() == JsonType::String && pair.len() == 2);
-            let (Some(key), Some(member)) = (key, pair.get(PAIR_VALUE)) else {
-                let message = r#"must be a pair {"key": <string>, "value": <any value>}"#.to_owned();
-                return Err(self.shape(pair.id(), message));
-            };
-            let name = key.string().unwrap_or_default();
-            if !names.insert(name.clone().into_owned()) {
-                let message = format!("the key {} occurs twice; send it once", excerpt_of_text(&name));
-                return Err(self.shape(key.id(), message));
-            }
-            self.separate(at)?;
-            self.push(key.raw())?;
-            self.push(":")?;
-            self.value(node.others, member)?;
-        }
-        self.push("}")
-    }
-
-    fn key(&mut self, name: &str) -> Result<(), CodecError> {
-        let written = serde_json::Value::from(name).to_string();
-        self.push(&written)?;
-        self.push(":")
-    }
-
-    fn separate(&mut self, written: usize) -> Result<(), CodecError> {
-        if written > 0 { self.push(",") } else { Ok(()) }
-    }
-
-    fn push(&mut self, text: &str) -> Result<(), CodecError> {
-        if self.text.len().saturating_add(text.len()) > self.max_bytes {
-            return Err(CodecError::TooLong(self.max_bytes));
-        }
-        self.text.push_str(text);
-        Ok(())
-    }
-
-    fn shape(&self, id: u32, message: String) -> CodecError {
-        CodecError::Shape { pointer: Pointers::new(self.document).to(id), message }
+        let is_changed = |member: &ReshapeMember| member.name != member.sent_name || member.absence != Absence::Absent;
+        self.wrapper.is_some()
+            || !matches!(self.form, SentForm::Unchanged)
+            || !self.spellings.is_empty()
+            || self.members.iter().any(is_changed)
     }
 }

@@ -3,6 +3,7 @@
 //! `strict.rs` is a whole dialect, as an application would write it with the public API. Over generated schemas and
 //! values, whatever it encodes is valid for the schema it rendered, and decodes to the original.
 
+mod form;
 mod generated;
 mod strict;
 

@@ -1,0 +1,14 @@
+//! The public face of haft-wire, one file per subject.
+
+#![allow(clippy::unwrap_used, reason = "what helps a test may stop it")]
+
+mod checker;
+mod edge;
+mod generated;
+mod instance;
+mod parts;
+mod round_trip;
+mod rule;
+#[path = "../../../haft-core/tests/it/seeded.rs"]
+mod seeded;
+mod typical;
