@@ -1,4 +1,4 @@
-//! What a profile reports about tools: faults, losses, exceeded budgets and missing descriptions.
+//! The findings of a profile about tools: faults, losses, exceeded budgets and missing descriptions.
 //!
 //! Rendering a tool set produces the findings, so that what is reported is what happened.
 
