@@ -42,6 +42,7 @@
 
 mod anthropic;
 mod anthropic_messages;
+mod capability;
 mod envelope;
 mod finding;
 mod form;
@@ -70,6 +71,7 @@ mod wire;
 mod wire_error;
 
 pub use self::anthropic::AnthropicDialect;
+pub use self::capability::{Capabilities, ForcedChoice, ModelTable, Thinking};
 pub use self::finding::{Finding, FindingKind, Severity};
 pub use self::gemini::GeminiDialect;
 pub use self::mcp::McpDialect;
