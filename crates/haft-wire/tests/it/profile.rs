@@ -10,6 +10,7 @@ fn tool(name: &str, schema: Value) -> ToolDescriptor {
     ToolDescriptor::new(name, schema).describe("A tool.")
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "the values are literals")]
 fn closed(properties: Value, required: Value) -> Value {
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
