@@ -41,6 +41,7 @@
 //! In all of them a value that is not an object is sent as the member `value` of one.
 
 mod anthropic;
+pub mod catalogue;
 mod envelope;
 mod form;
 mod gemini;
