@@ -22,11 +22,13 @@
 pub mod anthropic;
 mod entry;
 pub mod google;
+mod item;
 pub mod openai;
 mod render;
 mod vendor;
 
 pub use self::entry::{CallForm, CatalogueEntry, ExecutedForm, Executor, ExecutorSetting, FunctionSet, ItemForm};
+pub use self::item::OutputItemFault;
 pub use self::render::{ProviderToolFault, render_provider_tool};
 pub use self::vendor::Vendor;
 

@@ -8,6 +8,7 @@ use haft_core::{Open, Schema, SchemaError, Tool, ToolBuilder};
 use serde_json::Value;
 
 use crate::catalogue::Vendor;
+use crate::catalogue::item::PlainForm;
 
 /// A provider-defined tool, in one version.
 ///
@@ -111,6 +112,7 @@ pub struct ItemForm {
     pub output: &'static str,
     /// The member of that item that holds the id of the call.
     pub output_id: &'static str,
+    pub(crate) plain: PlainForm,
 }
 
 /// The items in which a provider reports the calls that it executed.
@@ -216,8 +218,9 @@ impl CatalogueEntry {
         call: &'static str,
         arguments: &'static [&'static str],
         output: &'static str,
+        plain: PlainForm,
     ) -> Self {
-        self.call = CallForm::Items(ItemForm { call, arguments, output, output_id: "call_id" });
+        self.call = CallForm::Items(ItemForm { call, arguments, output, output_id: "call_id", plain });
         self
     }
 

@@ -1,6 +1,7 @@
 //! The provider-defined tools of OpenAI.
 
 use crate::catalogue::entry::SchemaSource::Any;
+use crate::catalogue::item::PlainForm;
 use crate::catalogue::{CatalogueEntry, Vendor};
 
 /// All tools of OpenAI.
@@ -9,21 +10,28 @@ pub(super) static ENTRIES: &[CatalogueEntry] = &[
         "apply_patch_call",
         &["operation"],
         "apply_patch_call_output",
+        PlainForm::Patch,
     ),
     executed("openai.code_interpreter", "OpenAiCodeInterpreter", "code_interpreter", "code_interpreter_call").args(Any),
     handled("openai.computer", "OpenAiComputer", "computer").items(
         "computer_call",
-        &["actions", "pending_safety_checks"],
+        &["action", "actions", "pending_safety_checks"],
         "computer_call_output",
+        PlainForm::Screenshot,
     ),
     handled("openai.computer_use_preview", "OpenAiComputerUse", "computer_use_preview")
-        .items("computer_call", &["action", "pending_safety_checks"], "computer_call_output")
+        .items(
+            "computer_call",
+            &["action", "actions", "pending_safety_checks"],
+            "computer_call_output",
+            PlainForm::Screenshot,
+        )
         .args(Any)
         .superseded(),
     executed("openai.file_search", "OpenAiFileSearch", "file_search", "file_search_call").args(Any),
     executed("openai.image_generation", "OpenAiImageGeneration", "image_generation", "image_generation_call").args(Any),
     handled("openai.local_shell", "OpenAiLocalShell", "local_shell")
-        .items("local_shell_call", &["action"], "local_shell_call_output")
+        .items("local_shell_call", &["action"], "local_shell_call_output", PlainForm::Output)
         .output_id("id")
         .superseded(),
     executed("openai.mcp", "OpenAiMcp", "mcp", "mcp_call").args(Any),
@@ -35,11 +43,11 @@ pub(super) static ENTRIES: &[CatalogueEntry] = &[
     )
     .reported(&[], "program", &["program_output"]),
     handled("openai.shell", "OpenAiShell", "shell")
-        .items("shell_call", &["action"], "shell_call_output")
+        .items("shell_call", &["action"], "shell_call_output", PlainForm::Commands)
         .args(Any)
         .executed_by("/environment/type", &[None, Some("local")]),
     handled("openai.tool_search", "OpenAiToolSearch", "tool_search")
-        .items("tool_search_call", &["arguments"], "tool_search_output")
+        .items("tool_search_call", &["arguments"], "tool_search_output", PlainForm::Tools)
         .args(Any)
         .executed_by("/execution", &[Some("client")]),
     executed("openai.web_search", "OpenAiWebSearch", "web_search", "web_search_call")
