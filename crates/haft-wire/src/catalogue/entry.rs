@@ -7,8 +7,8 @@
 use haft_core::{Open, Schema, SchemaError, Tool, ToolBuilder};
 use serde_json::Value;
 
-use crate::catalogue::Vendor;
 use crate::catalogue::item::PlainForm;
+use crate::catalogue::{ToolSettings, Vendor};
 
 /// A provider-defined tool, in one version.
 ///
@@ -248,6 +248,31 @@ impl CatalogueEntry {
         application: &'static [Option<&'static str>],
     ) -> Self {
         self.executor = Executor::BySetting(ExecutorSetting { pointer, application });
+        self
+    }
+
+    /// Sets the schemas of settings, parameters and successes by the type of the settings.
+    pub(crate) const fn types<S: ToolSettings>(mut self) -> Self {
+        self.schemas.args = SchemaSource::Typed(Schema::of::<S>);
+        self.schemas.params = SchemaSource::Typed(Schema::of_params::<S::Params>);
+        self.schemas.success = SchemaSource::Typed(Schema::of_output::<S::Success>);
+        self
+    }
+
+    /// Sets all schemas, including that of failures, by the type of the settings.
+    pub(crate) const fn fallible<S: ToolSettings>(self) -> Self {
+        let mut entry = self.types::<S>();
+        entry.schemas.failure = SchemaSource::Typed(Schema::of_output::<S::Failure>);
+        entry
+    }
+
+    pub(crate) const fn params(mut self, schema: SchemaSource) -> Self {
+        self.schemas.params = schema;
+        self
+    }
+
+    pub(crate) const fn success(mut self, schema: SchemaSource) -> Self {
+        self.schemas.success = schema;
         self
     }
 
