@@ -236,10 +236,20 @@ def _responses(parts, at, role, calls):
         where = f"{at}/parts/{number}/functionResponse"
         if not isinstance(response.get("response"), dict):
             yield f"{where}/response", "is required and an object"
+        elif _has_reference(response["response"]):
+            yield f"{where}/response", "contains a key `$ref` or `$defs`, which the service reads as a reference"
         if response.get("name") != call.get("name"):
             yield f"{where}/name", f"{response.get('name')!r} answers a call of {call.get('name')!r}"
         if response.get("id") != call.get("id"):
             yield f"{where}/id", f"{response.get('id')!r} answers the call {call.get('id')!r}"
+
+
+def _has_reference(value):
+    if isinstance(value, list):
+        return any(_has_reference(item) for item in value)
+    if not isinstance(value, dict):
+        return False
+    return any(key in ("$ref", "$defs") or _has_reference(item) for key, item in value.items())
 
 
 def _signatures(contents):

@@ -92,6 +92,9 @@ fn calls_and_responses() {
     cases.rejects("a response without a value", "/contents/2/parts/1/functionResponse/response", |body| {
         remove(body, "/contents/2/parts/1/functionResponse", "response");
     });
+    cases.rejects("a reference in a response", "/contents/2/parts/0/functionResponse/response", |body| {
+        set(body, "/contents/2/parts/0/functionResponse", "response", json!({ "list": [{ "$ref": "x" }] }));
+    });
     cases.rejects("an id that the call lacks", "/contents/2/parts/1/functionResponse/id", |body| {
         set(body, "/contents/2/parts/1/functionResponse", "id", json!("x"));
     });
