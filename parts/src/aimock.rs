@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::folder::folder;
 use crate::http::{get, post};
@@ -14,6 +14,25 @@ use crate::program::Program;
 pub struct Aimock {
     _program: Program,
     url: String,
+}
+
+/// A request as it arrived.
+#[derive(Debug, Clone)]
+pub struct SentRequest {
+    /// The path and query.
+    pub path: String,
+    /// The headers, with names in lower case.
+    pub headers: Map<String, Value>,
+    /// The body.
+    pub body: String,
+}
+
+impl SentRequest {
+    /// Returns the body as JSON.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("not JSON: {error}\n{}", self.body))
+    }
 }
 
 impl Aimock {
@@ -41,12 +60,24 @@ impl Aimock {
         &self.url
     }
 
-    /// Returns the journal: one entry per request, oldest first.
+    /// Returns the journal: one entry per request, oldest first, with the fixture that answered it. Its bodies are
+    /// converted to the form of Chat Completions; see [`requests`](Self::requests).
     #[must_use]
     pub fn journal(&self) -> Vec<Value> {
         let journal = get(&self.url, "/__aimock/journal").json();
-        let entries = journal.get("entries").unwrap_or(&journal);
-        entries.as_array().unwrap_or_else(|| panic!("not a journal: {journal}")).clone()
+        journal.as_array().unwrap_or_else(|| panic!("not a journal: {journal}")).clone()
+    }
+
+    /// Returns all requests as they arrived, oldest first.
+    #[must_use]
+    pub fn requests(&self) -> Vec<SentRequest> {
+        let requests = get(&self.url, "/__parts/requests").json();
+        let request = |value: &Value| SentRequest {
+            path: text(&value["path"]),
+            headers: value["headers"].as_object().expect("headers").clone(),
+            body: text(&value["body"]),
+        };
+        requests.as_array().expect("a list of requests").iter().map(request).collect()
     }
 
     /// Replaces the chaos configuration, such as `{"rateLimitRate": 1}`; `{}` ends the chaos.
@@ -54,4 +85,8 @@ impl Aimock {
         let answer = post(&self.url, "/__aimock/chaos", chaos);
         assert_eq!(answer.status, 200, "{}", answer.body);
     }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("text").to_owned()
 }

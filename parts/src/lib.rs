@@ -2,8 +2,8 @@
 //!
 //! - [`Judge`]: the official SDKs of the providers, in one Python process. Their types decide about our requests, and
 //!   their parsers and stream accumulators read the same responses as ours.
-//! - [`Aimock`]: a fake provider of all wires that answers from fixtures and keeps a journal of requests. It validates
-//!   little, so the judge reads its journal.
+//! - [`Aimock`]: a fake provider of all wires that answers from fixtures and keeps the requests. It validates little,
+//!   so the judge reads them.
 //! - [`Llama`]: a small real model behind llama.cpp's own server, which speaks three of the wires.
 //!
 //! `cargo xtask setup` installs all of them under `target/parts`; a test that needs one is in a module named `parts`
@@ -22,7 +22,7 @@ mod judge;
 mod llama;
 mod program;
 
-pub use self::aimock::Aimock;
+pub use self::aimock::{Aimock, SentRequest};
 pub use self::folder::folder;
 pub use self::http::{Answer, get, post};
 pub use self::judge::{Judge, Parsed, RequestFault, Sample, WireName};

@@ -41,6 +41,11 @@ fn all_wires_answer_from_the_same_fixtures() {
     let journal = mock.journal();
     let paths: Vec<_> = journal.iter().map(|entry| entry["path"].as_str().unwrap()).collect();
     assert_eq!(paths, requests().map(|(path, _)| path));
+    for (sent, (path, body)) in mock.requests().iter().zip(requests()) {
+        assert_eq!((sent.path.as_str(), sent.json()), (path, body));
+        assert_eq!(sent.headers["content-type"], "application/json");
+    }
+    assert_eq!(mock.requests().len(), 5);
 }
 
 #[test]
