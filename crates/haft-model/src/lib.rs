@@ -20,6 +20,7 @@
 //! a turn that was cut off.
 
 mod cassette;
+mod delta_sender;
 mod difference;
 mod error;
 mod model;
@@ -28,6 +29,7 @@ mod scripted;
 mod turn_loop;
 
 pub use self::cassette::{Cassette, CassetteError, CassetteFault, ExchangeFault};
+pub use self::delta_sender::{DeltaSender, TurnEnd};
 pub use self::error::ModelError;
 pub use self::model::{LanguageModel, TurnStream};
 pub use self::model_info::ModelInfo;

@@ -35,6 +35,8 @@
 //! # }
 //! ```
 //!
+//! - A model of your own is one method: an async block that sends [`Delta`](crate::conversation::Delta)s and ends with the
+//!   turn, in [`TurnStream::spawn`]. Nothing is spawned; dropping the stream ends the request.
 //! - `.decide(|after| async move { … })` decides after each turn whether there is another one (`after.next()`,
 //!   `after.stop()`), and may change model, tools, choice and history for it. Without it the loop goes on while the model
 //!   makes calls.
@@ -60,7 +62,7 @@
 
 #[doc(inline)]
 pub use haft_model::{
-    AfterTurn, Budget, Cassette, CassetteError, CassetteFault, ExchangeFault, Expect, Flow, Interaction, LanguageModel,
-    LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, ModelError, ModelInfo, ScriptError, ScriptFault,
-    ScriptedModel, ScriptedTurn, Signal, Spent, StateError, TurnFault, TurnLoop, TurnStream,
+    AfterTurn, Budget, Cassette, CassetteError, CassetteFault, DeltaSender, ExchangeFault, Expect, Flow, Interaction,
+    LanguageModel, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, ModelError, ModelInfo, ScriptError,
+    ScriptFault, ScriptedModel, ScriptedTurn, Signal, Spent, StateError, TurnEnd, TurnFault, TurnLoop, TurnStream,
 };

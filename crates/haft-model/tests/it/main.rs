@@ -8,5 +8,6 @@ mod model_seam;
 mod scripted;
 #[path = "../../../haft-core/tests/it/seeded.rs"]
 mod seeded;
+mod spawned_stream;
 mod stored_form;
 mod turn_loop;
