@@ -30,7 +30,7 @@ mod turn_loop;
 
 pub use self::cassette::{Cassette, CassetteError, CassetteFault, ExchangeFault};
 pub use self::delta_sender::{DeltaSender, TurnEnd};
-pub use self::error::ModelError;
+pub use self::error::{ModelError, ProviderMessage};
 pub use self::model::{LanguageModel, TurnStream};
 pub use self::model_info::ModelInfo;
 pub use self::scripted::{Expect, ScriptError, ScriptFault, ScriptedModel, ScriptedTurn, TurnFault};

@@ -63,6 +63,7 @@
 #[doc(inline)]
 pub use haft_model::{
     AfterTurn, Budget, Cassette, CassetteError, CassetteFault, DeltaSender, ExchangeFault, Expect, Flow, Interaction,
-    LanguageModel, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, ModelError, ModelInfo, ScriptError,
-    ScriptFault, ScriptedModel, ScriptedTurn, Signal, Spent, StateError, TurnEnd, TurnFault, TurnLoop, TurnStream,
+    LanguageModel, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, ModelError, ModelInfo,
+    ProviderMessage, ScriptError, ScriptFault, ScriptedModel, ScriptedTurn, Signal, Spent, StateError, TurnEnd,
+    TurnFault, TurnLoop, TurnStream,
 };

@@ -75,7 +75,7 @@ async fn an_end_without_a_turn_is_an_incomplete_turn() {
 async fn an_error_is_read_after_the_deltas_before_it() {
     let stream = TurnStream::spawn(|out| async move {
         out.send(Delta::text("a")).await?;
-        Err::<(), _>(ModelError::ContentFiltered { message: "no".to_owned() })
+        Err::<(), _>(ModelError::ContentFiltered { message: "no".into() })
     });
     assert_eq!(read(stream).await, ["a", "content_filtered"]);
 }

@@ -20,16 +20,16 @@ pub(super) fn models(messages: &mut Messages) {
     let message = || "quota exceeded".to_owned();
     let (after, retry_after) = (Duration::from_secs(30), None);
     for error in [
-        ModelError::RateLimited { message: message(), retry_after },
-        ModelError::Unavailable { message: message(), retry_after, source: None },
+        ModelError::RateLimited { message: message().into(), retry_after },
+        ModelError::Unavailable { message: message().into(), retry_after, source: None },
         ModelError::TimedOut { after },
-        ModelError::InvalidRequest { message: message(), param: Some("tools".to_owned()) },
-        ModelError::ContextTooLong { message: message() },
-        ModelError::ContentFiltered { message: message() },
-        ModelError::Authentication { message: message() },
+        ModelError::InvalidRequest { message: message().into(), param: Some("tools".to_owned()) },
+        ModelError::ContextTooLong { message: message().into() },
+        ModelError::ContentFiltered { message: message().into() },
+        ModelError::Authentication { message: message().into() },
         ModelError::Unsupported { capability: "images".to_owned() },
         ModelError::IncompleteTurn,
-        ModelError::Unreadable { message: message(), source: None },
+        ModelError::Unreadable { message: message().into(), source: None },
         ModelError::Cancelled,
         ModelError::OffScript { message: message() },
     ] {

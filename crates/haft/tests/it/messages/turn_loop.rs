@@ -144,7 +144,7 @@ async fn error(agent: &TurnLoop, state: impl Into<LoopState>) -> LoopError {
 
 pub(super) async fn errors(messages: &mut Messages) {
     messages.section("Errors of the turn loop");
-    let failing = ModelError::Authentication { message: "the key is revoked".to_owned() };
+    let failing = ModelError::Authentication { message: "the key is revoked".into() };
     let script = ScriptedModel::default().then(haft::model::ScriptedTurn::failed(failing));
     messages.add("model", error(&TurnLoop::new(script, kit()), request()).await);
     messages.add("model_panicked", error(&TurnLoop::new(Panicking, kit()), request()).await);
