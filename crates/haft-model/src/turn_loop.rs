@@ -27,6 +27,7 @@ mod event;
 mod event_slot;
 mod failed_call;
 mod fault;
+mod final_answer;
 mod guard;
 mod interaction;
 mod interruption;
@@ -46,6 +47,7 @@ mod state_cell;
 mod state_error;
 mod triage;
 mod turn_calls;
+mod typed_loop;
 mod utterance;
 mod verdict;
 mod waiting;
@@ -62,6 +64,7 @@ pub use self::budget::{Budget, Spent};
 pub use self::end::{LoopEnd, LoopOutcome};
 pub use self::error::LoopError;
 pub use self::event::LoopEvent;
+use self::final_answer::TypedAnswer;
 pub use self::interaction::Interaction;
 use self::isolation::Isolated;
 use self::remote_approval::CallSide;
@@ -69,6 +72,7 @@ pub use self::run::LoopRun;
 pub use self::signal::Signal;
 pub use self::state::LoopState;
 pub use self::state_error::StateError;
+pub use self::typed_loop::{TypedLoop, TypedOutcome, TypedRun};
 use crate::model::LanguageModel;
 
 /// The default limit of turns.
@@ -138,6 +142,8 @@ struct Settings {
     /// The classes of failures that end the loop.
     fail_on: Vec<FailureClass>,
     cancellation: Option<Cancellation>,
+    /// The type of the final answer, if it has one.
+    answer: Option<Arc<TypedAnswer>>,
 }
 
 impl TurnLoop {
@@ -193,6 +199,7 @@ impl TurnLoop {
             decide: None,
             fail_on: Vec::new(),
             cancellation: None,
+            answer: None,
         }))
     }
 

@@ -5,6 +5,7 @@
 mod cassette;
 mod model_info;
 mod model_seam;
+mod object;
 mod scripted;
 #[path = "../../../haft-core/tests/it/seeded.rs"]
 mod seeded;

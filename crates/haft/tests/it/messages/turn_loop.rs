@@ -170,6 +170,14 @@ pub(super) async fn errors(messages: &mut Messages) {
     let panicking = words().decide(|_: AfterTurn| async move { panic!("index out of bounds") });
     messages.add("decide_panicked", error(&panicking, request()).await);
 
+    let numbers = |model: ScriptedModel| TurnLoop::new(model, kit()).finish_as::<u8>().unwrap().turn_loop().clone();
+    messages.add("answer_invalid", error(&numbers(ScriptedModel::new(["300", "many"])), request()).await);
+    let refusal = Message::new(Role::Assistant, vec![ContentPart::refusal("I don't count.")]);
+    let refused = Turn::new(vec![refusal.into()], Finish::Stop);
+    messages.add("answer_refused", error(&numbers(ScriptedModel::new([refused])), request()).await);
+    let cut_off = Turn::new(vec![Item::assistant("1")], Finish::Length);
+    messages.add("answer_cut_off", error(&numbers(ScriptedModel::new([cut_off])), request()).await);
+
     let waiting = || async { finish(&calling([call("c1", "ask", "\"who?\"")]), request()).await.state };
     let mut state = waiting().await;
     state.request_mut().history = vec![Item::user("go")].into();
