@@ -7,6 +7,7 @@ mod edge;
 mod generated;
 mod instance;
 mod parts;
+mod profile;
 mod round_trip;
 mod rule;
 #[path = "../../../haft-core/tests/it/seeded.rs"]
