@@ -40,10 +40,13 @@
 //!
 //! In all of them a value that is not an object is sent as the member `value` of one.
 
+mod answer;
 mod anthropic;
 mod anthropic_messages;
+mod body;
 mod capability;
 mod envelope;
+mod error_body;
 mod finding;
 mod form;
 mod gemini;
@@ -55,6 +58,7 @@ mod kind;
 mod limit;
 mod mcp;
 mod mcp_tool;
+mod model_profile;
 mod openai;
 mod openai_chat;
 mod openai_responses;
@@ -64,6 +68,7 @@ mod render;
 mod rendered_tools;
 mod rules;
 mod sentence;
+mod text;
 mod tool_form;
 mod tool_name;
 mod turn_builder;
@@ -76,6 +81,7 @@ pub use self::finding::{Finding, FindingKind, Severity};
 pub use self::gemini::GeminiDialect;
 pub use self::mcp::McpDialect;
 pub use self::openai::OpenAiDialect;
+pub use self::openai_chat::{CallIdRule, OpenAiChat};
 pub use self::profile::{Budget, Profile, RenderTools, RenderedOutput, Strictness};
 pub use self::rendered_tools::{RenderedTool, RenderedTools, ToolMode};
 pub use self::tool_form::{FunctionTool, ListedTool, ProviderToolJson, ToolForm};
