@@ -22,6 +22,7 @@ use haft_core::{Turn, TurnRequest};
 
 pub(crate) use self::tool::AnthropicToolForm;
 use crate::capability::ModelTable;
+use crate::model_profile::ModelProfile;
 use crate::profile::Profile;
 use crate::wire::{Delivery, ErrorResponse, ReadContext, StreamReader, Wire, WireRequest};
 use crate::wire_error::{ErrorReport, ReadError, RequestError};
@@ -71,10 +72,7 @@ const DEFAULT_MAX_TOKENS: u64 = 16_384;
 /// [`system_in_place`](Self::system_in_place) sends them as they are.
 #[derive(Clone, Debug)]
 pub struct AnthropicMessages {
-    profile: Profile,
-    /// The profile for models without a strict mode.
-    plain_profile: Profile,
-    models: ModelTable,
+    profile: ModelProfile,
     default_max_tokens: u64,
     later_system: LaterSystem,
 }
@@ -92,11 +90,8 @@ impl AnthropicMessages {
     /// Creates the wire with the profile [`Profile::anthropic`] and the models that haft knows.
     #[must_use]
     pub fn new() -> Self {
-        let profile = Profile::anthropic();
         Self {
-            plain_profile: profile.clone().without_strict_mode(),
-            profile,
-            models: ModelTable::built_in(),
+            profile: ModelProfile::new(Profile::anthropic()),
             default_max_tokens: DEFAULT_MAX_TOKENS,
             later_system: LaterSystem::Tagged,
         }
@@ -105,15 +100,14 @@ impl AnthropicMessages {
     /// Sets the demands on tools.
     #[must_use]
     pub fn profile(mut self, profile: Profile) -> Self {
-        self.plain_profile = profile.clone().without_strict_mode();
-        self.profile = profile;
+        self.profile = self.profile.with_profile(profile);
         self
     }
 
-    /// Sets the table of models by which requests are checked.
+    /// Sets the capabilities of models, by which requests are checked.
     #[must_use]
     pub fn models(mut self, models: ModelTable) -> Self {
-        self.models = models;
+        self.profile = self.profile.with_models(models);
         self
     }
 
@@ -141,7 +135,7 @@ impl Default for AnthropicMessages {
 
 impl Wire for AnthropicMessages {
     fn profile(&self) -> &Profile {
-        &self.profile
+        self.profile.profile()
     }
 
     fn request(&self, request: &TurnRequest, delivery: Delivery) -> Result<WireRequest, RequestError> {

@@ -14,10 +14,10 @@ use haft_core::{OutputFormat, ToolChoice, ToolDemand, TurnRequest};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use self::block::Block;
+use self::block::SentBlock;
 use super::AnthropicMessages;
 use crate::capability::{Capabilities, Thinking};
-use crate::profile::{Profile, RenderTools, RenderedOutput};
+use crate::profile::{RenderTools, RenderedOutput};
 use crate::rendered_tools::RenderedTools;
 use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest};
 use crate::wire_error::RequestError;
@@ -30,7 +30,7 @@ const BETAS: &str = "betas";
 
 /// A choice of tools.
 #[derive(Serialize)]
-struct WireChoice<'r> {
+struct SentChoice<'r> {
     #[serde(rename = "type")]
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,9 +47,8 @@ pub(super) fn write(
     let provider = wire.provider();
     let none = Map::new();
     let options = options(request, provider)?.unwrap_or(&none);
-    let capabilities = wire.models.find(&request.model);
+    let (capabilities, profile) = wire.profile.for_model(&request.model);
     capabilities.check(request, thinking(options))?;
-    let profile = if capabilities.strict_tools { &wire.profile } else { &wire.plain_profile };
     let tools = request.render_tools(profile);
     let history: &[haft_core::Item] = &request.history;
     let mut conversation =
@@ -58,10 +57,10 @@ pub(super) fn write(
     let mut dropped = std::mem::take(&mut conversation.dropped);
     if let Some(instruction) = output.as_deref().zip(request.output_format.as_ref()).and_then(unenforced) {
         dropped.push(Dropped::setting("output_format", "the API can't enforce its schema; the model reads it instead"));
-        conversation.system.push(Block::text(instruction));
+        conversation.system.push(SentBlock::text(instruction));
     }
 
-    let mut body = Body::new(options);
+    let mut body = MessagesBody::new(options);
     body.member("model", &request.model)?;
     body.member("max_tokens", &max_tokens(wire, request, capabilities))?;
     if !conversation.system.is_empty() {
@@ -79,7 +78,7 @@ pub(super) fn write(
     }
     drop(conversation);
     let headers = beta_header(options, &tools)?;
-    let mut context = ReadContext::new(tools.clone());
+    let mut context = ReadContext::new(tools).turn(history.len());
     if let Some(output) = output {
         context = context.output(output.codec.clone());
     }
@@ -113,7 +112,7 @@ fn max_tokens(wire: &AnthropicMessages, request: &TurnRequest, capabilities: Cap
 }
 
 fn write_tools(
-    body: &mut Body<'_>,
+    body: &mut MessagesBody<'_>,
     request: &TurnRequest,
     tools: &RenderedTools,
     parallel: Option<bool>,
@@ -141,13 +140,13 @@ fn write_tools(
     }
     let disable_parallel_tool_use = (parallel == Some(false) && kind != "none").then_some(true);
     if kind != "auto" || disable_parallel_tool_use.is_some() {
-        body.member("tool_choice", &WireChoice { kind, name, disable_parallel_tool_use })?;
+        body.member("tool_choice", &SentChoice { kind, name, disable_parallel_tool_use })?;
     }
     Ok(())
 }
 
 fn write_settings(
-    body: &mut Body<'_>,
+    body: &mut MessagesBody<'_>,
     request: &TurnRequest,
     dropped: &mut Vec<Dropped>,
 ) -> Result<(), RequestError> {
@@ -175,7 +174,7 @@ fn write_settings(
 }
 
 /// Writes the format of the answer. The API has no other mode than strict for it.
-fn write_output(body: &mut Body<'_>, output: Option<&RenderedOutput>) -> Result<(), RequestError> {
+fn write_output(body: &mut MessagesBody<'_>, output: Option<&RenderedOutput>) -> Result<(), RequestError> {
     let Some(output) = output.filter(|output| output.strict) else { return Ok(()) };
     let format = json!({"type": "json_schema", "schema": output.schema});
     body.joined_member("output_config", "format", &format)
@@ -225,14 +224,14 @@ fn invalid(param: &str, message: &str) -> RequestError {
 }
 
 /// The body of a request in progress.
-struct Body<'r> {
+struct MessagesBody<'r> {
     text: String,
     options: &'r Map<String, Value>,
     /// The options that were written together with a member of ours.
     joined: Option<&'static str>,
 }
 
-impl<'r> Body<'r> {
+impl<'r> MessagesBody<'r> {
     fn new(options: &'r Map<String, Value>) -> Self {
         Self { text: String::from("{"), options, joined: None }
     }
@@ -296,7 +295,7 @@ mod tests {
     #[test]
     fn options_take_the_place_of_members() {
         let options = json!({"a": 1, "betas": ["x"], "o": {"x": 1, "k": 0}, "z\"": null});
-        let mut body = Body::new(options.as_object().unwrap());
+        let mut body = MessagesBody::new(options.as_object().unwrap());
         body.member("a", "ours").unwrap();
         body.member("b", "ours").unwrap();
         body.joined_member("o", "k", &json!("ours")).unwrap();

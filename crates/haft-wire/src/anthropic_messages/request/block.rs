@@ -8,14 +8,14 @@ use serde_json::{Map, Value};
 
 /// A message of the conversation.
 #[derive(Debug, Serialize)]
-pub(super) struct WireMessage<'r> {
-    pub(super) role: WireRole,
-    pub(super) content: Vec<Block<'r>>,
+pub(super) struct SentMessage<'r> {
+    pub(super) role: SentRole,
+    pub(super) content: Vec<SentBlock<'r>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum WireRole {
+pub(super) enum SentRole {
     User,
     Assistant,
     System,
@@ -24,10 +24,10 @@ pub(super) enum WireRole {
 /// A block of a message.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Block<'r> {
-    Text(TextBlock<'r>),
-    Image(ImageBlock<'r>),
-    Document(DocumentBlock<'r>),
+pub(super) enum SentBlock<'r> {
+    Text(SentText<'r>),
+    Image(SentImage<'r>),
+    Document(SentDocument<'r>),
     Thinking {
         thinking: &'r str,
         signature: &'r str,
@@ -35,45 +35,45 @@ pub(super) enum Block<'r> {
     RedactedThinking {
         data: &'r str,
     },
-    ToolUse(ToolUseBlock<'r>),
-    ToolResult(ToolResultBlock<'r>),
+    ToolUse(SentCall<'r>),
+    ToolResult(SentResult<'r>),
     /// A block in the provider's own form.
     #[serde(untagged)]
     Own(&'r Value),
 }
 
 /// Data of the provider that is added to a block as members, such as `cache_control`.
-pub(super) type Extra<'r> = Option<&'r Map<String, Value>>;
+pub(super) type BlockData<'r> = Option<&'r Map<String, Value>>;
 
 #[derive(Debug, Serialize)]
-pub(super) struct TextBlock<'r> {
+pub(super) struct SentText<'r> {
     pub(super) text: Cow<'r, str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) citations: Vec<&'r Value>,
     #[serde(flatten)]
-    pub(super) extra: Extra<'r>,
+    pub(super) extra: BlockData<'r>,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct ImageBlock<'r> {
-    pub(super) source: Source<'r>,
+pub(super) struct SentImage<'r> {
+    pub(super) source: SentSource<'r>,
     #[serde(flatten)]
-    pub(super) extra: Extra<'r>,
+    pub(super) extra: BlockData<'r>,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct DocumentBlock<'r> {
-    pub(super) source: Source<'r>,
+pub(super) struct SentDocument<'r> {
+    pub(super) source: SentSource<'r>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) title: Option<&'r str>,
     #[serde(flatten)]
-    pub(super) extra: Extra<'r>,
+    pub(super) extra: BlockData<'r>,
 }
 
 /// The content of an image or a document.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Source<'r> {
+pub(super) enum SentSource<'r> {
     Base64 { media_type: &'r str, data: &'r str },
     Text { media_type: &'static str, data: Cow<'r, str> },
     Url { url: &'r str },
@@ -81,10 +81,10 @@ pub(super) enum Source<'r> {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct ToolUseBlock<'r> {
+pub(super) struct SentCall<'r> {
     pub(super) id: Cow<'r, str>,
     pub(super) name: Cow<'r, str>,
-    pub(super) input: Input<'r>,
+    pub(super) input: SentInput<'r>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) caller: Option<&'r Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,7 +96,7 @@ pub(super) struct ToolUseBlock<'r> {
 /// The arguments of a call, which must be an object.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum Input<'r> {
+pub(super) enum SentInput<'r> {
     /// An object that the request contains.
     Object(&'r RawValue),
     /// An object that was converted.
@@ -106,10 +106,10 @@ pub(super) enum Input<'r> {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct ToolResultBlock<'r> {
+pub(super) struct SentResult<'r> {
     pub(super) tool_use_id: Cow<'r, str>,
-    #[serde(skip_serializing_if = "ResultContent::is_empty")]
-    pub(super) content: ResultContent<'r>,
+    #[serde(skip_serializing_if = "SentOutput::is_empty")]
+    pub(super) content: SentOutput<'r>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_error: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,15 +120,15 @@ pub(super) struct ToolResultBlock<'r> {
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum ResultContent<'r> {
+pub(super) enum SentOutput<'r> {
     Text(&'r str),
-    Blocks(Vec<Block<'r>>),
+    Blocks(Vec<SentBlock<'r>>),
 }
 
-impl<'r> Block<'r> {
+impl<'r> SentBlock<'r> {
     /// Creates a block of text without citations.
     pub(super) fn text(text: impl Into<Cow<'r, str>>) -> Self {
-        Self::Text(TextBlock { text: text.into(), citations: Vec::new(), extra: None })
+        Self::Text(SentText { text: text.into(), citations: Vec::new(), extra: None })
     }
 
     /// Reports whether this is reasoning, which a message must not end in.
@@ -137,7 +137,7 @@ impl<'r> Block<'r> {
     }
 }
 
-impl ResultContent<'_> {
+impl SentOutput<'_> {
     pub(super) fn is_empty(&self) -> bool {
         match self {
             Self::Text(text) => text.trim().is_empty(),

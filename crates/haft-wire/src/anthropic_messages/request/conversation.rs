@@ -13,7 +13,7 @@ use haft_core::{
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::block::{Block, Input, ResultContent, TextBlock, ToolResultBlock, ToolUseBlock, WireMessage, WireRole};
+use super::block::{SentBlock, SentCall, SentInput, SentMessage, SentOutput, SentResult, SentRole, SentText};
 use super::part::{self, LeftOut};
 use crate::anthropic_messages::LaterSystem;
 use crate::anthropic_messages::response::CONTAINER;
@@ -33,8 +33,8 @@ const NO_MESSAGE: &str = "The call failed without a message.";
 #[derive(Debug, Default)]
 pub(super) struct Conversation<'r> {
     /// The texts that precede the messages.
-    pub(super) system: Vec<Block<'r>>,
-    pub(super) messages: Vec<WireMessage<'r>>,
+    pub(super) system: Vec<SentBlock<'r>>,
+    pub(super) messages: Vec<SentMessage<'r>>,
     /// The id of the container that calls of the last turn run in.
     pub(super) container: Option<&'r str>,
     pub(super) dropped: Vec<Dropped>,
@@ -49,7 +49,7 @@ pub(super) fn write<'r>(
     later_system: LaterSystem,
 ) -> Result<Conversation<'r>, RequestError> {
     let index = HistoryIndex::of(items, provider)?;
-    let mut writer = Writer {
+    let mut writer = ConversationWriter {
         provider,
         tools,
         later_system,
@@ -59,7 +59,7 @@ pub(super) fn write<'r>(
         last_reasoning: 0,
     };
     let instructions = instructions.filter(|text| !text.trim().is_empty());
-    writer.conversation.system.extend(instructions.map(Block::text));
+    writer.conversation.system.extend(instructions.map(SentBlock::text));
     for (at, item) in items.iter().enumerate() {
         writer.item(at, item)?;
     }
@@ -89,22 +89,22 @@ impl<'r> HistoryIndex<'r> {
         for (at, item) in items.iter().enumerate() {
             match item {
                 Item::ToolCall(call) if call.provider_executed => {
-                    index.remote.insert(&call.call_id);
+                    index.remote.insert(call.call_id.as_str());
                 }
                 Item::ToolCall(call) => {
-                    if !index.local.insert(&call.call_id) {
+                    if !index.local.insert(call.call_id.as_str()) {
                         let message = format!("another call has the id `{:.80}` too", call.call_id);
                         return Err(unreconciled(at, &message));
                     }
                 }
                 Item::ToolOutput(output) => {
-                    if index.outputs.insert(&output.call_id, (at, output)).is_some() {
+                    if index.outputs.insert(output.call_id.as_str(), (at, output)).is_some() {
                         let message = format!("the call `{:.80}` has another output", output.call_id);
                         return Err(unreconciled(at, &message));
                     }
                 }
                 Item::ProviderCall(call) => {
-                    index.remote.extend(call.call_id.as_ref().map(AsRef::<str>::as_ref));
+                    index.remote.extend(call.call_id.as_ref().map(haft_core::CallId::as_str));
                     for block in own_blocks(call, provider) {
                         index.server_calls.extend(server_call(block));
                         index.server_results.extend(server_result(block));
@@ -123,19 +123,19 @@ impl<'r> HistoryIndex<'r> {
     }
 }
 
-struct Writer<'r> {
+struct ConversationWriter<'r> {
     provider: &'r str,
     tools: &'r RenderedTools,
     later_system: LaterSystem,
     index: HistoryIndex<'r>,
     conversation: Conversation<'r>,
     /// The results of the calls in the last message, which is one of the assistant.
-    results: Vec<Block<'r>>,
+    results: Vec<SentBlock<'r>>,
     /// The position of the last reasoning that was written.
     last_reasoning: usize,
 }
 
-impl<'r> Writer<'r> {
+impl<'r> ConversationWriter<'r> {
     fn item(&mut self, at: usize, item: &'r Item) -> Result<(), RequestError> {
         match item {
             Item::Message(message) => self.message(at, message),
@@ -177,16 +177,16 @@ impl<'r> Writer<'r> {
                 ContentPart::Text(text) if text.text.trim().is_empty() => {}
                 ContentPart::Text(text) => {
                     let block = self.assistant_text(at, text);
-                    self.push(WireRole::Assistant, block);
+                    self.push(SentRole::Assistant, block);
                 }
                 // The provider's explanation of a refusal is no text of the model.
                 ContentPart::Refusal(refusal) if refusal.provider_data.contains_key(self.provider) => {}
                 ContentPart::Refusal(refusal) if refusal.text.trim().is_empty() => {}
-                ContentPart::Refusal(refusal) => self.push(WireRole::Assistant, Block::text(&refusal.text)),
+                ContentPart::Refusal(refusal) => self.push(SentRole::Assistant, SentBlock::text(&refusal.text)),
                 ContentPart::Image(_) => self.drop(at, "image", "a message of the assistant has no images"),
                 ContentPart::Audio(_) => self.drop(at, "audio", "the API takes no audio"),
                 ContentPart::ResourceLink(_) => match part::block(part, self.provider) {
-                    Ok(Some(block)) => self.push(WireRole::Assistant, block),
+                    Ok(Some(block)) => self.push(SentRole::Assistant, block),
                     Ok(None) | Err(_) => {}
                 },
                 _ => self.drop(at, "content", "a message of the assistant has text only"),
@@ -194,14 +194,14 @@ impl<'r> Writer<'r> {
         }
     }
 
-    fn assistant_text(&mut self, at: usize, text: &'r TextPart) -> Block<'r> {
+    fn assistant_text(&mut self, at: usize, text: &'r TextPart) -> SentBlock<'r> {
         let own = |citation: &'r haft_core::Citation| citation.provider_data.get(self.provider);
         let citations: Vec<_> = text.citations.iter().filter_map(own).collect();
         if citations.len() < text.citations.len() {
             self.drop(at, "citations", "they are not in the form of this provider");
         }
         let extra = part::extra(&text.provider_data, self.provider);
-        Block::Text(TextBlock { text: Cow::Borrowed(&text.text), citations, extra })
+        SentBlock::Text(SentText { text: Cow::Borrowed(&text.text), citations, extra })
     }
 
     fn system(&mut self, at: usize, message: &'r Message) {
@@ -216,14 +216,14 @@ impl<'r> Writer<'r> {
                 continue;
             }
             let extra = part::extra(&text.provider_data, self.provider);
-            let block = Block::Text(TextBlock { text: Cow::Borrowed(&text.text), citations: Vec::new(), extra });
+            let block = SentBlock::Text(SentText { text: Cow::Borrowed(&text.text), citations: Vec::new(), extra });
             if is_start {
                 self.conversation.system.push(block);
             } else if in_place {
-                self.push(WireRole::System, block);
+                self.push(SentRole::System, block);
             } else {
                 self.drop(at, "system message", "it is sent as text of the user, in tags");
-                self.user(Block::text(format!("<system>\n{}\n</system>", text.text)));
+                self.user(SentBlock::text(format!("<system>\n{}\n</system>", text.text)));
             }
         }
     }
@@ -231,7 +231,7 @@ impl<'r> Writer<'r> {
     /// Reports whether a system message may follow. It follows what the user sent, also results.
     fn may_insert_system(&self) -> bool {
         let last = self.conversation.messages.last().map(|message| message.role);
-        !self.results.is_empty() || matches!(last, Some(WireRole::User | WireRole::System))
+        !self.results.is_empty() || matches!(last, Some(SentRole::User | SentRole::System))
     }
 
     fn reasoning(&mut self, at: usize, reasoning: &'r Reasoning) {
@@ -241,17 +241,17 @@ impl<'r> Writer<'r> {
         }
         let block = match reasoning {
             Reasoning { signature: Some(signature), text, .. } => {
-                Block::Thinking { thinking: text.as_deref().unwrap_or_default(), signature }
+                SentBlock::Thinking { thinking: text.as_deref().unwrap_or_default(), signature }
             }
-            Reasoning { encrypted: Some(data), .. } => Block::RedactedThinking { data },
+            Reasoning { encrypted: Some(data), .. } => SentBlock::RedactedThinking { data },
             _ => return self.drop(at, "reasoning", "its signature is missing"),
         };
         self.last_reasoning = at;
-        self.push(WireRole::Assistant, block);
+        self.push(SentRole::Assistant, block);
     }
 
     fn call(&mut self, at: usize, call: &'r ToolCall) -> Result<(), RequestError> {
-        let Some((output_at, output)) = self.index.outputs.remove(&*call.call_id) else {
+        let Some((output_at, output)) = self.index.outputs.remove(call.call_id.as_str()) else {
             let message = format!("the call `{:.80}` of `{:.80}` has no output", call.call_id, call.name);
             return Err(unreconciled(at, &message));
         };
@@ -264,24 +264,24 @@ impl<'r> Writer<'r> {
             None => filled(self.tools.wire_name(&call.name)),
         };
         let input = self.input(at, call);
-        let id = filled(ID_RULE.encode(&call.call_id));
+        let id = filled(ID_RULE.encode(call.call_id.as_str()));
         let result = self.result(output_at, output, id.clone(), toolset_name);
         let (caller, cache_control) = (member("caller"), member("cache_control"));
-        let block = ToolUseBlock { id, name, input, caller, toolset_name, cache_control };
-        self.push(WireRole::Assistant, Block::ToolUse(block));
+        let block = SentCall { id, name, input, caller, toolset_name, cache_control };
+        self.push(SentRole::Assistant, SentBlock::ToolUse(block));
         self.results.push(result);
         self.find_container(at, data);
         Ok(())
     }
 
-    fn input(&mut self, at: usize, call: &'r ToolCall) -> Input<'r> {
+    fn input(&mut self, at: usize, call: &'r ToolCall) -> SentInput<'r> {
         let text = match self.tools.encode(call) {
             Cow::Borrowed(text) => match object(text) {
-                Some(raw) => return Input::Object(raw),
+                Some(raw) => return SentInput::Object(raw),
                 None => Cow::Borrowed(text),
             },
             Cow::Owned(text) => match RawValue::from_string(text) {
-                Ok(raw) if raw.get().starts_with('{') => return Input::Converted(raw),
+                Ok(raw) if raw.get().starts_with('{') => return SentInput::Converted(raw),
                 Ok(raw) => Cow::Owned(raw.get().to_owned()),
                 Err(_) => Cow::Borrowed(call.arguments.as_str()),
             },
@@ -290,9 +290,9 @@ impl<'r> Writer<'r> {
         empty.map_or_else(
             || {
                 self.drop(at, "arguments", "they are no JSON object, and are sent as the text `arguments` of one");
-                Input::Text { arguments: text }
+                SentInput::Text { arguments: text }
             },
-            Input::Object,
+            SentInput::Object,
         )
     }
 
@@ -302,26 +302,26 @@ impl<'r> Writer<'r> {
         output: &'r ToolCallOutput,
         tool_use_id: Cow<'r, str>,
         toolset_name: Option<&'r Value>,
-    ) -> Block<'r> {
+    ) -> SentBlock<'r> {
         let is_error = output.is_error;
         let mut content = match &output.output {
-            CallOutputBody::Text(text) => ResultContent::Text(text),
+            CallOutputBody::Text(text) => SentOutput::Text(text),
             CallOutputBody::Parts(parts) => {
                 let blocks = parts.iter().filter_map(|part| self.taken(at, part::block(part, self.provider)));
-                ResultContent::Blocks(blocks.collect())
+                SentOutput::Blocks(blocks.collect())
             }
-            _ => ResultContent::Text(""),
+            _ => SentOutput::Text(""),
         };
         if is_error && content.is_empty() {
-            content = ResultContent::Text(NO_MESSAGE);
+            content = SentOutput::Text(NO_MESSAGE);
         }
         let cache_control = output.provider_data.get(self.provider).and_then(|data| data.get("cache_control"));
-        Block::ToolResult(ToolResultBlock { tool_use_id, content, is_error, toolset_name, cache_control })
+        SentBlock::ToolResult(SentResult { tool_use_id, content, is_error, toolset_name, cache_control })
     }
 
     /// Ends a message of the assistant: the results were placed by their calls.
     fn output(&mut self, at: usize, output: &'r ToolCallOutput) {
-        let id: &str = &output.call_id;
+        let id = output.call_id.as_str();
         if self.index.remote.contains(id) && !self.index.local.contains(id) {
             self.index.outputs.remove(id);
             self.drop(at, "output", "it belongs to a call that another provider executed");
@@ -346,7 +346,7 @@ impl<'r> Writer<'r> {
             } else if server_result(block).is_some_and(|id| !self.index.server_calls.contains(id)) {
                 self.drop(at, "provider call", "the history has the result without the call");
             } else {
-                self.push(WireRole::Assistant, Block::Own(block));
+                self.push(SentRole::Assistant, SentBlock::Own(block));
             }
         }
         self.find_container(at, call.provider_data.get(self.provider));
@@ -362,24 +362,24 @@ impl<'r> Writer<'r> {
     }
 
     /// Adds a block of the user. A system message stays the last one before the answer.
-    fn user(&mut self, block: Block<'r>) {
+    fn user(&mut self, block: SentBlock<'r>) {
         self.place_results();
         match self.conversation.messages.as_mut_slice() {
-            [.., user, system] if system.role == WireRole::System && user.role == WireRole::User => {
+            [.., user, system] if system.role == SentRole::System && user.role == SentRole::User => {
                 user.content.push(block);
             }
-            _ => self.push(WireRole::User, block),
+            _ => self.push(SentRole::User, block),
         }
     }
 
-    fn push(&mut self, role: WireRole, block: Block<'r>) {
-        if role != WireRole::Assistant {
+    fn push(&mut self, role: SentRole, block: SentBlock<'r>) {
+        if role != SentRole::Assistant {
             self.place_results();
             self.end_assistant();
         }
         match self.conversation.messages.last_mut() {
             Some(last) if last.role == role => last.content.push(block),
-            _ => self.conversation.messages.push(WireMessage { role, content: vec![block] }),
+            _ => self.conversation.messages.push(SentMessage { role, content: vec![block] }),
         }
     }
 
@@ -388,14 +388,14 @@ impl<'r> Writer<'r> {
         if !self.results.is_empty() {
             self.end_assistant();
             let content = std::mem::take(&mut self.results);
-            self.conversation.messages.push(WireMessage { role: WireRole::User, content });
+            self.conversation.messages.push(SentMessage { role: SentRole::User, content });
         }
     }
 
     /// Removes reasoning at the end of a message of the assistant, which the API rejects.
     fn end_assistant(&mut self) {
         let Some(last) = self.conversation.messages.last_mut() else { return };
-        if last.role != WireRole::Assistant || !last.content.last().is_some_and(Block::is_thinking) {
+        if last.role != SentRole::Assistant || !last.content.last().is_some_and(SentBlock::is_thinking) {
             return;
         }
         while last.content.pop_if(|block| block.is_thinking()).is_some() {}
@@ -405,7 +405,7 @@ impl<'r> Writer<'r> {
         self.drop(self.last_reasoning, "reasoning", "nothing follows it, as the turn ended early");
     }
 
-    fn taken(&mut self, at: usize, block: Result<Option<Block<'r>>, LeftOut>) -> Option<Block<'r>> {
+    fn taken(&mut self, at: usize, block: Result<Option<SentBlock<'r>>, LeftOut>) -> Option<SentBlock<'r>> {
         block.unwrap_or_else(|LeftOut { part, reason }| {
             self.drop(at, part, &reason);
             None
@@ -432,8 +432,8 @@ impl<'r> Writer<'r> {
 
     /// Removes white space at the end of a conversation that ends in text of the assistant, which the API rejects.
     fn trim_end(&mut self) {
-        let last = self.conversation.messages.last_mut().filter(|last| last.role == WireRole::Assistant);
-        if let Some(Block::Text(block)) = last.and_then(|last| last.content.last_mut())
+        let last = self.conversation.messages.last_mut().filter(|last| last.role == SentRole::Assistant);
+        if let Some(SentBlock::Text(block)) = last.and_then(|last| last.content.last_mut())
             && let Cow::Borrowed(text) = block.text
         {
             block.text = Cow::Borrowed(text.trim_end());

@@ -8,7 +8,7 @@ use haft_core::{ContentPart, MediaData, MediaPart, ResourceContents, ResourceLin
 use serde_json::{Map, Value};
 
 use super::base64_text;
-use super::block::{Block, DocumentBlock, Extra, ImageBlock, Source, TextBlock};
+use super::block::{BlockData, SentBlock, SentDocument, SentImage, SentSource, SentText};
 
 /// The images that the API takes.
 const IMAGES: &[&str] = &["image/jpeg", "image/png", "image/gif", "image/webp"];
@@ -29,7 +29,7 @@ pub(super) struct LeftOut {
 
 /// Converts a part of a user's message or of an output. Nothing is returned for text without content, which the API
 /// rejects.
-pub(super) fn block<'r>(part: &'r ContentPart, provider: &str) -> Result<Option<Block<'r>>, LeftOut> {
+pub(super) fn block<'r>(part: &'r ContentPart, provider: &str) -> Result<Option<SentBlock<'r>>, LeftOut> {
     match part {
         ContentPart::Text(text) => Ok(text_block(&text.text, extra(&text.provider_data, provider))),
         ContentPart::Refusal(refusal) => Ok(text_block(&refusal.text, extra(&refusal.provider_data, provider))),
@@ -37,14 +37,14 @@ pub(super) fn block<'r>(part: &'r ContentPart, provider: &str) -> Result<Option<
         ContentPart::File(media) => file(media, extra(&media.provider_data, provider)),
         ContentPart::Audio(_) => Err(LeftOut::new("audio", "the API takes no audio")),
         ContentPart::Resource(resource) => self::resource(resource, extra(&resource.provider_data, provider)),
-        ContentPart::ResourceLink(link) => Ok(Some(Block::text(link_text(link)))),
-        ContentPart::Unknown(value) if is_own_block(value) => Ok(Some(Block::Own(value))),
+        ContentPart::ResourceLink(link) => Ok(Some(SentBlock::text(link_text(link)))),
+        ContentPart::Unknown(value) if is_own_block(value) => Ok(Some(SentBlock::Own(value))),
         _ => Err(LeftOut::new("content", "the API takes no content of this type")),
     }
 }
 
 /// Returns the provider's data of a part.
-pub(super) fn extra<'r>(data: &'r Map<String, Value>, provider: &str) -> Extra<'r> {
+pub(super) fn extra<'r>(data: &'r Map<String, Value>, provider: &str) -> BlockData<'r> {
     data.get(provider).and_then(Value::as_object)
 }
 
@@ -52,35 +52,35 @@ fn is_own_block(value: &Value) -> bool {
     value.get("type").and_then(Value::as_str).is_some_and(|tag| OWN_BLOCKS.contains(&tag))
 }
 
-fn text_block<'r>(text: &'r str, extra: Extra<'r>) -> Option<Block<'r>> {
-    let block = TextBlock { text: Cow::Borrowed(text), citations: Vec::new(), extra };
-    (!text.trim().is_empty()).then_some(Block::Text(block))
+fn text_block<'r>(text: &'r str, extra: BlockData<'r>) -> Option<SentBlock<'r>> {
+    let block = SentText { text: Cow::Borrowed(text), citations: Vec::new(), extra };
+    (!text.trim().is_empty()).then_some(SentBlock::Text(block))
 }
 
-fn image<'r>(media: &'r MediaPart, extra: Extra<'r>) -> Result<Block<'r>, LeftOut> {
+fn image<'r>(media: &'r MediaPart, extra: BlockData<'r>) -> Result<SentBlock<'r>, LeftOut> {
     let source = match &media.data {
         MediaData::Base64(data) => image_data(media.media_type.as_deref(), data)?,
         MediaData::Url(url) => match data_url(url) {
             Some((media_type, data)) => image_data(Some(media_type), data)?,
             None => remote("image", url)?,
         },
-        MediaData::FileId(file_id) => Source::File { file_id },
+        MediaData::FileId(file_id) => SentSource::File { file_id },
         _ => return Err(LeftOut::new("image", "its content is given in an unknown way")),
     };
-    Ok(Block::Image(ImageBlock { source, extra }))
+    Ok(SentBlock::Image(SentImage { source, extra }))
 }
 
-fn image_data<'r>(media_type: Option<&str>, data: &'r str) -> Result<Source<'r>, LeftOut> {
+fn image_data<'r>(media_type: Option<&str>, data: &'r str) -> Result<SentSource<'r>, LeftOut> {
     let written = essence(media_type.unwrap_or_default());
     let written = if written.eq_ignore_ascii_case("image/jpg") { "image/jpeg" } else { written };
     match IMAGES.iter().find(|known| known.eq_ignore_ascii_case(written)) {
-        Some(media_type) => Ok(Source::Base64 { media_type, data }),
+        Some(media_type) => Ok(SentSource::Base64 { media_type, data }),
         None => Err(LeftOut::new("image", "the API takes JPEG, PNG, GIF and WebP images, and needs the media type")),
     }
 }
 
 /// Converts a file: PDF and text are documents, and images are images.
-fn file<'r>(media: &'r MediaPart, extra: Extra<'r>) -> Result<Option<Block<'r>>, LeftOut> {
+fn file<'r>(media: &'r MediaPart, extra: BlockData<'r>) -> Result<Option<SentBlock<'r>>, LeftOut> {
     let declared = media.media_type.as_deref().map(essence);
     if declared.is_some_and(is_image) {
         return image(media, extra).map(Some);
@@ -93,38 +93,38 @@ fn file<'r>(media: &'r MediaPart, extra: Extra<'r>) -> Result<Option<Block<'r>>,
             None if declared.is_none_or(|media_type| media_type == PDF) => Some(remote("file", url)?),
             None => return Err(LeftOut::new("file", "the API fetches images and PDF documents only")),
         },
-        MediaData::FileId(file_id) => Some(Source::File { file_id }),
+        MediaData::FileId(file_id) => Some(SentSource::File { file_id }),
         _ => return Err(LeftOut::new("file", "its content is given in an unknown way")),
     };
     Ok(source.map(|source| match source {
-        Source::Base64 { media_type, .. } if is_image(media_type) => Block::Image(ImageBlock { source, extra }),
+        SentSource::Base64 { media_type, .. } if is_image(media_type) => SentBlock::Image(SentImage { source, extra }),
         source => document(source, media.name.as_deref(), extra),
     }))
 }
 
 /// Converts the content of a file. Nothing is returned for text without content.
-fn file_data<'r>(media_type: &str, data: &'r str) -> Result<Option<Source<'r>>, LeftOut> {
+fn file_data<'r>(media_type: &str, data: &'r str) -> Result<Option<SentSource<'r>>, LeftOut> {
     if media_type == PDF {
-        return Ok(Some(Source::Base64 { media_type: PDF, data }));
+        return Ok(Some(SentSource::Base64 { media_type: PDF, data }));
     }
     if !is_text(media_type) {
         return Err(LeftOut::new("file", "the API takes PDF and text documents, and images"));
     }
     match base64_text::decode(data) {
         Some(text) if text.trim().is_empty() => Ok(None),
-        Some(text) => Ok(Some(Source::Text { media_type: PLAIN, data: Cow::Owned(text) })),
+        Some(text) => Ok(Some(SentSource::Text { media_type: PLAIN, data: Cow::Owned(text) })),
         None => Err(LeftOut::new("file", "its content is not UTF-8 text in base64")),
     }
 }
 
-fn resource<'r>(resource: &'r ResourcePart, extra: Extra<'r>) -> Result<Option<Block<'r>>, LeftOut> {
+fn resource<'r>(resource: &'r ResourcePart, extra: BlockData<'r>) -> Result<Option<SentBlock<'r>>, LeftOut> {
     let media_type = resource.media_type.as_deref().map(essence).unwrap_or_default();
     let source = match &resource.contents {
         ResourceContents::Text(text) if text.trim().is_empty() => return Ok(None),
-        ResourceContents::Text(text) => Source::Text { media_type: PLAIN, data: Cow::Borrowed(text) },
+        ResourceContents::Text(text) => SentSource::Text { media_type: PLAIN, data: Cow::Borrowed(text) },
         ResourceContents::Blob(data) if is_image(media_type) => {
             let source = image_data(Some(media_type), data)?;
-            return Ok(Some(Block::Image(ImageBlock { source, extra })));
+            return Ok(Some(SentBlock::Image(SentImage { source, extra })));
         }
         ResourceContents::Blob(data) => match file_data(media_type, data) {
             Ok(Some(source)) => source,
@@ -136,9 +136,9 @@ fn resource<'r>(resource: &'r ResourcePart, extra: Extra<'r>) -> Result<Option<B
     Ok(Some(document(source, Some(&resource.uri), extra)))
 }
 
-fn document<'r>(source: Source<'r>, title: Option<&'r str>, extra: Extra<'r>) -> Block<'r> {
+fn document<'r>(source: SentSource<'r>, title: Option<&'r str>, extra: BlockData<'r>) -> SentBlock<'r> {
     let title = title.filter(|title| !title.is_empty() && extra.is_none_or(|extra| !extra.contains_key("title")));
-    Block::Document(DocumentBlock { source, title, extra })
+    SentBlock::Document(SentDocument { source, title, extra })
 }
 
 /// Writes a link, which the model can follow with a tool only.
@@ -152,11 +152,11 @@ fn link_text(link: &ResourceLinkPart) -> String {
     text
 }
 
-fn remote<'r>(part: &'static str, url: &'r str) -> Result<Source<'r>, LeftOut> {
-    let is_http = ["https://", "http://"].iter().any(|scheme| {
-        url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-    });
-    if is_http { Ok(Source::Url { url }) } else { Err(LeftOut::new(part, "the API fetches web addresses only")) }
+fn remote<'r>(part: &'static str, url: &'r str) -> Result<SentSource<'r>, LeftOut> {
+    let is_http = ["https://", "http://"]
+        .iter()
+        .any(|scheme| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+    if is_http { Ok(SentSource::Url { url }) } else { Err(LeftOut::new(part, "the API fetches web addresses only")) }
 }
 
 /// Splits a `data:` URL in base64 into its media type and its content.
