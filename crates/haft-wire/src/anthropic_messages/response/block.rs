@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::{MessageReader, tree};
+use crate::anthropic_messages::tool::function_member;
 use crate::text::Text;
 use crate::wire_error::ReadError;
 
@@ -28,11 +29,7 @@ pub(in super::super) enum OpenBlock {
         has_fragments: bool,
     },
     /// A call of a function in a toolset. Its arguments are converted when they are complete.
-    ToolsetCall {
-        id: CallId,
-        function: String,
-        input: String,
-    },
+    ToolsetCall(ToolsetCall),
     /// A call that the provider executes.
     ServerCall {
         id: CallId,
@@ -42,6 +39,16 @@ pub(in super::super) enum OpenBlock {
     Other(Map<String, Value>),
     /// A block that is read.
     Read,
+}
+
+/// A call of a function in a toolset.
+#[derive(Debug)]
+pub(in super::super) struct ToolsetCall {
+    id: CallId,
+    /// The argument that names the function.
+    member: &'static str,
+    function: String,
+    input: String,
 }
 
 #[derive(Deserialize)]
@@ -159,7 +166,7 @@ impl MessageReader {
                 input.push_str(fragment);
                 deltas.push(self.turn.provider_call_arguments(id.clone(), fragment));
             }
-            OpenBlock::ToolsetCall { input, .. } => input.push_str(fragment),
+            OpenBlock::ToolsetCall(call) => call.input.push_str(fragment),
             OpenBlock::Text | OpenBlock::Thinking | OpenBlock::Other(_) | OpenBlock::Read => {}
         }
     }
@@ -178,7 +185,7 @@ impl MessageReader {
                 }
                 deltas.push(self.turn.call_end(id));
             }
-            OpenBlock::ToolsetCall { id, function, input } => self.end_toolset_call(id, &function, input, deltas),
+            OpenBlock::ToolsetCall(call) => self.end_toolset_call(call, deltas),
             OpenBlock::ServerCall { id, input } => self.end_server_call(&id, &input)?,
             OpenBlock::Other(block) => {
                 let name = block.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -207,18 +214,22 @@ impl MessageReader {
             call.provider_data.insert(self.provider.clone(), Value::Object(data));
         }
         Ok(match toolset {
-            Some(_) => OpenBlock::ToolsetCall { id, function: name.to_owned(), input: nonempty(input) },
+            Some(toolset) => {
+                let (member, function) = (function_member(toolset), name.to_owned());
+                OpenBlock::ToolsetCall(ToolsetCall { id, member, function, input: nonempty(input) })
+            }
             None => OpenBlock::Call { id, started_with: input.to_owned(), has_fragments: false },
         })
     }
 
     /// Converts a call of a function in a toolset to a call of the one tool, with the function as an argument.
-    fn end_toolset_call(&mut self, id: CallId, function: &str, input: String, deltas: &mut Vec<Delta>) {
+    fn end_toolset_call(&mut self, call: ToolsetCall, deltas: &mut Vec<Delta>) {
+        let ToolsetCall { id, member, function, input } = call;
         let written = if input.trim().is_empty() { "{}".to_owned() } else { input };
-        let members = written.trim().strip_prefix('{').map(str::trim_start);
-        let arguments = match members {
-            Some("}") => format!("{{{}:{}}}", Value::from(ACTION), Value::from(function)),
-            Some(members) => format!("{{{}:{},{members}", Value::from(ACTION), Value::from(function)),
+        let (member, function) = (Value::from(member), Value::from(function));
+        let arguments = match written.trim().strip_prefix('{').map(str::trim_start) {
+            Some("}") => format!("{{{member}:{function}}}"),
+            Some(members) => format!("{{{member}:{function},{members}"),
             // Invalid arguments stay what they are, so that the tool rejects them.
             None => written.clone(),
         };
@@ -286,9 +297,6 @@ impl MessageReader {
         Ok(OpenBlock::Read)
     }
 }
-
-/// The argument that names the function of a toolset.
-const ACTION: &str = "action";
 
 impl ReadCall<'_> {
     /// Returns the id and the name, without which a call can neither be run nor answered.
