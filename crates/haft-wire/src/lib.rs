@@ -45,6 +45,7 @@ mod anthropic;
 mod anthropic_messages;
 mod body;
 mod capability;
+pub mod catalogue;
 mod envelope;
 mod error_body;
 mod finding;

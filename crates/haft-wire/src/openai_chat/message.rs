@@ -269,7 +269,7 @@ impl<'r> Messages<'r> {
         let content = match &output.output {
             CallOutputBody::Text(text) => Cow::Borrowed(text.as_str()),
             CallOutputBody::Parts(parts) => {
-                let mut text = String::new();
+                let (mut text, before) = (String::new(), media.len());
                 for part in self.user_parts(at, parts) {
                     match part {
                         UserPart::Text { text: line } => {
@@ -279,8 +279,8 @@ impl<'r> Messages<'r> {
                             text.push_str(&line);
                         }
                         other => {
-                            if media.is_empty() {
-                                let intro = format!("Returned by the call of `{}`:", call.name);
+                            if media.len() == before {
+                                let intro = format!("Returned by the call of `{}`:", self.tools.wire_name(&call.name));
                                 media.push(UserPart::Text { text: Cow::Owned(intro) });
                             }
                             media.push(other);

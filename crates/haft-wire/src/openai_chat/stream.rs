@@ -188,7 +188,8 @@ impl ChatStream {
         let name = function.name.as_ref().map(Text::as_str).filter(|name| !name.is_empty());
         let index = call.index.unwrap_or(at as u64);
         // Some servers send whole calls that all have the index zero.
-        let is_other = |open: &OpenCall| name.is_some() && id.is_some() && open.id.as_deref() != id;
+        let is_other =
+            |open: &OpenCall| name.is_some() && id.is_some() && open.id.is_some() && open.id.as_deref() != id;
         let open = self.calls.iter().rposition(|open| open.index == index);
         let position = match open.filter(|at| !is_other(&self.calls[*at])) {
             Some(at) => at,
