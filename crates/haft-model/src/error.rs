@@ -1,14 +1,17 @@
 //! Errors of a language model, by cause.
 //!
 //! The causes are those that require different actions: wait and retry, shorten the conversation, correct the request,
-//! involve an operator. The message holds the provider's text; the source holds the error of the client's own code.
+//! involve an operator. The message holds the provider's text and identifies its response; the source holds the error of
+//! the client's own code. No part of an error may contain credentials.
 
+mod provider_message;
 mod written;
 
 use std::time::Duration;
 
 use haft_core::BoxError;
 
+pub use self::provider_message::ProviderMessage;
 pub(crate) use self::written::WrittenError;
 
 /// The error of a request to a model.
@@ -29,7 +32,7 @@ pub enum ModelError {
     #[error("the provider limits the request rate: {message}")]
     RateLimited {
         /// The provider's message.
-        message: String,
+        message: ProviderMessage,
         /// The time to wait before a retry, if the provider stated it.
         retry_after: Option<Duration>,
     },
@@ -37,7 +40,7 @@ pub enum ModelError {
     #[error("the provider is unavailable: {message}")]
     Unavailable {
         /// The provider's message, or a description of the transport error.
-        message: String,
+        message: ProviderMessage,
         /// The time to wait before a retry, if the provider stated it.
         retry_after: Option<Duration>,
         /// The transport error.
@@ -54,7 +57,7 @@ pub enum ModelError {
     #[error("the provider rejected the request{}: {message}", at(.param.as_ref()))]
     InvalidRequest {
         /// The provider's message.
-        message: String,
+        message: ProviderMessage,
         /// The invalid part of the request, if the provider named it.
         param: Option<String>,
     },
@@ -62,19 +65,19 @@ pub enum ModelError {
     #[error("the conversation is too long for the model: {message}")]
     ContextTooLong {
         /// The provider's message.
-        message: String,
+        message: ProviderMessage,
     },
     /// A content filter of the provider rejected the request.
     #[error("a content filter of the provider rejected the request: {message}")]
     ContentFiltered {
         /// The provider's message.
-        message: String,
+        message: ProviderMessage,
     },
     /// The API key is missing, wrong or lacks the permission.
     #[error("the provider rejected the credentials: {message}")]
     Authentication {
         /// The provider's message.
-        message: String,
+        message: ProviderMessage,
     },
     /// The request uses a capability that the model does not have.
     #[error("the model does not support {capability}")]
@@ -89,7 +92,7 @@ pub enum ModelError {
     #[error("the response is invalid: {message}")]
     Unreadable {
         /// The description of the problem.
-        message: String,
+        message: ProviderMessage,
         /// The error of the reader.
         #[source]
         source: Option<BoxError>,
@@ -128,6 +131,41 @@ impl ModelError {
         match self {
             Self::RateLimited { retry_after, .. } | Self::Unavailable { retry_after, .. } => *retry_after,
             _ => None,
+        }
+    }
+
+    /// Returns the provider that reported the error, if it is known.
+    #[must_use]
+    pub fn provider(&self) -> Option<&str> {
+        self.provider_message()?.provider_name()
+    }
+
+    /// Returns the HTTP status of the response that reported the error, if there was one.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        self.provider_message()?.response_status()
+    }
+
+    /// Returns the provider's id of the request, if it is known.
+    #[must_use]
+    pub fn request_id(&self) -> Option<&str> {
+        self.provider_message()?.id_of_request()
+    }
+
+    fn provider_message(&self) -> Option<&ProviderMessage> {
+        match self {
+            Self::RateLimited { message, .. }
+            | Self::Unavailable { message, .. }
+            | Self::InvalidRequest { message, .. }
+            | Self::ContextTooLong { message }
+            | Self::ContentFiltered { message }
+            | Self::Authentication { message }
+            | Self::Unreadable { message, .. } => Some(message),
+            Self::TimedOut { .. }
+            | Self::Unsupported { .. }
+            | Self::IncompleteTurn
+            | Self::Cancelled
+            | Self::OffScript { .. } => None,
         }
     }
 
