@@ -40,24 +40,53 @@
 //!
 //! In all of them a value that is not an object is sent as the member `value` of one.
 
+mod answer;
 mod anthropic;
+mod anthropic_messages;
+mod body;
+mod capability;
 pub mod catalogue;
 mod envelope;
+mod error_body;
+mod finding;
 mod form;
 mod gemini;
+mod gemini_content;
 mod group;
 mod key;
 mod keyword;
 mod kind;
 mod limit;
 mod mcp;
+mod mcp_tool;
+mod model_profile;
 mod openai;
+mod openai_chat;
+mod openai_responses;
 mod pattern;
+mod profile;
 mod render;
+mod rendered_tools;
 mod rules;
 mod sentence;
+mod text;
+mod tool_form;
+mod tool_name;
+mod turn_builder;
+mod wire;
+mod wire_error;
 
 pub use self::anthropic::AnthropicDialect;
+pub use self::capability::{Capabilities, ForcedChoice, ModelTable, Thinking};
+pub use self::finding::{Finding, FindingKind, Severity};
 pub use self::gemini::GeminiDialect;
 pub use self::mcp::McpDialect;
 pub use self::openai::OpenAiDialect;
+pub use self::openai_chat::{CallIdRule, OpenAiChat};
+pub use self::profile::{Budget, Profile, RenderTools, RenderedOutput, Strictness};
+pub use self::rendered_tools::{RenderedTool, RenderedTools, ToolMode};
+pub use self::tool_form::{FunctionTool, ListedTool, ProviderToolJson, ToolForm};
+pub use self::tool_name::{NameRule, NameStart};
+pub use self::turn_builder::TurnBuilder;
+pub use self::wire::{Delivery, Dropped, ErrorResponse, ReadContext, StreamReader, Wire, WireEvent, WireRequest};
+pub use self::wire_error::{ErrorCause, ErrorReport, ReadError, RequestError};

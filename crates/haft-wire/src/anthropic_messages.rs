@@ -1,0 +1,5 @@
+//! Anthropic's Messages API.
+
+mod tool;
+
+pub(crate) use self::tool::AnthropicToolForm;

@@ -1,0 +1,5 @@
+//! OpenAI's Responses API.
+
+mod tool;
+
+pub(crate) use self::tool::ResponsesToolForm;

@@ -1,0 +1,204 @@
+//! A profile: everything that one wire demands of the tools that are sent over it.
+//!
+//! ```text
+//! descriptors ─> name rule ─> dialect (strict or plain, within the budget) ─> tool form ─> RenderedTools
+//! ```
+//!
+//! A profile is data and a few traits, so that an application can describe a provider that haft does not know. The
+//! same tools are rendered once per profile: clones of a profile share what was rendered.
+
+mod budget;
+mod built_in;
+mod cache;
+mod output;
+mod render;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use haft_core::{Dialect, OutputFormat, ToolDescriptor, TurnRequest};
+
+pub use self::budget::Budget;
+use self::cache::RenderCache;
+pub use self::output::RenderedOutput;
+use crate::rendered_tools::RenderedTools;
+use crate::tool_form::ToolForm;
+use crate::tool_name::NameRule;
+use crate::wire_error::RequestError;
+
+/// The demands of one wire on the tools that are sent over it.
+///
+/// ```
+/// use haft_core::{Tool, TurnRequest, Item};
+/// use haft_wire::{Profile, RenderTools};
+///
+/// let search = Tool::new("acme/search").describe("Searches.").handler(|query: String, _cx| async move { query })?;
+/// let request = TurnRequest::new("gpt-5", vec![Item::user("hi")]).tools(&[search.descriptor()]);
+///
+/// let tools = request.render_tools(&Profile::openai());
+/// assert_eq!(tools.wire_name("acme/search"), "acme--search");
+/// assert_eq!(tools.tool_name("acme--search"), "acme/search");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Profile {
+    definition: Arc<ProfileDefinition>,
+    cache: Arc<RenderCache>,
+}
+
+/// The mode in which a model is held to the schemas of tools that do not state one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Strictness {
+    /// Strict where the strict form of the schema lets the model send everything that the tool accepts.
+    #[default]
+    Auto,
+    /// Strict for every tool. A tool whose schema has no strict form is left out.
+    On,
+    /// Strict for no tool.
+    Off,
+}
+
+#[derive(Clone)]
+struct ProfileDefinition {
+    name: Cow<'static, str>,
+    provider: Cow<'static, str>,
+    plain: Arc<dyn Dialect>,
+    strict: Option<Arc<dyn Dialect>>,
+    strictness: Strictness,
+    names: NameRule,
+    budget: Budget,
+    form: Arc<dyn ToolForm>,
+}
+
+/// Renders the tools of a request.
+pub trait RenderTools {
+    /// Renders the tools with a profile, or returns what was rendered before for the same ones.
+    fn render_tools(&self, profile: &Profile) -> Arc<RenderedTools>;
+}
+
+impl RenderTools for TurnRequest {
+    fn render_tools(&self, profile: &Profile) -> Arc<RenderedTools> {
+        profile.render(&self.tools)
+    }
+}
+
+impl Profile {
+    /// Creates a profile without a strict mode and without a budget. The provider is the name under which its options
+    /// and data are kept, such as `openai`.
+    #[must_use]
+    pub fn new(
+        provider: impl Into<Cow<'static, str>>,
+        dialect: impl Dialect + 'static,
+        form: impl ToolForm + 'static,
+    ) -> Self {
+        let provider = provider.into();
+        Self::of(ProfileDefinition {
+            name: provider.clone(),
+            provider,
+            plain: Arc::new(dialect),
+            strict: None,
+            strictness: Strictness::Auto,
+            names: NameRule::new("_-", 64),
+            budget: Budget::default(),
+            form: Arc::new(form),
+        })
+    }
+
+    /// Sets the name for reports. It is the provider's name if unset.
+    #[must_use]
+    pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
+        let name = name.into();
+        self.with(|definition| definition.name = name)
+    }
+
+    /// Sets the name under which the options and data of the provider are kept, for a server that speaks the protocol of
+    /// another. It is the name for reports too.
+    #[must_use]
+    pub fn of_provider(self, provider: impl Into<Cow<'static, str>>) -> Self {
+        let provider = provider.into();
+        self.with(|definition| {
+            definition.name.clone_from(&provider);
+            definition.provider = provider;
+        })
+    }
+
+    /// Sets the dialect of strict mode.
+    #[must_use]
+    pub fn strict_dialect(self, dialect: impl Dialect + 'static) -> Self {
+        self.with(|definition| definition.strict = Some(Arc::new(dialect)))
+    }
+
+    /// Removes the strict mode, for a model that does not have one.
+    #[must_use]
+    pub fn without_strict_mode(self) -> Self {
+        self.with(|definition| definition.strict = None)
+    }
+
+    /// Sets the mode for tools that do not state one.
+    #[must_use]
+    pub fn strictness(self, strictness: Strictness) -> Self {
+        self.with(|definition| definition.strictness = strictness)
+    }
+
+    /// Sets the names that the provider accepts.
+    #[must_use]
+    pub fn names(self, names: NameRule) -> Self {
+        self.with(|definition| definition.names = names)
+    }
+
+    /// Sets the limits on the tools of one request.
+    #[must_use]
+    pub fn budget(self, budget: Budget) -> Self {
+        self.with(|definition| definition.budget = budget)
+    }
+
+    /// Returns the name, for reports.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.definition.name
+    }
+
+    /// Returns the name under which the options and data of the provider are kept.
+    #[must_use]
+    pub fn provider(&self) -> &str {
+        &self.definition.provider
+    }
+
+    /// Returns the names that the provider accepts.
+    #[must_use]
+    pub fn name_rule(&self) -> NameRule {
+        self.definition.names
+    }
+
+    /// Renders tools, or returns what was rendered before for the same ones. A tool that the provider can't take is left
+    /// out and reported; it never affects the others.
+    #[must_use]
+    pub fn render(&self, tools: &[Arc<ToolDescriptor>]) -> Arc<RenderedTools> {
+        self.cache.get_or_render(tools, || render::render(&self.definition, tools))
+    }
+
+    /// Renders the format of an answer, or returns what was rendered before for an equal one. Strictness holds as for
+    /// tools: an explicit `strict` that can't be met is an error.
+    pub fn render_output(&self, format: &OutputFormat) -> Result<Arc<RenderedOutput>, RequestError> {
+        self.cache.get_or_render_output(format, || output::render(&self.definition, format))
+    }
+
+    fn of(definition: ProfileDefinition) -> Self {
+        Self { definition: Arc::new(definition), cache: Arc::default() }
+    }
+
+    /// Changes a copy of the definition. What was rendered before no longer applies.
+    fn with(self, change: impl FnOnce(&mut ProfileDefinition)) -> Self {
+        let mut definition = Arc::unwrap_or_clone(self.definition);
+        change(&mut definition);
+        Self::of(definition)
+    }
+}
+
+impl fmt::Debug for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Profile").field("name", &self.name()).finish_non_exhaustive()
+    }
+}

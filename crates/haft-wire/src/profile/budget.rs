@@ -1,0 +1,112 @@
+//! The limits of a provider on the tools of one request.
+
+use serde_json::Value;
+
+/// The limits of a provider on the tools of one request. A limit that is absent does not exist.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Budget {
+    /// The number of tools.
+    pub tools: Option<usize>,
+    /// The number of characters in a description that the provider is known to accept.
+    pub description_chars: Option<usize>,
+    /// The number of strict tools.
+    pub strict_tools: Option<usize>,
+    /// The number of optional parameters, over all strict tools.
+    pub optional_parameters: Option<usize>,
+    /// The number of parameters with a union type, over all strict tools.
+    pub union_parameters: Option<usize>,
+}
+
+/// The parameters of one rendered schema that count towards a budget.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cost {
+    pub(super) optional: usize,
+    pub(super) unions: usize,
+}
+
+impl Budget {
+    /// Creates a budget without limits.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            tools: None,
+            description_chars: None,
+            strict_tools: None,
+            optional_parameters: None,
+            union_parameters: None,
+        }
+    }
+
+    /// Limits the number of tools.
+    #[must_use]
+    pub const fn tools(mut self, tools: usize) -> Self {
+        self.tools = Some(tools);
+        self
+    }
+
+    /// Limits the characters of a description. Longer ones are sent, with a warning.
+    #[must_use]
+    pub const fn description_chars(mut self, chars: usize) -> Self {
+        self.description_chars = Some(chars);
+        self
+    }
+
+    /// Limits the strict tools, and the optional and union parameters over all of them.
+    #[must_use]
+    pub const fn strict(mut self, tools: usize, optional_parameters: usize, union_parameters: usize) -> Self {
+        self.strict_tools = Some(tools);
+        self.optional_parameters = Some(optional_parameters);
+        self.union_parameters = Some(union_parameters);
+        self
+    }
+
+    /// Returns the limit that strict tools of these costs exceed, for a report.
+    pub(super) fn exceeded_by(&self, costs: impl Iterator<Item = Cost>) -> Option<String> {
+        let (mut tools, mut optional, mut unions) = (0, 0, 0);
+        for cost in costs {
+            tools += 1;
+            optional += cost.optional;
+            unions += cost.unions;
+        }
+        [
+            (tools, self.strict_tools, "strict tools"),
+            (optional, self.optional_parameters, "optional parameters in strict tools"),
+            (unions, self.union_parameters, "parameters with a union type in strict tools"),
+        ]
+        .into_iter()
+        .find_map(|(count, limit, name)| {
+            limit.filter(|limit| count > *limit).map(|limit| format!("a request may have {limit} {name}"))
+        })
+    }
+}
+
+impl Cost {
+    /// Counts the parameters of a rendered schema, at every depth.
+    pub(super) fn of(schema: &Value) -> Self {
+        let mut cost = Self::default();
+        cost.count(schema);
+        cost
+    }
+
+    fn count(&mut self, schema: &Value) {
+        let Some(schema) = schema.as_object() else { return };
+        if schema.contains_key("anyOf") || schema.get("type").is_some_and(Value::is_array) {
+            self.unions += 1;
+        }
+        if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+            let required = schema.get("required").and_then(Value::as_array).map_or(0, Vec::len);
+            self.optional += properties.len().saturating_sub(required);
+            properties.values().for_each(|property| self.count(property));
+        }
+        for keyword in ["$defs", "definitions"] {
+            let definitions = schema.get(keyword).and_then(Value::as_object);
+            definitions.into_iter().flat_map(|map| map.values()).for_each(|definition| self.count(definition));
+        }
+        for keyword in ["anyOf", "allOf", "prefixItems"] {
+            let branches = schema.get(keyword).and_then(Value::as_array);
+            branches.into_iter().flatten().for_each(|branch| self.count(branch));
+        }
+        schema.get("items").into_iter().for_each(|items| self.count(items));
+    }
+}

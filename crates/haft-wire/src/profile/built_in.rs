@@ -1,0 +1,67 @@
+//! The profiles of the wires that haft knows.
+
+use super::{Budget, Profile};
+use crate::anthropic_messages::AnthropicToolForm;
+use crate::gemini_content::{GeminiToolForm, SchemaCarrier};
+use crate::mcp_tool::McpToolForm;
+use crate::openai_chat::ChatToolForm;
+use crate::openai_responses::ResponsesToolForm;
+use crate::tool_name::NameRule;
+use crate::{AnthropicDialect, GeminiDialect, McpDialect, OpenAiDialect};
+
+impl Profile {
+    /// Returns the profile of OpenAI's Responses API.
+    #[must_use]
+    pub fn openai() -> Self {
+        Self::new("openai", OpenAiDialect::Plain, ResponsesToolForm)
+            .strict_dialect(OpenAiDialect::Strict)
+            .budget(Budget::new().tools(128))
+    }
+
+    /// Returns the profile of OpenAI's Chat Completions API, which many servers speak.
+    #[must_use]
+    pub fn openai_chat() -> Self {
+        Self::new("openai", OpenAiDialect::Plain, ChatToolForm)
+            .named("openai-chat")
+            .strict_dialect(OpenAiDialect::Strict)
+            .budget(Budget::new().tools(128).description_chars(1024))
+    }
+
+    /// Returns the profile of Anthropic's Messages API.
+    #[must_use]
+    pub fn anthropic() -> Self {
+        Self::new("anthropic", AnthropicDialect::Plain, AnthropicToolForm)
+            .strict_dialect(AnthropicDialect::Strict)
+            .budget(Budget::new().strict(20, 24, 16))
+    }
+
+    /// Returns the profile of Gemini's `generateContent` with `parametersJsonSchema`.
+    #[must_use]
+    pub fn gemini() -> Self {
+        Self::new("google", GeminiDialect::JsonSchema, GeminiToolForm(SchemaCarrier::JsonSchema))
+            .named("gemini")
+            .names(NameRule::new("_.:-", 64).letter_first())
+            .budget(Budget::new().tools(512))
+    }
+
+    /// Returns the profile of Gemini's `generateContent` with `parameters`, which older models and the Live API take.
+    #[must_use]
+    pub fn gemini_parameters() -> Self {
+        Self::new("google", GeminiDialect::Parameters, GeminiToolForm(SchemaCarrier::Parameters))
+            .named("gemini-parameters")
+            .names(NameRule::new("_.:-", 64).letter_first())
+            .budget(Budget::new().tools(512))
+    }
+
+    /// Returns the profile of tools that are listed to MCP clients.
+    #[must_use]
+    pub fn mcp() -> Self {
+        Self::new("mcp", McpDialect, McpToolForm).names(NameRule::new("_.-", 128))
+    }
+
+    /// Returns the profiles of all wires.
+    #[must_use]
+    pub fn all() -> [Self; 6] {
+        [Self::openai(), Self::openai_chat(), Self::anthropic(), Self::gemini(), Self::gemini_parameters(), Self::mcp()]
+    }
+}

@@ -1,0 +1,272 @@
+//! The rendering of a tool set with a profile.
+//!
+//! Every tool is rendered by itself first. Then the budget of the request decides which of those that state no mode are
+//! sent without strict mode: the ones with the most optional and union parameters first, ties by name. An explicit
+//! `strict: true` that can't be met is a fault, never a downgrade.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use haft_core::{Codec, DescriptorKind, LossKind, RenderFault, Rendered, Schema, ToolDescriptor};
+use serde_json::Value;
+
+use super::budget::Cost;
+use super::{ProfileDefinition, Strictness};
+use crate::finding::{Finding, FindingKind};
+use crate::rendered_tools::{RenderedTool, RenderedTools, ToolMode};
+use crate::tool_form::FunctionTool;
+
+/// A tool that can be sent.
+struct Candidate<'t> {
+    descriptor: &'t ToolDescriptor,
+    wire_name: String,
+    form: CandidateForm,
+}
+
+enum CandidateForm {
+    BuiltIn {
+        json: Value,
+        beta: Option<String>,
+    },
+    Plain(Rendered),
+    /// Strict, with the plain form that takes its place if the budget is exceeded. An explicitly strict tool has none.
+    Strict {
+        strict: Rendered,
+        cost: Cost,
+        plain: Option<Rendered>,
+    },
+}
+
+pub(super) fn render(profile: &ProfileDefinition, tools: &[Arc<ToolDescriptor>]) -> RenderedTools {
+    let mut findings = Vec::new();
+    let mut candidates = Vec::new();
+    for descriptor in tools {
+        match candidate(profile, descriptor, &mut findings) {
+            Ok(candidate) => candidates.push(candidate),
+            Err(fault) => findings.push(Finding::left_out(&descriptor.name, &fault)),
+        }
+    }
+    leave_out_clashes(&mut candidates, &mut findings);
+    leave_out_excess(profile, &mut candidates, &mut findings);
+    keep_within_budget(profile, &mut candidates, &mut findings);
+    let tools: Vec<_> = candidates.into_iter().map(|candidate| written(profile, candidate, &mut findings)).collect();
+    RenderedTools::new(profile.provider.clone(), tools, profile.names, Arc::clone(&profile.form), findings)
+}
+
+fn candidate<'t>(
+    profile: &ProfileDefinition,
+    descriptor: &'t ToolDescriptor,
+    findings: &mut Vec<Finding>,
+) -> Result<Candidate<'t>, RenderFault> {
+    if let DescriptorKind::Provider { .. } = descriptor.kind {
+        let tool = profile.form.provider_tool(descriptor)?;
+        let form = CandidateForm::BuiltIn { json: tool.json, beta: tool.beta };
+        return Ok(Candidate { descriptor, wire_name: tool.wire_name, form });
+    }
+    let schema = descriptor.input_schema.schema().map_err(|error| {
+        RenderFault::new("", format!("the input schema is invalid: {error}"), "correct the schema of the tool")
+    })?;
+    let wire_name = profile.names.encode(&descriptor.name).into_owned();
+    if wire_name.is_empty() {
+        return Err(RenderFault::new("", "the tool has no name", "give it a name"));
+    }
+    let form = function(profile, descriptor, schema, findings)?;
+    Ok(Candidate { descriptor, wire_name, form })
+}
+
+fn function(
+    profile: &ProfileDefinition,
+    descriptor: &ToolDescriptor,
+    schema: &Schema,
+    findings: &mut Vec<Finding>,
+) -> Result<CandidateForm, RenderFault> {
+    let plain = || profile.plain.render(schema);
+    let Some(dialect) = &profile.strict else {
+        if descriptor.strict == Some(true) {
+            let message = format!("{} has no strict mode", profile.name);
+            return Err(RenderFault::new("", message, "remove `strict` from the tool, or choose another model"));
+        }
+        return plain().map(CandidateForm::Plain);
+    };
+    match (descriptor.strict, profile.strictness) {
+        (Some(false), _) | (None, Strictness::Off) => plain().map(CandidateForm::Plain),
+        (Some(true), _) => dialect.render(schema).map(|strict| strict_form(strict, None)),
+        (None, Strictness::On) => dialect.render(schema).map(|strict| strict_form(strict, plain().ok())),
+        (None, Strictness::Auto) => match dialect.render(schema) {
+            Ok(strict) => match strict.losses.iter().find(|loss| narrows(loss.kind)) {
+                None => Ok(strict_form(strict, Some(plain()?))),
+                Some(loss) => {
+                    let advice = "state `strict` for the tool to send it so anyway, or simplify the schema";
+                    let message = format!("sent without strict mode: {}", loss.message);
+                    let finding = Finding::new(&descriptor.name, FindingKind::NotStrict, message, advice);
+                    findings.push(finding.at(&loss.pointer));
+                    plain().map(CandidateForm::Plain)
+                }
+            },
+            Err(fault) => {
+                let message = format!("sent without strict mode: {}", fault.message);
+                let finding = Finding::new(&descriptor.name, FindingKind::NotStrict, message, &fault.remedy);
+                findings.push(finding.at(&fault.pointer));
+                plain().map(CandidateForm::Plain)
+            }
+        },
+    }
+}
+
+fn strict_form(strict: Rendered, plain: Option<Rendered>) -> CandidateForm {
+    CandidateForm::Strict { cost: Cost::of(&strict.json), strict, plain }
+}
+
+/// Reports whether a strict form with such a loss keeps the model from sending what the tool accepts.
+pub(super) fn narrows(loss: LossKind) -> bool {
+    !matches!(loss, LossKind::Keyword | LossKind::Format | LossKind::Annotation)
+}
+
+/// Leaves out tools whose name on the wire is taken by one before. A tool of the provider has a fixed name, so it comes
+/// first.
+fn leave_out_clashes(candidates: &mut Vec<Candidate<'_>>, findings: &mut Vec<Finding>) {
+    let mut owners: HashMap<String, String> = HashMap::new();
+    let mut taken = |candidate: &Candidate<'_>| match owners.get(&candidate.wire_name) {
+        Some(owner) => Some(owner.clone()),
+        None => {
+            owners.insert(candidate.wire_name.clone(), candidate.descriptor.name.clone());
+            None
+        }
+    };
+    let is_built_in = |candidate: &Candidate<'_>| matches!(candidate.form, CandidateForm::BuiltIn { .. });
+    let mut clashes: Vec<Option<String>> = vec![None; candidates.len()];
+    for first in [true, false] {
+        for (candidate, clash) in candidates.iter().zip(&mut clashes) {
+            if is_built_in(candidate) == first {
+                *clash = taken(candidate);
+            }
+        }
+    }
+    let mut clashes = clashes.into_iter();
+    candidates.retain(|candidate| match clashes.next().flatten() {
+        None => true,
+        Some(owner) => {
+            let message = format!("the tool `{owner}` has the same name `{}` on this wire", candidate.wire_name);
+            findings.push(Finding::new(
+                &candidate.descriptor.name,
+                FindingKind::LeftOut,
+                message,
+                "rename one of the two tools",
+            ));
+            false
+        }
+    });
+}
+
+fn leave_out_excess(profile: &ProfileDefinition, candidates: &mut Vec<Candidate<'_>>, findings: &mut Vec<Finding>) {
+    let Some(limit) = profile.budget.tools.filter(|limit| candidates.len() > *limit) else { return };
+    for candidate in candidates.drain(limit..) {
+        let message = format!("{} accepts {limit} tools in a request, and this is one more", profile.name);
+        let advice = "offer fewer tools at once: filter the toolkit, or choose some per turn";
+        findings.push(Finding::new(&candidate.descriptor.name, FindingKind::LeftOut, message, advice));
+    }
+}
+
+/// Sends tools without strict mode until the others fit the budget.
+fn keep_within_budget(profile: &ProfileDefinition, candidates: &mut Vec<Candidate<'_>>, findings: &mut Vec<Finding>) {
+    while let Some(limit) = profile.budget.exceeded_by(candidates.iter().filter_map(Candidate::cost)) {
+        let weight = |candidate: &Candidate<'_>| candidate.cost().map(|cost| cost.optional + cost.unions);
+        let downgradable = candidates.iter().enumerate().filter(|(_, candidate)| candidate.has_plain_form());
+        let heaviest = downgradable.max_by(|(_, one), (_, other)| {
+            weight(one).cmp(&weight(other)).then_with(|| other.descriptor.name.cmp(&one.descriptor.name))
+        });
+        if let Some((at, _)) = heaviest {
+            let candidate = &mut candidates[at];
+            let message = format!("sent without strict mode: {limit}");
+            let advice = "state `strict` for the tools that need it most, or offer fewer tools at once";
+            findings.push(Finding::new(&candidate.descriptor.name, FindingKind::NotStrict, message, advice));
+            candidate.downgrade();
+        } else {
+            // Only tools that must be strict are left: the last of them does not fit.
+            let Some(at) = candidates.iter().rposition(|candidate| candidate.cost().is_some()) else { return };
+            let candidate = candidates.remove(at);
+            let message = format!("the tool must be strict, and {limit}");
+            let advice = "state `strict` for fewer tools, or offer fewer tools at once";
+            findings.push(Finding::new(&candidate.descriptor.name, FindingKind::LeftOut, message, advice));
+        }
+    }
+}
+
+fn written(profile: &ProfileDefinition, candidate: Candidate<'_>, findings: &mut Vec<Finding>) -> RenderedTool {
+    let Candidate { descriptor, wire_name, form } = candidate;
+    let (json, mode, codec, beta) = match form {
+        CandidateForm::BuiltIn { json, beta } => (json, ToolMode::BuiltIn, Codec::identity(), beta),
+        CandidateForm::Plain(rendered) => {
+            let (json, codec) = function_json(profile, descriptor, &wire_name, rendered, ToolMode::Plain, findings);
+            (json, ToolMode::Plain, codec, None)
+        }
+        CandidateForm::Strict { strict, .. } => {
+            let (json, codec) = function_json(profile, descriptor, &wire_name, strict, ToolMode::Strict, findings);
+            (json, ToolMode::Strict, codec, None)
+        }
+    };
+    RenderedTool { name: descriptor.name.clone(), wire_name, json: json.to_string(), mode, codec, beta }
+}
+
+fn function_json(
+    profile: &ProfileDefinition,
+    descriptor: &ToolDescriptor,
+    wire_name: &str,
+    rendered: Rendered,
+    mode: ToolMode,
+    findings: &mut Vec<Finding>,
+) -> (Value, Codec) {
+    let name = &descriptor.name;
+    findings.extend(rendered.losses.iter().map(|loss| Finding::loss(name, loss)));
+    describe(profile, descriptor, findings);
+    let strict = mode == ToolMode::Strict;
+    let tool = FunctionTool::new(descriptor, wire_name, &rendered.json, strict);
+    (profile.form.function(&tool), rendered.codec)
+}
+
+/// Reports missing and long descriptions.
+fn describe(profile: &ProfileDefinition, descriptor: &ToolDescriptor, findings: &mut Vec<Finding>) {
+    let name = &descriptor.name;
+    let description = descriptor.description.as_deref().unwrap_or_default();
+    if description.trim().is_empty() {
+        let message = "the tool has no description";
+        let advice = "say what it does and when to call it";
+        findings.push(Finding::new(name, FindingKind::NoDescription, message, advice));
+    }
+    if let Some(limit) = profile.budget.description_chars.filter(|limit| description.chars().count() > *limit) {
+        let message = format!("the description has more than {limit} characters, which some servers reject");
+        findings.push(Finding::new(name, FindingKind::LongDescription, message, "shorten it"));
+    }
+    let properties = descriptor.input_schema.as_json().get("properties").and_then(Value::as_object);
+    for (key, schema) in properties.into_iter().flatten() {
+        let described = |member: &str| schema.get(member).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+        if !described("description") && !described("title") && schema.get("$ref").is_none() {
+            let message = format!("the parameter `{key}` has no description");
+            let finding = Finding::new(
+                name,
+                FindingKind::NoParameterDescription,
+                message,
+                "say what to send, with its unit or form",
+            );
+            findings.push(finding.at(format!("/properties/{}", key.replace('~', "~0").replace('/', "~1"))));
+        }
+    }
+}
+
+impl Candidate<'_> {
+    fn cost(&self) -> Option<Cost> {
+        if let CandidateForm::Strict { cost, .. } = &self.form { Some(*cost) } else { None }
+    }
+
+    fn has_plain_form(&self) -> bool {
+        matches!(self.form, CandidateForm::Strict { plain: Some(_), .. })
+    }
+
+    fn downgrade(&mut self) {
+        if let CandidateForm::Strict { plain, .. } = &mut self.form
+            && let Some(plain) = plain.take()
+        {
+            self.form = CandidateForm::Plain(plain);
+        }
+    }
+}

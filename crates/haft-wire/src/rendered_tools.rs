@@ -1,0 +1,224 @@
+//! The tools of a request in the form of one wire, and the way back from what the model sends.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use haft_core::{Codec, ToolCall, ToolChoice};
+use serde_json::{Map, Value};
+
+use crate::finding::Finding;
+use crate::tool_form::{ListedTool, ToolForm};
+use crate::tool_name::NameRule;
+
+/// The member of `provider_data` that holds the arguments as the model wrote them, if they differ from the decoded ones.
+const WRITTEN_ARGUMENTS: &str = "arguments";
+
+/// The tools of a request in the form of one wire.
+///
+/// A wire sends [`list`](RenderedTools::list), translates names with [`wire_name`](RenderedTools::wire_name) and
+/// [`tool_name`](RenderedTools::tool_name), and arguments with [`encode`](RenderedTools::encode) and
+/// [`decode`](RenderedTools::decode).
+pub struct RenderedTools {
+    provider: Cow<'static, str>,
+    tools: Vec<RenderedTool>,
+    by_name: HashMap<String, usize>,
+    by_wire_name: HashMap<String, usize>,
+    names: NameRule,
+    form: Arc<dyn ToolForm>,
+    list: String,
+    findings: Vec<Finding>,
+}
+
+/// One tool in the form of a wire.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RenderedTool {
+    /// The name of the tool.
+    pub name: String,
+    /// The name on the wire.
+    pub wire_name: String,
+    /// The tool as JSON text.
+    pub json: String,
+    /// The mode.
+    pub mode: ToolMode,
+    /// The conversion of arguments.
+    pub codec: Codec,
+    /// The feature in preview that the tool requires, in the provider's notation.
+    pub beta: Option<String>,
+}
+
+/// The mode in which a tool is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ToolMode {
+    /// A function whose schema the provider enforces.
+    Strict,
+    /// A function whose schema informs the model.
+    Plain,
+    /// A tool that is built into the provider.
+    BuiltIn,
+}
+
+/// A call as a model sent it, translated to the names and the argument shape of the tools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DecodedArguments {
+    /// The arguments in the shape of the tool's schema.
+    pub(crate) arguments: String,
+    /// The arguments as the model wrote them, if they differ.
+    pub(crate) written: Option<String>,
+}
+
+impl RenderedTools {
+    pub(crate) fn new(
+        provider: Cow<'static, str>,
+        tools: Vec<RenderedTool>,
+        names: NameRule,
+        form: Arc<dyn ToolForm>,
+        findings: Vec<Finding>,
+    ) -> Self {
+        let by_name = tools.iter().enumerate().map(|(at, tool)| (tool.name.clone(), at)).collect();
+        let by_wire_name = tools.iter().enumerate().map(|(at, tool)| (tool.wire_name.clone(), at)).collect();
+        let list = form.list(&mut tools.iter().map(RenderedTool::listed));
+        Self { provider, tools, by_name, by_wire_name, names, form, list, findings }
+    }
+
+    /// Returns the list of tools to send, as JSON text. See [`is_empty`](Self::is_empty): many providers reject an empty
+    /// list.
+    #[must_use]
+    pub fn list(&self) -> &str {
+        &self.list
+    }
+
+    /// Returns the list of the tools that a choice permits.
+    #[must_use]
+    pub fn list_permitted(&self, choice: &ToolChoice) -> Cow<'_, str> {
+        if self.tools.iter().all(|tool| choice.permits(&tool.name)) {
+            return Cow::Borrowed(&self.list);
+        }
+        let permitted = self.tools.iter().filter(|tool| choice.permits(&tool.name));
+        Cow::Owned(self.form.list(&mut permitted.map(RenderedTool::listed)))
+    }
+
+    /// Reports whether no tool is sent.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+
+    /// Iterates over the tools that are sent, in their order.
+    pub fn iter(&self) -> std::slice::Iter<'_, RenderedTool> {
+        self.tools.iter()
+    }
+
+    /// Returns a tool that is sent, by its own name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&RenderedTool> {
+        self.by_name.get(name).and_then(|at| self.tools.get(*at))
+    }
+
+    /// Returns a tool that is sent, by its name on the wire.
+    #[must_use]
+    pub fn get_by_wire_name(&self, wire_name: &str) -> Option<&RenderedTool> {
+        self.by_wire_name.get(wire_name).and_then(|at| self.tools.get(*at))
+    }
+
+    /// Returns everything that was found about the tools, also about those that are left out.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// Returns the name of a tool on the wire, also of a tool that is not among these.
+    #[must_use]
+    pub fn wire_name<'n>(&'n self, name: &'n str) -> Cow<'n, str> {
+        match self.get(name) {
+            Some(tool) => Cow::Borrowed(&tool.wire_name),
+            None => self.names.encode(name),
+        }
+    }
+
+    /// Returns the name of the tool that the model called. A name that stands for no tool is decoded, or returned as it
+    /// is, so that the call is answered as one of an unknown tool.
+    #[must_use]
+    pub fn tool_name<'n>(&'n self, wire_name: &'n str) -> Cow<'n, str> {
+        match self.get_by_wire_name(wire_name) {
+            Some(tool) => Cow::Borrowed(&tool.name),
+            None => self.names.decode(wire_name).map_or(Cow::Borrowed(wire_name), Cow::Owned),
+        }
+    }
+
+    /// Converts the arguments of a call to the shape of the tool's schema. Arguments that can't be converted are
+    /// returned as they are: the tool's schema then rejects them with its issues.
+    pub(crate) fn decode(&self, tool: &str, written: String) -> DecodedArguments {
+        let decoded = self.get(tool).and_then(|tool| tool.codec.decode(&written).ok());
+        match decoded {
+            Some(arguments) if arguments != written => {
+                DecodedArguments { arguments: arguments.into_owned(), written: Some(written) }
+            }
+            _ => DecodedArguments { arguments: written, written: None },
+        }
+    }
+
+    /// Keeps the arguments as the model wrote them in the provider's data of a call, if they differ from the decoded
+    /// ones.
+    pub(crate) fn decode_call(&self, call: &mut ToolCall) {
+        let DecodedArguments { arguments, written } = self.decode(&call.name, std::mem::take(&mut call.arguments));
+        call.arguments = arguments;
+        if let Some(written) = written {
+            let data = call.provider_data.entry(&*self.provider).or_insert_with(|| Value::Object(Map::default()));
+            if let Value::Object(data) = data {
+                data.insert(WRITTEN_ARGUMENTS.to_owned(), written.into());
+            }
+        }
+    }
+
+    /// Returns the arguments of an earlier call in the shape that the provider knows: as the model wrote them if it was a
+    /// model of this provider, or converted.
+    #[must_use]
+    pub fn encode<'c>(&self, call: &'c ToolCall) -> Cow<'c, str> {
+        let data = call.provider_data.get(&*self.provider);
+        if let Some(written) = data.and_then(|data| data.get(WRITTEN_ARGUMENTS)).and_then(Value::as_str) {
+            return Cow::Borrowed(written);
+        }
+        let codec = self.get(&call.name).map(|tool| &tool.codec);
+        codec.and_then(|codec| codec.encode(&call.arguments).ok()).unwrap_or(Cow::Borrowed(&call.arguments))
+    }
+
+    /// Returns the features in preview that the tools require, each once.
+    #[must_use]
+    pub fn betas(&self) -> Vec<&str> {
+        let mut betas: Vec<&str> = Vec::new();
+        for beta in self.tools.iter().filter_map(|tool| tool.beta.as_deref()) {
+            if !betas.contains(&beta) {
+                betas.push(beta);
+            }
+        }
+        betas
+    }
+}
+
+impl<'t> IntoIterator for &'t RenderedTools {
+    type Item = &'t RenderedTool;
+    type IntoIter = std::slice::Iter<'t, RenderedTool>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl RenderedTool {
+    fn listed(&self) -> ListedTool<'_> {
+        ListedTool::new(&self.json, self.mode == ToolMode::BuiltIn)
+    }
+}
+
+impl std::fmt::Debug for RenderedTools {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RenderedTools")
+            .field("provider", &self.provider)
+            .field("tools", &self.tools)
+            .field("findings", &self.findings)
+            .finish_non_exhaustive()
+    }
+}

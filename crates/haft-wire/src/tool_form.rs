@@ -1,0 +1,113 @@
+//! The JSON of one tool on a wire.
+//!
+//! The schema, the name and the mode are decided before; a form only writes them where the provider expects them. A
+//! tool that is built into the provider is written by the form alone.
+
+use haft_core::{RenderFault, ToolDescriptor};
+use serde_json::Value;
+
+/// The way in which a wire writes tools.
+///
+/// ```
+/// use haft_core::{RenderFault, ToolDescriptor};
+/// use haft_wire::{FunctionTool, ToolForm};
+/// use serde_json::{Value, json};
+///
+/// /// `{"name": …, "schema": …}`
+/// struct Acme;
+///
+/// impl ToolForm for Acme {
+///     fn function(&self, tool: &FunctionTool<'_>) -> Value {
+///         json!({"name": tool.name, "about": tool.descriptor.description, "schema": tool.schema})
+///     }
+/// }
+/// ```
+pub trait ToolForm: Send + Sync {
+    /// Writes a tool that the application runs.
+    fn function(&self, tool: &FunctionTool<'_>) -> Value;
+
+    /// Writes a tool that is built into the provider. A form without such tools rejects all of them, which is the
+    /// default.
+    fn provider_tool(&self, descriptor: &ToolDescriptor) -> Result<ProviderToolJson, RenderFault> {
+        let message = format!("the tool `{}` is built into another provider", descriptor.id);
+        Err(RenderFault::new("", message, "offer it to models of that provider only"))
+    }
+
+    /// Joins the tools to the list that is sent. The default is an array of them.
+    fn list(&self, tools: &mut dyn Iterator<Item = ListedTool<'_>>) -> String {
+        let mut list = String::from("[");
+        for tool in tools {
+            if list.len() > 1 {
+                list.push(',');
+            }
+            list.push_str(tool.json);
+        }
+        list.push(']');
+        list
+    }
+}
+
+/// A tool that the application runs, ready to be written.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct FunctionTool<'a> {
+    /// The tool.
+    pub descriptor: &'a ToolDescriptor,
+    /// The name on the wire.
+    pub name: &'a str,
+    /// The schema in the dialect of the wire.
+    pub schema: &'a Value,
+    /// The mode: strict or not. The wire writes it wherever it has a member for it.
+    pub strict: bool,
+}
+
+/// A tool of the provider, as it is sent.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ProviderToolJson {
+    /// The tool.
+    pub json: Value,
+    /// The name by which the provider's responses call it.
+    pub wire_name: String,
+    /// The feature that a request with this tool must name in the provider's header for features in preview.
+    pub beta: Option<String>,
+}
+
+/// A written tool, to be listed.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct ListedTool<'a> {
+    /// The tool as JSON text.
+    pub json: &'a str,
+    /// Set for a tool of the provider.
+    pub built_in: bool,
+}
+
+impl<'a> FunctionTool<'a> {
+    /// Creates a tool to be written.
+    #[must_use]
+    pub fn new(descriptor: &'a ToolDescriptor, name: &'a str, schema: &'a Value, strict: bool) -> Self {
+        Self { descriptor, name, schema, strict }
+    }
+}
+
+impl<'a> ListedTool<'a> {
+    pub(crate) fn new(json: &'a str, built_in: bool) -> Self {
+        Self { json, built_in }
+    }
+}
+
+impl ProviderToolJson {
+    /// Creates a tool of the provider.
+    #[must_use]
+    pub fn new(json: Value, wire_name: impl Into<String>) -> Self {
+        Self { json, wire_name: wire_name.into(), beta: None }
+    }
+
+    /// Sets the feature in preview that the tool belongs to.
+    #[must_use]
+    pub fn beta(mut self, beta: impl Into<String>) -> Self {
+        self.beta = Some(beta.into());
+        self
+    }
+}

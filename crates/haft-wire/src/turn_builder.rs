@@ -1,0 +1,446 @@
+//! The assembly of a turn from the pieces of a streamed answer.
+//!
+//! Every method adds a piece to the turn and returns the delta that displays it, so that a stream and the turn that it
+//! ends in can't differ. Names and arguments of calls are translated here, by the tools of the request.
+
+use std::borrow::Cow;
+
+use haft_core::{
+    CallId, Citation, ContentPart, Delta, Finish, Item, JsonText, Message, ProviderCall, Reasoning, ReasoningForm,
+    RefusalPart, Role, TextPart, ToolCall, Turn, Usage,
+};
+use serde_json::{Map, Value};
+
+use crate::wire::ReadContext;
+
+/// A turn in progress.
+///
+/// ```
+/// use haft_core::{Delta, Finish};
+/// use haft_wire::TurnBuilder;
+///
+/// let mut turn = TurnBuilder::default();
+/// let mut deltas = vec![turn.text("One "), turn.text("moment.")];
+/// deltas.push(turn.call_start("c1", "get_weather"));
+/// deltas.push(turn.call_arguments("c1", r#"{"city":"#));
+/// deltas.push(turn.call_arguments("c1", r#""Oslo"}"#));
+/// deltas.push(turn.call_end("c1"));
+/// let turn = turn.finish(Finish::ToolCalls);
+///
+/// assert_eq!(deltas[1], Delta::text("moment."));
+/// assert_eq!(turn.text(), "One moment.");
+/// assert_eq!(turn.tool_calls()[0].arguments, r#"{"city":"Oslo"}"#);
+/// ```
+///
+/// Pieces that arrive interleaved are kept apart by keys: [`text_at`](TurnBuilder::text_at) adds to the part with a key,
+/// whatever came between. The keys are the adapter's own, such as the index that the provider sends. A part takes the
+/// place in the turn at which its first piece arrived.
+#[derive(Debug, Default)]
+pub struct TurnBuilder {
+    context: Option<ReadContext>,
+    /// The pieces in the order in which they began; each is a position in one of the lists below.
+    order: Vec<Piece>,
+    texts: Vec<Open<TextPart>>,
+    refusals: Vec<Open<RefusalPart>>,
+    reasoning: Vec<Open<Reasoning>>,
+    calls: Vec<ToolCall>,
+    provider_calls: Vec<OpenProviderCall>,
+    items: Vec<Option<Item>>,
+    /// Complete parts, each with the number of its message.
+    contents: Vec<(usize, ContentPart)>,
+    /// The number of parts that began.
+    parts: usize,
+    /// The number of messages that ended, each with the data that its provider demands back.
+    ended_messages: Vec<Map<String, Value>>,
+    usage: Usage,
+    response_id: Option<String>,
+    model: Option<String>,
+    provider_data: Map<String, Value>,
+}
+
+/// A part in progress.
+#[derive(Debug)]
+struct Open<T> {
+    /// The adapter's own key, or none for a part that is only added to while it is the last one.
+    key: Option<u64>,
+    /// The number of the part, for deltas.
+    part: usize,
+    /// The number of the message.
+    message: usize,
+    content: T,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Piece {
+    Text(usize),
+    Refusal(usize),
+    Reasoning(usize),
+    Call(usize),
+    ProviderCall(usize),
+    Item(usize),
+    Content(usize),
+}
+
+#[derive(Debug)]
+struct OpenProviderCall {
+    call: ProviderCall,
+    arguments: String,
+}
+
+impl TurnBuilder {
+    /// Creates an empty turn, the answer to a request with these tools.
+    #[must_use]
+    pub fn new(context: &ReadContext) -> Self {
+        Self { context: Some(context.clone()), ..Self::default() }
+    }
+
+    /// Adds text to the last part, or begins one.
+    pub fn text(&mut self, text: impl Into<String>) -> Delta {
+        self.add_text(None, text.into())
+    }
+
+    /// Adds text to the part with a key, or begins it.
+    pub fn text_at(&mut self, key: u64, text: impl Into<String>) -> Delta {
+        self.add_text(Some(key), text.into())
+    }
+
+    /// Adds to the refusal that is the last part, or begins one.
+    pub fn refusal(&mut self, text: impl Into<String>) -> Delta {
+        self.add_refusal(None, text.into())
+    }
+
+    /// Adds to the refusal with a key, or begins it.
+    pub fn refusal_at(&mut self, key: u64, text: impl Into<String>) -> Delta {
+        self.add_refusal(Some(key), text.into())
+    }
+
+    /// Adds reasoning to the last part, or begins one.
+    pub fn reasoning(&mut self, text: impl Into<String>) -> Delta {
+        self.add_reasoning(None, ReasoningForm::Text, text.into())
+    }
+
+    /// Adds reasoning to the part with a key, or begins it. Parts with different keys are different items of the turn.
+    pub fn reasoning_at(&mut self, key: u64, form: ReasoningForm, text: impl Into<String>) -> Delta {
+        self.add_reasoning(Some(key), form, text.into())
+    }
+
+    /// Begins another paragraph of the summary with a key.
+    pub fn summary_paragraph(&mut self, key: u64) {
+        let at = self.reasoning_part(Some(key));
+        let open = &mut self.reasoning[at];
+        if !open.content.summary.is_empty() {
+            open.part = self.parts;
+            self.parts += 1;
+        }
+        open.content.summary.push(String::new());
+    }
+
+    /// Adds a citation to the last text, or nothing if there is none.
+    pub fn citation(&mut self, citation: Citation) -> Option<Delta> {
+        let open = self.texts.last_mut()?;
+        open.content.citations.push(citation.clone());
+        Some(Delta::CitationDelta { citation, part: open.part })
+    }
+
+    /// Adds a citation to the text with a key, or begins it.
+    pub fn citation_at(&mut self, key: u64, citation: Citation) -> Delta {
+        let at = self.text_part(Some(key));
+        self.texts[at].content.citations.push(citation.clone());
+        Delta::CitationDelta { citation, part: self.texts[at].part }
+    }
+
+    /// Begins a call. The name is the one on the wire.
+    pub fn call_start(&mut self, call_id: impl Into<CallId>, wire_name: &str) -> Delta {
+        let name = match &self.context {
+            Some(context) => context.tools.tool_name(wire_name).into_owned(),
+            None => wire_name.to_owned(),
+        };
+        let call_id = call_id.into();
+        self.order.push(Piece::Call(self.calls.len()));
+        self.calls.push(ToolCall::new(call_id.clone(), name.as_str(), ""));
+        Delta::ToolCallStart { call_id, name }
+    }
+
+    /// Adds to the arguments of a call. They are in the shape that the provider was sent, and are converted when the turn
+    /// is finished. A fragment for a call that was not begun is displayed only.
+    pub fn call_arguments(&mut self, call_id: impl Into<CallId>, fragment: impl Into<String>) -> Delta {
+        let (call_id, arguments) = (call_id.into(), fragment.into());
+        if let Some(call) = self.call_mut(&call_id) {
+            call.arguments.push_str(&arguments);
+        }
+        Delta::ToolCallArgsDelta { call_id, arguments }
+    }
+
+    /// Ends the arguments of a call.
+    pub fn call_end(&mut self, call_id: impl Into<CallId>) -> Delta {
+        Delta::ToolCallEnd { call_id: call_id.into() }
+    }
+
+    /// Begins a call that the provider executes. The name is the one at the provider.
+    pub fn provider_call_start(
+        &mut self,
+        call_id: impl Into<CallId>,
+        provider: impl Into<String>,
+        name: impl Into<String>,
+    ) -> Delta {
+        let (call_id, name) = (call_id.into(), name.into());
+        let call = ProviderCall::new(provider, name.as_str(), Value::Null).call_id(call_id.clone());
+        self.order.push(Piece::ProviderCall(self.provider_calls.len()));
+        self.provider_calls.push(OpenProviderCall { call, arguments: String::new() });
+        Delta::ProviderCallStart { call_id, name }
+    }
+
+    /// Adds to the arguments of a call that the provider executes.
+    pub fn provider_call_arguments(&mut self, call_id: impl Into<CallId>, fragment: impl Into<String>) -> Delta {
+        let (call_id, arguments) = (call_id.into(), fragment.into());
+        if let Some(open) = self.provider_call(&call_id) {
+            open.arguments.push_str(&arguments);
+        }
+        Delta::ProviderCallArgsDelta { call_id, arguments }
+    }
+
+    /// Returns the arguments of a call that the provider executes, as far as they arrived.
+    #[must_use]
+    pub fn arguments_of_provider_call(&mut self, call_id: &CallId) -> Option<&str> {
+        self.provider_call(call_id).map(|open| open.arguments.as_str())
+    }
+
+    /// Reports the output of a call that the provider executed, for display. The payload of the call is set with
+    /// [`provider_call_mut`](Self::provider_call_mut).
+    pub fn provider_call_output(&mut self, call_id: impl Into<CallId>, output: JsonText, is_error: bool) -> Delta {
+        let call_id = call_id.into();
+        if let Some(open) = self.provider_call(&call_id) {
+            open.call.is_error = is_error;
+        }
+        Delta::ProviderCallOutput { call_id, output, is_error }
+    }
+
+    /// Returns a call that the provider executes, to set its payload.
+    pub fn provider_call_mut(&mut self, call_id: &CallId) -> Option<&mut ProviderCall> {
+        self.provider_call(call_id).map(|open| &mut open.call)
+    }
+
+    /// Adds a complete part to the message in progress.
+    pub fn content(&mut self, part: ContentPart) {
+        self.order.push(Piece::Content(self.contents.len()));
+        self.contents.push((self.ended_messages.len(), part));
+    }
+
+    /// Adds a complete item.
+    pub fn item(&mut self, item: impl Into<Item>) {
+        self.order.push(Piece::Item(self.items.len()));
+        self.items.push(Some(item.into()));
+    }
+
+    /// Ends the message in progress: text that follows belongs to another one. The data is what the provider demands
+    /// back with the message that ended.
+    pub fn end_message(&mut self, data: Map<String, Value>) {
+        self.ended_messages.push(data);
+    }
+
+    /// Returns the call with an id, to add the provider's data to it.
+    pub fn call_mut(&mut self, call_id: &CallId) -> Option<&mut ToolCall> {
+        self.calls.iter_mut().rev().find(|call| call.call_id == *call_id)
+    }
+
+    /// Returns the reasoning with a key, to sign it. It is begun without text if there is none.
+    pub fn reasoning_mut(&mut self, key: u64) -> &mut Reasoning {
+        let at = self.reasoning_part(Some(key));
+        &mut self.reasoning[at].content
+    }
+
+    /// Returns the text with a key, to add the provider's data to it. It is begun without text if there is none.
+    pub fn text_mut(&mut self, key: u64) -> &mut TextPart {
+        let at = self.text_part(Some(key));
+        &mut self.texts[at].content
+    }
+
+    /// Sets the usage.
+    pub fn usage(&mut self, usage: Usage) -> Delta {
+        self.usage = usage;
+        Delta::UsageUpdate(usage)
+    }
+
+    /// Returns the usage.
+    #[must_use]
+    pub fn usage_mut(&mut self) -> &mut Usage {
+        &mut self.usage
+    }
+
+    /// Sets the provider's id of the response.
+    pub fn response_id(&mut self, id: impl Into<String>) {
+        self.response_id = Some(id.into());
+    }
+
+    /// Sets the model that answered.
+    pub fn model(&mut self, model: impl Into<String>) {
+        self.model = Some(model.into());
+    }
+
+    /// Returns the provider's data of the turn.
+    #[must_use]
+    pub fn provider_data(&mut self) -> &mut Map<String, Value> {
+        &mut self.provider_data
+    }
+
+    /// Reports whether the turn has a call that the application runs.
+    #[must_use]
+    pub fn has_calls(&self) -> bool {
+        !self.calls.is_empty() || self.items.iter().flatten().any(|item| item.local_call().is_some())
+    }
+
+    /// Reports whether the turn has a refusal.
+    #[must_use]
+    pub fn has_refusal(&self) -> bool {
+        !self.refusals.is_empty()
+    }
+
+    /// Completes the turn: the arguments of calls, and an answer in a requested format, are converted to the shape of
+    /// their schemas.
+    #[must_use]
+    pub fn finish(mut self, finish: Finish) -> Turn {
+        let mut turn = Turn::new(Vec::new(), finish).usage(self.usage);
+        turn.response_id = self.response_id.take();
+        turn.model = self.model.take();
+        turn.provider_data = std::mem::take(&mut self.provider_data);
+        turn.items = self.into_items();
+        turn
+    }
+
+    fn into_items(mut self) -> Vec<Item> {
+        let mut items = Vec::new();
+        // The message that content is added to, while nothing else comes between.
+        let mut open: Option<(usize, Message)> = None;
+        for piece in std::mem::take(&mut self.order) {
+            let (message, content) = match piece {
+                Piece::Text(at) => (self.texts[at].message, self.take_text(at)),
+                Piece::Refusal(at) => {
+                    let refusal = std::mem::take(&mut self.refusals[at].content);
+                    (self.refusals[at].message, ContentPart::Refusal(refusal))
+                }
+                Piece::Content(at) => {
+                    let (message, content) = &mut self.contents[at];
+                    (*message, std::mem::replace(content, ContentPart::text("")))
+                }
+                Piece::Reasoning(_) | Piece::Call(_) | Piece::ProviderCall(_) | Piece::Item(_) => {
+                    items.extend(open.take().map(|(_, message)| Item::Message(message)));
+                    items.extend(self.take_item(piece));
+                    continue;
+                }
+            };
+            match &mut open {
+                Some((number, same)) if *number == message => same.content.push(content),
+                _ => {
+                    items.extend(open.take().map(|(_, message)| Item::Message(message)));
+                    let mut begun = Message::new(Role::Assistant, vec![content]);
+                    if let Some(data) = self.ended_messages.get_mut(message) {
+                        begun.provider_data = std::mem::take(data);
+                    }
+                    open = Some((message, begun));
+                }
+            }
+        }
+        items.extend(open.map(|(_, message)| Item::Message(message)));
+        items
+    }
+
+    fn take_text(&mut self, at: usize) -> ContentPart {
+        let mut text = std::mem::take(&mut self.texts[at].content);
+        let decoded = self.context.as_ref().and_then(|context| context.output.decode(&text.text).ok());
+        if let Some(Cow::Owned(decoded)) = decoded {
+            text.text = decoded;
+        }
+        ContentPart::Text(text)
+    }
+
+    fn take_item(&mut self, piece: Piece) -> Option<Item> {
+        match piece {
+            Piece::Reasoning(at) => Some(Item::Reasoning(std::mem::take(&mut self.reasoning[at].content))),
+            Piece::Call(at) => {
+                let empty = ToolCall::new("", "", "");
+                let mut call = std::mem::replace(&mut self.calls[at], empty);
+                self.context.iter().for_each(|context| context.tools.decode_call(&mut call));
+                Some(Item::ToolCall(call))
+            }
+            Piece::ProviderCall(at) => {
+                let empty = ProviderCall::new("", "", Value::Null);
+                Some(Item::ProviderCall(std::mem::replace(&mut self.provider_calls[at].call, empty)))
+            }
+            Piece::Item(at) => self.items[at].take(),
+            Piece::Text(_) | Piece::Refusal(_) | Piece::Content(_) => None,
+        }
+    }
+
+    fn add_text(&mut self, key: Option<u64>, added: String) -> Delta {
+        let at = self.text_part(key);
+        let open = &mut self.texts[at];
+        open.content.text.push_str(&added);
+        Delta::TextDelta { text: added, part: open.part }
+    }
+
+    fn add_refusal(&mut self, key: Option<u64>, added: String) -> Delta {
+        let last = self.order.last().copied();
+        let is_last = |at: usize| last == Some(Piece::Refusal(at));
+        let at = find(&self.refusals, key, is_last).unwrap_or_else(|| {
+            self.order.push(Piece::Refusal(self.refusals.len()));
+            let (message, part) = (self.ended_messages.len(), next(&mut self.parts));
+            self.refusals.push(Open { key, part, message, content: RefusalPart::default() });
+            self.refusals.len() - 1
+        });
+        let open = &mut self.refusals[at];
+        open.content.text.push_str(&added);
+        Delta::RefusalDelta { text: added, part: open.part }
+    }
+
+    fn add_reasoning(&mut self, key: Option<u64>, form: ReasoningForm, added: String) -> Delta {
+        let at = self.reasoning_part(key);
+        let Open { part, content, .. } = &mut self.reasoning[at];
+        match form {
+            ReasoningForm::Summary => match content.summary.last_mut() {
+                Some(paragraph) => paragraph.push_str(&added),
+                None => content.summary.push(added.clone()),
+            },
+            _ => content.text.get_or_insert_default().push_str(&added),
+        }
+        Delta::ReasoningDelta { text: added, form, part: *part }
+    }
+
+    /// Returns the position of the text with a key, which begins if there is none.
+    fn text_part(&mut self, key: Option<u64>) -> usize {
+        let last = self.order.last().copied();
+        find(&self.texts, key, |at| last == Some(Piece::Text(at))).unwrap_or_else(|| {
+            self.order.push(Piece::Text(self.texts.len()));
+            let (message, part) = (self.ended_messages.len(), next(&mut self.parts));
+            self.texts.push(Open { key, part, message, content: TextPart::default() });
+            self.texts.len() - 1
+        })
+    }
+
+    /// Returns the position of the reasoning with a key, which begins if there is none.
+    fn reasoning_part(&mut self, key: Option<u64>) -> usize {
+        let last = self.order.last().copied();
+        find(&self.reasoning, key, |at| last == Some(Piece::Reasoning(at))).unwrap_or_else(|| {
+            self.order.push(Piece::Reasoning(self.reasoning.len()));
+            let (message, part) = (self.ended_messages.len(), next(&mut self.parts));
+            self.reasoning.push(Open { key, part, message, content: Reasoning::default() });
+            self.reasoning.len() - 1
+        })
+    }
+
+    fn provider_call(&mut self, call_id: &CallId) -> Option<&mut OpenProviderCall> {
+        self.provider_calls.iter_mut().rev().find(|open| open.call.call_id.as_ref() == Some(call_id))
+    }
+}
+
+/// Finds the part with a key, or, without one, the last part if it has none either and nothing came after it.
+fn find<T>(parts: &[Open<T>], key: Option<u64>, is_last: impl Fn(usize) -> bool) -> Option<usize> {
+    let found = parts.iter().rposition(|open| open.key == key)?;
+    (key.is_some() || is_last(found)).then_some(found)
+}
+
+/// Returns the number of a part that begins.
+fn next(parts: &mut usize) -> usize {
+    let part = *parts;
+    *parts += 1;
+    part
+}

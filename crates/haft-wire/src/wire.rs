@@ -1,0 +1,204 @@
+//! A wire: the HTTP API of a provider, without the HTTP.
+//!
+//! ```text
+//! TurnRequest ──> Wire::request ──> WireRequest { path, headers, body, context } ──> the provider
+//!                                                              │
+//! Turn, Delta <── Wire::response, Wire::stream <── body, events ┘
+//! ErrorReport <── Wire::error <── status, headers, body
+//! ```
+//!
+//! A wire does no I/O, keeps no state and knows no key: a client sends what it returns. What a provider sends that a
+//! wire does not know is kept, never an error.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use haft_core::{Codec, Delta, Turn, TurnRequest};
+
+use crate::profile::Profile;
+use crate::rendered_tools::RenderedTools;
+use crate::wire_error::{ErrorReport, ReadError, RequestError};
+
+/// The API of a provider: the form of requests, responses, streams and errors.
+pub trait Wire: fmt::Debug + Send + Sync {
+    /// Returns the name of the provider, under which its options are given and its data is kept, such as `openai`.
+    fn provider(&self) -> &str {
+        self.profile().provider()
+    }
+
+    /// Returns the demands on tools.
+    fn profile(&self) -> &Profile;
+
+    /// Writes a request. What can't be expressed for this provider, such as the reasoning of another one, is dropped and
+    /// reported; what the model does not support is an error that says what to change.
+    fn request(&self, request: &TurnRequest, delivery: Delivery) -> Result<WireRequest, RequestError>;
+
+    /// Reads a whole response.
+    fn response(&self, body: &str, context: &ReadContext) -> Result<Turn, ReadError>;
+
+    /// Starts to read a streamed response.
+    fn stream(&self, context: &ReadContext) -> Box<dyn StreamReader>;
+
+    /// Reads a response whose status is an error.
+    fn error(&self, response: &ErrorResponse<'_>) -> ErrorReport;
+}
+
+/// A reader of a streamed response.
+pub trait StreamReader: Send {
+    /// Reads one server-sent event, and adds the deltas that it contains. The last delta of a response is its turn.
+    fn event(&mut self, event: WireEvent<'_>, deltas: &mut Vec<Delta>) -> Result<(), ReadError>;
+
+    /// Reads the end of the stream. Adds the turn if the provider marks its end in no other way, and fails if the
+    /// response is incomplete.
+    fn end(&mut self, deltas: &mut Vec<Delta>) -> Result<(), ReadError>;
+}
+
+/// The way in which a response is delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Delivery {
+    /// As one body.
+    Whole,
+    /// As server-sent events.
+    Streamed,
+}
+
+/// A request as it is sent.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct WireRequest {
+    /// The path and query, to be added to the base URL of the provider. It starts with `/`.
+    pub path: String,
+    /// The headers that this request requires, besides those of the client (key, version, content type).
+    pub headers: Vec<(&'static str, String)>,
+    /// The body, as JSON text.
+    pub body: String,
+    /// The data for reading the response.
+    pub context: ReadContext,
+    /// The parts of the request that can't be expressed for this provider.
+    pub dropped: Vec<Dropped>,
+}
+
+/// The data of a request that is needed to read the response to it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ReadContext {
+    /// The tools that were sent.
+    pub tools: Arc<RenderedTools>,
+    /// The conversion of an answer in a requested format.
+    pub output: Codec,
+    /// The number of items in the history of the request. Calls to which a provider gives no id are numbered from it, so
+    /// that an id does not occur twice in a conversation.
+    pub turn: usize,
+}
+
+/// A part of a request that a provider can't receive, and that is left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Dropped {
+    /// The position of the item in the history, or nothing for a setting of the request.
+    pub item: Option<usize>,
+    /// A name of the part, such as `reasoning`, `audio` or `temperature`.
+    pub part: Cow<'static, str>,
+    /// The reason, for people.
+    pub reason: String,
+}
+
+/// One server-sent event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WireEvent<'e> {
+    /// The name of the event, if it has one.
+    pub name: Option<&'e str>,
+    /// The data.
+    pub data: &'e str,
+}
+
+/// A response whose status is an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ErrorResponse<'r> {
+    /// The HTTP status.
+    pub status: u16,
+    /// The time to wait that the headers state.
+    pub retry_after: Option<std::time::Duration>,
+    /// The body, which may be anything.
+    pub body: &'r str,
+}
+
+impl WireRequest {
+    /// Creates a request without headers of its own.
+    #[must_use]
+    pub fn new(path: impl Into<String>, body: String, context: ReadContext) -> Self {
+        Self { path: path.into(), headers: Vec::new(), body, context, dropped: Vec::new() }
+    }
+}
+
+impl ReadContext {
+    /// Creates the data for reading a response to a request with these tools.
+    #[must_use]
+    pub fn new(tools: Arc<RenderedTools>) -> Self {
+        Self { tools, output: Codec::identity(), turn: 0 }
+    }
+
+    /// Sets the conversion of an answer in a requested format.
+    #[must_use]
+    pub fn output(mut self, codec: Codec) -> Self {
+        self.output = codec;
+        self
+    }
+
+    /// Sets the number of items in the history of the request.
+    #[must_use]
+    pub fn turn(mut self, items: usize) -> Self {
+        self.turn = items;
+        self
+    }
+}
+
+impl Dropped {
+    /// Creates a report about an item of the history.
+    #[must_use]
+    pub fn item(at: usize, part: impl Into<Cow<'static, str>>, reason: impl Into<String>) -> Self {
+        Self { item: Some(at), part: part.into(), reason: reason.into() }
+    }
+
+    /// Creates a report about a setting of the request.
+    #[must_use]
+    pub fn setting(part: impl Into<Cow<'static, str>>, reason: impl Into<String>) -> Self {
+        Self { item: None, part: part.into(), reason: reason.into() }
+    }
+}
+
+impl<'e> WireEvent<'e> {
+    /// Creates an event.
+    #[must_use]
+    pub fn new(name: Option<&'e str>, data: &'e str) -> Self {
+        Self { name, data }
+    }
+}
+
+impl<'r> ErrorResponse<'r> {
+    /// Creates a response without a time to wait.
+    #[must_use]
+    pub fn new(status: u16, body: &'r str) -> Self {
+        Self { status, retry_after: None, body }
+    }
+
+    /// Sets the time to wait.
+    #[must_use]
+    pub fn retry_after(mut self, wait: Option<std::time::Duration>) -> Self {
+        self.retry_after = wait;
+        self
+    }
+}
+
+impl fmt::Display for Dropped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { item, part, reason } = self;
+        match item {
+            Some(at) => write!(f, "item {at}: {part}: {reason}"),
+            None => write!(f, "{part}: {reason}"),
+        }
+    }
+}

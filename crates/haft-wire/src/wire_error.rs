@@ -1,0 +1,110 @@
+//! Errors of a wire: a request that can't be written, a response that can't be read, and what a provider reports.
+
+use std::time::Duration;
+
+/// The error for a request that can't be sent to a provider.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// The model does not support what the request asks for.
+    #[error("the model does not support {capability}; {advice}")]
+    Unsupported {
+        /// The capability.
+        capability: String,
+        /// The change that makes the request possible.
+        advice: String,
+    },
+    /// The request is invalid for this provider.
+    #[error("{param}: {message}")]
+    Invalid {
+        /// The part of the request, such as `history[3]` or `output_format`.
+        param: String,
+        /// The reason, and what to change.
+        message: String,
+    },
+}
+
+/// The error for a response that can't be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The response does not have the form of the wire.
+    #[error("{message}")]
+    Invalid {
+        /// The part of the response, and what is wrong with it.
+        message: String,
+        /// The error of the parser.
+        #[source]
+        source: Option<serde_json::Error>,
+    },
+    /// The provider reported an error in the response.
+    #[error("{}", .0.message)]
+    Provider(ErrorReport),
+    /// The stream ended before the response was complete.
+    #[error("the stream ended before the response was complete")]
+    Incomplete,
+}
+
+/// An error that a provider reported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ErrorReport {
+    /// The cause.
+    pub cause: ErrorCause,
+    /// The provider's text.
+    pub message: String,
+    /// The part of the request that the provider names.
+    pub param: Option<String>,
+    /// The time to wait before the request is sent again.
+    pub retry_after: Option<Duration>,
+}
+
+/// The cause of an error that a provider reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorCause {
+    /// Too many requests or tokens for now.
+    RateLimited,
+    /// A quota or budget is used up: waiting does not help.
+    QuotaExceeded,
+    /// The provider can't answer for now.
+    Unavailable,
+    /// The provider gave up waiting.
+    TimedOut,
+    /// The request is invalid.
+    InvalidRequest,
+    /// The model does not exist, or is not available to this key.
+    UnknownModel,
+    /// The conversation is too long for the model.
+    ContextTooLong,
+    /// The request exceeds the provider's size limit.
+    TooLarge,
+    /// A content filter rejected the request.
+    ContentFiltered,
+    /// The key is missing or wrong.
+    Authentication,
+    /// The key does not permit this.
+    Permission,
+}
+
+impl ErrorReport {
+    /// Creates a report.
+    #[must_use]
+    pub fn new(cause: ErrorCause, message: impl Into<String>) -> Self {
+        Self { cause, message: message.into(), param: None, retry_after: None }
+    }
+}
+
+impl ReadError {
+    /// Creates the error for a response without the form of the wire.
+    #[must_use]
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::Invalid { message: message.into(), source: None }
+    }
+
+    /// Creates the error for a part of the response that is no valid JSON of its form.
+    #[must_use]
+    pub fn json(part: &str, source: serde_json::Error) -> Self {
+        Self::Invalid { message: format!("{part} is invalid: {source}"), source: Some(source) }
+    }
+}
