@@ -42,6 +42,7 @@
 
 mod anthropic;
 mod anthropic_messages;
+pub mod catalogue;
 mod envelope;
 mod finding;
 mod form;
