@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use haft_core::{Codec, ToolCall, ToolChoice};
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use crate::finding::Finding;
@@ -26,7 +27,7 @@ pub struct RenderedTools {
     by_wire_name: HashMap<String, usize>,
     names: NameRule,
     form: Arc<dyn ToolForm>,
-    list: String,
+    list: Box<RawValue>,
     findings: Vec<Finding>,
 }
 
@@ -80,6 +81,9 @@ impl RenderedTools {
         let by_name = tools.iter().enumerate().map(|(at, tool)| (tool.name.clone(), at)).collect();
         let by_wire_name = tools.iter().enumerate().map(|(at, tool)| (tool.wire_name.clone(), at)).collect();
         let list = form.list(&mut tools.iter().map(RenderedTool::listed));
+        // A form that writes something else than JSON is sent as text, so that the provider rejects it.
+        let as_text = |list: &str| to_raw_value(list).unwrap_or_default();
+        let list = RawValue::from_string(list.clone()).unwrap_or_else(|_| as_text(&list));
         Self { provider, tools, by_name, by_wire_name, names, form, list, findings }
     }
 
@@ -87,6 +91,12 @@ impl RenderedTools {
     /// list.
     #[must_use]
     pub fn list(&self) -> &str {
+        self.list.get()
+    }
+
+    /// Returns the list of tools to send, to be written into a larger document without reading it again.
+    #[must_use]
+    pub fn raw_list(&self) -> &RawValue {
         &self.list
     }
 
@@ -94,7 +104,7 @@ impl RenderedTools {
     #[must_use]
     pub fn list_permitted(&self, choice: &ToolChoice) -> Cow<'_, str> {
         if self.tools.iter().all(|tool| choice.permits(&tool.name)) {
-            return Cow::Borrowed(&self.list);
+            return Cow::Borrowed(self.list.get());
         }
         let permitted = self.tools.iter().filter(|tool| choice.permits(&tool.name));
         Cow::Owned(self.form.list(&mut permitted.map(RenderedTool::listed)))
