@@ -23,13 +23,21 @@ pub mod anthropic;
 mod entry;
 pub mod google;
 mod item;
+mod location;
 pub mod openai;
 mod render;
+mod screen;
+mod secret;
+mod typed;
 mod vendor;
 
 pub use self::entry::{CallForm, CatalogueEntry, ExecutedForm, Executor, ExecutorSetting, FunctionSet, ItemForm};
 pub use self::item::OutputItemFault;
+pub use self::location::{LocationKind, UserLocation};
 pub use self::render::{ProviderToolFault, render_provider_tool};
+pub use self::screen::{ScreenResult, Screenshot};
+pub use self::secret::SecretSetting;
+pub use self::typed::{ApplicationTool, CatalogueTool, IntoSetting, SettingsBuilder, ToolSettings};
 pub use self::vendor::Vendor;
 
 /// Returns the entry of an id such as `openai.web_search`; `None` if it is unknown.

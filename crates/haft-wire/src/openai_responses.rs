@@ -9,6 +9,8 @@ mod tool;
 use haft_core::{Turn, TurnRequest};
 
 pub(crate) use self::tool::ResponsesToolForm;
+use crate::capability::ModelTable;
+use crate::model_profile::ModelProfile;
 use crate::profile::Profile;
 use crate::wire::{Delivery, ErrorResponse, ReadContext, StreamReader, Wire, WireRequest};
 use crate::wire_error::{ErrorReport, ReadError, RequestError};
@@ -35,8 +37,8 @@ use crate::wire_error::{ErrorReport, ReadError, RequestError};
 ///
 /// Requests contain the whole conversation and ask the provider to store nothing (`"store": false`). So that a model
 /// that reasons can continue, its reasoning is requested in encrypted form
-/// (`"include": ["reasoning.encrypted_content"]`) and sent back before the item that it led to. Models that are known
-/// not to reason reject that, and are not asked for it. An application that wants it otherwise states `store`, `include`,
+/// (`"include": ["reasoning.encrypted_content"]`) and sent back before the item that it led to. Models that reject this
+/// (`Capabilities::encrypted_reasoning`) are not asked for it. An application that wants it otherwise states `store`, `include`,
 /// `previous_response_id` or `conversation` in the options of the provider. With one of the last two, the history may
 /// contain only what is new.
 ///
@@ -44,7 +46,7 @@ use crate::wire_error::{ErrorReport, ReadError, RequestError};
 ///
 /// `TurnRequest::provider_options["openai"]` is an object of further members of the body. They win over what is written
 /// here, with these exceptions: `stream` is decided by the delivery, the members of `text` are merged, and the entries
-/// of `include` are added. An option that is `null` removes the member.
+/// of `include` are added to those that are requested anyway, unless `include` is `null`.
 ///
 /// # Results
 ///
@@ -54,20 +56,27 @@ use crate::wire_error::{ErrorReport, ReadError, RequestError};
 /// belongs to them.
 #[derive(Clone, Debug)]
 pub struct OpenAiResponses {
-    profile: Profile,
+    profile: ModelProfile,
 }
 
 impl OpenAiResponses {
     /// Creates the wire with the profile of OpenAI.
     #[must_use]
     pub fn new() -> Self {
-        Self { profile: Profile::openai() }
+        Self { profile: ModelProfile::new(Profile::openai()) }
     }
 
-    /// Sets the profile.
+    /// Sets the demands on tools.
     #[must_use]
     pub fn profile(mut self, profile: Profile) -> Self {
-        self.profile = profile;
+        self.profile = self.profile.with_profile(profile);
+        self
+    }
+
+    /// Sets the capabilities of models.
+    #[must_use]
+    pub fn models(mut self, models: ModelTable) -> Self {
+        self.profile = self.profile.with_models(models);
         self
     }
 }
@@ -80,11 +89,11 @@ impl Default for OpenAiResponses {
 
 impl Wire for OpenAiResponses {
     fn profile(&self) -> &Profile {
-        &self.profile
+        self.profile.profile()
     }
 
     fn request(&self, request: &TurnRequest, delivery: Delivery) -> Result<WireRequest, RequestError> {
-        request::write(&self.profile, request, delivery)
+        request::write(self, request, delivery)
     }
 
     fn response(&self, body: &str, context: &ReadContext) -> Result<Turn, ReadError> {

@@ -46,6 +46,8 @@ pub struct TurnBuilder {
     calls: Vec<ToolCall>,
     provider_calls: Vec<OpenProviderCall>,
     items: Vec<Option<Item>>,
+    /// Complete parts, each with the number of its message.
+    contents: Vec<(usize, ContentPart)>,
     /// The number of parts that began.
     parts: usize,
     /// The number of messages that ended, each with the data that its provider demands back.
@@ -76,6 +78,7 @@ enum Piece {
     Call(usize),
     ProviderCall(usize),
     Item(usize),
+    Content(usize),
 }
 
 #[derive(Debug)]
@@ -217,6 +220,12 @@ impl TurnBuilder {
         self.provider_call(call_id).map(|open| &mut open.call)
     }
 
+    /// Adds a complete part to the message in progress.
+    pub fn content(&mut self, part: ContentPart) {
+        self.order.push(Piece::Content(self.contents.len()));
+        self.contents.push((self.ended_messages.len(), part));
+    }
+
     /// Adds a complete item.
     pub fn item(&mut self, item: impl Into<Item>) {
         self.order.push(Piece::Item(self.items.len()));
@@ -280,6 +289,12 @@ impl TurnBuilder {
         !self.calls.is_empty() || self.items.iter().flatten().any(|item| item.local_call().is_some())
     }
 
+    /// Reports whether the turn has a refusal.
+    #[must_use]
+    pub fn has_refusal(&self) -> bool {
+        !self.refusals.is_empty()
+    }
+
     /// Completes the turn: the arguments of calls, and an answer in a requested format, are converted to the shape of
     /// their schemas.
     #[must_use]
@@ -302,6 +317,10 @@ impl TurnBuilder {
                 Piece::Refusal(at) => {
                     let refusal = std::mem::take(&mut self.refusals[at].content);
                     (self.refusals[at].message, ContentPart::Refusal(refusal))
+                }
+                Piece::Content(at) => {
+                    let (message, content) = &mut self.contents[at];
+                    (*message, std::mem::replace(content, ContentPart::text("")))
                 }
                 Piece::Reasoning(_) | Piece::Call(_) | Piece::ProviderCall(_) | Piece::Item(_) => {
                     items.extend(open.take().map(|(_, message)| Item::Message(message)));
@@ -348,7 +367,7 @@ impl TurnBuilder {
                 Some(Item::ProviderCall(std::mem::replace(&mut self.provider_calls[at].call, empty)))
             }
             Piece::Item(at) => self.items[at].take(),
-            Piece::Text(_) | Piece::Refusal(_) => None,
+            Piece::Text(_) | Piece::Refusal(_) | Piece::Content(_) => None,
         }
     }
 

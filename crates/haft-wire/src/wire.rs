@@ -87,6 +87,9 @@ pub struct ReadContext {
     pub tools: Arc<RenderedTools>,
     /// The conversion of an answer in a requested format.
     pub output: Codec,
+    /// The number of items in the history of the request. Calls to which a provider gives no id are numbered from it, so
+    /// that an id does not occur twice in a conversation.
+    pub turn: usize,
 }
 
 /// A part of a request that a provider can't receive, and that is left out.
@@ -135,13 +138,20 @@ impl ReadContext {
     /// Creates the data for reading a response to a request with these tools.
     #[must_use]
     pub fn new(tools: Arc<RenderedTools>) -> Self {
-        Self { tools, output: Codec::identity() }
+        Self { tools, output: Codec::identity(), turn: 0 }
     }
 
     /// Sets the conversion of an answer in a requested format.
     #[must_use]
     pub fn output(mut self, codec: Codec) -> Self {
         self.output = codec;
+        self
+    }
+
+    /// Sets the number of items in the history of the request.
+    #[must_use]
+    pub fn turn(mut self, items: usize) -> Self {
+        self.turn = items;
         self
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::error_text;
+use crate::error_body::{capped, message_or_status, of_status};
 use crate::wire::ErrorResponse;
 use crate::wire_error::{ErrorCause, ErrorReport};
 
@@ -66,18 +66,6 @@ const CODES: &[(&str, ErrorCause)] = &[
     ("image_file_not_found", ErrorCause::InvalidRequest),
 ];
 
-/// The causes of statuses.
-const STATUSES: &[(u16, ErrorCause)] = &[
-    (401, ErrorCause::Authentication),
-    (402, ErrorCause::QuotaExceeded),
-    (403, ErrorCause::Permission),
-    (408, ErrorCause::TimedOut),
-    (409, ErrorCause::Unavailable),
-    (413, ErrorCause::TooLarge),
-    (429, ErrorCause::RateLimited),
-    (504, ErrorCause::TimedOut),
-];
-
 /// An error in the form of the API.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -118,13 +106,10 @@ pub(super) fn read(response: &ErrorResponse<'_>) -> ErrorReport {
         ) => ErrorBody { message: Some(message), ..ErrorBody::default() },
         _ => ErrorBody::default(),
     };
-    let by_status = of_status(response.status);
     // The type of every client error is the same, so that the status says more.
     let by_code = body.cause().filter(|cause| *cause != ErrorCause::InvalidRequest);
-    let mut report = body.report(by_code.unwrap_or(by_status));
-    if report.message.is_empty() {
-        report.message = error_text::unreadable(response.status, response.body);
-    }
+    let mut report = body.report(by_code.unwrap_or_else(|| of_status(response.status)));
+    report.message = message_or_status(std::mem::take(&mut report.message), response);
     report.retry_after = response.retry_after;
     report
 }
@@ -166,16 +151,10 @@ impl ErrorBody {
     }
 
     fn report(self, cause: ErrorCause) -> ErrorReport {
-        let message = error_text::message(self.message.as_deref().unwrap_or_default());
-        let mut report = ErrorReport::new(cause, message);
-        report.param = self.param.map(|param| error_text::message(&param));
+        let mut report = ErrorReport::new(cause, capped(self.message.unwrap_or_default()));
+        report.param = self.param.map(capped);
         report
     }
-}
-
-fn of_status(status: u16) -> ErrorCause {
-    let listed = STATUSES.iter().find(|(listed, _)| *listed == status).map(|(_, cause)| *cause);
-    listed.unwrap_or(if status >= 500 { ErrorCause::Unavailable } else { ErrorCause::InvalidRequest })
 }
 
 /// Reads a code, which some servers write as a number.

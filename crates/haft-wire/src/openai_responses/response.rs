@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 pub(super) use self::item::{ItemReader, OutputKind, is_failed, required};
 pub(super) use self::message::citation;
 use super::error::ErrorBody;
-use crate::borrowed_text::BorrowedText;
+use crate::text::Text;
 use crate::turn_builder::TurnBuilder;
 use crate::wire::ReadContext;
 use crate::wire_error::ReadError;
@@ -22,11 +22,11 @@ use crate::wire_error::ReadError;
 #[derive(Deserialize)]
 pub(super) struct ResponseBody<'b> {
     #[serde(borrow, default)]
-    id: Option<BorrowedText<'b>>,
+    id: Option<Text<'b>>,
     #[serde(borrow, default)]
-    model: Option<BorrowedText<'b>>,
+    model: Option<Text<'b>>,
     #[serde(borrow, default)]
-    status: Option<BorrowedText<'b>>,
+    status: Option<Text<'b>>,
     #[serde(borrow, default)]
     pub(super) output: Option<Vec<&'b RawValue>>,
     #[serde(borrow, default)]
@@ -51,7 +51,7 @@ pub(super) struct ResponseBody<'b> {
 #[derive(Deserialize)]
 struct IncompleteDetails<'b> {
     #[serde(borrow, default)]
-    reason: Option<BorrowedText<'b>>,
+    reason: Option<Text<'b>>,
 }
 
 /// The usage. Input includes what was read from and written to the cache, and output includes reasoning.
@@ -97,7 +97,7 @@ impl<'b> ResponseBody<'b> {
     /// Sets the status that the type of the last event of a stream stands for, unless the response states one.
     pub(super) fn or_status(mut self, event_type: &'b str) -> Self {
         let status = event_type.strip_prefix("response.").unwrap_or(event_type);
-        self.status.get_or_insert(BorrowedText(Cow::Borrowed(status)));
+        self.status.get_or_insert(Text(Cow::Borrowed(status)));
         self
     }
 
@@ -109,7 +109,7 @@ impl<'b> ResponseBody<'b> {
 
     /// Completes a turn whose items were read. A response that failed is an error.
     pub(super) fn finish(self, provider: &str, mut turn: TurnBuilder) -> Result<Turn, ReadError> {
-        let status = self.status.as_ref().map(BorrowedText::as_str);
+        let status = self.status.as_ref().map(Text::as_str);
         let error = self.error.filter(|error| error.get() != "null");
         if status == Some("failed") || (status.is_none() && error.is_some()) {
             let error = error.map(|error| ErrorBody::read(error.get())).unwrap_or_default();
@@ -119,15 +119,15 @@ impl<'b> ResponseBody<'b> {
             *turn.usage_mut() = usage;
         }
         let reason = self.incomplete_details.as_ref().and_then(|details| details.reason.as_ref());
-        let finish = finish(status, reason.map(BorrowedText::as_str), &turn);
+        let finish = finish(status, reason.map(Text::as_str), &turn);
         if let Some(data) = self.further_data() {
             turn.provider_data().insert(provider.to_owned(), Value::Object(data));
         }
         if let Some(id) = self.id {
-            turn.response_id(id.into_string());
+            turn.response_id(id.0.into_owned());
         }
         if let Some(model) = self.model {
-            turn.model(model.into_string());
+            turn.model(model.0.into_owned());
         }
         let mut turn = turn.finish(finish);
         if turn.finish == Finish::Stop && turn.refusal().is_some() {

@@ -16,7 +16,7 @@ use self::event::{EventBody, is_progress, kept};
 use self::open_item::{OpenCall, OpenItem};
 use super::error::ErrorBody;
 use super::response::{ItemReader, OutputKind, ResponseBody, citation};
-use crate::borrowed_text::BorrowedText;
+use crate::text::Text;
 use crate::turn_builder::TurnBuilder;
 use crate::wire::{ReadContext, StreamReader, WireEvent};
 use crate::wire_error::ReadError;
@@ -157,7 +157,7 @@ impl EventReader {
     }
 
     /// Adds a text of which no piece has arrived.
-    fn whole_text(&mut self, event: &EventBody<'_>, text: &BorrowedText<'_>, deltas: &mut Vec<Delta>) {
+    fn whole_text(&mut self, event: &EventBody<'_>, text: &Text<'_>, deltas: &mut Vec<Delta>) {
         if !text.as_str().is_empty() && !self.is_streamed(self.key(event)) {
             let key = self.mark_streamed(event);
             deltas.push(self.live.text_at(key, text.as_str()));

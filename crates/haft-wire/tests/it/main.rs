@@ -6,7 +6,9 @@ mod checker;
 mod edge;
 mod generated;
 mod instance;
+mod openai_chat;
 mod parts;
+mod profile;
 mod round_trip;
 mod rule;
 #[path = "../../../haft-core/tests/it/seeded.rs"]

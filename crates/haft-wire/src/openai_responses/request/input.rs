@@ -19,6 +19,7 @@ use super::item::{
     MessageItem, Parts, ReasoningItem, ReasoningText,
 };
 use super::output::WrittenCall;
+use crate::answer::Answers;
 use crate::catalogue::{self, CallForm, ItemForm, Vendor};
 use crate::kept_item;
 use crate::rendered_tools::RenderedTools;
@@ -42,8 +43,8 @@ pub(super) struct InputWriter<'r, 'd> {
     reasoning: Vec<(usize, &'r Reasoning)>,
     /// Set while items follow reasoning that could not be sent. By their ids the API would look for it.
     lost_reasoning: bool,
-    /// The calls that have no output yet, by id. An id whose calls all have one stays, with an empty list.
-    calls: HashMap<&'r CallId, Vec<WrittenCall<'r>>>,
+    /// The calls so far, by id.
+    calls: HashMap<&'r CallId, WrittenCall<'r>>,
     /// The approval requests of the provider; true once the response is written.
     requests: HashMap<&'r ApprovalId, bool>,
 }
@@ -69,7 +70,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
     }
 
     pub(super) fn write(mut self, history: &'r History) -> Result<Vec<InputItem<'r>>, RequestError> {
-        ensure_answered(history)?;
+        ensure_answered(history, self.state)?;
         self.items.reserve(history.len());
         for (at, item) in history.iter().enumerate() {
             match item {
@@ -216,12 +217,12 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         let caller = data.and_then(|data| data.get("caller"));
         let item_type = data.and_then(|data| data.get("type")).and_then(Value::as_str);
         if call.provider_executed {
-            self.calls.entry(&call.call_id).or_default().push(WrittenCall::Foreign);
+            self.calls.insert(&call.call_id, WrittenCall::Foreign);
             return self.drop_item(at, "call", "another provider executed it");
         }
         if let Some(form) = item_type.and_then(item_form) {
             self.push_of_model(InputItem::Members(item_call(call, form, data)));
-            self.calls.entry(&call.call_id).or_default().push(WrittenCall::Items { form, caller });
+            self.calls.insert(&call.call_id, WrittenCall::Items { form, caller });
             return;
         }
         let is_custom = item_type == Some("custom_tool_call");
@@ -240,25 +241,18 @@ impl<'r, 'd> InputWriter<'r, 'd> {
             data: Members::of(data, except),
         }));
         let written = if is_custom { WrittenCall::Custom { caller } } else { WrittenCall::Function { caller } };
-        self.calls.entry(&call.call_id).or_default().push(written);
+        self.calls.insert(&call.call_id, written);
     }
 
     fn output(&mut self, at: usize, output: &'r ToolCallOutput) {
-        let written = match self.calls.get_mut(&output.call_id) {
-            Some(open) if open.is_empty() => {
-                return self.drop_item(at, "output", "its call has an output already");
-            }
-            Some(open) => open.remove(0),
-            // The call is in the part of the conversation that the provider stores.
-            None if self.state.continued => WrittenCall::Function { caller: None },
-            None => return self.drop_item(at, "output", "there is no call before it that it belongs to"),
-        };
+        // A call that is not here is in the part of the conversation that the provider stores.
+        let written = self.calls.get(&output.call_id).copied().unwrap_or(WrittenCall::Function { caller: None });
         self.written_output(at, output, written);
     }
 
     fn provider_call(&mut self, at: usize, call: &'r ProviderCall) {
         if let Some(id) = &call.call_id {
-            self.calls.entry(id).or_default().push(WrittenCall::Foreign);
+            self.calls.insert(id, WrittenCall::Foreign);
         }
         let payload = call.payload.as_object().filter(|item| item.get("type").is_some_and(Value::is_string));
         match payload.filter(|_| call.provider == self.provider) {
@@ -321,14 +315,13 @@ pub(super) fn own<'r>(data: &'r Map<String, Value>, provider: &str) -> Option<&'
     data.get(provider).and_then(Value::as_object)
 }
 
-/// Rejects a history that the provider would reject: a call without an output, a request without a response.
-fn ensure_answered(history: &History) -> Result<(), RequestError> {
-    if history.has_unanswered() {
-        let call = history::unanswered(history).first().map(|call| (call.call_id.clone(), call.name.clone()));
-        let (id, name) = call.unwrap_or_else(|| ("".into(), String::new()));
-        let message = format!(
-            "the call `{id}` of `{name}` has no output; add its result, or repair the history with `history::repair`"
-        );
+/// Rejects a history that the provider would reject: an open call or output, a request without a response.
+fn ensure_answered(history: &History, state: State) -> Result<(), RequestError> {
+    // The call of an output may be in the part of the conversation that the provider stores.
+    if !state.continued {
+        Answers::new(history)?;
+    } else if let Some(call) = history::unanswered(history).first() {
+        let message = format!("the call `{}` of `{}` has no output; add its result", call.call_id, call.name);
         return Err(RequestError::Invalid { param: "history".to_owned(), message });
     }
     if history.has_open_remote_request() {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::borrowed_text::BorrowedText;
+use crate::text::Text;
 use crate::wire::WireEvent;
 use crate::wire_error::ReadError;
 
@@ -31,11 +31,11 @@ const PROGRESS: [&str; 11] = [
 #[derive(Deserialize)]
 pub(super) struct EventBody<'e> {
     #[serde(rename = "type", borrow, default)]
-    pub(super) event_type: Option<BorrowedText<'e>>,
+    pub(super) event_type: Option<Text<'e>>,
     #[serde(borrow, default)]
-    pub(super) delta: Option<BorrowedText<'e>>,
+    pub(super) delta: Option<Text<'e>>,
     #[serde(borrow, default)]
-    pub(super) item_id: Option<BorrowedText<'e>>,
+    pub(super) item_id: Option<Text<'e>>,
     #[serde(default)]
     pub(super) output_index: Option<u64>,
     #[serde(default)]
@@ -43,9 +43,9 @@ pub(super) struct EventBody<'e> {
     #[serde(default)]
     pub(super) summary_index: Option<u64>,
     #[serde(borrow, default)]
-    pub(super) text: Option<BorrowedText<'e>>,
+    pub(super) text: Option<Text<'e>>,
     #[serde(borrow, default)]
-    pub(super) refusal: Option<BorrowedText<'e>>,
+    pub(super) refusal: Option<Text<'e>>,
     #[serde(borrow, default)]
     pub(super) item: Option<&'e RawValue>,
     #[serde(borrow, default)]

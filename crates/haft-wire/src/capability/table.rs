@@ -1,0 +1,359 @@
+//! The table of models.
+//!
+//! One row per family, by a pattern of model names; a later row wins over an earlier one, and rows of the application
+//! win over all of these. Only what differs from a model that can do everything is stated.
+
+use std::borrow::Cow;
+
+use super::{Capabilities, ForcedChoice};
+
+/// The capabilities of models by name.
+///
+/// ```
+/// use haft_wire::{Capabilities, ModelTable};
+///
+/// let mut local = Capabilities::default();
+/// local.strict_tools = false;
+/// let models = ModelTable::built_in().with("llama*", local);
+///
+/// assert!(!models.find("llama3.3:70b").strict_tools);
+/// assert_eq!(models.find("claude-opus-4-5").max_output_tokens, Some(64_000));
+/// assert_eq!(models.find("a-new-model"), Capabilities::default());
+/// ```
+#[derive(Clone, Debug)]
+pub struct ModelTable {
+    rows: Vec<(Cow<'static, str>, Capabilities)>,
+}
+
+impl ModelTable {
+    /// Returns a table without rows: every model can do everything.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self { rows: Vec::new() }
+    }
+
+    /// Returns the table of the models that haft knows.
+    #[must_use]
+    pub fn built_in() -> Self {
+        let rows = ROWS.iter().map(|(pattern, change)| {
+            let mut capabilities = Capabilities::default();
+            change(&mut capabilities);
+            (Cow::Borrowed(*pattern), capabilities)
+        });
+        Self { rows: rows.collect() }
+    }
+
+    /// Adds a row, which wins over those before. In the pattern `*` stands for any text.
+    #[must_use]
+    pub fn with(mut self, pattern: impl Into<Cow<'static, str>>, capabilities: Capabilities) -> Self {
+        self.rows.push((pattern.into(), capabilities));
+        self
+    }
+
+    /// Returns the capabilities of a model. A prefix such as `models/` or `openai/` does not count.
+    #[must_use]
+    pub fn find(&self, model: &str) -> Capabilities {
+        let short = model.rsplit('/').next().unwrap_or(model);
+        let is_for = |pattern: &str| matches(pattern, model) || matches(pattern, short);
+        let row = self.rows.iter().rev().find(|(pattern, _)| is_for(pattern));
+        row.map(|(_, capabilities)| *capabilities).unwrap_or_default()
+    }
+}
+
+impl Default for ModelTable {
+    fn default() -> Self {
+        Self::built_in()
+    }
+}
+
+/// Reports whether a name has the form of a pattern, in which `*` stands for any text.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut pieces = pattern.split('*');
+    let Some(mut rest) = pieces.next().and_then(|first| name.strip_prefix(first)) else { return false };
+    let Some(last) = pieces.next_back() else { return rest.is_empty() };
+    for piece in pieces {
+        let Some(at) = rest.find(piece) else { return false };
+        rest = &rest[at + piece.len()..];
+    }
+    rest.ends_with(last)
+}
+
+/// The change of a row to a model that can do everything.
+type Change = fn(&mut Capabilities);
+
+const ROWS: &[(&str, Change)] = &[
+    // OpenAI
+    ("gpt-3.5*", |model| {
+        limits(model, 16_385, 4_096);
+        model.structured_output = false;
+        model.encrypted_reasoning = false;
+        without_images(model);
+    }),
+    ("gpt-4*", |model| {
+        limits(model, 8_192, 4_096);
+        model.structured_output = false;
+        model.encrypted_reasoning = false;
+        without_images(model);
+    }),
+    ("gpt-4-turbo*", |model| {
+        limits(model, 128_000, 4_096);
+        model.structured_output = false;
+        model.encrypted_reasoning = false;
+    }),
+    ("gpt-4o*", |model| {
+        limits(model, 128_000, 16_384);
+        model.encrypted_reasoning = false;
+    }),
+    ("gpt-4.1*", |model| {
+        limits(model, 1_047_576, 32_768);
+        model.encrypted_reasoning = false;
+    }),
+    ("o1*", reasoning_200k),
+    ("o1-mini*", |model| {
+        reasoning_200k(model);
+        model.tools = false;
+        model.structured_output = false;
+        without_images(model);
+    }),
+    ("o3*", reasoning_200k),
+    ("o3-mini*", |model| {
+        reasoning_200k(model);
+        without_images(model);
+    }),
+    ("o4*", reasoning_200k),
+    ("gpt-5*", |model| {
+        limits(model, 400_000, 128_000);
+        model.sampling = false;
+    }),
+    ("gpt-5*-chat*", |model| {
+        limits(model, 128_000, 16_384);
+        model.encrypted_reasoning = false;
+    }),
+    ("gpt-5.4*", |model| {
+        limits(model, 1_050_000, 128_000);
+        model.sampling = false;
+    }),
+    ("gpt-5.5*", |model| {
+        limits(model, 1_050_000, 128_000);
+        model.sampling = false;
+    }),
+    // Anthropic
+    ("claude-*", |model| limits(model, 200_000, 64_000)),
+    ("claude-*-5*", |model| {
+        limits(model, 1_000_000, 128_000);
+        model.sampling = false;
+        thinks(model);
+    }),
+    ("claude-3-*", |model| {
+        limits(model, 200_000, 4_096);
+        without_grammars(model);
+    }),
+    ("claude-3-5-*", |model| {
+        limits(model, 200_000, 8_192);
+        without_grammars(model);
+    }),
+    ("claude-3-7-*", |model| {
+        limits(model, 200_000, 64_000);
+        without_grammars(model);
+        thinks(model);
+    }),
+    // The first models of the generation are named by their date.
+    ("claude-*-4-*", |model| {
+        limits(model, 200_000, 64_000);
+        thinks(model);
+    }),
+    ("claude-*-4-0*", before_grammars),
+    ("claude-*-4-2*", before_grammars),
+    ("claude-opus-4-1*", |model| {
+        limits(model, 200_000, 32_000);
+        thinks(model);
+    }),
+    ("claude-sonnet-4-6*", |model| {
+        limits(model, 1_000_000, 64_000);
+        thinks(model);
+    }),
+    ("claude-opus-4-6*", thinking_1m),
+    ("claude-opus-4-7*", thinking_1m),
+    ("claude-opus-4-8*", thinking_1m),
+    ("claude-opus-5-5*", always_thinking),
+    ("claude-fable-5-*", always_thinking),
+    ("claude-mythos-5-*", always_thinking),
+    // Google
+    ("gemini-1.5-pro*", |model| {
+        limits(model, 2_097_152, 8_192);
+        model.image_results = false;
+    }),
+    ("gemini-1.5-flash*", |model| {
+        limits(model, 1_048_576, 8_192);
+        model.image_results = false;
+    }),
+    ("gemini-2.0*", |model| {
+        limits(model, 1_048_576, 8_192);
+        model.image_results = false;
+    }),
+    ("gemini-2.5*", |model| {
+        limits(model, 1_048_576, 65_536);
+        model.image_results = false;
+    }),
+    ("gemini-3*", |model| limits(model, 1_048_576, 65_536)),
+];
+
+fn limits(model: &mut Capabilities, context: u64, output: u64) {
+    model.context_tokens = Some(context);
+    model.max_output_tokens = Some(output);
+}
+
+fn without_images(model: &mut Capabilities) {
+    model.images = false;
+    model.image_results = false;
+}
+
+/// Neither tools nor answers are held to a schema.
+fn without_grammars(model: &mut Capabilities) {
+    model.strict_tools = false;
+    model.structured_output = false;
+}
+
+/// A call can't be required together with thinking.
+fn thinks(model: &mut Capabilities) {
+    model.forced_choice = ForcedChoice::WithoutThinking;
+}
+
+/// The models of Anthropic from before strict tools.
+fn before_grammars(model: &mut Capabilities) {
+    limits(model, 200_000, 32_000);
+    without_grammars(model);
+    thinks(model);
+}
+
+/// The models of Anthropic with a large context whose thinking can be turned off.
+fn thinking_1m(model: &mut Capabilities) {
+    limits(model, 1_000_000, 128_000);
+    thinks(model);
+}
+
+/// The models of Anthropic whose thinking can't be turned off.
+fn always_thinking(model: &mut Capabilities) {
+    limits(model, 1_000_000, 128_000);
+    model.sampling = false;
+    model.forced_choice = ForcedChoice::Never;
+}
+
+/// The reasoning models of OpenAI before GPT-5.
+fn reasoning_200k(model: &mut Capabilities) {
+    limits(model, 200_000, 100_000);
+    model.sampling = false;
+    model.parallel_calls = false;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_are_found_by_their_family() {
+        let models = ModelTable::built_in();
+        for (model, context, output) in [
+            ("gpt-3.5-turbo-0125", 16_385, 4_096),
+            ("gpt-4", 8_192, 4_096),
+            ("gpt-4-turbo-2024-04-09", 128_000, 4_096),
+            ("gpt-4o-mini", 128_000, 16_384),
+            ("gpt-4.1-nano", 1_047_576, 32_768),
+            ("o3-mini", 200_000, 100_000),
+            ("openai/gpt-5", 400_000, 128_000),
+            ("gpt-5.2-chat-latest", 128_000, 16_384),
+            ("gpt-5.4-2026-03-17", 1_050_000, 128_000),
+            ("claude-3-haiku-20240307", 200_000, 4_096),
+            ("claude-3-5-haiku-latest", 200_000, 8_192),
+            ("claude-3-7-sonnet-20250219", 200_000, 64_000),
+            ("claude-opus-4-20250514", 200_000, 32_000),
+            ("claude-opus-4-1-20250805", 200_000, 32_000),
+            ("claude-opus-4-5-20251101", 200_000, 64_000),
+            ("claude-sonnet-4-5-20250929", 200_000, 64_000),
+            ("claude-sonnet-4-6", 1_000_000, 64_000),
+            ("claude-opus-4-8", 1_000_000, 128_000),
+            ("claude-haiku-4-5", 200_000, 64_000),
+            ("claude-sonnet-5", 1_000_000, 128_000),
+            ("claude-opus-5-5", 1_000_000, 128_000),
+            ("models/gemini-2.5-flash", 1_048_576, 65_536),
+            ("gemini-1.5-pro-002", 2_097_152, 8_192),
+            ("gemini-3-pro-preview", 1_048_576, 65_536),
+        ] {
+            let found = models.find(model);
+            assert_eq!((found.context_tokens, found.max_output_tokens), (Some(context), Some(output)), "{model}");
+        }
+    }
+
+    #[test]
+    fn calls_are_forced_only_where_the_model_allows_it() {
+        let models = ModelTable::built_in();
+        for (model, forced) in [
+            ("gpt-6-sol", ForcedChoice::Always),
+            ("claude-3-5-sonnet-latest", ForcedChoice::Always),
+            ("claude-sonnet-4-5", ForcedChoice::WithoutThinking),
+            ("claude-opus-5", ForcedChoice::WithoutThinking),
+            ("claude-opus-5-5", ForcedChoice::Never),
+            ("claude-fable-5-1", ForcedChoice::Never),
+            ("claude-mythos-5-1", ForcedChoice::Never),
+            ("gemini-3-flash", ForcedChoice::Always),
+        ] {
+            assert_eq!(models.find(model).forced_choice, forced, "{model}");
+        }
+    }
+
+    #[test]
+    fn strict_tools_are_kept_from_models_without_them() {
+        let models = ModelTable::built_in();
+        for (model, strict) in [
+            ("gpt-4o", true),
+            ("claude-sonnet-4-20250514", false),
+            ("claude-sonnet-4-0", false),
+            ("claude-sonnet-4-5", true),
+            ("claude-opus-4-1", true),
+            ("claude-3-7-sonnet-latest", false),
+        ] {
+            assert_eq!(models.find(model).strict_tools, strict, "{model}");
+        }
+    }
+
+    #[test]
+    fn reasoning_is_requested_from_models_that_reason() {
+        let models = ModelTable::built_in();
+        for (model, reasons) in [
+            ("gpt-3.5-turbo", false),
+            ("gpt-4", false),
+            ("gpt-4-turbo", false),
+            ("gpt-4o-mini", false),
+            ("openai/gpt-4.1", false),
+            ("gpt-5-chat-latest", false),
+            ("gpt-5.2", true),
+            ("o4-mini", true),
+            ("a-new-model", true),
+        ] {
+            assert_eq!(models.find(model).encrypted_reasoning, reasons, "{model}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_matches_the_whole_name() {
+        for (pattern, name, expected) in [
+            ("a", "a", true),
+            ("a", "ab", false),
+            ("a*", "ab", true),
+            ("*b", "ab", true),
+            ("a*b*c", "axxbyyc", true),
+            ("a*b*c", "acb", false),
+            ("a*a", "a", false),
+            ("*", "", true),
+        ] {
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn a_row_of_the_application_wins() {
+        let row = Capabilities { tools: false, ..Capabilities::default() };
+        assert!(!ModelTable::built_in().with("gpt-4o", row).find("gpt-4o").tools);
+        assert!(ModelTable::empty().find("gpt-3.5-turbo").structured_output);
+    }
+}
