@@ -78,6 +78,7 @@ mod wire;
 mod wire_error;
 
 pub use self::anthropic::AnthropicDialect;
+pub use self::anthropic_messages::AnthropicMessages;
 pub use self::capability::{Capabilities, ForcedChoice, ModelTable, Thinking};
 pub use self::finding::{Finding, FindingKind, Severity};
 pub use self::gemini::GeminiDialect;
