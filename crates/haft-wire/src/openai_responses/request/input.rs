@@ -16,7 +16,7 @@ use super::State;
 use super::content::{OutputPart, input_part, part_name, spoken};
 use super::item::{
     AnswerItem, ApprovalRequestItem, ApprovalResponseItem, CallItem, Echo, InputItem, Members, MessageContent,
-    MessageItem, Parts, ReasoningItem, ReasoningText,
+    MessageItem, Parts, ReasoningItem, ReasoningText, sent_id,
 };
 use super::output::WrittenCall;
 use crate::answer::Answers;
@@ -30,6 +30,8 @@ use crate::wire_error::RequestError;
 const CALL_MEMBERS: &[&str] = &["type", "call_id", "name", "arguments", "input"];
 const CALL_MEMBERS_AND_ID: &[&str] = &["type", "call_id", "name", "arguments", "input", "id"];
 
+/// The provider that reads reasoning in encrypted form only.
+const OPENAI: &str = "openai";
 const TEXT_ONLY: &str = "the Responses API takes only text in messages of the model";
 
 /// A writer of `input`.
@@ -198,7 +200,9 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         if reasoning.provider.as_deref() != Some(self.provider) {
             return self.drop_item(at, "reasoning", "it is of another provider, which alone can read it");
         }
-        let is_kept_there = self.state.stored || self.state.continued || reasoning.text.is_some();
+        // Servers of open models read their reasoning as text.
+        let is_readable = reasoning.text.is_some() && self.provider != OPENAI;
+        let is_kept_there = self.state.stored || self.state.continued || is_readable;
         if reasoning.encrypted.is_some() || (reasoning.id.is_some() && is_kept_there) {
             self.reasoning.push((at, reasoning));
             return;
@@ -234,7 +238,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         let except = if self.lost_reasoning { CALL_MEMBERS_AND_ID } else { CALL_MEMBERS };
         self.push_of_model(InputItem::Call(CallItem {
             item_type: if is_custom { "custom_tool_call" } else { "function_call" },
-            call_id: call.call_id.as_str(),
+            call_id: sent_id(call.call_id.as_str()),
             name: self.tools.wire_name(&call.name),
             arguments,
             input,
@@ -343,7 +347,7 @@ pub(super) fn item_form(item_type: &str) -> Option<ItemForm> {
 fn item_call(call: &ToolCall, form: ItemForm, data: Option<&Map<String, Value>>) -> Map<String, Value> {
     let mut item = Map::new();
     item.insert("type".to_owned(), form.call.into());
-    item.insert("call_id".to_owned(), call.call_id.as_str().into());
+    item.insert("call_id".to_owned(), sent_id(call.call_id.as_str()).into());
     let arguments: Map<String, Value> = serde_json::from_str(&call.arguments).unwrap_or_default();
     item.extend(arguments.into_iter().filter(|(key, _)| form.arguments.contains(&key.as_str())));
     for (key, value) in data.into_iter().flatten() {

@@ -4,11 +4,17 @@ use std::borrow::Cow;
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
 use super::content::{InputPart, OutputPart};
 
 /// A member of items of responses that requests do not take.
 const CREATED_BY: &str = "created_by";
+
+/// The number of characters that the id of a call may have.
+const ID_CHARS: usize = 64;
+/// The bytes of the digest that replaces an id.
+const DIGEST_BYTES: usize = 16;
 
 /// One item of `input`.
 #[derive(serde::Serialize)]
@@ -93,7 +99,7 @@ pub(super) struct ReasoningText<'r> {
 pub(super) struct CallItem<'r> {
     #[serde(rename = "type")]
     pub(super) item_type: &'static str,
-    pub(super) call_id: &'r str,
+    pub(super) call_id: Cow<'r, str>,
     pub(super) name: Cow<'r, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) arguments: Option<Cow<'r, str>>,
@@ -108,7 +114,7 @@ pub(super) struct CallItem<'r> {
 pub(super) struct OutputItem<'r> {
     #[serde(rename = "type")]
     pub(super) item_type: &'static str,
-    pub(super) call_id: &'r str,
+    pub(super) call_id: Cow<'r, str>,
     pub(super) output: MessageContent<'r>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) caller: Option<&'r Value>,
@@ -135,6 +141,17 @@ pub(super) struct ApprovalResponseItem<'r> {
     pub(super) approve: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<&'r str>,
+}
+
+/// Returns the id of a call as the API accepts it. One that is too long, of another provider, is replaced by its digest,
+/// the same in every request.
+pub(super) fn sent_id(id: &str) -> Cow<'_, str> {
+    if !id.is_empty() && id.chars().count() <= ID_CHARS {
+        return Cow::Borrowed(id);
+    }
+    let digest = Sha256::digest(id.as_bytes());
+    let digits: String = digest.iter().take(DIGEST_BYTES).map(|byte| format!("{byte:02x}")).collect();
+    Cow::Owned(format!("call_{digits}"))
 }
 
 /// The data of a provider, without some of its members.

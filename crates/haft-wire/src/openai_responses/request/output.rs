@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::content::{InputPart, input_part};
 use super::input::{InputWriter, own};
-use super::item::{InputItem, Members, MessageContent, MessageItem, OutputItem};
+use super::item::{InputItem, Members, MessageContent, MessageItem, OutputItem, sent_id};
 use crate::catalogue::ItemForm;
 
 /// The start of the text of a failure, in the form that the executor writes.
@@ -43,7 +43,7 @@ impl<'r> InputWriter<'r, '_> {
         let content = self.output_content(at, output);
         self.push_of_other(InputItem::Output(OutputItem {
             item_type,
-            call_id: output.call_id.as_str(),
+            call_id: sent_id(output.call_id.as_str()),
             output: content,
             caller,
             data: Members::of(own(&output.provider_data, self.provider), &["type", "call_id", "output", "caller"]),
@@ -74,7 +74,8 @@ impl<'r> InputWriter<'r, '_> {
     fn item_output(&mut self, at: usize, output: &'r ToolCallOutput, form: ItemForm, caller: Option<&'r Value>) {
         let written = form.output_item(output);
         let failure = written.is_err();
-        let mut item = written.unwrap_or_else(|_| without_screenshot(output, form));
+        let mut item = written.unwrap_or_else(|_| without_screenshot(form));
+        item.insert(form.output_id.to_owned(), sent_id(output.call_id.as_str()).into());
         for (key, value) in own(&output.provider_data, self.provider).into_iter().flatten() {
             item.entry(key.as_str()).or_insert_with(|| value.clone());
         }
@@ -105,10 +106,9 @@ fn failure_text(message: &str) -> String {
     json!({"error": {"message": message}}).to_string()
 }
 
-fn without_screenshot(output: &ToolCallOutput, form: ItemForm) -> Map<String, Value> {
+fn without_screenshot(form: ItemForm) -> Map<String, Value> {
     let mut item = Map::new();
     item.insert("type".to_owned(), form.output.into());
-    item.insert(form.output_id.to_owned(), output.call_id.as_str().into());
     item.insert("output".to_owned(), json!({"type": "computer_screenshot", "image_url": NO_SCREENSHOT}));
     item
 }
