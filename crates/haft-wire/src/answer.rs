@@ -28,6 +28,10 @@ impl<'h> Answers<'h> {
                 }
             } else if let Item::ToolOutput(output) = item {
                 let id = &output.call_id;
+                if !open.contains_key(id) && history.is_provider_call(id) {
+                    // The provider has the output of a call that it executed.
+                    continue;
+                }
                 match (open.remove(id), by_call.entry(id)) {
                     (Some(_), Entry::Vacant(place)) => drop(place.insert((at, output))),
                     (_, Entry::Occupied(_)) => {
@@ -78,6 +82,13 @@ mod tests {
         let answers = Answers::new(&history).unwrap();
         assert_eq!(answers.get(&"a".into()).unwrap().0, 4);
         assert_eq!(answers.get(&"b".into()).unwrap().0, 2);
+    }
+
+    #[test]
+    fn outputs_of_calls_that_a_provider_executed_do_not_count() {
+        let remote = Item::ToolCall(ToolCall::new("p", "search", "{}").executed_by_provider());
+        let history = History::from(vec![remote, output("p"), output("p")]);
+        assert!(Answers::new(&history).unwrap().get(&"p".into()).is_none());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use haft_core::{Codec, ToolCall, ToolChoice};
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use crate::finding::Finding;
@@ -91,8 +91,9 @@ impl RenderedTools {
         self.list.get()
     }
 
-    /// Returns the list of tools as a value that is written as it is.
-    pub(crate) fn raw_list(&self) -> &RawValue {
+    /// Returns the list of tools to send, to be written into a larger document without reading it again.
+    #[must_use]
+    pub fn raw_list(&self) -> &RawValue {
         &self.list
     }
 
@@ -212,10 +213,11 @@ impl RenderedTools {
     }
 }
 
-/// Checks once that a list is JSON, so that it can be copied into every body. A form that writes anything else sends no
-/// tools.
+/// Checks once that a list is JSON, so that it can be copied into every body. A form that writes something else is sent
+/// as text, so that the provider rejects it.
 fn raw(list: String) -> Box<RawValue> {
-    RawValue::from_string(list).unwrap_or_else(|_| RawValue::NULL.to_owned())
+    let as_text = |list: &str| to_raw_value(list).unwrap_or_default();
+    RawValue::from_string(list.clone()).unwrap_or_else(|_| as_text(&list))
 }
 
 impl<'t> IntoIterator for &'t RenderedTools {
