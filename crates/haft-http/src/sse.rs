@@ -147,13 +147,13 @@ impl SseDecoder {
     /// has no event without the empty line after it.
     #[must_use]
     pub fn is_within_event(&self) -> bool {
-        match self.phase {
-            Phase::FirstLine | Phase::Lines => {
-                let within_field = self.line.first().is_some_and(|&byte| byte != b':');
-                within_field || self.has_data || !self.name.is_empty()
-            }
-            Phase::Dispatched | Phase::Failed => false,
-        }
+        let line = match self.phase {
+            Phase::FirstLine => self.line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&self.line),
+            Phase::Lines => &self.line,
+            Phase::Dispatched | Phase::Failed => return false,
+        };
+        let within_field = line.first().is_some_and(|&byte| byte != b':');
+        within_field || self.has_data || !self.name.is_empty()
     }
 
     /// Returns the id that a client sends as `Last-Event-ID` when it reconnects; empty if there is none.
@@ -216,25 +216,28 @@ impl SseDecoder {
 
     /// Handles a line whose last part this is. Returns whether the line ends an event.
     fn end_line(&mut self, part: &[u8]) -> bool {
-        let mut held = std::mem::take(&mut self.line);
-        let mut line = if held.is_empty() {
-            part
-        } else {
-            held.extend_from_slice(part);
-            &held
-        };
+        if self.line.is_empty() {
+            return self.whole_line(part);
+        }
+        let mut line = std::mem::take(&mut self.line);
+        line.extend_from_slice(part);
+        let is_end = self.whole_line(&line);
+        line.clear();
+        line.shrink_to(KEPT_CAPACITY);
+        self.line = line;
+        is_end
+    }
+
+    fn whole_line(&mut self, mut line: &[u8]) -> bool {
         if self.phase == Phase::FirstLine {
             self.phase = Phase::Lines;
             line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
         }
-        let is_end = line.is_empty();
-        if !is_end {
-            self.field(line);
+        if line.is_empty() {
+            return self.end_event();
         }
-        held.clear();
-        held.shrink_to(KEPT_CAPACITY);
-        self.line = held;
-        is_end && self.end_event()
+        self.field(line);
+        false
     }
 
     fn field(&mut self, line: &[u8]) {
@@ -247,17 +250,17 @@ impl SseDecoder {
         };
         match name {
             b"data" => {
-                self.data.push_str(&String::from_utf8_lossy(value));
+                push_utf8(&mut self.data, value);
                 self.data.push('\n');
                 self.has_data = true;
             }
             b"event" => {
                 self.name.clear();
-                self.name.push_str(&String::from_utf8_lossy(value));
+                push_utf8(&mut self.name, value);
             }
             b"id" if !value.contains(&0) => {
                 self.id.clear();
-                self.id.push_str(&String::from_utf8_lossy(value));
+                push_utf8(&mut self.id, value);
             }
             b"retry" => self.retry = milliseconds(value).or(self.retry),
             // Comments have an empty name, and unknown fields are ignored.
@@ -290,6 +293,15 @@ impl SseDecoder {
 impl fmt::Debug for SseDecoder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SseDecoder").field("limit", &self.limit).field("phase", &self.phase).finish_non_exhaustive()
+    }
+}
+
+/// Appends UTF-8, with invalid bytes replaced.
+fn push_utf8(text: &mut String, bytes: &[u8]) {
+    match std::str::from_utf8(bytes) {
+        Ok(valid) => text.push_str(valid),
+        // Not for valid bytes too: it checks them one at a time.
+        Err(_) => text.push_str(&String::from_utf8_lossy(bytes)),
     }
 }
 

@@ -21,7 +21,7 @@ use std::time::Duration;
 pub struct Timeouts {
     /// The time from the start of the request, connecting included, to the headers of the response.
     pub first_byte: Option<Duration>,
-    /// The time that a reader of the body waits for the next chunk. The time between two reads does not count.
+    /// The time that a reader of the body waits for the next chunk. A reader that is slow itself does not exceed it.
     pub idle: Option<Duration>,
     /// The time from the start of the request to the end of the body.
     pub total: Option<Duration>,

@@ -153,7 +153,19 @@ fn an_unfinished_event_is_not_returned() {
         assert_eq!(decoded.events, [], "{text:?}");
         assert!(decoded.within_event, "{text:?}");
     }
-    for text in ["", "\n", ": a", ": a\n", "data: a\n\n", "event: a\n\n", "data: a\n\n: b", "retry: 5\n", "x: y\n"] {
+    for text in [
+        "",
+        "\n",
+        ": a",
+        ": a\n",
+        "data: a\n\n",
+        "event: a\n\n",
+        "data: a\n\n: b",
+        "retry: 5\n",
+        "x: y\n",
+        "\u{feff}",
+        "\u{feff}: a",
+    ] {
         assert!(!decode([text.as_bytes()]).within_event, "{text:?}");
     }
 }
