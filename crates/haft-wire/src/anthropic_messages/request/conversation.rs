@@ -22,10 +22,12 @@ use crate::tool_name::NameRule;
 use crate::wire::Dropped;
 use crate::wire_error::RequestError;
 
-/// The ids of calls that the API accepts. It states no length.
-const ID_RULE: NameRule = NameRule::new("_-", 256);
+/// The ids of calls that the API accepts.
+const ID_RULE: NameRule = NameRule::new("_-", 64);
 /// The form of an empty id or name. No id has this form when it is encoded.
 const EMPTY: &str = "_x5F_empty";
+/// The text before a conversation that the assistant begins, as the API requires a message of the user.
+const START: &str = "(The assistant begins the conversation.)";
 /// The content of an error without text, as the API requires one.
 const NO_MESSAGE: &str = "The call failed without a message.";
 
@@ -423,6 +425,12 @@ impl<'r> ConversationWriter<'r> {
             return Err(unreconciled(*at, &format!("the output for `{:.80}` answers no call", output.call_id)));
         }
         self.trim_end();
+        if self.conversation.messages.first().is_some_and(|first| first.role == SentRole::Assistant) {
+            let reason = "a conversation begins with the user, so a text of the user is sent before it";
+            self.conversation.dropped.push(Dropped::setting("history", reason));
+            let content = vec![SentBlock::text(START)];
+            self.conversation.messages.insert(0, SentMessage { role: SentRole::User, content });
+        }
         if self.conversation.messages.is_empty() {
             let message = "it has no message that can be sent; add a message of the user".to_owned();
             return Err(RequestError::Invalid { param: "history".to_owned(), message });
