@@ -43,6 +43,7 @@
 mod anthropic;
 mod anthropic_messages;
 mod capability;
+pub mod catalogue;
 mod envelope;
 mod finding;
 mod form;

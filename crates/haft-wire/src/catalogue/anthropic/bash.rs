@@ -1,0 +1,48 @@
+//! Anthropic's shell.
+
+use haft_core::NoFailure;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::anthropic::function;
+use crate::catalogue::typed::settings;
+use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueTool, ToolSettings};
+
+settings! {
+    /// The settings of [`bash`], of which there are none.
+    pub struct AnthropicBash {}
+}
+
+/// A call of [`bash`]: a command, or the request to restart the shell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct BashCall {
+    /// The command. Absent if the shell is to be restarted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// Set to restart the shell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restart: Option<bool>,
+}
+
+impl ToolSettings for AnthropicBash {
+    const ENTRY: CatalogueEntry =
+        function("anthropic.bash_20250124", "AnthropicBash", "bash", "bash_20250124").types::<Self>();
+    type Params = BashCall;
+    type Success = String;
+    type Failure = NoFailure;
+}
+
+impl ApplicationTool for AnthropicBash {}
+
+/// Creates the tool by which Claude uses a shell that the application provides. The result is the output of the command.
+///
+/// ```
+/// use haft_wire::catalogue::anthropic::{self, BashCall};
+///
+/// let bash = anthropic::bash().handler(|call: BashCall, _cx| async move { call.command.unwrap_or_default() })?;
+/// # Ok::<_, haft_core::DefinitionError>(())
+/// ```
+pub fn bash() -> CatalogueTool<AnthropicBash> {
+    CatalogueTool::new(AnthropicBash::new())
+}

@@ -1,0 +1,81 @@
+//! Anthropic's memory.
+
+use haft_core::NoFailure;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::anthropic::function;
+use crate::catalogue::typed::settings;
+use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueTool, ToolSettings};
+
+settings! {
+    /// The settings of [`memory`], of which there are none.
+    pub struct AnthropicMemory {}
+}
+
+/// A call of [`memory`]. All paths begin with `/memories`; a handler must reject any other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "command", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum MemoryCommand {
+    /// Shows a directory or a file.
+    View {
+        /// The path of the directory or file.
+        path: String,
+        /// The first and the last line to show.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        view_range: Option<[i64; 2]>,
+    },
+    /// Creates or overwrites a file.
+    Create {
+        /// The path of the file.
+        path: String,
+        /// The content.
+        file_text: String,
+    },
+    /// Replaces text in a file.
+    StrReplace {
+        /// The path of the file.
+        path: String,
+        /// The text to replace.
+        old_str: String,
+        /// The new text.
+        new_str: String,
+    },
+    /// Inserts text into a file.
+    Insert {
+        /// The path of the file.
+        path: String,
+        /// The line after which the text is inserted, zero for the beginning of the file.
+        insert_line: u64,
+        /// The text.
+        insert_text: String,
+    },
+    /// Deletes a file or a directory.
+    Delete {
+        /// The path of the file or directory.
+        path: String,
+    },
+    /// Renames or moves a file or a directory.
+    Rename {
+        /// The current path.
+        old_path: String,
+        /// The new path.
+        new_path: String,
+    },
+}
+
+impl ToolSettings for AnthropicMemory {
+    const ENTRY: CatalogueEntry =
+        function("anthropic.memory_20250818", "AnthropicMemory", "memory", "memory_20250818").types::<Self>();
+    type Params = MemoryCommand;
+    type Success = String;
+    type Failure = NoFailure;
+}
+
+impl ApplicationTool for AnthropicMemory {}
+
+/// Creates the tool by which Claude keeps files between conversations, in storage that the application provides.
+pub fn memory() -> CatalogueTool<AnthropicMemory> {
+    CatalogueTool::new(AnthropicMemory::new())
+}

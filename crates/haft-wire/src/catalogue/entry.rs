@@ -1,0 +1,362 @@
+//! One tool of the catalogue, as data.
+//!
+//! An entry states everything that a wire needs to send a provider-defined tool and to read its calls: names, the type
+//! on the wire, the header that enables it, who executes it, and the forms of its calls and results. Wires read this
+//! table and contain no list of tools of their own.
+
+use haft_core::{Open, Schema, SchemaError, Tool, ToolBuilder};
+use serde_json::Value;
+
+use crate::catalogue::item::PlainForm;
+use crate::catalogue::{ToolSettings, Vendor};
+
+/// A provider-defined tool, in one version.
+///
+/// ```
+/// use haft_wire::catalogue::{self, CallForm};
+///
+/// let shell = catalogue::find("openai.shell").unwrap();
+/// assert_eq!((shell.wire_type, shell.provider_name), ("shell", "shell"));
+/// let CallForm::Items(items) = shell.call else { panic!("shell calls have items of their own") };
+/// assert_eq!((items.call, items.output), ("shell_call", "shell_call_output"));
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CatalogueEntry {
+    /// The vendor.
+    pub vendor: Vendor,
+    /// The id, `vendor.tool`.
+    pub id: &'static str,
+    /// A second id of the same tool, under which other libraries have it.
+    pub alias: Option<&'static str>,
+    /// The name of the tool in the application, unless it is given another one.
+    pub custom_name: &'static str,
+    /// The name of the tool at the provider.
+    pub provider_name: &'static str,
+    /// The `type` of the tool in a request; for Google, the member of a tool that holds its settings.
+    pub wire_type: &'static str,
+    /// The value of the `anthropic-beta` header that the tool requires.
+    pub beta: Option<&'static str>,
+    /// The party that executes calls.
+    pub executor: Executor,
+    /// Set for the newest version of a tool. Others are kept for models that support no newer one.
+    pub is_current: bool,
+    /// The form of calls and results on the wire.
+    pub call: CallForm,
+    pub(crate) schemas: EntrySchemas,
+}
+
+/// The party that executes the calls of a provider-defined tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Executor {
+    /// The application, with a handler.
+    Application,
+    /// The provider.
+    Provider,
+    /// The application if a setting has one of some values, and otherwise the provider.
+    BySetting(ExecutorSetting),
+}
+
+/// The setting that decides whether the application executes the calls of a provider-defined tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExecutorSetting {
+    /// A JSON Pointer to the setting.
+    pub pointer: &'static str,
+    /// The values for which the application executes calls; `None` stands for the absent setting.
+    pub application: &'static [Option<&'static str>],
+}
+
+/// The form of the calls and results of a provider-defined tool on its wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CallForm {
+    /// Calls and results like those of a function tool that is named by the entry's `provider_name`.
+    Function,
+    /// One entry stands for several functions.
+    Functions(FunctionSet),
+    /// Calls and results are items of their own types.
+    Items(ItemForm),
+    /// The provider executes the calls, and reports them by these names.
+    Executed(ExecutedForm),
+}
+
+/// The functions that one provider-defined tool stands for.
+///
+/// As a call of the one tool, `left_click` with `{"coordinate": [1, 2]}` has the arguments
+/// `{"action": "left_click", "coordinate": [1, 2]}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FunctionSet {
+    /// The `toolset_name` that calls and results carry, if they do.
+    pub toolset: Option<&'static str>,
+    /// The names of the functions.
+    pub names: &'static [&'static str],
+    /// The member of the arguments that holds the name of the function.
+    pub member: &'static str,
+}
+
+/// The types and members of the items of a call and its result.
+///
+/// The arguments of a call are the listed members of its item, and the item of a result consists of its type, the id of
+/// the call, and the members of the value that the handler returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ItemForm {
+    /// The type of the item of a call.
+    pub call: &'static str,
+    /// The members of that item that are the arguments.
+    pub arguments: &'static [&'static str],
+    /// The type of the item of a result.
+    pub output: &'static str,
+    /// The member of that item that holds the id of the call.
+    pub output_id: &'static str,
+    pub(crate) plain: PlainForm,
+}
+
+/// The items in which a provider reports the calls that it executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExecutedForm {
+    /// The names of calls. Empty if items have no name, or one that the provider does not choose.
+    pub names: &'static [&'static str],
+    /// The type of the item of a call; for Google, the member of a part.
+    pub call: &'static str,
+    /// The types of the items of results. Empty if the item of the call contains the result.
+    pub outputs: &'static [&'static str],
+}
+
+/// The schemas of an entry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EntrySchemas {
+    pub(crate) args: SchemaSource,
+    pub(crate) params: SchemaSource,
+    pub(crate) success: SchemaSource,
+    pub(crate) failure: SchemaSource,
+}
+
+/// The source of a schema of an entry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SchemaSource {
+    /// There is nothing to describe.
+    Absent,
+    /// Any value.
+    Any,
+    /// The schema of a Rust type.
+    Typed(fn() -> Result<Schema, SchemaError>),
+    /// JSON Schema as text.
+    Json(&'static str),
+}
+
+impl CatalogueEntry {
+    /// Returns the entry of a tool that the application executes like a function.
+    pub(crate) const fn function(
+        vendor: Vendor,
+        id: &'static str,
+        custom_name: &'static str,
+        provider_name: &'static str,
+        wire_type: &'static str,
+    ) -> Self {
+        let schemas = EntrySchemas {
+            args: SchemaSource::Absent,
+            params: SchemaSource::Any,
+            success: SchemaSource::Any,
+            failure: SchemaSource::Absent,
+        };
+        Self {
+            vendor,
+            id,
+            alias: None,
+            custom_name,
+            provider_name,
+            wire_type,
+            beta: None,
+            executor: Executor::Application,
+            is_current: true,
+            call: CallForm::Function,
+            schemas,
+        }
+    }
+
+    /// Returns the entry of a tool that the provider executes.
+    pub(crate) const fn executed(
+        vendor: Vendor,
+        id: &'static str,
+        custom_name: &'static str,
+        provider_name: &'static str,
+        wire_type: &'static str,
+    ) -> Self {
+        let mut entry = Self::function(vendor, id, custom_name, provider_name, wire_type);
+        entry.executor = Executor::Provider;
+        entry
+    }
+
+    pub(crate) const fn alias(mut self, id: &'static str) -> Self {
+        self.alias = Some(id);
+        self
+    }
+
+    pub(crate) const fn beta(mut self, header: &'static str) -> Self {
+        self.beta = Some(header);
+        self
+    }
+
+    pub(crate) const fn superseded(mut self) -> Self {
+        self.is_current = false;
+        self
+    }
+
+    pub(crate) const fn functions(mut self, toolset: Option<&'static str>, names: &'static [&'static str]) -> Self {
+        self.call = CallForm::Functions(FunctionSet { toolset, names, member: "action" });
+        self
+    }
+
+    /// Sets items of own types, whose members of these names are the arguments.
+    pub(crate) const fn items(
+        mut self,
+        call: &'static str,
+        arguments: &'static [&'static str],
+        output: &'static str,
+        plain: PlainForm,
+    ) -> Self {
+        self.call = CallForm::Items(ItemForm { call, arguments, output, output_id: "call_id", plain });
+        self
+    }
+
+    pub(crate) const fn output_id(mut self, member: &'static str) -> Self {
+        if let CallForm::Items(mut form) = self.call {
+            form.output_id = member;
+            self.call = CallForm::Items(form);
+        }
+        self
+    }
+
+    pub(crate) const fn reported(
+        mut self,
+        names: &'static [&'static str],
+        call: &'static str,
+        outputs: &'static [&'static str],
+    ) -> Self {
+        self.call = CallForm::Executed(ExecutedForm { names, call, outputs });
+        self
+    }
+
+    pub(crate) const fn executed_by(
+        mut self,
+        pointer: &'static str,
+        application: &'static [Option<&'static str>],
+    ) -> Self {
+        self.executor = Executor::BySetting(ExecutorSetting { pointer, application });
+        self
+    }
+
+    /// Sets the schemas of settings, parameters and successes by the type of the settings.
+    pub(crate) const fn types<S: ToolSettings>(mut self) -> Self {
+        self.schemas.args = SchemaSource::Typed(Schema::of::<S>);
+        self.schemas.params = SchemaSource::Typed(Schema::of_params::<S::Params>);
+        self.schemas.success = SchemaSource::Typed(Schema::of_output::<S::Success>);
+        self
+    }
+
+    /// Sets all schemas, including that of failures, by the type of the settings.
+    pub(crate) const fn fallible<S: ToolSettings>(self) -> Self {
+        let mut entry = self.types::<S>();
+        entry.schemas.failure = SchemaSource::Typed(Schema::of_output::<S::Failure>);
+        entry
+    }
+
+    pub(crate) const fn params(mut self, schema: SchemaSource) -> Self {
+        self.schemas.params = schema;
+        self
+    }
+
+    pub(crate) const fn success(mut self, schema: SchemaSource) -> Self {
+        self.schemas.success = schema;
+        self
+    }
+
+    pub(crate) const fn args(mut self, schema: SchemaSource) -> Self {
+        self.schemas.args = schema;
+        self
+    }
+
+    /// Starts a tool of this version with settings as JSON, `null` for none. The handler of a tool that the application
+    /// executes may take and return any type whose JSON has the right form.
+    ///
+    /// The constructors in [`anthropic`](crate::catalogue::anthropic), [`openai`](crate::catalogue::openai) and
+    /// [`google`](crate::catalogue::google) create the current versions with types.
+    ///
+    /// ```
+    /// use haft_wire::catalogue;
+    /// use serde_json::{Value, json};
+    ///
+    /// let search = catalogue::find("anthropic.web_search_20250305").unwrap();
+    /// let search = search.with_args(json!({"max_uses": 3}))?.define()?;
+    /// assert_eq!(search.name(), "AnthropicWebSearch");
+    ///
+    /// let bash = catalogue::find("anthropic.bash_20241022").unwrap();
+    /// let bash = bash.with_args(Value::Null)?.handler(|call: Value, _cx| async move { call.to_string() })?;
+    /// assert!(bash.descriptor().requires_handler());
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_args(&self, args: Value) -> Result<ToolBuilder<Open, Open>, SchemaError> {
+        let EntrySchemas { args: _, params, success, failure } = self.schemas;
+        let mut factory = Tool::provider(self.id)
+            .custom_name(self.custom_name)
+            .provider_name(self.provider_name)
+            .args_schema(if args.is_null() { Schema::unit() } else { self.args_schema()? })
+            .params_schema(params.schema()?)
+            .success_schema(success.schema()?);
+        if !matches!(failure, SchemaSource::Absent) {
+            factory = factory.failure_schema(failure.schema()?);
+        }
+        if self.requires_handler(&args) {
+            factory = factory.requires_handler();
+        }
+        Ok(factory.with_args(args))
+    }
+
+    /// Returns the schema of the settings, which is that of an object.
+    pub fn args_schema(&self) -> Result<Schema, SchemaError> {
+        self.schemas.args.schema()
+    }
+
+    /// Reports whether the application executes the calls of this tool with these settings.
+    #[must_use]
+    pub fn requires_handler(&self, args: &Value) -> bool {
+        match self.executor {
+            Executor::Application => true,
+            Executor::Provider => false,
+            Executor::BySetting(setting) => {
+                let value = args.pointer(setting.pointer).filter(|value| !value.is_null());
+                setting.application.iter().any(|one| match (one, value) {
+                    (Some(text), Some(value)) => value.as_str() == Some(text),
+                    (None, None) => true,
+                    _ => false,
+                })
+            }
+        }
+    }
+
+    /// Reports whether this is the entry of an id.
+    pub(crate) fn has_id(&self, id: &str) -> bool {
+        self.id == id || self.alias == Some(id)
+    }
+}
+
+impl SchemaSource {
+    /// Compiles the schema. What is absent is described by the empty object.
+    pub(crate) fn schema(self) -> Result<Schema, SchemaError> {
+        match self {
+            Self::Absent => Ok(Schema::empty()),
+            Self::Any => Ok(Schema::unknown()),
+            Self::Typed(schema) => schema(),
+            Self::Json(text) => match serde_json::from_str(text) {
+                Ok(json) => Schema::json(json),
+                // Text of the catalogue that is not JSON is found by its tests; no value has such a schema.
+                Err(_) => Ok(Schema::never()),
+            },
+        }
+    }
+}
