@@ -87,6 +87,8 @@ pub struct ReadContext {
     pub tools: Arc<RenderedTools>,
     /// The conversion of an answer in a requested format.
     pub output: Codec,
+    /// The number of calls in the history, so that the ids which a wire assigns to calls without one are new.
+    pub calls: usize,
 }
 
 /// A part of a request that a provider can't receive, and that is left out.
@@ -135,13 +137,20 @@ impl ReadContext {
     /// Creates the data for reading a response to a request with these tools.
     #[must_use]
     pub fn new(tools: Arc<RenderedTools>) -> Self {
-        Self { tools, output: Codec::identity() }
+        Self { tools, output: Codec::identity(), calls: 0 }
     }
 
     /// Sets the conversion of an answer in a requested format.
     #[must_use]
     pub fn output(mut self, codec: Codec) -> Self {
         self.output = codec;
+        self
+    }
+
+    /// Sets the number of calls in the history.
+    #[must_use]
+    pub fn calls(mut self, calls: usize) -> Self {
+        self.calls = calls;
         self
     }
 }
