@@ -5,6 +5,7 @@ mod decode;
 mod raw_schema;
 mod schema_cost;
 mod secure_parse;
+mod sse;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -28,7 +29,8 @@ pub(crate) struct Target {
 pub(crate) struct Outcome(u64);
 
 /// Every target.
-pub(crate) static ALL: [Target; 4] = [secure_parse::TARGET, decode::TARGET, raw_schema::TARGET, schema_cost::TARGET];
+pub(crate) static ALL: [Target; 5] =
+    [secure_parse::TARGET, decode::TARGET, raw_schema::TARGET, schema_cost::TARGET, sse::TARGET];
 
 /// Returns the target of a name.
 pub(crate) fn find(name: &str) -> Option<&'static Target> {

@@ -9,7 +9,9 @@
 
 mod bfcl;
 mod json_schema;
+mod judge;
 mod mcp_tools;
+mod package;
 mod session;
 
 use std::fs;
@@ -39,7 +41,7 @@ struct Folders<'a> {
     work: &'a Path,
 }
 
-const PARTS: [Part; 3] = [json_schema::PART, mcp_tools::PART, bfcl::PART];
+const PARTS: [Part; 6] = [json_schema::PART, mcp_tools::PART, bfcl::PART, judge::SDK, judge::AIMOCK, judge::LLAMA];
 
 /// Runs the command.
 pub(crate) fn run(workspace: &Workspace, arguments: Arguments) -> anyhow::Result<()> {

@@ -1,14 +1,17 @@
 //! Errors of a language model, by cause.
 //!
 //! The causes are those that require different actions: wait and retry, shorten the conversation, correct the request,
-//! involve an operator. The message holds the provider's text; the source holds the error of the client's own code.
+//! involve an operator. The message holds the provider's text and identifies its response; the source holds the error of
+//! the client's own code. No part of an error may contain credentials.
 
+mod provider_message;
 mod written;
 
 use std::time::Duration;
 
 use haft_core::BoxError;
 
+pub use self::provider_message::ProviderMessage;
 pub(crate) use self::written::WrittenError;
 
 /// The error of a request to a model.
@@ -29,7 +32,7 @@ pub enum ModelError {
     #[error("the provider limits the request rate: {message}")]
     RateLimited {
         /// The provider's message.
-        message: String,
+        message: ProviderMessage,
         /// The time to wait before a retry, if the provider stated it.
         retry_after: Option<Duration>,
     },
@@ -37,7 +40,7 @@ pub enum ModelError {
     #[error("the provider is unavailable: {message}")]
     Unavailable {
         /// The provider's message, or a description of the transport error.
-        message: String,
+        message: ProviderMessage,
         /// The time to wait before a retry, if the provider stated it.
         retry_after: Option<Duration>,
         /// The transport error.
@@ -50,11 +53,11 @@ pub enum ModelError {
         /// The timeout.
         after: Duration,
     },
-    /// The provider rejected the request as invalid.
-    #[error("the provider rejected the request{}: {message}", at(.param.as_ref()))]
+    /// The request is invalid: it can't be sent to this provider, or the provider rejected it.
+    #[error("the request is invalid{}: {message}", at(.param.as_ref()))]
     InvalidRequest {
-        /// The provider's message.
-        message: String,
+        /// The provider's message, or the reason why the request can't be sent.
+        message: ProviderMessage,
         /// The invalid part of the request, if the provider named it.
         param: Option<String>,
     },
@@ -62,19 +65,31 @@ pub enum ModelError {
     #[error("the conversation is too long for the model: {message}")]
     ContextTooLong {
         /// The provider's message.
-        message: String,
+        message: ProviderMessage,
     },
     /// A content filter of the provider rejected the request.
     #[error("a content filter of the provider rejected the request: {message}")]
     ContentFiltered {
         /// The provider's message.
-        message: String,
+        message: ProviderMessage,
     },
     /// The API key is missing, wrong or lacks the permission.
     #[error("the provider rejected the credentials: {message}")]
     Authentication {
         /// The provider's message.
-        message: String,
+        message: ProviderMessage,
+    },
+    /// A quota or a budget is used up. Waiting does not help.
+    #[error("the quota at the provider is used up: {message}")]
+    QuotaExceeded {
+        /// The provider's message.
+        message: ProviderMessage,
+    },
+    /// The model does not exist, or is not available with these credentials.
+    #[error("the provider does not know the model: {message}")]
+    UnknownModel {
+        /// The provider's message.
+        message: ProviderMessage,
     },
     /// The request uses a capability that the model does not have.
     #[error("the model does not support {capability}")]
@@ -89,7 +104,7 @@ pub enum ModelError {
     #[error("the response is invalid: {message}")]
     Unreadable {
         /// The description of the problem.
-        message: String,
+        message: ProviderMessage,
         /// The error of the reader.
         #[source]
         source: Option<BoxError>,
@@ -115,6 +130,8 @@ impl ModelError {
             | Self::ContextTooLong { .. }
             | Self::ContentFiltered { .. }
             | Self::Authentication { .. }
+            | Self::QuotaExceeded { .. }
+            | Self::UnknownModel { .. }
             | Self::Unsupported { .. }
             | Self::Unreadable { .. }
             | Self::Cancelled
@@ -131,6 +148,43 @@ impl ModelError {
         }
     }
 
+    /// Returns the provider that reported the error, if it is known.
+    #[must_use]
+    pub fn provider(&self) -> Option<&str> {
+        self.provider_message()?.provider_name()
+    }
+
+    /// Returns the HTTP status of the response that reported the error, if there was one.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        self.provider_message()?.response_status()
+    }
+
+    /// Returns the provider's id of the request, if it is known.
+    #[must_use]
+    pub fn request_id(&self) -> Option<&str> {
+        self.provider_message()?.id_of_request()
+    }
+
+    fn provider_message(&self) -> Option<&ProviderMessage> {
+        match self {
+            Self::RateLimited { message, .. }
+            | Self::Unavailable { message, .. }
+            | Self::InvalidRequest { message, .. }
+            | Self::ContextTooLong { message }
+            | Self::ContentFiltered { message }
+            | Self::Authentication { message }
+            | Self::QuotaExceeded { message }
+            | Self::UnknownModel { message }
+            | Self::Unreadable { message, .. } => Some(message),
+            Self::TimedOut { .. }
+            | Self::Unsupported { .. }
+            | Self::IncompleteTurn
+            | Self::Cancelled
+            | Self::OffScript { .. } => None,
+        }
+    }
+
     /// Returns the cause as a word, for logs and recordings.
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -142,6 +196,8 @@ impl ModelError {
             Self::ContextTooLong { .. } => "context_too_long",
             Self::ContentFiltered { .. } => "content_filtered",
             Self::Authentication { .. } => "authentication",
+            Self::QuotaExceeded { .. } => "quota_exceeded",
+            Self::UnknownModel { .. } => "unknown_model",
             Self::Unsupported { .. } => "unsupported",
             Self::IncompleteTurn => "incomplete_turn",
             Self::Unreadable { .. } => "unreadable",

@@ -12,6 +12,7 @@
 //!
 //! - [`LanguageModel`]: the trait of a model; one request, one streamed answer.
 //! - [`ModelError`]: the errors of a model, by cause.
+//! - [`LanguageModelExt::object`]: a request for a value of a type.
 //! - [`ScriptedModel`]: a model that answers from a script, for tests.
 //! - [`Cassette`]: a model that records the answers of another one and replays them.
 //! - [`TurnLoop`]: a loop that asks a model, runs its calls and asks again, with a [`LoopState`] that can be stored.
@@ -19,20 +20,25 @@
 //! A model runs no tools, and the loop must never lose a state, send a history with unanswered calls, or run a call of
 //! a turn that was cut off.
 
+mod answer_format;
 mod cassette;
+mod delta_sender;
 mod difference;
 mod error;
 mod model;
 mod model_info;
+mod object;
 mod scripted;
 mod turn_loop;
 
 pub use self::cassette::{Cassette, CassetteError, CassetteFault, ExchangeFault};
-pub use self::error::ModelError;
+pub use self::delta_sender::{DeltaSender, TurnEnd};
+pub use self::error::{ModelError, ProviderMessage};
 pub use self::model::{LanguageModel, TurnStream};
 pub use self::model_info::ModelInfo;
+pub use self::object::{LanguageModelExt, ObjectAnswer, ObjectError, ObjectRequest};
 pub use self::scripted::{Expect, ScriptError, ScriptFault, ScriptedModel, ScriptedTurn, TurnFault};
 pub use self::turn_loop::{
     AfterTurn, Budget, Flow, Interaction, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, Signal,
-    Spent, StateError, TurnLoop,
+    Spent, StateError, TurnLoop, TypedLoop, TypedOutcome, TypedRun,
 };

@@ -13,6 +13,7 @@ use std::task::{Context, Poll, ready};
 use futures_core::Stream;
 use haft_core::{Delta, Turn, TurnRequest};
 
+use crate::delta_sender::{DeltaSender, SpawnedStream, TurnEnd};
 use crate::error::ModelError;
 use crate::model_info::ModelInfo;
 
@@ -54,66 +55,8 @@ use crate::model_info::ModelInfo;
 /// # }
 /// ```
 ///
-/// One that arrives later as a whole is created with [`TurnStream::from_future`]. One that arrives in pieces is any
-/// stream, passed to [`TurnStream::new`]. Here a task reads the answer and sends the pieces; it ends when the stream
-/// is dropped:
-///
-/// ```
-/// use std::pin::Pin;
-/// use std::task::{Context, Poll};
-///
-/// use futures_core::Stream;
-/// use haft_core::{Delta, Finish, Item, Turn, TurnRequest};
-/// use haft_model::{LanguageModel, ModelError, ModelInfo, TurnStream};
-/// use tokio::sync::mpsc;
-/// use tokio::task::JoinSet;
-///
-/// /// Streams one word at a time.
-/// struct Slow;
-///
-/// /// The pieces, and the task that sends them: a `JoinSet` that is dropped aborts its tasks.
-/// struct Pieces {
-///     pieces: mpsc::Receiver<Result<Delta, ModelError>>,
-///     _reading: JoinSet<()>,
-/// }
-///
-/// impl LanguageModel for Slow {
-///     fn info(&self) -> ModelInfo {
-///         ModelInfo::new("example")
-///     }
-///
-///     fn stream_turn(&self, _request: &TurnRequest) -> TurnStream {
-///         let (sender, pieces) = mpsc::channel(16);
-///         let mut reading = JoinSet::new();
-///         reading.spawn(async move {
-///             let mut whole = String::new();
-///             for word in ["All ", "in ", "good ", "time."] {
-///                 tokio::task::yield_now().await; // where a client waits for its provider
-///                 whole.push_str(word);
-///                 let _ = sender.send(Ok(Delta::text(word))).await;
-///             }
-///             let turn = Turn::new(vec![Item::assistant(whole)], Finish::Stop);
-///             let _ = sender.send(Ok(Delta::complete(turn))).await;
-///         });
-///         TurnStream::new(Pieces { pieces, _reading: reading })
-///     }
-/// }
-///
-/// impl Stream for Pieces {
-///     type Item = Result<Delta, ModelError>;
-///
-///     fn poll_next(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-///         self.pieces.poll_recv(task)
-///     }
-/// }
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), ModelError> {
-/// let turn = Slow.stream_turn(&TurnRequest::new("slow", vec![Item::user("when?")])).into_turn().await?;
-/// assert_eq!(turn.text(), "All in good time.");
-/// # Ok(())
-/// # }
-/// ```
+/// One that arrives later as a whole is created with [`TurnStream::from_future`], and one that arrives in pieces is
+/// written by an async block, with [`TurnStream::spawn`]. Any other stream is passed to [`TurnStream::new`].
 pub trait LanguageModel: Send + Sync {
     /// Returns the names of the provider and the model. A model that wraps another one returns that of the other.
     fn info(&self) -> ModelInfo;
@@ -173,6 +116,54 @@ impl TurnStream {
     /// ```
     pub fn from_future(turn: impl Future<Output = Result<Turn, ModelError>> + Send + 'static) -> Self {
         Self::new(FutureStream(Some(Box::pin(turn))))
+    }
+
+    /// Creates an answer that an async block writes, delta by delta. The block ends with the turn, or with `()` if it has
+    /// sent the turn as [`Delta::TurnComplete`]; one that ends without a turn is [`ModelError::IncompleteTurn`].
+    ///
+    /// The block is polled by the reader of the stream, and no task is spawned: nothing happens until the stream is
+    /// polled, dropping the stream drops the block at its current `await`, and a panic in it reaches the reader. The
+    /// block is at most a few deltas ahead of its reader. An error that it returns is read after the deltas that it has
+    /// sent.
+    ///
+    /// ```
+    /// use haft_core::{Delta, Finish, Item, Turn, TurnRequest};
+    /// use haft_model::{LanguageModel, ModelError, ModelInfo, TurnStream};
+    ///
+    /// /// Streams one word at a time.
+    /// struct Slow;
+    ///
+    /// impl LanguageModel for Slow {
+    ///     fn info(&self) -> ModelInfo {
+    ///         ModelInfo::new("example")
+    ///     }
+    ///
+    ///     fn stream_turn(&self, _request: &TurnRequest) -> TurnStream {
+    ///         TurnStream::spawn(|out| async move {
+    ///             let mut whole = String::new();
+    ///             for word in ["All ", "in ", "good ", "time."] {
+    ///                 tokio::task::yield_now().await; // where a client waits for its provider
+    ///                 whole.push_str(word);
+    ///                 out.send(Delta::text(word)).await?;
+    ///             }
+    ///             Ok(Turn::new(vec![Item::assistant(whole)], Finish::Stop))
+    ///         })
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), ModelError> {
+    /// let turn = Slow.stream_turn(&TurnRequest::new("slow", vec![Item::user("when?")])).into_turn().await?;
+    /// assert_eq!(turn.text(), "All in good time.");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn spawn<F, T>(block: impl FnOnce(DeltaSender) -> F) -> Self
+    where
+        F: Future<Output = Result<T, ModelError>> + Send + 'static,
+        T: TurnEnd,
+    {
+        Self::new(SpawnedStream::new(block))
     }
 
     /// Creates an answer that is one error.

@@ -27,6 +27,7 @@ mod event;
 mod event_slot;
 mod failed_call;
 mod fault;
+mod final_answer;
 mod guard;
 mod interaction;
 mod interruption;
@@ -46,6 +47,7 @@ mod state_cell;
 mod state_error;
 mod triage;
 mod turn_calls;
+mod typed_loop;
 mod utterance;
 mod verdict;
 mod waiting;
@@ -53,6 +55,7 @@ mod waiting;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use haft_core::{ApprovalResponse, Backoff, Cancellation, FailureClass, RunOptions, ToolSource};
 
@@ -61,6 +64,7 @@ pub use self::budget::{Budget, Spent};
 pub use self::end::{LoopEnd, LoopOutcome};
 pub use self::error::LoopError;
 pub use self::event::LoopEvent;
+use self::final_answer::TypedAnswer;
 pub use self::interaction::Interaction;
 use self::isolation::Isolated;
 use self::remote_approval::CallSide;
@@ -68,6 +72,7 @@ pub use self::run::LoopRun;
 pub use self::signal::Signal;
 pub use self::state::LoopState;
 pub use self::state_error::StateError;
+pub use self::typed_loop::{TypedLoop, TypedOutcome, TypedRun};
 use crate::model::LanguageModel;
 
 /// The default limit of turns.
@@ -76,6 +81,8 @@ const MAX_TURNS: u32 = 16;
 const REPEATED_CALLS: u32 = 5;
 /// The default number of retries of a failed request.
 const RETRIES: u32 = 2;
+/// The default limit of the waits before the retries of one request.
+const MAX_RETRY_WAIT: Duration = Duration::from_secs(120);
 
 /// A model, its tools, and the rules of their turns.
 ///
@@ -128,12 +135,15 @@ struct Settings {
     budget: Budget,
     repeated_calls: u32,
     retries: u32,
+    max_retry_wait: Duration,
     backoff: Backoff,
     repair: Option<String>,
     decide: Option<Arc<DecideFn>>,
     /// The classes of failures that end the loop.
     fail_on: Vec<FailureClass>,
     cancellation: Option<Cancellation>,
+    /// The type of the final answer, if it has one.
+    answer: Option<Arc<TypedAnswer>>,
 }
 
 impl TurnLoop {
@@ -183,11 +193,13 @@ impl TurnLoop {
             budget: Budget::new(),
             repeated_calls: REPEATED_CALLS,
             retries: RETRIES,
+            max_retry_wait: MAX_RETRY_WAIT,
             backoff: Backoff::default(),
             repair: None,
             decide: None,
             fail_on: Vec::new(),
             cancellation: None,
+            answer: None,
         }))
     }
 
@@ -229,7 +241,10 @@ impl TurnLoop {
     }
 
     /// Sets the number of retries of a request that failed with a transient error
-    /// ([`ModelError::retryable`](crate::ModelError::retryable)).
+    /// ([`ModelError::retryable`](crate::ModelError::retryable)); two by default. Each turn has its own.
+    ///
+    /// A request may fail after some of its deltas were read. They are void then, which [`LoopEvent::Retrying`]
+    /// reports: a reader that shows deltas removes those of the turn.
     pub fn retries(self, most: u32) -> Self {
         self.changed(|settings| settings.retries = most)
     }
@@ -237,6 +252,13 @@ impl TurnLoop {
     /// Sets the wait before a retry. A wait that the provider requests is the minimum.
     pub fn backoff(self, backoff: Backoff) -> Self {
         self.changed(|settings| settings.backoff = backoff)
+    }
+
+    /// Limits the sum of the waits before the retries of one request; two minutes by default. A retry that would exceed
+    /// it is not made: the loop ends with the error at once, and its
+    /// [`retry_after`](crate::ModelError::retry_after) is the time after which the state may be started again.
+    pub fn max_retry_wait(self, most: Duration) -> Self {
+        self.changed(|settings| settings.max_retry_wait = most)
     }
 
     /// Repairs an inconsistent history before any of its calls runs and before the model is asked: open calls are
@@ -432,6 +454,7 @@ impl fmt::Debug for TurnLoop {
             .field("budget", &self.0.budget)
             .field("repeated_calls", &self.0.repeated_calls)
             .field("retries", &self.0.retries)
+            .field("max_retry_wait", &self.0.max_retry_wait)
             .field("decides", &self.0.decide.is_some())
             .field("fail_on", &self.0.fail_on)
             .finish_non_exhaustive()

@@ -113,6 +113,17 @@ impl Profile {
         self.with(|definition| definition.name = name)
     }
 
+    /// Sets the name under which the options and data of the provider are kept, for a server that speaks the protocol of
+    /// another. It is the name for reports too.
+    #[must_use]
+    pub fn of_provider(self, provider: impl Into<Cow<'static, str>>) -> Self {
+        let provider = provider.into();
+        self.with(|definition| {
+            definition.name.clone_from(&provider);
+            definition.provider = provider;
+        })
+    }
+
     /// Sets the dialect of strict mode.
     #[must_use]
     pub fn strict_dialect(self, dialect: impl Dialect + 'static) -> Self {

@@ -46,6 +46,8 @@ pub struct TurnBuilder {
     calls: Vec<ToolCall>,
     provider_calls: Vec<OpenProviderCall>,
     items: Vec<Option<Item>>,
+    /// Complete parts, each with the number of its message.
+    contents: Vec<(usize, ContentPart)>,
     /// The number of parts that began.
     parts: usize,
     /// The number of messages that ended, each with the data that its provider demands back.
@@ -76,6 +78,7 @@ enum Piece {
     Call(usize),
     ProviderCall(usize),
     Item(usize),
+    Content(usize),
 }
 
 #[derive(Debug)]
@@ -217,6 +220,12 @@ impl TurnBuilder {
         self.provider_call(call_id).map(|open| &mut open.call)
     }
 
+    /// Adds a complete part to the message in progress.
+    pub fn content(&mut self, part: ContentPart) {
+        self.order.push(Piece::Content(self.contents.len()));
+        self.contents.push((self.ended_messages.len(), part));
+    }
+
     /// Adds a complete item.
     pub fn item(&mut self, item: impl Into<Item>) {
         self.order.push(Piece::Item(self.items.len()));
@@ -238,6 +247,12 @@ impl TurnBuilder {
     pub fn reasoning_mut(&mut self, key: u64) -> &mut Reasoning {
         let at = self.reasoning_part(Some(key));
         &mut self.reasoning[at].content
+    }
+
+    /// Returns the refusal with a key, to add the provider's data to it. It is begun without text if there is none.
+    pub fn refusal_mut(&mut self, key: u64) -> &mut RefusalPart {
+        let at = self.refusal_part(Some(key));
+        &mut self.refusals[at].content
     }
 
     /// Returns the text with a key, to add the provider's data to it. It is begun without text if there is none.
@@ -280,6 +295,12 @@ impl TurnBuilder {
         !self.calls.is_empty() || self.items.iter().flatten().any(|item| item.local_call().is_some())
     }
 
+    /// Reports whether the turn has a refusal.
+    #[must_use]
+    pub fn has_refusal(&self) -> bool {
+        !self.refusals.is_empty()
+    }
+
     /// Completes the turn: the arguments of calls, and an answer in a requested format, are converted to the shape of
     /// their schemas.
     #[must_use]
@@ -302,6 +323,10 @@ impl TurnBuilder {
                 Piece::Refusal(at) => {
                     let refusal = std::mem::take(&mut self.refusals[at].content);
                     (self.refusals[at].message, ContentPart::Refusal(refusal))
+                }
+                Piece::Content(at) => {
+                    let (message, content) = &mut self.contents[at];
+                    (*message, std::mem::replace(content, ContentPart::text("")))
                 }
                 Piece::Reasoning(_) | Piece::Call(_) | Piece::ProviderCall(_) | Piece::Item(_) => {
                     items.extend(open.take().map(|(_, message)| Item::Message(message)));
@@ -348,7 +373,7 @@ impl TurnBuilder {
                 Some(Item::ProviderCall(std::mem::replace(&mut self.provider_calls[at].call, empty)))
             }
             Piece::Item(at) => self.items[at].take(),
-            Piece::Text(_) | Piece::Refusal(_) => None,
+            Piece::Text(_) | Piece::Refusal(_) | Piece::Content(_) => None,
         }
     }
 
@@ -360,14 +385,7 @@ impl TurnBuilder {
     }
 
     fn add_refusal(&mut self, key: Option<u64>, added: String) -> Delta {
-        let last = self.order.last().copied();
-        let is_last = |at: usize| last == Some(Piece::Refusal(at));
-        let at = find(&self.refusals, key, is_last).unwrap_or_else(|| {
-            self.order.push(Piece::Refusal(self.refusals.len()));
-            let (message, part) = (self.ended_messages.len(), next(&mut self.parts));
-            self.refusals.push(Open { key, part, message, content: RefusalPart::default() });
-            self.refusals.len() - 1
-        });
+        let at = self.refusal_part(key);
         let open = &mut self.refusals[at];
         open.content.text.push_str(&added);
         Delta::RefusalDelta { text: added, part: open.part }
@@ -394,6 +412,17 @@ impl TurnBuilder {
             let (message, part) = (self.ended_messages.len(), next(&mut self.parts));
             self.texts.push(Open { key, part, message, content: TextPart::default() });
             self.texts.len() - 1
+        })
+    }
+
+    /// Returns the position of the refusal with a key, which begins if there is none.
+    fn refusal_part(&mut self, key: Option<u64>) -> usize {
+        let last = self.order.last().copied();
+        find(&self.refusals, key, |at| last == Some(Piece::Refusal(at))).unwrap_or_else(|| {
+            self.order.push(Piece::Refusal(self.refusals.len()));
+            let (message, part) = (self.ended_messages.len(), next(&mut self.parts));
+            self.refusals.push(Open { key, part, message, content: RefusalPart::default() });
+            self.refusals.len() - 1
         })
     }
 

@@ -87,8 +87,9 @@ pub struct ReadContext {
     pub tools: Arc<RenderedTools>,
     /// The conversion of an answer in a requested format.
     pub output: Codec,
-    /// The number of calls in the history, so that the ids which a wire assigns to calls without one are new.
-    pub calls: usize,
+    /// The number of items in the history of the request. Calls to which a provider gives no id are numbered from it, so
+    /// that an id does not occur twice in a conversation.
+    pub turn: usize,
 }
 
 /// A part of a request that a provider can't receive, and that is left out.
@@ -137,7 +138,7 @@ impl ReadContext {
     /// Creates the data for reading a response to a request with these tools.
     #[must_use]
     pub fn new(tools: Arc<RenderedTools>) -> Self {
-        Self { tools, output: Codec::identity(), calls: 0 }
+        Self { tools, output: Codec::identity(), turn: 0 }
     }
 
     /// Sets the conversion of an answer in a requested format.
@@ -147,10 +148,10 @@ impl ReadContext {
         self
     }
 
-    /// Sets the number of calls in the history.
+    /// Sets the number of items in the history of the request.
     #[must_use]
-    pub fn calls(mut self, calls: usize) -> Self {
-        self.calls = calls;
+    pub fn turn(mut self, items: usize) -> Self {
+        self.turn = items;
         self
     }
 }

@@ -35,6 +35,13 @@
 //! # }
 //! ```
 //!
+//! - A model of your own is one method: an async block that sends [`Delta`](crate::conversation::Delta)s and ends with the
+//!   turn, in [`TurnStream::spawn`]. Nothing is spawned; dropping the stream ends the request.
+//! - An answer may be a value: [`model.object::<T>(request)`](LanguageModelExt::object) asks for one, and
+//!   [`TurnLoop::finish_as`] makes it the end of a loop. The schema of the type is sent with the request, the answer is
+//!   read by the checks of arguments, and an invalid one is sent back once, with its issues.
+//! - A request that failed for a transient reason is retried by the loop ([`TurnLoop::retries`]), within
+//!   [`TurnLoop::max_retry_wait`].
 //! - `.decide(|after| async move { … })` decides after each turn whether there is another one (`after.next()`,
 //!   `after.stop()`), and may change model, tools, choice and history for it. Without it the loop goes on while the model
 //!   makes calls.
@@ -60,7 +67,9 @@
 
 #[doc(inline)]
 pub use haft_model::{
-    AfterTurn, Budget, Cassette, CassetteError, CassetteFault, ExchangeFault, Expect, Flow, Interaction, LanguageModel,
-    LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, ModelError, ModelInfo, ScriptError, ScriptFault,
-    ScriptedModel, ScriptedTurn, Signal, Spent, StateError, TurnFault, TurnLoop, TurnStream,
+    AfterTurn, Budget, Cassette, CassetteError, CassetteFault, DeltaSender, ExchangeFault, Expect, Flow, Interaction,
+    LanguageModel, LanguageModelExt, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, ModelError,
+    ModelInfo, ObjectAnswer, ObjectError, ObjectRequest, ProviderMessage, ScriptError, ScriptFault, ScriptedModel,
+    ScriptedTurn, Signal, Spent, StateError, TurnEnd, TurnFault, TurnLoop, TurnStream, TypedLoop, TypedOutcome,
+    TypedRun,
 };

@@ -1,5 +1,6 @@
 //! The names that most programs with tools use, in one import: at most 30. The trait [`ToolType`] is in scope without a
-//! name, so that `GetWeather::decode(&call)` and `GetWeather::read(&result)` work.
+//! name, so that `GetWeather::decode(&call)` and `GetWeather::read(&result)` work; so is `LanguageModelExt`, for
+//! `model.object::<Forecast>(request)`.
 //!
 //! ```
 //! use haft::prelude::*;
@@ -21,7 +22,7 @@ pub use crate::approval::{ApprovalPolicy, ApprovalRequest};
 pub use crate::conversation::{Item, TurnRequest};
 pub use crate::middleware::{Middleware, Next, Request};
 #[cfg(feature = "model")]
-pub use crate::model::{LanguageModel, ScriptedModel, TurnLoop};
+pub use crate::model::{LanguageModel, LanguageModelExt as _, ScriptedModel, TurnLoop};
 pub use crate::run::{
     FailureKind, Outcome, Permission, Permit, RunOptions, ToolCall, ToolEvent, ToolFailure, ToolResult,
 };

@@ -9,13 +9,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 
+use super::package::{NpmPins, install_npm, install_python};
 use super::session::Session;
 use super::{Folders, Part};
 use crate::invocation::Invocation;
 use crate::workspace::Workspace;
 
-const PACKAGE: &str = include_str!("../../parts/npm/package.json");
-const PACKAGE_LOCK: &str = include_str!("../../parts/npm/package-lock.json");
+const NPM_PINS: NpmPins = NpmPins {
+    package: include_str!("../../parts/npm/package.json"),
+    lock: include_str!("../../parts/npm/package-lock.json"),
+};
 /// The requirements file with the pins for `pip`.
 const REQUIREMENTS: &str = "xtask/parts/python.txt";
 
@@ -51,8 +54,8 @@ const SERVERS: [Server; 6] = [
 
 fn download(workspace: &Workspace, folders: &Folders<'_>) -> anyhow::Result<()> {
     let parts = workspace.parts();
-    install_npm(workspace, &parts.join("npm"))?;
-    install_python(workspace, &parts.join("python"))?;
+    install_npm(workspace, &parts.join("npm"), &NPM_PINS)?;
+    install_python(workspace, &parts.join("python"), REQUIREMENTS)?;
     // A separate folder contains all files that a server may write.
     let sandbox = folders.work.join("sandbox");
     fs::create_dir_all(&sandbox)?;
@@ -66,21 +69,6 @@ fn download(workspace: &Workspace, folders: &Folders<'_>) -> anyhow::Result<()> 
         fs::write(&file, format!("{:#}\n", serde_json::Value::from(tools)))?;
     }
     Ok(())
-}
-
-fn install_npm(workspace: &Workspace, folder: &Path) -> anyhow::Result<()> {
-    fs::create_dir_all(folder)?;
-    fs::write(folder.join("package.json"), PACKAGE)?;
-    fs::write(folder.join("package-lock.json"), PACKAGE_LOCK)?;
-    let npm = workspace.invoke("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]);
-    npm.arg(folder).run_quietly()
-}
-
-fn install_python(workspace: &Workspace, folder: &Path) -> anyhow::Result<()> {
-    workspace.invoke("python3").args(["-m", "venv", "--clear"]).arg(folder).run_quietly()?;
-    let python = Invocation::new(folder.join("bin/python")).current_dir(workspace.root());
-    let pip = python.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
-    pip.args(["--requirement", REQUIREMENTS]).run_quietly()
 }
 
 fn program(parts: &Path, server: &Server) -> PathBuf {

@@ -153,7 +153,7 @@ impl DecodeOptions {
     }
 }
 
-/// One mistake that was repaired before the handler received the arguments.
+/// One mistake that was repaired before the handler received the arguments, or the application the answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Repair {
@@ -161,6 +161,14 @@ pub struct Repair {
     pub pointer: String,
     /// The kind of repair.
     pub kind: RepairKind,
+}
+
+impl Repair {
+    /// Creates the record of a repair.
+    #[must_use]
+    pub fn new(pointer: impl Into<String>, kind: RepairKind) -> Self {
+        Self { pointer: pointer.into(), kind }
+    }
 }
 
 /// The kinds of repair.
@@ -174,4 +182,6 @@ pub enum RepairKind {
     QuotedScalar,
     /// A single value was wrapped in an array.
     SingleItemArray,
+    /// The Markdown code fence around an answer was removed. Arguments of calls have none.
+    CodeFence,
 }

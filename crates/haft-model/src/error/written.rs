@@ -10,7 +10,7 @@ use std::time::Duration;
 use haft_core::BoxError;
 use serde::{Deserialize, Serialize};
 
-use super::ModelError;
+use super::{ModelError, ProviderMessage};
 
 /// The written form of a model error.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -27,6 +27,12 @@ pub(crate) struct WrittenError {
     param: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     source: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    provider: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request_id: Option<String>,
 }
 
 /// An unknown error kind.
@@ -37,7 +43,7 @@ pub(crate) struct UnknownKind {
 }
 
 /// Every error kind, as it is written.
-const KINDS: [&str; 12] = [
+const KINDS: [&str; 14] = [
     "rate_limited",
     "unavailable",
     "timed_out",
@@ -45,6 +51,8 @@ const KINDS: [&str; 12] = [
     "context_too_long",
     "content_filtered",
     "authentication",
+    "quota_exceeded",
+    "unknown_model",
     "unsupported",
     "incomplete_turn",
     "unreadable",
@@ -56,18 +64,23 @@ impl From<&ModelError> for WrittenError {
     fn from(error: &ModelError) -> Self {
         let kind = error.kind().to_owned();
         let (retry_after_ms, source) = (error.retry_after().map(milliseconds), error.source().map(ToString::to_string));
-        let written = Self { kind, retry_after_ms, source, ..Self::default() };
+        let (provider, request_id) = (error.provider().map(str::to_owned), error.request_id().map(str::to_owned));
+        let written = Self { kind, retry_after_ms, source, provider, request_id, ..Self::default() };
+        let written = Self { status: error.status(), ..written };
         match error {
             ModelError::RateLimited { message, .. }
             | ModelError::Unavailable { message, .. }
             | ModelError::ContextTooLong { message }
             | ModelError::ContentFiltered { message }
             | ModelError::Authentication { message }
-            | ModelError::Unsupported { capability: message }
-            | ModelError::Unreadable { message, .. }
-            | ModelError::OffScript { message } => Self { message: message.clone(), ..written },
+            | ModelError::QuotaExceeded { message }
+            | ModelError::UnknownModel { message }
+            | ModelError::Unreadable { message, .. } => Self { message: message.text().to_owned(), ..written },
+            ModelError::Unsupported { capability: message } | ModelError::OffScript { message } => {
+                Self { message: message.clone(), ..written }
+            }
             ModelError::InvalidRequest { message, param } => {
-                Self { message: message.clone(), param: param.clone(), ..written }
+                Self { message: message.text().to_owned(), param: param.clone(), ..written }
             }
             ModelError::TimedOut { after } => Self { after_ms: Some(milliseconds(*after)), ..written },
             ModelError::IncompleteTurn | ModelError::Cancelled => written,
@@ -79,7 +92,11 @@ impl TryFrom<WrittenError> for ModelError {
     type Error = UnknownKind;
 
     fn try_from(written: WrittenError) -> Result<Self, UnknownKind> {
-        let WrittenError { kind, message, retry_after_ms, after_ms, param, source } = written;
+        let WrittenError { kind, message: text, retry_after_ms, after_ms, param, source, .. } = written;
+        let mut message = ProviderMessage::new(text.clone());
+        message = written.provider.into_iter().fold(message, ProviderMessage::provider);
+        message = written.status.into_iter().fold(message, ProviderMessage::status);
+        message = written.request_id.into_iter().fold(message, ProviderMessage::request_id);
         let retry_after = retry_after_ms.map(Duration::from_millis);
         let source = source.map(BoxError::from);
         Ok(match kind.as_str() {
@@ -90,11 +107,13 @@ impl TryFrom<WrittenError> for ModelError {
             "context_too_long" => Self::ContextTooLong { message },
             "content_filtered" => Self::ContentFiltered { message },
             "authentication" => Self::Authentication { message },
-            "unsupported" => Self::Unsupported { capability: message },
+            "quota_exceeded" => Self::QuotaExceeded { message },
+            "unknown_model" => Self::UnknownModel { message },
+            "unsupported" => Self::Unsupported { capability: text },
             "incomplete_turn" => Self::IncompleteTurn,
             "unreadable" => Self::Unreadable { message, source },
             "cancelled" => Self::Cancelled,
-            "off_script" => Self::OffScript { message },
+            "off_script" => Self::OffScript { message: text },
             _ => return Err(UnknownKind { kind }),
         })
     }
@@ -110,18 +129,21 @@ mod tests {
 
     fn every_error() -> Vec<ModelError> {
         let message = || "said".to_owned();
+        let origin = ProviderMessage::new("said").provider("openai").status(429).request_id("req_1");
         let (after, source) = (Duration::from_millis(1_500), || Some(BoxError::from("met")));
         vec![
-            ModelError::RateLimited { message: message(), retry_after: Some(after) },
-            ModelError::Unavailable { message: message(), retry_after: None, source: source() },
+            ModelError::RateLimited { message: origin.clone(), retry_after: Some(after) },
+            ModelError::Unavailable { message: message().into(), retry_after: None, source: source() },
             ModelError::TimedOut { after },
-            ModelError::InvalidRequest { message: message(), param: Some("tools".to_owned()) },
-            ModelError::ContextTooLong { message: message() },
-            ModelError::ContentFiltered { message: message() },
-            ModelError::Authentication { message: message() },
+            ModelError::InvalidRequest { message: message().into(), param: Some("tools".to_owned()) },
+            ModelError::ContextTooLong { message: message().into() },
+            ModelError::ContentFiltered { message: message().into() },
+            ModelError::Authentication { message: message().into() },
+            ModelError::QuotaExceeded { message: message().into() },
+            ModelError::UnknownModel { message: message().into() },
             ModelError::Unsupported { capability: message() },
             ModelError::IncompleteTurn,
-            ModelError::Unreadable { message: message(), source: source() },
+            ModelError::Unreadable { message: ProviderMessage::new("said").status(200), source: source() },
             ModelError::Cancelled,
             ModelError::OffScript { message: message() },
         ]

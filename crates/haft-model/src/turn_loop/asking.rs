@@ -8,6 +8,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use futures_core::Stream;
 use haft_core::{CallId, Delta, Dispatch, ToolDescriptor, Turn, Usage};
@@ -34,20 +35,34 @@ impl Machine {
             generation: Some(self.tools.generation()),
         };
         self.event_slot.emit(started).await;
-        let mut attempts = 0_u32;
+        let (mut attempts, mut waited) = (0_u32, Duration::ZERO);
         loop {
             attempts = attempts.saturating_add(1);
-            match self.attempt(&offered).await? {
+            let error = match self.attempt(&offered).await? {
                 Ok(turn) => return Ok(turn),
-                Err(error) if error.retryable() && attempts <= self.settings.retries => {
-                    // Dropped in isolation: it may hold an error of user code.
-                    let error = Isolated::new(error);
-                    self.may_ask()?;
-                    self.wait(number, attempts, &error).await?;
-                }
-                Err(error) => return Err(self.model_failed(error)),
-            }
+                // Dropped in isolation: it may hold an error of user code.
+                Err(error) => Isolated::new(error),
+            };
+            let Some(wait) = self.wait_before_retry(number, attempts, waited, &error) else {
+                return Err(self.model_failed(error.into_inner()));
+            };
+            self.may_ask()?;
+            let (kind, message) = (error.kind().to_owned(), error.to_string());
+            self.event_slot.emit(LoopEvent::Retrying { attempts, kind, message, wait }).await;
+            self.interruption.or(tokio::time::sleep(wait)).await?;
+            waited = waited.saturating_add(wait);
         }
+    }
+
+    /// Returns the wait before a retry; `None` if there is none.
+    fn wait_before_retry(&self, number: u32, attempts: u32, waited: Duration, error: &ModelError) -> Option<Duration> {
+        if !error.retryable() || attempts > self.settings.retries {
+            return None;
+        }
+        // The jitter depends on the turn and the attempt.
+        let jitter_key = CallId::from(format!("turn_{number}"));
+        let wait = self.settings.backoff.wait(attempts, &jitter_key, error.retry_after());
+        (waited.saturating_add(wait) <= self.settings.max_retry_wait).then_some(wait)
     }
 
     /// Makes one attempt, and counts the usage of a failed one.
@@ -100,15 +115,5 @@ impl Machine {
     /// Returns the end of a loop whose model failed.
     pub(super) fn model_failed(&self, error: ModelError) -> LoopEnd {
         LoopError::Model { model: self.asked.clone(), source: Arc::new(error) }.into()
-    }
-
-    /// Waits before a retry.
-    async fn wait(&mut self, number: u32, attempts: u32, error: &ModelError) -> Result<(), LoopEnd> {
-        // The jitter depends on the turn and the attempt.
-        let jitter_key = CallId::from(format!("turn_{number}"));
-        let wait = self.settings.backoff.wait(attempts, &jitter_key, error.retry_after());
-        let (kind, message) = (error.kind().to_owned(), error.to_string());
-        self.event_slot.emit(LoopEvent::Retrying { attempts, kind, message, wait }).await;
-        Ok(self.interruption.or(tokio::time::sleep(wait)).await?)
     }
 }

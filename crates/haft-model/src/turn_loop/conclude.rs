@@ -12,8 +12,10 @@ use super::after_turn::{AfterTurn, Flow, NextModel, NextStep, Totals};
 use super::end::LoopEnd;
 use super::error::LoopError;
 use super::event::LoopEvent;
+use super::final_answer::CheckedAnswer;
 use super::isolation::{caught, isolated};
 use super::machine::Machine;
+use super::open_turn::OpenTurn;
 use super::remote_approval::{DecidedRequests, pending_requests};
 use super::signal::Signal;
 use super::state::{LoopPhase, LoopState};
@@ -38,14 +40,37 @@ impl Machine {
             }
         };
         let is_done = stops && self.state.read(|state| state.is_last_turn() && has_last_word(&state.request.history));
-        self.close_turn(if is_done { LoopPhase::Done } else { LoopPhase::Ready }).await;
-        if stops { Err(LoopEnd::Stopped) } else { Ok(()) }
+        match if is_done { self.check_answer() } else { CheckedAnswer::Accepted } {
+            CheckedAnswer::Accepted => {
+                self.close_turn(if is_done { LoopPhase::Done } else { LoopPhase::Ready }).await;
+                if stops { Err(LoopEnd::Stopped) } else { Ok(()) }
+            }
+            CheckedAnswer::ReAsked(issues) => {
+                self.re_ask(issues).await;
+                Ok(())
+            }
+            CheckedAnswer::Missing(next, error) => {
+                self.close_turn(next).await;
+                Err(error.into())
+            }
+        }
     }
 
     /// Closes the open turn: emits the results of its signals and its end.
     pub(super) async fn close_turn(&mut self, next: LoopPhase) {
-        let (number, open) = self.state.change(|state| (state.turns, state.phase.close(next)));
-        let Some(mut open) = open else { return };
+        self.close_turn_with(next, |_| ()).await;
+    }
+
+    /// Closes the open turn, and changes the state in the same step.
+    pub(super) async fn close_turn_with<T>(&mut self, next: LoopPhase, change: impl FnOnce(&mut LoopState) -> T) -> T {
+        let (number, open, changed) = self.state.change(|state| (state.turns, state.phase.close(next), change(state)));
+        if let Some(open) = open {
+            self.emit_turn_ended(number, *open).await;
+        }
+        changed
+    }
+
+    async fn emit_turn_ended(&mut self, number: u32, mut open: OpenTurn) {
         let results: Vec<ToolResult> = std::mem::take(&mut open.signals).iter().map(Signal::result).collect();
         let indexes = if results.is_empty() { HashMap::new() } else { open.indexes() };
         for result in &results {

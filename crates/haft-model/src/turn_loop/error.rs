@@ -67,6 +67,27 @@ pub enum LoopError {
         /// The reason why the turn ended.
         finish: Finish,
     },
+    /// The final answer is not a value of the type that the loop ends with, also after the model was asked for a
+    /// corrected one; see [`TurnLoop::finish_as`](crate::TurnLoop::finish_as).
+    #[error("the final answer of the model is invalid: {issues}")]
+    AnswerInvalid {
+        /// The issues of the answer.
+        issues: Issues,
+        /// The text of the answer.
+        text: String,
+    },
+    /// The model refused to give the final answer.
+    #[error("the model refused to give the final answer: {text}")]
+    AnswerRefused {
+        /// The text of the refusal.
+        text: String,
+    },
+    /// The final answer was cut off.
+    #[error("the final answer of the model is incomplete; its finish reason is `{finish}`")]
+    AnswerCutOff {
+        /// The reason why the answer ended.
+        finish: Finish,
+    },
     /// The decide function returned an error.
     #[error("the decide function failed: {0}")]
     Decide(#[source] Arc<BoxError>),
@@ -112,6 +133,9 @@ impl LoopError {
             Self::Unreconciled { .. } => "unreconciled",
             Self::ToolChoice { .. } => "tool_choice",
             Self::EmptyTurn { .. } => "empty_turn",
+            Self::AnswerInvalid { .. } => "answer_invalid",
+            Self::AnswerRefused { .. } => "answer_refused",
+            Self::AnswerCutOff { .. } => "answer_cut_off",
             Self::Decide(_) => "decide",
             Self::DecidePanicked { .. } => "decide_panicked",
             Self::State(_) => "state",

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use haft_core::history::Change;
 use haft_core::tagged::{self, ReadVariant, TaggedEnum, UnknownTag, Versioning};
-use haft_core::{ApprovalResponse, Delta, ToolEvent, ToolResult, Turn, UnknownEvent};
+use haft_core::{ApprovalResponse, Delta, Issues, ToolEvent, ToolResult, Turn, UnknownEvent};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::end::LoopEnd;
@@ -94,6 +94,14 @@ pub enum LoopEvent {
         /// The results of its calls, in the order of the calls, signals included.
         results: Vec<ToolResult>,
     },
+    /// The final answer is not a value of the type that the loop ends with, and the model is asked for a corrected one; see
+    /// [`TurnLoop::finish_as`](crate::TurnLoop::finish_as).
+    AnswerRejected {
+        /// The issues of the answer.
+        issues: Issues,
+        /// The number of requests for a corrected answer so far, with this one.
+        re_asks: u32,
+    },
     /// The loop ended. Always the last event.
     Ended {
         /// The reason.
@@ -156,6 +164,10 @@ enum LoopEventForm<'a> {
         turn: &'a Turn,
         results: &'a [ToolResult],
     },
+    AnswerRejected {
+        issues: &'a Issues,
+        re_asks: u32,
+    },
     Ended {
         end: &'a LoopEnd,
         state: &'a LoopState,
@@ -182,6 +194,7 @@ impl Serialize for LoopEvent {
             Self::Unplaced { results, reason } => LoopEventForm::Unplaced { results, reason },
             Self::Signal(signal) => LoopEventForm::Signal { signal },
             Self::TurnEnded { number, turn, results } => LoopEventForm::TurnEnded { number: *number, turn, results },
+            Self::AnswerRejected { issues, re_asks } => LoopEventForm::AnswerRejected { issues, re_asks: *re_asks },
             Self::Ended { end, state } => LoopEventForm::Ended { end, state },
             Self::Unknown(event) => return event.serialize(serializer),
         };
@@ -221,6 +234,9 @@ impl TaggedEnum for LoopEvent {
                 turn: members.take("turn")?,
                 results: members.take("results")?,
             })
+        }),
+        ("answer_rejected", |members| {
+            Ok(Self::AnswerRejected { issues: members.take("issues")?, re_asks: members.take("re_asks")? })
         }),
         ("ended", |members| Ok(Self::Ended { end: members.take("end")?, state: members.take("state")? })),
     ];

@@ -28,10 +28,11 @@ impl Machine {
         if let Some(cause) = self.interruption.cause() {
             return Err(cause.into());
         }
-        if self.state.read(LoopState::is_done) {
-            return Err(LoopEnd::Stopped);
-        }
+        let rejected = self.state.read(LoopState::is_done).then(|| self.check_stored_answer()).transpose()?;
         self.take_first_snapshot().await?;
+        if let Some(issues) = rejected {
+            self.re_ask(issues).await;
+        }
         let waiting = self.state.read(WaitingCalls::of);
         self.reconcile(&waiting).await?;
         self.settle_remote_approvals().await;

@@ -60,6 +60,8 @@ pub struct LoopState {
     pub(super) accepted: BTreeSet<ApprovalId>,
     /// The failures of resumed calls that belong to no open turn, until no call waits any more.
     pub(super) failures: Vec<ToolResult>,
+    /// The number of requests for a corrected final answer.
+    pub(super) re_asks: u32,
 }
 
 /// The phase of a loop between two requests.
@@ -95,6 +97,8 @@ struct WrittenState<'a> {
     accepted: &'a BTreeSet<ApprovalId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     failures: Option<DeepValue<'a, Vec<ToolResult>>>,
+    #[serde(skip_serializing_if = "is_zero")]
+    re_asks: u32,
 }
 
 /// A state as it is read, before it is checked.
@@ -126,6 +130,8 @@ struct StoredState {
     accepted: BTreeSet<ApprovalId>,
     #[serde(default, deserialize_with = "json_string::deserialize_deep")]
     failures: Vec<ToolResult>,
+    #[serde(default)]
+    re_asks: u32,
 }
 
 /// Creating and continuing.
@@ -147,6 +153,7 @@ impl LoopState {
             run_ids: BTreeMap::new(),
             accepted: BTreeSet::new(),
             failures: Vec::new(),
+            re_asks: 0,
         }
     }
 
@@ -155,7 +162,7 @@ impl LoopState {
     #[must_use]
     pub fn follow_up(mut self, item: impl Into<Item>) -> Self {
         self.request_mut().history.push(item.into());
-        (self.turns, self.usage, self.calls, self.time_used) = Default::default();
+        (self.turns, self.usage, self.calls, self.time_used, self.re_asks) = Default::default();
         self.seen.clear();
         self.lacks_calls = false;
         if self.interactions().is_empty() && pending_requests(self.history(), DecidedRequests::Included).is_empty() {
@@ -399,6 +406,7 @@ impl TryFrom<StoredState> for LoopState {
             run_ids,
             accepted,
             failures,
+            re_asks,
         } = stored;
         let time_used = Duration::from_millis(time_used_ms);
         let phase = match (open, done) {
@@ -407,7 +415,7 @@ impl TryFrom<StoredState> for LoopState {
             (None, true) => LoopPhase::Done,
             (None, false) => LoopPhase::Ready,
         };
-        let state = Self { phase, run_ids, accepted, failures, ..Self::new(request) };
+        let state = Self { phase, run_ids, accepted, failures, re_asks, ..Self::new(request) };
         let state = Self { v, turns, usage, calls, lacks_calls, time_used, seen, ..state };
         state.check().map(|()| state)
     }
@@ -415,8 +423,21 @@ impl TryFrom<StoredState> for LoopState {
 
 impl Serialize for LoopState {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { v, request, turns, usage, calls, lacks_calls, time_used, seen, phase, run_ids, accepted, failures } =
-            self;
+        let Self {
+            v,
+            request,
+            turns,
+            usage,
+            calls,
+            lacks_calls,
+            time_used,
+            seen,
+            phase,
+            run_ids,
+            accepted,
+            failures,
+            re_asks,
+        } = self;
         WrittenState {
             v: *v,
             request: DeepValue(request),
@@ -431,9 +452,15 @@ impl Serialize for LoopState {
             run_ids,
             accepted,
             failures: (!failures.is_empty()).then_some(DeepValue(failures)),
+            re_asks: *re_asks,
         }
         .serialize(serializer)
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde requires")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl LoopPhase {

@@ -29,7 +29,7 @@ pub(super) fn check(history: &History, turn: &Turn) -> Result<(), ModelError> {
         };
         if let Some(fault) = fault(history, turn, &local, item).or_else(|| repeated.then(|| reused(item))) {
             let message = format!("a model must not write the item at {position} of its turn: {fault}");
-            return Err(ModelError::Unreadable { message, source: None });
+            return Err(ModelError::Unreadable { message: message.into(), source: None });
         }
     }
     Ok(())

@@ -138,16 +138,20 @@ async fn errors_are_replayed_as_the_same_cause() {
     let errors = || {
         let message = || "said".to_owned();
         vec![
-            ModelError::RateLimited { message: message(), retry_after: Some(second) },
-            ModelError::Unavailable { message: message(), retry_after: None, source: Some(BoxError::from("met")) },
+            ModelError::RateLimited { message: message().into(), retry_after: Some(second) },
+            ModelError::Unavailable {
+                message: message().into(),
+                retry_after: None,
+                source: Some(BoxError::from("met")),
+            },
             ModelError::TimedOut { after: second },
-            ModelError::InvalidRequest { message: message(), param: Some("tools".to_owned()) },
-            ModelError::ContextTooLong { message: message() },
-            ModelError::ContentFiltered { message: message() },
-            ModelError::Authentication { message: message() },
+            ModelError::InvalidRequest { message: message().into(), param: Some("tools".to_owned()) },
+            ModelError::ContextTooLong { message: message().into() },
+            ModelError::ContentFiltered { message: message().into() },
+            ModelError::Authentication { message: message().into() },
             ModelError::Unsupported { capability: message() },
             ModelError::IncompleteTurn,
-            ModelError::Unreadable { message: message(), source: None },
+            ModelError::Unreadable { message: message().into(), source: None },
             ModelError::Cancelled,
         ]
     };

@@ -5,8 +5,10 @@
 mod cassette;
 mod model_info;
 mod model_seam;
+mod object;
 mod scripted;
 #[path = "../../../haft-core/tests/it/seeded.rs"]
 mod seeded;
+mod spawned_stream;
 mod stored_form;
 mod turn_loop;

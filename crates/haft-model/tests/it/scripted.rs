@@ -169,7 +169,7 @@ async fn added_content_is_in_the_turn() {
 
 #[tokio::test]
 async fn an_answer_can_end_in_every_other_way() {
-    let limited = ModelError::RateLimited { message: "slow".to_owned(), retry_after: Some(Duration::from_millis(5)) };
+    let limited = ModelError::RateLimited { message: "slow".into(), retry_after: Some(Duration::from_millis(5)) };
     let model = ScriptedModel::new([
         ScriptedTurn::text("Hel").then_failed(limited),
         ScriptedTurn::text("Hel").incomplete(),

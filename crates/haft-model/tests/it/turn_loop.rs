@@ -8,6 +8,7 @@ mod damage;
 mod decision;
 mod event;
 mod failed_call;
+mod finish_as;
 mod growth;
 mod guard;
 mod history;

@@ -6,6 +6,7 @@ mod checker;
 mod edge;
 mod generated;
 mod instance;
+mod openai_chat;
 mod parts;
 mod profile;
 mod round_trip;

@@ -84,6 +84,7 @@ async fn messages_to_the_model() {
     call::cancellations(&mut messages).await;
     turn_loop::rejected_calls(&mut messages).await;
     turn_loop::ended_calls(&mut messages).await;
+    model_error::corrections(&mut messages).await;
     output::whole_texts(&mut messages);
 
     for kind in FailureKind::ALL {
@@ -111,6 +112,7 @@ async fn messages_to_people() {
     verdict::histories(&mut messages);
     verdict::stored_values(&mut messages);
     model_error::models(&mut messages);
+    model_error::objects(&mut messages).await;
     model_error::scripts(&mut messages).await;
     model_error::script_files(&mut messages);
     model_error::cassettes(&mut messages).await;

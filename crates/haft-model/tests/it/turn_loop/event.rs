@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use haft_core::tagged::TaggedEnum;
-use haft_core::{Delta, Finish, ToolResult, Usage};
+use haft_core::{Delta, Finish, Issue, ToolResult, Usage};
 use haft_model::{LoopError, ModelError, ModelInfo, ScriptedModel, ScriptedTurn, Spent};
 use proptest::prelude::*;
 use serde_json::json;
@@ -178,6 +178,11 @@ fn the_form_of_events_is_fixed() {
             json!({"v": 1, "type": "tool_left_out", "tool": "mail", "reason": "no service"}),
         ),
         (
+            LoopEvent::AnswerRejected { issues: Issue::new("/a", "maximum", "must be at most 1").into(), re_asks: 1 },
+            json!({"v": 1, "type": "answer_rejected", "re_asks": 1,
+                "issues": [{"pointer": "/a", "keyword": "maximum", "message": "must be at most 1"}]}),
+        ),
+        (
             LoopEvent::Delta(Delta::text("a")),
             json!({"v": 1, "type": "delta", "delta": {"type": "text_delta", "text": "a"}}),
         ),
@@ -255,6 +260,7 @@ fn every_event_type_is_read() {
         "unplaced",
         "signal",
         "turn_ended",
+        "answer_rejected",
         "ended",
     ];
     assert_eq!(known, decided);

@@ -110,3 +110,43 @@ async fn a_stream_that_panics_when_it_is_dropped_does_not_lose_its_turn() {
     let outcome = finish(&TurnLoop::new(Panics("dropping"), kit()), request()).await;
     assert_eq!((outcome.end, outcome.state.text().as_str()), (LoopEnd::Stopped, "fine"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn waits_that_are_too_long_in_total_are_not_made() {
+    let seconds = Duration::from_secs;
+    let agent = |model: &ScriptedModel| agent(model).retries(9).backoff(Backoff::constant(seconds(2)));
+    for (most, asked, waited) in [(0, 1, 0), (3, 2, 2), (4, 3, 4), (5, 3, 4)] {
+        let model = ScriptedModel::new([(); 9].map(|()| ScriptedTurn::failed(busy(None))));
+        let started = Instant::now();
+        let outcome = finish(&agent(&model).max_retry_wait(seconds(most)), request()).await;
+        assert_eq!(ended(&outcome.end), "failed: model");
+        assert_eq!((model.requests().len(), started.elapsed()), (asked, seconds(waited)), "at most {most}");
+    }
+    // By default, a provider that asks for an hour is not waited for; its wait is in the error.
+    let hour = seconds(3600);
+    let model = ScriptedModel::new([ScriptedTurn::failed(busy(Some(hour)))]);
+    let started = Instant::now();
+    let outcome = finish(&agent(&model), request()).await;
+    let LoopEnd::Failed(LoopError::Model { source: error, .. }) = &outcome.end else { panic!("{:?}", outcome.end) };
+    assert_eq!((error.retry_after(), started.elapsed()), (Some(hour), Duration::ZERO));
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_turn_may_wait_as_long_as_any_other() {
+    let two = Duration::from_secs(2);
+    let model =
+        ScriptedModel::default().then(busy(None)).then([call("c1", "double", "1")]).then(busy(None)).then("done");
+    let agent = agent(&model).max_retry_wait(two).backoff(Backoff::constant(two));
+    assert_eq!(finish(&agent, request()).await.end, LoopEnd::Stopped);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_loop_does_not_wait_for_a_retry() {
+    let model = ScriptedModel::new([ScriptedTurn::failed(busy(Some(Duration::from_secs(60))))]);
+    let mut run = agent(&model).start(request());
+    while !matches!(run.next().await, Some(LoopEvent::Retrying { .. })) {}
+    let started = Instant::now();
+    run.cancel();
+    assert_eq!(run.finish().await.end, LoopEnd::Cancelled);
+    assert_eq!(started.elapsed(), Duration::ZERO);
+}

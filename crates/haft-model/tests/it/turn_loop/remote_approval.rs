@@ -222,7 +222,7 @@ async fn a_verdict_is_accepted_once_however_often_the_state_is_started() {
             .unwrap()
             .extend(record.approval().map(|record| format!("{} {:?}", record.request_id, record.outcome)));
     };
-    let broken = ModelError::Authentication { message: "no such key".to_owned() };
+    let broken = ModelError::Authentication { message: "no such key".into() };
     let model = ScriptedModel::default().then(asking(&["r1", "r2"])).then(broken).then("done");
     let agent = agent(&model).options(RunOptions::new().audit(audit));
     let mut state = finish(&agent, request()).await.state;
@@ -387,7 +387,7 @@ async fn a_request_whose_id_or_call_is_taken_is_rejected() {
         assert_eq!(ended(&outcome.end), "failed: model");
         let Some(haft_model::LoopError::Model { source, .. }) = outcome.end.error() else { panic!() };
         let ModelError::Unreadable { message, .. } = &**source else { panic!("{source:?}") };
-        message.clone()
+        message.to_string()
     };
     let repeated = refused(vec![asked("r1").into()]).await;
     assert!(

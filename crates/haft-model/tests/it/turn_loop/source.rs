@@ -50,7 +50,7 @@ impl ToolSource for Counting {
 async fn a_snapshot_is_taken_once_for_each_turn() {
     let (tools, taken) = (SharedToolkit::default(), Arc::new(AtomicUsize::new(0)));
     tools.add(version("a", 1)).unwrap();
-    let transient = || ModelError::RateLimited { message: "busy".to_owned(), retry_after: None };
+    let transient = || ModelError::RateLimited { message: "busy".into(), retry_after: None };
     let model = ScriptedModel::default()
         .then(ScriptedTurn::failed(transient()))
         .then([call("c1", "a", ""), call("c2", "a", "")])
@@ -95,7 +95,7 @@ async fn a_call_runs_the_tool_that_the_model_was_shown() {
 async fn a_retry_offers_the_same_tools() {
     let tools = SharedToolkit::new(Toolkit::from_iter([version("a", 1)]));
     let meanwhile = tools.clone();
-    let failed = ScriptedTurn::failed(ModelError::RateLimited { message: "busy".to_owned(), retry_after: None });
+    let failed = ScriptedTurn::failed(ModelError::RateLimited { message: "busy".into(), retry_after: None });
     let failed = failed.check(move |_| meanwhile.replace(version("a", 2)).map(drop).ok_or("it was there"));
     let model = ScriptedModel::default().then(failed).then([call("c1", "a", "")]).then("done");
     let outcome = finish(&TurnLoop::new(model.clone(), tools), request()).await;

@@ -47,7 +47,7 @@ async fn refused(items: Vec<Item>) -> String {
     );
     assert_eq!(stored(&outcome.state), outcome.state);
     assert_eq!(model.requests().len(), 1, "{message}");
-    message.clone()
+    message.to_string()
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,8 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft::conversation::ToolChoice;
-use haft::model::{Cassette, CassetteError, ExchangeFault, Expect, ModelError, ScriptError, ScriptedTurn};
+use haft::conversation::{ContentPart, Finish, Message, Role, ToolChoice, Turn};
+use haft::model::{
+    Cassette, CassetteError, ExchangeFault, Expect, ModelError, ProviderMessage, ScriptError, ScriptedTurn,
+};
 use serde_json::{Value, json};
 
 use super::*;
@@ -20,20 +22,61 @@ pub(super) fn models(messages: &mut Messages) {
     let message = || "quota exceeded".to_owned();
     let (after, retry_after) = (Duration::from_secs(30), None);
     for error in [
-        ModelError::RateLimited { message: message(), retry_after },
-        ModelError::Unavailable { message: message(), retry_after, source: None },
+        ModelError::RateLimited { message: message().into(), retry_after },
+        ModelError::Unavailable { message: message().into(), retry_after, source: None },
         ModelError::TimedOut { after },
-        ModelError::InvalidRequest { message: message(), param: Some("tools".to_owned()) },
-        ModelError::ContextTooLong { message: message() },
-        ModelError::ContentFiltered { message: message() },
-        ModelError::Authentication { message: message() },
+        ModelError::InvalidRequest { message: message().into(), param: Some("tools".to_owned()) },
+        ModelError::ContextTooLong { message: message().into() },
+        ModelError::ContentFiltered { message: message().into() },
+        ModelError::Authentication { message: message().into() },
         ModelError::Unsupported { capability: "images".to_owned() },
         ModelError::IncompleteTurn,
-        ModelError::Unreadable { message: message(), source: None },
+        ModelError::Unreadable { message: message().into(), source: None },
         ModelError::Cancelled,
         ModelError::OffScript { message: message() },
     ] {
         messages.add(error.kind(), &error);
+    }
+    let known = ProviderMessage::new("quota exceeded").provider("openai").status(429).request_id("req_1");
+    messages.add("a known response", ModelError::RateLimited { message: known, retry_after });
+}
+
+/// A type whose schema is invalid.
+#[derive(Debug, serde::Deserialize, JsonSchema)]
+struct Broken {
+    #[schemars(regex(pattern = "("))]
+    _text: String,
+}
+
+pub(super) async fn objects(messages: &mut Messages) {
+    messages.section("Requests for a value");
+    let refusal = Message::new(Role::Assistant, vec![ContentPart::refusal("I don't count.")]);
+    let failing = ModelError::Authentication { message: "the key is revoked".into() };
+    let calls = ["a", "b", "c", "d"].map(|name| Item::from(ToolCall::new(name, name, "")));
+    for turn in [
+        ScriptedTurn::failed(failing),
+        Turn::new(vec![refusal.into()], Finish::Stop).into(),
+        Turn::new(vec![Item::assistant("1")], Finish::Length).into(),
+        Turn::new(calls.into(), Finish::ToolCalls).into(),
+        ScriptedTurn::text("300"),
+    ] {
+        let model = ScriptedModel::new([turn]);
+        let error = model.object::<u8>(request("How many?")).re_asks(0).await.unwrap_err();
+        messages.add(error.kind(), &error);
+    }
+    let error = ScriptedModel::default().object::<Broken>(request("How many?")).await.unwrap_err();
+    messages.add(error.kind(), &error);
+}
+
+/// The message that a model reads after an invalid answer.
+pub(super) async fn corrections(messages: &mut Messages) {
+    messages.section("Answers that are not the required value");
+    for (situation, answer) in [("an invalid value", "300"), ("prose", "It is three."), ("nothing", "")] {
+        let first = Turn::new(vec![Item::assistant(answer)], Finish::Stop);
+        let model = ScriptedModel::new([first.into(), ScriptedTurn::text("3")]);
+        model.object::<u8>(request("How many?")).await.unwrap();
+        let Some(Item::Message(message)) = model.requests()[1].history.last().cloned() else { panic!() };
+        messages.add(situation, message.content.iter().filter_map(ContentPart::as_text).collect::<String>());
     }
 }
 

@@ -144,7 +144,7 @@ async fn error(agent: &TurnLoop, state: impl Into<LoopState>) -> LoopError {
 
 pub(super) async fn errors(messages: &mut Messages) {
     messages.section("Errors of the turn loop");
-    let failing = ModelError::Authentication { message: "the key is revoked".to_owned() };
+    let failing = ModelError::Authentication { message: "the key is revoked".into() };
     let script = ScriptedModel::default().then(haft::model::ScriptedTurn::failed(failing));
     messages.add("model", error(&TurnLoop::new(script, kit()), request()).await);
     messages.add("model_panicked", error(&TurnLoop::new(Panicking, kit()), request()).await);
@@ -169,6 +169,14 @@ pub(super) async fn errors(messages: &mut Messages) {
     messages.add("decide", error(&failing, request()).await);
     let panicking = words().decide(|_: AfterTurn| async move { panic!("index out of bounds") });
     messages.add("decide_panicked", error(&panicking, request()).await);
+
+    let numbers = |model: ScriptedModel| TurnLoop::new(model, kit()).finish_as::<u8>().unwrap().turn_loop().clone();
+    messages.add("answer_invalid", error(&numbers(ScriptedModel::new(["300", "many"])), request()).await);
+    let refusal = Message::new(Role::Assistant, vec![ContentPart::refusal("I don't count.")]);
+    let refused = Turn::new(vec![refusal.into()], Finish::Stop);
+    messages.add("answer_refused", error(&numbers(ScriptedModel::new([refused])), request()).await);
+    let cut_off = Turn::new(vec![Item::assistant("1")], Finish::Length);
+    messages.add("answer_cut_off", error(&numbers(ScriptedModel::new([cut_off])), request()).await);
 
     let waiting = || async { finish(&calling([call("c1", "ask", "\"who?\"")]), request()).await.state };
     let mut state = waiting().await;

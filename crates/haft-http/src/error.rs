@@ -1,0 +1,193 @@
+//! Errors of HTTP requests, by cause.
+//!
+//! The variants are those that require different actions. Neither an error nor its sources contain a query, a user, a
+//! header or a body: the errors of the transport are stripped of their URL before they are kept.
+
+mod cause;
+
+use std::time::Duration;
+
+pub(crate) use self::cause::Route;
+use crate::endpoint::Endpoint;
+use crate::timeouts::TimeoutKind;
+
+/// The error of the transport or of a parser.
+pub(crate) type Source = Box<dyn std::error::Error + Send + Sync>;
+
+/// The error of a request, or of the settings of a client. A response with an error status is not an error here.
+///
+/// ```
+/// use haft_http::{HttpClient, HttpError, HttpRequest};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+/// # runtime.block_on(async {
+/// let client = HttpClient::new()?;
+/// let error = client.send(HttpRequest::get("ftp://example.com/?key=k")).await.unwrap_err();
+/// assert!(matches!(error, HttpError::InvalidUrl { .. }));
+/// assert!(!error.sent() && !error.retryable());
+/// assert_eq!(error.to_string(), "the URL of the request is invalid: the scheme is neither http nor https");
+/// # Ok::<_, HttpError>(())
+/// # }).unwrap();
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HttpError {
+    /// A setting of the client is invalid.
+    #[error("the {setting} of the HTTP client can't be used")]
+    InvalidSetting {
+        /// The setting.
+        setting: &'static str,
+        /// The reason.
+        source: Source,
+    },
+    /// The URL of the request is invalid.
+    #[error("the URL of the request is invalid: {reason}")]
+    InvalidUrl {
+        /// The reason.
+        reason: String,
+    },
+    /// The name or the value of a header contains characters that are not allowed.
+    #[error("the header `{name}` has an invalid name or a value with control characters, such as a line feed")]
+    InvalidHeader {
+        /// The name of the header.
+        name: String,
+    },
+    /// The name of the host has no address.
+    #[error("the host name of {endpoint} can't be resolved")]
+    Dns {
+        /// The endpoint of the request.
+        endpoint: Endpoint,
+        /// The error of the resolver.
+        source: Source,
+    },
+    /// The connection was refused or failed before the request was sent.
+    #[error("can't connect to {endpoint}")]
+    Connect {
+        /// The endpoint of the request.
+        endpoint: Endpoint,
+        /// The error of the connection.
+        source: Source,
+    },
+    /// The encrypted connection can't be established: no trusted certificate, or no TLS on the other side.
+    #[error("can't establish an encrypted connection to {endpoint}")]
+    Tls {
+        /// The endpoint of the request.
+        endpoint: Endpoint,
+        /// The error of the handshake.
+        source: Source,
+    },
+    /// The proxy that was set for this client can't be reached or rejected the connection. If the proxy was set by the
+    /// environment, this is [`HttpError::Connect`].
+    #[error("can't connect to {endpoint} through the proxy")]
+    Proxy {
+        /// The endpoint of the request.
+        endpoint: Endpoint,
+        /// The error of the connection.
+        source: Source,
+    },
+    /// A timeout expired.
+    #[error("{timeout} from {endpoint} within {after:?}")]
+    TimedOut {
+        /// The endpoint of the request.
+        endpoint: Endpoint,
+        /// The timeout that expired.
+        timeout: TimeoutKind,
+        /// The duration of the timeout.
+        after: Duration,
+    },
+    /// The response, or one event of it, exceeds its limit.
+    #[error("the response of {endpoint} exceeds the limit of {limit} bytes")]
+    TooLarge {
+        /// The endpoint of the request.
+        endpoint: Endpoint,
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// The connection was closed, or sent invalid HTTP, before the response was complete.
+    #[error("the connection to {endpoint} ended before the response was complete")]
+    Closed {
+        /// The endpoint of the request.
+        endpoint: Endpoint,
+        /// The error of the connection.
+        source: Source,
+    },
+    /// The response ended inside of a server-sent event, which is lost.
+    #[error("the response of {endpoint} ended within a server-sent event")]
+    IncompleteEvent {
+        /// The endpoint of the request.
+        endpoint: Endpoint,
+    },
+    /// There were more redirects than the client follows.
+    #[error("more than {limit} redirects, the last one by {endpoint}")]
+    TooManyRedirects {
+        /// The endpoint that answered with the last redirect.
+        endpoint: Endpoint,
+        /// The number of redirects that the client follows.
+        limit: usize,
+    },
+}
+
+impl HttpError {
+    /// Reports whether the same request may succeed later. Whether it may be repeated is another question, see
+    /// [`sent`](Self::sent).
+    #[must_use]
+    pub fn retryable(&self) -> bool {
+        match self {
+            Self::Dns { .. }
+            | Self::Connect { .. }
+            | Self::Proxy { .. }
+            | Self::TimedOut { .. }
+            | Self::Closed { .. }
+            | Self::IncompleteEvent { .. } => true,
+            Self::InvalidSetting { .. }
+            | Self::InvalidUrl { .. }
+            | Self::InvalidHeader { .. }
+            | Self::Tls { .. }
+            | Self::TooLarge { .. }
+            | Self::TooManyRedirects { .. } => false,
+        }
+    }
+
+    /// Reports whether the request may have reached the other side, so that it may have had an effect. False only if it
+    /// certainly has not.
+    #[must_use]
+    pub fn sent(&self) -> bool {
+        match self {
+            Self::InvalidSetting { .. }
+            | Self::InvalidUrl { .. }
+            | Self::InvalidHeader { .. }
+            | Self::Dns { .. }
+            | Self::Connect { .. }
+            | Self::Tls { .. }
+            | Self::Proxy { .. }
+            | Self::TimedOut { timeout: TimeoutKind::Connect, .. } => false,
+            Self::TimedOut { timeout: TimeoutKind::FirstByte | TimeoutKind::Idle | TimeoutKind::Total, .. }
+            | Self::TooLarge { .. }
+            | Self::Closed { .. }
+            | Self::IncompleteEvent { .. }
+            | Self::TooManyRedirects { .. } => true,
+        }
+    }
+
+    /// Returns the host and path of the request, unless the request has none.
+    #[must_use]
+    pub fn endpoint(&self) -> Option<&Endpoint> {
+        match self {
+            Self::InvalidSetting { .. } | Self::InvalidUrl { .. } | Self::InvalidHeader { .. } => None,
+            Self::Dns { endpoint, .. }
+            | Self::Connect { endpoint, .. }
+            | Self::Tls { endpoint, .. }
+            | Self::Proxy { endpoint, .. }
+            | Self::TimedOut { endpoint, .. }
+            | Self::TooLarge { endpoint, .. }
+            | Self::Closed { endpoint, .. }
+            | Self::IncompleteEvent { endpoint }
+            | Self::TooManyRedirects { endpoint, .. } => Some(endpoint),
+        }
+    }
+
+    /// Creates the error of a setting.
+    pub(crate) fn setting(setting: &'static str, source: impl Into<Source>) -> Self {
+        Self::InvalidSetting { setting, source: source.into() }
+    }
+}

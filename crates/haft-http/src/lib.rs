@@ -1,0 +1,78 @@
+//! The HTTP client of haft: timeouts, size limits, server-sent events, and errors without secrets.
+//!
+//! An [`HttpClient`] sends an [`HttpRequest`] and returns an [`HttpResponse`], whose body is read whole, as chunks, or as
+//! events:
+//!
+//! ```
+//! use haft_http::{HttpClient, HttpRequest, Secret};
+//!
+//! # use std::io::{Read, Write};
+//! # fn serve(response: &'static str) -> std::io::Result<String> {
+//! #     let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+//! #     let address = listener.local_addr()?;
+//! #     std::thread::spawn(move || {
+//! #         let (mut socket, _) = listener.accept()?;
+//! #         let mut request = Vec::new();
+//! #         while !request.ends_with(b"}") {
+//! #             let mut piece = [0; 1024];
+//! #             let length = socket.read(&mut piece)?;
+//! #             request.extend_from_slice(&piece[..length]);
+//! #         }
+//! #         socket.write_all(response.as_bytes())
+//! #     });
+//! #     Ok(format!("http://{address}/v1/messages"))
+//! # }
+//! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+//! # runtime.block_on(async {
+//! # let url = serve("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\ndata: {\"a\":1}\n\ndata: [DONE]\n\n")?;
+//! let client = HttpClient::builder().no_proxy().build()?;
+//! let request = HttpRequest::post(url).bearer(&Secret::new("sk-123")).json(r#"{"stream":true}"#);
+//! let response = client.send(request).await?;
+//! assert!(response.status().is_success());
+//!
+//! let mut events = response.events()?;
+//! while let Some(event) = events.next_event().await {
+//!     let event = event?;
+//!     assert_eq!(event.name, "message");
+//!     if event.data == "[DONE]" {
+//!         break;
+//!     }
+//!     assert_eq!(event.data, r#"{"a":1}"#);
+//! }
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - Every wait has a timeout ([`Timeouts`], [`HttpClientBuilder::connect_timeout`]) and every size a limit
+//!   ([`SizeLimits`]). Dropping a future, response or stream cancels the request.
+//! - Nothing is retried and no status is an error. [`HttpError`] reports the cause, [`retryable`](HttpError::retryable) and
+//!   [`sent`](HttpError::sent); [`retry_after`] reads the time that a server asks for.
+//! - Nothing is logged. A [`Secret`] is never shown, and errors contain the host and the path of a URL only.
+//! - [`SseDecoder`] decodes server-sent events without I/O.
+
+mod client;
+mod deadline;
+mod endpoint;
+mod error;
+mod request;
+mod response;
+mod retry_after;
+mod secret;
+mod size_limits;
+mod sse;
+mod timeouts;
+
+pub use bytes::Bytes;
+pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+
+pub use self::client::{HttpClient, HttpClientBuilder};
+pub use self::endpoint::Endpoint;
+pub use self::error::HttpError;
+pub use self::request::HttpRequest;
+pub use self::response::{BodyChunks, HttpResponse, SseEvents};
+pub use self::retry_after::retry_after;
+pub use self::secret::{Secret, SecretError};
+pub use self::size_limits::SizeLimits;
+pub use self::sse::{SseDecoder, SseError, SseEvent};
+pub use self::timeouts::{TimeoutKind, Timeouts};

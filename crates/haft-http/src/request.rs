@@ -1,0 +1,176 @@
+//! A request to be sent.
+
+use std::fmt;
+
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use reqwest::Url;
+
+use crate::endpoint::Endpoint;
+use crate::error::HttpError;
+use crate::secret::Secret;
+use crate::size_limits::SizeLimits;
+use crate::timeouts::Timeouts;
+
+/// A request to be sent by [`HttpClient::send`](crate::HttpClient::send), which also reports its first fault.
+///
+/// ```
+/// use haft_http::{HttpRequest, Secret};
+///
+/// let request = HttpRequest::post("https://api.example/v1/messages?key=k")
+///     .secret_header("x-api-key", &Secret::new("sk-123"))
+///     .header("api-version", "2023-06-01")
+///     .json(r#"{"model":"m"}"#);
+/// let shown = format!("{request:?}");
+/// assert!(shown.contains("api.example/v1/messages"));
+/// assert!(!shown.contains("sk-123") && !shown.contains("key=k") && !shown.contains("model"));
+/// ```
+#[must_use = "a request does nothing until it is sent"]
+pub struct HttpRequest {
+    pub(crate) method: Method,
+    /// The URL, or the first fault of the request.
+    pub(crate) url: Result<Url, HttpError>,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    pub(crate) timeouts: Option<Timeouts>,
+    pub(crate) limits: Option<SizeLimits>,
+}
+
+impl HttpRequest {
+    /// Creates a request with this method and an absolute `http` or `https` URL.
+    pub fn new(method: Method, url: impl AsRef<str>) -> Self {
+        let url = parse(url.as_ref());
+        Self { method, url, headers: HeaderMap::new(), body: Bytes::new(), timeouts: None, limits: None }
+    }
+
+    /// Creates a GET request.
+    pub fn get(url: impl AsRef<str>) -> Self {
+        Self::new(Method::GET, url)
+    }
+
+    /// Creates a POST request.
+    pub fn post(url: impl AsRef<str>) -> Self {
+        Self::new(Method::POST, url)
+    }
+
+    /// Sets a header, in place of one of the same name.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.insert(name, HeaderValue::from_str(value).ok())
+    }
+
+    /// Sets a header that is never shown, in place of one of the same name. It is not sent to another origin when a
+    /// redirect is followed.
+    pub fn secret_header(self, name: &str, value: &Secret) -> Self {
+        self.insert(name, value.header_value("").ok())
+    }
+
+    /// Sets the `authorization` header to this bearer token. It is never shown.
+    pub fn bearer(self, token: &Secret) -> Self {
+        self.insert(AUTHORIZATION.as_str(), token.header_value("Bearer ").ok())
+    }
+
+    /// Sets the body. A `String` or a `Vec<u8>` is moved, not copied.
+    pub fn body(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    /// Sets the body to this JSON text, and the header `content-type` with it.
+    pub fn json(mut self, text: impl Into<Bytes>) -> Self {
+        self.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        self.body(text)
+    }
+
+    /// Sets the timeouts of this request, in place of those of the client.
+    pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.timeouts = Some(timeouts);
+        self
+    }
+
+    /// Sets the size limits of this request, in place of those of the client.
+    pub fn limits(mut self, limits: SizeLimits) -> Self {
+        self.limits = Some(limits);
+        self
+    }
+
+    fn insert(mut self, name: &str, value: Option<HeaderValue>) -> Self {
+        match (HeaderName::from_bytes(name.as_bytes()), value) {
+            (Ok(name), Some(value)) => {
+                self.headers.insert(name, value);
+            }
+            _ => self.url = self.url.and(Err(HttpError::InvalidHeader { name: name.to_owned() })),
+        }
+        self
+    }
+}
+
+impl fmt::Debug for HttpRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.headers.keys().map(HeaderName::as_str).collect();
+        f.debug_struct("HttpRequest")
+            .field("method", &self.method)
+            .field("url", &self.url.as_ref().map(Endpoint::of))
+            .field("headers", &names)
+            .field("body_bytes", &self.body.len())
+            .field("timeouts", &self.timeouts)
+            .field("limits", &self.limits)
+            .finish()
+    }
+}
+
+/// Parses an absolute URL. The error does not repeat it.
+fn parse(text: &str) -> Result<Url, HttpError> {
+    let url = Url::parse(text).map_err(|error| HttpError::InvalidUrl { reason: error.to_string() })?;
+    match url.scheme() {
+        "http" | "https" => Ok(url),
+        _ => Err(HttpError::InvalidUrl { reason: "the scheme is neither http nor https".to_owned() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HttpRequest;
+    use crate::error::HttpError;
+    use crate::secret::Secret;
+
+    #[test]
+    fn the_first_fault_is_kept() {
+        let request = HttpRequest::get("not a url").header("bad name", "x");
+        assert!(matches!(request.url, Err(HttpError::InvalidUrl { .. })));
+        let request = HttpRequest::get("http://a.example").header("bad name", "x").header("x", "a\nb");
+        assert!(matches!(request.url, Err(HttpError::InvalidHeader { name }) if name == "bad name"));
+        let request = HttpRequest::get("http://a.example").bearer(&Secret::new("sk\r\nx: y"));
+        assert!(matches!(request.url, Err(HttpError::InvalidHeader { name }) if name == "authorization"));
+    }
+
+    #[test]
+    fn errors_of_a_url_do_not_repeat_it() {
+        for url in ["", "sk-123", "http://", "file:///sk-123", "http://host:sk-123/", "//sk-123", "http://a b/?sk-123"]
+        {
+            let error = HttpRequest::get(url).url.unwrap_err();
+            assert!(matches!(error, HttpError::InvalidUrl { .. }), "{url}: {error}");
+            assert!(!format!("{error} {error:?}").contains("sk-123"), "{url}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn a_body_is_moved() {
+        let text = "x".repeat(1000);
+        let address = text.as_ptr();
+        assert_eq!(HttpRequest::post("http://a.example").json(text).body.as_ptr(), address);
+    }
+
+    #[test]
+    fn debug_output_contains_no_values() {
+        let secret = Secret::new("sk-123");
+        let request = HttpRequest::post("https://user:sk-123@a.example/p?key=sk-123#sk-123")
+            .bearer(&secret)
+            .secret_header("x-api-key", &secret)
+            .header("x-plain", "sk-123")
+            .body("sk-123");
+        let shown = format!("{request:?} {request:#?}");
+        assert!(!shown.contains("sk-123"), "{shown}");
+        assert!(shown.contains("x-api-key") && shown.contains("a.example/p"), "{shown}");
+    }
+}

@@ -1,0 +1,135 @@
+//! Credentials that do not appear in logs.
+//!
+//! A [`Secret`] has no `Display` and no `Serialize`, and its `Debug` output is the same for every secret. Code that needs
+//! the text calls [`Secret::expose`], which is easy to search for.
+
+use std::env::{self, VarError};
+use std::fmt;
+use std::sync::Arc;
+
+use http::HeaderValue;
+use http::header::InvalidHeaderValue;
+
+/// A credential: an API key, a token or a password.
+///
+/// ```
+/// use haft_http::Secret;
+///
+/// let key = Secret::new("sk-123");
+/// assert_eq!(format!("{key:?}"), "Secret(hidden)");
+/// assert_eq!(key.expose(), "sk-123");
+/// ```
+///
+/// It can't be written by accident:
+///
+/// ```compile_fail
+/// println!("{}", haft_http::Secret::new("sk-123"));
+/// ```
+#[derive(Clone)]
+pub struct Secret {
+    text: Arc<str>,
+}
+
+impl Secret {
+    /// Creates a secret from its text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into().into() }
+    }
+
+    /// Reads a secret from an environment variable. White space around it, such as the line feed of a file that it was
+    /// read from, is removed.
+    ///
+    /// ```
+    /// use haft_http::Secret;
+    ///
+    /// let error = Secret::from_env("NO_SUCH_KEY").unwrap_err();
+    /// assert_eq!(error.to_string(), "the environment variable `NO_SUCH_KEY` is not set; set it to the API key");
+    /// ```
+    pub fn from_env(variable: &str) -> Result<Self, SecretError> {
+        let name = || variable.to_owned();
+        match env::var(variable) {
+            Ok(text) if text.trim().is_empty() => Err(SecretError::Empty { variable: name() }),
+            Ok(text) => Ok(Self::new(text.trim())),
+            Err(VarError::NotPresent) => Err(SecretError::Missing { variable: name() }),
+            Err(VarError::NotUnicode(_)) => Err(SecretError::NotUnicode { variable: name() }),
+        }
+    }
+
+    /// Returns the text of the secret.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.text
+    }
+
+    /// Creates the value of a header, marked as sensitive: it is hidden in `Debug` output, and HTTP/2 does not index it.
+    pub(crate) fn header_value(&self, prefix: &str) -> Result<HeaderValue, InvalidHeaderValue> {
+        let mut value = if prefix.is_empty() {
+            HeaderValue::from_str(&self.text)?
+        } else {
+            HeaderValue::try_from(format!("{prefix}{}", self.text))?
+        };
+        value.set_sensitive(true);
+        Ok(value)
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(hidden)")
+    }
+}
+
+/// The reason why an environment variable is no secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SecretError {
+    /// The variable is not set.
+    #[error("the environment variable `{variable}` is not set; set it to the API key")]
+    Missing {
+        /// The name of the variable.
+        variable: String,
+    },
+    /// The variable is empty or white space.
+    #[error("the environment variable `{variable}` is empty; set it to the API key")]
+    Empty {
+        /// The name of the variable.
+        variable: String,
+    },
+    /// The value is not Unicode.
+    #[error("the environment variable `{variable}` is not valid Unicode; set it to the API key")]
+    NotUnicode {
+        /// The name of the variable.
+        variable: String,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Secret, SecretError};
+
+    #[test]
+    fn debug_output_does_not_depend_on_the_secret() {
+        assert_eq!(format!("{:?}", Secret::new("sk-1")), format!("{:#?}", Secret::new("")));
+        assert_eq!(format!("{:?}", Some(Secret::new("sk-1"))), "Some(Secret(hidden))");
+    }
+
+    #[test]
+    fn a_variable_is_read_and_a_missing_one_is_named() {
+        // Set by cargo for every test.
+        assert_eq!(Secret::from_env("CARGO_PKG_NAME").unwrap().expose(), "haft-http");
+        let missing = SecretError::Missing { variable: "HAFT_NO_SUCH_VARIABLE".into() };
+        assert_eq!(Secret::from_env("HAFT_NO_SUCH_VARIABLE").unwrap_err(), missing);
+        // A name that no variable can have.
+        assert!(matches!(Secret::from_env("a=b"), Err(SecretError::Missing { .. })));
+        assert!(matches!(Secret::from_env(""), Err(SecretError::Missing { .. })));
+    }
+
+    #[test]
+    fn header_values_are_sensitive() {
+        let value = Secret::new("sk-1").header_value("Bearer ").unwrap();
+        assert_eq!(value, "Bearer sk-1");
+        assert!(value.is_sensitive());
+        assert!(Secret::new("sk-1").header_value("").unwrap().is_sensitive());
+        assert!(Secret::new("sk\n1").header_value("").is_err());
+    }
+}

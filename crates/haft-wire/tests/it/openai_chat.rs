@@ -1,0 +1,6 @@
+//! The wire of the Chat Completions API.
+
+mod error;
+mod request;
+mod response;
+mod stream;

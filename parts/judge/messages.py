@@ -1,0 +1,185 @@
+"""Anthropic Messages."""
+
+import json
+
+from anthropic import Anthropic
+
+from . import rule
+from .shape import Shape
+from .transport import answering
+
+# Calls that the server runs: their results are in the same message.
+SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
+
+_shapes = {}
+
+
+def validate(body, options):
+    """Returns the errors of a request. With `beta`, the SDK's types of the beta API judge it."""
+    return _shape(body, options).errors(body) + list(_rules(body))
+
+
+def parse(body):
+    """Parses a response as the SDK does, and returns it as JSON."""
+    client = _client(json.dumps(body).encode(), "application/json")
+    message = client.beta.messages.create(model="m", max_tokens=1, messages=[])
+    return message.to_dict(mode="json", warnings=False)
+
+
+def accumulate(sse):
+    """Feeds a stream through the SDK's accumulator, and returns the final message as JSON."""
+    client = _client(sse, "text/event-stream")
+    with client.beta.messages.stream(model="m", max_tokens=1, messages=[]) as stream:
+        final = stream.get_final_message().to_dict(mode="json", warnings=False)
+    for block in final["content"]:
+        block.pop("parsed_output", None)
+    return final
+
+
+def _client(body, content_type):
+    return Anthropic(api_key="none", base_url="http://judge", http_client=answering(body, content_type), max_retries=0)
+
+
+def _shape(body, options):
+    stream, beta = bool(body.get("stream")), bool(options.get("beta"))
+    if (stream, beta) not in _shapes:
+        if beta:
+            from anthropic.types.beta import message_create_params as params
+        else:
+            from anthropic.types import message_create_params as params
+        type_ = params.MessageCreateParamsStreaming if stream else params.MessageCreateParamsNonStreaming
+        _shapes[stream, beta] = Shape(type_)
+    return _shapes[stream, beta]
+
+
+def _rules(body):
+    yield from _tools(body)
+    yield from _thinking(body)
+    messages = rule.objects(body.get("messages"))
+    if not messages:
+        yield "/messages", "at least one message is required"
+    elif messages[0][1].get("role") == "assistant":
+        yield "/messages/0/role", "the first message is not the user's"
+    seen, pending = set(), {}
+    for index, message in messages:
+        at = f"/messages/{index}"
+        blocks = rule.objects(message.get("content"))
+        yield from _results(message, blocks, at, pending)
+        pending = {}
+        yield from _texts(message, blocks, at)
+        is_last = index == messages[-1][0]
+        yield from _server_results(blocks, at, is_last)
+        for number, block in blocks:
+            if block.get("type") != "tool_use":
+                continue
+            where, call = f"{at}/content/{number}", block.get("id")
+            if message.get("role") != "assistant":
+                yield where, "a `tool_use` stands in an assistant message"
+            yield from rule.tool_names([(f"{where}/name", block.get("name"))])
+            yield from _id(call, f"{where}/id")
+            if call in seen:
+                yield f"{where}/id", f"{call!r} is the id of two calls"
+            seen.add(call)
+            pending[call] = f"{where}/id"
+    yield from _unanswered(pending)
+
+
+def _results(message, blocks, at, pending):
+    """The results of all calls of a message come first in the user message right after it."""
+    results = [(number, block) for number, block in blocks if block.get("type") == "tool_result"]
+    for position, (number, block) in enumerate(results):
+        where, call = f"{at}/content/{number}", block.get("tool_use_id")
+        if message.get("role") != "user":
+            yield where, "a `tool_result` stands in a user message"
+        if number != position:
+            yield where, "a `tool_result` comes before everything else in its message"
+        yield from _id(call, f"{where}/tool_use_id")
+        if pending.pop(call, None) is None:
+            yield f"{where}/tool_use_id", f"{call!r} is the id of no pending call in the message before"
+    yield from _unanswered(pending)
+
+
+def _unanswered(pending):
+    for call, at in pending.items():
+        yield at, f"{call!r} has no `tool_result` in the next message"
+
+
+def _server_results(blocks, at, is_last):
+    pending = {}
+    for number, block in blocks:
+        kind = block.get("type", "")
+        if kind in SERVER_CALLS:
+            pending[block.get("id")] = f"{at}/content/{number}/id"
+        elif kind.endswith("_tool_result"):
+            if pending.pop(block.get("tool_use_id"), None) is None:
+                yield f"{at}/content/{number}/tool_use_id", "is the id of no server-run call in this message"
+    # A paused turn ends with a call that the server continues.
+    for call, where in {} if is_last else pending.items():
+        yield where, f"the server-run call {call!r} has no result in this message"
+
+
+def _texts(message, blocks, at):
+    content = message.get("content")
+    if content == "" or (content == [] and message.get("role") != "assistant"):
+        yield f"{at}/content", "is empty"
+    if isinstance(content, str) and content and not content.strip():
+        yield f"{at}/content", "is white space only"
+    for number, block in blocks:
+        if block.get("type") == "text" and not str(block.get("text", "")).strip():
+            yield f"{at}/content/{number}/text", "is empty or white space only"
+
+
+def _id(call, at):
+    if isinstance(call, str) and not rule.NAME.fullmatch(call):
+        yield at, f"{call!r} does not match {rule.NAME.pattern}"
+
+
+def _thinking(body):
+    thinking, choice = body.get("thinking"), body.get("tool_choice")
+    if not isinstance(thinking, dict) or thinking.get("type") != "enabled":
+        return
+    budget, maximum = thinking.get("budget_tokens"), body.get("max_tokens")
+    if isinstance(budget, int) and isinstance(maximum, int) and not 1024 <= budget < maximum:
+        yield "/thinking/budget_tokens", "is not at least 1024 and less than `max_tokens`"
+    if isinstance(choice, dict) and choice.get("type") in ("any", "tool"):
+        yield "/tool_choice", "a forced choice is rejected with thinking"
+    for key in ("temperature", "top_k"):
+        if body.get(key) not in (None, 1):
+            yield f"/{key}", "is rejected with thinking"
+    messages = rule.objects(body.get("messages"))
+    # The turn that the request continues: its calls follow their thinking.
+    for index, message in reversed(messages):
+        blocks = rule.objects(message.get("content"))
+        if message.get("role") == "user" and not any(block.get("type") == "tool_result" for _, block in blocks):
+            return
+        kinds = [block.get("type") for _, block in blocks]
+        if "tool_use" in kinds and kinds[0] not in ("thinking", "redacted_thinking"):
+            yield f"/messages/{index}/content/0", "with thinking, a message with calls begins with a thinking block"
+
+
+def _tools(body):
+    names = []
+    for index, tool in rule.objects(body.get("tools")):
+        if "name" in tool:
+            names.append((f"/tools/{index}/name", tool.get("name")))
+        if "input_schema" in tool:
+            yield from rule.object_schema(tool["input_schema"], f"/tools/{index}/input_schema")
+    yield from rule.tool_names(names)
+    choice = body.get("tool_choice")
+    if isinstance(choice, dict):
+        if not body.get("tools"):
+            yield "/tool_choice", "is allowed only with `tools`"
+        elif choice.get("type") == "tool" and choice.get("name") not in {name for _, name in names}:
+            yield "/tool_choice/name", f"{choice.get('name')!r} is no tool of this request"
+    marks = _cache_marks(body)
+    if marks > 4:
+        yield "", f"{marks} blocks have `cache_control`, and at most 4 are allowed"
+
+
+def _cache_marks(value):
+    if isinstance(value, list):
+        return sum(_cache_marks(item) for item in value)
+    if not isinstance(value, dict):
+        return 0
+    own = 1 if value.get("cache_control") else 0
+    return own + sum(_cache_marks(value[key]) for key in ("system", "messages", "tools", "content") if key in value)

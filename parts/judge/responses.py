@@ -1,0 +1,171 @@
+"""OpenAI Responses."""
+
+import json
+
+from openai import OpenAI
+from openai.types.responses.response_create_params import (
+    ResponseCreateParamsNonStreaming,
+    ResponseCreateParamsStreaming,
+)
+
+from . import rule
+from .shape import Shape
+from .transport import answering
+
+# Calls that the client runs, and the items with their outputs.
+OUTPUT_OF = {
+    "function_call": "function_call_output",
+    "custom_tool_call": "custom_tool_call_output",
+    "computer_call": "computer_call_output",
+    "local_shell_call": "local_shell_call_output",
+    "shell_call": "shell_call_output",
+    "apply_patch_call": "apply_patch_call_output",
+}
+CALL_OF = {output: call for call, output in OUTPUT_OF.items()}
+# The service rejects an item whose id has another prefix.
+ID_PREFIX = {"function_call": "fc", "message": "msg", "reasoning": "rs", "custom_tool_call": "ctc"}
+# Items that the model did not write.
+WRITTEN_BY_CLIENT = set(CALL_OF) | {"mcp_approval_response", "item_reference", "compaction_trigger", "additional_tools"}
+
+_shapes = {}
+
+
+def validate(body, _options):
+    """Returns the errors of a request."""
+    return _shape(body).errors(body) + list(_rules(body))
+
+
+def parse(body):
+    """Parses a response as the SDK does, and returns it as JSON."""
+    client = _client(json.dumps(body).encode(), "application/json")
+    return client.responses.create(model="m", input="").to_dict(mode="json", warnings=False)
+
+
+def accumulate(sse):
+    """Feeds a stream through the SDK's accumulator, and returns the final response as JSON."""
+    last = None
+    with _client(sse, "text/event-stream").responses.stream(model="m", input="") as stream:
+        for event in stream:
+            if event.type in ("response.completed", "response.incomplete", "response.failed"):
+                last = event.response
+    if last is None:
+        raise ValueError("the stream has no final response")
+    final = last.to_dict(mode="json", warnings=False)
+    # What the SDK parsed out of arguments and texts is no part of the response.
+    for item in final["output"]:
+        item.pop("parsed_arguments", None)
+        for part in item.get("content") or []:
+            part.pop("parsed", None)
+    return final
+
+
+def _client(body, content_type):
+    return OpenAI(api_key="none", base_url="http://judge", http_client=answering(body, content_type), max_retries=0)
+
+
+def _shape(body):
+    stream = bool(body.get("stream"))
+    if stream not in _shapes:
+        _shapes[stream] = Shape(ResponseCreateParamsStreaming if stream else ResponseCreateParamsNonStreaming)
+    return _shapes[stream]
+
+
+def _rules(body):
+    for key in ("model", "input"):
+        if key not in body:
+            yield f"/{key}", "is required"
+    if "stream_options" in body and not body.get("stream"):
+        yield "/stream_options", "is allowed only with `stream`"
+    yield from _tools(body)
+    items = rule.objects(body.get("input"))
+    # Calls may precede the input if the service holds the conversation.
+    is_continued = any(body.get(key) for key in ("previous_response_id", "conversation"))
+    yield from _calls(items, is_continued)
+    yield from _identity(items)
+    yield from _reasoning(items, body)
+
+
+def _kind(item):
+    return item.get("type", "message" if "role" in item else None)
+
+
+def _calls(items, is_continued):
+    pending, answered, seen = {}, set(), set()
+    for index, item in items:
+        kind, at = _kind(item), f"/input/{index}"
+        # The output of a local shell call names its call by `id`.
+        call = item.get("id") if kind == "local_shell_call_output" else item.get("call_id")
+        if kind in OUTPUT_OF:
+            if call in seen:
+                yield f"{at}/call_id", f"{call!r} is the id of two calls"
+            seen.add(call)
+            pending[call] = (kind, f"{at}/call_id")
+            yield from _call_id(call, f"{at}/call_id")
+        elif kind in CALL_OF:
+            found = pending.pop(call, None)
+            if found is not None and OUTPUT_OF[found[0]] != kind:
+                yield f"{at}/type", f"{kind} answers a {found[0]}"
+            elif found is None and not (is_continued and call not in seen):
+                reason = "is answered twice" if call in answered else "is the id of no call before it"
+                yield f"{at}/call_id", f"{call!r} {reason}"
+            answered.add(call)
+    for call, (kind, at) in pending.items():
+        yield at, f"the {kind} {call!r} has no output"
+
+
+def _call_id(call, at):
+    if isinstance(call, str) and not 1 <= len(call) <= 64:
+        yield at, "is not 1 to 64 characters long"
+
+
+def _identity(items):
+    seen = set()
+    for index, item in items:
+        kind, at, own = _kind(item), f"/input/{index}/id", item.get("id")
+        if kind == "function_call":
+            yield from rule.tool_names([(f"/input/{index}/name", item.get("name"))])
+        if own is None or kind == "item_reference":
+            continue
+        prefix = ID_PREFIX.get(kind)
+        if prefix and not str(own).startswith(prefix):
+            yield at, f"the id {own!r} of a {kind} does not begin with {prefix!r}"
+        if own in seen:
+            yield at, f"{own!r} is the id of two items"
+        seen.add(own)
+
+
+def _reasoning(items, body):
+    for position, (index, item) in enumerate(items):
+        if _kind(item) != "reasoning":
+            continue
+        at = f"/input/{index}"
+        after = items[position + 1][1] if position + 1 < len(items) else None
+        is_followed = after is not None and _kind(after) not in WRITTEN_BY_CLIENT
+        is_followed = is_followed and not (_kind(after) == "message" and after.get("role") != "assistant")
+        if not is_followed:
+            yield at, "is not directly followed by the item that it belongs to"
+        if body.get("store") is False and not item.get("encrypted_content"):
+            yield at, "has no `encrypted_content`, and with `store: false` the service keeps no copy"
+
+
+def _tools(body):
+    names = []
+    for index, tool in rule.objects(body.get("tools")):
+        if tool.get("type") in ("function", "custom"):
+            names.append((f"/tools/{index}/name", tool.get("name")))
+        if tool.get("type") == "function" and tool.get("parameters") is not None:
+            yield from rule.object_schema(tool["parameters"], f"/tools/{index}/parameters")
+    yield from rule.tool_names(names)
+    offered = {name for _, name in names}
+    kinds = {tool.get("type") for _, tool in rule.objects(body.get("tools"))}
+    choice = body.get("tool_choice")
+    if isinstance(choice, dict):
+        chosen = choice.get("tools", []) if choice.get("type") == "allowed_tools" else [choice]
+        for one in chosen:
+            if one.get("type") in ("function", "custom"):
+                if one.get("name") not in offered:
+                    yield "/tool_choice", f"{one.get('name')!r} is no tool of this request"
+            elif one.get("type") not in kinds:
+                yield "/tool_choice", f"{one.get('type')!r} is no tool of this request"
+    if choice == "required" and not body.get("tools"):
+        yield "/tool_choice", "requires a tool, and there is none"

@@ -1,0 +1,29 @@
+//! Programs from package registries that tests judge wires with.
+//!
+//! - [`Judge`]: the official SDKs of the providers, in one Python process. Their types decide about our requests, and
+//!   their parsers and stream accumulators read the same responses as ours.
+//! - [`Aimock`]: a fake provider of all wires that answers from fixtures and keeps the requests. It validates little,
+//!   so the judge reads them.
+//! - [`Llama`]: a small real model behind llama.cpp's own server, which speaks three of the wires.
+//!
+//! `cargo xtask setup` installs all of them under `target/parts`; a test that needs one is in a module named `parts`
+//! and fails with that advice if the part is missing. Each program ends with the value that started it, and with the
+//! test's process however that ends, because it reads standard input and stops at its end.
+//!
+//! None of this depends on a crate of ours: what judges the product must not be part of it.
+
+// Everything here runs in tests, where a broken part is a failed test.
+#![allow(clippy::missing_panics_doc, clippy::unwrap_used, clippy::expect_used, reason = "only tests use this package")]
+
+mod aimock;
+mod folder;
+mod http;
+mod judge;
+mod llama;
+mod program;
+
+pub use self::aimock::{Aimock, SentRequest};
+pub use self::folder::folder;
+pub use self::http::{Answer, get, post};
+pub use self::judge::{Judge, Parsed, RequestFault, Sample, WireName};
+pub use self::llama::Llama;

@@ -1,0 +1,128 @@
+use haft_parts::WireName;
+use serde_json::{Value, json};
+
+use super::{Cases, list, remove, set};
+
+fn right() -> Value {
+    json!({
+        "model": "claude-sonnet-5-5",
+        "max_tokens": 4096,
+        "system": [{ "type": "text", "text": "Be brief.", "cache_control": { "type": "ephemeral" } }],
+        "thinking": { "type": "enabled", "budget_tokens": 2048 },
+        "messages": [
+            { "role": "user", "content": [
+                { "type": "text", "text": "Weather?" },
+                { "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": "AAAA" } },
+            ] },
+            { "role": "assistant", "content": [
+                { "type": "thinking", "thinking": "hm", "signature": "Eq" },
+                { "type": "text", "text": "Let me look." },
+                { "type": "tool_use", "id": "t1", "name": "get_weather", "input": { "city": "Paris" } },
+                { "type": "tool_use", "id": "t2", "name": "get_weather", "input": {} },
+            ] },
+            { "role": "user", "content": [
+                { "type": "tool_result", "tool_use_id": "t2", "content": "no such city", "is_error": true },
+                { "type": "tool_result", "tool_use_id": "t1", "content": [{ "type": "text", "text": "18" }] },
+                { "type": "text", "text": "Go on." },
+            ] },
+        ],
+        "tools": [
+            { "name": "get_weather", "description": "d", "input_schema":
+                { "type": "object", "properties": { "city": { "type": "string" } } } },
+            { "type": "web_search_20250305", "name": "web_search", "max_uses": 3 },
+        ],
+        "tool_choice": { "type": "auto", "disable_parallel_tool_use": true },
+    })
+}
+
+#[test]
+fn shapes() {
+    let cases = Cases::of(WireName::Anthropic, right());
+    cases.accepts("streamed", |body| body["stream"] = json!(true));
+    cases.accepts("a result without content", |body| remove(body, "/messages/2/content/1", "content"));
+    cases.rejects("an unknown key", "/max_output_tokens", |body| body["max_output_tokens"] = json!(5));
+    cases.rejects("an unknown key of a block", "/messages/1/content/2/arguments", |body| {
+        set(body, "/messages/1/content/2", "arguments", json!("{}"));
+    });
+    cases.rejects("an unknown key deep inside", "/messages/2/content/1/content/0/x", |body| {
+        set(body, "/messages/2/content/1/content/0", "x", json!(1));
+    });
+    cases.rejects("an unknown key of a source", "/messages/0/content/1/source/mime_type", |body| {
+        set(body, "/messages/0/content/1/source", "mime_type", json!("image/png"));
+    });
+    cases.rejects("an unknown key of a tool", "/tools/0/parameters", |body| {
+        set(body, "/tools/0", "parameters", json!({}));
+    });
+    cases.rejects("an argument of another tool", "/tools/1", |body| set(body, "/tools/1", "max_characters", json!(1)));
+    cases.rejects("no `max_tokens`", "/max_tokens", |body| remove(body, "", "max_tokens"));
+    cases.rejects("no signature", "/messages/1/content/0/signature", |body| {
+        remove(body, "/messages/1/content/0", "signature");
+    });
+    cases.rejects("a wrong role", "/messages/2", |body| set(body, "/messages/2", "role", json!("tool")));
+    cases.rejects("input as text", "/messages/1/content/2/input", |body| {
+        set(body, "/messages/1/content/2", "input", json!("{}"));
+    });
+    cases.rejects("`is_error` as text", "/messages/2/content/0/is_error", |body| {
+        set(body, "/messages/2/content/0", "is_error", json!("true"));
+    });
+}
+
+#[test]
+fn calls_and_results() {
+    let cases = Cases::of(WireName::Anthropic, right());
+    cases.rejects("an orphan result", "/messages/2/content/1/tool_use_id", |body| {
+        set(body, "/messages/2/content/1", "tool_use_id", json!("t9"));
+    });
+    cases.rejects("a call without a result", "/messages/1/content/3", |body| {
+        list(body, "/messages/2/content").remove(0);
+    });
+    cases.rejects("a call at the end", "/messages/1/content/2", |body| drop(list(body, "/messages").pop()));
+    cases.rejects("text before the results", "/messages/2/content/1", |body| {
+        list(body, "/messages/2/content").rotate_right(1);
+    });
+    cases.rejects("results in two messages", "/messages/1/content/2", |body| {
+        let result = list(body, "/messages/2/content").remove(1);
+        list(body, "/messages").push(json!({ "role": "user", "content": [result] }));
+    });
+    cases.rejects("a result in an assistant message", "/messages/2/content/0", |body| {
+        set(body, "/messages/2", "role", json!("assistant"));
+    });
+    cases.rejects("two calls with one id", "/messages/1/content/3/id", |body| {
+        set(body, "/messages/1/content/3", "id", json!("t1"));
+    });
+    cases.rejects("an id with a colon", "/messages/1/content/3/id", |body| {
+        set(body, "/messages/1/content/3", "id", json!("a:b"));
+        set(body, "/messages/2/content/0", "tool_use_id", json!("a:b"));
+    });
+    cases.rejects("an assistant message first", "/messages/0/role", |body| drop(list(body, "/messages").remove(0)));
+    cases.rejects("an empty text", "/messages/2/content/2/text", |body| {
+        set(body, "/messages/2/content/2", "text", json!(""));
+    });
+    cases.rejects("a server-run call without its result", "/messages/1/content/4", |body| {
+        let call = json!({ "type": "server_tool_use", "id": "s1", "name": "web_search", "input": {} });
+        list(body, "/messages/1/content").push(call);
+    });
+}
+
+#[test]
+fn thinking_and_tools() {
+    let cases = Cases::of(WireName::Anthropic, right());
+    cases.rejects("calls without their thinking", "/messages/1/content/0", |body| {
+        list(body, "/messages/1/content").remove(0);
+    });
+    cases.rejects("a forced choice with thinking", "/tool_choice", |body| {
+        body["tool_choice"] = json!({ "type": "any" });
+    });
+    cases.rejects("a budget beyond the maximum", "/thinking/budget_tokens", |body| body["max_tokens"] = json!(2048));
+    cases.rejects("a choice that is not offered", "/tool_choice/name", |body| {
+        body["tool_choice"] = json!({ "type": "tool", "name": "other" });
+    });
+    cases.rejects("a choice without tools", "/tool_choice", |body| remove(body, "", "tools"));
+    cases.rejects("a schema without a type", "/tools/0/input_schema/type", |body| {
+        remove(body, "/tools/0/input_schema", "type");
+    });
+    cases.rejects("too many cache marks", "", |body| {
+        let mark = json!({ "type": "text", "text": "x", "cache_control": { "type": "ephemeral" } });
+        list(body, "/system").extend(vec![mark; 4]);
+    });
+}

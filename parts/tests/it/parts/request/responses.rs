@@ -1,0 +1,116 @@
+use haft_parts::WireName;
+use serde_json::{Value, json};
+
+use super::{Cases, list, remove, set};
+
+fn right() -> Value {
+    json!({
+        "model": "gpt-5",
+        "store": false,
+        "instructions": "Be brief.",
+        "include": ["reasoning.encrypted_content"],
+        "input": [
+            { "type": "message", "role": "user", "content": [
+                { "type": "input_text", "text": "Weather?" },
+                { "type": "input_image", "image_url": "data:image/png;base64,AAAA", "detail": "auto" },
+            ] },
+            { "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA" },
+            { "type": "function_call", "id": "fc_1", "call_id": "c1", "name": "get_weather", "arguments": "{}" },
+            { "type": "function_call", "id": "fc_2", "call_id": "c2", "name": "get_weather", "arguments": "{}" },
+            { "type": "function_call_output", "call_id": "c1", "output": "18" },
+            { "type": "function_call_output", "call_id": "c2", "output": [{ "type": "input_text", "text": "19" }] },
+            { "type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [
+                { "type": "output_text", "text": "Warm.", "annotations": [] },
+            ] },
+            { "role": "user", "content": "Thanks" },
+        ],
+        "tools": [
+            { "type": "function", "name": "get_weather", "description": "d", "strict": true, "parameters":
+                { "type": "object", "properties": {}, "required": [], "additionalProperties": false } },
+            { "type": "web_search" },
+        ],
+        "tool_choice": { "type": "function", "name": "get_weather" },
+        "parallel_tool_calls": true,
+        "text": { "format": { "type": "json_schema", "name": "answer", "schema": { "type": "object" }, "strict": true } },
+        "reasoning": { "effort": "low", "summary": "auto" },
+    })
+}
+
+#[test]
+fn shapes() {
+    let cases = Cases::of(WireName::OpenAiResponses, right());
+    cases.accepts("streamed", |body| body["stream"] = json!(true));
+    cases.accepts("a plain text", |body| {
+        body["input"] = json!("Weather?");
+    });
+    cases.rejects("an unknown key", "/max_tokens", |body| body["max_tokens"] = json!(5));
+    cases.rejects("an unknown key of an item", "/input/2/extra", |body| set(body, "/input/2", "extra", json!(1)));
+    cases.rejects("an unknown key deep inside", "/input/0/content/1/url", |body| {
+        set(body, "/input/0/content/1", "url", json!("x"));
+    });
+    cases.rejects("an unknown key of a tool", "/tools/0/input_schema", |body| {
+        set(body, "/tools/0", "input_schema", json!({}));
+    });
+    cases.rejects("an unknown key of the format", "/text/format/x", |body| set(body, "/text/format", "x", json!(1)));
+    cases.rejects("no name", "/input/2/name", |body| remove(body, "/input/2", "name"));
+    cases.rejects("no `strict`", "/tools/0/strict", |body| remove(body, "/tools/0", "strict"));
+    cases.rejects("no model", "/model", |body| remove(body, "", "model"));
+    cases.rejects("a wrong role", "/input/7", |body| set(body, "/input/7", "role", json!("tool")));
+    cases.rejects("a wrong type", "/input/7", |body| set(body, "/input/7", "type", json!("telepathy")));
+    cases.rejects("a number as text", "/input/4/output", |body| set(body, "/input/4", "output", json!(18)));
+    cases.rejects("text as a number", "/temperature", |body| body["temperature"] = json!("0.5"));
+}
+
+#[test]
+fn calls_and_outputs() {
+    let cases = Cases::of(WireName::OpenAiResponses, right());
+    cases.rejects("an orphan output", "/input/8/call_id", |body| {
+        list(body, "/input").push(json!({ "type": "function_call_output", "call_id": "c9", "output": "" }));
+    });
+    cases.rejects("a call without an output", "/input/2/call_id", |body| drop(list(body, "/input").remove(4)));
+    cases.rejects("an output before its call", "/input/0/call_id", |body| {
+        let output = list(body, "/input").remove(4);
+        list(body, "/input").insert(0, output);
+    });
+    cases.rejects("two outputs", "/input/5/call_id", |body| {
+        let output = list(body, "/input")[4].clone();
+        list(body, "/input").insert(5, output);
+    });
+    cases.rejects("an output of another kind", "/input/4/type", |body| {
+        set(body, "/input/4", "type", json!("custom_tool_call_output"));
+    });
+    cases.rejects("two calls with one id", "/input/3/call_id", |body| {
+        set(body, "/input/3", "call_id", json!("c1"));
+    });
+    cases.rejects("the id of another provider", "/input/2/id", |body| set(body, "/input/2", "id", json!("toolu_1")));
+    cases.accepts("an output of a stored call", |body| {
+        body["previous_response_id"] = json!("resp_1");
+        body["input"] = json!([{ "type": "function_call_output", "call_id": "c1", "output": "18" }]);
+    });
+}
+
+#[test]
+fn reasoning_and_tools() {
+    let cases = Cases::of(WireName::OpenAiResponses, right());
+    cases.rejects("reasoning without its item", "/input/1", |body| {
+        list(body, "/input").drain(2..6);
+        list(body, "/input").swap_remove(2);
+    });
+    cases.rejects("reasoning at the end", "/input/8", |body| {
+        let mut reasoning = body["input"][1].clone();
+        reasoning["id"] = json!("rs_2");
+        list(body, "/input").push(reasoning);
+    });
+    cases.rejects("reasoning that nobody kept", "/input/1", |body| remove(body, "/input/1", "encrypted_content"));
+    cases.rejects("a name with a dot", "/tools/0/name", |body| set(body, "/tools/0", "name", json!("a.b")));
+    cases.rejects("two tools of one name", "/tools/2/name", |body| {
+        let tool = body["tools"][0].clone();
+        list(body, "/tools").push(tool);
+    });
+    cases.rejects("a choice that is not offered", "/tool_choice", |body| {
+        set(body, "/tool_choice", "name", json!("other"));
+    });
+    cases.rejects("a union as the root", "/tools/0/parameters/anyOf", |body| {
+        set(body, "/tools/0/parameters", "anyOf", json!([]));
+    });
+}
