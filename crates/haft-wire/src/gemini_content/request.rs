@@ -7,7 +7,9 @@ mod part;
 mod structure;
 mod tool_config;
 
-use haft_core::{Codec, Item, OutputFormat, TurnRequest};
+use std::sync::Arc;
+
+use haft_core::{Codec, OutputFormat, TurnRequest};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -80,8 +82,7 @@ pub(super) fn write(
     let extended = options.map(|options| extended_options(options, &body));
     let body = body::write(&body, wire.provider(), extended.as_ref())?;
 
-    let calls = request.history.iter().filter(|item| matches!(item, Item::ToolCall(_) | Item::ProviderCall(_))).count();
-    let context = ReadContext::new(std::sync::Arc::clone(&tools)).output(codec).calls(calls);
+    let context = ReadContext::new(Arc::clone(&tools)).output(codec).turn(request.history.len());
     let mut sent = WireRequest::new(path, body, context);
     sent.dropped = dropped;
     Ok(sent)

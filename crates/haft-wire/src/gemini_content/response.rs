@@ -6,8 +6,9 @@ use haft_core::Turn;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-pub(super) use self::part::{GeminiText, PartialArg, ReadCall, ReadPart};
+pub(super) use self::part::{PartialArg, ReadCall, ReadPart};
 use super::turn::GeminiTurn;
+use crate::text::Text;
 use crate::wire::ReadContext;
 use crate::wire_error::ReadError;
 
@@ -23,9 +24,9 @@ pub(super) struct GeminiResponse<'r> {
     #[serde(borrow)]
     pub(super) usage_metadata: Option<&'r RawValue>,
     #[serde(borrow)]
-    pub(super) model_version: Option<GeminiText<'r>>,
+    pub(super) model_version: Option<Text<'r>>,
     #[serde(borrow)]
-    pub(super) response_id: Option<GeminiText<'r>>,
+    pub(super) response_id: Option<Text<'r>>,
     #[serde(borrow)]
     pub(super) error: Option<&'r RawValue>,
 }
@@ -39,7 +40,7 @@ pub(super) struct Candidate<'r> {
     #[serde(borrow)]
     pub(super) content: Option<CandidateContent<'r>>,
     #[serde(borrow)]
-    pub(super) finish_reason: Option<GeminiText<'r>>,
+    pub(super) finish_reason: Option<Text<'r>>,
     #[serde(borrow)]
     pub(super) finish_message: Option<&'r RawValue>,
     #[serde(borrow)]

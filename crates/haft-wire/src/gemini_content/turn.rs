@@ -46,8 +46,9 @@ pub(super) struct GeminiTurn {
     /// The number of keys of parts that were given.
     keys: u64,
     texts: Vec<u64>,
-    /// The number of the next call without an id.
-    next_call: usize,
+    /// The number of items in the history, and that of calls which got an id here.
+    history_items: usize,
+    assigned_ids: usize,
     open_call: Option<OpenCall>,
     usage: GeminiUsage,
     grounding: Option<GroundingMetadata>,
@@ -82,7 +83,8 @@ impl GeminiTurn {
             last: LastPart::Closed,
             keys: 0,
             texts: Vec::new(),
-            next_call: context.calls,
+            history_items: context.turn,
+            assigned_ids: 0,
             open_call: None,
             usage: GeminiUsage::default(),
             grounding: None,
@@ -327,10 +329,10 @@ impl GeminiTurn {
         self.keys
     }
 
-    /// Returns an id for a call that has none. It follows from the position of the call alone.
+    /// Returns an id for a call that has none. It follows from the position of the call in the conversation alone.
     fn assigned_id(&mut self) -> CallId {
-        self.next_call += 1;
-        CallId::from(format!("call_{}", self.next_call))
+        self.assigned_ids += 1;
+        CallId::from(format!("call_{}_{}", self.history_items, self.assigned_ids))
     }
 }
 

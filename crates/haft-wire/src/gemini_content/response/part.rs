@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::text::Text;
 use crate::wire_error::ReadError;
 
 /// A part.
@@ -29,9 +30,9 @@ pub(crate) struct ReadPart<'r> {
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct ReadCall<'r> {
     #[serde(borrow)]
-    pub(crate) id: Option<GeminiText<'r>>,
+    pub(crate) id: Option<Text<'r>>,
     #[serde(borrow)]
-    pub(crate) name: Option<GeminiText<'r>>,
+    pub(crate) name: Option<Text<'r>>,
     #[serde(borrow)]
     pub(crate) args: Option<&'r RawValue>,
     #[serde(borrow)]
@@ -44,19 +45,15 @@ pub(crate) struct ReadCall<'r> {
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct PartialArg<'r> {
     #[serde(borrow)]
-    pub(crate) json_path: Option<GeminiText<'r>>,
+    pub(crate) json_path: Option<Text<'r>>,
     #[serde(borrow)]
-    pub(crate) string_value: Option<GeminiText<'r>>,
+    pub(crate) string_value: Option<Text<'r>>,
     pub(crate) number_value: Option<serde_json::Number>,
     pub(crate) bool_value: Option<bool>,
     #[serde(borrow)]
-    pub(crate) null_value: Option<GeminiText<'r>>,
+    pub(crate) null_value: Option<Text<'r>>,
     pub(crate) will_continue: Option<bool>,
 }
-
-/// Text that is borrowed unless it contains escapes.
-#[derive(Debug, Default)]
-pub(crate) struct GeminiText<'r>(pub(crate) Cow<'r, str>);
 
 impl<'r> ReadPart<'r> {
     /// Returns the content with this name.
@@ -101,9 +98,9 @@ impl<'de: 'r, 'r> Deserialize<'de> for ReadPart<'r> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let text = |text: Option<GeminiText<'de>>| text.map(|text| text.0);
+                let text = |text: Option<Text<'de>>| text.map(|text| text.0);
                 let mut part = ReadPart::default();
-                while let Some(GeminiText(name)) = map.next_key()? {
+                while let Some(Text(name)) = map.next_key()? {
                     match &*name {
                         "text" => part.text = text(map.next_value()?),
                         "functionCall" => part.call = map.next_value()?,
@@ -125,33 +122,5 @@ impl<'de: 'r, 'r> Deserialize<'de> for ReadPart<'r> {
         }
 
         deserializer.deserialize_any(PartVisitor)
-    }
-}
-
-impl<'de: 'r, 'r> Deserialize<'de> for GeminiText<'r> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextVisitor;
-
-        impl<'de> Visitor<'de> for TextVisitor {
-            type Value = GeminiText<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(GeminiText(Cow::Borrowed(text)))
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(GeminiText(Cow::Owned(text.to_owned())))
-            }
-
-            fn visit_string<E: de::Error>(self, text: String) -> Result<Self::Value, E> {
-                Ok(GeminiText(Cow::Owned(text)))
-            }
-        }
-
-        deserializer.deserialize_str(TextVisitor)
     }
 }
