@@ -3,8 +3,8 @@
 //! Providers demand every output right after the turn that called, and exactly one of them. A history that breaks this
 //! can't be sent: which call an output belongs to is never guessed.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use haft_core::{CallId, History, Item, ToolCallOutput};
 
@@ -17,10 +17,11 @@ pub(crate) struct Answers<'h> {
 
 impl<'h> Answers<'h> {
     /// Finds the output of every call. A call without an output, an output without a call, and a second one of either
-    /// are errors.
+    /// are errors. Outputs of calls that a provider executed are no answers, and are left out.
     pub(crate) fn new(history: &'h History) -> Result<Self, RequestError> {
         let mut by_call = HashMap::new();
         let mut open = HashMap::new();
+        let remote: HashSet<&CallId> = history.iter().filter_map(Item::provider_call_id).collect();
         for (at, item) in history.iter().enumerate() {
             if let Some(call) = item.local_call() {
                 if open.insert(&call.call_id, at).is_some() || by_call.contains_key(&call.call_id) {
@@ -37,6 +38,7 @@ impl<'h> Answers<'h> {
                     (_, Entry::Occupied(_)) => {
                         return Err(invalid(at, &format!("the call `{id}` has two outputs")));
                     }
+                    (None, Entry::Vacant(_)) if remote.contains(id) => {}
                     (None, Entry::Vacant(_)) => {
                         return Err(invalid(at, &format!("there is no call `{id}` before this output")));
                     }
@@ -85,10 +87,11 @@ mod tests {
     }
 
     #[test]
-    fn outputs_of_calls_that_a_provider_executed_do_not_count() {
-        let remote = Item::ToolCall(ToolCall::new("p", "search", "{}").executed_by_provider());
-        let history = History::from(vec![remote, output("p"), output("p")]);
-        assert!(Answers::new(&history).unwrap().get(&"p".into()).is_none());
+    fn outputs_of_calls_that_a_provider_executed_are_left_out() {
+        let remote = Item::ToolCall(ToolCall::new("r", "search", "{}").executed_by_provider());
+        let history = History::from(vec![call("a"), remote, output("r"), output("a")]);
+        let answers = Answers::new(&history).unwrap();
+        assert!(answers.get(&"r".into()).is_none() && answers.get(&"a".into()).is_some());
     }
 
     #[test]

@@ -82,6 +82,7 @@ pub use self::anthropic_messages::AnthropicMessages;
 pub use self::capability::{Capabilities, ForcedChoice, ModelTable, Thinking};
 pub use self::finding::{Finding, FindingKind, Severity};
 pub use self::gemini::GeminiDialect;
+pub use self::gemini_content::GeminiContent;
 pub use self::mcp::McpDialect;
 pub use self::openai::OpenAiDialect;
 pub use self::openai_chat::{CallIdRule, OpenAiChat};

@@ -33,6 +33,11 @@ pub trait ToolForm: Send + Sync {
         Err(RenderFault::new("", message, "offer it to models of that provider only"))
     }
 
+    /// Returns the member of a request that holds the schema of an answer, for an API with several of them.
+    fn output_member(&self) -> &'static str {
+        "schema"
+    }
+
     /// Joins the tools to the list that is sent. The default is an array of them.
     fn list(&self, tools: &mut dyn Iterator<Item = ListedTool<'_>>) -> String {
         let mut list = String::from("[");
