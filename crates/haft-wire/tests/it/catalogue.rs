@@ -2,6 +2,7 @@
 
 mod call;
 mod item;
+mod parts;
 mod render;
 mod result;
 mod settings;
