@@ -29,10 +29,6 @@ impl<'h> Answers<'h> {
                 }
             } else if let Item::ToolOutput(output) = item {
                 let id = &output.call_id;
-                if !open.contains_key(id) && history.is_provider_call(id) {
-                    // The provider has the output of a call that it executed.
-                    continue;
-                }
                 match (open.remove(id), by_call.entry(id)) {
                     (Some(_), Entry::Vacant(place)) => drop(place.insert((at, output))),
                     (_, Entry::Occupied(_)) => {

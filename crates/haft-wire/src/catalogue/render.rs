@@ -1,6 +1,6 @@
 //! Provider-defined tools as their providers expect them.
 
-use haft_core::{DescriptorKind, Issue, Issues, SchemaError, ToolDescriptor};
+use haft_core::{DescriptorKind, Issue, Issues, RenderFault, SchemaError, ToolDescriptor};
 use serde_json::{Map, Value};
 
 use crate::catalogue::{CallForm, CatalogueEntry, Vendor, find};
@@ -43,7 +43,7 @@ pub enum ProviderToolFault {
         /// Its id.
         id: String,
         /// The name at the provider.
-        expected: String,
+        expected: &'static str,
         /// The name in the definition.
         found: String,
     },
@@ -108,9 +108,8 @@ pub fn render_provider_tool(descriptor: &ToolDescriptor, vendor: Vendor) -> Resu
             Vendor::Google => single(&camel_case(wire_type), args),
         });
     };
-    let expected = entry.name_at_provider(args);
-    if expected != provider_name {
-        let (expected, found) = (expected.to_owned(), provider_name.clone());
+    if entry.provider_name != provider_name {
+        let (expected, found) = (entry.provider_name, provider_name.clone());
         return Err(ProviderToolFault::ProviderName { tool: tool(), id: id.clone(), expected, found });
     }
     let by_application = entry.requires_handler(args);
@@ -123,6 +122,20 @@ pub fn render_provider_tool(descriptor: &ToolDescriptor, vendor: Vendor) -> Resu
         Vendor::OpenAi => typed(entry.wire_type, None, args),
         Vendor::Google => single(entry.wire_type, args),
     })
+}
+
+impl From<ProviderToolFault> for RenderFault {
+    fn from(fault: ProviderToolFault) -> Self {
+        let remedy = match &fault {
+            ProviderToolFault::NotProviderDefined { .. } => "send it as a function",
+            ProviderToolFault::Foreign { .. } => "offer it only to models of its own vendor",
+            ProviderToolFault::Settings { .. } => "correct the settings",
+            ProviderToolFault::ProviderName { .. } => "correct its `provider_name`",
+            ProviderToolFault::WrongExecutor { .. } => "correct its `requires_handler`",
+            ProviderToolFault::Schema { .. } => "report this as an error of the catalogue",
+        };
+        Self::new("", fault.to_string(), remedy)
+    }
 }
 
 impl CatalogueEntry {

@@ -4,6 +4,7 @@
 //! and the steps that end every builder of a tool. The type of the settings determines everything else, so there is one
 //! implementation for all tools, and a tool can't be built with the types of another.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use haft_core::{Cx, DefinitionError, Failure, Fixed, Tool, ToolBuilder};
@@ -67,8 +68,8 @@ pub type SettingsBuilder<S> = ToolBuilder<Fixed<<S as ToolSettings>::Params>, Fi
 )]
 pub trait ApplicationTool: ToolSettings {}
 
-/// A value that can be given for a setting of type `T`: a `T`, a `&str` for a `String`, and an array or a `Vec` of texts
-/// for a list of them.
+/// A value that can be given for a setting of type `T`: a `T`, a `&str` for a text, an array of texts for a list of them,
+/// and an array of pairs for a map.
 pub trait IntoSetting<T> {
     /// Converts the value.
     fn into_setting(self) -> T;
@@ -99,11 +100,14 @@ impl<S: ToolSettings> CatalogueTool<S> {
         let args = serde_json::to_value(&self.settings).unwrap_or(Value::Null);
         let mut factory = Tool::provider(entry.id)
             .custom_name(self.name.as_deref().unwrap_or(entry.custom_name))
-            .provider_name(entry.name_at_provider(&args))
+            .provider_name(entry.provider_name)
             .args::<S>()
             .params::<S::Params>()
-            .success::<S::Success>()
-            .failure::<S::Failure>();
+            .success::<S::Success>();
+        // A handler may declare failures of its own, unless the provider's are declared.
+        if entry.declares_failures() {
+            factory = factory.failure::<S::Failure>();
+        }
         let by_application = entry.requires_handler(&args);
         if by_application {
             factory = factory.requires_handler();
@@ -170,6 +174,12 @@ impl<S: Into<String>, const N: usize> IntoSetting<Vec<String>> for [S; N] {
 impl IntoSetting<Vec<String>> for Vec<&str> {
     fn into_setting(self) -> Vec<String> {
         self.into_iter().map(Into::into).collect()
+    }
+}
+
+impl<K: Into<String>, V, const N: usize> IntoSetting<BTreeMap<String, V>> for [(K, V); N] {
+    fn into_setting(self) -> BTreeMap<String, V> {
+        self.into_iter().map(|(name, value)| (name.into(), value)).collect()
     }
 }
 

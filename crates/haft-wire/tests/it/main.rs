@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "what helps a test may stop it")]
 
 mod anthropic_messages;
+mod catalogue;
 mod checker;
 mod edge;
 mod generated;

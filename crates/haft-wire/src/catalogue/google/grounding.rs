@@ -79,7 +79,7 @@ pub struct GroundingSource {
 #[non_exhaustive]
 pub struct GroundingSupport {
     /// The indexes of the sources.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grounding_chunk_indices: Vec<u32>,
     /// The confidence in each source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,20 +89,20 @@ pub struct GroundingSupport {
     pub segment: Option<GroundingSegment>,
 }
 
-/// A part of an answer, by bytes.
+/// A part of an answer, by bytes. An index that is absent is zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct GroundingSegment {
     /// The index of the part that contains it.
-    #[serde(default)]
-    pub part_index: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part_index: Option<u32>,
     /// The index of its first byte.
-    #[serde(default)]
-    pub start_index: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_index: Option<u32>,
     /// The index after its last byte.
-    #[serde(default)]
-    pub end_index: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_index: Option<u32>,
     /// The text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,

@@ -65,7 +65,7 @@ setting_object! {
 #[non_exhaustive]
 pub struct UrlContextResult {
     /// The pages.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub url_metadata: Vec<RetrievedUrl>,
 }
 

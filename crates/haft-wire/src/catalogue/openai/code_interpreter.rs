@@ -64,7 +64,7 @@ pub struct InterpreterCall {
 #[non_exhaustive]
 pub struct InterpreterResult {
     /// The outputs. Absent unless the request includes them.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outputs: Option<Vec<InterpreterOutput>>,
     /// The code. Absent if the provider does not reveal it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -143,7 +143,7 @@ pub struct FileSearchResult {
     /// The queries.
     pub queries: Vec<String>,
     /// The files that were found. Absent unless the request includes them.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub results: Option<Vec<FoundFile>>,
 }
 

@@ -176,7 +176,7 @@ setting_object! {
 #[non_exhaustive]
 pub struct ImageResult {
     /// The image, in base64. Absent if the generation failed.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
     /// The status of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -129,15 +129,13 @@ impl<S: Into<String>, const N: usize> IntoSetting<McpAllowedTools> for [S; N] {
 }
 
 impl ToolSettings for OpenAiMcp {
-    const ENTRY: CatalogueEntry =
-        executed("openai.mcp", "OpenAiMcp", "mcp", "mcp_call").named_by("server_label").types::<Self>();
+    const ENTRY: CatalogueEntry = executed("openai.mcp", "OpenAiMcp", "mcp", "mcp_call").types::<Self>();
     type Params = Value;
     type Success = McpCallResult;
     type Failure = NoFailure;
 }
 
-/// Creates the tool that stands for the tools of an MCP server, which the provider calls. Its name at the provider is
-/// the label.
+/// Creates the tool that stands for the tools of an MCP server, which the provider calls.
 ///
 /// ```
 /// use haft_wire::catalogue::openai::{self, McpApprovalMode};
@@ -147,7 +145,7 @@ impl ToolSettings for OpenAiMcp {
 ///     .allowed_tools(["search"])
 ///     .require_approval(McpApprovalMode::Never)
 ///     .define()?;
-/// assert_eq!(docs.provider_definition().unwrap().provider_name(), "docs");
+/// assert_eq!(docs.name(), "OpenAiMcp");
 /// # Ok::<_, haft_core::DefinitionError>(())
 /// ```
 pub fn mcp(server_label: impl IntoSetting<String>) -> CatalogueTool<OpenAiMcp> {

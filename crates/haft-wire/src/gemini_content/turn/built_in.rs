@@ -21,7 +21,8 @@ const REPORTS: [(&str, ReportKind); 4] = [
 ];
 
 /// The names of built-in tools by the types of their calls. Other types are their own names, in lower case.
-const TOOL_TYPES: [(&str, &str); 2] = [("GOOGLE_SEARCH_WEB", "google_search"), ("GOOGLE_SEARCH_IMAGE", "google_search")];
+const TOOL_TYPES: [(&str, &str); 2] =
+    [("GOOGLE_SEARCH_WEB", "google_search"), ("GOOGLE_SEARCH_IMAGE", "google_search")];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReportKind {

@@ -1,0 +1,295 @@
+//! Results of calls that a provider executed, in the forms of the official SDKs.
+
+use haft_core::{Item, ProviderCall, Tool, ToolCall, ToolCallOutput, ToolResult, Toolkit};
+use haft_wire::catalogue::anthropic::{
+    self, AdvisorError, AdvisorErrorCode, AdvisorResult, CodeExecutionError, CodeExecutionErrorCode,
+    CodeExecutionResult, FetchedSource, FoundTools, ToolSearchError, WebFetchError, WebFetchErrorCode, WebFetchResult,
+    WebSearchError, WebSearchErrorCode, WebSearchResult,
+};
+use haft_wire::catalogue::google::{
+    self, ExecutedCode, ExecutedOutcome, Grounding, UrlContextResult, UrlRetrievalStatus,
+};
+use haft_wire::catalogue::openai::{
+    self, FileSearchResult, ImageResult, InterpreterContainer, InterpreterOutput, InterpreterResult, McpCallResult,
+    ProgramResult, ShellEnvironment, ShellOutput, ToolSearchOutput, WebSearchAction, WebSearchActivity,
+};
+use haft_wire::catalogue::{CatalogueTool, ToolSettings};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// Returns the result that the tool reads from the items of a call.
+fn result(tool: Tool, output: &Value, is_error: bool) -> ToolResult {
+    let call = ToolCall::new("c1", tool.name(), "{}").executed_by_provider();
+    let mut output = ToolCallOutput::new("c1", output.to_string());
+    output.is_error = is_error;
+    let kit: Toolkit = Toolkit::from_iter([tool]);
+    let items: [Item; 2] = [call.into(), output.into()];
+    kit.provider_results(&items).remove(0)
+}
+
+fn success<S: ToolSettings<Success = T>, T: DeserializeOwned>(tool: CatalogueTool<S>, output: &Value) -> T {
+    let result = result(tool.define().unwrap(), output, false);
+    result.decode().unwrap_or_else(|error| panic!("{output}: {error}"))
+}
+
+fn failure<S: ToolSettings<Failure = F>, F: DeserializeOwned>(tool: CatalogueTool<S>, output: &Value) -> F {
+    let result = result(tool.define().unwrap(), output, true);
+    let failure = result.failure().unwrap();
+    assert_eq!(failure.kind.as_str(), "tool_failed", "{output}: {failure:?}");
+    failure.details.as_ref().unwrap().decode().unwrap()
+}
+
+/// Returns the result of an item that contains both call and result.
+fn reported<S: ToolSettings<Success = T>, T: DeserializeOwned>(tool: CatalogueTool<S>, item: &Value) -> T {
+    let tool = tool.define().unwrap();
+    let definition = tool.provider_definition().unwrap();
+    let call = ProviderCall::new(definition.vendor(), definition.provider_name(), item.clone());
+    let kit: Toolkit = Toolkit::from_iter([tool]);
+    let results = kit.provider_results(&[Item::ProviderCall(call)]);
+    results[0].decode().unwrap_or_else(|error| panic!("{item}: {error}"))
+}
+
+#[test]
+fn web_search_of_anthropic() {
+    let page = json!({
+        "type": "web_search_result", "url": "https://a.org", "title": "A", "encrypted_content": "e", "page_age": null,
+    });
+    let pages: Vec<WebSearchResult> = success(anthropic::web_search(), &json!([page]));
+    assert_eq!((pages[0].url.as_str(), &pages[0].page_age), ("https://a.org", &None));
+    assert!(success::<_, Vec<WebSearchResult>>(anthropic::web_search(), &json!([])).is_empty());
+
+    let error = |code: &str| json!({"type": "web_search_tool_result_error", "error_code": code});
+    let read: WebSearchError = failure(anthropic::web_search(), &error("max_uses_exceeded"));
+    assert_eq!(read.error_code, WebSearchErrorCode::MaxUsesExceeded);
+    let read: WebSearchError = failure(anthropic::web_search(), &error("out_of_cheese"));
+    assert_eq!(read.error_code, WebSearchErrorCode::Other("out_of_cheese".to_owned()));
+}
+
+#[test]
+fn a_result_of_another_form_is_a_failure() {
+    let tool = || anthropic::web_search().define().unwrap();
+    let kind = |output: &Value, is_error| result(tool(), output, is_error).failure().unwrap().kind.as_str().to_owned();
+    assert_eq!(kind(&json!([{"url": "https://a.org"}]), false), "output_validation_error");
+    assert_eq!(
+        kind(&json!({"type": "web_search_tool_result_error", "error_code": "x"}), false),
+        "output_validation_error"
+    );
+    assert_eq!(kind(&json!({"type": "web_search_tool_result_error"}), true), "output_validation_error");
+}
+
+#[test]
+fn web_fetch_of_anthropic() {
+    let text = json!({"type": "text", "media_type": "text/plain", "data": "hello"});
+    let pdf = json!({"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="});
+    for source in [text, pdf] {
+        let document = json!({"type": "document", "source": source, "title": "A", "citations": {"enabled": true}});
+        let page = json!({
+            "type": "web_fetch_result", "url": "https://a.org", "content": document, "retrieved_at": "2026-01-01T00:00:00Z",
+        });
+        let read: WebFetchResult = success(anthropic::web_fetch(), &page);
+        let data = match &read.content.source {
+            FetchedSource::Text { data, .. } | FetchedSource::Base64 { data, .. } => data,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(*data, source_data(&page));
+    }
+    let error = json!({"type": "web_fetch_tool_result_error", "error_code": "url_not_allowed"});
+    let read: WebFetchError = failure(anthropic::web_fetch(), &error);
+    assert_eq!(read.error_code, WebFetchErrorCode::UrlNotAllowed);
+}
+
+fn source_data(page: &Value) -> String {
+    page["content"]["source"]["data"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn code_execution_of_anthropic() {
+    let process = |kind: &str, file: &str| {
+        json!({
+            "type": kind, "stdout": "2", "stderr": "", "return_code": 0,
+            "content": [{"type": file, "file_id": "file_1"}],
+        })
+    };
+    let read: CodeExecutionResult =
+        success(anthropic::code_execution(), &process("code_execution_result", "code_execution_output"));
+    assert!(matches!(read, CodeExecutionResult::CodeExecutionResult(result) if result.content[0].file_id == "file_1"));
+    let read: CodeExecutionResult =
+        success(anthropic::code_execution(), &process("bash_code_execution_result", "bash_code_execution_output"));
+    assert!(matches!(read, CodeExecutionResult::BashCodeExecutionResult(result) if result.stdout == "2"));
+    for other in [
+        json!({"type": "encrypted_code_execution_result", "encrypted_stdout": "e", "stderr": "", "return_code": 0, "content": []}),
+        json!({
+            "type": "text_editor_code_execution_view_result", "file_type": "text", "content": "x",
+            "num_lines": 1, "start_line": 1, "total_lines": 1,
+        }),
+        json!({"type": "text_editor_code_execution_view_result", "file_type": "pdf", "content": "x", "num_lines": null}),
+        json!({"type": "text_editor_code_execution_create_result", "is_file_update": false}),
+        json!({
+            "type": "text_editor_code_execution_str_replace_result", "lines": ["-x", "+y"],
+            "old_start": 1, "old_lines": 1, "new_start": 1, "new_lines": 1,
+        }),
+    ] {
+        success::<_, CodeExecutionResult>(anthropic::code_execution(), &other);
+    }
+    for kind in ["code_execution", "bash_code_execution", "text_editor_code_execution"] {
+        let error = json!({"type": format!("{kind}_tool_result_error"), "error_code": "unavailable"});
+        let read: CodeExecutionError = failure(anthropic::code_execution(), &error);
+        assert_eq!(read.code(), &CodeExecutionErrorCode::Unavailable);
+    }
+}
+
+#[test]
+fn tool_search_of_anthropic() {
+    let found = json!({
+        "type": "tool_search_tool_search_result",
+        "tool_references": [{"type": "tool_reference", "tool_name": "get_weather"}],
+    });
+    let read: FoundTools = success(anthropic::tool_search_regex(), &found);
+    assert_eq!(read.tool_references[0].tool_name, "get_weather");
+    success::<_, FoundTools>(anthropic::tool_search_bm25(), &found);
+    let error = json!({
+        "type": "tool_search_tool_result_error", "error_code": "invalid_tool_input", "error_message": "bad pattern",
+    });
+    let read: ToolSearchError = failure(anthropic::tool_search_regex(), &error);
+    assert_eq!(read.error_message.as_deref(), Some("bad pattern"));
+}
+
+#[test]
+fn advisor_of_anthropic() {
+    let advisor = || anthropic::advisor("claude-opus-5");
+    let read: AdvisorResult =
+        success(advisor(), &json!({"type": "advisor_result", "text": "Yes.", "stop_reason": null}));
+    assert!(matches!(read, AdvisorResult::AdvisorResult { text, .. } if text == "Yes."));
+    success::<_, AdvisorResult>(advisor(), &json!({"type": "advisor_redacted_result", "encrypted_content": "e"}));
+    let read: AdvisorError =
+        failure(advisor(), &json!({"type": "advisor_tool_result_error", "error_code": "overloaded"}));
+    assert_eq!(read.error_code, AdvisorErrorCode::Overloaded);
+}
+
+#[test]
+fn mcp_results_of_anthropic() {
+    let read: Value = success(anthropic::mcp_toolset("docs"), &json!([{"type": "text", "text": "found"}]));
+    assert_eq!(read[0]["text"], "found");
+}
+
+#[test]
+fn searches_of_openai() {
+    let item = json!({
+        "type": "web_search_call", "id": "ws_1", "status": "completed",
+        "action": {"type": "search", "query": "x", "queries": ["x"], "sources": [{"type": "url", "url": "https://a.org"}]},
+    });
+    let read: WebSearchActivity = reported(openai::web_search(), &item);
+    let WebSearchAction::Search { sources: Some(sources), .. } = &read.action else { panic!("{read:?}") };
+    assert_eq!(sources[0].url, "https://a.org");
+    reported::<_, WebSearchActivity>(openai::web_search_preview(), &item);
+
+    let file =
+        json!({"file_id": "file_1", "filename": "a.md", "score": 0.9, "text": "x", "attributes": {"year": 2025}});
+    let item = |results: Value| json!({"type": "file_search_call", "id": "fs_1", "status": "completed", "queries": ["x"], "results": results});
+    let read: FileSearchResult = reported(openai::file_search(["vs_1"]), &item(json!([file])));
+    assert_eq!(read.results.unwrap()[0].filename.as_deref(), Some("a.md"));
+    let read: FileSearchResult = reported(openai::file_search(["vs_1"]), &item(Value::Null));
+    assert_eq!((read.results, read.queries.len()), (None, 1));
+}
+
+#[test]
+fn code_of_openai() {
+    let outputs = json!([{"type": "logs", "logs": "2"}, {"type": "image", "url": "https://a.org/i.png"}]);
+    let item = json!({
+        "type": "code_interpreter_call", "id": "ci_1", "status": "completed", "code": "1 + 1", "container_id": "c",
+        "outputs": outputs,
+    });
+    let interpreter = || openai::code_interpreter(InterpreterContainer::auto());
+    let read: InterpreterResult = reported(interpreter(), &item);
+    assert!(matches!(&read.outputs.unwrap()[0], InterpreterOutput::Logs { logs } if logs == "2"));
+    let failed = json!({
+        "type": "code_interpreter_call", "id": "ci_1", "status": "failed", "code": null, "container_id": "c",
+        "outputs": null,
+    });
+    assert_eq!(reported::<_, InterpreterResult>(interpreter(), &failed).status.as_deref(), Some("failed"));
+
+    let output = json!({
+        "type": "shell_call_output", "id": "sho_1", "call_id": "c1", "status": "completed", "max_output_length": null,
+        "output": [{"stdout": "a", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}, {
+            "stdout": "", "stderr": "", "outcome": {"type": "timeout"},
+        }],
+    });
+    let read: ShellOutput = reported(openai::shell().environment(ShellEnvironment::container()), &output);
+    assert_eq!(read.output.len(), 2);
+    let output = json!({"type": "program_output", "id": "p", "call_id": "c1", "result": "3", "status": "completed"});
+    assert_eq!(reported::<_, ProgramResult>(openai::programmatic_tool_calling(), &output).result, "3");
+}
+
+#[test]
+fn other_results_of_openai() {
+    let image = json!({
+        "type": "image_generation_call", "id": "ig_1", "status": "completed", "result": "iVBORw0KGgo=",
+        "output_format": "png", "quality": "high", "size": "1024x1024", "revised_prompt": "a cat", "background": "opaque",
+    });
+    let read: ImageResult = reported(openai::image_generation(), &image);
+    assert_eq!(read.revised_prompt.as_deref(), Some("a cat"));
+    let failed = json!({
+        "type": "image_generation_call", "id": "ig_1", "status": "failed", "result": null,
+        "error": {"type": "image_generation_user_error", "message": "no", "code": "moderation_blocked"},
+    });
+    assert!(reported::<_, ImageResult>(openai::image_generation(), &failed).error.is_some());
+
+    let call = |output: Value, error: Value| {
+        json!({
+            "type": "mcp_call", "id": "mcp_1", "name": "search", "arguments": "{}", "server_label": "docs",
+            "output": output, "error": error, "status": "completed", "approval_request_id": null,
+        })
+    };
+    let read: McpCallResult = reported(openai::mcp("docs"), &call(json!("found"), Value::Null));
+    assert_eq!((read.output.as_deref(), read.error), (Some("found"), None));
+    for error in [json!({"type": "http_error", "code": 500, "message": "no"}), json!("no")] {
+        assert_eq!(
+            reported::<_, McpCallResult>(openai::mcp("docs"), &call(Value::Null, error.clone())).error,
+            Some(error)
+        );
+    }
+
+    let found = json!({
+        "type": "tool_search_output", "id": "ts_1", "call_id": null, "execution": "server", "status": "completed",
+        "tools": [{"type": "function", "name": "f", "parameters": {}, "strict": true}],
+    });
+    assert_eq!(reported::<_, ToolSearchOutput>(openai::tool_search(), &found).tools.len(), 1);
+}
+
+#[test]
+fn results_of_google() {
+    let grounding = json!({
+        "webSearchQueries": ["x"],
+        "searchEntryPoint": {"renderedContent": "<div></div>", "sdkBlob": "e30="},
+        "groundingChunks": [
+            {"web": {"uri": "https://a.org", "title": "A", "domain": "a.org"}},
+            {"maps": {"uri": "https://maps", "title": "Cafe", "placeId": "p", "text": "good", "placeAnswerSources": {}}},
+            {"retrievedContext": {"uri": "f", "title": "a.md", "text": "x", "fileSearchStore": "fileSearchStores/a"}},
+            {"image": {"sourceUri": "https://a.org", "imageUri": "https://a.org/i.png", "title": "I", "domain": "a.org"}},
+        ],
+        "groundingSupports": [{
+            "segment": {"startIndex": 0, "endIndex": 3, "text": "abc"}, "groundingChunkIndices": [0],
+            "confidenceScores": [0.5],
+        }, {"segment": {"endIndex": 9}}],
+        "retrievalMetadata": {"googleSearchDynamicRetrievalScore": 0.5},
+    });
+    let read: Grounding = reported(google::google_search(), &grounding);
+    assert_eq!(read.grounding_chunks.as_ref().unwrap()[0].web.as_ref().unwrap().uri.as_deref(), Some("https://a.org"));
+    assert_eq!(read.grounding_supports.unwrap()[0].grounding_chunk_indices, [0]);
+    reported::<_, Grounding>(google::google_maps(), &grounding);
+    reported::<_, Grounding>(google::file_search(["fileSearchStores/a"]), &grounding);
+    assert_eq!(reported::<_, Grounding>(google::google_search_retrieval(), &json!({})), Grounding::default());
+
+    let urls = json!({"urlMetadata": [
+        {"retrievedUrl": "https://a.org", "urlRetrievalStatus": "URL_RETRIEVAL_STATUS_SUCCESS"},
+        {"retrievedUrl": "https://b.org", "urlRetrievalStatus": "URL_RETRIEVAL_STATUS_TEAPOT"},
+    ]});
+    let read: UrlContextResult = reported(google::url_context(), &urls);
+    assert_eq!(read.url_metadata[0].url_retrieval_status, Some(UrlRetrievalStatus::Success));
+    assert!(matches!(&read.url_metadata[1].url_retrieval_status, Some(UrlRetrievalStatus::Other(_))));
+
+    let read: ExecutedCode = reported(google::code_execution(), &json!({"outcome": "OUTCOME_OK", "output": "2\n"}));
+    assert_eq!((read.outcome, read.output.as_deref()), (ExecutedOutcome::Ok, Some("2\n")));
+    let read: ExecutedCode = reported(google::code_execution(), &json!({"outcome": "OUTCOME_FAILED"}));
+    assert_eq!(read.outcome, ExecutedOutcome::Failed);
+}
