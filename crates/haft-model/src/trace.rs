@@ -109,12 +109,7 @@ impl ModelTrace {
     }
 
     /// Requests one turn of a model whose names are known, in a span.
-    pub(crate) fn stream_named(
-        &self,
-        model: &dyn LanguageModel,
-        info: &ModelInfo,
-        request: &TurnRequest,
-    ) -> TurnStream {
+    pub(crate) fn stream_named(self, model: &dyn LanguageModel, info: &ModelInfo, request: &TurnRequest) -> TurnStream {
         if is_heard!() { self.traced(model, info.clone(), request) } else { model.stream_turn(request) }
     }
 

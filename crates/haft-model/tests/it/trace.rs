@@ -234,7 +234,7 @@ async fn a_stream_is_inside_of_its_span_whichever_task_polls_it() {
     let chat = span(&seen, "chat");
     let inside: Vec<_> = seen.events.iter().map(|event| event.inside.is_some()).collect();
     assert_eq!(inside, [true, false, true, true]);
-    assert!(chat.entered > 3 && seen.events.iter().flat_map(|event| event.inside).all(|id| id == chat.id));
+    assert!(chat.entered > 3 && seen.events.iter().filter_map(|event| event.inside).all(|id| id == chat.id));
     assert_closed(&seen);
 }
 
