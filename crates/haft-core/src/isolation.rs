@@ -7,7 +7,7 @@
 //!
 //! The executor isolates handlers, middlewares and all other user code. These are the same means, for code that runs further
 //! user code inside of a call, such as a middleware with a callback, or one that wakes other calls: [`isolated`] runs code
-//! that may panic, and [`Isolated`] holds a value whose drop may panic.
+//! that may panic, [`Isolated`] holds a value whose drop may panic, and [`IsolatedSpan`] is a span of a subscriber that may.
 //!
 //! ```
 //! use haft_core::isolation::isolated;
@@ -24,6 +24,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+pub use crate::executor::IsolatedSpan;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::OPAQUE_MESSAGE;

@@ -56,32 +56,13 @@ impl AnswerFormat {
 
     /// Checks an answer.
     pub(crate) fn check(&self, answer: &str) -> Result<(), Issues> {
-        self.read_with(answer, |text| (self.check)(&self.schema, text, &self.options)).map(drop)
+        read_with(answer, |text| (self.check)(&self.schema, text, &self.options)).map(drop)
     }
 
     /// Reads an answer, and returns the repairs that were made.
     pub(crate) fn read<T: DeserializeOwned>(&self, answer: &str) -> Result<(T, Vec<Repair>), Issues> {
-        let (decoded, fence) = self.read_with(answer, |text| self.schema.decode::<T>(text, &self.options))?;
+        let (decoded, fence) = read_with(answer, |text| self.schema.decode::<T>(text, &self.options))?;
         Ok((decoded.value, fence.into_iter().chain(decoded.repairs).collect()))
-    }
-
-    /// Reads the text of an answer, without its code fence if it has one.
-    fn read_with<D>(
-        &self,
-        answer: &str,
-        read: impl FnOnce(&str) -> Result<D, Issues>,
-    ) -> Result<(D, Option<Repair>), Issues> {
-        let (text, fence) = match unfenced(answer) {
-            Some(text) => (text, Some(Repair::new("", RepairKind::CodeFence))),
-            None => (answer, None),
-        };
-        if text.trim().is_empty() {
-            // Blank arguments mean that there are none. An answer that is blank is missing.
-            return Err(Issue::new("", "required", "the answer is empty; it must be JSON").into());
-        }
-        // The type's own code may panic. The text of a panic is not for the model.
-        let unreadable = |_| Err(Issue::new("", "type", "can't be read by the application").into());
-        Ok((isolated(|| read(text)).unwrap_or_else(unreadable)?, fence))
     }
 }
 
@@ -112,6 +93,21 @@ pub(crate) fn final_answer(items: &[Item]) -> String {
 pub(crate) fn correction(issues: &Issues) -> Item {
     let issues = issues.reason(REASON_CAP);
     Item::user(format!("Your answer is invalid: {issues}. Answer again, with the corrected JSON only."))
+}
+
+/// Reads the text of an answer, without its code fence if it has one.
+fn read_with<D>(answer: &str, read: impl FnOnce(&str) -> Result<D, Issues>) -> Result<(D, Option<Repair>), Issues> {
+    let (text, fence) = match unfenced(answer) {
+        Some(text) => (text, Some(Repair::new("", RepairKind::CodeFence))),
+        None => (answer, None),
+    };
+    if text.trim().is_empty() {
+        // Blank arguments mean that there are none. An answer that is blank is missing.
+        return Err(Issue::new("", "required", "the answer is empty; it must be JSON").into());
+    }
+    // The type's own code may panic. The text of a panic is not for the model.
+    let unreadable = |_| Err(Issue::new("", "type", "can't be read by the application").into());
+    Ok((isolated(|| read(text)).unwrap_or_else(unreadable)?, fence))
 }
 
 /// Returns the text inside of a Markdown code fence that encloses the whole answer. No JSON text begins with a fence.

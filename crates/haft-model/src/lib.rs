@@ -29,6 +29,7 @@ mod model;
 mod model_info;
 mod object;
 mod scripted;
+mod trace;
 mod turn_loop;
 
 pub use self::cassette::{Cassette, CassetteError, CassetteFault, ExchangeFault};
@@ -38,6 +39,7 @@ pub use self::model::{LanguageModel, TurnStream};
 pub use self::model_info::ModelInfo;
 pub use self::object::{LanguageModelExt, ObjectAnswer, ObjectError, ObjectRequest};
 pub use self::scripted::{Expect, ScriptError, ScriptFault, ScriptedModel, ScriptedTurn, TurnFault};
+pub use self::trace::ModelTrace;
 pub use self::turn_loop::{
     AfterTurn, Budget, Flow, Interaction, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, Signal,
     Spent, StateError, TurnLoop, TypedLoop, TypedOutcome, TypedRun,

@@ -1,8 +1,8 @@
 //! The trait of a language model: one request, one streamed answer.
 //!
 //! The trait names the model, and has one method that asks it. An implementation renders the request, sends it and
-//! streams the response; it must not run tools, repair histories or retry. The stream owns everything it needs, so it
-//! can outlive the request value, and dropping it at any time ends the request.
+//! streams the response; it must not run tools, repair histories, retry or open spans: a loop does. The stream owns
+//! everything it needs, so it can outlive the request value, and dropping it at any time ends the request.
 
 use std::fmt;
 use std::future::poll_fn;

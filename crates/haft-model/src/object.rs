@@ -19,6 +19,7 @@ pub use self::error::ObjectError;
 use crate::answer_format::{AnswerFormat, NoAnswer, correction, final_answer};
 use crate::error::ModelError;
 use crate::model::{LanguageModel, TurnStream};
+use crate::trace::ModelTrace;
 
 /// The default number of requests for a corrected answer.
 pub(crate) const RE_ASKS: u32 = 1;
@@ -68,6 +69,7 @@ pub trait LanguageModelExt: LanguageModel {
             request,
             re_asks: RE_ASKS,
             options: DecodeOptions::default(),
+            trace: ModelTrace::new(),
             value: PhantomData,
         }
     }
@@ -82,6 +84,7 @@ pub struct ObjectRequest<'m, T> {
     request: TurnRequest,
     re_asks: u32,
     options: DecodeOptions,
+    trace: ModelTrace,
     value: PhantomData<fn() -> T>,
 }
 
@@ -112,6 +115,12 @@ impl<T> ObjectRequest<'_, T> {
         self.options = options;
         self
     }
+
+    /// Sets how the requests are traced: without messages by default.
+    pub fn trace(mut self, trace: ModelTrace) -> Self {
+        self.trace = trace;
+        self
+    }
 }
 
 impl<'m, T> IntoFuture for ObjectRequest<'m, T>
@@ -122,12 +131,12 @@ where
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'm>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let Self { model, request, re_asks, options, .. } = self;
+        let Self { model, request, re_asks, options, trace, .. } = self;
         Box::pin(async move {
             let mut format = AnswerFormat::of::<T>().map_err(ObjectError::Schema)?;
             format.options = options;
             let mut conversation =
-                Conversation { model: &*model, request, re_asks, turns: Vec::new(), usage: Usage::default() };
+                Conversation { model: &*model, trace, request, re_asks, turns: Vec::new(), usage: Usage::default() };
             format.apply(&mut conversation.request);
             let mut read = None;
             conversation.ask(&mut |answer| format.read::<T>(answer).map(|value| read = Some(value))).await?;
@@ -154,6 +163,7 @@ impl<T> fmt::Debug for ObjectRequest<'_, T> {
 /// The requests for one value.
 struct Conversation<'m> {
     model: &'m dyn LanguageModel,
+    trace: ModelTrace,
     request: TurnRequest,
     /// The number of corrections that may still be asked for.
     re_asks: u32,
@@ -190,7 +200,7 @@ impl Conversation<'_> {
     /// Requests one turn, and counts its usage.
     async fn turn(&mut self) -> Result<Turn, ObjectError> {
         let mut usage = Usage::default();
-        let turn = read_turn(self.model.stream_turn(&self.request), &mut usage).await;
+        let turn = read_turn(self.trace.stream_turn(self.model, &self.request), &mut usage).await;
         self.usage += turn.as_ref().map_or(usage, |turn| turn.usage);
         turn.map_err(|source| ObjectError::Model { source, usage: self.usage })
     }

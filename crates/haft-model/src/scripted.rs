@@ -138,7 +138,7 @@ impl ScriptedModel {
     /// | `turn` | a complete [`Turn`](haft_core::Turn), instead of these three |
     /// | `usage` | the usage of the turn |
     /// | `finish` | the reason why it ended; inferred from the calls if absent |
-    /// | `error` | the error after the deltas: `kind` ([its word](crate::ModelError::kind)), `message`, `retry_after_ms`, `after_ms`, `param`, `source` |
+    /// | `error` | the error after the deltas: `kind` ([its word](crate::ModelError::kind)), `message`, `retry_after_ms`, `after_ms`, `param`, `source`, `provider`, `status`, `request_id` |
     /// | `then` | another end of the stream: `"incomplete"` ends it without a turn, `"pending"` never ends it |
     /// | `delay_ms` | the delay before the answer |
     /// | `expect` | the expected request, as [`Expect`] describes it: `model`, `instructions`, `tools`, `without_tools`, `tool_choice`, `items`, `last` |

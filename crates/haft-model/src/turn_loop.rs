@@ -42,6 +42,7 @@ mod remote_approval;
 mod resume;
 mod run;
 mod signal;
+mod span;
 mod state;
 mod state_cell;
 mod state_error;
@@ -74,6 +75,7 @@ pub use self::state::LoopState;
 pub use self::state_error::StateError;
 pub use self::typed_loop::{TypedLoop, TypedOutcome, TypedRun};
 use crate::model::LanguageModel;
+use crate::trace::ModelTrace;
 
 /// The default limit of turns.
 const MAX_TURNS: u32 = 16;
@@ -144,6 +146,9 @@ struct Settings {
     cancellation: Option<Cancellation>,
     /// The type of the final answer, if it has one.
     answer: Option<Arc<TypedAnswer>>,
+    /// The name of the agent in spans.
+    name: Option<Arc<str>>,
+    trace: ModelTrace,
 }
 
 impl TurnLoop {
@@ -200,6 +205,8 @@ impl TurnLoop {
             fail_on: Vec::new(),
             cancellation: None,
             answer: None,
+            name: None,
+            trace: ModelTrace::new(),
         }))
     }
 
@@ -331,6 +338,17 @@ impl TurnLoop {
     pub fn fail_on(self, classes: impl IntoIterator<Item = FailureClass>) -> Self {
         let classes = classes.into_iter().collect();
         self.changed(|settings| settings.fail_on = classes)
+    }
+
+    /// Sets the name of the agent, for the spans of its runs.
+    pub fn name(self, name: impl Into<Arc<str>>) -> Self {
+        self.changed(|settings| settings.name = Some(name.into()))
+    }
+
+    /// Sets how requests to the model are traced: without messages by default. See [`ModelTrace`] for the spans and
+    /// metrics of a loop.
+    pub fn trace(self, trace: ModelTrace) -> Self {
+        self.changed(|settings| settings.trace = trace)
     }
 
     /// Cancels every run of this loop when the flag is raised. To cancel a single run, use [`LoopRun::cancel`].

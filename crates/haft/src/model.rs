@@ -42,6 +42,8 @@
 //!   read by the checks of arguments, and an invalid one is sent back once, with its issues.
 //! - A request that failed for a transient reason is retried by the loop ([`TurnLoop::retries`]), within
 //!   [`TurnLoop::max_retry_wait`].
+//! - Runs, requests and calls are `tracing` spans by OpenTelemetry's names (`invoke_agent`, `chat`, `execute_tool`), with
+//!   token usage and durations as metrics; messages are recorded on request only. See [`ModelTrace`].
 //! - `.decide(|after| async move { … })` decides after each turn whether there is another one (`after.next()`,
 //!   `after.stop()`), and may change model, tools, choice and history for it. Without it the loop goes on while the model
 //!   makes calls.
@@ -69,7 +71,7 @@
 pub use haft_model::{
     AfterTurn, Budget, Cassette, CassetteError, CassetteFault, DeltaSender, ExchangeFault, Expect, Flow, Interaction,
     LanguageModel, LanguageModelExt, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, ModelError,
-    ModelInfo, ObjectAnswer, ObjectError, ObjectRequest, ProviderMessage, ScriptError, ScriptFault, ScriptedModel,
-    ScriptedTurn, Signal, Spent, StateError, TurnEnd, TurnFault, TurnLoop, TurnStream, TypedLoop, TypedOutcome,
-    TypedRun,
+    ModelInfo, ModelTrace, ObjectAnswer, ObjectError, ObjectRequest, ProviderMessage, ScriptError, ScriptFault,
+    ScriptedModel, ScriptedTurn, Signal, Spent, StateError, TurnEnd, TurnFault, TurnLoop, TurnStream, TypedLoop,
+    TypedOutcome, TypedRun,
 };

@@ -19,17 +19,20 @@ macro_rules! is_heard {
 }
 pub(crate) use is_heard;
 
-/// A span that is entered, left and dropped in isolation. Recording on it must be isolated by the caller.
-pub(crate) struct IsolatedSpan(Isolated<Span>);
+/// A tracing span that is entered, left and dropped in isolation: a subscriber is user code. Recording on it must be
+/// isolated by the caller.
+#[derive(Debug)]
+pub struct IsolatedSpan(Isolated<Span>);
 
 impl IsolatedSpan {
     /// Opens a span. Returns a disabled span if the subscriber panics.
-    pub(crate) fn open(open: impl FnOnce() -> Span) -> Self {
+    pub fn open(open: impl FnOnce() -> Span) -> Self {
         Self(Isolated::new(isolated(open).unwrap_or_else(|_| Span::none())))
     }
 
     /// Creates a disabled span.
-    pub(crate) fn none() -> Self {
+    #[must_use]
+    pub fn none() -> Self {
         Self(Isolated::new(Span::none()))
     }
 
@@ -44,12 +47,14 @@ impl IsolatedSpan {
     }
 
     /// Enters the span until the guard is dropped.
-    pub(crate) fn enter(&self) -> Option<Isolated<Entered<'_>>> {
+    #[must_use]
+    pub fn enter(&self) -> Option<Isolated<Entered<'_>>> {
         isolated(|| Isolated::new(self.0.enter())).ok()
     }
 
     /// Returns the span, for recording fields.
-    pub(crate) fn get(&self) -> &Span {
+    #[must_use]
+    pub fn get(&self) -> &Span {
         &self.0
     }
 }

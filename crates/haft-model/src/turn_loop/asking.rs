@@ -105,7 +105,7 @@ impl Machine {
     fn open_stream(&self, offered: &[Arc<ToolDescriptor>]) -> Result<TurnStream, LoopEnd> {
         let stream = self.state.lend_request(|request| {
             request.tools = offered.to_vec();
-            let stream = isolated(|| self.model.stream_turn(request));
+            let stream = isolated(|| self.settings.trace.stream_named(&*self.model, &self.asked, request));
             request.tools.clear();
             stream
         });

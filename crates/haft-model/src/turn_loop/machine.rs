@@ -6,6 +6,8 @@
 //! nothing.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 
 use haft_core::{Cancellation, RunOptions, Snapshot, ToolEvent, ToolResult, ToolSource};
@@ -20,6 +22,7 @@ use super::interruption::Interruption;
 use super::left_out::LeftOut;
 use super::open_turn::OpenTurn;
 use super::resume::Resumed;
+use super::span::AgentSpan;
 use super::state_cell::StateCell;
 use super::waiting::{RepairedHistory, WaitingCalls};
 use crate::model::LanguageModel;
@@ -54,6 +57,8 @@ impl Machine {
         event_slot: EventSlot,
         flag: Cancellation,
     ) -> LoopEnd {
+        // Dropped after everything that is polled inside of it.
+        let span = AgentSpan::open(&settings, &state);
         let left = settings.budget.time_left(state.time_used());
         state.start_clock();
         let mut machine = Self {
@@ -68,8 +73,12 @@ impl Machine {
             state,
             event_slot,
         };
-        let Err(end) = machine.turns().await;
+        let Err(end) = {
+            let mut turns = pin!(machine.turns());
+            poll_fn(|task| span.within(|| turns.as_mut().poll(task))).await
+        };
         machine.state.stop_clock();
+        span.end(&end);
         end
     }
 

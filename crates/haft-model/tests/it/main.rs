@@ -11,4 +11,5 @@ mod scripted;
 mod seeded;
 mod spawned_stream;
 mod stored_form;
+mod trace;
 mod turn_loop;

@@ -27,9 +27,7 @@ async fn finish_typed(agent: &TypedLoop<Sum>, state: impl Into<LoopState>) -> Ty
     agent.start(state).finish().await
 }
 
-fn sum() -> Option<Sum> {
-    Some(Sum { total: 42 })
-}
+const SUM: Option<Sum> = Some(Sum { total: 42 });
 
 /// Returns the text of the last message of a request.
 fn last_text(request: &TurnRequest) -> String {
@@ -42,7 +40,7 @@ fn last_text(request: &TurnRequest) -> String {
 async fn the_final_answer_is_the_value() {
     let model = ScriptedModel::default().then([call("c1", "add", "[19,23]")]).then(VALID);
     let outcome = finish_typed(&typed(&model), request()).await;
-    assert_eq!((&outcome.end, &outcome.value), (&LoopEnd::Stopped, &sum()));
+    assert_eq!((&outcome.end, &outcome.value), (&LoopEnd::Stopped, &SUM));
     assert!(outcome.repairs.is_empty() && outcome.state.is_done());
     for sent in model.requests() {
         let format = sent.output_format.as_ref().unwrap();
@@ -79,7 +77,7 @@ async fn an_invalid_answer_is_sent_back_once_and_reported() {
         ]
     );
     let outcome = run.finish().await;
-    assert_eq!((outcome.value, outcome.state.turns(), outcome.state.usage()), (sum(), 3, Usage::new(11, 2)));
+    assert_eq!((outcome.value, outcome.state.turns(), outcome.state.usage()), (SUM, 3, Usage::new(11, 2)));
     let last = last_text(&model.requests()[2]);
     assert!(last.contains("/total: must be at most 100"), "{last}");
     assert_eq!(
@@ -106,7 +104,7 @@ async fn an_answer_that_stays_invalid_is_an_error() {
         // With another message it is a new task.
         let more = ScriptedModel::new([INVALID, VALID]);
         let again = finish_typed(&typed(&more), stored(&outcome.state).follow_up(Item::user("Again."))).await;
-        assert_eq!((again.end, again.value), (LoopEnd::Stopped, sum()));
+        assert_eq!((again.end, again.value), (LoopEnd::Stopped, SUM));
     }
 }
 
@@ -115,7 +113,7 @@ async fn a_loop_that_allows_more_requests_continues_the_state() {
     let outcome = finish_typed(&typed(&ScriptedModel::new([INVALID; 2])), request()).await;
     let model = ScriptedModel::new([VALID]);
     let outcome = finish_typed(&typed(&model).re_asks(2), stored(&outcome.state)).await;
-    assert_eq!((outcome.end, outcome.value), (LoopEnd::Stopped, sum()));
+    assert_eq!((outcome.end, outcome.value), (LoopEnd::Stopped, SUM));
 }
 
 #[tokio::test(start_paused = true)]
@@ -123,13 +121,13 @@ async fn a_state_that_is_done_still_has_its_value() {
     let outcome = finish_typed(&typed(&ScriptedModel::new([VALID])), request()).await;
     let silent = ScriptedModel::default();
     let again = finish_typed(&typed(&silent), stored(&outcome.state)).await;
-    assert_eq!((again.end, again.value, silent.requests().len()), (LoopEnd::Stopped, sum(), 0));
+    assert_eq!((again.end, again.value, silent.requests().len()), (LoopEnd::Stopped, SUM, 0));
 
     // One that was finished without a type is continued.
     let prose = finish(&agent(&ScriptedModel::new(["It is 42."])), request()).await.state;
     let model = ScriptedModel::new([VALID]);
     let outcome = finish_typed(&typed(&model), stored(&prose)).await;
-    assert_eq!((outcome.end, outcome.value), (LoopEnd::Stopped, sum()));
+    assert_eq!((outcome.end, outcome.value), (LoopEnd::Stopped, SUM));
     assert!(last_text(&model.requests()[0]).contains("JSON"));
 }
 
@@ -167,7 +165,7 @@ async fn the_limits_of_the_loop_apply() {
     assert_eq!((outcome.end, outcome.value), (LoopEnd::MaxTurns { turns: 1 }, None));
     // The state has the request for a correction, and continues where turns are left.
     let outcome = finish_typed(&typed(&model), stored(&outcome.state)).await;
-    assert_eq!(outcome.value, sum());
+    assert_eq!(outcome.value, SUM);
 
     let model = ScriptedModel::new([ScriptedTurn::text(INVALID).usage(Usage::new(50, 50)), ScriptedTurn::text(VALID)]);
     let agent = agent(&model).budget(Budget::new().tokens(100)).finish_as().unwrap();
@@ -196,7 +194,7 @@ async fn a_refused_or_incomplete_answer_is_an_error_and_can_be_continued() {
         assert_eq!((error.kind(), outcome.value.as_ref(), model.requests().len()), (kind, None, 1));
         assert!(error.to_string().contains(message), "{error}");
         let again = finish_typed(&typed(&model), stored(&outcome.state)).await;
-        assert_eq!((again.end, again.value), (LoopEnd::Stopped, sum()));
+        assert_eq!((again.end, again.value), (LoopEnd::Stopped, SUM));
     }
 }
 
@@ -204,7 +202,7 @@ async fn a_refused_or_incomplete_answer_is_an_error_and_can_be_continued() {
 async fn a_paused_turn_is_continued_before_the_answer_is_read() {
     let paused = Turn::new(vec![Item::assistant("Let me think.")], Finish::Pause);
     let outcome = finish_typed(&typed(&ScriptedModel::default().then(paused).then(VALID)), request()).await;
-    assert_eq!((outcome.end, outcome.value), (LoopEnd::Stopped, sum()));
+    assert_eq!((outcome.end, outcome.value), (LoopEnd::Stopped, SUM));
 }
 
 #[tokio::test(start_paused = true)]
@@ -219,7 +217,7 @@ async fn the_decide_function_decides_whether_an_answer_is_final() {
         after.next()
     });
     let outcome = finish_typed(&agent_of.finish_as().unwrap(), request()).await;
-    assert_eq!((outcome.end, outcome.value, model.requests().len()), (LoopEnd::Stopped, sum(), 2));
+    assert_eq!((outcome.end, outcome.value, model.requests().len()), (LoopEnd::Stopped, SUM, 2));
 
     // A loop that it stops elsewhere has no value.
     let model = ScriptedModel::default().then([call("c1", "double", "1")]);
@@ -245,7 +243,7 @@ async fn other_ends_have_no_value() {
 async fn a_code_fence_is_a_repair() {
     let model = ScriptedModel::new([format!("```json\n{VALID}\n```")]);
     let outcome = finish_typed(&typed(&model), request()).await;
-    assert_eq!((outcome.value, outcome.repairs[0].kind), (sum(), RepairKind::CodeFence));
+    assert_eq!((outcome.value, outcome.repairs[0].kind), (SUM, RepairKind::CodeFence));
 }
 
 #[test]
