@@ -12,6 +12,9 @@ from . import rule
 from .shape import Shape
 from .transport import answering
 
+# The service rejects longer ids of calls, also those of its own other wire.
+ID_LENGTH = 40
+
 _shapes = {}
 
 
@@ -82,6 +85,8 @@ def _assistant(message, at, pending):
         if call.get("id") in pending:
             yield f"{where}/id", f"{call['id']!r} is the id of two calls"
         pending[call.get("id")] = f"{where}/id"
+        if len(str(call.get("id"))) > ID_LENGTH:
+            yield f"{where}/id", f"has more than {ID_LENGTH} characters"
         function = call.get("function")
         if isinstance(function, dict):
             yield from rule.tool_names([(f"{where}/function/name", function.get("name"))])

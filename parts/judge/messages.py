@@ -1,6 +1,7 @@
 """Anthropic Messages."""
 
 import json
+import re
 
 from anthropic import Anthropic
 
@@ -8,6 +9,8 @@ from . import rule
 from .shape import Shape
 from .transport import answering
 
+# The form of the ids of calls.
+ID = re.compile(r"[a-zA-Z0-9_-]+")
 # Calls that the server runs: their results are in the same message.
 SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
 
@@ -130,8 +133,8 @@ def _texts(message, blocks, at):
 
 
 def _id(call, at):
-    if isinstance(call, str) and not rule.NAME.fullmatch(call):
-        yield at, f"{call!r} does not match {rule.NAME.pattern}"
+    if isinstance(call, str) and not ID.fullmatch(call):
+        yield at, f"{call!r} does not match {ID.pattern}"
 
 
 def _thinking(body):

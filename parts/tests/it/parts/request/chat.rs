@@ -84,6 +84,10 @@ fn calls_and_results() {
     cases.rejects("two calls with one id", "/messages/2/tool_calls/1/id", |body| {
         set(body, "/messages/2/tool_calls/1", "id", json!("c1"));
     });
+    cases.rejects("a long id", "/messages/2/tool_calls/0/id", |body| {
+        set(body, "/messages/2/tool_calls/0", "id", json!("c".repeat(41)));
+        set(body, "/messages/4", "tool_call_id", json!("c".repeat(41)));
+    });
     cases.rejects("an empty assistant message", "/messages/5", |body| set(body, "/messages/5", "content", json!(null)));
     cases.rejects("no calls in the list", "/messages/5/tool_calls", |body| {
         set(body, "/messages/5", "tool_calls", json!([]));

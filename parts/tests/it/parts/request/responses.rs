@@ -82,6 +82,10 @@ fn calls_and_outputs() {
     cases.rejects("two calls with one id", "/input/3/call_id", |body| {
         set(body, "/input/3", "call_id", json!("c1"));
     });
+    cases.rejects("a long id", "/input/2/call_id", |body| {
+        set(body, "/input/2", "call_id", json!("c".repeat(65)));
+        set(body, "/input/4", "call_id", json!("c".repeat(65)));
+    });
     cases.rejects("the id of another provider", "/input/2/id", |body| set(body, "/input/2", "id", json!("toolu_1")));
     cases.accepts("an output of a stored call", |body| {
         body["previous_response_id"] = json!("resp_1");
