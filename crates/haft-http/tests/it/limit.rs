@@ -1,4 +1,4 @@
-use haft_http::{HttpError, HttpRequest, HttpResponse, SizeLimits};
+use haft_http::{HttpError, HttpRequest, HttpResponse, SizeLimits, SseEvent};
 use tokio::join;
 
 use crate::server::{CHUNKED, Connection, LAST_CHUNK, Server, chunk, client, response};
@@ -75,7 +75,7 @@ async fn an_endless_event_is_cut_off_at_the_limit() {
     assert_eq!(events.next_event().await.unwrap().unwrap().data, "one");
     let endless = chunk(&"x".repeat(1000));
     let (error, ()) = join!(
-        async { events.next_event().await.unwrap().map(|event| event.into_owned()).unwrap_err() },
+        async { events.next_event().await.unwrap().map(SseEvent::into_owned).unwrap_err() },
         connection.write_until_closed(&endless),
     );
     assert_too_large(&error, 10_000);
