@@ -52,7 +52,7 @@ async fn an_endless_body_is_cut_off_at_the_limit() {
 #[tokio::test]
 async fn a_stream_has_a_limit_of_its_own() {
     let limits = SizeLimits::default().body(1).stream(8);
-    let reply = [CHUNKED, &chunk("12345"), &chunk("678"), &chunk("9"), LAST_CHUNK].concat();
+    let reply = [CHUNKED, &chunk("12345"), &chunk("678"), &chunk("9"), &chunk("0"), LAST_CHUNK].concat();
     let (received, _connection) = receive(limits, &reply).await;
     let mut chunks = received.chunks().unwrap();
     let mut length = 0;
