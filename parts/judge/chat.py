@@ -15,9 +15,10 @@ from .transport import answering
 _shapes = {}
 
 
-def validate(body, _options):
-    """Returns the errors of a request."""
-    return _shape(body).errors(body) + list(_rules(body))
+def validate(body, options):
+    """Returns the errors of a request. With `compatible`, also by the rules of other servers of this wire."""
+    errors = _shape(body).errors(body) + list(_rules(body))
+    return errors + (list(_compatible(body)) if options.get("compatible") else [])
 
 
 def parse(body):
@@ -70,7 +71,9 @@ def _rules(body):
 
 def _assistant(message, at, pending):
     calls = rule.objects(message.get("tool_calls"))
-    if not calls and not any(message.get(key) for key in ("content", "refusal", "audio", "function_call")):
+    # An empty text is content.
+    has_content = message.get("content") not in (None, [])
+    if not calls and not has_content and not any(message.get(key) for key in ("refusal", "audio", "function_call")):
         yield at, "has neither content nor calls"
     if message.get("tool_calls") == []:
         yield f"{at}/tool_calls", "is an empty list, which is rejected"
@@ -82,7 +85,14 @@ def _assistant(message, at, pending):
         function = call.get("function")
         if isinstance(function, dict):
             yield from rule.tool_names([(f"{where}/function/name", function.get("name"))])
-            yield from rule.json_object_text(function.get("arguments"), f"{where}/function/arguments")
+
+
+def _compatible(body):
+    """Servers that fill a template with arguments parse them, and fail if they are no JSON object."""
+    for index, message in rule.objects(body.get("messages")):
+        for number, call in rule.objects(message.get("tool_calls")):
+            at = f"/messages/{index}/tool_calls/{number}/function/arguments"
+            yield from rule.json_object_text((call.get("function") or {}).get("arguments"), at)
 
 
 def _unanswered(pending):

@@ -123,7 +123,6 @@ def _identity(items):
     for index, item in items:
         kind, at, own = _kind(item), f"/input/{index}/id", item.get("id")
         if kind == "function_call":
-            yield from rule.json_object_text(item.get("arguments"), f"/input/{index}/arguments")
             yield from rule.tool_names([(f"/input/{index}/name", item.get("name"))])
         if own is None or kind == "item_reference":
             continue

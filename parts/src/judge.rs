@@ -94,8 +94,8 @@ impl Judge {
         self.validate_with(wire, body, json!({}))
     }
 
-    /// Validates with options: `{"model": …}` for rules that depend on the model (Gemini), and `{"beta": true}` for the
-    /// types of the beta API (Anthropic).
+    /// Validates with options: `{"model": …}` for rules that depend on the model (Gemini), `{"beta": true}` for the types
+    /// of the beta API (Anthropic), and `{"compatible": true}` for the rules of other servers (OpenAI Chat).
     #[must_use]
     pub fn validate_with(&self, wire: WireName, body: &Value, options: Value) -> Vec<RequestFault> {
         let mut request = options;

@@ -22,8 +22,26 @@ use crate::artifact;
 use crate::workspace::Workspace;
 
 /// The maximum cost of each work, as a multiple of its floor.
-const BARS: [(&str, f64); 7] =
-    [("W0", 1.5), ("W1", 1.5), ("W1-10000", 1.5), ("W2", 2.0), ("W3", 1.2), ("W4", 4.0), ("W6", 3.0)];
+const BARS: [(&str, f64); 15] = [
+    ("W0", 1.5),
+    ("W1", 1.5),
+    ("W1-10000", 1.5),
+    ("W2", 2.0),
+    ("W3", 1.2),
+    ("W4", 4.0),
+    ("W6", 3.0),
+    ("W5", 0.05),
+    ("W5-chat", 0.05),
+    ("W5-anthropic", 0.05),
+    ("W5-gemini", 0.05),
+    ("W11", 2.0),
+    ("W11-chat", 2.0),
+    ("W11-anthropic", 2.0),
+    ("W11-gemini", 2.0),
+];
+
+/// The crates with works, each in its benchmark `works`.
+pub(crate) const CRATES: [&str; 2] = ["haft-core", "haft-wire"];
 
 /// The number of copies of the program that are run.
 const COPIES: usize = 5;
@@ -51,11 +69,13 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Re
 }
 
 fn time(workspace: &Workspace, requested: &[String]) -> anyhow::Result<()> {
-    let program = build(workspace)?;
     let mut runs = Vec::new();
-    for _ in 0..COPIES {
-        let text = run_copy(workspace, &program, requested)?;
-        runs.extend(measures(&text)?);
+    for package in CRATES {
+        let program = build(workspace, package)?;
+        for _ in 0..COPIES {
+            let text = run_copy(workspace, &program, requested)?;
+            runs.extend(measures(&text)?);
+        }
     }
     let measures = medians(runs);
     for Measure { line, .. } in &measures {
@@ -66,9 +86,9 @@ fn time(workspace: &Workspace, requested: &[String]) -> anyhow::Result<()> {
     if misses == 0 { Ok(()) } else { bail!("{misses} of the works missed the bar") }
 }
 
-/// Builds the program and returns its path.
-fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
-    let built = artifact::build(workspace, &["bench", "-p", "haft-core", "--bench", "works", "--no-run"])?;
+/// Builds the program of a crate and returns its path.
+fn build(workspace: &Workspace, package: &str) -> anyhow::Result<PathBuf> {
+    let built = artifact::build(workspace, &["bench", "-p", package, "--bench", "works", "--no-run"])?;
     let works = built.into_iter().find(|program| program.name == "works");
     works.map(|program| program.executable.into()).context("cargo does not report the path of the benchmark")
 }
@@ -111,16 +131,16 @@ fn measure(line: &str) -> anyhow::Result<Measure> {
 
 /// Returns the table for people, and the number of misses. A work that was requested and not measured is a miss.
 fn verdict(requested: &[String], measures: &[Measure]) -> (String, usize) {
-    let mut rows = vec!["work   ratio     bar".to_owned()];
+    let mut rows = vec!["work            ratio     bar".to_owned()];
     let mut misses = 0;
     for Measure { work, ratio, .. } in measures {
         let row = match bar(work) {
-            Some(bar) if *ratio <= bar => format!("{work:<5} {ratio:>6.2}x {bar:>6.2}x  pass"),
+            Some(bar) if *ratio <= bar => format!("{work:<14} {ratio:>6.3}x {bar:>6.2}x  pass"),
             Some(bar) => {
                 misses += 1;
-                format!("{work:<5} {ratio:>6.2}x {bar:>6.2}x  FAIL")
+                format!("{work:<14} {ratio:>6.3}x {bar:>6.2}x  FAIL")
             }
-            None => format!("{work:<5} {ratio:>6.2}x       -"),
+            None => format!("{work:<14} {ratio:>6.3}x       -"),
         };
         rows.push(row);
     }
@@ -128,7 +148,7 @@ fn verdict(requested: &[String], measures: &[Measure]) -> (String, usize) {
     let wanted = if requested.is_empty() { &all } else { requested };
     for work in wanted.iter().filter(|work| measures.iter().all(|measure| measure.work != **work)) {
         misses += 1;
-        rows.push(format!("{work:<5}  not measured  FAIL"));
+        rows.push(format!("{work:<14}  not measured  FAIL"));
     }
     rows.push(String::new());
     (rows.join("\n"), misses)

@@ -4,23 +4,22 @@
 //! short batches, so that other load on the machine affects both. The floor is `serde_json::from_str`, the function,
 //! and `serde_json::to_string`, without any checks.
 //! `cargo xtask bench` runs this and compares the ratios with the bars; name works to run only those.
-//!
-//! With `--instructions` nothing is timed: the floor and then ours run inside [`counted`], a fixed number of times, for
-//! `cargo xtask bench --instructions`, which runs this under callgrind and counts each call of that function.
 
-#![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 #![allow(clippy::unwrap_used, reason = "a benchmark that can't be set up should stop")]
+
+mod meter;
 
 use std::future::poll_fn;
 use std::hint::black_box;
 use std::pin::Pin;
-use std::time::{Duration, Instant};
 
 use futures_core::Stream;
-use haft_core::{DecodeOptions, Schema, Tool, ToolCall, ToolEvent, Toolkit, TurnRequest};
+use haft_core::{DecodeOptions, Schema, Tool, ToolCall, ToolEvent, Toolkit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+
+use self::meter::{Figures, Meter, Work};
 
 /// The parameters of the workload.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -56,37 +55,18 @@ const REFUSED: &str =
 const TOOLS: usize = 100;
 const BATCH: usize = 64;
 
-/// A name, the number of runs when instructions are counted, and the work itself.
-///
-/// A short work is run more often: every map of JSON has a new seed, and only the average over many of them is stable.
-type Work = (&'static str, usize, fn(Meter) -> Figures);
-
-const WORKS: [Work; 8] = [
+const WORKS: [Work; 7] = [
     ("W0", 2000, decode),
     ("W1", 2000, |meter| one_call(meter, TOOLS)),
     ("W1-10000", 2000, |meter| one_call(meter, 100 * TOOLS)),
     ("W2", 40, batch),
     ("W3", 40, large_arguments),
     ("W4", 2000, refused_arguments),
-    ("W5", 40, request_body),
     ("W6", 4000, dynamic_tool),
 ];
 
 fn main() {
-    let (flags, wanted): (Vec<String>, Vec<String>) =
-        std::env::args().skip(1).partition(|argument| argument.starts_with('-'));
-    let counts = flags.iter().any(|flag| flag == "--instructions");
-    for (name, runs, work) in WORKS {
-        if !wanted.is_empty() && wanted.iter().all(|wanted| wanted != name) {
-            continue;
-        }
-        match work(if counts { Meter::Instructions { runs } } else { Meter::Clock }) {
-            Figures::Times { ns, floor_ns } => {
-                println!(r#"{{"work":"{name}","ns":{ns:.1},"floor_ns":{floor_ns:.1},"ratio":{:.3}}}"#, ns / floor_ns);
-            }
-            Figures::Counted { operations } => println!(r#"{{"work":"{name}","operations":{operations}}}"#),
-        }
-    }
+    meter::run(&WORKS);
 }
 
 /// W0: decodes arguments into their type with every check, compared with `serde_json::from_str` alone.
@@ -147,18 +127,6 @@ fn refused_arguments(meter: Meter) -> Figures {
         black_box(result);
     };
     inside_a_runtime(|| meter.compare(refused, || floor(black_box(ARGUMENTS))))
-}
-
-/// W5: writes the body of a request with these tools, described before, compared with writing the same trees of JSON
-/// again.
-fn request_body(meter: Meter) -> Figures {
-    let kit = kit(TOOLS);
-    let trees = serde_json::to_value(kit.descriptors()).unwrap();
-    let ours = || {
-        let request = TurnRequest::new("model", Vec::new()).tools(black_box(&kit));
-        black_box(serde_json::to_string(&request).unwrap());
-    };
-    meter.compare(ours, || drop(black_box(serde_json::to_string(black_box(&trees)).unwrap())))
 }
 
 /// W6: runs one call of a tool whose schema is raw JSON Schema and whose values are trees.
@@ -235,106 +203,4 @@ fn now<T>(work: impl Future<Output = T>) -> T {
 fn inside_a_runtime(measure: impl FnOnce() -> Figures) -> Figures {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async { measure() })
-}
-
-/// The figures of one work.
-enum Figures {
-    /// Medians per operation.
-    Times { ns: f64, floor_ns: f64 },
-    /// The operations that each of the two calls of [`counted`] did.
-    Counted { operations: usize },
-}
-
-impl Figures {
-    /// Returns the figures per operation of runs that do several.
-    #[expect(clippy::cast_precision_loss, reason = "a small number")]
-    fn per_run_of(self, operations: usize) -> Self {
-        match self {
-            Self::Times { ns, floor_ns } => {
-                Self::Times { ns: ns / operations as f64, floor_ns: floor_ns / operations as f64 }
-            }
-            Self::Counted { operations: runs } => Self::Counted { operations: runs * operations },
-        }
-    }
-}
-
-/// The way work is measured.
-#[derive(Clone, Copy)]
-enum Meter {
-    Clock,
-    Instructions { runs: usize },
-}
-
-impl Meter {
-    /// Measures two pieces of work.
-    fn compare(self, mut ours: impl FnMut(), mut floor: impl FnMut()) -> Figures {
-        self.compare_with(|| (), |()| ours(), |()| floor())
-    }
-
-    /// Measures two pieces of work that consume an input made beforehand, outside of the measured part.
-    fn compare_with<T>(self, make: impl FnMut() -> T, ours: impl FnMut(T), floor: impl FnMut(T)) -> Figures {
-        match self {
-            Self::Clock => time_both(make, ours, floor),
-            Self::Instructions { runs } => count_both(runs, make, ours, floor),
-        }
-    }
-}
-
-/// Runs both this many times inside [`counted`]: first the floor, then ours.
-fn count_both<T>(runs: usize, mut make: impl FnMut() -> T, ours: impl FnMut(T), floor: impl FnMut(T)) -> Figures {
-    count(runs, &mut make, floor);
-    count(runs, &mut make, ours);
-    Figures::Counted { operations: runs }
-}
-
-fn count<T>(runs: usize, make: &mut impl FnMut() -> T, mut work: impl FnMut(T)) {
-    const WARM_UP: usize = 4;
-    (0..WARM_UP).for_each(|_| work(make()));
-    let mut inputs = (0..runs).map(|_| make()).collect::<Vec<_>>().into_iter();
-    counted(&mut || inputs.by_ref().for_each(&mut work));
-}
-
-/// Runs the work. Callgrind counts the instructions between entering and leaving this function, by its name.
-#[inline(never)]
-fn counted(work: &mut dyn FnMut()) {
-    work();
-}
-
-/// Alternates both until the medians are steady.
-fn time_both<T>(mut make: impl FnMut() -> T, mut ours: impl FnMut(T), mut floor: impl FnMut(T)) -> Figures {
-    const BATCHES: usize = 401;
-    let size = batch_size(&mut || floor(make()));
-    let (mut our_times, mut floor_times) = (Vec::with_capacity(BATCHES), Vec::with_capacity(BATCHES));
-    for _ in 0..BATCHES {
-        floor_times.push(time((0..size).map(|_| make()).collect(), &mut floor));
-        our_times.push(time((0..size).map(|_| make()).collect(), &mut ours));
-    }
-    Figures::Times { ns: median(our_times), floor_ns: median(floor_times) }
-}
-
-/// Returns the number of runs that make a batch long enough for the clock.
-fn batch_size(work: &mut impl FnMut()) -> usize {
-    const BATCH_TIME: Duration = Duration::from_micros(300);
-    let mut size = 1;
-    loop {
-        let start = Instant::now();
-        (0..size).for_each(|_| work());
-        if start.elapsed() >= BATCH_TIME {
-            return size;
-        }
-        size *= 2;
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "batches and times are far below 2^52")]
-fn time<T>(inputs: Vec<T>, work: impl FnMut(T)) -> f64 {
-    let size = inputs.len();
-    let start = Instant::now();
-    inputs.into_iter().for_each(work);
-    start.elapsed().as_nanos() as f64 / size as f64
-}
-
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
 }

@@ -53,10 +53,10 @@ pub enum ModelError {
         /// The timeout.
         after: Duration,
     },
-    /// The provider rejected the request as invalid.
-    #[error("the provider rejected the request{}: {message}", at(.param.as_ref()))]
+    /// The request is invalid: it can't be sent to this provider, or the provider rejected it.
+    #[error("the request is invalid{}: {message}", at(.param.as_ref()))]
     InvalidRequest {
-        /// The provider's message.
+        /// The provider's message, or the reason why the request can't be sent.
         message: ProviderMessage,
         /// The invalid part of the request, if the provider named it.
         param: Option<String>,
@@ -76,6 +76,18 @@ pub enum ModelError {
     /// The API key is missing, wrong or lacks the permission.
     #[error("the provider rejected the credentials: {message}")]
     Authentication {
+        /// The provider's message.
+        message: ProviderMessage,
+    },
+    /// A quota or a budget is used up. Waiting does not help.
+    #[error("the quota at the provider is used up: {message}")]
+    QuotaExceeded {
+        /// The provider's message.
+        message: ProviderMessage,
+    },
+    /// The model does not exist, or is not available with these credentials.
+    #[error("the provider does not know the model: {message}")]
+    UnknownModel {
         /// The provider's message.
         message: ProviderMessage,
     },
@@ -118,6 +130,8 @@ impl ModelError {
             | Self::ContextTooLong { .. }
             | Self::ContentFiltered { .. }
             | Self::Authentication { .. }
+            | Self::QuotaExceeded { .. }
+            | Self::UnknownModel { .. }
             | Self::Unsupported { .. }
             | Self::Unreadable { .. }
             | Self::Cancelled
@@ -160,6 +174,8 @@ impl ModelError {
             | Self::ContextTooLong { message }
             | Self::ContentFiltered { message }
             | Self::Authentication { message }
+            | Self::QuotaExceeded { message }
+            | Self::UnknownModel { message }
             | Self::Unreadable { message, .. } => Some(message),
             Self::TimedOut { .. }
             | Self::Unsupported { .. }
@@ -180,6 +196,8 @@ impl ModelError {
             Self::ContextTooLong { .. } => "context_too_long",
             Self::ContentFiltered { .. } => "content_filtered",
             Self::Authentication { .. } => "authentication",
+            Self::QuotaExceeded { .. } => "quota_exceeded",
+            Self::UnknownModel { .. } => "unknown_model",
             Self::Unsupported { .. } => "unsupported",
             Self::IncompleteTurn => "incomplete_turn",
             Self::Unreadable { .. } => "unreadable",

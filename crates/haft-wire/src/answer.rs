@@ -3,8 +3,8 @@
 //! Providers demand every output right after the turn that called, and exactly one of them. A history that breaks this
 //! can't be sent: which call an output belongs to is never guessed.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use haft_core::{CallId, History, Item, ToolCallOutput};
 
@@ -17,10 +17,11 @@ pub(crate) struct Answers<'h> {
 
 impl<'h> Answers<'h> {
     /// Finds the output of every call. A call without an output, an output without a call, and a second one of either
-    /// are errors.
+    /// are errors. Outputs of calls that a provider executed are no answers, and are left out.
     pub(crate) fn new(history: &'h History) -> Result<Self, RequestError> {
         let mut by_call = HashMap::new();
         let mut open = HashMap::new();
+        let remote: HashSet<&CallId> = history.iter().filter_map(Item::provider_call_id).collect();
         for (at, item) in history.iter().enumerate() {
             if let Some(call) = item.local_call() {
                 if open.insert(&call.call_id, at).is_some() || by_call.contains_key(&call.call_id) {
@@ -28,11 +29,16 @@ impl<'h> Answers<'h> {
                 }
             } else if let Item::ToolOutput(output) = item {
                 let id = &output.call_id;
+                if !open.contains_key(id) && history.is_provider_call(id) {
+                    // The provider has the output of a call that it executed.
+                    continue;
+                }
                 match (open.remove(id), by_call.entry(id)) {
                     (Some(_), Entry::Vacant(place)) => drop(place.insert((at, output))),
                     (_, Entry::Occupied(_)) => {
                         return Err(invalid(at, &format!("the call `{id}` has two outputs")));
                     }
+                    (None, Entry::Vacant(_)) if remote.contains(id) => {}
                     (None, Entry::Vacant(_)) => {
                         return Err(invalid(at, &format!("there is no call `{id}` before this output")));
                     }
@@ -78,6 +84,14 @@ mod tests {
         let answers = Answers::new(&history).unwrap();
         assert_eq!(answers.get(&"a".into()).unwrap().0, 4);
         assert_eq!(answers.get(&"b".into()).unwrap().0, 2);
+    }
+
+    #[test]
+    fn outputs_of_calls_that_a_provider_executed_are_left_out() {
+        let remote = Item::ToolCall(ToolCall::new("r", "search", "{}").executed_by_provider());
+        let history = History::from(vec![call("a"), remote, output("r"), output("a")]);
+        let answers = Answers::new(&history).unwrap();
+        assert!(answers.get(&"r".into()).is_none() && answers.get(&"a".into()).is_some());
     }
 
     #[test]

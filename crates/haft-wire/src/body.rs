@@ -28,14 +28,6 @@ pub(crate) fn write<B: Serialize>(body: &B, provider: &str, options: Option<&Val
     }
 }
 
-/// Returns JSON text that was just written as a value that is written unchanged.
-pub(crate) fn raw(json: &str) -> Result<&RawValue, RequestError> {
-    serde_json::from_str(json).map_err(|error| RequestError::Invalid {
-        param: "tools".to_owned(),
-        message: format!("the form of the tools is no JSON: {error}; correct the `ToolForm`"),
-    })
-}
-
 fn with_options(body: &str, options: &Map<String, Value>) -> Result<String, serde_json::Error> {
     let Members(members) = serde_json::from_str(body)?;
     let mut text = String::with_capacity(body.len() + 64);

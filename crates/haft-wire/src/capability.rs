@@ -32,6 +32,8 @@ pub struct Capabilities {
     pub images: bool,
     /// The model reads images in the results of tools.
     pub image_results: bool,
+    /// The reasoning of the model can be requested in encrypted form, where the wire has that.
+    pub encrypted_reasoning: bool,
     /// The size of the context in tokens.
     pub context_tokens: Option<u64>,
     /// The number of tokens that an answer may have.
@@ -71,6 +73,7 @@ impl Default for Capabilities {
             sampling: true,
             images: true,
             image_results: true,
+            encrypted_reasoning: true,
             context_tokens: None,
             max_output_tokens: None,
         }

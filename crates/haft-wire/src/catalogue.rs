@@ -27,6 +27,7 @@ mod location;
 pub mod openai;
 mod render;
 mod screen;
+mod secret;
 mod typed;
 mod vendor;
 
@@ -35,6 +36,7 @@ pub use self::item::OutputItemFault;
 pub use self::location::{LocationKind, UserLocation};
 pub use self::render::{ProviderToolFault, render_provider_tool};
 pub use self::screen::{ScreenResult, Screenshot};
+pub use self::secret::SecretSetting;
 pub use self::typed::{ApplicationTool, CatalogueTool, IntoSetting, SettingsBuilder, ToolSettings};
 pub use self::vendor::Vendor;
 

@@ -1,10 +1,15 @@
-//! What the error responses of all providers have in common: the meaning of a status, and a message of limited length.
+//! What the error responses of all providers have in common: the meaning of a status, and a message of limited length
+//! that contains no key. Providers repeat keys in the errors about them, and messages are logged.
 
 use crate::wire::ErrorResponse;
 use crate::wire_error::ErrorCause;
 
 /// The number of characters of a provider's message that are kept.
 const MESSAGE_CHARS: usize = 2_000;
+/// The starts of keys.
+const KEY_STARTS: [&str; 6] = ["sk-", "sk_", "AIza", "gsk_", "xai-", "Bearer "];
+/// The least number of characters after its start that a key has.
+const KEY_CHARS: usize = 4;
 
 /// Returns the cause that a status stands for, where the body says nothing more precise.
 pub(crate) fn of_status(status: u16) -> ErrorCause {
@@ -28,15 +33,74 @@ pub(crate) fn message_or_status(message: String, response: &ErrorResponse<'_>) -
     }
     match response.body.trim() {
         "" => format!("status {} without a body", response.status),
+        page if page.starts_with('<') => format!("status {} with a page of HTML", response.status),
         body => capped(format!("status {}: {body}", response.status)),
     }
 }
 
-/// Limits the length of a message.
+/// Limits the length of a message, and removes keys.
 pub(crate) fn capped(mut message: String) -> String {
     if let Some((end, _)) = message.char_indices().nth(MESSAGE_CHARS) {
         message.truncate(end);
         message.push('…');
     }
-    message
+    without_keys(message)
+}
+
+fn without_keys(message: String) -> String {
+    if !KEY_STARTS.iter().any(|start| message.contains(start)) {
+        return message;
+    }
+    let mut clean = String::with_capacity(message.len());
+    let mut rest = message.as_str();
+    while let Some(character) = rest.chars().next() {
+        // A key starts where a word does: `risk-free` contains none.
+        let length = if clean.ends_with(is_key_char) { None } else { key_at(rest) };
+        match length {
+            Some(length) => {
+                clean.push_str("[key]");
+                rest = &rest[length..];
+            }
+            None => {
+                clean.push(character);
+                rest = &rest[character.len_utf8()..];
+            }
+        }
+    }
+    clean
+}
+
+/// Returns the number of bytes of the key at the start of a text.
+fn key_at(text: &str) -> Option<usize> {
+    let start = KEY_STARTS.into_iter().find(|start| text.starts_with(start))?;
+    let length = text[start.len()..].find(|character| !is_key_char(character)).unwrap_or(text.len() - start.len());
+    (length >= KEY_CHARS).then_some(start.len() + length)
+}
+
+fn is_key_char(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '*' | '.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_removed() {
+        let text = "Incorrect API key provided: sk-proj-abc***xyz. See task-list and risk-free (Bearer abcd1234).";
+        let clean = "Incorrect API key provided: [key] See task-list and risk-free ([key]).";
+        assert_eq!(capped(text.to_owned()), clean);
+        for plain in ["sk- is the start", "ask-me-anything", "", "é sk-é"] {
+            assert_eq!(capped(plain.to_owned()), plain);
+        }
+    }
+
+    #[test]
+    fn a_body_of_another_form_is_described() {
+        let described = |body| message_or_status(String::new(), &ErrorResponse::new(502, body));
+        assert_eq!(described(" \n"), "status 502 without a body");
+        assert_eq!(described("<html>…</html>"), "status 502 with a page of HTML");
+        assert_eq!(described("Bearer abcd1234 is wrong"), "status 502: [key] is wrong");
+        assert_eq!(described(&"é".repeat(5_000)).chars().count(), MESSAGE_CHARS + 1);
+    }
 }

@@ -1,5 +1,110 @@
 //! OpenAI's Responses API.
 
+mod error;
+mod request;
+mod response;
+mod stream;
 mod tool;
 
+use haft_core::{Turn, TurnRequest};
+
 pub(crate) use self::tool::ResponsesToolForm;
+use crate::capability::ModelTable;
+use crate::model_profile::ModelProfile;
+use crate::profile::Profile;
+use crate::wire::{Delivery, ErrorResponse, ReadContext, StreamReader, Wire, WireRequest};
+use crate::wire_error::{ErrorReport, ReadError, RequestError};
+
+/// OpenAI's Responses API.
+///
+/// ```
+/// use haft_core::{Item, TurnRequest};
+/// use haft_wire::{Delivery, OpenAiResponses, Wire};
+///
+/// let wire = OpenAiResponses::new();
+/// let request = TurnRequest::new("gpt-5", vec![Item::user("Hello")]);
+/// let sent = wire.request(&request, Delivery::Whole)?;
+/// assert_eq!(sent.path, "/responses");
+///
+/// let body = r#"{"id": "resp_1", "status": "completed", "output": [
+///     {"type": "message", "id": "msg_1", "role": "assistant", "content": [{"type": "output_text", "text": "Hi!"}]}
+/// ]}"#;
+/// assert_eq!(wire.response(body, &sent.context)?.text(), "Hi!");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # State
+///
+/// Requests contain the whole conversation and ask the provider to store nothing (`"store": false`). So that a model
+/// that reasons can continue, its reasoning is requested in encrypted form
+/// (`"include": ["reasoning.encrypted_content"]`) and sent back before the item that it led to. Models that reject this
+/// (`Capabilities::encrypted_reasoning`) are not asked for it. An application that wants it otherwise states `store`, `include`,
+/// `previous_response_id` or `conversation` in the options of the provider. With one of the last two, the history may
+/// contain only what is new.
+///
+/// # Options
+///
+/// `TurnRequest::provider_options["openai"]` is an object of further members of the body. They win over what is written
+/// here, with these exceptions: `stream` is decided by the delivery, the members of `text` are merged, and the entries
+/// of `include` are added to those that are requested anyway, unless `include` is `null`.
+///
+/// # Results
+///
+/// The API has no flag for failed calls. The text of a failure is `{"error":{"message":…}}`, which is the form that the
+/// executor gives to failures; text of an error in another form is written as such a message. Calls of tools with item
+/// types of their own, such as `shell_call`, are calls with arguments here, and their results are sent in the type that
+/// belongs to them.
+#[derive(Clone, Debug)]
+pub struct OpenAiResponses {
+    profile: ModelProfile,
+}
+
+impl OpenAiResponses {
+    /// Creates the wire with the profile of OpenAI.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { profile: ModelProfile::new(Profile::openai()) }
+    }
+
+    /// Sets the demands on tools.
+    #[must_use]
+    pub fn profile(mut self, profile: Profile) -> Self {
+        self.profile = self.profile.with_profile(profile);
+        self
+    }
+
+    /// Sets the capabilities of models.
+    #[must_use]
+    pub fn models(mut self, models: ModelTable) -> Self {
+        self.profile = self.profile.with_models(models);
+        self
+    }
+}
+
+impl Default for OpenAiResponses {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Wire for OpenAiResponses {
+    fn profile(&self) -> &Profile {
+        self.profile.profile()
+    }
+
+    fn request(&self, request: &TurnRequest, delivery: Delivery) -> Result<WireRequest, RequestError> {
+        request::write(self, request, delivery)
+    }
+
+    fn response(&self, body: &str, context: &ReadContext) -> Result<Turn, ReadError> {
+        response::read(self.provider(), body, context)
+    }
+
+    fn stream(&self, context: &ReadContext) -> Box<dyn StreamReader> {
+        Box::new(stream::EventReader::new(self.provider(), context))
+    }
+
+    fn error(&self, response: &ErrorResponse<'_>) -> ErrorReport {
+        error::read(response)
+    }
+}

@@ -172,6 +172,11 @@ impl Profile {
         self.definition.names
     }
 
+    /// Returns the member of a request that holds the schema of an answer, for an API with several of them.
+    pub(crate) fn output_member(&self) -> &'static str {
+        self.definition.form.output_member()
+    }
+
     /// Renders tools, or returns what was rendered before for the same ones. A tool that the provider can't take is left
     /// out and reported; it never affects the others.
     #[must_use]

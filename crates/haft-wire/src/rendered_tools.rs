@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use haft_core::{Codec, ToolCall, ToolChoice};
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use crate::finding::Finding;
@@ -26,7 +27,7 @@ pub struct RenderedTools {
     by_wire_name: HashMap<String, usize>,
     names: NameRule,
     form: Arc<dyn ToolForm>,
-    list: String,
+    list: Box<RawValue>,
     findings: Vec<Finding>,
 }
 
@@ -79,7 +80,7 @@ impl RenderedTools {
     ) -> Self {
         let by_name = tools.iter().enumerate().map(|(at, tool)| (tool.name.clone(), at)).collect();
         let by_wire_name = tools.iter().enumerate().map(|(at, tool)| (tool.wire_name.clone(), at)).collect();
-        let list = form.list(&mut tools.iter().map(RenderedTool::listed));
+        let list = raw(form.list(&mut tools.iter().map(RenderedTool::listed)));
         Self { provider, tools, by_name, by_wire_name, names, form, list, findings }
     }
 
@@ -87,17 +88,31 @@ impl RenderedTools {
     /// list.
     #[must_use]
     pub fn list(&self) -> &str {
+        self.list.get()
+    }
+
+    /// Returns the list of tools to send, to be written into a larger document without reading it again.
+    #[must_use]
+    pub fn raw_list(&self) -> &RawValue {
         &self.list
     }
 
     /// Returns the list of the tools that a choice permits.
     #[must_use]
     pub fn list_permitted(&self, choice: &ToolChoice) -> Cow<'_, str> {
+        match self.raw_permitted(choice) {
+            Cow::Borrowed(list) => Cow::Borrowed(list.get()),
+            Cow::Owned(list) => Cow::Owned(list.get().to_owned()),
+        }
+    }
+
+    /// Returns the list of the tools that a choice permits, as a value that is written as it is.
+    pub(crate) fn raw_permitted(&self, choice: &ToolChoice) -> Cow<'_, RawValue> {
         if self.tools.iter().all(|tool| choice.permits(&tool.name)) {
             return Cow::Borrowed(&self.list);
         }
         let permitted = self.tools.iter().filter(|tool| choice.permits(&tool.name));
-        Cow::Owned(self.form.list(&mut permitted.map(RenderedTool::listed)))
+        Cow::Owned(raw(self.form.list(&mut permitted.map(RenderedTool::listed))))
     }
 
     /// Reports whether no tool is sent.
@@ -196,6 +211,13 @@ impl RenderedTools {
         }
         betas
     }
+}
+
+/// Checks once that a list is JSON, so that it can be copied into every body. A form that writes something else is sent
+/// as text, so that the provider rejects it.
+fn raw(list: String) -> Box<RawValue> {
+    let as_text = |list: &str| to_raw_value(list).unwrap_or_default();
+    RawValue::from_string(list.clone()).unwrap_or_else(|_| as_text(&list))
 }
 
 impl<'t> IntoIterator for &'t RenderedTools {

@@ -3,7 +3,7 @@
 //! The schema, the name and the mode are decided before; a form only writes them where the provider expects them. A
 //! tool that is built into the provider is written by the form alone.
 
-use haft_core::{RenderFault, ToolDescriptor};
+use haft_core::{Codec, RenderFault, ToolDescriptor};
 use serde_json::Value;
 
 /// The way in which a wire writes tools.
@@ -33,6 +33,11 @@ pub trait ToolForm: Send + Sync {
         Err(RenderFault::new("", message, "offer it to models of that provider only"))
     }
 
+    /// Returns the member of a request that holds the schema of an answer, for an API with several of them.
+    fn output_member(&self) -> &'static str {
+        "schema"
+    }
+
     /// Joins the tools to the list that is sent. The default is an array of them.
     fn list(&self, tools: &mut dyn Iterator<Item = ListedTool<'_>>) -> String {
         let mut list = String::from("[");
@@ -59,6 +64,7 @@ pub struct FunctionTool<'a> {
     pub schema: &'a Value,
     /// The mode: strict or not. The wire writes it wherever it has a member for it.
     pub strict: bool,
+    codec: Option<&'a Codec>,
 }
 
 /// A tool of the provider, as it is sent.
@@ -87,7 +93,24 @@ impl<'a> FunctionTool<'a> {
     /// Creates a tool to be written.
     #[must_use]
     pub fn new(descriptor: &'a ToolDescriptor, name: &'a str, schema: &'a Value, strict: bool) -> Self {
-        Self { descriptor, name, schema, strict }
+        Self { descriptor, name, schema, strict, codec: None }
+    }
+
+    /// Sets the conversion of arguments to the shape of the schema.
+    #[must_use]
+    pub fn codec(mut self, codec: &'a Codec) -> Self {
+        self.codec = Some(codec);
+        self
+    }
+
+    /// Returns the examples of arguments in the shape of the schema. Those that can't be converted are left out.
+    #[must_use]
+    pub fn examples(&self) -> Vec<Value> {
+        let converted = |example: &Value| match self.codec {
+            None => Some(example.clone()),
+            Some(codec) => serde_json::from_str(&codec.encode(&example.to_string()).ok()?).ok(),
+        };
+        self.descriptor.examples.iter().filter_map(converted).collect()
     }
 }
 

@@ -249,6 +249,12 @@ impl TurnBuilder {
         &mut self.reasoning[at].content
     }
 
+    /// Returns the refusal with a key, to add the provider's data to it. It is begun without text if there is none.
+    pub fn refusal_mut(&mut self, key: u64) -> &mut RefusalPart {
+        let at = self.refusal_part(Some(key));
+        &mut self.refusals[at].content
+    }
+
     /// Returns the text with a key, to add the provider's data to it. It is begun without text if there is none.
     pub fn text_mut(&mut self, key: u64) -> &mut TextPart {
         let at = self.text_part(Some(key));
@@ -379,14 +385,7 @@ impl TurnBuilder {
     }
 
     fn add_refusal(&mut self, key: Option<u64>, added: String) -> Delta {
-        let last = self.order.last().copied();
-        let is_last = |at: usize| last == Some(Piece::Refusal(at));
-        let at = find(&self.refusals, key, is_last).unwrap_or_else(|| {
-            self.order.push(Piece::Refusal(self.refusals.len()));
-            let (message, part) = (self.ended_messages.len(), next(&mut self.parts));
-            self.refusals.push(Open { key, part, message, content: RefusalPart::default() });
-            self.refusals.len() - 1
-        });
+        let at = self.refusal_part(key);
         let open = &mut self.refusals[at];
         open.content.text.push_str(&added);
         Delta::RefusalDelta { text: added, part: open.part }
@@ -413,6 +412,17 @@ impl TurnBuilder {
             let (message, part) = (self.ended_messages.len(), next(&mut self.parts));
             self.texts.push(Open { key, part, message, content: TextPart::default() });
             self.texts.len() - 1
+        })
+    }
+
+    /// Returns the position of the refusal with a key, which begins if there is none.
+    fn refusal_part(&mut self, key: Option<u64>) -> usize {
+        let last = self.order.last().copied();
+        find(&self.refusals, key, |at| last == Some(Piece::Refusal(at))).unwrap_or_else(|| {
+            self.order.push(Piece::Refusal(self.refusals.len()));
+            let (message, part) = (self.ended_messages.len(), next(&mut self.parts));
+            self.refusals.push(Open { key, part, message, content: RefusalPart::default() });
+            self.refusals.len() - 1
         })
     }
 

@@ -10,15 +10,32 @@ use std::path::PathBuf;
 use anyhow::{Context, bail, ensure};
 use serde_json::{Map, Value, json};
 
+use super::CRATES;
 use crate::valgrind::{self, Valgrind};
 use crate::workspace::Workspace;
 
-/// The works that are counted, in order.
-const WORKS: [&str; 8] = ["W0", "W1", "W1-10000", "W2", "W3", "W4", "W5", "W6"];
+/// The works that are counted, in order, each with its crate.
+const WORKS: [(&str, &str); 15] = [
+    ("haft-core", "W0"),
+    ("haft-core", "W1"),
+    ("haft-core", "W1-10000"),
+    ("haft-core", "W2"),
+    ("haft-core", "W3"),
+    ("haft-core", "W4"),
+    ("haft-core", "W6"),
+    ("haft-wire", "W5"),
+    ("haft-wire", "W5-chat"),
+    ("haft-wire", "W5-anthropic"),
+    ("haft-wire", "W5-gemini"),
+    ("haft-wire", "W11"),
+    ("haft-wire", "W11-chat"),
+    ("haft-wire", "W11-anthropic"),
+    ("haft-wire", "W11-gemini"),
+];
 /// The published ratios.
 const FILE: &str = "crates/haft-core/benches/instructions.json";
 /// The function whose calls are counted.
-const COUNTED: &str = "works::counted";
+const COUNTED: &str = "works::meter::counted";
 /// The fraction by which a ratio may exceed the published one.
 const TOLERANCE: f64 = 0.03;
 const SAVE: &str = "cargo xtask bench --instructions --save";
@@ -69,19 +86,26 @@ pub(crate) fn save(workspace: &Workspace) -> anyhow::Result<()> {
 ///
 /// Each work has a separate process, so that its count does not depend on which other works were requested.
 fn count(workspace: &Workspace, requested: &[String]) -> anyhow::Result<Vec<Count>> {
-    if let Some(unknown) = requested.iter().find(|requested| !WORKS.contains(&requested.as_str())) {
-        bail!("unknown work `{unknown}`; the works are {}", WORKS.join(", "));
+    let known = WORKS.map(|(_, work)| work);
+    if let Some(unknown) = requested.iter().find(|requested| !known.contains(&requested.as_str())) {
+        bail!("unknown work `{unknown}`; the works are {}", known.join(", "));
     }
     let valgrind = Valgrind::find().context("valgrind is missing; `cargo xtask setup` as root installs it")?;
-    let program = valgrind::build(workspace, "haft-core", "works")?;
+    let is_wanted = |work: &str| requested.is_empty() || requested.iter().any(|requested| requested == work);
     let mut counts = Vec::new();
-    for work in
-        WORKS.into_iter().filter(|work| requested.is_empty() || requested.iter().any(|requested| requested == work))
-    {
-        let counted = valgrind.count(workspace, &program, &["--instructions", work], COUNTED)?;
-        let count = Count::new(work, &counted)?;
-        println!("{}", count.line());
-        counts.push(count);
+    for package in CRATES {
+        let works = WORKS.into_iter().filter(|(of, work)| *of == package && is_wanted(work));
+        let works: Vec<&str> = works.map(|(_, work)| work).collect();
+        if works.is_empty() {
+            continue;
+        }
+        let program = valgrind::build(workspace, package, "works")?;
+        for work in works {
+            let counted = valgrind.count(workspace, &program, &["--instructions", work], COUNTED)?;
+            let count = Count::new(work, &counted)?;
+            println!("{}", count.line());
+            counts.push(count);
+        }
     }
     Ok(counts)
 }
@@ -111,7 +135,7 @@ impl Count {
     }
 
     fn rounded_ratio(&self) -> f64 {
-        (self.ratio() * 1000.0).round() / 1000.0
+        (self.ratio() * 10_000.0).round() / 10_000.0
     }
 
     fn line(&self) -> String {
@@ -142,24 +166,24 @@ impl Published {
 
     /// Returns a table for people, and how many works cost too much or have no published ratio.
     fn verdict(&self, counts: &[Count]) -> (String, usize) {
-        let mut table = "work      ratio  published\n".to_owned();
+        let mut table = "work            ratio  published\n".to_owned();
         let mut misses = 0;
         for count in counts {
             let (work, ratio) = (&count.work, count.ratio());
             let row = match self.ratios.get(work).and_then(Value::as_f64) {
                 None => {
                     misses += 1;
-                    format!("{work:<8} {ratio:>6.3}          -  FAIL: not published; run {SAVE}")
+                    format!("{work:<14} {ratio:>6.3}          -  FAIL: not published; run {SAVE}")
                 }
                 Some(published) if ratio > published * (1.0 + TOLERANCE) => {
                     misses += 1;
-                    format!("{work:<8} {ratio:>6.3}     {published:>6.3}  FAIL: {:+.1} %", grown(ratio, published))
+                    format!("{work:<14} {ratio:>6.3}     {published:>6.3}  FAIL: {:+.1} %", grown(ratio, published))
                 }
                 Some(published) if ratio < published * (1.0 - TOLERANCE) => {
                     let grown = grown(ratio, published);
-                    format!("{work:<8} {ratio:>6.3}     {published:>6.3}  pass: {grown:+.1} %; to keep it: {SAVE}")
+                    format!("{work:<14} {ratio:>6.3}     {published:>6.3}  pass: {grown:+.1} %; to keep it: {SAVE}")
                 }
-                Some(published) => format!("{work:<8} {ratio:>6.3}     {published:>6.3}  pass"),
+                Some(published) => format!("{work:<14} {ratio:>6.3}     {published:>6.3}  pass"),
             };
             table.push_str(&row);
             table.push('\n');

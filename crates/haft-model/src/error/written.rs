@@ -43,7 +43,7 @@ pub(crate) struct UnknownKind {
 }
 
 /// Every error kind, as it is written.
-const KINDS: [&str; 12] = [
+const KINDS: [&str; 14] = [
     "rate_limited",
     "unavailable",
     "timed_out",
@@ -51,6 +51,8 @@ const KINDS: [&str; 12] = [
     "context_too_long",
     "content_filtered",
     "authentication",
+    "quota_exceeded",
+    "unknown_model",
     "unsupported",
     "incomplete_turn",
     "unreadable",
@@ -71,6 +73,8 @@ impl From<&ModelError> for WrittenError {
             | ModelError::ContextTooLong { message }
             | ModelError::ContentFiltered { message }
             | ModelError::Authentication { message }
+            | ModelError::QuotaExceeded { message }
+            | ModelError::UnknownModel { message }
             | ModelError::Unreadable { message, .. } => Self { message: message.text().to_owned(), ..written },
             ModelError::Unsupported { capability: message } | ModelError::OffScript { message } => {
                 Self { message: message.clone(), ..written }
@@ -103,6 +107,8 @@ impl TryFrom<WrittenError> for ModelError {
             "context_too_long" => Self::ContextTooLong { message },
             "content_filtered" => Self::ContentFiltered { message },
             "authentication" => Self::Authentication { message },
+            "quota_exceeded" => Self::QuotaExceeded { message },
+            "unknown_model" => Self::UnknownModel { message },
             "unsupported" => Self::Unsupported { capability: text },
             "incomplete_turn" => Self::IncompleteTurn,
             "unreadable" => Self::Unreadable { message, source },
@@ -133,6 +139,8 @@ mod tests {
             ModelError::ContextTooLong { message: message().into() },
             ModelError::ContentFiltered { message: message().into() },
             ModelError::Authentication { message: message().into() },
+            ModelError::QuotaExceeded { message: message().into() },
+            ModelError::UnknownModel { message: message().into() },
             ModelError::Unsupported { capability: message() },
             ModelError::IncompleteTurn,
             ModelError::Unreadable { message: ProviderMessage::new("said").status(200), source: source() },

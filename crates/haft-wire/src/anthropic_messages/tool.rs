@@ -1,8 +1,13 @@
 //! Tools as the Messages API takes them.
 
-use serde_json::{Map, Value};
+use haft_core::{DescriptorKind, ProviderOptions, RenderFault, ToolDescriptor};
+use serde_json::{Map, Value, json};
 
-use crate::tool_form::{FunctionTool, ToolForm};
+use crate::catalogue::{self, CallForm, FunctionSet, Vendor};
+use crate::tool_form::{FunctionTool, ProviderToolJson, ToolForm};
+
+/// The name under which the options of tools are given.
+const PROVIDER: &str = "anthropic";
 
 pub(crate) struct AnthropicToolForm;
 
@@ -15,6 +20,63 @@ impl ToolForm for AnthropicToolForm {
         }
         json.insert("input_schema".to_owned(), tool.schema.clone());
         json.insert("strict".to_owned(), tool.strict.into());
+        let examples: Vec<Value> = tool.examples().into_iter().filter(Value::is_object).collect();
+        if !examples.is_empty() {
+            json.insert("input_examples".to_owned(), examples.into());
+        }
+        add_options(&mut json, &tool.descriptor.provider_options);
         Value::Object(json)
+    }
+
+    fn provider_tool(&self, descriptor: &ToolDescriptor) -> Result<ProviderToolJson, RenderFault> {
+        let rendered = catalogue::render_provider_tool(descriptor, Vendor::Anthropic);
+        let fault = |message: String| RenderFault::new("", message, "correct the definition of the tool");
+        let Value::Object(mut json) = rendered.map_err(|error| fault(error.to_string()))? else {
+            return Err(fault("the tool is no object".to_owned()));
+        };
+        add_options(&mut json, &descriptor.provider_options);
+        let DescriptorKind::Provider { id, provider_name, .. } = &descriptor.kind else {
+            return Err(fault("the tool is not defined by a provider".to_owned()));
+        };
+        let entry = catalogue::find(id);
+        let wire_name = match entry.map(|entry| &entry.call) {
+            // Calls of its functions carry the name of the set.
+            Some(CallForm::Functions(FunctionSet { toolset: Some(toolset), .. })) => (*toolset).to_owned(),
+            _ => provider_name.clone(),
+        };
+        let tool = ProviderToolJson::new(Value::Object(json), wire_name);
+        Ok(match entry.and_then(|entry| entry.beta) {
+            Some(beta) => tool.beta(beta),
+            None => tool,
+        })
+    }
+}
+
+/// Returns the argument of a toolset's tool that names the function which was called.
+pub(super) fn function_member(toolset: &str) -> &'static str {
+    let sets = catalogue::entries_of(Vendor::Anthropic).iter().filter_map(|entry| match &entry.call {
+        CallForm::Functions(set) => Some(set),
+        _ => None,
+    });
+    sets.into_iter().find(|set| set.toolset == Some(toolset)).map_or("action", |set| set.member)
+}
+
+/// Adds the options of a tool for this provider.
+fn add_options(json: &mut Map<String, Value>, options: &ProviderOptions) {
+    if let Some(cache) = &options.cache_control {
+        let control = match &cache.ttl {
+            Some(ttl) => json!({"type": "ephemeral", "ttl": ttl}),
+            None => json!({"type": "ephemeral"}),
+        };
+        json.insert("cache_control".to_owned(), control);
+    }
+    if let Some(deferred) = options.defer_loading {
+        json.insert("defer_loading".to_owned(), deferred.into());
+    }
+    if let Some(callers) = &options.allowed_callers {
+        json.insert("allowed_callers".to_owned(), callers.as_slice().into());
+    }
+    if let Some(Value::Object(own)) = options.provider(PROVIDER) {
+        json.extend(own.clone());
     }
 }

@@ -86,19 +86,28 @@ const ROWS: &[(&str, Change)] = &[
     ("gpt-3.5*", |model| {
         limits(model, 16_385, 4_096);
         model.structured_output = false;
+        model.encrypted_reasoning = false;
         without_images(model);
     }),
     ("gpt-4*", |model| {
         limits(model, 8_192, 4_096);
         model.structured_output = false;
+        model.encrypted_reasoning = false;
         without_images(model);
     }),
     ("gpt-4-turbo*", |model| {
         limits(model, 128_000, 4_096);
         model.structured_output = false;
+        model.encrypted_reasoning = false;
     }),
-    ("gpt-4o*", |model| limits(model, 128_000, 16_384)),
-    ("gpt-4.1*", |model| limits(model, 1_047_576, 32_768)),
+    ("gpt-4o*", |model| {
+        limits(model, 128_000, 16_384);
+        model.encrypted_reasoning = false;
+    }),
+    ("gpt-4.1*", |model| {
+        limits(model, 1_047_576, 32_768);
+        model.encrypted_reasoning = false;
+    }),
     ("o1*", reasoning_200k),
     ("o1-mini*", |model| {
         reasoning_200k(model);
@@ -116,7 +125,10 @@ const ROWS: &[(&str, Change)] = &[
         limits(model, 400_000, 128_000);
         model.sampling = false;
     }),
-    ("gpt-5*-chat*", |model| limits(model, 128_000, 16_384)),
+    ("gpt-5*-chat*", |model| {
+        limits(model, 128_000, 16_384);
+        model.encrypted_reasoning = false;
+    }),
     ("gpt-5.4*", |model| {
         limits(model, 1_050_000, 128_000);
         model.sampling = false;
@@ -301,6 +313,24 @@ mod tests {
             ("claude-3-7-sonnet-latest", false),
         ] {
             assert_eq!(models.find(model).strict_tools, strict, "{model}");
+        }
+    }
+
+    #[test]
+    fn reasoning_is_requested_from_models_that_reason() {
+        let models = ModelTable::built_in();
+        for (model, reasons) in [
+            ("gpt-3.5-turbo", false),
+            ("gpt-4", false),
+            ("gpt-4-turbo", false),
+            ("gpt-4o-mini", false),
+            ("openai/gpt-4.1", false),
+            ("gpt-5-chat-latest", false),
+            ("gpt-5.2", true),
+            ("o4-mini", true),
+            ("a-new-model", true),
+        ] {
+            assert_eq!(models.find(model).encrypted_reasoning, reasons, "{model}");
         }
     }
 

@@ -31,8 +31,10 @@ pub struct CatalogueEntry {
     pub alias: Option<&'static str>,
     /// The name of the tool in the application, unless it is given another one.
     pub custom_name: &'static str,
-    /// The name of the tool at the provider.
+    /// The name of the tool at the provider, unless a setting has it.
     pub provider_name: &'static str,
+    /// The setting that is the name at the provider, for tools of which a request may contain several.
+    pub named_by: Option<&'static str>,
     /// The `type` of the tool in a request; for Google, the member of a tool that holds its settings.
     pub wire_type: &'static str,
     /// The value of the `anthropic-beta` header that the tool requires.
@@ -170,6 +172,7 @@ impl CatalogueEntry {
             alias: None,
             custom_name,
             provider_name,
+            named_by: None,
             wire_type,
             beta: None,
             executor: Executor::Application,
@@ -194,6 +197,11 @@ impl CatalogueEntry {
 
     pub(crate) const fn alias(mut self, id: &'static str) -> Self {
         self.alias = Some(id);
+        self
+    }
+
+    pub(crate) const fn named_by(mut self, setting: &'static str) -> Self {
+        self.named_by = Some(setting);
         self
     }
 
@@ -304,7 +312,7 @@ impl CatalogueEntry {
         let EntrySchemas { args: _, params, success, failure } = self.schemas;
         let mut factory = Tool::provider(self.id)
             .custom_name(self.custom_name)
-            .provider_name(self.provider_name)
+            .provider_name(self.name_at_provider(&args))
             .args_schema(if args.is_null() { Schema::unit() } else { self.args_schema()? })
             .params_schema(params.schema()?)
             .success_schema(success.schema()?);
@@ -320,6 +328,13 @@ impl CatalogueEntry {
     /// Returns the schema of the settings, which is that of an object.
     pub fn args_schema(&self) -> Result<Schema, SchemaError> {
         self.schemas.args.schema()
+    }
+
+    /// Returns the name at the provider of a tool with these settings.
+    #[must_use]
+    pub fn name_at_provider<'a>(&self, args: &'a Value) -> &'a str {
+        let name = self.named_by.and_then(|setting| args.get(setting)).and_then(Value::as_str);
+        name.unwrap_or(self.provider_name)
     }
 
     /// Reports whether the application executes the calls of this tool with these settings.

@@ -1,56 +1,43 @@
 //! The provider-defined tools of Google.
+//!
+//! The result of a search is the `groundingMetadata` or the `urlContextMetadata` of the candidate, and that of code the
+//! `codeExecutionResult` of a part.
 
-use crate::catalogue::entry::SchemaSource::Any;
-use crate::catalogue::{CatalogueEntry, Vendor};
+mod code_execution;
+mod computer;
+mod grounding;
+mod retrieval;
+mod search;
 
-/// The functions that a model calls to use a browser.
-const COMPUTER_FUNCTIONS: &[&str] = &[
-    "click_at",
-    "drag_and_drop",
-    "go_back",
-    "go_forward",
-    "hover_at",
-    "key_combination",
-    "navigate",
-    "open_web_browser",
-    "scroll_at",
-    "scroll_document",
-    "search",
-    "type_text_at",
-    "wait_5_seconds",
-];
+pub use self::code_execution::{ExecutableCode, ExecutedCode, ExecutedOutcome, GoogleCodeExecution, code_execution};
+pub use self::computer::{GoogleComputerAction, GoogleComputerUse, GoogleEnvironment, GoogleFunction, computer_use};
+pub use self::grounding::{
+    Grounding, GroundingChunk, GroundingSegment, GroundingSource, GroundingSupport, SearchEntryPoint,
+};
+pub use self::retrieval::{
+    GoogleFileSearch, GoogleMaps, GoogleUrlContext, MapsGrounding, RetrievedUrl, UrlContextResult, UrlRetrievalStatus,
+    file_search, google_maps, url_context,
+};
+pub use self::search::{
+    DynamicRetrieval, GoogleEnterpriseWebSearch, GoogleSearch, GoogleSearchRetrieval, NoSettings, PhishingThreshold,
+    RetrievalMode, SearchTypes, TimeRange, enterprise_web_search, google_search, google_search_retrieval,
+};
 
-/// All tools of Google. Searches report their calls only to clients that request it.
+use crate::catalogue::{CatalogueEntry, ToolSettings, Vendor};
+
+/// All tools of Google.
 pub(super) static ENTRIES: &[CatalogueEntry] = &[
-    executed("google.code_execution", "GoogleCodeExecution", "code_execution", "codeExecution").reported(
-        &[],
-        "executableCode",
-        &["codeExecutionResult"],
-    ),
-    CatalogueEntry::function(Vendor::Google, "google.computer_use", "GoogleComputerUse", "computer_use", "computerUse")
-        .functions(None, COMPUTER_FUNCTIONS)
-        .args(Any),
-    executed(
-        "google.enterprise_web_search",
-        "GoogleEnterpriseWebSearch",
-        "enterprise_web_search",
-        "enterpriseWebSearch",
-    )
-    .args(Any),
-    executed("google.file_search", "GoogleFileSearch", "file_search", "fileSearch").args(Any),
-    executed("google.google_maps", "GoogleMaps", "google_maps", "googleMaps").args(Any),
-    executed("google.google_search", "GoogleSearch", "google_search", "googleSearch").args(Any),
-    executed(
-        "google.google_search_retrieval",
-        "GoogleSearchRetrieval",
-        "google_search_retrieval",
-        "googleSearchRetrieval",
-    )
-    .args(Any)
-    .superseded(),
-    executed("google.url_context", "GoogleUrlContext", "url_context", "urlContext"),
+    GoogleCodeExecution::ENTRY,
+    GoogleComputerUse::ENTRY,
+    GoogleEnterpriseWebSearch::ENTRY,
+    GoogleFileSearch::ENTRY,
+    GoogleMaps::ENTRY,
+    GoogleSearch::ENTRY,
+    GoogleSearchRetrieval::ENTRY,
+    GoogleUrlContext::ENTRY,
 ];
 
+/// Returns the entry of a tool that the provider executes.
 const fn executed(
     id: &'static str,
     custom_name: &'static str,

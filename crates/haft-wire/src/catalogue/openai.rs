@@ -1,62 +1,73 @@
 //! The provider-defined tools of OpenAI.
+//!
+//! The parameters and the result of a call that the provider executed are members of its item, so both types read the
+//! whole item.
 
-use crate::catalogue::entry::SchemaSource::Any;
-use crate::catalogue::item::PlainForm;
-use crate::catalogue::{CatalogueEntry, Vendor};
+mod apply_patch;
+mod code_interpreter;
+mod computer;
+mod container;
+mod file_search;
+mod image_generation;
+mod local_shell;
+mod mcp;
+mod programmatic;
+mod shell;
+mod tool_search;
+mod web_search;
+
+pub use self::apply_patch::{OpenAiApplyPatch, PatchCall, PatchOperation, PatchResult, PatchStatus, apply_patch};
+pub use self::code_interpreter::{
+    InterpreterCall, InterpreterContainer, InterpreterOutput, InterpreterResult, NewContainer, OpenAiCodeInterpreter,
+    code_interpreter,
+};
+pub use self::computer::{
+    ComputerCall, ComputerEnvironment, ComputerOutput, OpenAiComputer, OpenAiComputerUse, PointerAction, PointerButton,
+    SafetyCheck, ScreenPoint, computer, computer_use_preview,
+};
+pub use self::container::{DomainSecret, MemoryLimit, NetworkPolicy};
+pub use self::file_search::{
+    AttributeFilter, CompoundFilter, FileFilter, FileRanker, FileRanking, FileSearchResult, FilterJunction,
+    FilterOperator, FoundFile, HybridWeights, OpenAiFileSearch, file_search,
+};
+pub use self::image_generation::{
+    ImageAction, ImageBackground, ImageComplexity, ImageFidelity, ImageFormat, ImageMask, ImageModeration,
+    ImageQuality, ImageResult, OpenAiImageGeneration, SvgReasoning, SvgSettings, image_generation,
+};
+pub use self::local_shell::{LocalShellAction, LocalShellCall, LocalShellOutput, OpenAiLocalShell, local_shell};
+pub use self::mcp::{
+    McpAllowedTools, McpApproval, McpApprovalFilter, McpApprovalMode, McpCallResult, McpToolFilter, OpenAiMcp, mcp,
+};
+pub use self::programmatic::{OpenAiProgrammaticToolCalling, ProgramCall, ProgramResult, programmatic_tool_calling};
+pub use self::shell::{
+    CommandEnd, CommandOutput, ContainerSkill, LocalSkill, OpenAiShell, ShellAction, ShellCall, ShellEnvironment,
+    ShellOutput, SkillSource, shell,
+};
+pub use self::tool_search::{OpenAiToolSearch, SearchExecution, ToolSearchCall, ToolSearchOutput, tool_search};
+pub use self::web_search::{
+    OpenAiWebSearch, OpenAiWebSearchPreview, SearchContextSize, WebFilters, WebSearchAction, WebSearchActivity,
+    WebSource, web_search, web_search_preview,
+};
+
+use crate::catalogue::{CatalogueEntry, ToolSettings, Vendor};
 
 /// All tools of OpenAI.
 pub(super) static ENTRIES: &[CatalogueEntry] = &[
-    handled("openai.apply_patch", "OpenAiApplyPatch", "apply_patch").items(
-        "apply_patch_call",
-        &["operation"],
-        "apply_patch_call_output",
-        PlainForm::Patch,
-    ),
-    executed("openai.code_interpreter", "OpenAiCodeInterpreter", "code_interpreter", "code_interpreter_call").args(Any),
-    handled("openai.computer", "OpenAiComputer", "computer").items(
-        "computer_call",
-        &["action", "actions", "pending_safety_checks"],
-        "computer_call_output",
-        PlainForm::Screenshot,
-    ),
-    handled("openai.computer_use_preview", "OpenAiComputerUse", "computer_use_preview")
-        .items(
-            "computer_call",
-            &["action", "actions", "pending_safety_checks"],
-            "computer_call_output",
-            PlainForm::Screenshot,
-        )
-        .args(Any)
-        .superseded(),
-    executed("openai.file_search", "OpenAiFileSearch", "file_search", "file_search_call").args(Any),
-    executed("openai.image_generation", "OpenAiImageGeneration", "image_generation", "image_generation_call").args(Any),
-    handled("openai.local_shell", "OpenAiLocalShell", "local_shell")
-        .items("local_shell_call", &["action"], "local_shell_call_output", PlainForm::Output)
-        .output_id("id")
-        .superseded(),
-    executed("openai.mcp", "OpenAiMcp", "mcp", "mcp_call").args(Any),
-    executed(
-        "openai.programmatic_tool_calling",
-        "OpenAiProgrammaticToolCalling",
-        "programmatic_tool_calling",
-        "program",
-    )
-    .reported(&[], "program", &["program_output"]),
-    handled("openai.shell", "OpenAiShell", "shell")
-        .items("shell_call", &["action"], "shell_call_output", PlainForm::Commands)
-        .args(Any)
-        .executed_by("/environment/type", &[None, Some("local")]),
-    handled("openai.tool_search", "OpenAiToolSearch", "tool_search")
-        .items("tool_search_call", &["arguments"], "tool_search_output", PlainForm::Tools)
-        .args(Any)
-        .executed_by("/execution", &[Some("client")]),
-    executed("openai.web_search", "OpenAiWebSearch", "web_search", "web_search_call")
-        .alias("openai.web_search_2025_08_26")
-        .args(Any),
-    executed("openai.web_search_preview", "OpenAiWebSearchPreview", "web_search_preview", "web_search_call")
-        .alias("openai.web_search_preview_2025_03_11")
-        .args(Any)
-        .superseded(),
+    OpenAiApplyPatch::ENTRY,
+    OpenAiCodeInterpreter::ENTRY,
+    OpenAiComputer::ENTRY,
+    OpenAiComputerUse::ENTRY,
+    OpenAiFileSearch::ENTRY,
+    OpenAiImageGeneration::ENTRY,
+    OpenAiLocalShell::ENTRY,
+    OpenAiMcp::ENTRY,
+    OpenAiProgrammaticToolCalling::ENTRY,
+    OpenAiShell::ENTRY,
+    OpenAiToolSearch::ENTRY,
+    OpenAiWebSearch::ENTRY,
+    OpenAiWebSearchPreview::ENTRY,
+    dated("openai.web_search_2025_08_26", "web_search_2025_08_26", OpenAiWebSearch::ENTRY),
+    dated("openai.web_search_preview_2025_03_11", "web_search_preview_2025_03_11", OpenAiWebSearchPreview::ENTRY),
 ];
 
 /// Returns the entry of a tool that the application executes.
@@ -72,4 +83,11 @@ const fn executed(
     item: &'static str,
 ) -> CatalogueEntry {
     CatalogueEntry::executed(Vendor::OpenAi, id, custom_name, name, name).reported(&[], item, &[])
+}
+
+/// Returns the entry of a version that is named by its date.
+const fn dated(id: &'static str, wire_type: &'static str, mut entry: CatalogueEntry) -> CatalogueEntry {
+    entry.id = id;
+    entry.wire_type = wire_type;
+    entry.superseded()
 }

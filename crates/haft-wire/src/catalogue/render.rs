@@ -43,7 +43,7 @@ pub enum ProviderToolFault {
         /// Its id.
         id: String,
         /// The name at the provider.
-        expected: &'static str,
+        expected: String,
         /// The name in the definition.
         found: String,
     },
@@ -108,8 +108,9 @@ pub fn render_provider_tool(descriptor: &ToolDescriptor, vendor: Vendor) -> Resu
             Vendor::Google => single(&camel_case(wire_type), args),
         });
     };
-    if entry.provider_name != provider_name {
-        let (expected, found) = (entry.provider_name, provider_name.clone());
+    let expected = entry.name_at_provider(args);
+    if expected != provider_name {
+        let (expected, found) = (expected.to_owned(), provider_name.clone());
         return Err(ProviderToolFault::ProviderName { tool: tool(), id: id.clone(), expected, found });
     }
     let by_application = entry.requires_handler(args);

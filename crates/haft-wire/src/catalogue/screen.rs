@@ -80,8 +80,11 @@ impl Screenshot {
         Self { media_type: media_type.into(), data: data.into() }
     }
 
-    pub(crate) fn part(&self) -> ContentPart {
-        let data = MediaData::Base64(self.data.clone());
-        ContentPart::Image(MediaPart::new(data).media_type(self.media_type.as_str()))
+    pub(crate) fn media(&self) -> MediaPart {
+        MediaPart::new(MediaData::Base64(self.data.clone())).media_type(self.media_type.as_str())
+    }
+
+    fn part(&self) -> ContentPart {
+        ContentPart::Image(self.media())
     }
 }

@@ -99,7 +99,7 @@ impl<S: ToolSettings> CatalogueTool<S> {
         let args = serde_json::to_value(&self.settings).unwrap_or(Value::Null);
         let mut factory = Tool::provider(entry.id)
             .custom_name(self.name.as_deref().unwrap_or(entry.custom_name))
-            .provider_name(entry.provider_name)
+            .provider_name(entry.name_at_provider(&args))
             .args::<S>()
             .params::<S::Params>()
             .success::<S::Success>()
@@ -187,8 +187,8 @@ macro_rules! settings {
             $(optional { $($(#[$field_meta:meta])* $field:ident: $type:ty,)* })?
         }
     ) => {
-        $(#[$meta])*
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        $(#[$meta])*
         #[serde(deny_unknown_fields)]
         #[non_exhaustive]
         pub struct $name {
@@ -231,8 +231,8 @@ macro_rules! setting_object {
             $(optional { $($(#[$field_meta:meta])* $field:ident: $type:ty,)* })?
         }
     ) => {
-        $(#[$meta])*
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        $(#[$meta])*
         #[serde(deny_unknown_fields)]
         #[non_exhaustive]
         pub struct $name {
@@ -273,8 +273,8 @@ macro_rules! open_enum {
         $(#[$meta:meta])*
         pub enum $name:ident { $($(#[$variant_meta:meta])* $variant:ident,)* }
     ) => {
-        $(#[$meta])*
         #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        $(#[$meta])*
         #[serde(rename_all = "snake_case")]
         #[non_exhaustive]
         pub enum $name {

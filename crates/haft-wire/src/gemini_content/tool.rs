@@ -1,8 +1,14 @@
 //! Tools as Gemini takes them: functions in one list of declarations, built-in tools beside it.
 
+use haft_core::{DescriptorKind, RenderFault, ToolDescriptor};
 use serde_json::{Map, Value};
 
-use crate::tool_form::{FunctionTool, ListedTool, ToolForm};
+use crate::catalogue::{CallForm, FunctionSet, Vendor, entries_of, render_provider_tool};
+use crate::rendered_tools::{RenderedTools, ToolMode};
+use crate::tool_form::{FunctionTool, ListedTool, ProviderToolJson, ToolForm};
+
+/// The name under which options for Google are given.
+const PROVIDER: &str = "google";
 
 pub(crate) struct GeminiToolForm(pub(crate) SchemaCarrier);
 
@@ -11,6 +17,16 @@ pub(crate) struct GeminiToolForm(pub(crate) SchemaCarrier);
 pub(crate) enum SchemaCarrier {
     Parameters,
     JsonSchema,
+}
+
+/// One of several functions that a built-in tool stands for, such as those of a browser.
+#[derive(Debug)]
+pub(super) struct FunctionOfSet<'t> {
+    /// The name of the built-in tool.
+    pub(super) tool: &'t str,
+    /// The function.
+    function: &'t str,
+    set: FunctionSet,
 }
 
 impl ToolForm for GeminiToolForm {
@@ -31,7 +47,28 @@ impl ToolForm for GeminiToolForm {
                 json.insert("parametersJsonSchema".to_owned(), tool.schema.clone());
             }
         }
+        add_options(&mut json, tool.descriptor);
         Value::Object(json)
+    }
+
+    fn provider_tool(&self, descriptor: &ToolDescriptor) -> Result<ProviderToolJson, RenderFault> {
+        let mut json = render_provider_tool(descriptor, Vendor::Google)
+            .map_err(|fault| RenderFault::new("", fault.to_string(), "correct the tool, or leave it out"))?;
+        if let Value::Object(members) = &mut json {
+            add_options(members, descriptor);
+        }
+        let name = match &descriptor.kind {
+            DescriptorKind::Provider { provider_name, .. } => provider_name,
+            _ => &descriptor.name,
+        };
+        Ok(ProviderToolJson::new(json, name.as_str()))
+    }
+
+    fn output_member(&self) -> &'static str {
+        match self.0 {
+            SchemaCarrier::Parameters => "responseSchema",
+            SchemaCarrier::JsonSchema => "responseJsonSchema",
+        }
     }
 
     fn list(&self, tools: &mut dyn Iterator<Item = ListedTool<'_>>) -> String {
@@ -48,5 +85,48 @@ impl ToolForm for GeminiToolForm {
             (false, true) => format!(r#"[{{"functionDeclarations":[{functions}]}}]"#),
             (false, false) => format!(r#"[{{"functionDeclarations":[{functions}]}},{built_in}]"#),
         }
+    }
+}
+
+/// Adds the options of a tool for this provider, which win.
+fn add_options(json: &mut Map<String, Value>, descriptor: &ToolDescriptor) {
+    if let Some(Value::Object(options)) = descriptor.provider_options.provider(PROVIDER) {
+        json.extend(options.iter().map(|(name, value)| (name.clone(), value.clone())));
+    }
+}
+
+impl<'t> FunctionOfSet<'t> {
+    /// Finds the built-in tool that a called function belongs to. A tool of the application with this name comes first.
+    pub(super) fn find(tools: &'t RenderedTools, function: &'t str) -> Option<Self> {
+        if tools.get_by_wire_name(function).is_some() {
+            return None;
+        }
+        let tool_of = |tool: &'t crate::RenderedTool| {
+            let set = set_of(&tool.wire_name).filter(|set| set.contains(function))?;
+            Some(Self { tool: &tool.wire_name, function, set })
+        };
+        tools.iter().filter(|tool| tool.mode == ToolMode::BuiltIn).find_map(tool_of)
+    }
+
+    /// Returns the arguments of the tool, which name the function. Arguments that are no object can't.
+    pub(super) fn join(&self, arguments: &str) -> Option<String> {
+        let arguments: Map<String, Value> = serde_json::from_str(arguments).ok()?;
+        Some(Value::Object(self.set.join(self.function, arguments)).to_string())
+    }
+}
+
+/// Splits the arguments of a built-in tool that stands for several functions into the function and its arguments.
+pub(super) fn split_function(tools: &RenderedTools, tool: &str, arguments: &str) -> Option<(String, String)> {
+    let tool = tools.get(tool).filter(|tool| tool.mode == ToolMode::BuiltIn)?;
+    let set = set_of(&tool.wire_name)?;
+    let (function, arguments) = set.split(serde_json::from_str(arguments).ok()?)?;
+    Some((function, Value::Object(arguments).to_string()))
+}
+
+fn set_of(provider_name: &str) -> Option<FunctionSet> {
+    let entry = entries_of(Vendor::Google).iter().find(|entry| entry.provider_name == provider_name)?;
+    match entry.call {
+        CallForm::Functions(set) => Some(set),
+        CallForm::Function | CallForm::Items(_) | CallForm::Executed(_) => None,
     }
 }

@@ -100,10 +100,10 @@ pub(super) fn write(wire: &OpenAiChat, request: &TurnRequest, delivery: Delivery
     let Messages { list, dropped, .. } = messages;
     // A server that does not know a choice among some tools is sent only those.
     let offered = match (&request.tool_choice, wire.server) {
-        (ToolChoice::OneOf { .. }, Server::Compatible) => tools.list_permitted(&request.tool_choice),
-        _ => Cow::Borrowed(tools.list()),
+        (ToolChoice::OneOf { .. }, Server::Compatible) => tools.raw_permitted(&request.tool_choice),
+        _ => Cow::Borrowed(tools.raw_list()),
     };
-    let has_tools = offered.len() > 2;
+    let has_tools = offered.get().len() > 2;
     let (max_completion_tokens, max_tokens) = match wire.server {
         Server::OpenAi => (request.max_output_tokens, None),
         Server::Compatible => (None, request.max_output_tokens),
@@ -111,7 +111,7 @@ pub(super) fn write(wire: &OpenAiChat, request: &TurnRequest, delivery: Delivery
     let body = Body {
         model: &request.model,
         messages: list,
-        tools: has_tools.then(|| body::raw(&offered)).transpose()?,
+        tools: has_tools.then_some(&*offered),
         tool_choice: choice(wire.server, &request.tool_choice, &tools)?,
         parallel_tool_calls: capabilities.parallel_setting(request).filter(|_| has_tools),
         temperature: request.temperature,

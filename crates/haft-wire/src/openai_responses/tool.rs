@@ -1,8 +1,17 @@
 //! Tools as the Responses API takes them.
+//!
+//! Functions are flat objects. The options of a tool for `openai` are added to its members, so that an application can
+//! set what has no name of its own here; `{"type": "custom"}` among them sends the tool as a custom tool, whose calls
+//! have one free text as their arguments.
 
+use haft_core::{DescriptorKind, RenderFault, ToolDescriptor};
 use serde_json::{Map, Value};
 
-use crate::tool_form::{FunctionTool, ToolForm};
+use crate::catalogue::{ProviderToolFault, Vendor, render_provider_tool};
+use crate::tool_form::{FunctionTool, ProviderToolJson, ToolForm};
+
+/// The callers that the API knows. Other names are those of other providers.
+const CALLERS: [&str; 2] = ["direct", "programmatic"];
 
 pub(crate) struct ResponsesToolForm;
 
@@ -17,6 +26,58 @@ impl ToolForm for ResponsesToolForm {
         json.insert("parameters".to_owned(), tool.schema.clone());
         // Without the member the provider tries strict mode, whatever the schema.
         json.insert("strict".to_owned(), tool.strict.into());
+        add_options(&mut json, tool.descriptor);
+        if json.get("type").is_some_and(|tool_type| tool_type == "custom") {
+            json.shift_remove("parameters");
+            json.shift_remove("strict");
+        }
         Value::Object(json)
     }
+
+    fn provider_tool(&self, descriptor: &ToolDescriptor) -> Result<ProviderToolJson, RenderFault> {
+        let rendered = render_provider_tool(descriptor, Vendor::OpenAi).map_err(|fault| unsendable(&fault))?;
+        let Value::Object(mut json) = rendered else {
+            return Err(RenderFault::new("", "the tool is no object", "correct its settings"));
+        };
+        add_options(&mut json, descriptor);
+        let name = wire_name(&json, descriptor);
+        Ok(ProviderToolJson::new(Value::Object(json), name))
+    }
+}
+
+/// Returns the name of a tool of the provider. Those of MCP servers are told apart by their labels: a request may have
+/// several.
+fn wire_name(json: &Map<String, Value>, descriptor: &ToolDescriptor) -> String {
+    let name = match &descriptor.kind {
+        DescriptorKind::Provider { provider_name, .. } => provider_name,
+        _ => &descriptor.name,
+    };
+    match json.get("server_label").and_then(Value::as_str) {
+        Some(label) => format!("{name}:{label}"),
+        None => name.clone(),
+    }
+}
+
+/// Adds the options of a tool for this provider.
+fn add_options(json: &mut Map<String, Value>, descriptor: &ToolDescriptor) {
+    let options = &descriptor.provider_options;
+    if let Some(defer_loading) = options.defer_loading {
+        json.insert("defer_loading".to_owned(), defer_loading.into());
+    }
+    let known = |caller: &&String| CALLERS.contains(&caller.as_str());
+    let callers: Vec<&String> = options.allowed_callers.iter().flatten().filter(known).collect();
+    if !callers.is_empty() {
+        json.insert("allowed_callers".to_owned(), callers.into_iter().map(String::as_str).collect());
+    }
+    if let Some(Value::Object(own)) = options.provider("openai") {
+        json.extend(own.clone());
+    }
+}
+
+fn unsendable(fault: &ProviderToolFault) -> RenderFault {
+    let remedy = match fault {
+        ProviderToolFault::Foreign { .. } => "offer it to models of that provider only",
+        _ => "correct the definition of the tool",
+    };
+    RenderFault::new("", fault.to_string(), remedy)
 }

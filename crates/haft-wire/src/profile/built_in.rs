@@ -1,6 +1,6 @@
 //! The profiles of the wires that haft knows.
 
-use super::{Budget, Profile};
+use super::{Budget, Profile, Strictness};
 use crate::anthropic_messages::AnthropicToolForm;
 use crate::gemini_content::{GeminiToolForm, SchemaCarrier};
 use crate::mcp_tool::McpToolForm;
@@ -36,10 +36,15 @@ impl Profile {
     }
 
     /// Returns the profile of Gemini's `generateContent` with `parametersJsonSchema`.
+    ///
+    /// Gemini holds a model to the schemas of all tools of a request or of none. It does so if one of them states
+    /// `strict`, or with [`Strictness::On`].
     #[must_use]
     pub fn gemini() -> Self {
         Self::new("google", GeminiDialect::JsonSchema, GeminiToolForm(SchemaCarrier::JsonSchema))
             .named("gemini")
+            .strict_dialect(GeminiDialect::JsonSchema)
+            .strictness(Strictness::Off)
             .names(NameRule::new("_.:-", 64).letter_first())
             .budget(Budget::new().tools(512))
     }
@@ -49,6 +54,8 @@ impl Profile {
     pub fn gemini_parameters() -> Self {
         Self::new("google", GeminiDialect::Parameters, GeminiToolForm(SchemaCarrier::Parameters))
             .named("gemini-parameters")
+            .strict_dialect(GeminiDialect::Parameters)
+            .strictness(Strictness::Off)
             .names(NameRule::new("_.:-", 64).letter_first())
             .budget(Budget::new().tools(512))
     }

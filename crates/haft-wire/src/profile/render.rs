@@ -220,7 +220,7 @@ fn function_json(
     findings.extend(rendered.losses.iter().map(|loss| Finding::loss(name, loss)));
     describe(profile, descriptor, findings);
     let strict = mode == ToolMode::Strict;
-    let tool = FunctionTool::new(descriptor, wire_name, &rendered.json, strict);
+    let tool = FunctionTool::new(descriptor, wire_name, &rendered.json, strict).codec(&rendered.codec);
     (profile.form.function(&tool), rendered.codec)
 }
 

@@ -46,6 +46,7 @@ setting_object! {
 impl ToolSettings for AnthropicMcpToolset {
     const ENTRY: CatalogueEntry =
         executed("anthropic.mcp_toolset", "AnthropicMcpToolset", "mcp_toolset", "mcp_toolset")
+            .named_by("mcp_server_name")
             .beta("mcp-client-2025-11-20")
             .reported(&[], "mcp_tool_use", &["mcp_tool_result"])
             .types::<Self>();

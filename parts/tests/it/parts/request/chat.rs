@@ -84,7 +84,7 @@ fn calls_and_results() {
     cases.rejects("two calls with one id", "/messages/2/tool_calls/1/id", |body| {
         set(body, "/messages/2/tool_calls/1", "id", json!("c1"));
     });
-    cases.rejects("an empty assistant message", "/messages/5", |body| set(body, "/messages/5", "content", json!("")));
+    cases.rejects("an empty assistant message", "/messages/5", |body| set(body, "/messages/5", "content", json!(null)));
     cases.rejects("no calls in the list", "/messages/5/tool_calls", |body| {
         set(body, "/messages/5", "tool_calls", json!([]));
     });
@@ -94,5 +94,17 @@ fn calls_and_results() {
     });
     cases.rejects("a list as parameters", "/tools/0/function/parameters/type", |body| {
         set(body, "/tools/0/function/parameters", "type", json!("array"));
+    });
+}
+
+#[test]
+fn arguments_on_other_servers() {
+    let mut cases = Cases::of(WireName::OpenAiChat, right());
+    let half = |body: &mut Value| set(body, "/messages/2/tool_calls/0/function", "arguments", json!("{\"a\":"));
+    cases.accepts("half of the arguments", half);
+    cases.options = json!({ "compatible": true });
+    cases.rejects("half of the arguments", "/messages/2/tool_calls/0/function/arguments", half);
+    cases.rejects("a list as arguments", "/messages/2/tool_calls/1/function/arguments", |body| {
+        set(body, "/messages/2/tool_calls/1/function", "arguments", json!("[]"));
     });
 }

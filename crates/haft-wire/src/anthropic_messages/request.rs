@@ -1,0 +1,306 @@
+//! A request to the Messages API.
+//!
+//! The body is written member by member, so that the text of the tools is copied and never parsed, and so that a member of
+//! the provider's options takes the place of ours.
+
+mod base64_text;
+mod block;
+mod conversation;
+mod part;
+
+use std::borrow::Cow;
+
+use haft_core::{OutputFormat, ToolChoice, ToolDemand, TurnRequest};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use self::block::SentBlock;
+use super::AnthropicMessages;
+use crate::capability::{Capabilities, Thinking};
+use crate::profile::{RenderTools, RenderedOutput};
+use crate::rendered_tools::RenderedTools;
+use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest};
+use crate::wire_error::RequestError;
+
+const PATH: &str = "/v1/messages";
+/// The header that enables features in preview.
+const BETA_HEADER: &str = "anthropic-beta";
+/// The option that adds features to the header.
+const BETAS: &str = "betas";
+
+/// A choice of tools.
+#[derive(Serialize)]
+struct SentChoice<'r> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<Cow<'r, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    disable_parallel_tool_use: Option<bool>,
+}
+
+pub(super) fn write(
+    wire: &AnthropicMessages,
+    request: &TurnRequest,
+    delivery: Delivery,
+) -> Result<WireRequest, RequestError> {
+    let provider = wire.provider();
+    let none = Map::new();
+    let options = options(request, provider)?.unwrap_or(&none);
+    let (capabilities, profile) = wire.profile.for_model(&request.model);
+    capabilities.check(request, thinking(options))?;
+    let tools = request.render_tools(profile);
+    let history: &[haft_core::Item] = &request.history;
+    let mut conversation =
+        conversation::write(history, request.instructions.as_deref(), provider, &tools, wire.later_system)?;
+    let output = request.output_format.as_ref().map(|format| profile.render_output(format)).transpose()?;
+    let mut dropped = std::mem::take(&mut conversation.dropped);
+    if let Some(instruction) = output.as_deref().zip(request.output_format.as_ref()).and_then(unenforced) {
+        dropped.push(Dropped::setting("output_format", "the API can't enforce its schema; the model reads it instead"));
+        conversation.system.push(SentBlock::text(instruction));
+    }
+
+    let mut body = MessagesBody::new(options);
+    body.member("model", &request.model)?;
+    body.member("max_tokens", &max_tokens(wire, request, capabilities))?;
+    if !conversation.system.is_empty() {
+        body.member("system", &conversation.system)?;
+    }
+    body.member("messages", &conversation.messages)?;
+    write_tools(&mut body, request, &tools, capabilities.parallel_setting(request))?;
+    write_settings(&mut body, request, &mut dropped)?;
+    if let Some(container) = conversation.container {
+        body.member("container", container)?;
+    }
+    write_output(&mut body, output.as_deref())?;
+    if delivery == Delivery::Streamed {
+        body.member("stream", &true)?;
+    }
+    drop(conversation);
+    let headers = beta_header(options, &tools)?;
+    let mut context = ReadContext::new(tools).turn(history.len());
+    if let Some(output) = output {
+        context = context.output(output.codec.clone());
+    }
+    let mut sent = WireRequest::new(PATH, body.finish()?, context);
+    sent.headers.extend(headers);
+    sent.dropped = dropped;
+    Ok(sent)
+}
+
+/// Returns the provider's options of a request.
+fn options<'r>(request: &'r TurnRequest, provider: &str) -> Result<Option<&'r Map<String, Value>>, RequestError> {
+    match request.provider_options.get(provider) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Object(options)) => Ok(Some(options)),
+        Some(_) => Err(invalid(&format!("provider_options.{provider}"), "it must be an object")),
+    }
+}
+
+/// Returns whether the model is asked to think. Without the option a model may think, and still be forced to call.
+fn thinking(options: &Map<String, Value>) -> Thinking {
+    let kind = options.get("thinking").and_then(|thinking| thinking.get("type")).and_then(Value::as_str);
+    match kind {
+        None | Some("disabled") => Thinking::Unset,
+        Some(_) => Thinking::Requested,
+    }
+}
+
+fn max_tokens(wire: &AnthropicMessages, request: &TurnRequest, capabilities: Capabilities) -> u64 {
+    let most = capabilities.max_output_tokens.unwrap_or(u64::MAX);
+    request.max_output_tokens.unwrap_or_else(|| wire.default_max_tokens.min(most))
+}
+
+fn write_tools(
+    body: &mut MessagesBody<'_>,
+    request: &TurnRequest,
+    tools: &RenderedTools,
+    parallel: Option<bool>,
+) -> Result<(), RequestError> {
+    let choice = &request.tool_choice;
+    let may_call = tools.iter().any(|tool| choice.permits(&tool.name));
+    if choice.requires_call() && !may_call {
+        let message = "it requires a call, and none of the tools that it permits can be sent; offer one of them";
+        return Err(invalid("tool_choice", message));
+    }
+    if tools.is_empty() {
+        return Ok(());
+    }
+    let (kind, name) = match choice {
+        ToolChoice::None => ("none", None),
+        _ if !may_call => ("none", None),
+        ToolChoice::Required | ToolChoice::OneOf { demand: ToolDemand::Required, .. } => ("any", None),
+        ToolChoice::Tool(name) => ("tool", Some(tools.wire_name(name))),
+        _ => ("auto", None),
+    };
+    // A choice of one tool names it, and the others stay in the list, which keeps a prompt cache valid.
+    match choice {
+        ToolChoice::OneOf { .. } if may_call => body.text_member("tools", &tools.list_permitted(choice)),
+        _ => body.text_member("tools", tools.list()),
+    }
+    let disable_parallel_tool_use = (parallel == Some(false) && kind != "none").then_some(true);
+    if kind != "auto" || disable_parallel_tool_use.is_some() {
+        body.member("tool_choice", &SentChoice { kind, name, disable_parallel_tool_use })?;
+    }
+    Ok(())
+}
+
+fn write_settings(
+    body: &mut MessagesBody<'_>,
+    request: &TurnRequest,
+    dropped: &mut Vec<Dropped>,
+) -> Result<(), RequestError> {
+    if let Some(temperature) = request.temperature {
+        body.member("temperature", &temperature)?;
+    }
+    if let Some(top_p) = request.top_p {
+        body.member("top_p", &top_p)?;
+    }
+    let is_sent = |text: &&String| !text.trim().is_empty();
+    let stop: Vec<&String> = request.stop.iter().filter(is_sent).collect();
+    if stop.len() < request.stop.len() {
+        dropped.push(Dropped::setting("stop", "a sequence of white space only is rejected by the API"));
+    }
+    if !stop.is_empty() {
+        body.member("stop_sequences", &stop)?;
+    }
+    for (key, value) in &request.metadata {
+        match value {
+            Value::String(id) if key == "user_id" => body.member("metadata", &json!({"user_id": id}))?,
+            _ => dropped.push(Dropped::setting(format!("metadata.{key}"), "the API takes the text `user_id` only")),
+        }
+    }
+    Ok(())
+}
+
+/// Writes the format of the answer. The API has no other mode than strict for it.
+fn write_output(body: &mut MessagesBody<'_>, output: Option<&RenderedOutput>) -> Result<(), RequestError> {
+    let Some(output) = output.filter(|output| output.strict) else { return Ok(()) };
+    let format = json!({"type": "json_schema", "schema": output.schema});
+    body.joined_member("output_config", "format", &format)
+}
+
+/// Returns the instruction that takes the place of a format which can't be enforced.
+fn unenforced((output, format): (&RenderedOutput, &OutputFormat)) -> Option<String> {
+    if output.strict {
+        return None;
+    }
+    let mut text = String::from("Answer with a single JSON value and nothing else: no other text, no code fence. ");
+    if let Some(description) = &format.description {
+        text.push_str(description.trim());
+        text.push(' ');
+    }
+    text.push_str("It must be valid by this JSON Schema:\n");
+    text.push_str(&output.schema.to_string());
+    Some(text)
+}
+
+/// Returns the header with the features that the tools and the options require, each once.
+fn beta_header(
+    options: &Map<String, Value>,
+    tools: &RenderedTools,
+) -> Result<Option<(&'static str, String)>, RequestError> {
+    let mut betas = tools.betas();
+    let not_names = || invalid("provider_options", "`betas` must be a list of names");
+    let asked = match options.get(BETAS) {
+        None | Some(Value::Null) => &[][..],
+        Some(Value::Array(names)) => names,
+        Some(_) => return Err(not_names()),
+    };
+    for name in asked {
+        let name = name.as_str().ok_or_else(not_names)?;
+        if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(not_names());
+        }
+        if !betas.contains(&name) {
+            betas.push(name);
+        }
+    }
+    Ok((!betas.is_empty()).then(|| (BETA_HEADER, betas.join(","))))
+}
+
+fn invalid(param: &str, message: &str) -> RequestError {
+    RequestError::Invalid { param: param.to_owned(), message: message.to_owned() }
+}
+
+/// The body of a request in progress.
+struct MessagesBody<'r> {
+    text: String,
+    options: &'r Map<String, Value>,
+    /// The options that were written together with a member of ours.
+    joined: Option<&'static str>,
+}
+
+impl<'r> MessagesBody<'r> {
+    fn new(options: &'r Map<String, Value>) -> Self {
+        Self { text: String::from("{"), options, joined: None }
+    }
+
+    /// Writes a member, unless the options have it.
+    fn member<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), RequestError> {
+        if self.options.contains_key(key) {
+            return Ok(());
+        }
+        self.text_member(key, &json_text(key, value)?);
+        Ok(())
+    }
+
+    /// Writes a member whose value is JSON text, unless the options have it.
+    fn text_member(&mut self, key: &str, json: &str) {
+        if !self.options.contains_key(key) {
+            self.append(key, json);
+        }
+    }
+
+    /// Writes an object with one member of ours and all others of the options. Those win.
+    fn joined_member(&mut self, key: &'static str, member: &str, value: &Value) -> Result<(), RequestError> {
+        let Some(Value::Object(given)) = self.options.get(key) else {
+            return self.member(key, &Map::from_iter([(member.to_owned(), value.clone())]));
+        };
+        let mut members = given.clone();
+        members.entry(member).or_insert_with(|| value.clone());
+        self.joined = Some(key);
+        self.append(key, &json_text(key, &members)?);
+        Ok(())
+    }
+
+    fn append(&mut self, key: &str, json: &str) {
+        if self.text.len() > 1 {
+            self.text.push(',');
+        }
+        self.text.push_str(&Value::from(key).to_string());
+        self.text.push(':');
+        self.text.push_str(json);
+    }
+
+    /// Adds the options, and ends the body.
+    fn finish(mut self) -> Result<String, RequestError> {
+        let joined = self.joined;
+        for (key, value) in self.options.iter().filter(|(key, _)| *key != BETAS && Some(key.as_str()) != joined) {
+            self.append(key, &json_text(key, value)?);
+        }
+        self.text.push('}');
+        Ok(self.text)
+    }
+}
+
+fn json_text<T: Serialize + ?Sized>(key: &str, value: &T) -> Result<String, RequestError> {
+    serde_json::to_string(value).map_err(|error| invalid(key, &format!("it can't be written as JSON: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_take_the_place_of_members() {
+        let options = json!({"a": 1, "betas": ["x"], "o": {"x": 1, "k": 0}, "z\"": null});
+        let mut body = MessagesBody::new(options.as_object().unwrap());
+        body.member("a", "ours").unwrap();
+        body.member("b", "ours").unwrap();
+        body.joined_member("o", "k", &json!("ours")).unwrap();
+        body.joined_member("p", "k", &json!("ours")).unwrap();
+        let text = body.finish().unwrap();
+        assert_eq!(text, r#"{"b":"ours","o":{"x":1,"k":0},"p":{"k":"ours"},"a":1,"z\"":null}"#);
+    }
+}

@@ -1,0 +1,66 @@
+//! Google's execution of code.
+
+use haft_core::NoFailure;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::google::executed;
+use crate::catalogue::typed::{open_enum, settings};
+use crate::catalogue::{CatalogueEntry, CatalogueTool, ToolSettings};
+
+settings! {
+    /// The settings of [`code_execution`], of which there are none.
+    pub struct GoogleCodeExecution {}
+}
+
+/// A call of [`code_execution`]: the `executableCode` of a part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct ExecutableCode {
+    /// The code.
+    pub code: String,
+    /// The language, which is `PYTHON`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+}
+
+/// The result of a call: the `codeExecutionResult` of a part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct ExecutedCode {
+    /// The end of the execution.
+    pub outcome: ExecutedOutcome,
+    /// What the code has printed, including errors if it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+}
+
+open_enum! {
+    /// The end of an execution.
+    pub enum ExecutedOutcome {
+        /// The code was executed.
+        #[serde(rename = "OUTCOME_OK")]
+        Ok,
+        /// The code failed.
+        #[serde(rename = "OUTCOME_FAILED")]
+        Failed,
+        /// The code took too long.
+        #[serde(rename = "OUTCOME_DEADLINE_EXCEEDED")]
+        DeadlineExceeded,
+    }
+}
+
+impl ToolSettings for GoogleCodeExecution {
+    const ENTRY: CatalogueEntry =
+        executed("google.code_execution", "GoogleCodeExecution", "code_execution", "codeExecution")
+            .reported(&[], "executableCode", &["codeExecutionResult"])
+            .types::<Self>();
+    type Params = ExecutableCode;
+    type Success = ExecutedCode;
+    type Failure = NoFailure;
+}
+
+/// Creates the tool by which a model runs Python code in a container of the provider.
+pub fn code_execution() -> CatalogueTool<GoogleCodeExecution> {
+    CatalogueTool::new(GoogleCodeExecution::new())
+}

@@ -1,0 +1,189 @@
+//! Google's use of a computer.
+
+use haft_core::NoFailure;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::catalogue::typed::{open_enum, settings};
+use crate::catalogue::{
+    ApplicationTool, CatalogueEntry, CatalogueTool, IntoSetting, ScreenResult, SettingsBuilder, ToolSettings, Vendor,
+};
+
+/// The functions that a model calls to use a browser. Other environments have further ones.
+const BROWSER: &[&str] = &[
+    "click_at",
+    "drag_and_drop",
+    "go_back",
+    "go_forward",
+    "hover_at",
+    "key_combination",
+    "navigate",
+    "open_web_browser",
+    "scroll_at",
+    "scroll_document",
+    "search",
+    "type_text_at",
+    "wait_5_seconds",
+];
+
+settings! {
+    /// The settings of [`computer_use`].
+    #[serde(rename_all = "camelCase")]
+    pub struct GoogleComputerUse {
+        required {
+            /// The environment.
+            environment: GoogleEnvironment,
+        }
+        optional {
+            /// The functions that the model may not call, by name.
+            excluded_predefined_functions: Vec<String>,
+            /// Set to detect instructions in what the screen shows.
+            enable_prompt_injection_detection: bool,
+            /// The policies that are not applied, such as `FINANCIAL_TRANSACTIONS`.
+            disabled_safety_policies: Vec<String>,
+        }
+    }
+}
+
+open_enum! {
+    /// The environment of [`computer_use`].
+    pub enum GoogleEnvironment {
+        /// A browser.
+        #[serde(rename = "ENVIRONMENT_BROWSER")]
+        Browser,
+        /// A mobile device.
+        #[serde(rename = "ENVIRONMENT_MOBILE")]
+        Mobile,
+        /// A desktop.
+        #[serde(rename = "ENVIRONMENT_DESKTOP")]
+        Desktop,
+    }
+}
+
+/// A call of [`computer_use`]: the name of a function and its arguments. Coordinates are from 0 to 999, whatever the
+/// size of the screen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "action", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum GoogleComputerAction {
+    /// Opens the browser.
+    OpenWebBrowser {},
+    /// Waits for five seconds.
+    #[serde(rename = "wait_5_seconds")]
+    Wait5Seconds {},
+    /// Goes to the previous page.
+    GoBack {},
+    /// Goes to the next page.
+    GoForward {},
+    /// Opens the page of a search engine.
+    Search {},
+    /// Opens a page.
+    Navigate {
+        /// The address.
+        url: String,
+    },
+    /// Clicks.
+    ClickAt {
+        /// The distance from the left edge.
+        x: i64,
+        /// The distance from the top edge.
+        y: i64,
+    },
+    /// Moves the cursor.
+    HoverAt {
+        /// The distance from the left edge.
+        x: i64,
+        /// The distance from the top edge.
+        y: i64,
+    },
+    /// Types text.
+    TypeTextAt {
+        /// The distance from the left edge.
+        x: i64,
+        /// The distance from the top edge.
+        y: i64,
+        /// The text.
+        text: String,
+        /// Set to press the enter key afterwards, which is the default.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        press_enter: Option<bool>,
+        /// Set to clear the field before, which is the default.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        clear_before_typing: Option<bool>,
+    },
+    /// Presses keys at the same time.
+    KeyCombination {
+        /// The keys, such as `control+c`.
+        keys: String,
+    },
+    /// Scrolls the page.
+    ScrollDocument {
+        /// The direction: `up`, `down`, `left` or `right`.
+        direction: String,
+    },
+    /// Scrolls an element.
+    ScrollAt {
+        /// The distance from the left edge.
+        x: i64,
+        /// The distance from the top edge.
+        y: i64,
+        /// The direction: `up`, `down`, `left` or `right`.
+        direction: String,
+        /// The distance, 800 by default.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        magnitude: Option<i64>,
+    },
+    /// Drags an element.
+    DragAndDrop {
+        /// The distance from the left edge.
+        x: i64,
+        /// The distance from the top edge.
+        y: i64,
+        /// The new distance from the left edge.
+        destination_x: i64,
+        /// The new distance from the top edge.
+        destination_y: i64,
+    },
+    /// A function that the catalogue does not know.
+    #[serde(untagged)]
+    Other(GoogleFunction),
+}
+
+/// A function that the catalogue does not know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct GoogleFunction {
+    /// The name.
+    pub action: String,
+    /// The arguments.
+    #[serde(flatten)]
+    pub arguments: Map<String, Value>,
+}
+
+impl ToolSettings for GoogleComputerUse {
+    const ENTRY: CatalogueEntry = CatalogueEntry::function(
+        Vendor::Google,
+        "google.computer_use",
+        "GoogleComputerUse",
+        "computer_use",
+        "computerUse",
+    )
+    .functions(None, BROWSER)
+    .types::<Self>();
+    type Params = GoogleComputerAction;
+    type Success = ScreenResult;
+    type Failure = NoFailure;
+
+    fn complete(builder: SettingsBuilder<Self>) -> SettingsBuilder<Self> {
+        builder.to_model_output(ScreenResult::content)
+    }
+}
+
+impl ApplicationTool for GoogleComputerUse {}
+
+/// Creates the tool by which a model uses a screen. The provider requires the address that a browser shows with every
+/// result, in [`ScreenResult::url`].
+pub fn computer_use(environment: impl IntoSetting<GoogleEnvironment>) -> CatalogueTool<GoogleComputerUse> {
+    CatalogueTool::new(GoogleComputerUse::new(environment.into_setting()))
+}

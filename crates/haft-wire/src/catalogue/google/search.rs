@@ -1,0 +1,178 @@
+//! Google's searches of the web.
+
+use haft_core::NoFailure;
+
+use crate::catalogue::google::{Grounding, executed};
+use crate::catalogue::typed::{open_enum, setting_object, settings};
+use crate::catalogue::{CatalogueEntry, CatalogueTool, ToolSettings};
+
+settings! {
+    /// The settings of [`google_search`].
+    #[serde(rename_all = "camelCase")]
+    pub struct GoogleSearch {
+        optional {
+            /// The kinds of searches, which are those of the web by default.
+            search_types: SearchTypes,
+            /// The time in which pages must have been published.
+            time_range_filter: TimeRange,
+            /// The domains that results may not be from. Vertex AI only.
+            exclude_domains: Vec<String>,
+            /// The confidence from which risky pages are left out. Vertex AI only.
+            blocking_confidence: PhishingThreshold,
+        }
+    }
+}
+
+settings! {
+    /// The settings of [`enterprise_web_search`].
+    #[serde(rename_all = "camelCase")]
+    pub struct GoogleEnterpriseWebSearch {
+        optional {
+            /// The domains that results may not be from.
+            exclude_domains: Vec<String>,
+            /// The confidence from which risky pages are left out.
+            blocking_confidence: PhishingThreshold,
+        }
+    }
+}
+
+settings! {
+    /// The settings of [`google_search_retrieval`].
+    #[serde(rename_all = "camelCase")]
+    pub struct GoogleSearchRetrieval {
+        optional {
+            /// The condition for a search.
+            dynamic_retrieval_config: DynamicRetrieval,
+        }
+    }
+}
+
+setting_object! {
+    /// The kinds of searches.
+    #[serde(rename_all = "camelCase")]
+    pub struct SearchTypes {
+        optional {
+            /// Set to search pages.
+            web_search: NoSettings,
+            /// Set to search images.
+            image_search: NoSettings,
+        }
+    }
+}
+
+setting_object! {
+    /// The settings of something that has none.
+    pub struct NoSettings {}
+}
+
+setting_object! {
+    /// A range of time, by RFC 3339.
+    #[serde(rename_all = "camelCase")]
+    pub struct TimeRange {
+        required {
+            /// The beginning.
+            start_time: String,
+            /// The end.
+            end_time: String,
+        }
+    }
+}
+
+setting_object! {
+    /// The condition for a search.
+    #[serde(rename_all = "camelCase")]
+    pub struct DynamicRetrieval {
+        optional {
+            /// The mode.
+            mode: RetrievalMode,
+            /// The least score of a prompt that is searched for, from 0 to 1.
+            dynamic_threshold: f64,
+        }
+    }
+}
+
+open_enum! {
+    /// The mode of a condition for a search.
+    pub enum RetrievalMode {
+        /// Always search.
+        #[serde(rename = "MODE_UNSPECIFIED")]
+        ModeUnspecified,
+        /// Search if the model considers it necessary.
+        #[serde(rename = "MODE_DYNAMIC")]
+        ModeDynamic,
+    }
+}
+
+open_enum! {
+    /// The confidence from which risky pages are left out.
+    pub enum PhishingThreshold {
+        /// Low confidence.
+        #[serde(rename = "BLOCK_LOW_AND_ABOVE")]
+        BlockLowAndAbove,
+        /// Medium confidence.
+        #[serde(rename = "BLOCK_MEDIUM_AND_ABOVE")]
+        BlockMediumAndAbove,
+        /// High confidence.
+        #[serde(rename = "BLOCK_HIGH_AND_ABOVE")]
+        BlockHighAndAbove,
+        /// Higher confidence.
+        #[serde(rename = "BLOCK_HIGHER_AND_ABOVE")]
+        BlockHigherAndAbove,
+        /// Very high confidence.
+        #[serde(rename = "BLOCK_VERY_HIGH_AND_ABOVE")]
+        BlockVeryHighAndAbove,
+        /// Extremely high confidence.
+        #[serde(rename = "BLOCK_ONLY_EXTREMELY_HIGH")]
+        BlockOnlyExtremelyHigh,
+    }
+}
+
+impl ToolSettings for GoogleSearch {
+    const ENTRY: CatalogueEntry =
+        executed("google.google_search", "GoogleSearch", "google_search", "googleSearch").types::<Self>();
+    type Params = ();
+    type Success = Grounding;
+    type Failure = NoFailure;
+}
+
+impl ToolSettings for GoogleEnterpriseWebSearch {
+    const ENTRY: CatalogueEntry = executed(
+        "google.enterprise_web_search",
+        "GoogleEnterpriseWebSearch",
+        "enterprise_web_search",
+        "enterpriseWebSearch",
+    )
+    .types::<Self>();
+    type Params = ();
+    type Success = Grounding;
+    type Failure = NoFailure;
+}
+
+impl ToolSettings for GoogleSearchRetrieval {
+    const ENTRY: CatalogueEntry = executed(
+        "google.google_search_retrieval",
+        "GoogleSearchRetrieval",
+        "google_search_retrieval",
+        "googleSearchRetrieval",
+    )
+    .types::<Self>()
+    .superseded();
+    type Params = ();
+    type Success = Grounding;
+    type Failure = NoFailure;
+}
+
+/// Creates the tool by which a model searches the web.
+pub fn google_search() -> CatalogueTool<GoogleSearch> {
+    CatalogueTool::new(GoogleSearch::new())
+}
+
+/// Creates the web search of Vertex AI for regulated organisations.
+pub fn enterprise_web_search() -> CatalogueTool<GoogleEnterpriseWebSearch> {
+    CatalogueTool::new(GoogleEnterpriseWebSearch::new())
+}
+
+/// Creates the web search of the models before Gemini 2.
+pub fn google_search_retrieval() -> CatalogueTool<GoogleSearchRetrieval> {
+    CatalogueTool::new(GoogleSearchRetrieval::new())
+}

@@ -1,0 +1,210 @@
+//! OpenAI's generation of images.
+
+use haft_core::NoFailure;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::catalogue::openai::executed;
+use crate::catalogue::typed::{open_enum, setting_object, settings};
+use crate::catalogue::{CatalogueEntry, CatalogueTool, ToolSettings};
+
+settings! {
+    /// The settings of [`image_generation`].
+    pub struct OpenAiImageGeneration {
+        optional {
+            /// The choice between new and edited images.
+            action: ImageAction,
+            /// The background.
+            background: ImageBackground,
+            /// The complexity of a vector image.
+            complexity: ImageComplexity,
+            /// The number of frames of an animation.
+            frame_count: u32,
+            /// The duration of each frame, in milliseconds.
+            frame_duration_ms: u32,
+            /// The effort to match given images.
+            input_fidelity: ImageFidelity,
+            /// The part of an image to edit.
+            input_image_mask: ImageMask,
+            /// The model.
+            model: String,
+            /// The level of moderation.
+            moderation: ImageModeration,
+            /// The compression in percent.
+            output_compression: u8,
+            /// The format.
+            output_format: ImageFormat,
+            /// The number of partial images in a stream, from 0 to 3.
+            partial_images: u8,
+            /// The quality.
+            quality: ImageQuality,
+            /// The size: `auto`, or width and height such as `1024x1536`.
+            size: String,
+            /// The settings of vector images.
+            svg: SvgSettings,
+        }
+    }
+}
+
+open_enum! {
+    /// The choice between new and edited images.
+    pub enum ImageAction {
+        /// New images.
+        Generate,
+        /// Edited images.
+        Edit,
+        /// As the model decides.
+        Auto,
+    }
+}
+
+open_enum! {
+    /// The background of images.
+    pub enum ImageBackground {
+        /// Transparent.
+        Transparent,
+        /// Opaque.
+        Opaque,
+        /// As the model decides.
+        Auto,
+    }
+}
+
+open_enum! {
+    /// The complexity of vector images.
+    pub enum ImageComplexity {
+        /// Low.
+        Low,
+        /// Medium.
+        Medium,
+        /// High.
+        High,
+    }
+}
+
+open_enum! {
+    /// The effort to match given images.
+    pub enum ImageFidelity {
+        /// Low.
+        Low,
+        /// High.
+        High,
+    }
+}
+
+open_enum! {
+    /// The level of moderation.
+    pub enum ImageModeration {
+        /// The default.
+        Auto,
+        /// Less.
+        Low,
+    }
+}
+
+open_enum! {
+    /// The format of images.
+    pub enum ImageFormat {
+        /// PNG.
+        Png,
+        /// WebP.
+        Webp,
+        /// JPEG.
+        Jpeg,
+        /// GIF.
+        Gif,
+        /// SVG.
+        Svg,
+    }
+}
+
+open_enum! {
+    /// The quality of images.
+    pub enum ImageQuality {
+        /// Low.
+        Low,
+        /// Medium.
+        Medium,
+        /// High.
+        High,
+        /// Higher.
+        Xhigh,
+        /// The highest.
+        Max,
+        /// As the model decides.
+        Auto,
+    }
+}
+
+setting_object! {
+    /// The part of an image to edit, as an image.
+    pub struct ImageMask {
+        optional {
+            /// The id of a file.
+            file_id: String,
+            /// A data URL.
+            image_url: String,
+        }
+    }
+}
+
+setting_object! {
+    /// The settings of vector images.
+    pub struct SvgSettings {
+        optional {
+            /// The model.
+            model: String,
+            /// The reasoning of the model.
+            reasoning: SvgReasoning,
+        }
+    }
+}
+
+setting_object! {
+    /// The reasoning about a vector image.
+    pub struct SvgReasoning {
+        optional {
+            /// The effort: `none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`.
+            effort: String,
+        }
+    }
+}
+
+/// A generated image.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct ImageResult {
+    /// The image, in base64. Absent if the generation failed.
+    #[serde(default)]
+    pub result: Option<String>,
+    /// The status of the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// The format.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_format: Option<ImageFormat>,
+    /// The prompt as the model has revised it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revised_prompt: Option<String>,
+    /// The size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<String>,
+    /// The reason that the generation failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Value>,
+}
+
+impl ToolSettings for OpenAiImageGeneration {
+    const ENTRY: CatalogueEntry =
+        executed("openai.image_generation", "OpenAiImageGeneration", "image_generation", "image_generation_call")
+            .types::<Self>();
+    type Params = ();
+    type Success = ImageResult;
+    type Failure = NoFailure;
+}
+
+/// Creates the tool by which a model generates images.
+pub fn image_generation() -> CatalogueTool<OpenAiImageGeneration> {
+    CatalogueTool::new(OpenAiImageGeneration::new())
+}

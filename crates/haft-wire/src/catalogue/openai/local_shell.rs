@@ -1,0 +1,83 @@
+//! OpenAI's first shell.
+
+use std::collections::BTreeMap;
+
+use haft_core::NoFailure;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::item::PlainForm;
+use crate::catalogue::openai::handled;
+use crate::catalogue::typed::settings;
+use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueTool, ToolSettings};
+
+settings! {
+    /// The settings of [`local_shell`], of which there are none.
+    pub struct OpenAiLocalShell {}
+}
+
+/// A call of [`local_shell`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct LocalShellCall {
+    /// The action.
+    pub action: LocalShellAction,
+}
+
+/// An action of [`local_shell`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum LocalShellAction {
+    /// Executes a command.
+    Exec {
+        /// The command and its arguments.
+        command: Vec<String>,
+        /// The environment variables.
+        #[serde(default)]
+        env: BTreeMap<String, String>,
+        /// The timeout in milliseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        timeout_ms: Option<u64>,
+        /// The user that executes the command.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        user: Option<String>,
+        /// The directory in which the command is executed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        working_directory: Option<String>,
+    },
+}
+
+/// The result of a call of [`local_shell`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct LocalShellOutput {
+    /// The output of the command.
+    pub output: String,
+}
+
+impl LocalShellOutput {
+    /// Creates a result.
+    #[must_use]
+    pub fn new(output: impl Into<String>) -> Self {
+        Self { output: output.into() }
+    }
+}
+
+impl ToolSettings for OpenAiLocalShell {
+    const ENTRY: CatalogueEntry = handled("openai.local_shell", "OpenAiLocalShell", "local_shell")
+        .items("local_shell_call", &["action"], "local_shell_call_output", PlainForm::Output)
+        .output_id("id")
+        .types::<Self>()
+        .superseded();
+    type Params = LocalShellCall;
+    type Success = LocalShellOutput;
+    type Failure = NoFailure;
+}
+
+impl ApplicationTool for OpenAiLocalShell {}
+
+/// Creates the tool by which the models before [`shell`](crate::catalogue::openai::shell) execute commands.
+pub fn local_shell() -> CatalogueTool<OpenAiLocalShell> {
+    CatalogueTool::new(OpenAiLocalShell::new())
+}

@@ -1,0 +1,220 @@
+//! OpenAI's shell.
+
+use haft_core::NoFailure;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::item::PlainForm;
+use crate::catalogue::openai::{MemoryLimit, NetworkPolicy, handled};
+use crate::catalogue::typed::settings;
+use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueTool, ToolSettings};
+
+settings! {
+    /// The settings of [`shell`].
+    pub struct OpenAiShell {
+        optional {
+            /// The environment, which is that of the application by default.
+            environment: ShellEnvironment,
+        }
+    }
+}
+
+/// The environment in which commands are executed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum ShellEnvironment {
+    /// The application, which requires a handler.
+    Local {
+        /// The skills that the application has.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        skills: Option<Vec<LocalSkill>>,
+    },
+    /// A new container of the provider.
+    ContainerAuto {
+        /// The files that it contains, by their ids.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file_ids: Option<Vec<String>>,
+        /// Its memory.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        memory_limit: Option<MemoryLimit>,
+        /// Its access to the network.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        network_policy: Option<NetworkPolicy>,
+        /// The skills that it has.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        skills: Option<Vec<ContainerSkill>>,
+    },
+    /// An existing container of the provider.
+    ContainerReference {
+        /// The id of the container.
+        container_id: String,
+    },
+}
+
+/// A skill that the application has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LocalSkill {
+    /// The name.
+    pub name: String,
+    /// The description.
+    pub description: String,
+    /// The path of the directory that contains the skill.
+    pub path: String,
+}
+
+/// A skill of a container.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum ContainerSkill {
+    /// A skill that was uploaded.
+    SkillReference {
+        /// The id of the skill.
+        skill_id: String,
+        /// The version, or `latest`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version: Option<String>,
+    },
+    /// A skill that is part of the request.
+    Inline {
+        /// The name.
+        name: String,
+        /// The description.
+        description: String,
+        /// The content.
+        source: SkillSource,
+    },
+}
+
+/// The content of a skill.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum SkillSource {
+    /// A file.
+    Base64 {
+        /// The MIME type, `application/zip`.
+        media_type: String,
+        /// The file, in base64.
+        data: String,
+    },
+}
+
+/// A call of [`shell`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct ShellCall {
+    /// The action.
+    pub action: ShellAction,
+}
+
+/// An action of [`shell`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct ShellAction {
+    /// The commands, which may be executed concurrently.
+    pub commands: Vec<String>,
+    /// The timeout of each command, in milliseconds.
+    #[serde(default)]
+    pub timeout_ms: Option<u64>,
+    /// The maximum length of the output of each command. It must be part of the result.
+    #[serde(default)]
+    pub max_output_length: Option<u64>,
+}
+
+/// The result of a call of [`shell`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct ShellOutput {
+    /// The results of the commands, in order.
+    pub output: Vec<CommandOutput>,
+    /// The maximum length of the call, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_output_length: Option<u64>,
+}
+
+/// The result of a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct CommandOutput {
+    /// The standard output.
+    pub stdout: String,
+    /// The standard error.
+    pub stderr: String,
+    /// The end of the command.
+    pub outcome: CommandEnd,
+}
+
+/// The end of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum CommandEnd {
+    /// The command has exited.
+    Exit {
+        /// The exit code.
+        exit_code: i32,
+    },
+    /// The command has timed out.
+    Timeout {},
+}
+
+impl ShellEnvironment {
+    /// Returns a new container with default properties.
+    #[must_use]
+    pub fn container() -> Self {
+        Self::ContainerAuto { file_ids: None, memory_limit: None, network_policy: None, skills: None }
+    }
+}
+
+impl CommandOutput {
+    /// Creates the result of a command that has exited.
+    #[must_use]
+    pub fn exit(exit_code: i32, stdout: impl Into<String>, stderr: impl Into<String>) -> Self {
+        Self { stdout: stdout.into(), stderr: stderr.into(), outcome: CommandEnd::Exit { exit_code } }
+    }
+
+    /// Creates the result of a command that has timed out, with its output until then.
+    #[must_use]
+    pub fn timeout(stdout: impl Into<String>, stderr: impl Into<String>) -> Self {
+        Self { stdout: stdout.into(), stderr: stderr.into(), outcome: CommandEnd::Timeout {} }
+    }
+}
+
+impl ShellAction {
+    /// Creates the result of this action.
+    #[must_use]
+    pub fn result(&self, outputs: impl IntoIterator<Item = CommandOutput>) -> ShellOutput {
+        ShellOutput { output: outputs.into_iter().collect(), max_output_length: self.max_output_length }
+    }
+}
+
+impl ToolSettings for OpenAiShell {
+    const ENTRY: CatalogueEntry = handled("openai.shell", "OpenAiShell", "shell")
+        .items("shell_call", &["action"], "shell_call_output", PlainForm::Commands)
+        .executed_by("/environment/type", &[None, Some("local")])
+        .types::<Self>();
+    type Params = ShellCall;
+    type Success = ShellOutput;
+    type Failure = NoFailure;
+}
+
+impl ApplicationTool for OpenAiShell {}
+
+/// Creates the tool by which a model executes commands: in the application, or in a container of the provider.
+///
+/// ```
+/// use haft_wire::catalogue::openai::{self, CommandOutput, ShellCall, ShellEnvironment};
+///
+/// let local = openai::shell().handler(|call: ShellCall, _cx| async move {
+///     call.action.result(call.action.commands.iter().map(|command| CommandOutput::exit(0, command, "")))
+/// })?;
+/// let hosted = openai::shell().environment(ShellEnvironment::container()).define()?;
+/// assert!(!hosted.descriptor().requires_handler());
+/// # Ok::<_, haft_core::DefinitionError>(())
+/// ```
+pub fn shell() -> CatalogueTool<OpenAiShell> {
+    CatalogueTool::new(OpenAiShell::new())
+}

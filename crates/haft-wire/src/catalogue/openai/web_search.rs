@@ -1,0 +1,140 @@
+//! OpenAI's web search.
+
+use haft_core::NoFailure;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::openai::executed;
+use crate::catalogue::typed::{open_enum, setting_object, settings};
+use crate::catalogue::{CatalogueEntry, CatalogueTool, ToolSettings, UserLocation};
+
+settings! {
+    /// The settings of [`web_search`].
+    pub struct OpenAiWebSearch {
+        optional {
+            /// The pages that may be found.
+            filters: WebFilters,
+            /// The location by which results are adapted.
+            user_location: UserLocation,
+            /// The amount of context that results may take.
+            search_context_size: SearchContextSize,
+            /// Set to false to search only what the provider has stored.
+            external_web_access: bool,
+        }
+    }
+}
+
+settings! {
+    /// The settings of [`web_search_preview`].
+    pub struct OpenAiWebSearchPreview {
+        optional {
+            /// The location by which results are adapted.
+            user_location: UserLocation,
+            /// The amount of context that results may take.
+            search_context_size: SearchContextSize,
+            /// The kinds of results: `text` and `image`.
+            search_content_types: Vec<String>,
+        }
+    }
+}
+
+setting_object! {
+    /// The pages that may be found.
+    pub struct WebFilters {
+        optional {
+            /// The only domains.
+            allowed_domains: Vec<String>,
+        }
+    }
+}
+
+open_enum! {
+    /// The amount of context that results may take.
+    pub enum SearchContextSize {
+        /// Little.
+        Low,
+        /// The default.
+        Medium,
+        /// Much.
+        High,
+    }
+}
+
+/// The call of a search, and its result: the model alone reads the pages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct WebSearchActivity {
+    /// The action.
+    pub action: WebSearchAction,
+    /// The status of the action.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+}
+
+/// An action of a search.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum WebSearchAction {
+    /// Searches the web.
+    Search {
+        /// The query.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        query: Option<String>,
+        /// All queries.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        queries: Option<Vec<String>>,
+        /// The sources. Absent unless the request includes them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sources: Option<Vec<WebSource>>,
+    },
+    /// Opens a page.
+    OpenPage {
+        /// The address.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        url: Option<String>,
+    },
+    /// Searches in a page.
+    FindInPage {
+        /// The address.
+        url: String,
+        /// The text to find.
+        pattern: String,
+    },
+}
+
+/// A source of a search.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct WebSource {
+    /// The address.
+    pub url: String,
+}
+
+impl ToolSettings for OpenAiWebSearch {
+    const ENTRY: CatalogueEntry =
+        executed("openai.web_search", "OpenAiWebSearch", "web_search", "web_search_call").types::<Self>();
+    type Params = WebSearchActivity;
+    type Success = WebSearchActivity;
+    type Failure = NoFailure;
+}
+
+impl ToolSettings for OpenAiWebSearchPreview {
+    const ENTRY: CatalogueEntry =
+        executed("openai.web_search_preview", "OpenAiWebSearchPreview", "web_search_preview", "web_search_call")
+            .types::<Self>()
+            .superseded();
+    type Params = ();
+    type Success = WebSearchActivity;
+    type Failure = NoFailure;
+}
+
+/// Creates the tool by which a model searches the web.
+pub fn web_search() -> CatalogueTool<OpenAiWebSearch> {
+    CatalogueTool::new(OpenAiWebSearch::new())
+}
+
+/// Creates the first version of [`web_search`].
+pub fn web_search_preview() -> CatalogueTool<OpenAiWebSearchPreview> {
+    CatalogueTool::new(OpenAiWebSearchPreview::new())
+}

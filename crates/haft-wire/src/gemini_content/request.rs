@@ -1,0 +1,169 @@
+//! A request as Gemini takes it.
+
+mod content;
+mod function_response;
+mod media;
+mod part;
+mod structure;
+mod tool_config;
+
+use std::sync::Arc;
+
+use haft_core::{Codec, OutputFormat, TurnRequest};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use self::content::{Conversation, ConversationWriter, SentContent};
+use self::part::SentPart;
+use super::GeminiContent;
+use super::model::{self, Generation};
+use crate::body;
+use crate::capability::Thinking;
+use crate::profile::{Profile, RenderTools};
+use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest};
+use crate::wire_error::RequestError;
+
+/// The number of stop sequences that a request may have.
+const MAX_STOPS: usize = 5;
+/// The members of a body to which options are added, instead of replacing them.
+const EXTENDED: [&str; 2] = ["generationConfig", "toolConfig"];
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct GeminiBody<'a> {
+    contents: Vec<SentContent<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_instruction: Option<SystemInstruction<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    tool_config: Map<String, Value>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    generation_config: Map<String, Value>,
+}
+
+#[derive(Serialize)]
+struct SystemInstruction<'a> {
+    parts: Vec<SentPart<'a>>,
+}
+
+pub(super) fn write(
+    wire: &GeminiContent,
+    request: &TurnRequest,
+    delivery: Delivery,
+) -> Result<WireRequest, RequestError> {
+    let path = model::path(&request.model, delivery)?;
+    let generation = Generation::of(&request.model);
+    let (capabilities, profile) = wire.profile.for_model(&request.model);
+    let options = request.provider_options.get(wire.provider());
+    capabilities.check(request, thinking(options))?;
+
+    let tools = request.render_tools(profile);
+    let choice = tool_config::write(&request.tool_choice, &tools, generation)?;
+    if choice.list.is_some() && request.output_format.is_some() && generation == Generation::Before3 {
+        return Err(RequestError::Unsupported {
+            capability: "an answer in a requested format together with tools".to_owned(),
+            advice: "send the request without tools, or use a model from Gemini 3 on".to_owned(),
+        });
+    }
+    let mut dropped = unsupported_settings(request);
+    let writer = ConversationWriter::new(wire, request, &tools, generation, &mut dropped)?;
+    let Conversation { system, contents } = writer.write(request)?;
+    let (generation_config, codec) = generation_config(request, profile)?;
+    let list = choice.list.as_deref().map(body::raw).transpose()?;
+    let body = GeminiBody {
+        contents,
+        system_instruction: Some(SystemInstruction { parts: system }).filter(|system| !system.parts.is_empty()),
+        tools: list,
+        tool_config: choice.config,
+        generation_config,
+    };
+    let extended = options.map(|options| extended_options(options, &body));
+    let body = body::write(&body, wire.provider(), extended.as_ref())?;
+
+    let context = ReadContext::new(Arc::clone(&tools)).output(codec).turn(request.history.len());
+    let mut sent = WireRequest::new(path, body, context);
+    sent.dropped = dropped;
+    Ok(sent)
+}
+
+/// Reports whether the options ask for thinking.
+fn thinking(options: Option<&Value>) -> Thinking {
+    match options.and_then(|options| options.pointer("/generationConfig/thinkingConfig")) {
+        Some(_) => Thinking::Requested,
+        None => Thinking::Unset,
+    }
+}
+
+fn unsupported_settings(request: &TurnRequest) -> Vec<Dropped> {
+    let mut dropped = Vec::new();
+    if request.parallel_tool_calls == Some(false) {
+        let reason = "Gemini has no setting for it, and may make several calls at once";
+        dropped.push(Dropped::setting("parallel_tool_calls", reason));
+    }
+    if !request.metadata.is_empty() {
+        dropped.push(Dropped::setting("metadata", "the Gemini API has no member for it"));
+    }
+    dropped
+}
+
+fn generation_config(request: &TurnRequest, profile: &Profile) -> Result<(Map<String, Value>, Codec), RequestError> {
+    let mut config = Map::new();
+    let mut set = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            config.insert(name.to_owned(), value);
+        }
+    };
+    set("temperature", request.temperature.map(Value::from));
+    set("topP", request.top_p.map(Value::from));
+    set("maxOutputTokens", request.max_output_tokens.map(Value::from));
+    if request.stop.len() > MAX_STOPS {
+        let message = format!("Gemini accepts {MAX_STOPS} stop sequences; remove the others");
+        return Err(RequestError::Invalid { param: "stop".to_owned(), message });
+    }
+    set("stopSequences", Some(request.stop.as_slice()).filter(|stops| !stops.is_empty()).map(Value::from));
+    let codec = match &request.output_format {
+        None => Codec::identity(),
+        Some(format) => {
+            let rendered = profile.render_output(format)?;
+            set("responseMimeType", Some("application/json".into()));
+            set(profile.output_member(), Some(described(&rendered.schema, format)));
+            rendered.codec.clone()
+        }
+    };
+    Ok((config, codec))
+}
+
+/// Returns the schema of an answer, with the description of the format if it has none of its own.
+fn described(schema: &Value, format: &OutputFormat) -> Value {
+    let mut schema = schema.clone();
+    if let (Value::Object(members), Some(description)) = (&mut schema, &format.description)
+        && !members.contains_key("$ref")
+    {
+        members.entry("description").or_insert_with(|| description.as_str().into());
+    }
+    schema
+}
+
+/// Adds what the body has to those options that extend it.
+fn extended_options(options: &Value, body: &GeminiBody<'_>) -> Value {
+    let mut extended = options.clone();
+    for (name, ours) in EXTENDED.into_iter().zip([&body.generation_config, &body.tool_config]) {
+        if let Some(Value::Object(theirs)) = extended.get_mut(name) {
+            let given = std::mem::replace(theirs, ours.clone());
+            merge(theirs, given);
+        }
+    }
+    extended
+}
+
+/// Adds members, which win; objects are merged.
+fn merge(into: &mut Map<String, Value>, from: Map<String, Value>) {
+    for (name, value) in from {
+        match (into.get_mut(&name), value) {
+            (Some(Value::Object(known)), Value::Object(more)) => merge(known, more),
+            (_, value) => drop(into.insert(name, value)),
+        }
+    }
+}

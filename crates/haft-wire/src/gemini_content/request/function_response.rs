@@ -1,0 +1,139 @@
+//! The results of calls as Gemini takes them: an object, with media beside it.
+
+use std::borrow::Cow;
+
+use haft_core::{CallOutputBody, ContentPart, MediaPart, ToolCallOutput};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::media;
+use super::part::{InlineData, PartContent};
+use super::structure::{Structure, structure};
+use crate::wire::Dropped;
+
+/// The MIME types of media in results.
+const MEDIA_TYPES: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"];
+
+#[derive(Serialize)]
+pub(super) struct SentResponse<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    name: Cow<'a, str>,
+    response: ResponseObject<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<ResponsePart<'a>>,
+}
+
+/// An object with the result.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ResponseObject<'a> {
+    Plain(&'a RawValue),
+    Output { output: ResponseValue<'a> },
+    Error { error: ResponseValue<'a> },
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ResponseValue<'a> {
+    Json(&'a RawValue),
+    Text(Cow<'a, str>),
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ResponsePart<'a> {
+    inline_data: InlineData<'a>,
+}
+
+/// A part of a result.
+enum ResultContent<'a> {
+    Text(Cow<'a, str>),
+    Media(InlineData<'a>),
+}
+
+/// A part of a result that can't be sent: its name, and the reason.
+type Unsendable = (&'static str, &'static str);
+
+/// Writes the result of a call. Parts that can't be sent are reported.
+pub(super) fn write<'a>(
+    id: Option<&'a str>,
+    name: Cow<'a, str>,
+    (at, output): (usize, &'a ToolCallOutput),
+    dropped: &mut Vec<Dropped>,
+) -> SentResponse<'a> {
+    let mut parts = Vec::new();
+    let text = match &output.output {
+        CallOutputBody::Text(text) => Cow::Borrowed(text.as_str()),
+        CallOutputBody::Parts(content) => {
+            let mut texts: Vec<Cow<'a, str>> = Vec::new();
+            for part in content {
+                match result_content(part) {
+                    Ok(ResultContent::Text(text)) => texts.push(text),
+                    Ok(ResultContent::Media(inline_data)) => parts.push(ResponsePart { inline_data }),
+                    Err((part, reason)) => dropped.push(Dropped::item(at, part, reason)),
+                }
+            }
+            match texts.len() {
+                1 => texts.swap_remove(0),
+                _ => Cow::Owned(texts.join("\n")),
+            }
+        }
+        _ => {
+            dropped.push(Dropped::item(at, "output", "it is of an unknown kind"));
+            Cow::Borrowed("")
+        }
+    };
+    SentResponse { id, name, response: response(text, output.is_error, at, dropped), parts }
+}
+
+fn response<'a>(text: Cow<'a, str>, is_error: bool, at: usize, dropped: &mut Vec<Dropped>) -> ResponseObject<'a> {
+    let value = match text {
+        Cow::Borrowed(text) => match serde_json::from_str::<&RawValue>(text) {
+            Err(_) => ResponseValue::Text(Cow::Borrowed(text)),
+            Ok(json) => match structure(json.get()) {
+                Structure::Object if !is_error => return ResponseObject::Plain(json),
+                Structure::Object | Structure::Value => ResponseValue::Json(json),
+                Structure::TextOnly(reason) => {
+                    dropped.push(Dropped::item(at, "structure", format!("the result is sent as text: {reason}")));
+                    ResponseValue::Text(Cow::Borrowed(text))
+                }
+            },
+        },
+        text @ Cow::Owned(_) => ResponseValue::Text(text),
+    };
+    if is_error { ResponseObject::Error { error: value } } else { ResponseObject::Output { output: value } }
+}
+
+fn result_content(part: &ContentPart) -> Result<ResultContent<'_>, Unsendable> {
+    match part {
+        ContentPart::Text(text) => Ok(ResultContent::Text(text.text.as_str().into())),
+        ContentPart::Refusal(refusal) => Ok(ResultContent::Text(refusal.text.as_str().into())),
+        ContentPart::Image(part) => result_media("image", part),
+        ContentPart::Audio(part) => result_media("audio", part),
+        ContentPart::File(part) => result_media("file", part),
+        ContentPart::Resource(part) => embedded("resource", media::resource(part)),
+        ContentPart::ResourceLink(part) => Ok(ResultContent::Text(media::link(part).into())),
+        _ => Err(("content", "it is of an unknown kind")),
+    }
+}
+
+fn result_media<'a>(name: &'static str, part: &'a MediaPart) -> Result<ResultContent<'a>, Unsendable> {
+    embedded(name, media::media(part))
+}
+
+/// Accepts content that is in the request itself and of a permitted type.
+fn embedded<'a>(
+    name: &'static str,
+    content: Result<PartContent<'a>, &'static str>,
+) -> Result<ResultContent<'a>, Unsendable> {
+    match content {
+        Ok(PartContent::Text(text)) => Ok(ResultContent::Text(text)),
+        Ok(PartContent::InlineData(data)) if MEDIA_TYPES.contains(&data.mime_type) => Ok(ResultContent::Media(data)),
+        Ok(PartContent::InlineData(_)) => {
+            Err((name, "results of Gemini take png, jpeg and webp images, PDF files and plain text only"))
+        }
+        Ok(_) => Err((name, "results of Gemini contain their files, and can't refer to them by a URL or an id")),
+        Err(reason) => Err((name, reason)),
+    }
+}

@@ -1,0 +1,147 @@
+//! JSON that can be a structure at Gemini without a change of its meaning.
+//!
+//! Gemini reads results into structures of protobuf: numbers become floats, nesting is limited, and the key `$ref` refers
+//! to a file beside the result. Where any of that would change or break a result, it is sent as text instead.
+
+/// The number of levels that a result may nest.
+const MAX_DEPTH: usize = 32;
+/// The number of digits that a float keeps.
+const MAX_DIGITS: usize = 15;
+/// The keys that have a meaning of their own.
+const RESERVED_KEYS: [&str; 2] = ["$ref", "$defs"];
+/// The keys of a result that tell its output and its error apart.
+const RESULT_KEYS: [&str; 2] = ["output", "error"];
+
+/// The form of JSON text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Structure {
+    /// An object that can be a result as it is.
+    Object,
+    /// A value that can be the member of a result.
+    Value,
+    /// JSON that must be sent as text, for this reason.
+    TextOnly(&'static str),
+}
+
+/// Returns the form of text that is valid JSON.
+pub(super) fn structure(json: &str) -> Structure {
+    let bytes = json.as_bytes();
+    let (mut at, mut depth) = (0, 0_usize);
+    let mut has_result_key = false;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'{' | b'[' => {
+                depth += 1;
+                if depth > MAX_DEPTH {
+                    return Structure::TextOnly("it nests too deeply");
+                }
+                at += 1;
+            }
+            b'}' | b']' => {
+                depth = depth.saturating_sub(1);
+                at += 1;
+            }
+            b'"' => {
+                let end = end_of_string(bytes, at);
+                let next = bytes[end..].iter().find(|byte| !byte.is_ascii_whitespace());
+                if next == Some(&b':') {
+                    let key = json.get(at..end).unwrap_or_default();
+                    if is_one_of(key, RESERVED_KEYS) {
+                        return Structure::TextOnly("it has the key `$ref` or `$defs`, which Gemini resolves");
+                    }
+                    has_result_key |= depth == 1 && is_one_of(key, RESULT_KEYS);
+                }
+                at = end;
+            }
+            b'-' | b'0'..=b'9' => {
+                let length = bytes[at..].iter().take_while(|byte| is_of_number(**byte)).count();
+                if significant_digits(&bytes[at..at + length]) > MAX_DIGITS {
+                    return Structure::TextOnly("it has a number with more digits than a float keeps");
+                }
+                at += length;
+            }
+            _ => at += 1,
+        }
+    }
+    if json.trim_start().starts_with('{') && !has_result_key { Structure::Object } else { Structure::Value }
+}
+
+/// Returns the position after a string.
+fn end_of_string(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'\\' => at += 2,
+            b'"' => return at + 1,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+/// Reports whether a key in quotes is one of these, however it is written.
+fn is_one_of(quoted: &str, keys: [&str; 2]) -> bool {
+    if quoted.contains('\\') {
+        return serde_json::from_str::<String>(quoted).is_ok_and(|key| keys.contains(&key.as_str()));
+    }
+    keys.contains(&quoted.trim_matches('"'))
+}
+
+fn is_of_number(byte: u8) -> bool {
+    byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E')
+}
+
+/// Counts the digits of a number from the first to the last that is not zero.
+fn significant_digits(number: &[u8]) -> usize {
+    let mantissa = number.split(|byte| matches!(byte, b'e' | b'E')).next().unwrap_or_default();
+    let is_digit = |byte: &u8| matches!(byte, b'1'..=b'9');
+    let (Some(first), Some(last)) = (mantissa.iter().position(is_digit), mantissa.iter().rposition(is_digit)) else {
+        return 0;
+    };
+    mantissa[first..=last].iter().filter(|byte| byte.is_ascii_digit()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_a_structure() {
+        let object = Structure::Object;
+        for (json, expected) in [
+            ("{}", object),
+            (r#"{"a": {"output": 1}}"#, object),
+            (r#"{"a": "$ref", "b": "output"}"#, object),
+            (r#"{"n": [1.5, -2e10, 0.1, 100000000000000000000]}"#, object),
+            (r#"{"ref": "\"$ref\": 1"}"#, object),
+            (r#"{"output": 1}"#, Structure::Value),
+            (r#"{"a":1, "error" : null}"#, Structure::Value),
+            ("[1,2]", Structure::Value),
+            ("null", Structure::Value),
+            (r#""text""#, Structure::Value),
+        ] {
+            assert_eq!(structure(json), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn what_a_structure_would_change_is_text() {
+        for json in [
+            r##"{"$ref": "#/$defs/a"}"##,
+            r#"{"a": [{"$defs" : {}}]}"#,
+            r##"{"\u0024ref": "#"}"##,
+            r#"{"id": 9007199254740993}"#,
+            "[0.12345678901234567]",
+            &("[".repeat(MAX_DEPTH + 1) + &"]".repeat(MAX_DEPTH + 1)),
+        ] {
+            assert!(matches!(structure(json), Structure::TextOnly(_)), "{json}");
+        }
+    }
+
+    #[test]
+    fn text_that_is_no_json_is_read_to_its_end() {
+        for text in ["\"", "{\"a", "\\", "{\"a\\", "1e", "}}}", "é\"é", "\"\\"] {
+            assert_eq!(structure(text) == Structure::Object, text.starts_with('{'), "{text}");
+        }
+    }
+}

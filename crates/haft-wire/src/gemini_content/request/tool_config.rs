@@ -1,0 +1,111 @@
+//! The tools that a model may or must call.
+
+use std::borrow::Cow;
+
+use haft_core::{ToolChoice, ToolDemand};
+use serde_json::{Map, Value, json};
+
+use crate::gemini_content::model::Generation;
+use crate::rendered_tools::{RenderedTool, RenderedTools, ToolMode};
+use crate::wire_error::RequestError;
+
+/// The tools of a request, and the configuration for them.
+pub(super) struct ChosenTools<'t> {
+    /// The list of tools, unless it is empty.
+    pub(super) list: Option<Cow<'t, str>>,
+    pub(super) config: Map<String, Value>,
+}
+
+/// The modes in which a model calls functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CallMode {
+    /// The model calls a function or answers. Left to the provider.
+    Auto,
+    /// The model must call one.
+    Any,
+    /// The model calls none.
+    None,
+    /// The model calls a function or answers, and is held to the schemas and to the permitted names.
+    Validated,
+}
+
+pub(super) fn write<'t>(
+    choice: &ToolChoice,
+    tools: &'t RenderedTools,
+    generation: Generation,
+) -> Result<ChosenTools<'t>, RequestError> {
+    let is_function = |name: &str| tools.get(name).is_some_and(|tool| tool.mode != ToolMode::BuiltIn);
+    let names: &[String] = match choice {
+        ToolChoice::Tool(name) => std::slice::from_ref(name),
+        ToolChoice::OneOf { names, .. } => names,
+        _ => &[],
+    };
+    check(choice, names, tools, is_function)?;
+    let mode = match choice {
+        ToolChoice::None => CallMode::None,
+        ToolChoice::Required | ToolChoice::Tool(_) => CallMode::Any,
+        ToolChoice::OneOf { names, .. } if !names.iter().any(|name| is_function(name)) => CallMode::None,
+        ToolChoice::OneOf { demand: ToolDemand::Required, .. } => CallMode::Any,
+        ToolChoice::OneOf { .. } => CallMode::Validated,
+        _ if tools.iter().any(|tool| tool.mode == ToolMode::Strict) => CallMode::Validated,
+        _ => CallMode::Auto,
+    };
+    // The list stays the same where the names of functions alone can express the choice.
+    let is_excluded = |tool: &RenderedTool| tool.mode == ToolMode::BuiltIn && !choice.permits(&tool.name);
+    let list = match choice {
+        ToolChoice::OneOf { .. } if tools.iter().any(is_excluded) => tools.list_permitted(choice),
+        _ => Cow::Borrowed(tools.list()),
+    };
+    let is_sent = |tool: &&RenderedTool| matches!(list, Cow::Borrowed(_)) || choice.permits(&tool.name);
+    let has_functions = tools.iter().filter(is_sent).any(|tool| tool.mode != ToolMode::BuiltIn);
+    let has_built_in = tools.iter().filter(is_sent).any(|tool| tool.mode == ToolMode::BuiltIn);
+
+    let mut config = Map::new();
+    if has_functions && mode != CallMode::Auto {
+        let mut calling = json!({"mode": mode.name()});
+        if matches!(mode, CallMode::Any | CallMode::Validated) && !names.is_empty() {
+            let allowed = names.iter().filter(|name| is_function(name));
+            calling["allowedFunctionNames"] = allowed.map(|name| Value::from(tools.wire_name(name))).collect();
+        }
+        config.insert("functionCallingConfig".to_owned(), calling);
+    }
+    if has_functions && has_built_in && generation == Generation::From3 {
+        config.insert("includeServerSideToolInvocations".to_owned(), true.into());
+    }
+    Ok(ChosenTools { list: Some(list).filter(|_| has_functions || has_built_in), config })
+}
+
+/// Rejects a choice that can't be met.
+fn check(
+    choice: &ToolChoice,
+    names: &[String],
+    tools: &RenderedTools,
+    is_function: impl Fn(&str) -> bool,
+) -> Result<(), RequestError> {
+    let invalid = |message: String| Err(RequestError::Invalid { param: "tool_choice".to_owned(), message });
+    if let Some(name) = names.iter().find(|name| tools.get(name).is_none()) {
+        return invalid(match tools.findings().iter().find(|finding| finding.tool == *name) {
+            Some(finding) => format!("the tool `{name}` can't be sent: {}; {}", finding.message, finding.advice),
+            None => format!("the tool `{name}` is not offered; add it to the tools of the request"),
+        });
+    }
+    let can_be_forced = match choice {
+        ToolChoice::Required => tools.iter().any(|tool| tool.mode != ToolMode::BuiltIn),
+        _ => names.iter().any(|name| is_function(name)),
+    };
+    if can_be_forced || !choice.requires_call() {
+        return Ok(());
+    }
+    invalid("a call is required, and only functions can be; offer one of them, or use `ToolChoice::Auto`".to_owned())
+}
+
+impl CallMode {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "AUTO",
+            Self::Any => "ANY",
+            Self::None => "NONE",
+            Self::Validated => "VALIDATED",
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! The turn that a response, or the chunks of a stream, add up to.
+//!
+//! Pieces of text are joined while nothing comes between them, so that a stream and a whole response give the same turn.
+//! A text with a signature is a part of its own, because it must be sent back with exactly that signature.
+
+mod built_in;
+mod call;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use haft_core::{CallId, Citation, ContentPart, Delta, Item, MediaData, MediaPart, Message, ReasoningForm, Role, Turn};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use self::call::OpenCall;
+use super::citation::{self, GroundingMetadata};
+use super::error;
+use super::finish::finish;
+use super::response::{Candidate, GeminiResponse, ReadPart};
+use super::usage::GeminiUsage;
+use crate::rendered_tools::RenderedTools;
+use crate::turn_builder::TurnBuilder;
+use crate::wire::ReadContext;
+use crate::wire_error::{ErrorCause, ErrorReport, ReadError};
+
+/// The member of `provider_data` that holds the signature of a part.
+pub(super) const SIGNATURE: &str = "thoughtSignature";
+/// The member of `provider_data` that holds the id of a call.
+pub(super) const CALL_ID: &str = "id";
+/// The type of a part that this version does not know.
+pub(super) const UNKNOWN_PART: &str = "google.part";
+/// The type of a chunk that this version does not know.
+const UNKNOWN_CHUNK: &str = "google.chunk";
+
+/// A turn in progress.
+#[derive(Debug)]
+pub(super) struct GeminiTurn {
+    provider: String,
+    builder: TurnBuilder,
+    tools: Arc<RenderedTools>,
+    /// Set if the text is an answer in a format, which is converted as a whole.
+    is_formatted: bool,
+    last: LastPart,
+    /// The number of keys of parts that were given.
+    keys: u64,
+    texts: Vec<u64>,
+    /// The number of items in the history, and that of calls which got an id here.
+    history_items: usize,
+    assigned_ids: usize,
+    open_call: Option<OpenCall>,
+    usage: GeminiUsage,
+    grounding: Option<GroundingMetadata>,
+    sources: Vec<Citation>,
+    has_candidate: bool,
+    finish_reason: Option<String>,
+    /// Members of the response that are kept as they are.
+    data: Map<String, Value>,
+    has_response_id: bool,
+}
+
+/// The last part, as far as the next one may belong to it.
+#[derive(Debug, PartialEq, Eq)]
+enum LastPart {
+    /// Text that more text is added to.
+    Text(u64),
+    /// A thought that more of it is added to.
+    Thought(u64),
+    /// A call that the provider executes, without its result.
+    ProviderCall(CallId),
+    /// Anything else.
+    Closed,
+}
+
+impl GeminiTurn {
+    pub(super) fn new(provider: &str, context: &ReadContext) -> Self {
+        Self {
+            provider: provider.to_owned(),
+            builder: TurnBuilder::new(context),
+            tools: Arc::clone(&context.tools),
+            is_formatted: !context.output.is_identity(),
+            last: LastPart::Closed,
+            keys: 0,
+            texts: Vec::new(),
+            history_items: context.turn,
+            assigned_ids: 0,
+            open_call: None,
+            usage: GeminiUsage::default(),
+            grounding: None,
+            sources: Vec::new(),
+            has_candidate: false,
+            finish_reason: None,
+            data: Map::new(),
+            has_response_id: false,
+        }
+    }
+
+    /// Reports whether a part of an answer arrived.
+    pub(super) fn has_candidate(&self) -> bool {
+        self.has_candidate
+    }
+
+    /// Reports whether the reason for the end arrived.
+    pub(super) fn is_finished(&self) -> bool {
+        self.finish_reason.is_some()
+    }
+
+    /// Adds a response, or a chunk of one.
+    pub(super) fn add(&mut self, response: GeminiResponse<'_>, deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
+        if let Some(error) = response.error {
+            return Err(ReadError::Provider(error::of_body(error.get())));
+        }
+        if let Some(id) = response.response_id.filter(|_| !self.has_response_id) {
+            self.has_response_id = true;
+            self.builder.response_id(id.0);
+        }
+        if let Some(model) = response.model_version {
+            self.builder.model(model.0);
+        }
+        // Several answers are possible, but a turn is one: the first.
+        for candidate in response.candidates.unwrap_or_default() {
+            if candidate.index.unwrap_or_default() == 0 {
+                self.add_candidate(candidate, deltas)?;
+            }
+        }
+        if let Some(feedback) = response.prompt_feedback {
+            self.check_feedback(feedback)?;
+        }
+        if let Some(usage) = response.usage_metadata {
+            let before = self.usage;
+            self.usage.update(usage);
+            if self.usage != before {
+                deltas.push(self.builder.usage(self.usage.usage()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes a chunk on that has none of the members of a response.
+    pub(super) fn unknown_chunk(chunk: &str, deltas: &mut Vec<Delta>) {
+        deltas.extend(unknown_delta(UNKNOWN_CHUNK, "chunk", serde_json::from_str(chunk).unwrap_or_default()));
+    }
+
+    /// Completes the turn.
+    pub(super) fn complete(mut self, deltas: &mut Vec<Delta>) -> Result<Turn, ReadError> {
+        if let Some(call) = &self.open_call {
+            return Err(ReadError::invalid(format!("the arguments of the call `{}` are incomplete", call.name())));
+        }
+        self.cite(deltas);
+        if !self.data.is_empty() {
+            let data = std::mem::take(&mut self.data);
+            self.builder.provider_data().insert(self.provider.clone(), Value::Object(data));
+        }
+        // The reason of proto for none.
+        let reason = self.finish_reason.as_deref().unwrap_or("FINISH_REASON_UNSPECIFIED");
+        let finish = finish(reason, self.builder.has_calls());
+        Ok(self.builder.finish(finish))
+    }
+
+    /// Rejects a response to a prompt that was blocked.
+    fn check_feedback(&mut self, feedback: &RawValue) -> Result<(), ReadError> {
+        #[derive(Default, Deserialize)]
+        #[serde(default, rename_all = "camelCase")]
+        struct Feedback {
+            block_reason: Option<String>,
+            block_reason_message: Option<String>,
+        }
+
+        let Feedback { block_reason, block_reason_message } = serde_json::from_str(feedback.get()).unwrap_or_default();
+        match block_reason {
+            Some(reason) if !self.has_candidate => {
+                let mut message = format!("the prompt was blocked: {reason}");
+                if let Some(more) = block_reason_message {
+                    message.push_str(": ");
+                    message.push_str(&more);
+                }
+                let message = crate::error_body::capped(message);
+                Err(ReadError::Provider(ErrorReport::new(ErrorCause::ContentFiltered, message)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn add_candidate(&mut self, candidate: Candidate<'_>, deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
+        self.has_candidate = true;
+        for part in candidate.content.and_then(|content| content.parts).unwrap_or_default() {
+            self.add_part(part, deltas)?;
+        }
+        if let Some(reason) = candidate.finish_reason {
+            self.finish_reason = Some(reason.0.into_owned());
+        }
+        if let Some(grounding) = candidate.grounding_metadata {
+            let read: GroundingMetadata = serde_json::from_str(grounding.get()).unwrap_or_default();
+            // Chunks repeat the member without content.
+            if !read.is_empty() {
+                self.grounding = Some(read);
+                self.keep("groundingMetadata", grounding);
+            }
+        }
+        if let Some(citations) = candidate.citation_metadata {
+            self.sources.extend(citation::recited(citations));
+        }
+        for (name, json) in [
+            ("urlContextMetadata", candidate.url_context_metadata),
+            ("finishMessage", candidate.finish_message),
+            ("continuationToken", candidate.continuation_token),
+        ] {
+            if let Some(json) = json {
+                self.keep(name, json);
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a member of the response in the data of the turn. One that can't be read is left out.
+    fn keep(&mut self, name: &str, json: &RawValue) {
+        if let Ok(json) = serde_json::from_str::<Value>(json.get()) {
+            self.data.insert(name.to_owned(), json);
+        }
+    }
+
+    fn add_part(&mut self, part: ReadPart<'_>, deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
+        if let Some(call) = part.call {
+            self.last = LastPart::Closed;
+            return self.add_call(call, part.signature, deltas);
+        }
+        if part.is_empty() {
+            return Ok(());
+        }
+        if part.members.is_empty() {
+            let text = part.text.unwrap_or_default();
+            match part.is_thought {
+                true => self.add_thought(text, part.signature, deltas),
+                false => self.add_text(text, part.signature, deltas),
+            }
+            return Ok(());
+        }
+        if let Some(report) = built_in::Report::of(&part) {
+            return self.add_report(report, &part, deltas);
+        }
+        match media(&part) {
+            // A picture among the thoughts is no answer, and is sent back as it is.
+            Some(media) if !part.is_thought => self.add_media(media, part.signature),
+            _ => self.add_unknown(&part, deltas)?,
+        }
+        Ok(())
+    }
+
+    fn add_text(&mut self, text: Cow<'_, str>, signature: Option<Cow<'_, str>>, deltas: &mut Vec<Delta>) {
+        if text.is_empty() && signature.is_none() {
+            return;
+        }
+        let key = match self.last {
+            LastPart::Text(key) if signature.is_none() || self.is_formatted => key,
+            _ => {
+                let key = self.next_key();
+                self.texts.push(key);
+                key
+            }
+        };
+        self.last = if signature.is_some() { LastPart::Closed } else { LastPart::Text(key) };
+        if !text.is_empty() {
+            deltas.push(self.builder.text_at(key, text));
+        }
+        if let Some(signature) = signature {
+            insert_data(&mut self.builder.text_mut(key).provider_data, &self.provider, SIGNATURE, signature);
+        }
+    }
+
+    fn add_thought(&mut self, text: Cow<'_, str>, signature: Option<Cow<'_, str>>, deltas: &mut Vec<Delta>) {
+        if text.is_empty() && signature.is_none() {
+            return;
+        }
+        let key = match self.last {
+            LastPart::Thought(key) if signature.is_none() => key,
+            _ => self.next_key(),
+        };
+        self.last = if signature.is_some() { LastPart::Closed } else { LastPart::Thought(key) };
+        if !text.is_empty() {
+            deltas.push(self.builder.reasoning_at(key, ReasoningForm::Summary, text));
+        }
+        let reasoning = self.builder.reasoning_mut(key);
+        if reasoning.provider.is_none() {
+            reasoning.provider = Some(self.provider.clone());
+        }
+        reasoning.signature = signature.map(Cow::into_owned);
+    }
+
+    fn add_media(&mut self, mut media: MediaPart, signature: Option<Cow<'_, str>>) {
+        self.last = LastPart::Closed;
+        if let Some(signature) = signature {
+            insert_data(&mut media.provider_data, &self.provider, SIGNATURE, signature);
+        }
+        let media_type = media.media_type.as_deref().unwrap_or_default();
+        let part = match media_type.split('/').next() {
+            Some("image") => ContentPart::Image(media),
+            Some("audio") => ContentPart::Audio(media),
+            _ => ContentPart::File(media),
+        };
+        self.builder.item(Message::new(Role::Assistant, vec![part]));
+    }
+
+    /// Keeps a part of an unknown form, to be sent back.
+    fn add_unknown(&mut self, part: &ReadPart<'_>, deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
+        self.last = LastPart::Closed;
+        let part = part.to_json()?;
+        let kept = json!({"type": UNKNOWN_PART, "provider": self.provider, "part": part});
+        self.builder.item(Item::Message(Message::new(Role::Assistant, vec![ContentPart::Unknown(kept)])));
+        deltas.extend(unknown_delta(UNKNOWN_PART, "part", part));
+        Ok(())
+    }
+
+    /// Adds the sources that the response names to the texts that they belong to.
+    fn cite(&mut self, deltas: &mut Vec<Delta>) {
+        let grounded = self.grounding.take().map(GroundingMetadata::into_citations).unwrap_or_default();
+        for citation in grounded.into_iter().chain(std::mem::take(&mut self.sources)) {
+            let is_place = |key: &&u64| citation::is_in(&citation, &self.builder.text_mut(**key).text);
+            // Positions count within a part, and the number of the part is unknown in a stream.
+            let found = self.texts.iter().take(citation::MAX_TEXTS).find(is_place).or(self.texts.last());
+            if let Some(key) = found.copied() {
+                deltas.push(self.builder.citation_at(key, citation));
+            }
+        }
+    }
+
+    fn next_key(&mut self) -> u64 {
+        self.keys += 1;
+        self.keys
+    }
+
+    /// Returns an id for a call that has none. It follows from the position of the call in the conversation alone.
+    fn assigned_id(&mut self) -> CallId {
+        self.assigned_ids += 1;
+        CallId::from(format!("call_{}_{}", self.history_items, self.assigned_ids))
+    }
+}
+
+/// Adds a member to the data of a provider.
+fn insert_data(data: &mut Map<String, Value>, provider: &str, member: &str, value: Cow<'_, str>) {
+    let entry = data.entry(provider).or_insert_with(|| Value::Object(Map::new()));
+    if let Value::Object(members) = entry {
+        members.insert(member.to_owned(), value.into());
+    }
+}
+
+/// Reads the content of a file or a picture.
+fn media(part: &ReadPart<'_>) -> Option<MediaPart> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct ReadMedia {
+        mime_type: Option<String>,
+        data: Option<String>,
+        file_uri: Option<String>,
+    }
+
+    if part.text.is_some() || part.members.len() != 1 {
+        return None;
+    }
+    let json = part.member("inlineData").or_else(|| part.member("fileData"))?;
+    let read: ReadMedia = serde_json::from_str(json.get()).ok()?;
+    let mut media = MediaPart::new(match (read.data, read.file_uri) {
+        (Some(data), None) => MediaData::Base64(data),
+        (None, Some(uri)) => MediaData::Url(uri),
+        _ => return None,
+    });
+    media.media_type = read.mime_type;
+    Some(media)
+}
+
+fn unknown_delta(kind: &str, member: &str, content: Value) -> Option<Delta> {
+    serde_json::from_value(json!({"type": kind, member: content})).ok()
+}

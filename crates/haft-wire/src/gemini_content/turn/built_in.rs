@@ -1,0 +1,118 @@
+//! The calls that Gemini executed itself, and their results.
+//!
+//! Both are parts of the response that must be sent back as they are and where they were. A result that directly follows
+//! its call is kept with it; any other is an item of its own, so that the order stays.
+
+use haft_core::{CallId, Delta, JsonText, ProviderCall};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::{GeminiTurn, LastPart};
+use crate::gemini_content::response::ReadPart;
+use crate::wire_error::ReadError;
+
+/// The members of parts that report a call, and those that report its result.
+const REPORTS: [(&str, ReportKind); 4] = [
+    ("executableCode", ReportKind::Call),
+    ("toolCall", ReportKind::Call),
+    ("codeExecutionResult", ReportKind::Result),
+    ("toolResponse", ReportKind::Result),
+];
+
+/// The names of built-in tools by the types of their calls. Other types are their own names, in lower case.
+const TOOL_TYPES: [(&str, &str); 2] = [("GOOGLE_SEARCH_WEB", "google_search"), ("GOOGLE_SEARCH_IMAGE", "google_search")];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ReportKind {
+    Call,
+    Result,
+}
+
+/// A call that the provider executed, or the result of one.
+#[derive(Debug)]
+pub(super) struct Report<'r> {
+    member: &'static str,
+    kind: ReportKind,
+    content: &'r RawValue,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ReportMembers {
+    id: Option<String>,
+    tool_type: Option<String>,
+    outcome: Option<String>,
+}
+
+impl<'r> Report<'r> {
+    /// Returns the call or result that a part reports.
+    pub(super) fn of(part: &ReadPart<'r>) -> Option<Self> {
+        let find = |(member, kind): (&'static str, ReportKind)| {
+            part.member(member).map(|content| Self { member, kind, content })
+        };
+        REPORTS.into_iter().find_map(find)
+    }
+
+    fn members(&self) -> ReportMembers {
+        serde_json::from_str(self.content.get()).unwrap_or_default()
+    }
+}
+
+impl ReportMembers {
+    fn tool_name(&self) -> String {
+        let Some(kind) = self.tool_type.as_deref() else { return "code_execution".to_owned() };
+        let known = TOOL_TYPES.into_iter().find(|(known, _)| *known == kind).map(|(_, name)| name.to_owned());
+        known.unwrap_or_else(|| kind.to_ascii_lowercase())
+    }
+
+    fn is_error(&self) -> bool {
+        self.outcome.as_deref().is_some_and(|outcome| outcome != "OUTCOME_OK")
+    }
+}
+
+impl GeminiTurn {
+    pub(super) fn add_report(
+        &mut self,
+        report: Report<'_>,
+        part: &ReadPart<'_>,
+        deltas: &mut Vec<Delta>,
+    ) -> Result<(), ReadError> {
+        let json = part.to_json()?;
+        let members = report.members();
+        let content = JsonText::parse(report.content.get()).map_err(|source| ReadError::json(report.member, source))?;
+        let last = std::mem::replace(&mut self.last, LastPart::Closed);
+        match report.kind {
+            ReportKind::Call => {
+                let id = members.id.as_deref().filter(|id| !id.is_empty()).map(CallId::from);
+                let id = id.unwrap_or_else(|| self.assigned_id());
+                let name = members.tool_name();
+                deltas.push(self.builder.provider_call_start(id.clone(), self.provider.as_str(), name));
+                deltas.push(self.builder.provider_call_arguments(id.clone(), report.content.get()));
+                if let Some(call) = self.builder.provider_call_mut(&id) {
+                    call.payload = Value::Array(vec![json]);
+                }
+                self.last = LastPart::ProviderCall(id);
+            }
+            ReportKind::Result => {
+                let directly = match &last {
+                    LastPart::ProviderCall(id) if members.id.as_deref().is_none_or(|stated| *id == stated) => Some(id),
+                    _ => None,
+                };
+                let call_id = directly.cloned().or_else(|| members.id.as_deref().map(CallId::from));
+                if let Some(id) = call_id {
+                    deltas.push(self.builder.provider_call_output(id, content, members.is_error()));
+                }
+                let call = directly.and_then(|id| self.builder.provider_call_mut(id));
+                if let Some(Value::Array(parts)) = call.map(|call| &mut call.payload) {
+                    parts.push(json);
+                } else {
+                    let mut call = ProviderCall::new(&*self.provider, members.tool_name(), Value::Array(vec![json]));
+                    call.is_error = members.is_error();
+                    self.builder.item(call);
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,85 @@
+//! The counts of tokens that Gemini reports.
+
+use haft_core::Usage;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// The counts so far. A streamed response repeats them, each time with those that are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct GeminiUsage {
+    prompt_token_count: Option<u64>,
+    cached_content_token_count: Option<u64>,
+    candidates_token_count: Option<u64>,
+    thoughts_token_count: Option<u64>,
+    tool_use_prompt_token_count: Option<u64>,
+    total_token_count: Option<u64>,
+}
+
+impl GeminiUsage {
+    /// Takes the counts of a chunk over. Counts that can't be read are none.
+    pub(super) fn update(&mut self, json: &RawValue) {
+        let newer: Self = serde_json::from_str(json.get()).unwrap_or_default();
+        let later = |one: &mut Option<u64>, other: Option<u64>| *one = other.or(*one);
+        later(&mut self.prompt_token_count, newer.prompt_token_count);
+        later(&mut self.cached_content_token_count, newer.cached_content_token_count);
+        later(&mut self.candidates_token_count, newer.candidates_token_count);
+        later(&mut self.thoughts_token_count, newer.thoughts_token_count);
+        later(&mut self.tool_use_prompt_token_count, newer.tool_use_prompt_token_count);
+        later(&mut self.total_token_count, newer.total_token_count);
+    }
+
+    /// Converts the counts. The results of built-in tools are input that the prompt does not include, and thoughts are
+    /// output that the candidates do not include.
+    pub(super) fn usage(&self) -> Usage {
+        let count = Option::unwrap_or_default;
+        let thoughts = count(self.thoughts_token_count);
+        let input = count(self.prompt_token_count).saturating_add(count(self.tool_use_prompt_token_count));
+        let output = count(self.candidates_token_count).saturating_add(thoughts);
+        let usage = Usage::new(input, output);
+        usage
+            .total(self.total_token_count.unwrap_or(usage.total_tokens))
+            .cache_read(count(self.cached_content_token_count))
+            .reasoning(thoughts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(chunks: &[&str]) -> Usage {
+        let mut usage = GeminiUsage::default();
+        for chunk in chunks {
+            usage.update(serde_json::from_str(chunk).unwrap());
+        }
+        usage.usage()
+    }
+
+    #[test]
+    fn counts_are_converted_to_their_one_meaning() {
+        let whole = r#"{"promptTokenCount":100,"cachedContentTokenCount":40,"candidatesTokenCount":20,
+            "thoughtsTokenCount":30,"toolUsePromptTokenCount":5,"totalTokenCount":155,"trafficType":"ON_DEMAND"}"#;
+        assert_eq!(read(&[whole]), Usage::new(105, 50).total(155).cache_read(40).reasoning(30));
+        assert_eq!(read(&[r#"{"promptTokenCount":1,"candidatesTokenCount":2}"#]), Usage::new(1, 2));
+    }
+
+    #[test]
+    fn later_counts_replace_earlier_ones() {
+        let chunks = [
+            r#"{"promptTokenCount":7,"totalTokenCount":7}"#,
+            r#"{"promptTokenCount":7,"candidatesTokenCount":2,"totalTokenCount":9}"#,
+            r#"{"candidatesTokenCount":4,"totalTokenCount":11}"#,
+        ];
+        assert_eq!(read(&chunks), Usage::new(7, 4));
+    }
+
+    #[test]
+    fn counts_that_are_no_counts_are_left_out() {
+        for json in ["null", "[]", "7", r#"{"promptTokenCount":-1}"#, r#"{"promptTokenCount":"many"}"#] {
+            assert_eq!(read(&[json]), Usage::default(), "{json}");
+        }
+        let huge = format!(r#"{{"promptTokenCount":{0},"toolUsePromptTokenCount":{0}}}"#, u64::MAX);
+        assert_eq!(read(&[&huge]).input_tokens, u64::MAX);
+    }
+}

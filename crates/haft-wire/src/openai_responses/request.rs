@@ -1,0 +1,223 @@
+//! Requests: the settings, and the body as a whole.
+
+mod choice;
+mod content;
+mod input;
+mod item;
+mod output;
+
+use std::borrow::Cow;
+
+use haft_core::{OutputFormat, TurnRequest};
+use serde::ser::{Serialize, Serializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use self::choice::Choice;
+use self::input::InputWriter;
+use self::item::InputItem;
+use super::OpenAiResponses;
+use crate::body;
+use crate::capability::Thinking;
+use crate::profile::{RenderTools, RenderedOutput};
+use crate::tool_name::NameRule;
+use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest};
+use crate::wire_error::RequestError;
+
+const PATH: &str = "/responses";
+const ENCRYPTED_REASONING: &str = "reasoning.encrypted_content";
+/// The limits of the API on metadata: pairs, characters of a key, characters of a value.
+const METADATA: (usize, usize, usize) = (16, 64, 512);
+
+/// The state that the provider keeps, by the options of the request.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    /// The provider stores responses, so that items can be named by their ids.
+    stored: bool,
+    /// The request continues what the provider stored, so that the history may contain only a part.
+    continued: bool,
+}
+
+/// The body of a request.
+#[derive(serde::Serialize)]
+struct Body<'r> {
+    model: &'r str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<&'r str>,
+    input: Vec<InputItem<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<&'r RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Choice<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parallel_tool_calls: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<TextSetting<'r>>,
+    #[serde(skip_serializing_if = "Pairs::is_empty")]
+    metadata: Pairs<'r>,
+    store: bool,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    include: &'r [&'static str],
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    stream: bool,
+}
+
+/// The member `text`.
+#[derive(serde::Serialize)]
+struct TextSetting<'r> {
+    format: Format<'r>,
+}
+
+/// The format of the answer.
+#[derive(serde::Serialize)]
+struct Format<'r> {
+    #[serde(rename = "type")]
+    format_type: &'static str,
+    name: Cow<'r, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'r str>,
+    schema: &'r Value,
+    strict: bool,
+}
+
+/// Metadata, which the API takes as texts.
+struct Pairs<'r>(Vec<(&'r str, Cow<'r, str>)>);
+
+pub(super) fn write(
+    wire: &OpenAiResponses,
+    request: &TurnRequest,
+    delivery: Delivery,
+) -> Result<WireRequest, RequestError> {
+    let (capabilities, profile) = wire.profile.for_model(&request.model);
+    capabilities.check(request, Thinking::Unset)?;
+    let options = request.provider_options.get(wire.provider());
+    let state = State::of(options);
+    let tools = request.render_tools(profile);
+    let output = request.output_format.as_ref().map(|format| profile.render_output(format)).transpose()?;
+    let asks_reasoning = !state.stored && capabilities.encrypted_reasoning;
+    let names = profile.name_rule();
+
+    let mut dropped = Vec::new();
+    let body = Body {
+        model: &request.model,
+        instructions: request.instructions.as_deref(),
+        input: InputWriter::new(wire.provider(), &tools, state, &mut dropped).write(&request.history)?,
+        tools: (!tools.is_empty()).then(|| tools.raw_list()),
+        tool_choice: choice::write(&request.tool_choice, &tools, &mut dropped)?,
+        parallel_tool_calls: capabilities.parallel_setting(request).filter(|_| !tools.is_empty()),
+        temperature: request.temperature,
+        top_p: request.top_p,
+        max_output_tokens: request.max_output_tokens,
+        text: request.output_format.as_ref().zip(output.as_deref()).map(|both| TextSetting::of(names, both)),
+        metadata: Pairs::of(request, &mut dropped),
+        store: false,
+        include: if asks_reasoning { &[ENCRYPTED_REASONING] } else { &[] },
+        stream: delivery == Delivery::Streamed,
+    };
+    if !request.stop.is_empty() {
+        dropped.push(Dropped::setting("stop", "the Responses API has no sequences that end the answer"));
+    }
+    let options = merged_options(options, &body, &mut dropped);
+    let text = body::write(&body, wire.provider(), options.as_deref())?;
+    drop(body);
+    let mut context = ReadContext::new(tools).turn(request.history.len());
+    if let Some(output) = output {
+        context = context.output(output.codec.clone());
+    }
+    let mut sent = WireRequest::new(PATH, text, context);
+    sent.dropped = dropped;
+    Ok(sent)
+}
+
+/// Merges what the options and the request both state: the members of `text`, and the entries of `include`.
+fn merged_options<'o>(
+    options: Option<&'o Value>,
+    body: &Body<'_>,
+    dropped: &mut Vec<Dropped>,
+) -> Option<Cow<'o, Value>> {
+    let options = options?;
+    let Some(members) = options.as_object() else { return Some(Cow::Borrowed(options)) };
+    let mut merged = Cow::Borrowed(members);
+    if members.contains_key("stream") {
+        merged.to_mut().shift_remove("stream");
+        dropped.push(Dropped::setting("provider_options.stream", "the delivery decides whether to stream"));
+    }
+    if let (Some(Value::Object(given)), Some(own)) = (members.get("text"), &body.text)
+        && !given.contains_key("format")
+        && let Ok(Value::Object(mut text)) = serde_json::to_value(own)
+    {
+        text.extend(given.clone());
+        merged.to_mut().insert("text".to_owned(), Value::Object(text));
+    }
+    if let Some(Value::Array(given)) = members.get("include") {
+        let own = body.include.iter().map(|entry| Value::from(*entry)).filter(|entry| !given.contains(entry));
+        let include = own.chain(given.iter().cloned()).collect();
+        merged.to_mut().insert("include".to_owned(), Value::Array(include));
+    }
+    Some(match merged {
+        Cow::Borrowed(_) => Cow::Borrowed(options),
+        Cow::Owned(members) => Cow::Owned(Value::Object(members)),
+    })
+}
+
+impl State {
+    fn of(options: Option<&Value>) -> Self {
+        let option = |name: &str| options.and_then(|options| options.get(name));
+        let is_given = |name: &str| option(name).is_some_and(|value| !value.is_null());
+        // Without the option the member is sent as false. One that is null leaves it to the API, which stores.
+        let stored = option("store").is_some_and(|store| *store == Value::Bool(true) || store.is_null());
+        Self { stored, continued: is_given("previous_response_id") || is_given("conversation") }
+    }
+}
+
+impl<'r> TextSetting<'r> {
+    fn of(names: NameRule, (format, output): (&'r OutputFormat, &'r RenderedOutput)) -> Self {
+        let name = if format.name.is_empty() { Cow::Borrowed("output") } else { names.encode(&format.name) };
+        Self {
+            format: Format {
+                format_type: "json_schema",
+                name,
+                description: format.description.as_deref(),
+                schema: &output.schema,
+                strict: output.strict,
+            },
+        }
+    }
+}
+
+impl<'r> Pairs<'r> {
+    /// Returns the metadata within the limits of the API.
+    fn of(request: &'r TurnRequest, dropped: &mut Vec<Dropped>) -> Self {
+        let (pairs, key_chars, value_chars) = METADATA;
+        let mut metadata = Vec::with_capacity(request.metadata.len().min(pairs));
+        for (key, value) in &request.metadata {
+            let text = value.as_str().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed);
+            let reason = if metadata.len() == pairs {
+                format!("the Responses API takes {pairs} entries")
+            } else if key.chars().count() > key_chars || text.chars().count() > value_chars {
+                format!("the Responses API takes keys of {key_chars} and values of {value_chars} characters")
+            } else {
+                metadata.push((key.as_str(), text));
+                continue;
+            };
+            dropped.push(Dropped::setting(format!("metadata.{key}"), reason));
+        }
+        Self(metadata)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Serialize for Pairs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (*key, value)))
+    }
+}
