@@ -34,6 +34,9 @@ use crate::timeouts::{TimeoutKind, Timeouts};
 
 /// An HTTP client. Clones share their connections.
 ///
+/// Creating a client loads the certificates that the system trusts, so that one client should serve a whole program. It
+/// belongs to the runtime that it is first used in, whose tasks drive the connections.
+///
 /// Redirects are not followed unless [`HttpClientBuilder::redirects`] is set, and nothing is retried: errors report
 /// whether a retry is useful and whether the request may have arrived.
 #[derive(Clone)]

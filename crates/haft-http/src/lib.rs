@@ -47,7 +47,7 @@
 //! - Every wait has a timeout ([`Timeouts`], [`HttpClientBuilder::connect_timeout`]) and every size a limit
 //!   ([`SizeLimits`]). Dropping a future, response or stream cancels the request.
 //! - Nothing is retried and no status is an error. [`HttpError`] reports the cause, [`retryable`](HttpError::retryable) and
-//!   [`sent`](HttpError::sent); [`retry_after`] reads the time that a server asks for.
+//!   [`sent`](HttpError::sent); [`retry_after()`] reads the time that a server asks for.
 //! - Nothing is logged. A [`Secret`] is never shown, and errors contain the host and the path of a URL only.
 //! - [`SseDecoder`] decodes server-sent events without I/O.
 

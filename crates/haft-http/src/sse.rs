@@ -5,8 +5,8 @@
 //! event costs no allocation.
 //!
 //! It is written here because no crate fits untrusted servers: `eventsource-stream`, `sse-stream` and `sseer` buffer a line
-//! or an event without a limit, the first parses an unfinished buffer again with every chunk, and they end the stream at
-//! invalid UTF-8, which the standard replaces.
+//! or an event without a limit and report invalid UTF-8, which the standard replaces, as an error; the first parses an
+//! unfinished line again with every chunk.
 //!
 //! It must never interpret data: `[DONE]` is the data of an event like any other.
 

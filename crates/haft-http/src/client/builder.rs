@@ -175,6 +175,20 @@ mod tests {
     use super::HttpClientBuilder;
     use crate::error::HttpError;
 
+    /// A certificate that was made for this test.
+    const PEM: &str = "-----BEGIN CERTIFICATE-----
+MIIBfzCCASWgAwIBAgIUOesjKk0LvVCeTiVHUUO650G702QwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJaGFmdCB0ZXN0MCAXDTI2MTExNjEyNTQwMVoYDzIxMjYxMDIz
+MTI1NDAxWjAUMRIwEAYDVQQDDAloYWZ0IHRlc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAASbnMdRbUjGwtqO/ghv7YUVvN3RtjLRxeiYxVc/BBTSqD0XwkxxIZfy
+C/n3HsOXZZdDcZykbXE4Piibmof/vW2Wo1MwUTAdBgNVHQ4EFgQUw419SjxnEX+5
+0MduPW8T+wnzAIowHwYDVR0jBBgwFoAUw419SjxnEX+50MduPW8T+wnzAIowDwYD
+VR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiB0kKyy1iKEdDztBxkKSM3y
+p7EPaFWikkAhjSFl/7yrVwIhANUwvd71/rOK5nx+8tKYa/ADfc4IvzdT/2nSa8cj
+fGEj
+-----END CERTIFICATE-----
+";
+
     fn rejected(builder: HttpClientBuilder) -> &'static str {
         match builder.build() {
             Err(HttpError::InvalidSetting { setting, source }) => {
@@ -203,6 +217,12 @@ mod tests {
         }
         let garbage = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
         assert!(builder().root_certificates(garbage).build().is_err());
+    }
+
+    #[test]
+    fn certificates_are_read_one_by_one_and_in_bundles() {
+        let builder = HttpClientBuilder::default().root_certificates(PEM);
+        assert!(builder.root_certificates(format!("{PEM}\n{PEM}")).build().is_ok());
     }
 
     #[test]

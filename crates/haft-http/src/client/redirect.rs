@@ -125,7 +125,9 @@ mod tests {
     #[test]
     fn credentials_stay_with_their_origin() {
         let from = post("https://user:sk-123@a.example/x");
-        for location in ["https://b.example/", "https://a.example:8443/", "//b.a.example/y"] {
+        for location in
+            ["https://b.example/", "https://a.example:8443/", "//b.a.example/y", "https://u:sk-123@b.example"]
+        {
             let next = redirected(&from, 307, location).unwrap();
             assert_eq!(names(&next), ["accept", "content-type"], "{location}");
             assert!(!next.url.as_str().contains("sk-123"), "{location}");

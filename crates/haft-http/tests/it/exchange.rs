@@ -99,7 +99,8 @@ async fn invalid_utf8_in_a_text_is_replaced() {
 #[tokio::test]
 async fn concurrent_requests_of_clones_do_not_wait_for_each_other() {
     let server = Server::start().await;
-    let (one, other) = (client(), client().clone());
+    let one = client();
+    let other = one.clone();
     let (first, second, ()) = join!(
         async { one.send(HttpRequest::get(server.url("/1"))).await.unwrap().text().await.unwrap() },
         async { other.send(HttpRequest::get(server.url("/2"))).await.unwrap().text().await.unwrap() },

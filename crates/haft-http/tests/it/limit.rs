@@ -1,4 +1,4 @@
-use haft_http::{HttpError, HttpRequest, HttpResponse, SizeLimits};
+use haft_http::{HttpError, HttpRequest, HttpResponse, SizeLimits, SseEvent};
 use tokio::join;
 
 use crate::server::{CHUNKED, Connection, LAST_CHUNK, Server, chunk, client, response};
@@ -52,7 +52,7 @@ async fn an_endless_body_is_cut_off_at_the_limit() {
 #[tokio::test]
 async fn a_stream_has_a_limit_of_its_own() {
     let limits = SizeLimits::default().body(1).stream(8);
-    let reply = [CHUNKED, &chunk("12345"), &chunk("678"), &chunk("9"), LAST_CHUNK].concat();
+    let reply = [CHUNKED, &chunk("12345"), &chunk("678"), &chunk("9"), &chunk("0"), LAST_CHUNK].concat();
     let (received, _connection) = receive(limits, &reply).await;
     let mut chunks = received.chunks().unwrap();
     let mut length = 0;
@@ -75,7 +75,7 @@ async fn an_endless_event_is_cut_off_at_the_limit() {
     assert_eq!(events.next_event().await.unwrap().unwrap().data, "one");
     let endless = chunk(&"x".repeat(1000));
     let (error, ()) = join!(
-        async { events.next_event().await.unwrap().map(|event| event.into_owned()).unwrap_err() },
+        async { events.next_event().await.unwrap().map(SseEvent::into_owned).unwrap_err() },
         connection.write_until_closed(&endless),
     );
     assert_too_large(&error, 10_000);

@@ -68,7 +68,7 @@ async fn errors_of_a_body_and_of_redirects_contain_no_secret() {
     assert!(!format!("{sent:?}").contains(SECRET), "{sent:?}");
     assert_hidden(&sent.body().await.unwrap_err());
     let again = response(302, &format!("location: /shown?key={SECRET}\r\nconnection: close\r\n"), "");
-    let (sent, _) = join!(client.send(request("http", &address)), async {
+    let (sent, ()) = join!(client.send(request("http", &address)), async {
         server.answer(&again).await;
         server.answer(&again).await;
     });

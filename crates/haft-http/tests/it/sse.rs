@@ -200,7 +200,7 @@ fn an_event_beyond_the_limit_ends_the_decoder() {
             ("data: 1234\ndata: 1234\n\n", 15),
             (": 12345678\n\n", 10),
             ("data: 1\n\ndata: 1234\n\n", 10),
-            ("event: abc\ndata: 1\n\n", 10),
+            ("event: abc\ndata: 12345\n\n", 14),
             ("id: abcdefg\ndata: 1\n\n", 14),
             ("data: 12345", 11),
         ] {
