@@ -22,6 +22,8 @@
 
 mod answer_format;
 mod cassette;
+#[cfg(feature = "clients")]
+mod client;
 mod delta_sender;
 mod difference;
 mod error;
@@ -33,6 +35,8 @@ mod trace;
 mod turn_loop;
 
 pub use self::cassette::{Cassette, CassetteError, CassetteFault, ExchangeFault};
+#[cfg(feature = "clients")]
+pub use self::client::{Anthropic, Gemini, HttpModel, OpenAi, RequestReport};
 pub use self::delta_sender::{DeltaSender, TurnEnd};
 pub use self::error::{ModelError, ProviderMessage};
 pub use self::model::{LanguageModel, TurnStream};

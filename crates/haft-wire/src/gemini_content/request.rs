@@ -71,11 +71,10 @@ pub(super) fn write(
     let writer = ConversationWriter::new(wire, request, &tools, generation, &mut dropped)?;
     let Conversation { system, contents } = writer.write(request)?;
     let (generation_config, codec) = generation_config(request, profile)?;
-    let list = choice.list.as_deref().map(body::raw).transpose()?;
     let body = GeminiBody {
         contents,
         system_instruction: Some(SystemInstruction { parts: system }).filter(|system| !system.parts.is_empty()),
-        tools: list,
+        tools: choice.list.as_deref(),
         tool_config: choice.config,
         generation_config,
     };

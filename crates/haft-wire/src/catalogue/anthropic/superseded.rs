@@ -22,7 +22,7 @@ const SCREEN: &str = r#"{
 }"#;
 
 /// The settings of web searches before `response_inclusion` was added.
-const SEARCH: &str = r##"{
+const SEARCH: &str = r#"{
     "type": "object",
     "properties": {
         "max_uses": {"type": ["integer", "null"], "exclusiveMinimum": 0},
@@ -42,7 +42,7 @@ const SEARCH: &str = r##"{
         }
     },
     "additionalProperties": false
-}"##;
+}"#;
 
 /// The settings of web fetches before `use_cache` was added.
 const FETCH: &str = r#"{

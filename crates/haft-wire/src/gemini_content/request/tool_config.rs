@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use haft_core::{ToolChoice, ToolDemand};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::gemini_content::model::Generation;
@@ -12,7 +13,7 @@ use crate::wire_error::RequestError;
 /// The tools of a request, and the configuration for them.
 pub(super) struct ChosenTools<'t> {
     /// The list of tools, unless it is empty.
-    pub(super) list: Option<Cow<'t, str>>,
+    pub(super) list: Option<Cow<'t, RawValue>>,
     pub(super) config: Map<String, Value>,
 }
 
@@ -53,8 +54,8 @@ pub(super) fn write<'t>(
     // The list stays the same where the names of functions alone can express the choice.
     let is_excluded = |tool: &RenderedTool| tool.mode == ToolMode::BuiltIn && !choice.permits(&tool.name);
     let list = match choice {
-        ToolChoice::OneOf { .. } if tools.iter().any(is_excluded) => tools.list_permitted(choice),
-        _ => Cow::Borrowed(tools.list()),
+        ToolChoice::OneOf { .. } if tools.iter().any(is_excluded) => tools.raw_permitted(choice),
+        _ => Cow::Borrowed(tools.raw_list()),
     };
     let is_sent = |tool: &&RenderedTool| matches!(list, Cow::Borrowed(_)) || choice.permits(&tool.name);
     let has_functions = tools.iter().filter(is_sent).any(|tool| tool.mode != ToolMode::BuiltIn);

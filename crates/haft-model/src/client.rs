@@ -1,0 +1,204 @@
+//! Models behind HTTP: a wire, an HTTP client and a key.
+//!
+//! ```text
+//! TurnRequest ──> Wire::request ──> HttpClient ──> the provider
+//!      Turn <── Wire::{response, stream, error} <──┘
+//! ```
+//!
+//! A client sends one request per turn and never retries: [`ModelError`] says whether a retry makes sense, and
+//! [`TurnLoop::retries`](crate::TurnLoop::retries) decides. The key is in the headers of the request and nowhere else:
+//! not in `Debug`, not in errors, and not in what a provider quotes of it.
+
+mod anthropic;
+mod compatible;
+mod gemini;
+mod model_error;
+mod openai;
+mod report;
+mod transport;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use haft_core::TurnRequest;
+use haft_http::{HttpClient, HttpError, Secret, Timeouts};
+use haft_wire::{Delivery, Wire};
+
+pub use self::anthropic::Anthropic;
+pub use self::gemini::Gemini;
+pub use self::openai::OpenAi;
+pub use self::report::RequestReport;
+use crate::error::ModelError;
+use crate::model::{LanguageModel, TurnStream};
+use crate::model_info::ModelInfo;
+
+/// A model behind HTTP. [`OpenAi`], [`Anthropic`] and [`Gemini`] create it with the address, the headers and the key of
+/// their provider; any other [`Wire`] can be given to [`HttpModel::new`].
+///
+/// ```
+/// use haft_model::{HttpModel, LanguageModel};
+/// use haft_wire::OpenAiChat;
+///
+/// let model = HttpModel::new(OpenAiChat::compatible("ollama"), "http://localhost:11434/v1").model("llama3.3");
+/// assert_eq!(model.info().to_string(), "ollama/llama3.3");
+/// ```
+#[derive(Clone)]
+#[must_use = "a model does nothing until it is asked"]
+pub struct HttpModel {
+    wire: Arc<dyn Wire>,
+    base_url: String,
+    key: Key,
+    headers: Vec<(Cow<'static, str>, String)>,
+    model: Option<Cow<'static, str>>,
+    delivery: Delivery,
+    timeouts: Option<Timeouts>,
+    http: Arc<HttpSlot>,
+    reporter: Option<Arc<dyn Fn(&RequestReport<'_>) + Send + Sync>>,
+}
+
+/// The key, with the header that it is sent in.
+#[derive(Clone)]
+enum Key {
+    None,
+    Bearer(Secret),
+    Header(&'static str, Secret),
+}
+
+/// The HTTP client, which is created when it is first used: creating one reads the certificates of the system.
+#[derive(Default)]
+struct HttpSlot(OnceLock<HttpClient>);
+
+impl HttpSlot {
+    fn get(&self) -> Result<HttpClient, HttpError> {
+        if let Some(client) = self.0.get() {
+            return Ok(client.clone());
+        }
+        let client = HttpClient::new()?;
+        Ok(self.0.get_or_init(|| client).clone())
+    }
+}
+
+impl HttpModel {
+    /// Creates a model without a key. The paths of the wire are added to the base URL.
+    pub fn new(wire: impl Wire + 'static, base_url: impl Into<String>) -> Self {
+        Self {
+            wire: Arc::new(wire),
+            base_url: base_url.into(),
+            key: Key::None,
+            headers: Vec::new(),
+            model: None,
+            delivery: Delivery::Streamed,
+            timeouts: None,
+            http: Arc::default(),
+            reporter: None,
+        }
+    }
+
+    /// Sets the key, to be sent as a bearer token.
+    pub fn bearer(mut self, key: Secret) -> Self {
+        self.key = Key::Bearer(key);
+        self
+    }
+
+    /// Sets the key, to be sent in this header.
+    pub fn key_header(mut self, name: &'static str, key: Secret) -> Self {
+        self.key = Key::Header(name, key);
+        self
+    }
+
+    /// Adds a header to every request.
+    pub fn header(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets the base URL.
+    pub fn base_url(mut self, url: impl Into<String>) -> Self {
+        self.base_url = url.into();
+        self
+    }
+
+    /// Sets the model for requests that name none.
+    pub fn model(mut self, model: impl Into<Cow<'static, str>>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// Receives answers as one body, rather than as a stream.
+    pub fn whole(mut self) -> Self {
+        self.delivery = Delivery::Whole;
+        self
+    }
+
+    /// Sets the timeouts of requests, in place of those of the HTTP client.
+    pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.timeouts = Some(timeouts);
+        self
+    }
+
+    /// Sets the HTTP client, for proxies, certificates and size limits, or to share connections between models.
+    pub fn http_client(mut self, client: HttpClient) -> Self {
+        self.http = Arc::new(HttpSlot(OnceLock::from(client)));
+        self
+    }
+
+    /// Sets a function that receives what of each request can't be sent as it is: tools that are left out or sent with
+    /// losses, and parts of the history that the provider can't receive.
+    pub fn on_report(mut self, report: impl Fn(&RequestReport<'_>) + Send + Sync + 'static) -> Self {
+        self.reporter = Some(Arc::new(report));
+        self
+    }
+
+    /// Replaces the wire.
+    pub(crate) fn with_wire(mut self, wire: impl Wire + 'static) -> Self {
+        self.wire = Arc::new(wire);
+        self
+    }
+}
+
+impl LanguageModel for HttpModel {
+    fn info(&self) -> ModelInfo {
+        let info = ModelInfo::new(self.wire.provider().to_owned());
+        match &self.model {
+            Some(model) => info.model(model.clone()),
+            None => info,
+        }
+    }
+
+    fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
+        let named: Cow<'_, TurnRequest> = match &self.model {
+            Some(model) if request.model.is_empty() => {
+                let mut named = request.clone();
+                named.model = model.clone().into_owned();
+                Cow::Owned(named)
+            }
+            _ => Cow::Borrowed(request),
+        };
+        if named.model.is_empty() {
+            let message = "no model is named; name one in the request, or with `.model(…)`".into();
+            return TurnStream::failed(ModelError::InvalidRequest { message, param: Some("model".to_owned()) });
+        }
+        match self.wire.request(&named, self.delivery) {
+            Err(error) => TurnStream::failed(error.into()),
+            Ok(sent) => {
+                if let Some(reporter) = &self.reporter {
+                    reporter(&RequestReport::new(self.wire.provider(), &sent));
+                }
+                let model = self.clone();
+                TurnStream::spawn(|out| async move { model.ask(sent, out).await })
+            }
+        }
+    }
+}
+
+impl fmt::Debug for HttpModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A base URL may contain credentials, and headers too.
+        f.debug_struct("HttpModel")
+            .field("wire", &self.wire)
+            .field("model", &self.model)
+            .field("delivery", &self.delivery)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,54 @@
+//! The client of Anthropic.
+
+use std::env;
+
+use haft_http::{Secret, SecretError};
+use haft_wire::AnthropicMessages;
+
+use super::HttpModel;
+use super::compatible::client_of_http_model;
+
+const BASE_URL: &str = "https://api.anthropic.com";
+/// The version of the API, which every request states.
+const VERSION: (&str, &str) = ("anthropic-version", "2023-06-01");
+
+/// Anthropic, by its Messages API.
+///
+/// ```
+/// use haft_http::Secret;
+/// use haft_model::{Anthropic, LanguageModel};
+///
+/// let model = Anthropic::new(Secret::new("sk-ant-123")).model("claude-sonnet-4-5");
+/// assert_eq!(model.info().to_string(), "anthropic/claude-sonnet-4-5");
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a model does nothing until it is asked"]
+pub struct Anthropic {
+    model: HttpModel,
+}
+
+impl Anthropic {
+    /// Creates a client.
+    pub fn new(key: Secret) -> Self {
+        let (name, version) = VERSION;
+        let model = HttpModel::new(AnthropicMessages::new(), BASE_URL);
+        Self { model: model.key_header("x-api-key", key).header(name, version) }
+    }
+
+    /// Creates a client from the environment: `ANTHROPIC_API_KEY`, and `ANTHROPIC_BASE_URL` if it is set.
+    pub fn from_env() -> Result<Self, SecretError> {
+        let client = Self::new(Secret::from_env("ANTHROPIC_API_KEY")?);
+        Ok(match env::var("ANTHROPIC_BASE_URL") {
+            Ok(url) => client.base_url(url),
+            Err(_) => client,
+        })
+    }
+
+    /// Uses the Messages API in this form.
+    pub fn wire(mut self, wire: AnthropicMessages) -> Self {
+        self.model = self.model.with_wire(wire);
+        self
+    }
+}
+
+client_of_http_model!(Anthropic);

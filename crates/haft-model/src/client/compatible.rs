@@ -1,0 +1,67 @@
+//! What the clients of the providers have in common: every setting of [`HttpModel`](super::HttpModel), under their own
+//! names.
+
+/// Implements the settings and the model trait of a client that wraps an [`HttpModel`](super::HttpModel) in its field
+/// `model`.
+macro_rules! client_of_http_model {
+    ($client:ident) => {
+        impl $client {
+            /// Sets the base URL.
+            pub fn base_url(mut self, url: impl Into<String>) -> Self {
+                self.model = self.model.base_url(url);
+                self
+            }
+
+            /// Sets the model for requests that name none.
+            pub fn model(mut self, model: impl Into<std::borrow::Cow<'static, str>>) -> Self {
+                self.model = self.model.model(model);
+                self
+            }
+
+            /// Adds a header to every request.
+            pub fn header(mut self, name: impl Into<std::borrow::Cow<'static, str>>, value: impl Into<String>) -> Self {
+                self.model = self.model.header(name, value);
+                self
+            }
+
+            /// Receives answers as one body, rather than as a stream.
+            pub fn whole(mut self) -> Self {
+                self.model = self.model.whole();
+                self
+            }
+
+            /// Sets the timeouts of requests, in place of those of the HTTP client.
+            pub fn timeouts(mut self, timeouts: haft_http::Timeouts) -> Self {
+                self.model = self.model.timeouts(timeouts);
+                self
+            }
+
+            /// Sets the HTTP client, for proxies, certificates and size limits, or to share connections.
+            pub fn http_client(mut self, client: haft_http::HttpClient) -> Self {
+                self.model = self.model.http_client(client);
+                self
+            }
+
+            /// Sets a function that receives what of each request can't be sent as it is.
+            pub fn on_report(
+                mut self,
+                report: impl Fn(&crate::client::RequestReport<'_>) + Send + Sync + 'static,
+            ) -> Self {
+                self.model = self.model.on_report(report);
+                self
+            }
+        }
+
+        impl crate::LanguageModel for $client {
+            fn info(&self) -> crate::ModelInfo {
+                self.model.info()
+            }
+
+            fn stream_turn(&self, request: &haft_core::TurnRequest) -> crate::TurnStream {
+                self.model.stream_turn(request)
+            }
+        }
+    };
+}
+
+pub(super) use client_of_http_model;
