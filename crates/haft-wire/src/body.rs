@@ -57,9 +57,9 @@ struct Members<'b>(Vec<(Cow<'b, str>, &'b RawValue)>);
 
 impl<'de: 'b, 'b> Deserialize<'de> for Members<'b> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Read;
+        struct MembersVisitor;
 
-        impl<'de> Visitor<'de> for Read {
+        impl<'de> Visitor<'de> for MembersVisitor {
             type Value = Members<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -75,7 +75,7 @@ impl<'de: 'b, 'b> Deserialize<'de> for Members<'b> {
             }
         }
 
-        deserializer.deserialize_map(Read)
+        deserializer.deserialize_map(MembersVisitor)
     }
 }
 

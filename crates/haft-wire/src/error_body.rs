@@ -1,4 +1,4 @@
-//! What the error responses of all providers have in common: the meaning of a status, and a message of limited length
+//! The common content of error responses: the meaning of a status, and a message of limited length
 //! that contains no key. Providers repeat keys in the errors about them, and messages are logged.
 
 use crate::wire::ErrorResponse;

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 /// Returns the form in which an item or a part of a provider is kept, as the value of an `Unknown` variant.
-pub(crate) fn keep(provider: &str, item: Map<String, Value>) -> Value {
+pub(crate) fn keep(provider: &str, item: &Map<String, Value>) -> Value {
     let item_type = item.get("type").and_then(Value::as_str).unwrap_or("item");
     json!({"type": format!("{provider}.{item_type}"), "provider": provider, "item": item})
 }
@@ -28,7 +28,7 @@ mod tests {
     fn an_item_is_returned_to_its_own_provider_only() {
         for item in [json!({"type": "message", "x": [1]}), json!({"x": null})] {
             let item = item.as_object().unwrap();
-            let kept = Item::Unknown(keep("acme", item.clone()));
+            let kept = Item::Unknown(keep("acme", item));
             let stored: Item = serde_json::from_str(&serde_json::to_string(&kept).unwrap()).unwrap();
             let Item::Unknown(unknown) = &stored else { panic!("{stored:?}") };
             assert_eq!(kept_for("acme", unknown), Some(item));

@@ -80,7 +80,7 @@ impl RenderedTools {
     ) -> Self {
         let by_name = tools.iter().enumerate().map(|(at, tool)| (tool.name.clone(), at)).collect();
         let by_wire_name = tools.iter().enumerate().map(|(at, tool)| (tool.wire_name.clone(), at)).collect();
-        let list = raw(form.list(&mut tools.iter().map(RenderedTool::listed)));
+        let list = raw(&form.list(&mut tools.iter().map(RenderedTool::listed)));
         Self { provider, tools, by_name, by_wire_name, names, form, list, findings }
     }
 
@@ -112,7 +112,7 @@ impl RenderedTools {
             return Cow::Borrowed(&self.list);
         }
         let permitted = self.tools.iter().filter(|tool| choice.permits(&tool.name));
-        Cow::Owned(raw(self.form.list(&mut permitted.map(RenderedTool::listed))))
+        Cow::Owned(raw(&self.form.list(&mut permitted.map(RenderedTool::listed))))
     }
 
     /// Reports whether no tool is sent.
@@ -215,9 +215,8 @@ impl RenderedTools {
 
 /// Checks once that a list is JSON, so that it can be copied into every body. A form that writes something else is sent
 /// as text, so that the provider rejects it.
-fn raw(list: String) -> Box<RawValue> {
-    let as_text = |list: &str| to_raw_value(list).unwrap_or_default();
-    RawValue::from_string(list.clone()).unwrap_or_else(|_| as_text(&list))
+fn raw(list: &str) -> Box<RawValue> {
+    RawValue::from_string(list.to_owned()).or_else(|_| to_raw_value(list)).unwrap_or_default()
 }
 
 impl<'t> IntoIterator for &'t RenderedTools {

@@ -18,9 +18,9 @@ impl Text<'_> {
 
 impl<'de: 't, 't> Deserialize<'de> for Text<'t> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Read;
+        struct TextVisitor;
 
-        impl<'de> Visitor<'de> for Read {
+        impl<'de> Visitor<'de> for TextVisitor {
             type Value = Text<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -40,6 +40,6 @@ impl<'de: 't, 't> Deserialize<'de> for Text<'t> {
             }
         }
 
-        deserializer.deserialize_str(Read)
+        deserializer.deserialize_str(TextVisitor)
     }
 }

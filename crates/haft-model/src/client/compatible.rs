@@ -1,4 +1,4 @@
-//! What the clients of the providers have in common: every setting of [`HttpModel`](super::HttpModel), under their own
+//! The common methods of the clients: every setting of [`HttpModel`](super::HttpModel), under their own
 //! names.
 
 /// Implements the settings and the model trait of a client that wraps an [`HttpModel`](super::HttpModel) in its field

@@ -6,13 +6,13 @@ use haft_wire::{ErrorCause, ErrorReport, ReadError, RequestError};
 use crate::error::{ModelError, ProviderMessage};
 
 /// The response that an error belongs to.
-pub(super) struct Origin<'m> {
+pub(super) struct ErrorOrigin<'m> {
     provider: &'m str,
     status: Option<u16>,
     request_id: Option<String>,
 }
 
-impl<'m> Origin<'m> {
+impl<'m> ErrorOrigin<'m> {
     pub(super) fn new(provider: &'m str) -> Self {
         Self { provider, status: None, request_id: None }
     }
@@ -48,7 +48,7 @@ impl From<RequestError> for ModelError {
 }
 
 /// Converts an error of the connection. Its source never contains a URL or a header.
-pub(super) fn of_http(error: HttpError, origin: &Origin<'_>) -> ModelError {
+pub(super) fn of_http(error: HttpError, origin: &ErrorOrigin<'_>) -> ModelError {
     let message = origin.message(error.to_string());
     match error {
         HttpError::TimedOut { timeout: TimeoutKind::Connect, .. } => {
@@ -64,7 +64,7 @@ pub(super) fn of_http(error: HttpError, origin: &Origin<'_>) -> ModelError {
 }
 
 /// Converts an error of a response. What a provider reports is converted by a function that removes secrets.
-pub(super) fn of_read(error: ReadError, origin: &Origin<'_>, scrub: impl FnOnce(String) -> String) -> ModelError {
+pub(super) fn of_read(error: ReadError, origin: &ErrorOrigin<'_>, scrub: impl FnOnce(String) -> String) -> ModelError {
     match error {
         ReadError::Incomplete => ModelError::IncompleteTurn,
         ReadError::Provider(mut report) => {
@@ -76,7 +76,7 @@ pub(super) fn of_read(error: ReadError, origin: &Origin<'_>, scrub: impl FnOnce(
 }
 
 /// Converts what a provider reported.
-pub(super) fn of_report(report: ErrorReport, origin: &Origin<'_>) -> ModelError {
+pub(super) fn of_report(report: ErrorReport, origin: &ErrorOrigin<'_>) -> ModelError {
     let ErrorReport { cause, message, param, retry_after, .. } = report;
     let message = origin.message(message);
     match cause {

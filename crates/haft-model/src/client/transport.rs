@@ -6,7 +6,7 @@ use haft_core::Delta;
 use haft_http::{HttpRequest, HttpResponse, retry_after};
 use haft_wire::{Delivery, ErrorResponse, ReadContext, WireEvent, WireRequest};
 
-use super::model_error::{Origin, of_http, of_read, of_report};
+use super::model_error::{ErrorOrigin, of_http, of_read, of_report};
 use super::{HttpModel, Key};
 use crate::delta_sender::DeltaSender;
 use crate::error::ModelError;
@@ -18,7 +18,7 @@ impl HttpModel {
     pub(super) async fn ask(&self, sent: WireRequest, out: DeltaSender) -> Result<(), ModelError> {
         let WireRequest { context, .. } = &sent;
         let context = context.clone();
-        let origin = Origin::new(self.wire.provider());
+        let origin = ErrorOrigin::new(self.wire.provider());
         let client = self.http.get().map_err(|error| of_http(error, &origin))?;
         let response = client.send(self.http_request(sent)).await.map_err(|error| of_http(error, &origin))?;
         let origin = origin.response(response.status().as_u16(), request_id(&response));
@@ -61,7 +61,7 @@ impl HttpModel {
         &self,
         response: HttpResponse,
         context: &ReadContext,
-        origin: &Origin<'_>,
+        origin: &ErrorOrigin<'_>,
         out: DeltaSender,
     ) -> Result<(), ModelError> {
         let mut events = response.events().map_err(|error| of_http(error, origin))?;
@@ -86,7 +86,7 @@ impl HttpModel {
         ended.map_err(|error| of_read(error, origin, |text| self.without_key(text)))
     }
 
-    async fn rejected(&self, response: HttpResponse, origin: &Origin<'_>) -> ModelError {
+    async fn rejected(&self, response: HttpResponse, origin: &ErrorOrigin<'_>) -> ModelError {
         let status = response.status().as_u16();
         let wait = retry_after(response.headers(), SystemTime::now());
         // The status says enough if the body can't be read.

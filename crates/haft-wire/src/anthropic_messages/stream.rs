@@ -190,17 +190,19 @@ fn change_block(
 ) -> Result<(), ReadError> {
     match (delta.kind.as_ref().map_or("", Text::as_str), open) {
         // Text is displayed even if its start was lost; a call without a start has no name.
-        ("text_delta", None | Some(OpenBlock::Text)) => message.text(index, text_of(&delta.text), deltas),
+        ("text_delta", None | Some(OpenBlock::Text)) => message.text(index, text_of(delta.text.as_ref()), deltas),
         ("thinking_delta", None | Some(OpenBlock::Thinking)) => {
-            message.thinking(index, text_of(&delta.thinking), deltas);
+            message.thinking(index, text_of(delta.thinking.as_ref()), deltas);
         }
-        ("signature_delta", None | Some(OpenBlock::Thinking)) => message.signature(index, text_of(&delta.signature)),
+        ("signature_delta", None | Some(OpenBlock::Thinking)) => {
+            message.signature(index, text_of(delta.signature.as_ref()));
+        }
         ("citations_delta", None | Some(OpenBlock::Text)) => {
             if let Some(citation) = delta.citation {
                 message.citation(index, citation, deltas)?;
             }
         }
-        ("input_json_delta", Some(open)) => message.input(open, text_of(&delta.partial_json), deltas),
+        ("input_json_delta", Some(open)) => message.input(open, text_of(delta.partial_json.as_ref()), deltas),
         ("input_json_delta", None) => {
             let message = format!("arguments for block {index} of the stream arrived before its start");
             return Err(ReadError::invalid(message));
@@ -223,8 +225,8 @@ fn merge(block: &mut Map<String, Value>, data: &str) {
     }
 }
 
-fn text_of<'t>(text: &'t Option<Text<'_>>) -> &'t str {
-    text.as_ref().map_or("", Text::as_str)
+fn text_of<'t>(text: Option<&'t Text<'_>>) -> &'t str {
+    text.map_or("", Text::as_str)
 }
 
 /// Keeps an event that this version does not know. One with the type of a delta of ours is no such event, and is left

@@ -79,9 +79,9 @@ fn matches(pattern: &str, name: &str) -> bool {
 }
 
 /// The change of a row to a model that can do everything.
-type Change = fn(&mut Capabilities);
+type CapabilityChange = fn(&mut Capabilities);
 
-const ROWS: &[(&str, Change)] = &[
+const ROWS: &[(&str, CapabilityChange)] = &[
     // OpenAI
     ("gpt-3.5*", |model| {
         limits(model, 16_385, 4_096);

@@ -11,28 +11,28 @@ pub(super) const MAX_TEXTS: usize = 64;
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct GroundingMetadata {
-    grounding_chunks: Option<Vec<GroundingChunk>>,
-    grounding_supports: Option<Vec<GroundingSupport>>,
+    grounding_chunks: Option<Vec<ReadChunk>>,
+    grounding_supports: Option<Vec<ReadSupport>>,
     web_search_queries: Option<Vec<String>>,
-    search_entry_point: Option<SearchEntryPoint>,
+    search_entry_point: Option<ReadEntryPoint>,
 }
 
 /// A part of the metadata that is only displayed.
 #[derive(Debug, Default, Deserialize)]
-struct SearchEntryPoint {}
+struct ReadEntryPoint {}
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct GroundingChunk {
-    web: Option<GroundingSource>,
-    retrieved_context: Option<GroundingSource>,
-    maps: Option<GroundingSource>,
-    image: Option<GroundingSource>,
+struct ReadChunk {
+    web: Option<ReadSource>,
+    retrieved_context: Option<ReadSource>,
+    maps: Option<ReadSource>,
+    image: Option<ReadSource>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct GroundingSource {
+struct ReadSource {
     uri: Option<String>,
     source_uri: Option<String>,
     document_name: Option<String>,
@@ -41,14 +41,14 @@ struct GroundingSource {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct GroundingSupport {
-    segment: Option<GroundingSegment>,
+struct ReadSupport {
+    segment: Option<ReadSegment>,
     grounding_chunk_indices: Option<Vec<usize>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct GroundingSegment {
+struct ReadSegment {
     start_index: Option<u64>,
     end_index: Option<u64>,
     text: Option<String>,
@@ -70,7 +70,7 @@ impl GroundingMetadata {
         for support in self.grounding_supports.unwrap_or_default() {
             let segment = support.segment.unwrap_or_default();
             for at in support.grounding_chunk_indices.unwrap_or_default() {
-                let Some(source) = chunks.get(at).and_then(GroundingChunk::source) else { continue };
+                let Some(source) = chunks.get(at).and_then(ReadChunk::source) else { continue };
                 let mut citation = Citation::default();
                 citation.url = source.uri.clone().or_else(|| source.source_uri.clone());
                 citation.title.clone_from(&source.title);
@@ -86,8 +86,8 @@ impl GroundingMetadata {
     }
 }
 
-impl GroundingChunk {
-    fn source(&self) -> Option<&GroundingSource> {
+impl ReadChunk {
+    fn source(&self) -> Option<&ReadSource> {
         let Self { web, retrieved_context, maps, image } = self;
         web.as_ref().or(retrieved_context.as_ref()).or(maps.as_ref()).or(image.as_ref())
     }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use self::content::{Conversation, ConversationWriter, SentContent};
+use self::content::{ContentWriter, SentContent, SentConversation};
 use self::part::SentPart;
 use super::GeminiContent;
 use super::model::{self, Generation};
@@ -68,8 +68,8 @@ pub(super) fn write(
         });
     }
     let mut dropped = unsupported_settings(request);
-    let writer = ConversationWriter::new(wire, request, &tools, generation, &mut dropped)?;
-    let Conversation { system, contents } = writer.write(request)?;
+    let writer = ContentWriter::new(wire, request, &tools, generation, &mut dropped)?;
+    let SentConversation { system, contents } = writer.write(request)?;
     let (generation_config, codec) = generation_config(request, profile)?;
     let body = GeminiBody {
         contents,

@@ -6,7 +6,7 @@ use haft_core::Turn;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-pub(super) use self::part::{PartialArg, ReadCall, ReadPart};
+pub(super) use self::part::{PartialArg, ReadFunctionCall, ReadPart};
 use super::turn::GeminiTurn;
 use crate::text::Text;
 use crate::wire::ReadContext;

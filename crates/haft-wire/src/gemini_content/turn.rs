@@ -69,7 +69,7 @@ enum LastPart {
     Thought(u64),
     /// A call that the provider executes, without its result.
     ProviderCall(CallId),
-    /// Anything else.
+    /// Another part, or none.
     Closed,
 }
 
@@ -139,7 +139,7 @@ impl GeminiTurn {
 
     /// Passes a chunk on that has none of the members of a response.
     pub(super) fn unknown_chunk(chunk: &str, deltas: &mut Vec<Delta>) {
-        deltas.extend(unknown_delta(UNKNOWN_CHUNK, "chunk", serde_json::from_str(chunk).unwrap_or_default()));
+        deltas.extend(unknown_delta(UNKNOWN_CHUNK, "chunk", &serde_json::from_str(chunk).unwrap_or_default()));
     }
 
     /// Completes the turn.
@@ -230,14 +230,15 @@ impl GeminiTurn {
         }
         if part.members.is_empty() {
             let text = part.text.unwrap_or_default();
-            match part.is_thought {
-                true => self.add_thought(text, part.signature, deltas),
-                false => self.add_text(text, part.signature, deltas),
+            if part.is_thought {
+                self.add_thought(text, part.signature, deltas);
+            } else {
+                self.add_text(text, part.signature, deltas);
             }
             return Ok(());
         }
         if let Some(report) = built_in::Report::of(&part) {
-            return self.add_report(report, &part, deltas);
+            return self.add_report(&report, &part, deltas);
         }
         match media(&part) {
             // A picture among the thoughts is no answer, and is sent back as it is.
@@ -307,7 +308,7 @@ impl GeminiTurn {
         let part = part.to_json()?;
         let kept = json!({"type": UNKNOWN_PART, "provider": self.provider, "part": part});
         self.builder.item(Item::Message(Message::new(Role::Assistant, vec![ContentPart::Unknown(kept)])));
-        deltas.extend(unknown_delta(UNKNOWN_PART, "part", part));
+        deltas.extend(unknown_delta(UNKNOWN_PART, "part", &part));
         Ok(())
     }
 
@@ -368,6 +369,6 @@ fn media(part: &ReadPart<'_>) -> Option<MediaPart> {
     Some(media)
 }
 
-fn unknown_delta(kind: &str, member: &str, content: Value) -> Option<Delta> {
+fn unknown_delta(kind: &str, member: &str, content: &Value) -> Option<Delta> {
     serde_json::from_value(json!({"type": kind, member: content})).ok()
 }

@@ -6,14 +6,20 @@ use serde_json::value::RawValue;
 
 /// The counts so far. A streamed response repeats them, each time with those that are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default)]
 pub(super) struct GeminiUsage {
-    prompt_token_count: Option<u64>,
-    cached_content_token_count: Option<u64>,
-    candidates_token_count: Option<u64>,
-    thoughts_token_count: Option<u64>,
-    tool_use_prompt_token_count: Option<u64>,
-    total_token_count: Option<u64>,
+    #[serde(rename = "promptTokenCount")]
+    prompt: Option<u64>,
+    #[serde(rename = "cachedContentTokenCount")]
+    cached_content: Option<u64>,
+    #[serde(rename = "candidatesTokenCount")]
+    candidates: Option<u64>,
+    #[serde(rename = "thoughtsTokenCount")]
+    thoughts: Option<u64>,
+    #[serde(rename = "toolUsePromptTokenCount")]
+    tool_use_prompt: Option<u64>,
+    #[serde(rename = "totalTokenCount")]
+    total: Option<u64>,
 }
 
 impl GeminiUsage {
@@ -21,26 +27,23 @@ impl GeminiUsage {
     pub(super) fn update(&mut self, json: &RawValue) {
         let newer: Self = serde_json::from_str(json.get()).unwrap_or_default();
         let later = |one: &mut Option<u64>, other: Option<u64>| *one = other.or(*one);
-        later(&mut self.prompt_token_count, newer.prompt_token_count);
-        later(&mut self.cached_content_token_count, newer.cached_content_token_count);
-        later(&mut self.candidates_token_count, newer.candidates_token_count);
-        later(&mut self.thoughts_token_count, newer.thoughts_token_count);
-        later(&mut self.tool_use_prompt_token_count, newer.tool_use_prompt_token_count);
-        later(&mut self.total_token_count, newer.total_token_count);
+        later(&mut self.prompt, newer.prompt);
+        later(&mut self.cached_content, newer.cached_content);
+        later(&mut self.candidates, newer.candidates);
+        later(&mut self.thoughts, newer.thoughts);
+        later(&mut self.tool_use_prompt, newer.tool_use_prompt);
+        later(&mut self.total, newer.total);
     }
 
     /// Converts the counts. The results of built-in tools are input that the prompt does not include, and thoughts are
     /// output that the candidates do not include.
     pub(super) fn usage(&self) -> Usage {
         let count = Option::unwrap_or_default;
-        let thoughts = count(self.thoughts_token_count);
-        let input = count(self.prompt_token_count).saturating_add(count(self.tool_use_prompt_token_count));
-        let output = count(self.candidates_token_count).saturating_add(thoughts);
+        let thoughts = count(self.thoughts);
+        let input = count(self.prompt).saturating_add(count(self.tool_use_prompt));
+        let output = count(self.candidates).saturating_add(thoughts);
         let usage = Usage::new(input, output);
-        usage
-            .total(self.total_token_count.unwrap_or(usage.total_tokens))
-            .cache_read(count(self.cached_content_token_count))
-            .reasoning(thoughts)
+        usage.total(self.total.unwrap_or(usage.total_tokens)).cache_read(count(self.cached_content)).reasoning(thoughts)
     }
 }
 

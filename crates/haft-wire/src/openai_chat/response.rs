@@ -319,9 +319,9 @@ impl AnswerReader {
 
 impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Read;
+        struct ContentVisitor;
 
-        impl<'de> Visitor<'de> for Read {
+        impl<'de> Visitor<'de> for ContentVisitor {
             type Value = Content;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -341,7 +341,7 @@ impl<'de> Deserialize<'de> for Content {
             }
         }
 
-        deserializer.deserialize_any(Read)
+        deserializer.deserialize_any(ContentVisitor)
     }
 }
 

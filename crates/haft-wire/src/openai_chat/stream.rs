@@ -18,14 +18,14 @@ pub(super) struct ChatStream {
     reader: AnswerReader,
     /// Absent when the turn is complete.
     turn: Option<TurnBuilder>,
-    calls: Vec<OpenCall>,
+    calls: Vec<StreamedCall>,
     audio: Audio,
     annotations: Vec<Annotation>,
     finish_reason: Option<String>,
     named: bool,
 }
 
-struct OpenCall {
+struct StreamedCall {
     index: u64,
     id: Option<String>,
     /// The id under which the call was begun.
@@ -189,12 +189,12 @@ impl ChatStream {
         let index = call.index.unwrap_or(at as u64);
         // Some servers send whole calls that all have the index zero.
         let is_other =
-            |open: &OpenCall| name.is_some() && id.is_some() && open.id.is_some() && open.id.as_deref() != id;
+            |open: &StreamedCall| name.is_some() && id.is_some() && open.id.is_some() && open.id.as_deref() != id;
         let open = self.calls.iter().rposition(|open| open.index == index);
         let position = match open.filter(|at| !is_other(&self.calls[*at])) {
             Some(at) => at,
             None => {
-                self.calls.push(OpenCall { index, id: None, begun: None, waiting: String::new() });
+                self.calls.push(StreamedCall { index, id: None, begun: None, waiting: String::new() });
                 self.calls.len() - 1
             }
         };

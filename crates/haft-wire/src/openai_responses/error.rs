@@ -69,7 +69,7 @@ const CODES: &[(&str, ErrorCause)] = &[
 /// An error in the form of the API.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct ErrorBody {
+pub(super) struct ResponsesError {
     message: Option<String>,
     #[serde(rename = "type")]
     error_type: Option<String>,
@@ -91,7 +91,7 @@ struct ErrorDocument {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum ErrorMember {
-    Object(ErrorBody),
+    Object(ResponsesError),
     Text(String),
 }
 
@@ -103,8 +103,8 @@ pub(super) fn read(response: &ErrorResponse<'_>) -> ErrorReport {
         Some(
             ErrorDocument { error: Some(ErrorMember::Text(message)), .. }
             | ErrorDocument { error: None, message: Some(message) },
-        ) => ErrorBody { message: Some(message), ..ErrorBody::default() },
-        _ => ErrorBody::default(),
+        ) => ResponsesError { message: Some(message), ..ResponsesError::default() },
+        _ => ResponsesError::default(),
     };
     // The type of every client error is the same, so that the status says more.
     let by_code = body.cause().filter(|cause| *cause != ErrorCause::InvalidRequest);
@@ -114,7 +114,7 @@ pub(super) fn read(response: &ErrorResponse<'_>) -> ErrorReport {
     report
 }
 
-impl ErrorBody {
+impl ResponsesError {
     /// Reads the error of a response, which is an object or text.
     pub(super) fn read(json: &str) -> Self {
         match serde_json::from_str(json) {

@@ -13,7 +13,7 @@ use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use self::choice::Choice;
+use self::choice::WrittenChoice;
 use self::input::InputWriter;
 use self::item::InputItem;
 use super::OpenAiResponses;
@@ -40,7 +40,7 @@ struct State {
 
 /// The body of a request.
 #[derive(serde::Serialize)]
-struct Body<'r> {
+struct ResponsesBody<'r> {
     model: &'r str,
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<&'r str>,
@@ -48,7 +48,7 @@ struct Body<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<&'r RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<Choice<'r>>,
+    tool_choice: Option<WrittenChoice<'r>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parallel_tool_calls: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,7 @@ struct TextSetting<'r> {
 #[derive(serde::Serialize)]
 struct Format<'r> {
     #[serde(rename = "type")]
-    format_type: &'static str,
+    kind: &'static str,
     name: Cow<'r, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<&'r str>,
@@ -104,7 +104,7 @@ pub(super) fn write(
     let names = profile.name_rule();
 
     let mut dropped = Vec::new();
-    let body = Body {
+    let body = ResponsesBody {
         model: &request.model,
         instructions: request.instructions.as_deref(),
         input: InputWriter::new(wire.provider(), &tools, state, &mut dropped).write(&request.history)?,
@@ -138,7 +138,7 @@ pub(super) fn write(
 /// Merges what the options and the request both state: the members of `text`, and the entries of `include`.
 fn merged_options<'o>(
     options: Option<&'o Value>,
-    body: &Body<'_>,
+    body: &ResponsesBody<'_>,
     dropped: &mut Vec<Dropped>,
 ) -> Option<Cow<'o, Value>> {
     let options = options?;
@@ -181,7 +181,7 @@ impl<'r> TextSetting<'r> {
         let name = if format.name.is_empty() { Cow::Borrowed("output") } else { names.encode(&format.name) };
         Self {
             format: Format {
-                format_type: "json_schema",
+                kind: "json_schema",
                 name,
                 description: format.description.as_deref(),
                 schema: &output.schema,

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 pub(super) use self::item::{ItemReader, OutputKind, is_failed, required};
 pub(super) use self::message::citation;
-use super::error::ErrorBody;
+use super::error::ResponsesError;
 use crate::text::Text;
 use crate::turn_builder::TurnBuilder;
 use crate::wire::ReadContext;
@@ -112,7 +112,7 @@ impl<'b> ResponseBody<'b> {
         let status = self.status.as_ref().map(Text::as_str);
         let error = self.error.filter(|error| error.get() != "null");
         if status == Some("failed") || (status.is_none() && error.is_some()) {
-            let error = error.map(|error| ErrorBody::read(error.get())).unwrap_or_default();
+            let error = error.map(|error| ResponsesError::read(error.get())).unwrap_or_default();
             return Err(ReadError::Provider(error.into_report()));
         }
         if let Some(usage) = self.usage() {

@@ -13,8 +13,8 @@ use haft_core::{Delta, JsonText, ReasoningForm};
 use serde_json::{Map, Value};
 
 use self::event::{EventBody, is_progress, kept};
-use self::open_item::{OpenCall, OpenItem};
-use super::error::ErrorBody;
+use self::open_item::{OpenFunctionCall, OpenItem};
+use super::error::ResponsesError;
 use super::response::{ItemReader, OutputKind, ResponseBody, citation};
 use crate::text::Text;
 use crate::turn_builder::TurnBuilder;
@@ -126,7 +126,7 @@ impl EventReader {
                 "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled",
                 EventBody { response: Some(response), .. },
             ) => self.complete(event_type, response.get(), deltas)?,
-            ("error", _) => return Err(ReadError::Provider(ErrorBody::of_event(event.data).into_report())),
+            ("error", _) => return Err(ReadError::Provider(ResponsesError::of_event(event.data).into_report())),
             _ if is_progress(event_type) => {}
             _ => deltas.push(kept(&self.provider, event)?),
         }
@@ -207,7 +207,7 @@ impl EventReader {
         let kind = OutputKind::of(item, &self.context.tools);
         let open = match kind {
             OutputKind::Function | OutputKind::Custom | OutputKind::Local(..) => {
-                match OpenCall::begin(&mut self.live, kind, item, deltas) {
+                match OpenFunctionCall::begin(&mut self.live, kind, item, deltas) {
                     Some(mut call) => {
                         if !early.is_empty() {
                             call.add(&mut self.live, &early, deltas);
@@ -234,7 +234,7 @@ impl EventReader {
     fn finish_item(&mut self, event: &EventBody<'_>, json: &str, deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
         let item = read_item(json)?;
         let by_id = text_of(&item, "id").and_then(|id| self.positions.get(id).copied());
-        let position = event.output_index.or(by_id).unwrap_or_else(|| self.done.len() as u64);
+        let position = event.output_index.or(by_id).unwrap_or(self.done.len() as u64);
         self.begin(position, &item, deltas);
         match self.open.get_mut(&position) {
             Some(OpenItem::Call(call)) => call.end(&mut self.live, &item, deltas),
@@ -245,7 +245,7 @@ impl EventReader {
                 }
             }
             Some(OpenItem::Reasoning { paragraphs: 0, has_text: false }) => {
-                self.whole_reasoning(position, &item, deltas)
+                self.whole_reasoning(position, &item, deltas);
             }
             _ if text_of(&item, "type") == Some("message") => self.whole_message(position, item, deltas),
             _ => {}

@@ -17,7 +17,7 @@ use crate::rendered_tools::{RenderedTool, RenderedTools, ToolMode};
 use crate::tool_form::FunctionTool;
 
 /// A tool that can be sent.
-struct Candidate<'t> {
+struct ToolCandidate<'t> {
     descriptor: &'t ToolDescriptor,
     wire_name: String,
     form: CandidateForm,
@@ -57,11 +57,11 @@ fn candidate<'t>(
     profile: &ProfileDefinition,
     descriptor: &'t ToolDescriptor,
     findings: &mut Vec<Finding>,
-) -> Result<Candidate<'t>, RenderFault> {
+) -> Result<ToolCandidate<'t>, RenderFault> {
     if let DescriptorKind::Provider { .. } = descriptor.kind {
         let tool = profile.form.provider_tool(descriptor)?;
         let form = CandidateForm::BuiltIn { json: tool.json, beta: tool.beta };
-        return Ok(Candidate { descriptor, wire_name: tool.wire_name, form });
+        return Ok(ToolCandidate { descriptor, wire_name: tool.wire_name, form });
     }
     let schema = descriptor.input_schema.schema().map_err(|error| {
         RenderFault::new("", format!("the input schema is invalid: {error}"), "correct the schema of the tool")
@@ -71,7 +71,7 @@ fn candidate<'t>(
         return Err(RenderFault::new("", "the tool has no name", "give it a name"));
     }
     let form = function(profile, descriptor, schema, findings)?;
-    Ok(Candidate { descriptor, wire_name, form })
+    Ok(ToolCandidate { descriptor, wire_name, form })
 }
 
 fn function(
@@ -124,16 +124,16 @@ pub(super) fn narrows(loss: LossKind) -> bool {
 
 /// Leaves out tools whose name on the wire is taken by one before. A tool of the provider has a fixed name, so it comes
 /// first.
-fn leave_out_clashes(candidates: &mut Vec<Candidate<'_>>, findings: &mut Vec<Finding>) {
+fn leave_out_clashes(candidates: &mut Vec<ToolCandidate<'_>>, findings: &mut Vec<Finding>) {
     let mut owners: HashMap<String, String> = HashMap::new();
-    let mut taken = |candidate: &Candidate<'_>| match owners.get(&candidate.wire_name) {
+    let mut taken = |candidate: &ToolCandidate<'_>| match owners.get(&candidate.wire_name) {
         Some(owner) => Some(owner.clone()),
         None => {
             owners.insert(candidate.wire_name.clone(), candidate.descriptor.name.clone());
             None
         }
     };
-    let is_built_in = |candidate: &Candidate<'_>| matches!(candidate.form, CandidateForm::BuiltIn { .. });
+    let is_built_in = |candidate: &ToolCandidate<'_>| matches!(candidate.form, CandidateForm::BuiltIn { .. });
     let mut clashes: Vec<Option<String>> = vec![None; candidates.len()];
     for first in [true, false] {
         for (candidate, clash) in candidates.iter().zip(&mut clashes) {
@@ -158,7 +158,7 @@ fn leave_out_clashes(candidates: &mut Vec<Candidate<'_>>, findings: &mut Vec<Fin
     });
 }
 
-fn leave_out_excess(profile: &ProfileDefinition, candidates: &mut Vec<Candidate<'_>>, findings: &mut Vec<Finding>) {
+fn leave_out_excess(profile: &ProfileDefinition, candidates: &mut Vec<ToolCandidate<'_>>, findings: &mut Vec<Finding>) {
     let Some(limit) = profile.budget.tools.filter(|limit| candidates.len() > *limit) else { return };
     for candidate in candidates.drain(limit..) {
         let message = format!("{} accepts {limit} tools in a request, and this is one more", profile.name);
@@ -168,9 +168,13 @@ fn leave_out_excess(profile: &ProfileDefinition, candidates: &mut Vec<Candidate<
 }
 
 /// Sends tools without strict mode until the others fit the budget.
-fn keep_within_budget(profile: &ProfileDefinition, candidates: &mut Vec<Candidate<'_>>, findings: &mut Vec<Finding>) {
-    while let Some(limit) = profile.budget.exceeded_by(candidates.iter().filter_map(Candidate::cost)) {
-        let weight = |candidate: &Candidate<'_>| candidate.cost().map(|cost| cost.optional + cost.unions);
+fn keep_within_budget(
+    profile: &ProfileDefinition,
+    candidates: &mut Vec<ToolCandidate<'_>>,
+    findings: &mut Vec<Finding>,
+) {
+    while let Some(limit) = profile.budget.exceeded_by(candidates.iter().filter_map(ToolCandidate::cost)) {
+        let weight = |candidate: &ToolCandidate<'_>| candidate.cost().map(|cost| cost.optional + cost.unions);
         let downgradable = candidates.iter().enumerate().filter(|(_, candidate)| candidate.has_plain_form());
         let heaviest = downgradable.max_by(|(_, one), (_, other)| {
             weight(one).cmp(&weight(other)).then_with(|| other.descriptor.name.cmp(&one.descriptor.name))
@@ -192,8 +196,8 @@ fn keep_within_budget(profile: &ProfileDefinition, candidates: &mut Vec<Candidat
     }
 }
 
-fn written(profile: &ProfileDefinition, candidate: Candidate<'_>, findings: &mut Vec<Finding>) -> RenderedTool {
-    let Candidate { descriptor, wire_name, form } = candidate;
+fn written(profile: &ProfileDefinition, candidate: ToolCandidate<'_>, findings: &mut Vec<Finding>) -> RenderedTool {
+    let ToolCandidate { descriptor, wire_name, form } = candidate;
     let (json, mode, codec, beta) = match form {
         CandidateForm::BuiltIn { json, beta } => (json, ToolMode::BuiltIn, Codec::identity(), beta),
         CandidateForm::Plain(rendered) => {
@@ -253,7 +257,7 @@ fn describe(profile: &ProfileDefinition, descriptor: &ToolDescriptor, findings: 
     }
 }
 
-impl Candidate<'_> {
+impl ToolCandidate<'_> {
     fn cost(&self) -> Option<Cost> {
         if let CandidateForm::Strict { cost, .. } = &self.form { Some(*cost) } else { None }
     }

@@ -94,16 +94,13 @@ impl<'r> HistoryIndex<'r> {
                     index.remote.insert(call.call_id.as_str());
                 }
                 Item::ToolCall(call) => {
-                    if !index.local.insert(call.call_id.as_str()) {
-                        let message = format!("another call has the id `{:.80}` too", call.call_id);
-                        return Err(unreconciled(at, &message));
-                    }
+                    let is_new = index.local.insert(call.call_id.as_str());
+                    ensure_one(is_new, at, || format!("another call has the id `{:.80}` too", call.call_id))?;
                 }
                 Item::ToolOutput(output) => {
-                    if index.outputs.insert(output.call_id.as_str(), (at, output)).is_some() {
-                        let message = format!("the call `{:.80}` has another output", output.call_id);
-                        return Err(unreconciled(at, &message));
-                    }
+                    let earlier = index.outputs.insert(output.call_id.as_str(), (at, output));
+                    let reason = || format!("the call `{:.80}` has another output", output.call_id);
+                    ensure_one(earlier.is_none(), at, reason)?;
                 }
                 Item::ProviderCall(call) => {
                     index.remote.extend(call.call_id.as_ref().map(haft_core::CallId::as_str));
@@ -187,10 +184,11 @@ impl<'r> ConversationWriter<'r> {
                 ContentPart::Refusal(refusal) => self.push(SentRole::Assistant, SentBlock::text(&refusal.text)),
                 ContentPart::Image(_) => self.drop(at, "image", "a message of the assistant has no images"),
                 ContentPart::Audio(_) => self.drop(at, "audio", "the API takes no audio"),
-                ContentPart::ResourceLink(_) => match part::block(part, self.provider) {
-                    Ok(Some(block)) => self.push(SentRole::Assistant, block),
-                    Ok(None) | Err(_) => {}
-                },
+                ContentPart::ResourceLink(_) => {
+                    if let Ok(Some(block)) = part::block(part, self.provider) {
+                        self.push(SentRole::Assistant, block);
+                    }
+                }
                 _ => self.drop(at, "content", "a message of the assistant has text only"),
             }
         }
@@ -477,6 +475,10 @@ fn object(text: &str) -> Option<&RawValue> {
 
 fn filled(text: Cow<'_, str>) -> Cow<'_, str> {
     if text.is_empty() { Cow::Borrowed(EMPTY) } else { text }
+}
+
+fn ensure_one(is_one: bool, at: usize, reason: impl FnOnce() -> String) -> Result<(), RequestError> {
+    if is_one { Ok(()) } else { Err(unreconciled(at, &reason())) }
 }
 
 fn unreconciled(at: usize, problem: &str) -> RequestError {

@@ -123,7 +123,7 @@ impl MessageReader {
             }
             "tool_use" => self.start_call(raw, deltas),
             kind if kind.ends_with("_tool_use") => self.start_server_call(raw, deltas),
-            kind if kind.ends_with(RESULT) => self.server_result(kind, raw, previous, deltas),
+            kind if kind.ends_with(RESULT) => self.server_result(kind, raw, previous.as_ref(), deltas),
             _ => match tree("a block", raw)? {
                 Value::Object(block) => Ok(OpenBlock::Other(block)),
                 _ => Err(ReadError::invalid("a block of the response is no object")),
@@ -236,7 +236,9 @@ impl MessageReader {
         deltas.push(self.turn.call_arguments(id.clone(), arguments));
         let call = self.turn.call_mut(&id);
         let data = call.and_then(|call| call.provider_data.get_mut(&self.provider)).and_then(Value::as_object_mut);
-        data.into_iter().for_each(|data| drop(data.insert("arguments".to_owned(), written.as_str().into())));
+        if let Some(data) = data {
+            data.insert("arguments".to_owned(), written.into());
+        }
         deltas.push(self.turn.call_end(id));
     }
 
@@ -270,7 +272,7 @@ impl MessageReader {
         &mut self,
         kind: &str,
         raw: &RawValue,
-        previous: Option<CallId>,
+        previous: Option<&CallId>,
         deltas: &mut Vec<Delta>,
     ) -> Result<OpenBlock, ReadError> {
         let block = tree("a result of the provider", raw)?;
@@ -282,7 +284,7 @@ impl MessageReader {
             let output = JsonText::from(content);
             deltas.push(self.turn.provider_call_output(id.clone(), output, is_error));
         }
-        let neighbour = id.as_ref().filter(|id| previous.as_ref() == Some(*id));
+        let neighbour = id.as_ref().filter(|id| previous == Some(*id));
         let payload = neighbour.and_then(|id| self.turn.provider_call_mut(id)).map(|call| &mut call.payload);
         if let Some(Value::Array(blocks)) = payload {
             blocks.push(block);

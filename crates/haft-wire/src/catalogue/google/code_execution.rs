@@ -30,7 +30,7 @@ pub struct ExecutableCode {
 pub struct ExecutedCode {
     /// The end of the execution.
     pub outcome: ExecutedOutcome,
-    /// What the code has printed, including errors if it failed.
+    /// The text that the code has printed, including errors if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
 }

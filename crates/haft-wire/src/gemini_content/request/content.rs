@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use super::function_response;
 use super::media;
-use super::part::{PartContent, SentArguments, SentCall, SentPart};
+use super::part::{PartContent, SentArguments, SentFunctionCall, SentPart};
 use crate::answer::Answers;
 use crate::gemini_content::model::Generation;
 use crate::gemini_content::tool::split_function;
@@ -31,7 +31,7 @@ use crate::wire_error::RequestError;
 const FOREIGN_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// A conversation to be sent.
-pub(super) struct Conversation<'a> {
+pub(super) struct SentConversation<'a> {
     pub(super) system: Vec<SentPart<'a>>,
     pub(super) contents: Vec<SentContent<'a>>,
 }
@@ -52,13 +52,13 @@ enum ContentKind {
 }
 
 /// The writer of a conversation.
-pub(super) struct ConversationWriter<'a, 'd> {
+pub(super) struct ContentWriter<'a, 'd> {
     provider: &'a str,
     call_ids: SentIds,
     tools: &'a RenderedTools,
     generation: Generation,
     answers: Answers<'a>,
-    written: Conversation<'a>,
+    written: SentConversation<'a>,
     /// The calls of the last content whose results are not written yet.
     pending: Vec<PendingCall<'a>>,
     /// The number of contents before the current turn, which begins after the last message of the user.
@@ -72,7 +72,7 @@ struct PendingCall<'a> {
     output: (usize, &'a ToolCallOutput),
 }
 
-impl<'a, 'd> ConversationWriter<'a, 'd> {
+impl<'a, 'd> ContentWriter<'a, 'd> {
     pub(super) fn new(
         wire: &'a GeminiContent,
         request: &'a TurnRequest,
@@ -86,14 +86,14 @@ impl<'a, 'd> ConversationWriter<'a, 'd> {
             tools,
             generation,
             answers: Answers::new(&request.history)?,
-            written: Conversation { system: Vec::new(), contents: Vec::new() },
+            written: SentConversation { system: Vec::new(), contents: Vec::new() },
             pending: Vec::new(),
             before_turn: 0,
             dropped,
         })
     }
 
-    pub(super) fn write(mut self, request: &'a TurnRequest) -> Result<Conversation<'a>, RequestError> {
+    pub(super) fn write(mut self, request: &'a TurnRequest) -> Result<SentConversation<'a>, RequestError> {
         if let Some(instructions) = request.instructions.as_deref().filter(|text| !text.is_empty()) {
             self.written.system.push(SentPart::text(instructions));
         }
@@ -120,7 +120,9 @@ impl<'a, 'd> ConversationWriter<'a, 'd> {
             Item::ToolOutput(_) => self.end_calls(),
             Item::ProviderCall(call) if call.provider == self.provider => match &call.payload {
                 Value::Array(parts) => {
-                    parts.iter().for_each(|part| self.push(ContentKind::Model, SentPart::Verbatim(part)));
+                    for part in parts {
+                        self.push(ContentKind::Model, SentPart::Verbatim(part));
+                    }
                 }
                 _ => self.report(at, "provider call", "its payload is no list of parts"),
             },
@@ -177,7 +179,9 @@ impl<'a, 'd> ConversationWriter<'a, 'd> {
             ContentPart::Image(part) | ContentPart::Audio(part) | ContentPart::File(part) => Some(&part.provider_data),
             _ => None,
         };
-        data.into_iter().for_each(|data| self.report_foreign(at, "content data", data));
+        if let Some(data) = data {
+            self.report_foreign(at, "content data", data);
+        }
         let signature = data.and_then(|data| self.own_text(data, SIGNATURE));
         let content = match part.as_text() {
             // A signature may come with an empty text.
@@ -249,7 +253,7 @@ impl<'a, 'd> ConversationWriter<'a, 'd> {
         };
         let signature = self.own_text(&call.provider_data, SIGNATURE);
         self.pending.push(PendingCall { id, name: name.clone(), output });
-        let part = SentPart::from(PartContent::FunctionCall(SentCall { id, name, args })).signed(signature);
+        let part = SentPart::from(PartContent::FunctionCall(SentFunctionCall { id, name, args })).signed(signature);
         self.push(ContentKind::Model, part);
     }
 

@@ -33,7 +33,7 @@ pub(super) enum PartContent<'a> {
     Text(Cow<'a, str>),
     InlineData(InlineData<'a>),
     FileData(FileData<'a>),
-    FunctionCall(SentCall<'a>),
+    FunctionCall(SentFunctionCall<'a>),
     FunctionResponse(SentResponse<'a>),
 }
 
@@ -53,7 +53,7 @@ pub(super) struct FileData<'a> {
 }
 
 #[derive(Serialize)]
-pub(super) struct SentCall<'a> {
+pub(super) struct SentFunctionCall<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<&'a str>,
     pub(super) name: Cow<'a, str>,

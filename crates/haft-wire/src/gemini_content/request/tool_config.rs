@@ -44,9 +44,10 @@ pub(super) fn write<'t>(
     check(choice, names, tools, is_function)?;
     let mode = match choice {
         ToolChoice::None => CallMode::None,
-        ToolChoice::Required | ToolChoice::Tool(_) => CallMode::Any,
         ToolChoice::OneOf { names, .. } if !names.iter().any(|name| is_function(name)) => CallMode::None,
-        ToolChoice::OneOf { demand: ToolDemand::Required, .. } => CallMode::Any,
+        ToolChoice::Required | ToolChoice::Tool(_) | ToolChoice::OneOf { demand: ToolDemand::Required, .. } => {
+            CallMode::Any
+        }
         ToolChoice::OneOf { .. } => CallMode::Validated,
         _ if tools.iter().any(|tool| tool.mode == ToolMode::Strict) => CallMode::Validated,
         _ => CallMode::Auto,

@@ -18,7 +18,7 @@ use crate::wire_error::ReadError;
 #[derive(Debug, Default)]
 pub(crate) struct ReadPart<'r> {
     pub(crate) text: Option<Cow<'r, str>>,
-    pub(crate) call: Option<ReadCall<'r>>,
+    pub(crate) call: Option<ReadFunctionCall<'r>>,
     pub(crate) is_thought: bool,
     pub(crate) signature: Option<Cow<'r, str>>,
     /// All other members.
@@ -28,7 +28,7 @@ pub(crate) struct ReadPart<'r> {
 /// A call of a function.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(crate) struct ReadCall<'r> {
+pub(crate) struct ReadFunctionCall<'r> {
     #[serde(borrow)]
     pub(crate) id: Option<Text<'r>>,
     #[serde(borrow)]

@@ -75,7 +75,7 @@ impl ReportMembers {
 impl GeminiTurn {
     pub(super) fn add_report(
         &mut self,
-        report: Report<'_>,
+        report: &Report<'_>,
         part: &ReadPart<'_>,
         deltas: &mut Vec<Delta>,
     ) -> Result<(), ReadError> {

@@ -6,7 +6,7 @@ use haft_core::{CallId, Delta};
 
 use super::{CALL_ID, GeminiTurn, SIGNATURE, insert_data};
 use crate::gemini_content::partial_args::PartialArguments;
-use crate::gemini_content::response::ReadCall;
+use crate::gemini_content::response::ReadFunctionCall;
 use crate::gemini_content::tool::FunctionOfSet;
 use crate::wire_error::ReadError;
 
@@ -28,7 +28,7 @@ impl OpenCall {
 impl GeminiTurn {
     pub(super) fn add_call(
         &mut self,
-        call: ReadCall<'_>,
+        call: ReadFunctionCall<'_>,
         signature: Option<Cow<'_, str>>,
         deltas: &mut Vec<Delta>,
     ) -> Result<(), ReadError> {

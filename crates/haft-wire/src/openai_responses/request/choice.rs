@@ -27,7 +27,7 @@ const CHOSEN_BY_TYPE: [&str; 9] = [
 /// The member `tool_choice`.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum Choice<'t> {
+pub(super) enum WrittenChoice<'t> {
     Word(&'static str),
     Tool(ChosenTool<'t>),
     Subset {
@@ -54,24 +54,24 @@ pub(super) fn write<'t>(
     choice: &ToolChoice,
     tools: &'t RenderedTools,
     dropped: &mut Vec<Dropped>,
-) -> Result<Option<Choice<'t>>, RequestError> {
+) -> Result<Option<WrittenChoice<'t>>, RequestError> {
     if tools.is_empty() {
         return if choice.requires_call() { Err(nothing_to_call(choice)) } else { Ok(None) };
     }
     Ok(Some(match choice {
-        ToolChoice::None => Choice::Word("none"),
-        ToolChoice::Required => Choice::Word("required"),
+        ToolChoice::None => WrittenChoice::Word("none"),
+        ToolChoice::Required => WrittenChoice::Word("required"),
         ToolChoice::Tool(name) => one(tools.get(name).ok_or_else(|| nothing_to_call(choice))?),
         ToolChoice::OneOf { names, demand } => return subset(names, *demand, tools, dropped).map(Some),
         _ => return Ok(None),
     }))
 }
 
-fn one(tool: &RenderedTool) -> Choice<'_> {
+fn one(tool: &RenderedTool) -> WrittenChoice<'_> {
     let chosen = ChosenTool::of(tool);
     let alone =
         chosen.name.is_some() || chosen.server_label.is_some() || CHOSEN_BY_TYPE.contains(&chosen.tool_type.as_str());
-    if alone { Choice::Tool(chosen) } else { Choice::subset("required", vec![chosen]) }
+    if alone { WrittenChoice::Tool(chosen) } else { WrittenChoice::subset("required", vec![chosen]) }
 }
 
 fn subset<'t>(
@@ -79,7 +79,7 @@ fn subset<'t>(
     demand: ToolDemand,
     tools: &'t RenderedTools,
     dropped: &mut Vec<Dropped>,
-) -> Result<Choice<'t>, RequestError> {
+) -> Result<WrittenChoice<'t>, RequestError> {
     let mut chosen = Vec::with_capacity(names.len());
     for name in names {
         match tools.get(name) {
@@ -88,15 +88,15 @@ fn subset<'t>(
         }
     }
     match (chosen.is_empty(), demand) {
-        (false, ToolDemand::Required) => Ok(Choice::subset("required", chosen)),
-        (false, _) => Ok(Choice::subset("auto", chosen)),
+        (false, ToolDemand::Required) => Ok(WrittenChoice::subset("required", chosen)),
+        (false, _) => Ok(WrittenChoice::subset("auto", chosen)),
         (true, ToolDemand::Required) => Err(RequestError::Invalid {
             param: "tool_choice".to_owned(),
             message: "a call is required, and none of the tools that may be called is sent; offer one of them, or \
                       read the findings about them"
                 .to_owned(),
         }),
-        (true, _) => Ok(Choice::Word("none")),
+        (true, _) => Ok(WrittenChoice::Word("none")),
     }
 }
 
@@ -111,7 +111,7 @@ fn nothing_to_call(choice: &ToolChoice) -> RequestError {
     RequestError::Invalid { param: "tool_choice".to_owned(), message }
 }
 
-impl<'t> Choice<'t> {
+impl<'t> WrittenChoice<'t> {
     fn subset(mode: &'static str, tools: Vec<ChosenTool<'t>>) -> Self {
         Self::Subset { choice_type: "allowed_tools", mode, tools }
     }

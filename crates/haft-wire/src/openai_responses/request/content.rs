@@ -9,7 +9,7 @@ use haft_core::{ContentPart, MediaData, MediaPart, ResourceContents, ResourceLin
 use serde::ser::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::item::Members;
+use super::item::OwnMembers;
 
 /// A part of a message of another author than the model, or of an output.
 #[derive(serde::Serialize)]
@@ -42,9 +42,16 @@ pub(super) enum OutputPart<'r> {
 pub(super) struct TextContent<'r> {
     #[serde(rename = "type")]
     part_type: &'static str,
-    text: Cow<'r, str>,
+    pub(super) text: Cow<'r, str>,
     #[serde(flatten)]
-    data: Members<'r>,
+    data: OwnMembers<'r>,
+}
+
+impl TextContent<'_> {
+    /// Returns whether the part is nothing but text.
+    pub(super) fn is_plain(&self) -> bool {
+        self.data.is_empty()
+    }
 }
 
 #[derive(serde::Serialize)]
@@ -57,7 +64,7 @@ pub(super) struct ImageContent<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     file_id: Option<&'r str>,
     #[serde(flatten)]
-    data: Members<'r>,
+    data: OwnMembers<'r>,
 }
 
 #[derive(serde::Serialize)]
@@ -73,7 +80,7 @@ pub(super) struct FileContent<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     file_id: Option<&'r str>,
     #[serde(flatten)]
-    data: Members<'r>,
+    data: OwnMembers<'r>,
 }
 
 /// A URL, or content as a `data:` URL that is never built in memory.
@@ -85,13 +92,13 @@ enum Location<'r> {
 
 /// A part that the API can't take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Unsendable {
+pub(super) struct UnsendablePart {
     pub(super) part: &'static str,
     pub(super) reason: &'static str,
 }
 
 /// Writes a part of a message of another author than the model, or of an output.
-pub(super) fn input_part<'r>(provider: &str, part: &'r ContentPart) -> Result<InputPart<'r>, Unsendable> {
+pub(super) fn input_part<'r>(provider: &str, part: &'r ContentPart) -> Result<InputPart<'r>, UnsendablePart> {
     match part {
         ContentPart::Text(text) => Ok(text_part(provider, text)),
         ContentPart::Refusal(refusal) => Ok(InputPart::text(&refusal.text)),
@@ -101,8 +108,8 @@ pub(super) fn input_part<'r>(provider: &str, part: &'r ContentPart) -> Result<In
         }
         ContentPart::Resource(resource) => resource_part(resource),
         ContentPart::ResourceLink(link) => Ok(InputPart::text(link_text(link))),
-        ContentPart::Audio(_) => Err(Unsendable { part: "audio", reason: "the Responses API takes no audio" }),
-        _ => Err(Unsendable { part: "content", reason: "the type of the part is unknown" }),
+        ContentPart::Audio(_) => Err(UnsendablePart { part: "audio", reason: "the Responses API takes no audio" }),
+        _ => Err(UnsendablePart { part: "content", reason: "the type of the part is unknown" }),
     }
 }
 
@@ -135,15 +142,7 @@ pub(super) fn part_name(part: &ContentPart) -> &'static str {
 
 impl<'r> InputPart<'r> {
     pub(super) fn text(text: impl Into<Cow<'r, str>>) -> Self {
-        Self::Text(TextContent { part_type: "input_text", text: text.into(), data: Members::none() })
-    }
-
-    /// Returns the text of a part that is nothing but text.
-    pub(super) fn into_plain_text(self) -> Result<Cow<'r, str>, Self> {
-        match self {
-            Self::Text(content) if content.data.is_empty() => Ok(content.text),
-            other => Err(other),
-        }
+        Self::Text(TextContent { part_type: "input_text", text: text.into(), data: OwnMembers::none() })
     }
 
     /// Returns the text of a part.
@@ -155,7 +154,7 @@ impl<'r> InputPart<'r> {
 fn text_part<'r>(provider: &str, text: &'r TextPart) -> InputPart<'r> {
     let data = text.provider_data.get(provider).and_then(Value::as_object);
     // What a model's text had beside it has no place in a message of another author.
-    let data = Members::of(data, &["type", "text", "annotations", "logprobs"]);
+    let data = OwnMembers::of(data, &["type", "text", "annotations", "logprobs"]);
     InputPart::Text(TextContent { part_type: "input_text", text: Cow::Borrowed(&text.text), data })
 }
 
@@ -163,16 +162,16 @@ fn image_part<'r>(
     media_type: Option<&'r str>,
     data: &'r MediaData,
     own: Option<&'r Map<String, Value>>,
-) -> Result<InputPart<'r>, Unsendable> {
+) -> Result<InputPart<'r>, UnsendablePart> {
     let media_type = media_type.unwrap_or("image/png");
     let (image_url, file_id) = match data {
         MediaData::Base64(base64) => (Some(Location::Data { media_type, base64 }), None),
         MediaData::Url(url) => (Some(Location::Url(url)), None),
         MediaData::FileId(id) => (None, Some(id.as_str())),
-        _ => return Err(Unsendable { part: "image", reason: "its data is of an unknown form" }),
+        _ => return Err(UnsendablePart { part: "image", reason: "its data is of an unknown form" }),
     };
     let detail = own.and_then(|own| own.get("detail")).and_then(Value::as_str).unwrap_or("auto");
-    let data = Members::of(own, &["type", "detail", "image_url", "file_id"]);
+    let data = OwnMembers::of(own, &["type", "detail", "image_url", "file_id"]);
     Ok(InputPart::Image(ImageContent { part_type: "input_image", detail, image_url, file_id, data }))
 }
 
@@ -181,7 +180,7 @@ fn file_part<'r>(
     name: Option<&'r str>,
     data: &'r MediaData,
     own: Option<&'r Map<String, Value>>,
-) -> Result<InputPart<'r>, Unsendable> {
+) -> Result<InputPart<'r>, UnsendablePart> {
     let media_type = media_type.unwrap_or("application/octet-stream");
     let mut content = FileContent {
         part_type: "input_file",
@@ -189,7 +188,7 @@ fn file_part<'r>(
         file_data: None,
         file_url: None,
         file_id: None,
-        data: Members::of(own, &["type", "filename", "file_data", "file_url", "file_id"]),
+        data: OwnMembers::of(own, &["type", "filename", "file_data", "file_url", "file_id"]),
     };
     match data {
         MediaData::Base64(base64) => {
@@ -203,16 +202,16 @@ fn file_part<'r>(
         }
         MediaData::Url(url) => content.file_url = Some(url),
         MediaData::FileId(id) => content.file_id = Some(id),
-        _ => return Err(Unsendable { part: "file", reason: "its data is of an unknown form" }),
+        _ => return Err(UnsendablePart { part: "file", reason: "its data is of an unknown form" }),
     }
     Ok(InputPart::File(content))
 }
 
-fn resource_part(resource: &ResourcePart) -> Result<InputPart<'_>, Unsendable> {
+fn resource_part(resource: &ResourcePart) -> Result<InputPart<'_>, UnsendablePart> {
     let blob = match &resource.contents {
         ResourceContents::Text(text) => return Ok(InputPart::text(resource_text(&resource.uri, text))),
         ResourceContents::Blob(blob) => blob,
-        _ => return Err(Unsendable { part: "resource", reason: "its contents are of an unknown form" }),
+        _ => return Err(UnsendablePart { part: "resource", reason: "its contents are of an unknown form" }),
     };
     let media_type = resource.media_type.as_deref().unwrap_or("application/octet-stream");
     let location = Location::Data { media_type, base64: blob };
@@ -222,11 +221,11 @@ fn resource_part(resource: &ResourcePart) -> Result<InputPart<'_>, Unsendable> {
             detail: "auto",
             image_url: Some(location),
             file_id: None,
-            data: Members::none(),
+            data: OwnMembers::none(),
         }));
     }
     if media_type.starts_with("audio/") || media_type.starts_with("video/") {
-        return Err(Unsendable { part: "resource", reason: "the Responses API takes no audio and no video" });
+        return Err(UnsendablePart { part: "resource", reason: "the Responses API takes no audio and no video" });
     }
     let name = resource.uri.rsplit('/').next().filter(|name| name.contains('.'));
     Ok(InputPart::File(FileContent {
@@ -235,7 +234,7 @@ fn resource_part(resource: &ResourcePart) -> Result<InputPart<'_>, Unsendable> {
         file_data: Some(location),
         file_url: None,
         file_id: None,
-        data: Members::none(),
+        data: OwnMembers::none(),
     }))
 }
 

@@ -15,8 +15,8 @@ use serde_json::{Map, Value};
 use super::State;
 use super::content::{OutputPart, input_part, part_name, spoken};
 use super::item::{
-    AnswerItem, ApprovalRequestItem, ApprovalResponseItem, CallItem, Echo, InputItem, Members, MessageContent,
-    MessageItem, Parts, ReasoningItem, ReasoningText, sent_id,
+    AnswerItem, ApprovalRequestItem, ApprovalResponseItem, CallItem, Echo, InputItem, MessageContent, MessageItem,
+    OwnMembers, Parts, ReasoningItem, ReasoningText, sent_id,
 };
 use super::output::WrittenCall;
 use crate::answer::Answers;
@@ -191,7 +191,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
             return;
         }
         let status = data.and_then(|data| data.get("status")).and_then(Value::as_str).unwrap_or("completed");
-        let data = Members::of(data, &["type", "role", "status", "content"]);
+        let data = OwnMembers::of(data, &["type", "role", "status", "content"]);
         let item = AnswerItem { item_type: "message", role: "assistant", status, content, data };
         self.push_of_model(InputItem::Answer(item));
     }
@@ -231,9 +231,10 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         }
         let is_custom = item_type == Some("custom_tool_call");
         let arguments = self.tools.encode(call);
-        let (arguments, input) = match is_custom {
-            true => (None, Some(serde_json::from_str(&arguments).map_or(arguments, Cow::Owned))),
-            false => (Some(arguments), None),
+        let (arguments, input) = if is_custom {
+            (None, Some(serde_json::from_str(&arguments).map_or(arguments, Cow::Owned)))
+        } else {
+            (Some(arguments), None)
         };
         let except = if self.lost_reasoning { CALL_MEMBERS_AND_ID } else { CALL_MEMBERS };
         self.push_of_model(InputItem::Call(CallItem {
@@ -242,7 +243,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
             name: self.tools.wire_name(&call.name),
             arguments,
             input,
-            data: Members::of(data, except),
+            data: OwnMembers::of(data, except),
         }));
         let written = if is_custom { WrittenCall::Custom { caller } } else { WrittenCall::Function { caller } };
         self.calls.insert(&call.call_id, written);
@@ -284,7 +285,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
             id: request.request_id.as_str(),
             name: &request.tool,
             arguments: &request.arguments,
-            data: Members::of(data.as_object(), &["type", "id", "name", "arguments"]),
+            data: OwnMembers::of(data.as_object(), &["type", "id", "name", "arguments"]),
         }));
     }
 
@@ -371,6 +372,6 @@ fn reasoning_item<'r>(provider: &str, reasoning: &'r Reasoning) -> ReasoningItem
         summary: sent("summary").unwrap_or_else(summary),
         content: sent("content").or_else(content),
         encrypted_content: reasoning.encrypted.as_deref(),
-        data: Members::of(data, &["type", "id", "summary", "content", "encrypted_content"]),
+        data: OwnMembers::of(data, &["type", "id", "summary", "content", "encrypted_content"]),
     }
 }

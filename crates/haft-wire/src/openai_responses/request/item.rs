@@ -1,6 +1,7 @@
 //! The items of `input`, as they are written.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value};
@@ -61,7 +62,7 @@ pub(super) struct AnswerItem<'r> {
     pub(super) status: &'r str,
     pub(super) content: Vec<OutputPart<'r>>,
     #[serde(flatten)]
-    pub(super) data: Members<'r>,
+    pub(super) data: OwnMembers<'r>,
 }
 
 #[derive(serde::Serialize)]
@@ -76,7 +77,7 @@ pub(super) struct ReasoningItem<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) encrypted_content: Option<&'r str>,
     #[serde(flatten)]
-    pub(super) data: Members<'r>,
+    pub(super) data: OwnMembers<'r>,
 }
 
 /// The parts of reasoning: as the provider sent them, or made from texts.
@@ -106,7 +107,7 @@ pub(super) struct CallItem<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) input: Option<Cow<'r, str>>,
     #[serde(flatten)]
-    pub(super) data: Members<'r>,
+    pub(super) data: OwnMembers<'r>,
 }
 
 /// The output of a function or of a custom tool.
@@ -119,7 +120,7 @@ pub(super) struct OutputItem<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) caller: Option<&'r Value>,
     #[serde(flatten)]
-    pub(super) data: Members<'r>,
+    pub(super) data: OwnMembers<'r>,
 }
 
 #[derive(serde::Serialize)]
@@ -130,7 +131,7 @@ pub(super) struct ApprovalRequestItem<'r> {
     pub(super) name: &'r str,
     pub(super) arguments: &'r str,
     #[serde(flatten)]
-    pub(super) data: Members<'r>,
+    pub(super) data: OwnMembers<'r>,
 }
 
 #[derive(serde::Serialize)]
@@ -150,18 +151,21 @@ pub(super) fn sent_id(id: &str) -> Cow<'_, str> {
         return Cow::Borrowed(id);
     }
     let digest = Sha256::digest(id.as_bytes());
-    let digits: String = digest.iter().take(DIGEST_BYTES).map(|byte| format!("{byte:02x}")).collect();
-    Cow::Owned(format!("call_{digits}"))
+    let mut replaced = String::from("call_");
+    for byte in digest.iter().take(DIGEST_BYTES) {
+        let _ = write!(replaced, "{byte:02x}");
+    }
+    Cow::Owned(replaced)
 }
 
 /// The data of a provider, without some of its members.
 #[derive(Clone, Copy)]
-pub(super) struct Members<'r> {
+pub(super) struct OwnMembers<'r> {
     data: Option<&'r Map<String, Value>>,
     except: &'static [&'static str],
 }
 
-impl<'r> Members<'r> {
+impl<'r> OwnMembers<'r> {
     pub(super) fn none() -> Self {
         Self { data: None, except: &[] }
     }
@@ -181,7 +185,7 @@ impl<'r> Members<'r> {
     }
 }
 
-impl Serialize for Members<'_> {
+impl Serialize for OwnMembers<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.iter())
     }
@@ -195,7 +199,7 @@ impl Serialize for Echo<'_> {
         let Self(item) = self;
         let is_shell_output = item.get("type").is_some_and(|item_type| item_type == "shell_call_output");
         let mut map = serializer.serialize_map(None)?;
-        for (key, value) in Members::of(Some(item), &[]).iter() {
+        for (key, value) in OwnMembers::of(Some(item), &[]).iter() {
             match value {
                 Value::Array(outputs) if is_shell_output && key == "output" => {
                     map.serialize_entry(key, &EchoedOutputs(outputs))?;
@@ -215,7 +219,7 @@ impl Serialize for EchoedOutputs<'_> {
         let mut outputs = serializer.serialize_seq(Some(self.0.len()))?;
         for output in self.0 {
             match output.as_object() {
-                Some(members) => outputs.serialize_element(&Members::of(Some(members), &[]))?,
+                Some(members) => outputs.serialize_element(&OwnMembers::of(Some(members), &[]))?,
                 None => outputs.serialize_element(output)?,
             }
         }

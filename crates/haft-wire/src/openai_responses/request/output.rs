@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::content::{InputPart, input_part};
 use super::input::{InputWriter, own};
-use super::item::{InputItem, Members, MessageContent, MessageItem, OutputItem, sent_id};
+use super::item::{InputItem, MessageContent, MessageItem, OutputItem, OwnMembers, sent_id};
 use crate::catalogue::ItemForm;
 
 /// The start of the text of a failure, in the form that the executor writes.
@@ -46,7 +46,7 @@ impl<'r> InputWriter<'r, '_> {
             call_id: sent_id(output.call_id.as_str()),
             output: content,
             caller,
-            data: Members::of(own(&output.provider_data, self.provider), &["type", "call_id", "output", "caller"]),
+            data: OwnMembers::of(own(&output.provider_data, self.provider), &["type", "call_id", "output", "caller"]),
         }));
     }
 
@@ -116,15 +116,10 @@ fn without_screenshot(form: ItemForm) -> Map<String, Value> {
 impl<'r> MessageContent<'r> {
     /// Returns parts as content: one text as such, and nothing if there are none.
     pub(super) fn of(mut parts: Vec<InputPart<'r>>) -> Option<Self> {
-        let only = match parts.len() {
-            0 => return None,
-            1 => parts.pop().map(InputPart::into_plain_text),
-            _ => None,
-        };
-        Some(match only {
-            Some(Ok(text)) => Self::Text(text),
-            Some(Err(part)) => Self::Parts(vec![part]),
-            None => Self::Parts(parts),
-        })
+        match parts.as_mut_slice() {
+            [] => None,
+            [InputPart::Text(only)] if only.is_plain() => Some(Self::Text(std::mem::take(&mut only.text))),
+            _ => Some(Self::Parts(parts)),
+        }
     }
 }

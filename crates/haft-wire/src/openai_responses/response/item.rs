@@ -111,7 +111,7 @@ impl<'c> ItemReader<'c> {
             }
             OutputKind::Approval => turn.item(self.approval(item)?),
             OutputKind::Provider(name) => turn.item(self.provider_call(name, item)),
-            OutputKind::Unknown => turn.item(Item::Unknown(kept_item::keep(self.provider, item))),
+            OutputKind::Unknown => turn.item(Item::Unknown(kept_item::keep(self.provider, &item))),
         }
         Ok(())
     }

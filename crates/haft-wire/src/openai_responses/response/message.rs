@@ -47,13 +47,13 @@ fn content_part(provider: &str, context: &ReadContext, part: Value) -> ContentPa
     let text_of = match part.get("type").and_then(Value::as_str) {
         Some("output_text" | "text") => "text",
         Some("refusal") => "refusal",
-        _ => return ContentPart::Unknown(kept_item::keep(provider, part)),
+        _ => return ContentPart::Unknown(kept_item::keep(provider, &part)),
     };
     let is_refusal = text_of == "refusal";
     let text = match part.get_mut(text_of) {
         Some(Value::String(text)) => std::mem::take(text),
         None | Some(Value::Null) => String::new(),
-        Some(_) => return ContentPart::Unknown(kept_item::keep(provider, part)),
+        Some(_) => return ContentPart::Unknown(kept_item::keep(provider, &part)),
     };
     if is_refusal {
         let mut refusal = RefusalPart::default();

@@ -11,7 +11,7 @@ use crate::turn_builder::TurnBuilder;
 pub(super) enum OpenItem {
     /// Arguments that arrived before their call.
     Early(String),
-    Call(OpenCall),
+    Call(OpenFunctionCall),
     ProviderCall(CallId),
     Reasoning {
         /// The number of paragraphs of the summary that began.
@@ -23,14 +23,14 @@ pub(super) enum OpenItem {
 
 /// A call whose end has not arrived.
 #[derive(Debug)]
-pub(super) struct OpenCall {
+pub(super) struct OpenFunctionCall {
     call_id: CallId,
     kind: OutputKind,
     is_streamed: bool,
     is_ended: bool,
 }
 
-impl OpenCall {
+impl OpenFunctionCall {
     /// Begins a call, if its item has an id and a name.
     pub(super) fn begin(
         live: &mut TurnBuilder,

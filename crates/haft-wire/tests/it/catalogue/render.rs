@@ -28,7 +28,7 @@ fn every_entry_renders() {
 
 #[test]
 fn every_constructor_renders() {
-    let all: Vec<_> = super::tools().iter().map(|tool| rendered(tool)).collect();
+    let all: Vec<_> = super::tools().iter().map(rendered).collect();
     insta::assert_json_snapshot!("constructors", all);
 }
 
