@@ -54,8 +54,11 @@ pub struct HttpModel {
     delivery: Delivery,
     timeouts: Option<Timeouts>,
     http: Arc<HttpSlot>,
-    reporter: Option<Arc<dyn Fn(&RequestReport<'_>) + Send + Sync>>,
+    reporter: Option<Arc<ReportFn>>,
 }
+
+/// The function that receives what of a request can't be sent as it is.
+type ReportFn = dyn Fn(&RequestReport<'_>) + Send + Sync;
 
 /// The key, with the header that it is sent in.
 #[derive(Clone)]
