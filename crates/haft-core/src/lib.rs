@@ -123,6 +123,7 @@ pub use self::item::{
     ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope, Author,
     CallOutputBody, Item, Message, ProviderCall, Reasoning, RequestSignature, Role, ToolCallOutput,
 };
+pub use self::nearest::nearest;
 pub use self::output::ToolOutput;
 pub use self::output_format::OutputFormat;
 pub use self::progress::Progress;

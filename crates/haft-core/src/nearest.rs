@@ -13,8 +13,12 @@ use crate::toolkit::NAMESPACE_SEPARATOR;
 /// The most names that are suggested.
 pub(crate) const SUGGESTED: usize = 3;
 
-/// Returns the names closest to `name` among `candidates`, best first; none if no name is close.
-pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+/// Returns the names closest to `name` among `candidates`, best first and three at most; none if no name is close.
+///
+/// ```
+/// assert_eq!(haft_core::nearest("serach", ["search", "fetch"].into_iter()), ["search"]);
+/// ```
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut near = ranked(name, candidates.map(|candidate| (candidate, candidate)));
     near.truncate(SUGGESTED);
     near

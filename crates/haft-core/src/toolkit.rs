@@ -23,6 +23,7 @@ mod live;
 mod merge;
 mod namespace;
 mod provision;
+mod rename;
 mod replacement;
 mod runnable;
 mod shadow;

@@ -1,0 +1,215 @@
+//! The registry: the tools of all sources, which may change while they are used.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use haft_core::{Changed, Snapshot, Tool, ToolSource, Toolkit};
+use tokio::sync::watch;
+
+use crate::error::{LookupError, RegistryError, RegistryFault};
+use crate::index::Index;
+use crate::layers::Layers;
+use crate::listing::RegisteredTool;
+use crate::name::{FullName, ToolOrigin};
+use crate::toolbox::Exported;
+use crate::workspace::{Workspace, WorkspaceFault};
+
+/// The tools of the standard toolbox, of a project and of organisations. Clones share it.
+///
+/// As a [`ToolSource`] it has the tools under their full names, which is what models see. Shorter names are for
+/// [`find`](Self::find):
+///
+/// | name | means the first of |
+/// |---|---|
+/// | `acme/math/add` | the tool of the organisation |
+/// | `math/add` | the tool of the project, the tool of an organisation |
+/// | `add` | the exported tool of the project, that of an organisation, the tool of the standard toolbox |
+/// | `/add` | the tool with exactly this full name |
+///
+/// Where tools of two organisations are meant equally, the name is ambiguous and means none. An exported tool replaces
+/// the tool of the standard toolbox with its name; [`RegisteredTool::hides`] reports this, and so does a warning.
+///
+/// Every change costs time in proportion to the number of tools, and raises the generation by one. Runs that have begun
+/// keep the tools that they began with.
+///
+/// ```
+/// use haft_core::{Tool, ToolSource};
+/// use haft_registry::{Registry, Workspace};
+///
+/// let tool = |name: &str| Tool::new(name).handler(|(), _cx| async {});
+/// let project = Workspace::builder().toolbox("math").exported(tool("add")?).build()?;
+/// let acme = Workspace::org_builder("acme").toolbox("math").tool(tool("add")?).tool(tool("log")?).build()?;
+/// let registry = Registry::builder().workspace(project).workspace(acme).build()?;
+///
+/// assert_eq!(registry.find("add")?.name.to_string(), "math/add");
+/// assert_eq!(registry.find("math/log")?.name.to_string(), "acme/math/log");
+/// assert_eq!(registry.find("math/add")?.hides[0].to_string(), "acme/math/add");
+/// let names = registry.snapshot().toolkit().names().map(str::to_owned).collect::<Vec<_>>();
+/// assert_eq!(names, ["math/add", "acme/math/add", "acme/math/log"]);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Registry(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    /// The sources. Whoever changes the registry holds the lock; readers do not need it.
+    layers: Mutex<Layers>,
+    current: watch::Sender<Current>,
+}
+
+/// The tools of one generation.
+#[derive(Clone, Debug)]
+struct Current {
+    index: Arc<Index>,
+    generation: u64,
+}
+
+/// A registry in progress. Faults are reported together when it is built.
+#[derive(Debug, Default)]
+#[must_use = "a builder does nothing until it is built"]
+pub struct RegistryBuilder {
+    internal: Toolkit,
+    workspaces: Vec<Workspace>,
+}
+
+impl RegistryBuilder {
+    /// Sets the tools of the standard toolbox.
+    pub fn internal(mut self, tools: Toolkit) -> Self {
+        self.internal = tools;
+        self
+    }
+
+    /// Adds the workspace of the project, or of an organisation.
+    pub fn workspace(mut self, workspace: Workspace) -> Self {
+        self.workspaces.push(workspace);
+        self
+    }
+
+    /// Builds the registry, of generation 0. An error lists all faults.
+    pub fn build(self) -> Result<Registry, RegistryError> {
+        let mut layers = Layers::default();
+        let mut faults: Vec<_> = layers.set_internal(self.internal).into_iter().map(RegistryFault::from).collect();
+        let mut has_project = false;
+        for workspace in self.workspaces {
+            match workspace.org() {
+                None if std::mem::replace(&mut has_project, true) => faults.push(RegistryFault::DuplicateProject),
+                Some(org) if layers.has_org(org.as_str()) => faults.push(RegistryFault::DuplicateOrg(org.to_string())),
+                _ => layers.set_workspace(workspace),
+            }
+        }
+        RegistryError::check(faults)?;
+        let index = Arc::new(Index::new(&layers).map_err(|faults| RegistryError { faults })?);
+        warn_about_replaced(&Index::default(), &index);
+        let current = watch::Sender::new(Current { index, generation: 0 });
+        Ok(Registry(Arc::new(Shared { layers: Mutex::new(layers), current })))
+    }
+}
+
+impl Registry {
+    /// Creates a registry.
+    pub fn builder() -> RegistryBuilder {
+        RegistryBuilder::default()
+    }
+
+    /// Finds a tool by its full or a shorter name.
+    pub fn find(&self, name: &str) -> Result<Arc<RegisteredTool>, LookupError> {
+        self.index().find(name).cloned()
+    }
+
+    /// Returns all tools, including those that others replace: first the standard toolbox, then the project, then
+    /// organisations, each in the order in which they were added.
+    #[must_use]
+    pub fn list(&self) -> Vec<Arc<RegisteredTool>> {
+        self.index().tools().to_vec()
+    }
+
+    /// Returns all tools under their full names, including those that others replace.
+    pub fn all(&self) -> Toolkit {
+        self.index().all().clone()
+    }
+
+    /// Adds a tool. A name that is already used is an error; a toolbox that is missing is added.
+    pub fn add(&self, origin: &ToolOrigin, tool: Tool) -> Result<(), RegistryError> {
+        self.change(|layers| layers.add(origin, tool, Exported::No))
+    }
+
+    /// Adds a tool that is also found by its simple name alone.
+    pub fn add_exported(&self, origin: &ToolOrigin, tool: Tool) -> Result<(), RegistryError> {
+        self.change(|layers| layers.add(origin, tool, Exported::Yes))
+    }
+
+    /// Adds a tool in place of the one with this name, and returns that. It is exported if the other one was.
+    pub fn replace(&self, origin: &ToolOrigin, tool: Tool) -> Result<Option<Tool>, RegistryError> {
+        self.change(|layers| {
+            let simple = tool.name().parse().map_err(|error| RegistryFault::Toolbox(WorkspaceFault::Name(error)))?;
+            let (old, exported) = layers.remove(&FullName::new(origin.clone(), simple)).unzip();
+            layers.add(origin, tool, exported.unwrap_or(Exported::No))?;
+            Ok(old)
+        })
+    }
+
+    /// Removes a tool, and returns it.
+    #[allow(clippy::must_use_candidate, reason = "it is called for the change; the old tool is rarely needed")]
+    pub fn remove(&self, name: &FullName) -> Option<Tool> {
+        let removed = self.change(|layers| Ok(layers.remove(name).map(|(tool, _)| tool)));
+        removed.ok().flatten()
+    }
+
+    /// Sets the workspace of the project or of an organisation in one step, in place of the one that it had.
+    pub fn set_workspace(&self, workspace: Workspace) -> Result<(), RegistryError> {
+        self.change(|layers| {
+            layers.set_workspace(workspace);
+            Ok(())
+        })
+    }
+
+    fn index(&self) -> Arc<Index> {
+        Arc::clone(&self.0.current.borrow().index)
+    }
+
+    /// Changes the sources. An error changes nothing.
+    fn change<T>(&self, change: impl FnOnce(&mut Layers) -> Result<T, RegistryFault>) -> Result<T, RegistryError> {
+        let mut layers = self.0.layers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = layers.clone();
+        let outcome = change(&mut changed)?;
+        let index = Arc::new(Index::new(&changed).map_err(|faults| RegistryError { faults })?);
+        let before_layers = std::mem::replace(&mut *layers, changed);
+        let mut before = None;
+        self.0.current.send_modify(|current| {
+            let generation = current.generation + 1;
+            before = Some(std::mem::replace(current, Current { index: Arc::clone(&index), generation }));
+        });
+        drop(layers);
+        if let Some(before) = before {
+            warn_about_replaced(&before.index, &index);
+        }
+        // Dropping tools runs the code of others, and is done without the lock.
+        drop(before_layers);
+        Ok(outcome)
+    }
+}
+
+/// Reports the tools that became hidden.
+fn warn_about_replaced(before: &Index, after: &Index) {
+    for tool in after.tools().iter().filter(|tool| !tool.hides.is_empty()) {
+        let known = before.exact(&tool.name.to_string()).map(|tool| tool.hides.as_slice()).unwrap_or_default();
+        for hidden in tool.hides.iter().filter(|hidden| !known.contains(hidden)) {
+            tracing::warn!(tool = %tool.name, %hidden, "a tool hides another one with the same shorter name");
+        }
+    }
+}
+
+impl ToolSource for Registry {
+    fn snapshot(&self) -> Snapshot {
+        let current = self.0.current.borrow();
+        Snapshot::new(current.index.visible().clone(), current.generation)
+    }
+
+    fn changed(&self, after: u64) -> Changed<'_> {
+        let mut current = self.0.current.subscribe();
+        Box::pin(async move {
+            // The sender is part of the registry, so it is not gone while this is awaited.
+            let _ = current.wait_for(|current| current.generation > after).await;
+        })
+    }
+}

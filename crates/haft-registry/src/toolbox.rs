@@ -1,0 +1,93 @@
+//! A toolbox: tools with a common namespace.
+
+use std::collections::HashSet;
+
+use haft_core::{Tool, Toolkit};
+
+use crate::name::{Namespace, SimpleName};
+use crate::workspace::WorkspaceFault;
+
+/// Tools with a common namespace, in the order in which they were added.
+///
+/// The tools have simple names here. In a registry they get their full names.
+#[derive(Clone, Debug)]
+pub struct Toolbox {
+    namespace: Namespace,
+    kit: Toolkit,
+    /// The names of the tools that are found without the namespace.
+    exported: HashSet<Box<str>>,
+    /// All names in lower case: two that differ in the case of letters only are taken for the same.
+    taken: HashSet<String>,
+}
+
+impl Toolbox {
+    /// Creates an empty toolbox.
+    #[must_use]
+    pub fn new(namespace: Namespace) -> Self {
+        Self { namespace, kit: Toolkit::new(), exported: HashSet::new(), taken: HashSet::new() }
+    }
+
+    /// Returns the namespace.
+    #[must_use]
+    pub fn namespace(&self) -> &Namespace {
+        &self.namespace
+    }
+
+    /// Returns the tools, under their simple names.
+    pub fn toolkit(&self) -> &Toolkit {
+        &self.kit
+    }
+
+    /// Reports whether a tool is found by its simple name alone.
+    #[must_use]
+    pub fn exports(&self, tool: &str) -> bool {
+        self.exported.contains(tool)
+    }
+
+    /// Adds a tool.
+    pub(crate) fn add(&mut self, tool: Tool, exported: Exported) -> Result<(), WorkspaceFault> {
+        self.take_name(tool.name())?;
+        let name = Box::from(tool.name());
+        self.kit = std::mem::take(&mut self.kit).with(tool).map_err(|error| WorkspaceFault::Tools(error.faults))?;
+        if exported == Exported::Yes {
+            self.exported.insert(name);
+        }
+        Ok(())
+    }
+
+    /// Adds the tools of a toolkit, with their services. Returns the faults of those that can't be added; the others
+    /// are.
+    pub(crate) fn add_kit(&mut self, tools: Toolkit) -> Vec<WorkspaceFault> {
+        let mut faults = Vec::new();
+        if !tools.definition_errors().is_empty() {
+            faults.push(WorkspaceFault::Tools(tools.definition_errors().to_vec()));
+        }
+        let added = tools.filter(|tool| self.take_name(tool.name()).map_err(|fault| faults.push(fault)).is_ok());
+        self.kit = std::mem::take(&mut self.kit).merge(added);
+        faults
+    }
+
+    pub(crate) fn remove(&mut self, name: &str) -> Option<Tool> {
+        let removed = self.kit.get(name).cloned()?;
+        self.kit = std::mem::take(&mut self.kit).filter(|tool| tool.name() != name);
+        self.exported.remove(name);
+        self.taken.remove(&name.to_ascii_lowercase());
+        Some(removed)
+    }
+
+    /// Checks the name of a new tool.
+    fn take_name(&mut self, name: &str) -> Result<(), WorkspaceFault> {
+        SimpleName::new(name)?;
+        if self.taken.insert(name.to_ascii_lowercase()) {
+            return Ok(());
+        }
+        Err(WorkspaceFault::DuplicateTool { namespace: self.namespace.to_string(), tool: name.to_owned() })
+    }
+}
+
+/// Whether tools are found by their simple names alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exported {
+    Yes,
+    No,
+}

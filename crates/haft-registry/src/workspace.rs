@@ -1,0 +1,230 @@
+//! A workspace: the toolboxes of a project or of an organisation.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use haft_core::{Tool, Toolkit, ToolkitFault};
+
+use crate::name::{NameError, Namespace, OrgName};
+use crate::toolbox::{Exported, Toolbox};
+
+/// The toolboxes of a project or of an organisation.
+///
+/// ```
+/// use haft_core::Tool;
+/// use haft_registry::Workspace;
+///
+/// let tool = |name: &str| Tool::new(name).handler(|(), _cx| async {});
+/// let workspace = Workspace::builder()
+///     .toolbox("math")
+///     .tool(tool("add")?)
+///     .exported(tool("sum")?)
+///     .done()
+///     .toolbox("text")
+///     .tool(tool("split")?)
+///     .build()?;
+/// assert_eq!(workspace.toolbox("math").unwrap().toolkit().len(), 2);
+///
+/// let error = Workspace::builder().toolbox("").tool(tool("a")?).tool(tool("a")?).build().unwrap_err();
+/// assert_eq!(error.faults.len(), 2);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Workspace {
+    org: Option<OrgName>,
+    toolboxes: Vec<Toolbox>,
+}
+
+/// A workspace that can't be built, with all faults.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct WorkspaceError {
+    /// All faults, in order. Never empty.
+    pub faults: Vec<WorkspaceFault>,
+}
+
+/// One fault of a workspace.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkspaceFault {
+    /// A name is invalid.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// Two toolboxes have the same namespace, or namespaces that differ in the case of letters only.
+    #[error("there are two toolboxes named `{0}`; rename one of them, or put all tools in one")]
+    DuplicateToolbox(String),
+    /// Two tools of a toolbox have the same name, or names that differ in the case of letters only.
+    #[error("the toolbox `{namespace}` has two tools named `{tool}`; rename one of them")]
+    DuplicateTool {
+        /// The namespace.
+        namespace: String,
+        /// The name of the second tool.
+        tool: String,
+    },
+    /// Tools of several toolboxes are exported by the same name.
+    #[error("`{name}` is exported by {}; export one of them", namespaces.join(" and "))]
+    DuplicateExport {
+        /// The name.
+        name: String,
+        /// The namespaces of the toolboxes.
+        namespaces: Vec<String>,
+    },
+    /// Tools of a toolkit are invalid.
+    #[error("{}", joined(.0))]
+    Tools(Vec<ToolkitFault>),
+}
+
+impl Workspace {
+    /// Creates the workspace of a project.
+    pub fn builder() -> WorkspaceBuilder {
+        WorkspaceBuilder::default()
+    }
+
+    /// Creates the workspace of an organisation.
+    pub fn org_builder(org: impl Into<String>) -> WorkspaceBuilder {
+        let mut builder = WorkspaceBuilder::default();
+        match OrgName::new(org) {
+            Ok(org) => builder.workspace.org = Some(org),
+            Err(error) => builder.faults.push(error.into()),
+        }
+        builder
+    }
+
+    /// Returns the organisation; that of a project is unset.
+    #[must_use]
+    pub fn org(&self) -> Option<&OrgName> {
+        self.org.as_ref()
+    }
+
+    /// Returns the toolboxes, in the order in which they were added.
+    #[must_use]
+    pub fn toolboxes(&self) -> &[Toolbox] {
+        &self.toolboxes
+    }
+
+    /// Returns the toolbox with this namespace.
+    #[must_use]
+    pub fn toolbox(&self, namespace: &str) -> Option<&Toolbox> {
+        self.toolboxes.iter().find(|toolbox| toolbox.namespace().as_str() == namespace)
+    }
+
+    /// Returns the toolbox with this namespace, which is added if it is missing.
+    pub(crate) fn toolbox_mut(&mut self, namespace: &Namespace) -> &mut Toolbox {
+        let at = self.toolboxes.iter().position(|toolbox| toolbox.namespace() == namespace);
+        let at = at.unwrap_or_else(|| {
+            self.toolboxes.push(Toolbox::new(namespace.clone()));
+            self.toolboxes.len() - 1
+        });
+        &mut self.toolboxes[at]
+    }
+
+    /// Returns the faults that the toolboxes have together.
+    pub(crate) fn common_faults(&self) -> Vec<WorkspaceFault> {
+        let mut faults = Vec::new();
+        let mut namespaces = BTreeMap::<String, usize>::new();
+        let mut exports = BTreeMap::<&str, Vec<String>>::new();
+        for toolbox in &self.toolboxes {
+            let namespace = toolbox.namespace().as_str();
+            let count = namespaces.entry(namespace.to_ascii_lowercase()).or_default();
+            *count += 1;
+            if *count == 2 {
+                faults.push(WorkspaceFault::DuplicateToolbox(namespace.to_owned()));
+            }
+            for name in toolbox.toolkit().names().filter(|name| toolbox.exports(name)) {
+                exports.entry(name).or_default().push(format!("`{namespace}`"));
+            }
+        }
+        let duplicates = exports.into_iter().filter(|(_, namespaces)| namespaces.len() > 1);
+        faults.extend(
+            duplicates.map(|(name, namespaces)| WorkspaceFault::DuplicateExport { name: name.to_owned(), namespaces }),
+        );
+        faults
+    }
+}
+
+/// A workspace in progress. Faults are collected, and reported together when it is built.
+#[derive(Debug, Default)]
+#[must_use = "a builder does nothing until it is built"]
+pub struct WorkspaceBuilder {
+    workspace: Workspace,
+    faults: Vec<WorkspaceFault>,
+}
+
+/// A toolbox in progress. [`done`](Self::done) returns to its workspace.
+#[derive(Debug)]
+#[must_use = "a builder does nothing until it is built"]
+pub struct ToolboxBuilder {
+    workspace: WorkspaceBuilder,
+    toolbox: Toolbox,
+    /// A toolbox with an invalid name is checked, and left out.
+    has_valid_name: bool,
+}
+
+impl WorkspaceBuilder {
+    /// Starts a toolbox.
+    pub fn toolbox(mut self, namespace: impl Into<String>) -> ToolboxBuilder {
+        let (namespace, has_valid_name) = match Namespace::new(namespace) {
+            Ok(namespace) => (namespace, true),
+            Err(error) => {
+                self.faults.push(error.into());
+                (Namespace::placeholder(), false)
+            }
+        };
+        ToolboxBuilder { workspace: self, toolbox: Toolbox::new(namespace), has_valid_name }
+    }
+
+    /// Builds the workspace. An error lists all faults.
+    pub fn build(mut self) -> Result<Workspace, WorkspaceError> {
+        self.faults.extend(self.workspace.common_faults());
+        if self.faults.is_empty() { Ok(self.workspace) } else { Err(WorkspaceError { faults: self.faults }) }
+    }
+}
+
+impl ToolboxBuilder {
+    /// Adds a tool, which is found by its name with the namespace.
+    pub fn tool(self, tool: Tool) -> Self {
+        self.add(tool, Exported::No)
+    }
+
+    /// Adds a tool that is also found by its simple name alone.
+    pub fn exported(self, tool: Tool) -> Self {
+        self.add(tool, Exported::Yes)
+    }
+
+    fn add(mut self, tool: Tool, exported: Exported) -> Self {
+        self.workspace.faults.extend(self.toolbox.add(tool, exported).err());
+        self
+    }
+
+    /// Adds the tools of a toolkit, with its services.
+    pub fn toolkit(mut self, kit: Toolkit) -> Self {
+        self.workspace.faults.extend(self.toolbox.add_kit(kit));
+        self
+    }
+
+    /// Ends the toolbox.
+    pub fn done(mut self) -> WorkspaceBuilder {
+        if self.has_valid_name {
+            self.workspace.workspace.toolboxes.push(self.toolbox);
+        }
+        self.workspace
+    }
+
+    /// Ends the toolbox and builds the workspace.
+    pub fn build(self) -> Result<Workspace, WorkspaceError> {
+        self.done().build()
+    }
+}
+
+impl fmt::Display for WorkspaceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the workspace is invalid: {}", joined(&self.faults))
+    }
+}
+
+pub(crate) fn joined(faults: &[impl fmt::Display]) -> String {
+    faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// There is no source: the message contains all faults.
+impl std::error::Error for WorkspaceError {}
