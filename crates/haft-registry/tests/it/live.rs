@@ -15,7 +15,7 @@ fn origin(of: &str) -> ToolOrigin {
 
 async fn answer(source: &impl Dispatch, name: &str) -> String {
     let calls = vec![ToolCall::new("c1", name, "").into()];
-    source.run_calls(calls, RunOptions::new()).collect_results().await[0].to_model_text().to_string()
+    source.run_calls(calls, RunOptions::new()).collect_results().await[0].to_model_text().clone()
 }
 
 #[tokio::test]

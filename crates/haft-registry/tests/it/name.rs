@@ -1,6 +1,8 @@
 //! Names are checked: what is no name is never looked up.
 
-use haft_registry::{FullName, LookupError, MAX_SEGMENT_LEN, Namespace, RegistryNameFault, SimpleName, ToolOrigin};
+use haft_registry::{
+    FullName, LookupError, MAX_SEGMENT_LEN, Namespace, OrgName, RegistryNameFault, SimpleName, ToolOrigin,
+};
 use proptest::prelude::*;
 
 use crate::registry;
@@ -14,7 +16,7 @@ fn names_are_read_by_the_number_of_their_segments() {
         ("a.b/c-d/E_2", Some("a.b"), Some("c-d"), "E_2"),
     ] {
         let name: FullName = text.parse().unwrap();
-        assert_eq!(name.org().map(|org| org.as_str()), org, "{text}");
+        assert_eq!(name.org().map(OrgName::as_str), org, "{text}");
         assert_eq!(name.namespace().map(Namespace::as_str), namespace, "{text}");
         assert_eq!(name.tool().as_str(), tool, "{text}");
         assert_eq!(name.to_string(), text);
