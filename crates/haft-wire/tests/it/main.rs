@@ -9,6 +9,7 @@ mod edge;
 mod generated;
 mod instance;
 mod openai_chat;
+mod openai_responses;
 mod parts;
 mod profile;
 mod round_trip;
