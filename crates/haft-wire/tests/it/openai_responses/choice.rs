@@ -110,12 +110,13 @@ fn what_a_model_cannot_do_is_an_error_before_sending() {
     plain.forced_choice = ForcedChoice::Never;
     let wire = OpenAiResponses::new().models(ModelTable::built_in().with("plain", plain));
     let hi = |model: &str| TurnRequest::new(model, vec![Item::user("hi")]);
-    let forced = request(ToolChoice::Required);
+    let mut forced = request(ToolChoice::Required);
+    forced.model = "plain".to_owned();
     for (request, remedy) in [
         (hi("gpt-5").temperature(0.5), "leave `temperature` and `top_p` unset"),
         (hi("o1-mini").tools(&[super::weather()]), "send the request without tools"),
         (hi("gpt-4o").max_output_tokens(20_000), "at most 16384"),
-        (TurnRequest { model: "plain".to_owned(), ..forced }, "use `ToolChoice::Auto`"),
+        (forced, "use `ToolChoice::Auto`"),
     ] {
         let error = wire.request(&request, Delivery::Whole).unwrap_err().to_string();
         assert!(error.contains(remedy) && error.contains(&request.model), "{error}");

@@ -303,9 +303,8 @@ fn items_of_the_last_event_that_were_not_streamed_have_deltas() {
         all.iter().filter(|event| event["type"] != "response.output_item.done").cloned().collect();
     let without_added: Vec<_> =
         all.iter().filter(|event| event["type"] != "response.output_item.added").cloned().collect();
-    let without_deltas: Vec<_> =
-        all.iter().filter(|event| event["type"].as_str().unwrap().contains("output_item")).cloned();
-    let without_deltas: Vec<_> = without_deltas.chain([all.last().unwrap().clone()]).collect();
+    let is_whole = |event: &&Value| event["type"].as_str().unwrap().contains("output_item");
+    let without_deltas: Vec<_> = all.iter().filter(is_whole).chain(all.last()).cloned().collect();
     for events in [&only_end[..], &without_ends, &without_added, &without_deltas] {
         let deltas = deltas_of(events).unwrap();
         assert_eq!(turn_of(&deltas), &read(&rich()));
