@@ -122,7 +122,6 @@ fn rich() -> Value {
         called("call_2", "gone", "{}"),
         {
             "type": "custom_tool_call", "id": "ctc_1", "call_id": "call_3", "name": "grep", "input": "say \"hi\"\n",
-            "status": "completed",
         },
         {
             "type": "shell_call", "id": "sh_1", "call_id": "call_4", "status": "completed",

@@ -26,11 +26,10 @@ use crate::rendered_tools::RenderedTools;
 use crate::wire::Dropped;
 use crate::wire_error::RequestError;
 
-/// The members of a call's data that are written from the call itself, or that the Chat API of the same provider keeps
-/// there. The id is last, so that both lists are one.
-const CALL_MEMBERS_AND_ID: &[&str] =
-    &["type", "call_id", "name", "arguments", "input", "custom_input", "extra_content", "id"];
-const CALL_MEMBERS: &[&str] = CALL_MEMBERS_AND_ID.split_at(CALL_MEMBERS_AND_ID.len() - 1).0;
+/// The members of a call's data that are not sent: those that are written from the call itself, those that the Chat API
+/// of the same provider keeps there, the status that calls of custom tools do not take, and the id.
+const UNSENT: &[&str] =
+    &["type", "call_id", "name", "arguments", "input", "custom_input", "extra_content", "status", "id"];
 /// Calls whose items are invalid without an id.
 const CALLS_WITH_ID: [&str; 2] = ["local_shell_call", "computer_call"];
 /// Items of the provider that are independent of the reasoning before them.
@@ -245,17 +244,25 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         let input = custom_input(call, item_type, data);
         let is_custom = input.is_some();
         let arguments = if is_custom { None } else { Some(self.tools.encode(call)) };
-        let except = if self.lost_reasoning { CALL_MEMBERS_AND_ID } else { CALL_MEMBERS };
         self.push_of_model(InputItem::Call(CallItem {
             item_type: if is_custom { "custom_tool_call" } else { "function_call" },
             call_id: sent_id(call.call_id.as_str()),
             name: self.tools.wire_name(&call.name),
             arguments,
             input,
-            data: OwnMembers::of(data, except),
+            data: OwnMembers::of(data, self.unsent(is_custom)),
         }));
         let written = if is_custom { WrittenCall::Custom { caller } } else { WrittenCall::Function { caller } };
         self.calls.insert(&call.call_id, written);
+    }
+
+    /// Returns the members of a call's data that are not sent.
+    fn unsent(&self, is_custom: bool) -> &'static [&'static str] {
+        match (self.lost_reasoning, is_custom) {
+            (true, _) => UNSENT,
+            (false, true) => &UNSENT[..UNSENT.len() - 1],
+            (false, false) => &UNSENT[..UNSENT.len() - 2],
+        }
     }
 
     fn output(&mut self, at: usize, output: &'r ToolCallOutput) {

@@ -39,6 +39,10 @@ fn members_that_only_responses_have_are_not_returned() {
     call["created_by"] = json!("me");
     call["namespace"] = Value::Null;
     assert_eq!(echoed(&response(json!([call]))), json!([super::called("c1", "t", "{}")]));
+    let mut custom = json!({"type": "custom_tool_call", "id": "ctc_1", "call_id": "c1", "name": "t", "input": "a"});
+    let expected = json!([custom]);
+    custom["status"] = json!("completed");
+    assert_eq!(echoed(&response(json!([custom]))), expected);
 }
 
 #[test]

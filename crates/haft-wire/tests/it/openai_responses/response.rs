@@ -137,7 +137,7 @@ fn a_null_of_strict_mode_is_an_absent_member() {
 #[test]
 fn a_refusal_is_kept_and_ends_the_turn() {
     let mut message = said("msg_1", "Well.");
-    message["content"][1] = json!({"type": "refusal", "refusal": "I can't help."});
+    message["content"].as_array_mut().unwrap().push(json!({"type": "refusal", "refusal": "I can't help."}));
     let turn = read(&response(json!([message])));
     assert_eq!((turn.refusal().as_deref(), &turn.finish), (Some("I can't help."), &Finish::Refusal));
     assert_eq!(turn.text(), "Well.");
