@@ -81,8 +81,7 @@ pub(super) fn write<'t>(
 
 fn one(tool: &RenderedTool) -> WrittenChoice<'_> {
     let chosen = ChosenTool::of(tool);
-    let alone =
-        chosen.name.is_some() || chosen.server_label.is_some() || CHOSEN_BY_TYPE.contains(&&*chosen.tool_type);
+    let alone = chosen.name.is_some() || chosen.server_label.is_some() || CHOSEN_BY_TYPE.contains(&&*chosen.tool_type);
     if alone { WrittenChoice::Tool(chosen) } else { WrittenChoice::subset("required", vec![chosen]) }
 }
 

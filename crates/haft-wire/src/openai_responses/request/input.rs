@@ -278,7 +278,11 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         let payload = call.payload.as_object().filter(|item| item.get("type").is_some_and(Value::is_string));
         match payload.filter(|_| call.provider == self.provider) {
             Some(item) if self.requires_lost_reasoning(item) => {
-                self.drop_item(at, "provider_call", "the reasoning before it can't be sent, and the API rejects it alone");
+                self.drop_item(
+                    at,
+                    "provider_call",
+                    "the reasoning before it can't be sent, and the API rejects it alone",
+                );
             }
             Some(item) => self.push_of_model(InputItem::Echo(Echo(item))),
             None if call.provider == self.provider => {

@@ -82,10 +82,7 @@ impl<'e> EventBody<'e> {
 
 /// Reports whether an event of this type says nothing that others do not.
 pub(super) fn is_progress(event_type: &str) -> bool {
-    if matches!(
-        event_type,
-        "keepalive" | "ping" | "response.created" | "response.queued" | "response.in_progress"
-    ) {
+    if matches!(event_type, "keepalive" | "ping" | "response.created" | "response.queued" | "response.in_progress") {
         return true;
     }
     let Some((subject, state)) = event_type.strip_prefix("response.").and_then(|rest| rest.rsplit_once('.')) else {

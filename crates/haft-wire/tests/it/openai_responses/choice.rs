@@ -7,10 +7,8 @@ use serde_json::{Value, json};
 use super::{MODEL, body_of, send};
 
 fn request(choice: ToolChoice) -> TurnRequest {
-    let mut tools: Vec<_> = ["acme/a", "b", "grep"]
-        .map(|name| ToolDescriptor::new(name, Schema::empty()))
-        .map(std::sync::Arc::new)
-        .into();
+    let mut tools: Vec<_> =
+        ["acme/a", "b", "grep"].map(|name| ToolDescriptor::new(name, Schema::empty())).map(std::sync::Arc::new).into();
     let mut custom = ToolDescriptor::new("grep", Schema::empty());
     custom.provider_options = ProviderOptions::new().for_provider("openai", json!({"type": "custom"}));
     tools[2] = std::sync::Arc::new(custom);
@@ -22,7 +20,7 @@ fn request(choice: ToolChoice) -> TurnRequest {
     ] {
         let mut tool = catalogue::find(id).unwrap().with_args(args).unwrap().define().unwrap().descriptor();
         if tools.iter().any(|known| known.name == tool.name) {
-            std::sync::Arc::make_mut(&mut tool).name = "second".to_owned();
+            "second".clone_into(&mut std::sync::Arc::make_mut(&mut tool).name);
         }
         tools.push(tool);
     }

@@ -59,10 +59,7 @@ fn table() -> Vec<(ContentPart, Result<Value, &'static str>)> {
         (ContentPart::File(named), file("a.pdf", "data:application/pdf;base64,aQ==")),
         (ContentPart::file("application/pdf", base64("aQ==")), file("file.pdf", "data:application/pdf;base64,aQ==")),
         (ContentPart::file("text/csv", url("data:text/csv,a")), file("file.csv", "data:text/csv,a")),
-        (
-            ContentPart::File(MediaPart::new(base64("aQ=="))),
-            file("file", "data:application/octet-stream;base64,aQ=="),
-        ),
+        (ContentPart::File(MediaPart::new(base64("aQ=="))), file("file", "data:application/octet-stream;base64,aQ==")),
         (
             ContentPart::file("text/csv", url("https://a.example")),
             Ok(json!({"type": "input_file", "file_url": "https://a.example"})),

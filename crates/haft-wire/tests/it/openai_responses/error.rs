@@ -60,7 +60,12 @@ fn any_body_has_a_report() {
         (400, r#"{"error": "text"}"#, ErrorCause::InvalidRequest, "text"),
         (400, r#"{"message": "plain"}"#, ErrorCause::InvalidRequest, "plain"),
         (500, r#"{"error": null}"#, ErrorCause::Unavailable, "status 500: {\"error\": null}"),
-        (400, r#"{"error": {"message": {"a": 1}}}"#, ErrorCause::InvalidRequest, "status 400: {\"error\": {\"message\": {\"a\": 1}}}"),
+        (
+            400,
+            r#"{"error": {"message": {"a": 1}}}"#,
+            ErrorCause::InvalidRequest,
+            "status 400: {\"error\": {\"message\": {\"a\": 1}}}",
+        ),
         (400, "null", ErrorCause::InvalidRequest, "status 400: null"),
         (400, "[[1]]", ErrorCause::InvalidRequest, "status 400: [[1]]"),
     ] {
@@ -92,7 +97,10 @@ fn a_key_is_in_no_error() {
     failed["error"] = json!({"code": "invalid_api_key", "message": message});
     let whole = OpenAiResponses::new().response(&failed.to_string(), &context()).unwrap_err();
     let texts = [
-        format!("{:?}", report(401, &json!({"error": {"message": message, "param": "sk-proj-secret1234"}}).to_string())),
+        format!(
+            "{:?}",
+            report(401, &json!({"error": {"message": message, "param": "sk-proj-secret1234"}}).to_string())
+        ),
         format!("{:?}", report(401, message)),
         format!("{whole:?} {whole}"),
         format!("{:?}", streamed(&json!({"type": "error", "message": message}), None)),

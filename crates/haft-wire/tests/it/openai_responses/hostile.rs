@@ -3,7 +3,8 @@
 use haft_wire::{ErrorResponse, OpenAiResponses, Wire, WireEvent};
 use serde_json::{Value, json};
 
-use super::stream::{deltas_of, events, turn_of};
+use super::served::events;
+use super::stream::{deltas_of, turn_of};
 use super::{context, response, rich, said};
 
 #[test]

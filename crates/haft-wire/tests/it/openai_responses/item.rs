@@ -19,8 +19,7 @@ fn request(tools: &[(&str, Value)]) -> TurnRequest {
 fn answered(tool: (&str, Value), item: &Value, output: ToolCallOutput) -> (String, Value, Value) {
     let mut request = request(&[tool]);
     let sent = send(&request).unwrap();
-    let turn =
-        OpenAiResponses::new().response(&response(json!([item.clone()])).to_string(), &sent.context).unwrap();
+    let turn = OpenAiResponses::new().response(&response(json!([item.clone()])).to_string(), &sent.context).unwrap();
     let call = turn.tool_calls().remove(0);
     let mut history = turn.items;
     history.push(output.into());

@@ -32,7 +32,8 @@ fn with_options(history: Vec<Item>, options: Value) -> Result<Value, String> {
 
 #[test]
 fn items_keep_their_order() {
-    let history = vec![Item::user("a"), Item::assistant("b"), call("c"), call("d"), output("d"), output("c"), Item::user("e")];
+    let history =
+        vec![Item::user("a"), Item::assistant("b"), call("c"), call("d"), output("d"), output("c"), Item::user("e")];
     assert_eq!(
         outline(&input(history)),
         [
@@ -99,7 +100,14 @@ fn reasoning_precedes_the_item_that_it_led_to() {
     history.extend(read(&response(json!([thought("rs_2"), thought("rs_3"), said("msg_1", "done")]))).items);
     assert_eq!(
         outline(&input(history)),
-        ["reasoning rs_1", "function_call fc_c1", "function_call_output c1", "reasoning rs_2", "reasoning rs_3", "message msg_1"]
+        [
+            "reasoning rs_1",
+            "function_call fc_c1",
+            "function_call_output c1",
+            "reasoning rs_2",
+            "reasoning rs_3",
+            "message msg_1"
+        ]
     );
 }
 
@@ -141,7 +149,10 @@ fn without_its_reasoning_an_item_has_no_id() {
 
     // A provider that stores it finds it by its id.
     let sent = with_options(history, json!({"store": true})).unwrap();
-    assert_eq!(outline(&sent)[..4], ["reasoning rs_1", "web_search_call ws_1", "mcp_list_tools mcpl_1", "function_call fc_c1"]);
+    assert_eq!(
+        outline(&sent)[..4],
+        ["reasoning rs_1", "web_search_call ws_1", "mcp_list_tools mcpl_1", "function_call fc_c1"]
+    );
     assert_eq!(sent[0], stored("rs_1"));
 }
 
@@ -153,7 +164,13 @@ fn the_ids_of_a_later_turn_are_kept() {
     history.push(output("c2"));
     assert_eq!(
         outline(&input(history)),
-        ["function_call c1", "function_call_output c1", "reasoning rs_2", "function_call fc_c2", "function_call_output c2"]
+        [
+            "function_call c1",
+            "function_call_output c1",
+            "reasoning rs_2",
+            "function_call fc_c2",
+            "function_call_output c2"
+        ]
     );
 }
 

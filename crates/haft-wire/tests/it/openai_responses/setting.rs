@@ -51,7 +51,10 @@ fn metadata_beyond_the_limits_is_reported() {
     let metadata = body["metadata"].as_object().unwrap();
     assert_eq!((metadata.len(), metadata.contains_key(&"é".repeat(64))), (16, true));
     let dropped: Vec<_> = sent.dropped.iter().map(|dropped| dropped.part.to_string()).collect();
-    assert_eq!(dropped, [format!("metadata.{}", "k".repeat(65)).as_str(), "metadata.long", "metadata.key15", "metadata.key16"]);
+    assert_eq!(
+        dropped,
+        [format!("metadata.{}", "k".repeat(65)).as_str(), "metadata.long", "metadata.key15", "metadata.key16"]
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ use haft_wire::{OpenAiResponses, ReadError, Wire, WireEvent};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::served::{event, events, events_of};
 use super::{called, context, read, response, rich, said};
 
 pub(super) fn feed<'e>(events: impl IntoIterator<Item = &'e str>) -> Result<Vec<Delta>, ReadError> {
@@ -25,126 +26,6 @@ pub(super) fn deltas_of(events: &[Value]) -> Result<Vec<Delta>, ReadError> {
 pub(super) fn turn_of(deltas: &[Delta]) -> &Turn {
     let Some(Delta::TurnComplete(turn)) = deltas.last() else { panic!("{deltas:?}") };
     turn
-}
-
-/// Cuts text into pieces of so many characters.
-fn pieces(text: &str, size: usize) -> Vec<String> {
-    let characters: Vec<char> = text.chars().collect();
-    characters.chunks(size.max(1)).map(|piece| piece.iter().collect()).collect()
-}
-
-fn event(kind: &str, index: usize, members: Value) -> Value {
-    let mut event = json!({"type": format!("response.{kind}"), "output_index": index});
-    event.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
-    event
-}
-
-/// Returns the events that carry a response.
-pub(super) fn events(response: &Value, size: usize) -> Vec<Value> {
-    let mut begun = response.clone();
-    begun["output"] = json!([]);
-    begun["status"] = json!("in_progress");
-    begun["usage"] = Value::Null;
-    let mut events = vec![
-        json!({"type": "response.created", "response": begun}),
-        json!({"type": "response.in_progress", "response": begun}),
-    ];
-    for (index, item) in response["output"].as_array().unwrap().iter().enumerate() {
-        events.extend(events_of(index, item, size));
-    }
-    let last = match response["status"].as_str() {
-        Some(status) => format!("response.{status}"),
-        None => "response.completed".to_owned(),
-    };
-    events.push(json!({"type": last, "response": response}));
-    for (at, event) in events.iter_mut().enumerate() {
-        event["sequence_number"] = json!(at);
-    }
-    events
-}
-
-/// Returns the events that carry one item.
-fn events_of(index: usize, item: &Value, size: usize) -> Vec<Value> {
-    let id = &item["id"];
-    let mut begun = item.clone();
-    let mut changes = Vec::new();
-    let change = |kind: &str, members: Value| {
-        let mut event = event(kind, index, members);
-        event["item_id"] = id.clone();
-        event
-    };
-    let deltas = |kind: &str, text: &str| -> Vec<Value> {
-        pieces(text, size).into_iter().map(|piece| change(kind, json!({"delta": piece}))).collect()
-    };
-    match item["type"].as_str().unwrap() {
-        "message" => {
-            begun["content"] = json!([]);
-            for (content_index, part) in item["content"].as_array().unwrap().iter().enumerate() {
-                let mut of_part = vec![change("content_part.added", json!({"part": {"type": part["type"]}}))];
-                if let Some(text) = part["text"].as_str() {
-                    of_part.extend(deltas("output_text.delta", text));
-                    of_part.push(change("output_text.done", json!({"text": text})));
-                }
-                if let Some(refusal) = part["refusal"].as_str() {
-                    of_part.extend(deltas("refusal.delta", refusal));
-                    of_part.push(change("refusal.done", json!({"refusal": refusal})));
-                }
-                for annotation in part["annotations"].as_array().into_iter().flatten() {
-                    of_part.push(change("output_text.annotation.added", json!({"annotation": annotation})));
-                }
-                of_part.push(change("content_part.done", json!({"part": part})));
-                changes.extend(of_part.into_iter().map(|mut event| {
-                    event["content_index"] = json!(content_index);
-                    event
-                }));
-            }
-        }
-        "reasoning" => {
-            begun["summary"] = json!([]);
-            for (summary_index, part) in item["summary"].as_array().unwrap().iter().enumerate() {
-                let text = part["text"].as_str().unwrap();
-                let mut of_part = vec![change("reasoning_summary_part.added", json!({"part": part}))];
-                of_part.extend(deltas("reasoning_summary_text.delta", text));
-                of_part.push(change("reasoning_summary_text.done", json!({"text": text})));
-                of_part.push(change("reasoning_summary_part.done", json!({"part": part})));
-                changes.extend(of_part.into_iter().map(|mut event| {
-                    event["summary_index"] = json!(summary_index);
-                    event
-                }));
-            }
-            for (content_index, part) in item["content"].as_array().into_iter().flatten().enumerate() {
-                for mut event in deltas("reasoning_text.delta", part["text"].as_str().unwrap()) {
-                    event["content_index"] = json!(content_index);
-                    changes.push(event);
-                }
-            }
-        }
-        "function_call" => {
-            begun["arguments"] = json!("");
-            changes.extend(deltas("function_call_arguments.delta", item["arguments"].as_str().unwrap()));
-            changes.push(change("function_call_arguments.done", json!({"arguments": item["arguments"]})));
-        }
-        "mcp_call" => {
-            begun["arguments"] = json!("");
-            changes.extend(deltas("mcp_call_arguments.delta", item["arguments"].as_str().unwrap()));
-            changes.push(change("mcp_call.completed", json!({})));
-        }
-        "custom_tool_call" => {
-            begun["input"] = json!("");
-            changes.extend(deltas("custom_tool_call_input.delta", item["input"].as_str().unwrap()));
-            changes.push(change("custom_tool_call_input.done", json!({"input": item["input"]})));
-        }
-        "code_interpreter_call" => {
-            changes.extend(deltas("code_interpreter_call_code.delta", item["code"].as_str().unwrap()));
-            changes.push(change("code_interpreter_call.interpreting", json!({})));
-        }
-        "web_search_call" => changes.push(change("web_search_call.searching", json!({}))),
-        _ => {}
-    }
-    begun["status"] = json!("in_progress");
-    let added = event("output_item.added", index, json!({"item": begun}));
-    let done = event("output_item.done", index, json!({"item": item}));
-    [vec![added], changes, vec![done]].concat()
 }
 
 /// The texts, reasoning, refusals and arguments that deltas display.
@@ -188,7 +69,7 @@ pub(super) fn shown(deltas: &[Delta]) -> Shown {
     shown
 }
 
-/// What deltas must display of a turn whose arguments were not converted.
+/// Returns the content of a turn in the form that deltas display it in, with arguments as the model wrote them.
 fn expected(turn: &Turn) -> Shown {
     let paragraphs = turn.items.iter().filter_map(|item| match item {
         Item::Reasoning(reasoning) => Some(reasoning),
@@ -210,7 +91,8 @@ fn expected(turn: &Turn) -> Shown {
 
 #[test]
 fn a_stream_has_its_deltas() {
-    insta::assert_json_snapshot!("stream", deltas_of(&events(&rich(), 12)).unwrap());
+    let deltas = deltas_of(&events(&rich(), 12)).unwrap();
+    insta::assert_json_snapshot!("stream", serde_json::to_value(deltas).unwrap());
 }
 
 #[test]
@@ -280,7 +162,7 @@ fn without_any_whole_item_the_deltas_are_the_turn() {
     assert!(shown(&deltas).calls.iter().all(|call| call.3), "every call ended");
 
     // Arguments that only the closing event has.
-    all.retain(|event| !event["type"].as_str().unwrap().ends_with(".delta"));
+    all.retain(|event| event.get("delta").is_none());
     let turn = turn_of(&deltas_of(&all).unwrap()).clone();
     assert_eq!(turn.text(), "Hello.");
     let calls: Vec<_> = turn.tool_calls().into_iter().map(|call| (call.name, call.arguments)).collect();
@@ -289,7 +171,7 @@ fn without_any_whole_item_the_deltas_are_the_turn() {
 
 #[test]
 fn a_call_of_which_only_arguments_arrived_is_an_error() {
-    let fragment = event("function_call_arguments.delta", 0, json!({"item_id": "fc_1", "delta": "{}"}));
+    let fragment = event("function_call_arguments.delta", 0, &json!({"item_id": "fc_1", "delta": "{}"}));
     let end = json!({"type": "response.completed", "response": {"output": []}});
     let error = deltas_of(&[fragment, end]).unwrap_err();
     assert!(error.to_string().contains("a call without an id or a name"), "{error}");
@@ -315,7 +197,8 @@ fn items_of_the_last_event_that_were_not_streamed_have_deltas() {
 #[test]
 fn reasoning_of_open_models_is_text() {
     let text = |text: &str| json!({"type": "reasoning_text", "text": text});
-    let body = response(json!([{"type": "reasoning", "id": "rs_1", "summary": [], "content": [text("hm, "), text("yes")]}]));
+    let body =
+        response(json!([{"type": "reasoning", "id": "rs_1", "summary": [], "content": [text("hm, "), text("yes")]}]));
     let all = events(&body, 2);
     let whole: Vec<_> = all.iter().filter(|event| event["type"] != "response.reasoning_text.delta").cloned().collect();
     for events in [all, whole] {
@@ -328,8 +211,7 @@ fn reasoning_of_open_models_is_text() {
 #[test]
 fn interleaved_items_are_kept_apart() {
     let body = response(json!([called("a", "t", "{\"a\":1}"), called("b", "t", "{\"b\":2}"), said("m", "both")]));
-    let [one, two, three] =
-        [0, 1, 2].map(|index| events_of(index, &body["output"][index], 2));
+    let [one, two, three] = [0, 1, 2].map(|index| events_of(index, &body["output"][index], 2));
     let mut mixed = Vec::new();
     for at in 0..one.len().max(two.len()).max(three.len()) {
         mixed.extend([&one, &two, &three].into_iter().filter_map(|events| events.get(at)).cloned());
@@ -465,12 +347,15 @@ fn an_unfinished_image_is_the_output_so_far() {
     let item = json!({"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": "aQ=="});
     let body = response(json!([item]));
     let mut all = events(&body, 1);
-    let partial = event("image_generation_call.partial_image", 0, json!({"item_id": "ig_1", "partial_image_b64": "aA=="}));
+    let partial =
+        event("image_generation_call.partial_image", 0, &json!({"item_id": "ig_1", "partial_image_b64": "aA=="}));
     all.insert(3, partial);
     let deltas = deltas_of(&all).unwrap();
     let outputs: Vec<_> = deltas
         .iter()
-        .filter_map(|delta| if let Delta::ProviderCallOutput { output, .. } = delta { Some(output.to_value()) } else { None })
+        .filter_map(
+            |delta| if let Delta::ProviderCallOutput { output, .. } = delta { Some(output.to_value()) } else { None },
+        )
         .collect();
     assert_eq!((&outputs[0]["partial_image_b64"], &outputs[1]), (&json!("aA=="), &item));
 }

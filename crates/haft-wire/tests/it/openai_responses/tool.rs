@@ -49,12 +49,15 @@ fn a_tool_of_another_provider_is_left_out_with_a_finding() {
 /// Sends a custom tool whose schema is this one, and returns the item of a call and what is echoed of it.
 fn custom(schema: Value) -> (String, Value, Value) {
     let mut tool = ToolDescriptor::new("grep", Schema::json(schema).unwrap());
-    tool.provider_options = ProviderOptions::new()
-        .for_provider("openai", json!({"type": "custom", "format": {"type": "grammar", "syntax": "regex", "definition": "a+"}}));
+    tool.provider_options = ProviderOptions::new().for_provider(
+        "openai",
+        json!({"type": "custom", "format": {"type": "grammar", "syntax": "regex", "definition": "a+"}}),
+    );
     let request = TurnRequest::new(MODEL, vec![Item::user("hi")]).tools(&[tool]);
     let sent = send(&request).unwrap();
     let listed = body_of(&sent)["tools"][0].take();
-    let item = json!({"type": "custom_tool_call", "id": "ctc_1", "call_id": "c1", "name": "grep", "input": "a \"b\"\\"});
+    let item =
+        json!({"type": "custom_tool_call", "id": "ctc_1", "call_id": "c1", "name": "grep", "input": "a \"b\"\\"});
     let turn = OpenAiResponses::new().response(&response(json!([item])).to_string(), &sent.context).unwrap();
     let arguments = turn.tool_calls()[0].arguments.clone();
     let mut next = request;
