@@ -15,6 +15,8 @@ mod setting;
 mod stream;
 mod tool;
 
+use std::sync::OnceLock;
+
 use haft_core::{Item, Schema, ToolDescriptor, Turn, TurnRequest};
 use haft_wire::{Delivery, OpenAiResponses, ReadContext, RequestError, Wire, WireRequest};
 use serde_json::{Value, json};
@@ -58,8 +60,12 @@ fn weather() -> ToolDescriptor {
 
 /// The data for reading the response to a request with the weather tool.
 fn context() -> ReadContext {
-    let request = TurnRequest::new(MODEL, vec![Item::user("hi")]).tools(&[weather()]);
-    send(&request).unwrap().context
+    static CONTEXT: OnceLock<ReadContext> = OnceLock::new();
+    let rendered = || {
+        let request = TurnRequest::new(MODEL, vec![Item::user("hi")]).tools(&[weather()]);
+        send(&request).unwrap().context
+    };
+    CONTEXT.get_or_init(rendered).clone()
 }
 
 fn read(body: &Value) -> Turn {

@@ -56,3 +56,27 @@ fn the_sdk_accepts_items_without_their_reasoning() {
     let sent = send(&TurnRequest::new(MODEL, items)).unwrap();
     Judge::shared().assert_valid(WireName::OpenAiResponses, &body_of(&sent));
 }
+
+#[test]
+fn the_sdk_accepts_its_own_responses_back() {
+    let judge = Judge::shared();
+    let mut count = 0;
+    for sample in judge.samples(WireName::OpenAiResponses) {
+        let (Some(body), false) = (&sample.body, sample.name.starts_with("unknown")) else { continue };
+        let Ok(turn) = OpenAiResponses::new().response(&body.to_string(), &super::context()) else { continue };
+        let mut history = vec![Item::user("go")];
+        let answers = |item: &Item| match item {
+            Item::ToolCall(call) => Some(ToolCallOutput::new(call.call_id.clone(), "done").into()),
+            Item::ApprovalRequest(request) => Some(request.approve().into()),
+            _ => None,
+        };
+        let outputs: Vec<Item> = turn.items.iter().filter_map(answers).collect();
+        history.extend(turn.items);
+        history.extend(outputs);
+        let sent = send(&TurnRequest::new(MODEL, history)).unwrap_or_else(|error| panic!("{}: {error}", sample.name));
+        let faults = judge.validate(WireName::OpenAiResponses, &body_of(&sent));
+        assert!(faults.is_empty(), "{}: {faults:#?}\n{}", sample.name, sent.body);
+        count += 1;
+    }
+    assert!(count > 5, "{count} samples");
+}
