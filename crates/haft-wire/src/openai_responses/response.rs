@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-pub(super) use self::item::{ItemReader, OutputKind, is_failed, required};
+pub(super) use self::item::{ItemReader, OutputKind, belongs_to_no_call, is_failed, required};
 pub(super) use self::message::citation;
 use super::error::ResponsesError;
 use crate::text::Text;

@@ -24,7 +24,7 @@ use crate::wire_error::ReadError;
 
 /// The data of the event that some servers end every stream with.
 const END: &str = "[DONE]";
-/// The bits of a key that hold the position in an item.
+/// The bits of a key that hold the position in an item. The others hold the position of the item.
 const CONTENT_BITS: u32 = 20;
 
 /// A reader of the events of one response.
@@ -64,10 +64,12 @@ impl EventReader {
     }
 
     fn read(&mut self, event: WireEvent<'_>, deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
-        let Some(body) = EventBody::read(event.data)? else {
+        let Some(mut body) = EventBody::read(event.data)? else {
             deltas.push(kept(&self.provider, event)?);
             return Ok(());
         };
+        // A position that no response can have says nothing.
+        body.output_index = body.output_index.filter(|at| at.leading_zeros() > CONTENT_BITS);
         let event_type = match (&body.event_type, event.name) {
             (Some(event_type), _) => event_type.as_str(),
             (None, _) if body.error.is_some() => "error",
@@ -151,9 +153,8 @@ impl EventReader {
 
     /// Returns the position of an item that begins. Two items of which a server states the same position are two items.
     fn begun_position(&self, stated: Option<u64>, item: &Map<String, Value>) -> u64 {
-        let is_open = |at: &u64| !self.done.contains_key(at);
-        let is_free = |at: &u64| is_open(at) && matches!(self.open.get(at), None | Some(OpenItem::Early(_)));
-        self.known_position(item).filter(is_open).or(stated.filter(is_free)).unwrap_or(self.next)
+        let is_free = |at: &u64| matches!(self.open.get(at), None | Some(OpenItem::Early(_)));
+        self.known_position(item).or(stated.filter(is_free)).unwrap_or(self.next)
     }
 
     /// Returns the position of an item that is done.
@@ -238,7 +239,7 @@ impl EventReader {
     /// Begins an item, unless it has begun. A call without an id or a name begins when it is done.
     fn begin(&mut self, position: u64, item: &Map<String, Value>, deltas: &mut Vec<Delta>) {
         self.last = position;
-        self.next = self.next.max(position.saturating_add(1));
+        self.next = self.next.max(position + 1);
         if let Some(id) = text_of(item, "id") {
             self.positions.insert(id.to_owned(), position);
         }
@@ -421,7 +422,7 @@ impl StreamReader for EventReader {
 
 /// Returns the key of a part of an item.
 fn part_key(position: u64, content_index: u64) -> u64 {
-    (position << CONTENT_BITS) ^ content_index
+    (position << CONTENT_BITS) | (content_index & ((1 << CONTENT_BITS) - 1))
 }
 
 fn read_item(json: &str) -> Result<Map<String, Value>, ReadError> {

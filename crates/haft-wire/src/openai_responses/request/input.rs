@@ -22,6 +22,7 @@ use super::output::WrittenCall;
 use crate::answer::Answers;
 use crate::catalogue::{self, CallForm, ItemForm, Vendor};
 use crate::kept_item;
+use crate::openai_responses::response::belongs_to_no_call;
 use crate::rendered_tools::RenderedTools;
 use crate::wire::Dropped;
 use crate::wire_error::RequestError;
@@ -32,8 +33,6 @@ const UNSENT: &[&str] =
     &["type", "call_id", "name", "arguments", "input", "custom_input", "extra_content", "status", "id"];
 /// Calls whose items are invalid without an id.
 const CALLS_WITH_ID: [&str; 2] = ["local_shell_call", "computer_call"];
-/// Items of the provider that are independent of the reasoning before them.
-const INDEPENDENT: [&str; 3] = ["mcp_list_tools", "compaction", "additional_tools"];
 
 /// The provider that reads reasoning in encrypted form only.
 const OPENAI: &str = "openai";
@@ -295,7 +294,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
     /// Reports whether the provider would look for reasoning before an item that could not be sent.
     fn requires_lost_reasoning(&self, item: &Map<String, Value>) -> bool {
         let item_type = item.get("type").and_then(Value::as_str).unwrap_or_default();
-        self.lost_reasoning && self.provider == OPENAI && !INDEPENDENT.contains(&item_type)
+        self.lost_reasoning && self.provider == OPENAI && !belongs_to_no_call(item_type)
     }
 
     /// Writes a request of the provider. Those of the application are no part of what the model reads.

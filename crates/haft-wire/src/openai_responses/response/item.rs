@@ -189,6 +189,11 @@ impl<'c> ItemReader<'c> {
     }
 }
 
+/// Reports whether items of this type are the provider's own, independent of any call and of the reasoning before it.
+pub(in crate::openai_responses) fn belongs_to_no_call(item_type: &str) -> bool {
+    OF_PROVIDER.iter().any(|(own_type, _)| *own_type == item_type)
+}
+
 /// Reports whether an item of a call that the provider ran states a failure.
 pub(in crate::openai_responses) fn is_failed(item: &Map<String, Value>) -> bool {
     let failed = item.get("status").is_some_and(|status| status == "failed");

@@ -131,7 +131,7 @@ fn a_member_of_the_wrong_type_in_the_stream_does_not_shorten_the_turn() {
 
 #[test]
 fn huge_positions_do_no_harm() {
-    for index in [u64::MAX, u64::MAX - 1, 1 << 44, 1 << 63] {
+    for index in [u64::MAX, u64::MAX - 1, (1 << 43) - 1, 1 << 43, 1 << 44, 1 << 63] {
         let mut all = events(&response(json!([said("msg_1", "hi"), super::called("c1", "t", "{}")])), 1);
         for event in &mut all {
             for member in ["output_index", "content_index", "summary_index"] {
@@ -140,8 +140,13 @@ fn huge_positions_do_no_harm() {
                 }
             }
         }
-        let deltas = deltas_of(&all).unwrap();
-        assert_eq!((turn_of(&deltas).text().as_str(), turn_of(&deltas).items.len()), ("hi", 2));
+        for with_output in [true, false] {
+            if !with_output {
+                all.last_mut().unwrap()["response"]["output"] = json!([]);
+            }
+            let deltas = deltas_of(&all).unwrap();
+            assert_eq!((turn_of(&deltas).text().as_str(), turn_of(&deltas).items.len()), ("hi", 2), "{index}");
+        }
     }
 }
 

@@ -400,4 +400,20 @@ proptest! {
         prop_assert_eq!(turn_of(&deltas), &read(&response));
         prop_assert_eq!(shown(&deltas), expected(&read(&response)));
     }
+
+    #[test]
+    fn the_order_of_events_does_not_change_the_turn(
+        order in Just(events(&rich(), 9)).prop_map(|mut all| { all.pop(); all }).prop_shuffle(),
+        kept in proptest::collection::vec(any::<bool>(), 60),
+    ) {
+        let last = events(&rich(), 9).pop();
+        let kept = kept.into_iter().chain(std::iter::repeat(true));
+        let some = order.into_iter().zip(kept).filter_map(|(event, kept)| kept.then_some(event));
+        let deltas = deltas_of(&some.chain(last).collect::<Vec<_>>()).unwrap();
+        prop_assert_eq!(turn_of(&deltas), &read(&rich()));
+        // Every call begins and ends once, in this order.
+        let calls = shown(&deltas).calls;
+        prop_assert_eq!(calls.len(), 4);
+        prop_assert!(calls.iter().all(|call| call.3));
+    }
 }
