@@ -20,7 +20,7 @@ use super::part::{PartContent, SentArguments, SentFunctionCall, SentPart};
 use crate::answer::Answers;
 use crate::gemini_content::model::Generation;
 use crate::gemini_content::tool::split_function;
-use crate::gemini_content::turn::{CALL_ID, SIGNATURE, UNKNOWN_PART};
+use crate::gemini_content::turn::{CALL_ID, MEMBERS, SIGNATURE, UNKNOWN_PART};
 use crate::gemini_content::{GeminiContent, SentIds};
 use crate::rendered_tools::RenderedTools;
 use crate::wire::{Dropped, Wire};
@@ -189,7 +189,8 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
             _ => self.content(at, part),
         };
         if let Some(content) = content {
-            self.push(ContentKind::Model, SentPart::from(content).signed(signature));
+            let members = data.and_then(|data| self.own_members(data));
+            self.push(ContentKind::Model, SentPart::from(content).signed(signature).with_members(members));
         }
     }
 
@@ -226,8 +227,9 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
             (None, several) => Cow::Owned(several.join("\n\n")),
         };
         if !text.is_empty() || reasoning.signature.is_some() {
+            let members = self.own_members(&reasoning.provider_data);
             let part = SentPart::text(text).thought().signed(reasoning.signature.as_deref());
-            self.push(ContentKind::Model, part);
+            self.push(ContentKind::Model, part.with_members(members));
         }
     }
 
@@ -253,8 +255,9 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
         };
         let signature = self.own_text(&call.provider_data, SIGNATURE);
         self.pending.push(PendingCall { id, name: name.clone(), output });
+        let members = self.own_members(&call.provider_data);
         let part = SentPart::from(PartContent::FunctionCall(SentFunctionCall { id, name, args })).signed(signature);
-        self.push(ContentKind::Model, part);
+        self.push(ContentKind::Model, part.with_members(members));
     }
 
     /// Writes the results of the calls so far. What follows belongs to another content.
@@ -265,13 +268,11 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
         }
     }
 
-    /// Signs the first call of each answer in the current turn, if none of its calls is signed.
+    /// Signs the first call of each answer in the current turn, which must be signed. Others need not be.
     fn sign_calls(&mut self) {
         for content in self.written.contents.iter_mut().skip(self.before_turn) {
-            let mut calls: Vec<_> = content.parts.iter_mut().filter_map(SentPart::call_mut).collect();
-            let is_signed = calls.iter().any(|call| call.thought_signature.is_some());
-            if let Some(first) = calls.first_mut().filter(|_| !is_signed) {
-                first.thought_signature = Some(FOREIGN_SIGNATURE);
+            if let Some(first) = content.parts.iter_mut().find_map(SentPart::call_mut) {
+                first.thought_signature.get_or_insert(FOREIGN_SIGNATURE);
             }
         }
     }
@@ -286,6 +287,11 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
     /// Returns a text in the data of this provider.
     fn own_text(&self, data: &'a Map<String, Value>, member: &str) -> Option<&'a str> {
         data.get(self.provider)?.get(member)?.as_str()
+    }
+
+    /// Returns the members of a part of this provider beside its content.
+    fn own_members(&self, data: &'a Map<String, Value>) -> Option<&'a Map<String, Value>> {
+        data.get(self.provider)?.get(MEMBERS)?.as_object()
     }
 
     /// Reports data of other providers, which is not sent.
