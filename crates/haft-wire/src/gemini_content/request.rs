@@ -60,7 +60,7 @@ pub(super) fn write(
     capabilities.check(request, thinking(options))?;
 
     let tools = request.render_tools(profile);
-    let choice = tool_config::write(&request.tool_choice, &tools, generation)?;
+    let choice = tool_config::write(&request.tool_choice, &tools, generation, &capabilities)?;
     if choice.list.is_some() && request.output_format.is_some() && generation == Generation::Before3 {
         return Err(RequestError::Unsupported {
             capability: "an answer in a requested format together with tools".to_owned(),
@@ -68,7 +68,7 @@ pub(super) fn write(
         });
     }
     let mut dropped = unsupported_settings(request);
-    let writer = ContentWriter::new(wire, request, &tools, generation, &mut dropped)?;
+    let writer = ContentWriter::new(wire, request, &tools, (generation, &capabilities), &mut dropped)?;
     let SentConversation { system, contents } = writer.write(request)?;
     let (generation_config, codec) = generation_config(request, profile)?;
     let body = GeminiBody {
@@ -87,11 +87,11 @@ pub(super) fn write(
     Ok(sent)
 }
 
-/// Reports whether the options ask for thinking.
+/// Reports whether the options ask for thinking. A budget of zero turns it off.
 fn thinking(options: Option<&Value>) -> Thinking {
     match options.and_then(|options| options.pointer("/generationConfig/thinkingConfig")) {
-        Some(_) => Thinking::Requested,
-        None => Thinking::Unset,
+        Some(config) if config.is_object() && config["thinkingBudget"] != 0 => Thinking::Requested,
+        _ => Thinking::Unset,
     }
 }
 

@@ -14,10 +14,11 @@ use haft_core::{ContentPart, Item, Message, Reasoning, Role, ToolCall, ToolCallO
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::function_response;
+use super::function_response::{self, ResultMedia};
 use super::media;
 use super::part::{PartContent, SentArguments, SentFunctionCall, SentPart};
 use crate::answer::Answers;
+use crate::capability::Capabilities;
 use crate::gemini_content::model::Generation;
 use crate::gemini_content::tool::split_function;
 use crate::gemini_content::turn::{CALL_ID, MEMBERS, SIGNATURE, UNKNOWN_PART};
@@ -29,6 +30,9 @@ use crate::wire_error::RequestError;
 /// The signature that the documentation of Gemini names for calls that no Gemini model made. Without one, models from
 /// Gemini 3 on reject the calls of the current turn.
 const FOREIGN_SIGNATURE: &str = "skip_thought_signature_validator";
+
+/// The text before a conversation that the model begins.
+const START: &str = "(The assistant begins the conversation.)";
 
 /// A conversation to be sent.
 pub(super) struct SentConversation<'a> {
@@ -57,6 +61,7 @@ pub(super) struct ContentWriter<'a, 'd> {
     call_ids: SentIds,
     tools: &'a RenderedTools,
     generation: Generation,
+    result_media: ResultMedia,
     answers: Answers<'a>,
     written: SentConversation<'a>,
     /// The calls of the last content whose results are not written yet.
@@ -77,7 +82,7 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
         wire: &'a GeminiContent,
         request: &'a TurnRequest,
         tools: &'a RenderedTools,
-        generation: Generation,
+        (generation, capabilities): (Generation, &Capabilities),
         dropped: &'d mut Vec<Dropped>,
     ) -> Result<Self, RequestError> {
         Ok(Self {
@@ -85,6 +90,7 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
             call_ids: wire.call_ids,
             tools,
             generation,
+            result_media: if capabilities.image_results { ResultMedia::Accepted } else { ResultMedia::Rejected },
             answers: Answers::new(&request.history)?,
             written: SentConversation { system: Vec::new(), contents: Vec::new() },
             pending: Vec::new(),
@@ -108,6 +114,7 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
         if self.generation == Generation::From3 {
             self.sign_calls();
         }
+        self.begin_with_user();
         Ok(self.written)
     }
 
@@ -263,7 +270,7 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
     /// Writes the results of the calls so far. What follows belongs to another content.
     fn end_calls(&mut self) {
         for PendingCall { id, name, output } in std::mem::take(&mut self.pending) {
-            let response = function_response::write(id, name, output, self.dropped);
+            let response = function_response::write(id, name, output, self.result_media, self.dropped);
             self.push(ContentKind::Results, PartContent::FunctionResponse(response).into());
         }
     }
@@ -274,6 +281,16 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
             if let Some(first) = content.parts.iter_mut().find_map(SentPart::call_mut) {
                 first.thought_signature.get_or_insert(FOREIGN_SIGNATURE);
             }
+        }
+    }
+
+    /// Lets the user begin: calls are accepted only after a content of the user.
+    fn begin_with_user(&mut self) {
+        if self.written.contents.first().is_some_and(|first| first.kind == ContentKind::Model) {
+            let reason = "a conversation begins with the user, so a text of the user is sent before it";
+            self.dropped.push(Dropped::setting("history", reason));
+            let parts = vec![SentPart::text(START)];
+            self.written.contents.insert(0, SentContent { kind: ContentKind::User, parts });
         }
     }
 
