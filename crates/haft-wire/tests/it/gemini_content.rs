@@ -98,7 +98,7 @@ fn rich() -> Value {
             {"inlineData": {"mimeType": "image/png", "data": "aQ=="}, "thoughtSignature": "aW1n"},
             {"text": "noted", "partMetadata": {"a": [1, null]}},
             {"telepathy": {"deep": [1, null]}},
-            {"functionCall": {"id": "f1", "name": "acme.weather", "args": {"city": "Oslo", "day_count": 3}}, "thoughtSignature": "Y2Fs"},
+            {"functionCall": {"id": "f1", "name": "acme--weather", "args": {"city": "Oslo", "day_count": 3}}, "thoughtSignature": "Y2Fs"},
             {"functionCall": {"name": "gone", "args": {}}},
         ]),
         "STOP",

@@ -38,7 +38,7 @@ fn every_part_is_returned_unchanged_and_in_its_place() {
 fn arguments_are_returned_as_the_model_wrote_them() {
     let args = r#"{ "city" : "Oslo", "day_count": 3.0 }"#;
     let body = format!(
-        r#"{{"candidates":[{{"content":{{"parts":[{{"functionCall":{{"name":"acme.weather","args":{args}}}}}]}},"finishReason":"STOP"}}]}}"#
+        r#"{{"candidates":[{{"content":{{"parts":[{{"functionCall":{{"name":"acme--weather","args":{args}}}}}]}},"finishReason":"STOP"}}]}}"#
     );
     let context = super::context();
     let turn = GeminiContent::new().response(&body, &context).unwrap();
@@ -141,7 +141,7 @@ pub(super) fn parts() -> impl Strategy<Value = Vec<Value>> {
             "functionCall": {"name": "gone", "args": {"a": text, "b": [1.5, null, {}]}}, "thoughtSignature": sign,
         })),
         (text, 0..3_u8).prop_map(|(text, id)| json!({
-            "functionCall": {"id": format!("f{id}"), "name": "acme.weather", "args": {"city": text, "day_count": id}},
+            "functionCall": {"id": format!("f{id}"), "name": "acme--weather", "args": {"city": text, "day_count": id}},
             "thoughtSignature": "s",
         })),
         text.prop_map(|text| json!({"executableCode": {"code": text, "language": "PYTHON"}})),

@@ -195,9 +195,9 @@ fn partial(calls: &[Value], finish_reason: &str) -> Vec<Value> {
 fn arguments_in_pieces_are_put_together() {
     let mut all = partial(
         &[
-            json!({"id": "f1", "name": "acme.weather", "args": {}, "willContinue": true}),
+            json!({"id": "f1", "name": "acme--weather", "args": {}, "willContinue": true}),
             json!({"partialArgs": [{"jsonPath": "$.city", "stringValue": "Os", "willContinue": true}], "willContinue": true}),
-            json!({"name": "acme.weather", "partialArgs": [{"jsonPath": "$.city", "stringValue": "lo"}], "willContinue": true}),
+            json!({"name": "acme--weather", "partialArgs": [{"jsonPath": "$.city", "stringValue": "lo"}], "willContinue": true}),
             json!({"partialArgs": [{"jsonPath": "$.day_count", "numberValue": 3}], "willContinue": true}),
             json!({}),
             json!({"id": "f2", "name": "gone", "args": {"a": 1}}),
@@ -233,7 +233,7 @@ fn parallel_calls_of_one_chunk_and_of_several_are_the_same() {
     let calls = json!([
         {"functionCall": {"name": "gone", "args": {"a": 1}}, "thoughtSignature": "s"},
         {"functionCall": {"name": "gone", "args": {"a": 2}}},
-        {"functionCall": {"id": "f3", "name": "acme.weather", "args": {"city": "Oslo"}}},
+        {"functionCall": {"id": "f3", "name": "acme--weather", "args": {"city": "Oslo"}}},
     ]);
     let body = response(calls, "STOP");
     let one = deltas_of(std::slice::from_ref(&body)).unwrap();
