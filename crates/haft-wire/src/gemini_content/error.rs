@@ -152,7 +152,7 @@ fn without_keys(mut message: String) -> String {
         while let Some(found) = message[from..].find(mark) {
             let start = from + found;
             let key = if mark == "AIza" { start } else { start + mark.len() };
-            let is_gap = |letter: char| letter.is_whitespace() || matches!(letter, '\'' | '"' | '`');
+            let is_gap = |letter: char| letter.is_whitespace() || matches!(letter, '\'' | '"' | '`' | '\\');
             let key = key + (message.len() - key - message[key..].trim_start_matches(is_gap).len());
             let is_end = |letter: char| !(letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.'));
             let end = message[key..].find(is_end).map_or(message.len(), |length| key + length);

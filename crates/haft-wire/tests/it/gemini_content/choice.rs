@@ -65,7 +65,10 @@ fn a_strict_tool_holds_the_model_to_all_schemas() {
     let mut tool = ToolDescriptor::new("a", Schema::empty());
     tool.strict = Some(true);
     let request = TurnRequest::new(MODEL, vec![Item::user("hi")]).tools(&[tool]);
-    assert_eq!(body_of(&send(&request).unwrap())["toolConfig"], json!({"functionCallingConfig": {"mode": "VALIDATED"}}));
+    assert_eq!(
+        body_of(&send(&request).unwrap())["toolConfig"],
+        json!({"functionCallingConfig": {"mode": "VALIDATED"}})
+    );
 }
 
 #[test]
@@ -76,8 +79,8 @@ fn built_in_tools_are_permitted_by_the_list() {
         (ToolChoice::Required, vec!["a", "googleSearch"], json!("ANY")),
         (ToolChoice::None, vec!["a"], json!("NONE")),
         (ToolChoice::may_call(["a"]), vec!["a"], json!("VALIDATED")),
-        (ToolChoice::may_call(["google_search"]), vec!["a", "googleSearch"], json!("NONE")),
-        (ToolChoice::may_call(["a", "google_search"]), vec!["a", "googleSearch"], json!("VALIDATED")),
+        (ToolChoice::may_call(["GoogleSearch"]), vec!["a", "googleSearch"], json!("NONE")),
+        (ToolChoice::may_call(["a", "GoogleSearch"]), vec!["a", "googleSearch"], json!("VALIDATED")),
     ] {
         let body = body_of(&send(&mixed(MODEL, choice.clone())).unwrap());
         assert_eq!(listed(&body), tools, "{choice:?}");
@@ -110,8 +113,8 @@ fn a_choice_that_cannot_be_met_is_rejected() {
     for (choice, problem) in [
         (ToolChoice::tool("gone"), "`gone` is not offered"),
         (ToolChoice::must_call_one_of(["gone"]), "`gone` is not offered"),
-        (ToolChoice::tool("google_search"), "only functions can be"),
-        (ToolChoice::must_call_one_of(["google_search"]), "only functions can be"),
+        (ToolChoice::tool("GoogleSearch"), "only functions can be"),
+        (ToolChoice::must_call_one_of(["GoogleSearch"]), "only functions can be"),
     ] {
         let error = send(&mixed(MODEL, choice)).unwrap_err().to_string();
         assert!(error.starts_with("tool_choice: ") && error.contains(problem), "{error}");

@@ -129,7 +129,8 @@ fn every_part_of_a_result_is_sent_or_reported() {
         (ContentPart::Unknown(json!({"type": "hologram"})), Err(("content", "it is of an unknown kind"))),
     ] {
         let history = returned(ToolCallOutput::new("c1", vec![part.clone()]));
-        let (result, reports) = (contents(history.clone())[2]["parts"][0]["functionResponse"].clone(), dropped(history));
+        let (result, reports) =
+            (contents(history.clone())[2]["parts"][0]["functionResponse"].clone(), dropped(history));
         match expected {
             Ok((response, parts)) => {
                 assert_eq!((&result["response"], &result["parts"]), (&response, &parts), "{part:?}");
@@ -205,8 +206,11 @@ fn arguments_are_objects() {
         ("{\"a\":", json!({"arguments": "{\"a\":"}), true),
         ("{} {}", json!({"arguments": "{} {}"}), true),
     ] {
-        let history =
-            vec![Item::user("go"), ToolCall::new("c1", "t", arguments).into(), ToolCallOutput::new("c1", "done").into()];
+        let history = vec![
+            Item::user("go"),
+            ToolCall::new("c1", "t", arguments).into(),
+            ToolCallOutput::new("c1", "done").into(),
+        ];
         assert_eq!(contents(history.clone())[1]["parts"][0]["functionCall"]["args"], args, "{arguments}");
         assert_eq!(dropped(history).len(), usize::from(is_reported), "{arguments}");
     }

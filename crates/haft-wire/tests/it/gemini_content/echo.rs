@@ -1,6 +1,8 @@
 //! Responses that are sent back.
 
-use haft_core::{ContentPart, Item, Message, ProviderCall, Reasoning, Role, TextPart, ToolCall, ToolCallOutput, TurnRequest};
+use haft_core::{
+    ContentPart, Item, Message, ProviderCall, Reasoning, Role, TextPart, ToolCall, ToolCallOutput, TurnRequest,
+};
 use haft_wire::{Delivery, GeminiContent, Wire};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -67,7 +69,8 @@ fn ids_are_returned_where_the_provider_assigned_them() {
     let ids = |wire: &GeminiContent| {
         let request = TurnRequest::new(MODEL, history.clone());
         let body = body_of(&wire.request(&request, Delivery::Whole).unwrap());
-        let id = |content: usize, part: usize, member: &str| body["contents"][content]["parts"][part][member]["id"].clone();
+        let id =
+            |content: usize, part: usize, member: &str| body["contents"][content]["parts"][part][member]["id"].clone();
         [id(1, 0, "functionCall"), id(2, 0, "functionResponse"), id(1, 1, "functionCall"), id(2, 1, "functionResponse")]
     };
     assert_eq!(ids(&GeminiContent::new()), [json!("f1"), json!("f1"), Value::Null, Value::Null]);
@@ -92,7 +95,8 @@ fn the_first_call_of_each_step_in_the_current_turn_is_signed() {
     ];
     let signatures = |model: &str| -> Vec<Value> {
         let body = body_of(&send(&TurnRequest::new(model, history.clone())).unwrap());
-        let parts = body["contents"].as_array().unwrap().iter().flat_map(|content| content["parts"].as_array().unwrap());
+        let parts =
+            body["contents"].as_array().unwrap().iter().flat_map(|content| content["parts"].as_array().unwrap());
         let calls = parts.filter(|part| part.get("functionCall").is_some());
         calls.map(|part| part["thoughtSignature"].clone()).collect()
     };
@@ -175,18 +179,24 @@ fn the_data_of_another_provider_is_never_sent() {
     let drawn = ("openai|anthropic|mistral|googl|google2", "[a-z]{12}");
     seeded::for_all(100, drawn, |(provider, secret)| {
         let mut data = Map::new();
-        data.insert(provider.clone(), json!({
-            "thoughtSignature": secret, "arguments": secret, "id": secret, "members": {"secret": secret},
-        }));
+        data.insert(
+            provider.clone(),
+            json!({
+                "thoughtSignature": secret, "arguments": secret, "id": secret, "members": {"secret": secret},
+            }),
+        );
         let mut call = ToolCall::new("c1", "t", "{}");
         call.provider_data = data.clone();
         let mut text = TextPart::default();
         text.text = "said".to_owned();
         text.provider_data = data.clone();
-        let mut said = Message::new(Role::Assistant, vec![
-            ContentPart::Text(text),
-            ContentPart::Unknown(json!({"type": "google.part", "provider": provider, "part": {"text": secret}})),
-        ]);
+        let mut said = Message::new(
+            Role::Assistant,
+            vec![
+                ContentPart::Text(text),
+                ContentPart::Unknown(json!({"type": "google.part", "provider": provider, "part": {"text": secret}})),
+            ],
+        );
         said.provider_data = data;
         let history = vec![
             Item::user("go"),

@@ -32,9 +32,7 @@ fn chunks_that_are_cut_anywhere_do_not_panic() {
 fn deep_nesting_does_not_overflow_the_stack() {
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
     let (wire, context) = (GeminiContent::new(), context());
-    let body = |part: &str| {
-        format!(r#"{{"candidates":[{{"content":{{"parts":[{part}]}},"finishReason":"STOP"}}]}}"#)
-    };
+    let body = |part: &str| format!(r#"{{"candidates":[{{"content":{{"parts":[{part}]}},"finishReason":"STOP"}}]}}"#);
     for part in [
         format!(r#"{{"telepathy":{deep}}}"#),
         format!(r#"{{"text":"a","partMetadata":{deep}}}"#),
@@ -48,7 +46,9 @@ fn deep_nesting_does_not_overflow_the_stack() {
     // The arguments of a call are text, which its tool rejects.
     let call = body(&format!(r#"{{"functionCall":{{"name":"acme--weather","args":{{"city":{deep}}}}}}}"#));
     assert!(wire.response(&call, &context).unwrap().tool_calls()[0].arguments.contains(&deep));
-    let ignored = format!(r#"{{"candidates":[{{"finishReason":"STOP","new":{deep}}}],"usageMetadata":{deep},"promptFeedback":{deep}}}"#);
+    let ignored = format!(
+        r#"{{"candidates":[{{"finishReason":"STOP","new":{deep}}}],"usageMetadata":{deep},"promptFeedback":{deep}}}"#
+    );
     assert!(wire.response(&ignored, &context).unwrap().items.is_empty());
     for member in ["groundingMetadata", "citationMetadata", "urlContextMetadata", "finishMessage"] {
         let body = format!(r#"{{"candidates":[{{"finishReason":"STOP","{member}":{deep}}}]}}"#);
@@ -128,7 +128,8 @@ fn huge_indexes_reserve_no_memory() {
 
 #[test]
 fn many_parts_are_read() {
-    let many: Vec<Value> = (0..5_000).map(|at| json!({"functionCall": {"id": "same", "name": "gone", "args": {"n": at}}})).collect();
+    let many: Vec<Value> =
+        (0..5_000).map(|at| json!({"functionCall": {"id": "same", "name": "gone", "args": {"n": at}}})).collect();
     let turn = read(&response(many.into(), "STOP"));
     let ids: std::collections::HashSet<_> = turn.tool_calls().iter().map(|call| call.call_id.clone()).collect();
     assert_eq!(ids.len(), 5_000);

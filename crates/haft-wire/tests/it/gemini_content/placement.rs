@@ -46,7 +46,10 @@ fn items_of_one_role_are_one_content_and_results_have_their_own() {
         Item::assistant("g"),
         Item::user("h"),
     ];
-    assert_eq!(outline(&contents(history)), ["user: a b", "model: c d e", "user: =d =e", "user: f", "model: g", "user: h"]);
+    assert_eq!(
+        outline(&contents(history)),
+        ["user: a b", "model: c d e", "user: =d =e", "user: f", "model: g", "user: h"]
+    );
 }
 
 #[test]
@@ -64,8 +67,7 @@ fn results_follow_their_calls_in_their_order_wherever_the_history_has_them() {
 fn approvals_of_the_application_are_not_sent() {
     let pay = ToolCall::new("c1", "look_c1", "{}");
     let request = ApprovalRequest::new("q1", &pay);
-    let history =
-        vec![Item::user("pay"), pay.into(), request.clone().into(), request.approve().into(), output("c1")];
+    let history = vec![Item::user("pay"), pay.into(), request.clone().into(), request.approve().into(), output("c1")];
     assert_eq!(outline(&contents(history.clone())), ["user: pay", "model: c1", "user: =c1"]);
     assert_eq!(dropped(history), Vec::<String>::new());
 }

@@ -189,13 +189,16 @@ fn a_blocked_prompt_is_an_error_of_the_filter() {
 
 #[test]
 fn a_response_without_an_answer_is_an_error() {
-    for body in [json!({}), json!({"candidates": []}), json!({"candidates": null}), json!({"usageMetadata": {}}), json!([])] {
+    for body in
+        [json!({}), json!({"candidates": []}), json!({"candidates": null}), json!({"usageMetadata": {}}), json!([])]
+    {
         assert!(fail(&body).to_string().contains("no candidates"), "{body}");
     }
     for body in [json!("text"), json!(5), json!({"candidates": {}}), json!({"candidates": [{"content": "hi"}]})] {
         assert!(fail(&body).to_string().contains("the response is invalid"), "{body}");
     }
-    let ReadError::Provider(report) = fail(&json!({"error": {"code": 503, "status": "UNAVAILABLE", "message": "Busy"}}))
+    let ReadError::Provider(report) =
+        fail(&json!({"error": {"code": 503, "status": "UNAVAILABLE", "message": "Busy"}}))
     else {
         panic!("another error")
     };
@@ -237,9 +240,12 @@ fn sources_of_another_form_are_kept() {
 
 #[test]
 fn an_answer_in_a_format_is_converted_back() {
-    let format = OutputFormat::new("o", json!({
-        "type": "object", "properties": {"a-b": {"type": "string"}}, "required": ["a-b"], "additionalProperties": false,
-    }));
+    let format = OutputFormat::new(
+        "o",
+        json!({
+            "type": "object", "properties": {"a-b": {"type": "string"}}, "required": ["a-b"], "additionalProperties": false,
+        }),
+    );
     let sent = send(&TurnRequest::new(MODEL, vec![Item::user("hi")]).output_format(format)).unwrap();
     for parts in [
         json!([{"text": r#"{"a_b":"x"}"#}]),

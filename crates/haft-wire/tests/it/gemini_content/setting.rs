@@ -11,9 +11,12 @@ fn request() -> TurnRequest {
 }
 
 fn format() -> OutputFormat {
-    OutputFormat::new("verdict", json!({
-        "type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"], "additionalProperties": false,
-    }))
+    OutputFormat::new(
+        "verdict",
+        json!({
+            "type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"], "additionalProperties": false,
+        }),
+    )
 }
 
 #[test]
@@ -105,7 +108,8 @@ fn a_format_is_sent_in_the_member_of_the_profile() {
 
 #[test]
 fn a_format_beside_tools_needs_a_newer_model() {
-    let request = |model: &str| TurnRequest::new(model, vec![Item::user("hi")]).tools(&[weather()]).output_format(format());
+    let request =
+        |model: &str| TurnRequest::new(model, vec![Item::user("hi")]).tools(&[weather()]).output_format(format());
     send(&request(MODEL)).unwrap();
     let error = send(&request(OLD_MODEL)).unwrap_err().to_string();
     assert!(error.contains("together with tools") && error.contains("Gemini 3"), "{error}");

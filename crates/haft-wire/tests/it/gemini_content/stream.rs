@@ -121,8 +121,10 @@ fn a_stream_that_ends_early_is_incomplete() {
 #[test]
 fn usage_is_reported_when_it_changes() {
     let deltas = deltas_of(&chunks(&rich(), 3)).unwrap();
-    let usages: Vec<_> =
-        deltas.iter().filter_map(|delta| if let Delta::UsageUpdate(usage) = delta { Some(*usage) } else { None }).collect();
+    let usages: Vec<_> = deltas
+        .iter()
+        .filter_map(|delta| if let Delta::UsageUpdate(usage) = delta { Some(*usage) } else { None })
+        .collect();
     assert_eq!(usages, [Usage::new(100, 0), Usage::new(105, 50).total(155).cache_read(40).reasoning(30)]);
 }
 

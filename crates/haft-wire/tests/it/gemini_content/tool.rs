@@ -1,6 +1,8 @@
 //! Tools in requests, and the calls of functions that a built-in tool stands for.
 
-use haft_core::{ContentPart, Item, MediaData, ProviderOptions, Tool, ToolCall, ToolCallOutput, ToolDescriptor, TurnRequest};
+use haft_core::{
+    ContentPart, Item, MediaData, ProviderOptions, Tool, ToolCall, ToolCallOutput, ToolDescriptor, TurnRequest,
+};
 use haft_wire::catalogue::google;
 use haft_wire::{Delivery, GeminiContent, Profile, Wire};
 use serde_json::{Value, json};
