@@ -62,8 +62,14 @@ pub(super) struct GeminiTurn {
     finish_reason: Option<String>,
     /// Members of the response that are kept as they are.
     data: Map<String, Value>,
-    has_response_id: bool,
-    has_model: bool,
+    seen: SeenNames,
+}
+
+/// The names of a response that arrived, which every chunk repeats.
+#[derive(Debug, Default)]
+struct SeenNames {
+    response_id: bool,
+    model: bool,
 }
 
 /// The last part, as far as the next one may belong to it.
@@ -104,8 +110,7 @@ impl GeminiTurn {
             has_candidate: false,
             finish_reason: None,
             data: Map::new(),
-            has_response_id: false,
-            has_model: false,
+            seen: SeenNames::default(),
         }
     }
 
@@ -124,12 +129,12 @@ impl GeminiTurn {
         if let Some(error) = response.error {
             return Err(ReadError::Provider(error::of_body(error.get())));
         }
-        if let Some(id) = response.response_id.filter(|_| !self.has_response_id) {
-            self.has_response_id = true;
+        if let Some(id) = response.response_id.filter(|_| !self.seen.response_id) {
+            self.seen.response_id = true;
             self.builder.response_id(id.0);
         }
-        if let Some(model) = response.model_version.filter(|_| !self.has_model) {
-            self.has_model = true;
+        if let Some(model) = response.model_version.filter(|_| !self.seen.model) {
+            self.seen.model = true;
             self.builder.model(model.0);
         }
         // Several answers are possible, but a turn is one: the first.

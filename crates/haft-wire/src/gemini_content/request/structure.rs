@@ -67,6 +67,10 @@ pub(super) fn structure(json: &str) -> Structure {
             _ => at += 1,
         }
     }
+    // Half of a surrogate pair can be escaped in JSON, but is no character.
+    if json.contains("\\u") && serde_json::from_str::<serde_json::Value>(json).is_err() {
+        return Structure::TextOnly("it has an escape that is no character");
+    }
     match json.trim_start().as_bytes().first() {
         Some(b'{') if !has_result_key => Structure::Object,
         Some(b'-' | b'0'..=b'9') => Structure::Number,
@@ -128,6 +132,7 @@ mod tests {
             (r#"{"a": "$ref", "b": "output"}"#, object),
             (r#"{"n": [1.5, -2e10, 1e-20, 0.1, 100000000000000000000]}"#, object),
             (r#"{"ref": "\"$ref\": 1"}"#, object),
+            (r#"{"a": "\ud83d\ude00 \u00e9"}"#, object),
             (r#"{"output": 1}"#, Structure::Value),
             (r#"{"a":1, "error" : null}"#, Structure::Value),
             ("[1,2]", Structure::Value),
@@ -149,6 +154,7 @@ mod tests {
             r#"{"id": 9007199254740993}"#,
             "[0.12345678901234567]",
             "[1e1000]",
+            r#"{"a": "\ud800"}"#,
             r#"{"a": 1E-1000}"#,
             &("[".repeat(MAX_DEPTH + 1) + &"]".repeat(MAX_DEPTH + 1)),
         ] {

@@ -1,10 +1,15 @@
 //! Whole responses.
 
-use haft_core::{ContentPart, Finish, Item, MediaData, OutputFormat, ToolCallOutput, TurnRequest, Usage};
+use haft_core::{
+    ContentPart, Finish, Item, MediaData, Message, OutputFormat, ProviderCall, Reasoning, Role, TextPart, ToolCall,
+    ToolCallOutput, TurnRequest, Usage,
+};
 use haft_wire::{ErrorCause, GeminiContent, ReadError, Wire};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{MODEL, context, read, response, rich, send};
+use crate::seeded;
 
 fn fail(body: &Value) -> ReadError {
     GeminiContent::new().response(&body.to_string(), &context()).unwrap_err()
@@ -267,4 +272,129 @@ fn a_result_of_code_that_failed_is_an_error_of_its_call() {
         let [Item::ProviderCall(call)] = turn.items.as_slice() else { panic!("{:?}", turn.items) };
         assert_eq!((call.is_error, call.name.as_str(), &call.payload), (is_error, "code_execution", &parts));
     }
+}
+
+/// A piece of a turn.
+#[derive(Clone, Debug)]
+enum Said {
+    Text(String, Option<String>),
+    Thought(String, Option<String>),
+    Image(String),
+    Call { id: Option<String>, text: String },
+    Code(String),
+}
+
+impl Said {
+    /// Returns the parts of a response that carry the piece.
+    fn parts(&self) -> Vec<Value> {
+        let signed = |mut part: Value, signature: &Option<String>| {
+            if let Some(signature) = signature {
+                part["thoughtSignature"] = signature.as_str().into();
+            }
+            part
+        };
+        match self {
+            Self::Text(text, signature) => vec![signed(json!({"text": text}), signature)],
+            Self::Thought(text, signature) => vec![signed(json!({"text": text, "thought": true}), signature)],
+            Self::Image(data) => vec![json!({"inlineData": {"mimeType": "image/png", "data": data}})],
+            Self::Call { id, text } => {
+                let mut call = json!({"name": "acme--weather", "args": {"city": text}});
+                if let Some(id) = id {
+                    call["id"] = id.as_str().into();
+                }
+                vec![json!({"functionCall": call})]
+            }
+            Self::Code(code) => vec![
+                json!({"executableCode": {"language": "PYTHON", "code": code}}),
+                json!({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": code}}),
+            ],
+        }
+    }
+
+    /// Reports whether text of the next piece is added to this one.
+    fn joins(&self, next: &Self) -> bool {
+        matches!(
+            (self, next),
+            (Self::Text(_, None), Self::Text(_, None)) | (Self::Thought(_, None), Self::Thought(_, None))
+        )
+    }
+}
+
+/// Builds the items of a turn, independently of the wire.
+fn items(pieces: &[Said]) -> Vec<Item> {
+    let mut items: Vec<Item> = Vec::new();
+    let mut assigned = 0;
+    let mut next_id = || {
+        assigned += 1;
+        format!("call_1_{assigned}")
+    };
+    let mut content = |items: &mut Vec<Item>, part: ContentPart| match items.last_mut() {
+        Some(Item::Message(message)) => message.content.push(part),
+        _ => items.push(Message::new(Role::Assistant, vec![part]).into()),
+    };
+    for piece in pieces {
+        match piece {
+            Said::Text(text, signature) => {
+                let mut part = TextPart::default();
+                part.text.clone_from(text);
+                if let Some(signature) = signature {
+                    part.provider_data.insert("google".to_owned(), json!({"thoughtSignature": signature}));
+                }
+                content(&mut items, ContentPart::Text(part));
+            }
+            Said::Image(data) => {
+                content(&mut items, ContentPart::image("image/png", MediaData::Base64(data.clone())));
+            }
+            Said::Thought(text, signature) => {
+                let mut thought = Reasoning::default();
+                thought.summary.push(text.clone());
+                thought.provider = Some("google".to_owned());
+                thought.signature.clone_from(signature);
+                items.push(thought.into());
+            }
+            Said::Call { id, text } => {
+                let call_id = id.clone().unwrap_or_else(&mut next_id);
+                let mut call = ToolCall::new(call_id, "acme/weather", json!({"city": text}).to_string());
+                if let Some(id) = id {
+                    call.provider_data.insert("google".to_owned(), json!({"id": id}));
+                }
+                items.push(call.into());
+            }
+            Said::Code(_) => {
+                let payload = Value::from(piece.parts());
+                items.push(ProviderCall::new("google", "code_execution", payload).call_id(next_id()).into());
+            }
+        }
+    }
+    items
+}
+
+fn pieces() -> impl Strategy<Value = Vec<Said>> {
+    let text = "[ -~é\\n]{1,10}";
+    let sign = proptest::option::of("[a-z]{1,4}");
+    let piece = prop_oneof![
+        (text, sign.clone()).prop_map(|(text, sign)| Said::Text(text, sign)),
+        (text, sign).prop_map(|(text, sign)| Said::Thought(text, sign)),
+        "[a-z]{1,4}".prop_map(Said::Image),
+        (any::<bool>(), text).prop_map(|(has_id, text)| Said::Call { id: has_id.then(String::new), text }),
+        text.prop_map(Said::Code),
+    ];
+    proptest::collection::vec(piece, 0..12).prop_map(|mut pieces| {
+        pieces.dedup_by(|later, earlier| earlier.joins(later));
+        for (at, piece) in pieces.iter_mut().enumerate() {
+            if let Said::Call { id: Some(id), .. } = piece {
+                *id = format!("f{at}");
+            }
+        }
+        pieces
+    })
+}
+
+#[test]
+fn any_turn_is_read_from_the_response_that_carries_it() {
+    seeded::for_all(300, pieces(), |pieces| {
+        let parts: Vec<Value> = pieces.iter().flat_map(Said::parts).collect();
+        prop_assert_eq!(read(&response(parts.into(), "STOP")).items, items(&pieces));
+        Ok(())
+    });
 }
