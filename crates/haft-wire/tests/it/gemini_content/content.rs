@@ -43,7 +43,7 @@ fn link() -> ContentPart {
 
 fn refusal() -> ContentPart {
     let mut refusal = RefusalPart::default();
-    refusal.text = "No.".to_owned();
+    "No.".clone_into(&mut refusal.text);
     ContentPart::Refusal(refusal)
 }
 

@@ -328,7 +328,7 @@ fn items(pieces: &[Said]) -> Vec<Item> {
         assigned += 1;
         format!("call_1_{assigned}")
     };
-    let mut content = |items: &mut Vec<Item>, part: ContentPart| match items.last_mut() {
+    let content = |items: &mut Vec<Item>, part: ContentPart| match items.last_mut() {
         Some(Item::Message(message)) => message.content.push(part),
         _ => items.push(Message::new(Role::Assistant, vec![part]).into()),
     };
