@@ -135,6 +135,7 @@ fn applies(cause: ErrorCause, status: u16) -> bool {
     match cause {
         ErrorCause::UnknownModel => status == 404,
         ErrorCause::QuotaExceeded => matches!(status, 402 | 403 | 429),
+        ErrorCause::ContentFiltered => status == 400,
         _ => status < 500,
     }
 }

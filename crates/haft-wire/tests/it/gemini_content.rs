@@ -13,6 +13,8 @@ mod setting;
 mod stream;
 mod tool;
 
+use std::sync::LazyLock;
+
 use haft_core::{Item, Schema, ToolDescriptor, Turn, TurnRequest};
 use haft_wire::{Delivery, GeminiContent, ReadContext, RequestError, Wire, WireRequest};
 use serde_json::{Value, json};
@@ -59,8 +61,11 @@ fn weather() -> ToolDescriptor {
 
 /// The data for reading the response to a request with the weather tool.
 fn context() -> ReadContext {
-    let request = TurnRequest::new(MODEL, vec![Item::user("hi")]).tools(&[weather()]);
-    send(&request).unwrap().context
+    static CONTEXT: LazyLock<ReadContext> = LazyLock::new(|| {
+        let request = TurnRequest::new(MODEL, vec![Item::user("hi")]).tools(&[weather()]);
+        send(&request).unwrap().context
+    });
+    CONTEXT.clone()
 }
 
 fn read(body: &Value) -> Turn {

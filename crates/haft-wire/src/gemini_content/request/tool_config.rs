@@ -12,6 +12,9 @@ use crate::gemini_content::tool::is_function_set;
 use crate::rendered_tools::{RenderedTool, RenderedTools, ToolMode};
 use crate::wire_error::RequestError;
 
+/// The setting that reports the calls of built-in tools.
+pub(super) const SERVER_CALLS: &str = "includeServerSideToolInvocations";
+
 /// The tools of a request, and the configuration for them.
 pub(super) struct ChosenTools<'t> {
     /// The list of tools, unless it is empty.
@@ -78,7 +81,7 @@ pub(super) fn write<'t>(
         config.insert("functionCallingConfig".to_owned(), calling);
     }
     if has_functions && has_server_tools && generation == Generation::From3 {
-        config.insert("includeServerSideToolInvocations".to_owned(), true.into());
+        config.insert(SERVER_CALLS.to_owned(), true.into());
     }
     let list = match &narrowed {
         Some(choice) => tools.raw_permitted(choice),

@@ -87,6 +87,9 @@ fn built_in_tools_are_permitted_by_the_list() {
         assert_eq!(body["toolConfig"]["functionCallingConfig"]["mode"], mode, "{choice:?}");
         assert_eq!(invocations(&body) == true, tools.len() == 2, "{choice:?}");
     }
+    let vertex = GeminiContent::new().without_call_ids();
+    let body = body_of(&vertex.request(&mixed(MODEL, ToolChoice::Auto), Delivery::Whole).unwrap());
+    assert_eq!((listed(&body).len(), body.get("toolConfig")), (2, None));
     let search = google::google_search().define().unwrap().descriptor();
     let alone = TurnRequest::new(OLD_MODEL, vec![Item::user("hi")]).tools(&vec![search]);
     let body = body_of(&send(&alone).unwrap());

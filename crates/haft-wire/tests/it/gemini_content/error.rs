@@ -40,6 +40,8 @@ fn every_error_has_its_cause() {
         ),
         (400, "INVALID_ARGUMENT", "Request payload size exceeds the limit: 20971520 bytes.", ErrorCause::TooLarge),
         (401, "UNAUTHENTICATED", "Request had invalid credentials.", ErrorCause::Authentication),
+        (403, "PERMISSION_DENIED", "Requests are blocked by a policy.", ErrorCause::Permission),
+        (400, "INVALID_ARGUMENT", "The prompt is blocked by a filter.", ErrorCause::ContentFiltered),
         (403, "PERMISSION_DENIED", "You do not have permission.", ErrorCause::Permission),
         (403, "PERMISSION_DENIED", "Your API key was reported as leaked.", ErrorCause::Authentication),
         (

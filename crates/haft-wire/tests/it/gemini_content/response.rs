@@ -93,6 +93,34 @@ fn calls_get_ids_that_follow_from_their_place() {
 }
 
 #[test]
+fn a_history_that_was_shortened_has_no_id_twice() {
+    let calls = json!([{"functionCall": {"name": "gone"}}, {"functionCall": {"name": "gone"}}]).to_string();
+    let body = format!(r#"{{"candidates":[{{"content":{{"parts":{calls}}},"finishReason":"STOP"}}]}}"#);
+    let wire = GeminiContent::new();
+    let mut history = vec![Item::user("hi"); 3];
+    let mut ids = Vec::new();
+    for _ in 0..3 {
+        let context = send(&TurnRequest::new(MODEL, history.clone())).unwrap().context;
+        let turn = wire.response(&body, &context).unwrap();
+        let calls = turn.tool_calls();
+        ids.extend(calls.iter().map(|call| call.call_id.clone()));
+        history.extend(turn.items);
+        history.extend(calls.iter().map(|call| ToolCallOutput::new(call.call_id.clone(), "done").into()));
+        // All but the last calls and their outputs is forgotten.
+        history = std::iter::once(Item::user("summary")).chain(history.split_off(history.len() - 4)).collect();
+    }
+    let distinct: std::collections::HashSet<_> = ids.iter().collect();
+    assert_eq!(distinct.len(), ids.len(), "{ids:?}");
+    for id in ["call_abc_1", "call_4294967295_1", "call_99999999999999999999_1", "call_3", "call_1_x", ""] {
+        let history =
+            vec![Item::user("hi"), ToolCall::new(id, "t", "{}").into(), ToolCallOutput::new(id, "done").into()];
+        let context = send(&TurnRequest::new(MODEL, history)).unwrap().context;
+        let id = wire.response(&body, &context).unwrap().tool_calls()[0].call_id.to_string();
+        assert!(id.starts_with("call_") && id.ends_with("_1"), "{id}");
+    }
+}
+
+#[test]
 fn calls_with_the_same_id_are_told_apart() {
     let turn = read(&response(
         json!([
