@@ -10,6 +10,7 @@ mod gemini_content;
 mod generated;
 mod instance;
 mod openai_chat;
+mod openai_responses;
 mod parts;
 mod profile;
 mod round_trip;
