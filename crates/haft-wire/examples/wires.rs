@@ -1,0 +1,13 @@
+//! Prints how real tools fare on every profile: `cargo xtask wires`.
+#![allow(clippy::print_stdout, reason = "a command writes to its standard streams")]
+
+#[path = "../tests/it/parts/survey.rs"]
+mod survey;
+
+use haft_parts::corpus::{bfcl, mcp_tools};
+
+fn main() {
+    for (corpus, sets) in [("MCP servers", mcp_tools()), ("BFCL", bfcl())] {
+        println!("{}", survey::survey(corpus, &sets, &mut |_, _| ()));
+    }
+}
