@@ -2,7 +2,7 @@
 //!
 //! Its functions are those of Python, Java and JavaScript in the notation of JSON Schema, with types of these languages:
 //! `dict`, `float`, `tuple`, `HashMap`. A function takes the listed parameters and no others, so objects with listed
-//! members are closed. An answer lists the accepted values of each parameter; an empty text among them says that the
+//! members are closed. A default value is accepted, whatever stands beside it. An answer lists the accepted values of each parameter; an empty text among them says that the
 //! parameter may be absent.
 
 use std::collections::HashMap;
@@ -89,7 +89,7 @@ fn entry_set(entry: &Value, answers: &HashMap<String, Value>) -> Option<CorpusSe
     let (source, tools) = (entry["id"].as_str()?.to_owned(), functions.iter().map(tool).collect::<Vec<_>>());
     let truth = answers.get(&source).and_then(|answer| answer["ground_truth"].as_array());
     let calls = truth.into_iter().flatten().flat_map(|call| match call {
-        Value::Object(call) => call.iter().flat_map(|(name, candidates)| chosen(name, candidates)).collect(),
+        Value::Object(call) => call.iter().flat_map(|(name, candidates)| chosen(name, candidates, &tools)).collect(),
         Value::String(text) => literal::call(text).map(|written| named(written, &tools)).into_iter().collect(),
         _ => Vec::new(),
     });
@@ -128,7 +128,43 @@ fn schema(loose: &Value) -> Value {
     if json.contains_key("properties") && !json.contains_key("additionalProperties") {
         json.insert("additionalProperties".to_owned(), false.into());
     }
+    place_enumeration(&mut json);
+    accept_default(&mut json);
     json.into()
+}
+
+/// Moves the enumeration of an array to its items, and turns texts of numbers into numbers.
+fn place_enumeration(json: &mut Map<String, Value>) {
+    let Some(Value::Array(values)) = json.get("enum").cloned() else { return };
+    let name = json.get("type").and_then(Value::as_str).unwrap_or_default();
+    if name == "array" && !values.iter().any(Value::is_array) {
+        json.shift_remove("enum");
+        if let Some(Value::Object(items)) = json.get_mut("items") {
+            items.insert("enum".to_owned(), values.into());
+            place_enumeration(items);
+        }
+    } else if matches!(name, "integer" | "number" | "boolean") {
+        let read = |value: &Value| value.as_str().and_then(|text| serde_json::from_str(text).ok());
+        let values: Vec<Value> = values.iter().map(|value| read(value).unwrap_or_else(|| value.clone())).collect();
+        json.insert("enum".to_owned(), values.into());
+    }
+}
+
+/// Accepts the default value, which many schemas state beside a type or an enumeration that rejects it: `None` beside a
+/// text, `all` beside a list of kinds.
+fn accept_default(json: &mut Map<String, Value>) {
+    let Some(default) = json.get("default").cloned() else { return };
+    if let (Value::Null, Some(Value::String(name))) = (&default, json.get("type").cloned()) {
+        json.insert("type".to_owned(), vec![name, "null".to_owned()].into());
+    }
+    let name = json.get("type").and_then(Value::as_str).unwrap_or_default();
+    let is_typed = default.is_null() || default.is_string() == (name == "string");
+    if let Some(Value::Array(values)) = json.get_mut("enum")
+        && is_typed
+        && !values.contains(&default)
+    {
+        values.push(default);
+    }
 }
 
 /// Returns a type of JSON Schema; `None` if any value is accepted.
@@ -146,10 +182,13 @@ fn type_name(name: &str) -> Option<&str> {
 }
 
 /// Returns the call with every parameter that has a value, and the one with as few as are accepted.
-fn chosen(name: &str, candidates: &Value) -> Vec<CorpusCall> {
+fn chosen(name: &str, candidates: &Value, tools: &[CorpusTool]) -> Vec<CorpusCall> {
     let Some(candidates) = candidates.as_object() else { return Vec::new() };
+    let tool = tools.iter().find(|tool| tool.name == name);
+    let required = tool.and_then(|tool| tool.schema["required"].as_array()).cloned().unwrap_or_default();
     let most = candidates.iter().filter_map(|(name, accepted)| Some((name.clone(), first(accepted)?)));
-    let needed = candidates.iter().filter(|(_, accepted)| !may_be_absent(accepted));
+    let is_needed = |name: &String, accepted: &Value| required.contains(&name.as_str().into()) || !may_be_absent(accepted);
+    let needed = candidates.iter().filter(|(name, accepted)| is_needed(name, accepted));
     let least = needed.filter_map(|(name, accepted)| Some((name.clone(), first(accepted)?)));
     let (most, least) = (Value::Object(most.collect()), Value::Object(least.collect()));
     let arguments = if most == least { vec![most] } else { vec![most, least] };
