@@ -1,6 +1,8 @@
 //! Prints how real tools fare on every profile: `cargo xtask wires`.
-#![allow(clippy::print_stdout, reason = "a command writes to its standard streams")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a command writes to its standard streams")]
 
+#[path = "../tests/it/explanation.rs"]
+mod explanation;
 #[path = "../tests/it/parts/survey.rs"]
 mod survey;
 

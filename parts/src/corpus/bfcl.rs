@@ -187,7 +187,8 @@ fn chosen(name: &str, candidates: &Value, tools: &[CorpusTool]) -> Vec<CorpusCal
     let tool = tools.iter().find(|tool| tool.name == name);
     let required = tool.and_then(|tool| tool.schema["required"].as_array()).cloned().unwrap_or_default();
     let most = candidates.iter().filter_map(|(name, accepted)| Some((name.clone(), first(accepted)?)));
-    let is_needed = |name: &String, accepted: &Value| required.contains(&name.as_str().into()) || !may_be_absent(accepted);
+    let is_needed =
+        |name: &String, accepted: &Value| required.contains(&name.as_str().into()) || !may_be_absent(accepted);
     let needed = candidates.iter().filter(|(name, accepted)| is_needed(name, accepted));
     let least = needed.filter_map(|(name, accepted)| Some((name.clone(), first(accepted)?)));
     let (most, least) = (Value::Object(most.collect()), Value::Object(least.collect()));

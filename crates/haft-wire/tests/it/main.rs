@@ -6,6 +6,7 @@ mod anthropic_messages;
 mod catalogue;
 mod checker;
 mod edge;
+mod explanation;
 mod generated;
 mod instance;
 mod openai_chat;

@@ -6,10 +6,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use haft_core::{Codec, ToolDescriptor};
+use haft_core::{Codec, Loss, Schema, ToolDescriptor};
 use haft_parts::corpus::{CorpusCall, CorpusSet, CorpusTool};
 use haft_wire::{Finding, FindingKind, Profile, RenderedTool, RenderedTools, Strictness, ToolMode};
 use serde_json::Value;
+
+use crate::explanation::explains_change;
 
 /// The counts of one corpus on one profile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +28,26 @@ pub(crate) struct SurveyRow {
     pub(crate) calls: usize,
     /// Calls that are the same after they were encoded and decoded.
     pub(crate) round_tripped: usize,
+    /// Calls that differ as a reported loss says.
+    pub(crate) explained: usize,
+}
+
+/// The fate of a call that is encoded and decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CallFate {
+    RoundTripped,
+    /// The arguments differ as a reported loss says.
+    Explained,
+    Changed,
+}
+
+/// A call that the schema of its tool accepts, of a tool that is rendered.
+#[derive(Debug)]
+pub(crate) struct SurveyedCall<'s> {
+    pub(crate) call: &'s CorpusCall,
+    pub(crate) tool: &'s RenderedTool,
+    schema: &'s Schema,
+    losses: Vec<Loss>,
 }
 
 /// The counts of one corpus.
@@ -75,27 +97,48 @@ pub(crate) fn survey(corpus: &'static str, sets: &[CorpusSet], see: See<'_>) -> 
     Survey { corpus, requests: sets.len(), calls: sets.iter().map(|set| set.calls.len()).sum(), rows }
 }
 
-/// Reports whether arguments are the same after they were encoded and decoded.
-pub(crate) fn survives(codec: &Codec, arguments: &Value) -> bool {
-    let sent = codec.encode(&arguments.to_string()).ok().map(|sent| sent.into_owned());
-    let decoded = sent.as_deref().and_then(|sent| codec.decode(sent).ok());
-    decoded.and_then(|decoded| serde_json::from_str::<Value>(&decoded).ok()).as_ref() == Some(arguments)
-}
-
 fn descriptor(tool: &CorpusTool) -> Arc<ToolDescriptor> {
     Arc::new(ToolDescriptor::new(&tool.name, tool.schema.clone()).describe(&tool.description))
 }
 
 impl Surveyed<'_> {
     /// Iterates over the calls that the schema of their tool accepts, of the tools that are rendered.
-    pub(crate) fn calls(&self) -> impl Iterator<Item = (&CorpusCall, &RenderedTool)> {
+    pub(crate) fn calls(&self) -> impl Iterator<Item = SurveyedCall<'_>> {
         self.set.calls.iter().filter_map(|call| {
             let descriptor = self.descriptors.iter().find(|descriptor| descriptor.name == call.tool)?;
             let schema = descriptor.input_schema.schema().ok()?;
             schema.check(&call.arguments).ok()?;
-            Some((call, self.rendered.get(&call.tool)?))
+            let tool = self.rendered.get(&call.tool)?;
+            Some(SurveyedCall { call, tool, schema, losses: self.losses(&call.tool) })
         })
     }
+
+    fn losses(&self, tool: &str) -> Vec<Loss> {
+        let findings = self.rendered.findings().iter().filter(|finding| finding.tool == tool);
+        let loss = |finding: &Finding| match finding.kind {
+            FindingKind::Loss(kind) => Some(Loss::new(&finding.pointer, kind, &finding.message)),
+            _ => None,
+        };
+        findings.filter_map(loss).collect()
+    }
+}
+
+impl SurveyedCall<'_> {
+    /// Encodes and decodes the arguments.
+    pub(crate) fn fate(&self) -> CallFate {
+        let arguments = &self.call.arguments;
+        match decoded(&self.tool.codec, arguments) {
+            Some(decoded) if decoded == *arguments => CallFate::RoundTripped,
+            Some(decoded) if explains_change(self.schema, &self.losses, arguments, &decoded) => CallFate::Explained,
+            _ => CallFate::Changed,
+        }
+    }
+}
+
+fn decoded(codec: &Codec, arguments: &Value) -> Option<Value> {
+    let text = arguments.to_string();
+    let sent = codec.encode(&text).ok()?;
+    serde_json::from_str(&codec.decode(&sent).ok()?).ok()
 }
 
 impl SurveyRow {
@@ -111,9 +154,13 @@ impl SurveyRow {
                 _ => {}
             }
         }
-        for (call, tool) in surveyed.calls() {
+        for call in surveyed.calls() {
             self.calls += 1;
-            self.round_tripped += usize::from(survives(&tool.codec, &call.arguments));
+            match call.fate() {
+                CallFate::RoundTripped => self.round_tripped += 1,
+                CallFate::Explained => self.explained += 1,
+                CallFate::Changed => {}
+            }
         }
     }
 }
@@ -122,13 +169,21 @@ impl fmt::Display for Survey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { corpus, requests, calls, rows } = self;
         writeln!(f, "{corpus}: {requests} tool sets, {calls} calls")?;
-        let heads = ["tools", "rendered", "strict", "downgraded", "left out", "calls", "round-tripped"];
+        let heads = ["tools", "rendered", "strict", "downgraded", "left out", "calls", "round-tripped", "explained"];
         write!(f, "  {:<18}", "profile")?;
         heads.iter().try_for_each(|head| write!(f, "  {head}"))?;
         writeln!(f, "  losses")?;
         for row in rows {
-            let counts =
-                [row.tools, row.rendered, row.strict, row.downgraded, row.left_out, row.calls, row.round_tripped];
+            let counts = [
+                row.tools,
+                row.rendered,
+                row.strict,
+                row.downgraded,
+                row.left_out,
+                row.calls,
+                row.round_tripped,
+                row.explained,
+            ];
             write!(f, "  {:<18}", row.profile)?;
             heads
                 .iter()
