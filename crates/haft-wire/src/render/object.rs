@@ -133,6 +133,8 @@ impl Rendering {
         let pair = self.closed_object(properties, &[KEY.to_owned(), VALUE.to_owned()]);
         let mut json = Map::from_iter([("type".to_owned(), "array".into()), ("items".to_owned(), pair.into())]);
         add_sentence(&mut json, "Pairs of a key and its value; each key once.");
+        let message = "the object is sent as pairs, and that each key occurs once is stated in the description";
+        self.lose(group.pointer(), LossKind::Keyword, message);
         for pattern in group.values("patternProperties").filter_map(Value::as_object).flat_map(Map::keys) {
             add_sentence(
                 &mut json,

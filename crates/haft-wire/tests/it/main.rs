@@ -8,6 +8,7 @@ mod checker;
 mod edge;
 mod explanation;
 mod generated;
+mod grammar;
 mod instance;
 mod openai_chat;
 mod parts;

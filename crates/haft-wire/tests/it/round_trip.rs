@@ -2,6 +2,7 @@
 //! the original, and whatever follows the rendered schema decodes to a valid value, or the losses say why not.
 
 use haft_core::{CodecError, Dialect, LossKind, Rendered, Schema};
+use haft_wire::GeminiDialect;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{TestCaseResult, TestRunner};
@@ -23,8 +24,21 @@ fn render(dialect: &dyn Dialect, schema: &Schema) -> Rendered {
     rendered
 }
 
-/// Returns JSON Schema that accepts what a rendering for Gemini's `parameters` accepts.
-fn as_json_schema(schema: &Value) -> Value {
+/// Returns JSON Schema that accepts what a rendering accepts. Gemini's `parameters` have keywords of their own, and
+/// objects with the listed members only.
+pub(crate) fn as_json_schema(dialect: &dyn Dialect, rendering: &Value) -> Value {
+    let is_own = dialect.name() == GeminiDialect::Parameters.name();
+    in_json_schema(rendering, if is_own { UnlistedMembers::Rejected } else { UnlistedMembers::Accepted })
+}
+
+/// The meaning of an object that states nothing about members that are not listed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum UnlistedMembers {
+    Accepted,
+    Rejected,
+}
+
+fn in_json_schema(schema: &Value, unlisted: UnlistedMembers) -> Value {
     let Value::Object(keywords) = schema else { return schema.clone() };
     let mut json = Map::new();
     for (keyword, value) in keywords {
@@ -43,19 +57,25 @@ fn as_json_schema(schema: &Value) -> Value {
             }
             "properties" | "$defs" => {
                 let schemas = value.as_object().unwrap().iter();
-                let schemas = schemas.map(|(name, schema)| (name.clone(), as_json_schema(schema)));
+                let schemas = schemas.map(|(name, schema)| (name.clone(), in_json_schema(schema, unlisted)));
                 json.insert(keyword.clone(), Value::Object(schemas.collect()));
             }
             "anyOf" | "prefixItems" => {
-                json.insert(keyword.clone(), value.as_array().unwrap().iter().map(as_json_schema).collect());
+                json.insert(
+                    keyword.clone(),
+                    value.as_array().unwrap().iter().map(|schema| in_json_schema(schema, unlisted)).collect(),
+                );
             }
             "items" | "additionalProperties" => {
-                json.insert(keyword.clone(), as_json_schema(value));
+                json.insert(keyword.clone(), in_json_schema(value, unlisted));
             }
             _ => {
                 json.insert(keyword.clone(), value.clone());
             }
         }
+    }
+    if unlisted == UnlistedMembers::Rejected && json.contains_key("properties") {
+        json.insert("additionalProperties".to_owned(), false.into());
     }
     match keywords.get("nullable") {
         Some(Value::Bool(true)) => json!({"anyOf": [json, {"type": "null"}]}),
@@ -99,7 +119,7 @@ fn assert_round_trip(dialect: &dyn Dialect, ty: &GeneratedType, value: &Value) -
         prop_assert_eq!(&decoded, value, "{}\n{}", sent, context());
     }
     if !rendered.json.is_null() {
-        let checked = Schema::json(as_json_schema(&rendered.json)).unwrap();
+        let checked = Schema::json(as_json_schema(dialect, &rendered.json)).unwrap();
         let sent: Value = serde_json::from_str(&sent).unwrap();
         let issues = checked.check(&sent);
         prop_assert!(issues.is_ok(), "{} is not valid by the rendering: {:?}\n{}", sent, issues, context());
@@ -116,7 +136,7 @@ fn assert_decodes(dialect: &dyn Dialect, ty: &GeneratedType) -> TestCaseResult {
     let mut runner = TestRunner::deterministic();
     for _ in 0..8 {
         let sent = strategy.new_tree(&mut runner).unwrap().current();
-        let checked = Schema::json(as_json_schema(&rendered.json)).unwrap();
+        let checked = Schema::json(as_json_schema(dialect, &rendered.json)).unwrap();
         if checked.check(&sent).is_err() {
             continue;
         }
