@@ -65,6 +65,11 @@ impl Rendering {
         let mut json = self.closed_object(properties, &sent_required);
         self.constants(group, Kind::Object, &mut json);
         is_changed |= self.open(group, others, node, &mut json, depth)?;
+        let is_renamed = fields.iter().any(|field| field.name != field.sent_name);
+        if is_renamed && self.rules.objects == Objects::Open && !matches!(others, OtherMembers::None) {
+            let message = "keys that are listed under another name can't be sent under their own as well";
+            self.lose(group.pointer(), LossKind::Keyword, message);
+        }
         let sizes = if self.rules.objects == Objects::Closed { &[] } else { self.rules.keywords };
         self.restrict(group, Kind::Object, &mut json, sizes);
         let change = Change::within(ReshapeKind::Object, is_changed);

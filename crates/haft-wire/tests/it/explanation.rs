@@ -88,7 +88,8 @@ impl<'s> Path<'s> {
     /// pairs or an object: where no schema applies to a part, all below it do.
     fn to_sent(root: Subschema<'s>, pointer: &str) -> Self {
         Self::walk(root, pointer, |schemas, token| {
-            let next = step(schemas, token);
+            let named = |part: &Subschema<'s>| matches!(part.applies_to(), AppliesTo::Member(_) | AppliesTo::Item(_));
+            let next: Vec<_> = step(schemas, token).into_iter().filter(named).collect();
             if !next.is_empty() {
                 return next;
             }

@@ -5,7 +5,7 @@ use haft_wire::{FindingKind, Profile, RenderedTool, ToolMode};
 use serde_json::Value;
 
 use super::survey::{CallFate, Surveyed, SurveyedCall};
-use crate::checker::{ProviderRule, breaches, dialects};
+use crate::checker::{ProviderRule, breaches, dialect_of, dialects};
 
 /// The rules of all dialects, by the dialects' names.
 pub(super) struct Validity(Vec<(String, Vec<ProviderRule>)>);
@@ -40,18 +40,14 @@ impl Validity {
 
     /// Returns the rules of a tool, and its schema.
     fn rules<'t>(&self, profile: &str, tool: &RenderedTool, json: &'t Value) -> (&[ProviderRule], &'t Value) {
-        let strict = tool.mode == ToolMode::Strict;
-        let (dialect, pointer) = match profile.trim_end_matches(", strict") {
-            "openai" if strict => ("OpenAI strict", "/parameters"),
-            "openai" => ("OpenAI", "/parameters"),
-            "openai-chat" if strict => ("OpenAI strict", "/function/parameters"),
-            "openai-chat" => ("OpenAI", "/function/parameters"),
-            "anthropic" if strict => ("Anthropic strict", "/input_schema"),
-            "anthropic" => ("Anthropic", "/input_schema"),
-            "gemini" => ("Gemini JSON Schema", "/parametersJsonSchema"),
-            "gemini-parameters" => ("Gemini parameters", "/parameters"),
-            "mcp" => ("MCP", "/inputSchema"),
-            other => panic!("no rules for the profile {other}"),
+        let profile = profile.trim_end_matches(", strict");
+        let dialect = dialect_of(profile, tool.mode == ToolMode::Strict);
+        let pointer = match profile {
+            "openai-chat" => "/function/parameters",
+            "anthropic" => "/input_schema",
+            "gemini" => "/parametersJsonSchema",
+            "mcp" => "/inputSchema",
+            _ => "/parameters",
         };
         let rules = self.0.iter().find(|(name, _)| name == dialect).map(|(_, rules)| rules).unwrap();
         // Gemini's `parameters` are left out if there are none.
