@@ -1,6 +1,7 @@
 //! Tests that need parts of `cargo xtask setup`.
 
 mod bfcl;
+mod grammar;
 mod mcp_tools;
 mod survey;
 mod validity;
