@@ -127,6 +127,10 @@ impl Rendering<'_> {
                 prop_assert!(is_explained, "{pointer}: {message}: {sent}\n{}", self.context());
                 return Ok(());
             }
+            // A grammar can't rule out that a key of an open object is repeated, and no schema is about that.
+            Err(CodecError::Text(issues)) if issues.iter().all(|issue| issue.keyword == "duplicateKey") => {
+                return Ok(());
+            }
             Err(error) => return Err(TestCaseError::fail(format!("{error}: {sent}\n{}", self.context()))),
         };
         let Err(issues) = schema.check(&decoded) else { return self.assert_round_trip(&decoded) };
