@@ -7,6 +7,7 @@ use haft_wire::AnthropicMessages;
 
 use super::HttpModel;
 use super::compatible::client_of_http_model;
+use super::key::{Lookup, key, setting};
 
 const BASE_URL: &str = "https://api.anthropic.com";
 /// The version of the API, which every request states.
@@ -37,10 +38,14 @@ impl Anthropic {
 
     /// Creates a client from the environment: `ANTHROPIC_API_KEY`, and `ANTHROPIC_BASE_URL` if it is set.
     pub fn from_env() -> Result<Self, SecretError> {
-        let client = Self::new(Secret::from_env("ANTHROPIC_API_KEY")?);
-        Ok(match env::var("ANTHROPIC_BASE_URL") {
-            Ok(url) => client.base_url(url),
-            Err(_) => client,
+        Self::from_lookup(&|variable| env::var(variable))
+    }
+
+    fn from_lookup(lookup: &Lookup<'_>) -> Result<Self, SecretError> {
+        let client = Self::new(key(lookup, "ANTHROPIC_API_KEY")?);
+        Ok(match setting(lookup, "ANTHROPIC_BASE_URL") {
+            Some(url) => client.base_url(url),
+            None => client,
         })
     }
 

@@ -1,10 +1,13 @@
 //! The client of Gemini.
 
+use std::env;
+
 use haft_http::{Secret, SecretError};
 use haft_wire::GeminiContent;
 
 use super::HttpModel;
 use super::compatible::client_of_http_model;
+use super::key::{Lookup, key, setting};
 
 const BASE_URL: &str = "https://generativelanguage.googleapis.com";
 
@@ -30,10 +33,19 @@ impl Gemini {
         Self { model: HttpModel::new(GeminiContent::new(), BASE_URL).key_header("x-goog-api-key", key) }
     }
 
-    /// Creates a client from the environment: `GEMINI_API_KEY`, or else `GOOGLE_API_KEY`.
+    /// Creates a client from the environment: `GEMINI_API_KEY`, or else `GOOGLE_API_KEY`, and `GOOGLE_GEMINI_BASE_URL` if
+    /// it is set.
     pub fn from_env() -> Result<Self, SecretError> {
-        let key = Secret::from_env("GEMINI_API_KEY");
-        key.or_else(|missing| Secret::from_env("GOOGLE_API_KEY").map_err(|_| missing)).map(Self::new)
+        Self::from_lookup(&|variable| env::var(variable))
+    }
+
+    fn from_lookup(lookup: &Lookup<'_>) -> Result<Self, SecretError> {
+        let found = key(lookup, "GEMINI_API_KEY");
+        let client = Self::new(found.or_else(|missing| key(lookup, "GOOGLE_API_KEY").map_err(|_| missing))?);
+        Ok(match setting(lookup, "GOOGLE_GEMINI_BASE_URL") {
+            Some(url) => client.base_url(url),
+            None => client,
+        })
     }
 
     /// Uses the `generateContent` API in this form.

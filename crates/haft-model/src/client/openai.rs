@@ -8,8 +8,12 @@ use haft_wire::{OpenAiChat, OpenAiResponses};
 
 use super::HttpModel;
 use super::compatible::client_of_http_model;
+use super::key::{Lookup, key, setting};
 
 const BASE_URL: &str = "https://api.openai.com/v1";
+/// The headers that environment variables set.
+const ENV_HEADERS: [(&str, &str); 2] =
+    [("OPENAI_ORG_ID", "OpenAI-Organization"), ("OPENAI_PROJECT_ID", "OpenAI-Project")];
 
 /// OpenAI, by its Responses API or its Chat Completions API.
 ///
@@ -39,13 +43,16 @@ impl OpenAi {
     /// Creates a client from the environment: `OPENAI_API_KEY`, and if they are set `OPENAI_BASE_URL`, `OPENAI_ORG_ID`
     /// and `OPENAI_PROJECT_ID`.
     pub fn from_env() -> Result<Self, SecretError> {
-        let mut client = Self::new(Secret::from_env("OPENAI_API_KEY")?);
-        if let Ok(url) = env::var("OPENAI_BASE_URL") {
+        Self::from_lookup(&|variable| env::var(variable))
+    }
+
+    fn from_lookup(lookup: &Lookup<'_>) -> Result<Self, SecretError> {
+        let mut client = Self::new(key(lookup, "OPENAI_API_KEY")?);
+        if let Some(url) = setting(lookup, "OPENAI_BASE_URL") {
             client = client.base_url(url);
         }
-        let settings = [("OPENAI_ORG_ID", "OpenAI-Organization"), ("OPENAI_PROJECT_ID", "OpenAI-Project")];
-        for (variable, header) in settings {
-            if let Ok(value) = env::var(variable) {
+        for (variable, header) in ENV_HEADERS {
+            if let Some(value) = setting(lookup, variable) {
                 client = client.header(header, value);
             }
         }

@@ -1,0 +1,1 @@
+//! A small real model behind another server, on its three wires.

@@ -1,0 +1,1 @@
+//! Values of a type, and one corrected answer, on all wires.
