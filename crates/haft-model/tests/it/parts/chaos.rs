@@ -141,7 +141,7 @@ async fn a_stream_that_is_cut_off_is_no_turn_and_is_asked_for_again() {
             let outcome = run.finish().await;
             assert!(outcome.end.is_waiting(), "{wire:?} {chunks}: {:?}", outcome.end);
             assert_eq!(retries.len(), 1, "{wire:?} after {chunks}: {retries:?}");
-            assert_eq!(outcome.state.calls(), 3, "the calls of the cut answer did not run: {wire:?} {chunks}");
+            assert_eq!(outcome.state.calls(), 4, "those of the cut answer are not counted: {wire:?} {chunks}");
             assert_eq!(judged(&mock, wire).len(), 2);
         }
     }
