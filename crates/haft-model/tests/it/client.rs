@@ -143,9 +143,14 @@ fn request() -> TurnRequest {
     TurnRequest::new("", vec![Item::user("hi")])
 }
 
+/// Answers one request. The client must not use the connection again, because each request of a test has its own.
+async fn answer(server: &Server, reply: impl AsRef<str>) -> (String, Connection) {
+    server.answer(reply.as_ref().replacen("\r\n", "\r\nconnection: close\r\n", 1)).await
+}
+
 /// Asks for a turn and answers the request.
 async fn asked(model: &dyn LanguageModel, server: &Server, reply: &str) -> (Result<Turn, ModelError>, SentText) {
-    let (turn, (sent, _connection)) = join!(model.stream_turn(&request()).into_turn(), server.answer(reply));
+    let (turn, (sent, _connection)) = join!(model.stream_turn(&request()).into_turn(), answer(server, reply));
     (turn, SentText(sent))
 }
 
@@ -156,9 +161,9 @@ async fn rejected(model: &dyn LanguageModel, server: &Server, reply: &str) -> Mo
 
 /// Asks for a turn, answers without a declared length, and ends the connection.
 async fn cut(model: &dyn LanguageModel, server: &Server, body: &str) -> Result<Turn, ModelError> {
-    let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\n{EVENTS}\r\n");
+    let head = format!("HTTP/1.1 200 OK\r\n{EVENTS}\r\n");
     let (turn, ()) = join!(model.stream_turn(&request()).into_turn(), async {
-        let (_, mut connection): (String, Connection) = server.answer(&head).await;
+        let (_, mut connection): (String, Connection) = answer(server, &head).await;
         connection.write(body).await;
         connection.end().await;
     });

@@ -135,10 +135,6 @@ fn assert_reconciled(state: &LoopState) {
     assert!(history::is_reconciled(state.history()), "{:#?}", state.history());
 }
 
-fn text(item: &Item) -> String {
-    let Item::Message(message) = item else { panic!("{item:?}") };
-    message.content.iter().filter_map(ContentPart::as_text).collect()
-}
 
 #[track_caller]
 fn assert_stopped(end: &LoopEnd) {

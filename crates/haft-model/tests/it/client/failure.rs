@@ -142,10 +142,10 @@ async fn what_only_other_settings_can_change_is_not_tried_again() {
     assert!(error.to_string().contains("encrypted connection"), "{error}");
 
     let looping = local(server.url("")).http_client(builder().redirects(1).build().unwrap());
-    let again = response(307, "location: /x\r\nconnection: close\r\n", "");
+    let again = response(307, "location: /x\r\n", "");
     let (turn, ()) = join!(looping.stream_turn(&request()).into_turn(), async {
-        server.answer(&again).await;
-        server.answer(&again).await;
+        answer(&server, &again).await;
+        answer(&server, &again).await;
     });
     let error = turn.unwrap_err();
     assert_eq!((error.kind(), error.retryable()), ("invalid_request", false), "{error}");

@@ -39,12 +39,12 @@ async fn dropped_parts_and_findings_about_tools_are_reported() {
     assert_eq!(reports.take(), ["request to openai"]);
 
     let tool = Tool::new("undescribed").handler(|n: u8, _cx| async move { n }).unwrap();
-    let mut asked = request().tools(&Toolkit::from_iter([tool]));
-    asked.history.push(Item::Reasoning(Reasoning::new("thoughts of another model")));
+    let mut asked = request().tools(&<Toolkit>::from_iter([tool]));
+    asked.history.push(Item::Reasoning(Reasoning::text("thoughts of another model")));
     asked.history.push(Item::assistant("yes"));
     asked.history.push(Item::user("go on"));
     let reply = Provider::Chat.stream();
-    let (turn, (sent, _connection)) = join!(model.stream_turn(&asked).into_turn(), server.answer(&reply));
+    let (turn, (sent, _connection)) = join!(model.stream_turn(&asked).into_turn(), answer(&server, &reply));
     assert!(turn.is_ok() && !sent.contains("thoughts of another model"));
     let lines = reports.take();
     assert!(lines.iter().any(|line| line.starts_with("dropped item 1: reasoning")), "{lines:#?}");

@@ -2,6 +2,7 @@
 
 use haft_core::TurnRequest;
 use haft_wire::AnthropicMessages;
+use serde_json::json;
 
 use super::*;
 
@@ -83,23 +84,27 @@ async fn headers_replace_those_of_the_client_and_betas_are_added_to_those_of_the
     let (_, sent) = asked(&plain, &server, &Provider::Anthropic.stream()).await;
     assert_eq!((sent.header("anthropic-version"), sent.header("anthropic-beta")), (Some("2099-01-01"), None));
 
-    let wire = AnthropicMessages::new().beta("context-1m-2025-08-07");
-    let beta = client(Anthropic::new(Secret::new(KEY)).wire(wire));
-    let (_, sent) = asked(&beta, &server, &Provider::Anthropic.stream()).await;
-    assert_eq!(sent.header("anthropic-beta"), Some("context-1m-2025-08-07"));
-    let both = beta.header("Anthropic-Beta", "mine-2026-01-01");
-    let (_, sent) = asked(&both, &server, &Provider::Anthropic.stream()).await;
-    assert_eq!(sent.header("anthropic-beta"), Some("context-1m-2025-08-07,mine-2026-01-01"));
-    assert_eq!(sent.0.to_lowercase().matches("anthropic-beta").count(), 1);
+    let model = client(Anthropic::new(Secret::new(KEY)).wire(AnthropicMessages::new()));
+    let beta = request().provider_options("anthropic", json!({"betas": ["context-1m-2025-08-07"]}));
+    for (model, expected) in [
+        (model.clone(), "context-1m-2025-08-07"),
+        (model.header("Anthropic-Beta", "mine-2026-01-01"), "context-1m-2025-08-07,mine-2026-01-01"),
+    ] {
+        let reply = Provider::Anthropic.stream();
+        let (turn, (sent, _connection)) = join!(model.stream_turn(&beta).into_turn(), answer(&server, &reply));
+        let sent = SentText(sent);
+        assert_eq!((sent.header("anthropic-beta"), turn.is_ok()), (Some(expected), true));
+        assert_eq!(sent.0.to_lowercase().matches("anthropic-beta").count(), 1);
+    }
 }
 
 #[tokio::test]
 async fn the_model_of_the_request_is_preferred_and_one_must_be_named() {
     let server = Server::start().await;
-    let named = TurnRequest::new("other", request().history);
+    let named = TurnRequest::new("other", request().history.to_vec());
     let model = local(server.url(""));
     let reply = Provider::Chat.stream();
-    let (turn, (sent, _connection)) = join!(model.stream_turn(&named).into_turn(), server.answer(&reply));
+    let (turn, (sent, _connection)) = join!(model.stream_turn(&named).into_turn(), answer(&server, &reply));
     assert_eq!((SentText(sent).body()["model"].as_str(), turn.is_ok()), (Some("other"), true));
     let (_, sent) = asked(&model, &server, &reply).await;
     assert_eq!(sent.body()["model"], "m");

@@ -25,7 +25,7 @@ async fn run(provider: Provider, replies: &[String], retries: u32) -> (LoopOutco
     };
     let served = async {
         for reply in replies {
-            let (sent, connection) = server.answer(reply).await;
+            let (sent, connection) = answer(&server, reply).await;
             assert_eq!(sent.matches(r#""hi""#).count(), 1, "every request is the same: {sent}");
             connection.end().await;
         }
@@ -40,13 +40,13 @@ async fn run(provider: Provider, replies: &[String], retries: u32) -> (LoopOutco
 }
 
 fn limited(provider: Provider) -> String {
-    response(429, &format!("{JSON}retry-after: 0\r\nconnection: close\r\n"), &provider.error("x", "slow down"))
+    response(429, &format!("{JSON}retry-after: 0\r\n"), &provider.error("x", "slow down"))
 }
 
 /// A stream that ends in the middle.
 fn cut_stream(provider: Provider) -> String {
     let events = provider.events();
-    format!("HTTP/1.1 200 OK\r\nconnection: close\r\n{EVENTS}\r\n{}", sse(&events[..1]))
+    format!("HTTP/1.1 200 OK\r\n{EVENTS}\r\n{}", sse(&events[..1]))
 }
 
 #[tokio::test]

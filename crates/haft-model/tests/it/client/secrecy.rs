@@ -83,11 +83,11 @@ async fn the_key_does_not_follow_a_redirect_to_another_origin() {
     for provider in ALL {
         let (server, other) = (Server::start().await, Server::start().await);
         let model = provider.with(&server, builder().redirects(2).build().unwrap(), false);
-        let redirect = response(307, &format!("location: {}\r\nconnection: close\r\n", other.url("/elsewhere")), "");
+        let redirect = response(307, &format!("location: {}\r\n", other.url("/elsewhere")), "");
         let stream = provider.stream();
         let (turn, (sent, _connection)) = join!(model.stream_turn(&request()).into_turn(), async {
-            server.answer(&redirect).await;
-            other.answer(&stream).await
+            answer(&server, &redirect).await;
+            answer(&other, &stream).await
         });
         assert_eq!(turn.unwrap().text(), "Hello");
         assert!(sent.starts_with("POST /elsewhere ") && !sent.contains(KEY), "{sent}");

@@ -15,7 +15,7 @@ async fn watched(provider: Provider, reply: &str) -> Seen {
     let model = provider.model(&server);
     let seen = Recorder::watch(async {
         let turn = ModelTrace::new().stream_turn(&model, &request()).into_turn();
-        let (_turn, _answered) = join!(turn, server.answer(reply));
+        let (_turn, _answered) = join!(turn, answer(&server, reply));
     })
     .await;
     assert!(!format!("{seen:?}").contains(KEY), "the key is in a span or an event");

@@ -26,7 +26,7 @@ async fn deltas_arrive_before_the_turn_is_complete() {
                     }
                 }
             },
-            server.answer([head, chunk(&begun)].concat())
+            answer(&server, [head, chunk(&begun)].concat())
         );
         let () = delta;
         let (turn, ()) = join!(stream.into_turn(), async {
@@ -62,7 +62,7 @@ async fn a_connection_that_ends_within_a_chunked_stream_is_retryable() {
         let head = CHUNKED.replace("\r\n\r\n", &format!("\r\n{EVENTS}\r\n"));
         let begun = sse(&provider.events()[..1]);
         let (turn, ()) = join!(model.stream_turn(&request()).into_turn(), async {
-            let (_, connection) = server.answer([head, chunk(&begun)].concat()).await;
+            let (_, connection) = answer(&server, [head, chunk(&begun)].concat()).await;
             connection.end().await;
         });
         let error = turn.unwrap_err();
@@ -189,7 +189,7 @@ async fn bodies_and_events_have_a_limit() {
             (head, ": many small\n\n".to_owned()),
         ] {
             let (turn, ()) = join!(model.stream_turn(&request()).into_turn(), async {
-                let (_, mut connection) = server.answer(&head).await;
+                let (_, mut connection) = answer(&server, &head).await;
                 connection.write_until_closed(chunk(&piece)).await;
             });
             let error = turn.unwrap_err();
@@ -220,7 +220,7 @@ async fn dropping_the_stream_closes_the_connection() {
         let mut stream = model.stream_turn(&request());
         let head = CHUNKED.replace("\r\n\r\n", &format!("\r\n{EVENTS}\r\n"));
         let begun = provider.events().into_iter().take_while(|data| !data.contains("STOP")).take(3).collect::<Vec<_>>();
-        let (delta, (_, connection)) = join!(stream.next(), server.answer([head, chunk(&sse(&begun))].concat()));
+        let (delta, (_, connection)) = join!(stream.next(), answer(&server, [head, chunk(&sse(&begun))].concat()));
         assert!(delta.unwrap().is_ok());
         drop(stream);
         connection.closed().await;

@@ -39,7 +39,7 @@ async fn a_stream_that_stops_is_a_timeout_and_never_a_turn() {
             let begun = sse(&provider.events()[..1]);
             let mut stream = model.stream_turn(&request());
             let (first, (_, _connection)) =
-                join!(stream.next(), server.answer([head, chunk(&begun), chunk(": more\n\n")].concat()));
+                join!(stream.next(), answer(&server, [head, chunk(&begun), chunk(": more\n\n")].concat()));
             // The first event of some wires contains no delta; then the wait has begun already.
             if let Some(Ok(delta)) = &first {
                 assert!(!matches!(delta, haft_core::Delta::TurnComplete(_)));
