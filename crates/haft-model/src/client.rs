@@ -148,6 +148,15 @@ impl HttpModel {
         self
     }
 
+    /// Returns the name of the provider by the conventions of OpenTelemetry, as [`ModelInfo`] has it. It is the name of
+    /// the wire, except for Google, which has several services.
+    fn provider(&self) -> &str {
+        match self.wire.provider() {
+            "google" => "gcp.gemini",
+            name => name,
+        }
+    }
+
     /// Replaces the wire.
     pub(crate) fn with_wire(mut self, wire: impl Wire + 'static) -> Self {
         self.wire = Arc::new(wire);
@@ -157,7 +166,7 @@ impl HttpModel {
 
 impl LanguageModel for HttpModel {
     fn info(&self) -> ModelInfo {
-        let info = ModelInfo::new(self.wire.provider().to_owned());
+        let info = ModelInfo::new(self.provider().to_owned());
         match &self.model {
             Some(model) => info.model(model.clone()),
             None => info,

@@ -57,3 +57,23 @@ impl Anthropic {
 }
 
 client_of_http_model!(Anthropic);
+
+#[cfg(test)]
+mod tests {
+    use std::env::VarError;
+
+    use super::*;
+    use crate::client::key::Key;
+
+    #[test]
+    fn the_environment_sets_key_and_url() {
+        let both = |name: &str| Ok(if name == "ANTHROPIC_API_KEY" { "k" } else { "http://a" }.to_owned());
+        let client = Anthropic::from_lookup(&both).unwrap();
+        assert_eq!(client.model.base_url, "http://a");
+        assert!(matches!(&client.model.key, Key::Header("x-api-key", key) if key.expose() == "k"));
+        let empty_url = |name: &str| Ok(if name == "ANTHROPIC_API_KEY" { "k" } else { "" }.to_owned());
+        assert_eq!(Anthropic::from_lookup(&empty_url).unwrap().model.base_url, BASE_URL);
+        let missing = Anthropic::from_lookup(&|_| Err(VarError::NotPresent)).unwrap_err().to_string();
+        assert_eq!(missing, "the environment variable `ANTHROPIC_API_KEY` is not set; set it to the API key");
+    }
+}

@@ -28,11 +28,27 @@ pub(super) fn setting(lookup: &Lookup<'_>, variable: &str) -> Option<String> {
 impl Key {
     /// Removes the key from text that a provider sent: some quote the one that they reject.
     pub(super) fn removed_from(&self, text: String) -> String {
-        match self {
-            Self::Bearer(key) | Self::Header(_, key) if !key.expose().is_empty() && text.contains(key.expose()) => {
-                text.replace(key.expose(), "[key]")
-            }
-            _ => text,
-        }
+        let key = match self {
+            Self::Bearer(key) | Self::Header(_, key) if !key.expose().is_empty() => key.expose(),
+            _ => return text,
+        };
+        // JSON may escape the slashes of a key.
+        let escaped = if key.contains('/') { key.replace('/', "\\/") } else { String::new() };
+        [key, &escaped].into_iter().fold(text, |text, form| {
+            if form.is_empty() || !text.contains(form) { text } else { text.replace(form, "[key]") }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_of_a_key_is_removed() {
+        let key = Key::Bearer(Secret::new("a/b"));
+        assert_eq!(key.removed_from(r"a/b, a\/b and a\b".to_owned()), r"[key], [key] and a\b");
+        assert_eq!(Key::Header("x", Secret::new("")).removed_from("text".to_owned()), "text");
+        assert_eq!(Key::None.removed_from("text".to_owned()), "text");
     }
 }

@@ -91,3 +91,45 @@ impl OpenAi {
 }
 
 client_of_http_model!(OpenAi);
+
+#[cfg(test)]
+mod tests {
+    use std::env::VarError;
+
+    use super::*;
+    use crate::client::key::Key;
+
+    /// A lookup of these variables.
+    fn among<'v>(set: &'v [(&'v str, &'v str)]) -> impl Fn(&str) -> Result<String, VarError> + 'v {
+        |name| {
+            let found = set.iter().find(|(variable, _)| *variable == name);
+            found.map(|(_, value)| (*value).to_owned()).ok_or(VarError::NotPresent)
+        }
+    }
+
+    #[test]
+    fn the_environment_sets_key_url_and_headers() {
+        let set = [("OPENAI_API_KEY", " sk-1\n"), ("OPENAI_BASE_URL", "http://a/v1"), ("OPENAI_PROJECT_ID", "p")];
+        let client = OpenAi::from_lookup(&among(&set)).unwrap();
+        assert_eq!(client.model.base_url, "http://a/v1");
+        assert_eq!(client.model.headers, [("OpenAI-Project".into(), "p".to_owned())]);
+        assert!(matches!(&client.model.key, Key::Bearer(key) if key.expose() == "sk-1"));
+    }
+
+    #[test]
+    fn empty_settings_are_not_set() {
+        let set = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", ""), ("OPENAI_ORG_ID", " ")];
+        let client = OpenAi::from_lookup(&among(&set)).unwrap();
+        assert_eq!((client.model.base_url.as_str(), client.model.headers.len()), (BASE_URL, 0));
+    }
+
+    #[test]
+    fn a_missing_or_empty_key_is_a_clear_error() {
+        let missing = OpenAi::from_lookup(&among(&[])).unwrap_err().to_string();
+        assert_eq!(missing, "the environment variable `OPENAI_API_KEY` is not set; set it to the API key");
+        let empty = OpenAi::from_lookup(&among(&[("OPENAI_API_KEY", " \n")])).unwrap_err().to_string();
+        assert_eq!(empty, "the environment variable `OPENAI_API_KEY` is empty; set it to the API key");
+        let unreadable = OpenAi::from_lookup(&|_| Err(VarError::NotUnicode("sk-1".into()))).unwrap_err();
+        assert!(unreadable.to_string().contains("not valid Unicode") && !format!("{unreadable:?}").contains("sk-1"));
+    }
+}

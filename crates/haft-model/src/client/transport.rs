@@ -18,7 +18,7 @@ const REQUEST_IDS: [&str; 3] = ["x-request-id", "request-id", "x-goog-request-id
 impl HttpModel {
     pub(super) async fn ask(&self, sent: WireRequest, out: DeltaSender) -> Result<(), ModelError> {
         let context = sent.context.clone();
-        let origin = ErrorOrigin::new(self.wire.provider(), &self.key);
+        let origin = ErrorOrigin::new(self.provider(), &self.key);
         let client = self.http.get().map_err(|error| origin.of_http(error))?;
         let response = client.send(self.http_request(sent)).await.map_err(|error| origin.of_http(error))?;
         let origin = origin.response(response.status().as_u16(), request_id(&response));

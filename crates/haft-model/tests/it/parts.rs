@@ -9,7 +9,7 @@ mod object;
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalPolicy, Backoff, ContentPart, Item, RunOptions, Suspend, Tool, Toolkit, TurnRequest, history,
+    ApprovalPolicy, Backoff, Item, RunOptions, Suspend, Tool, Toolkit, TurnRequest, history,
 };
 use haft_http::{HttpClient, Secret};
 use haft_model::{Anthropic, Gemini, LanguageModel, LoopEnd, LoopState, OpenAi, TurnLoop};

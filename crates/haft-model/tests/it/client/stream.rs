@@ -156,6 +156,10 @@ async fn pages_and_other_bodies_are_clear_errors() {
                 ("content-type: text/plain\r\n", "data: x\n\n", "check the base URL"),
                 ("", "", "of no declared type"),
                 (JSON, "{\"id\":", "invalid"),
+                (JSON, "{}", "invalid"),
+                (JSON, "[]", "invalid"),
+                (JSON, "null", "invalid"),
+                (JSON, r#"{"detail":"Not Found"}"#, "invalid"),
                 (JSON, "", "invalid"),
             ] {
                 let error = rejected(&model, &server, &response(200, header, body)).await;
