@@ -49,6 +49,7 @@ fn client(wire: WireName, url: &str, delivery: Delivery) -> Box<dyn LanguageMode
 }
 
 #[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct Place {
     city: String,
     #[serde(default)]
@@ -56,6 +57,7 @@ struct Place {
 }
 
 #[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct Amount {
     cents: u64,
 }
@@ -75,15 +77,15 @@ fn kit() -> Toolkit {
     [weather, book, pay].into_iter().map(Result::unwrap).collect()
 }
 
-/// The first answer has four calls, the one after their results is text.
+/// The first answer has four calls, with null for what is absent, as strict schemas demand it. The one after their results is text.
 fn fixtures() -> Value {
     json!([
         {
             "match": { "userMessage": "plan a trip", "hasToolResult": false },
             "response": { "toolCalls": [
                 { "name": "get_weather", "arguments": { "city": "Paris", "days": 3 }, "id": "call_1" },
-                { "name": "get_weather", "arguments": { "city": "Rome" }, "id": "call_2" },
-                { "name": "book", "arguments": { "city": "Paris" }, "id": "call_3" },
+                { "name": "get_weather", "arguments": { "city": "Rome", "days": null }, "id": "call_2" },
+                { "name": "book", "arguments": { "city": "Paris", "days": null }, "id": "call_3" },
                 { "name": "pay", "arguments": { "cents": 500 }, "id": "call_4" },
             ] },
         },

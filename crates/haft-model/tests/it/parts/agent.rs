@@ -54,6 +54,12 @@ fn assert_requests(wire: WireName, delivery: Delivery, requests: &[SentRequest])
         assert!(!sent.body.contains(KEY) && !sent.path.contains(KEY));
     }
     assert_eq!(first.path, second.path);
+    let tools = first.json()["tools"].clone();
+    match wire {
+        WireName::OpenAiResponses | WireName::Anthropic => assert_eq!(tools[0]["strict"], true, "{tools:#}"),
+        WireName::OpenAiChat => assert_eq!(tools[0]["function"]["strict"], true, "{tools:#}"),
+        WireName::Gemini => assert_eq!(tools[0]["functionDeclarations"].as_array().unwrap().len(), 3),
+    }
     assert!(results(wire, &first.json()).is_empty());
     let answered = results(wire, &second.json());
     let ids: Vec<&str> = answered.iter().map(|(id, _)| id.as_str()).collect();

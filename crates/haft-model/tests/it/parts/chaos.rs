@@ -128,7 +128,9 @@ fn cut_fixtures(chunks: usize) -> Value {
 #[tokio::test]
 async fn a_stream_that_is_cut_off_is_no_turn_and_is_asked_for_again() {
     for wire in WireName::ALL {
-        for chunks in [1, 2, 3] {
+        // Gemini sends all calls in the chunk that is also the last one.
+        let cuts = if wire == WireName::Gemini { 1..=1 } else { 1..=3 };
+        for chunks in cuts {
             let mock = Aimock::start_with(&cut_fixtures(chunks), &json!({ "chunkSize": 7 }));
             let model = client(wire, mock.url(), Delivery::Streamed);
             let mut run = agent(model).start(request());

@@ -1,7 +1,7 @@
 //! A small real model behind another server, on its three wires. Its answers are poor, but their form is its own.
 
 use haft_core::{Delta, Finish};
-use haft_model::LanguageModelExt;
+use haft_model::{LanguageModelExt, ObjectError};
 use haft_parts::Llama;
 
 use super::*;
@@ -10,8 +10,10 @@ const WIRES: [WireName; 3] = [WireName::OpenAiChat, WireName::OpenAiResponses, W
 
 /// A client of the server, which takes any model name.
 fn local(wire: WireName, url: &str, delivery: Delivery) -> Box<dyn LanguageModel> {
-    match wire {
-        WireName::OpenAiChat => client!(OpenAi::compatible("llama", url), format!("{url}/v1"), "smollm2", delivery),
+    let chat = || OpenAi::compatible("llama", format!("{url}/v1")).model("smollm2").http_client(http());
+    match (wire, delivery) {
+        (WireName::OpenAiChat, Delivery::Streamed) => Box::new(chat()),
+        (WireName::OpenAiChat, Delivery::Whole) => Box::new(chat().whole()),
         _ => client(wire, url, delivery),
     }
 }
@@ -71,6 +73,7 @@ enum Size {
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct Town {
     size: Size,
     is_capital: bool,
@@ -79,12 +82,33 @@ struct Town {
 #[tokio::test]
 async fn a_value_of_a_type_is_answered() {
     let llama = Llama::start();
-    for wire in WIRES {
+    let schema = schemars::schema_for!(Town);
+    for wire in [WireName::OpenAiChat, WireName::OpenAiResponses] {
         for delivery in DELIVERIES {
             let model = local(wire, llama.url(), delivery);
-            let answer = model.object::<Town>(asking("Describe Paris as JSON.").max_output_tokens(60)).re_asks(0).await;
+            let mut request = asking("Describe Paris as JSON.").max_output_tokens(60);
+            if wire == WireName::OpenAiResponses {
+                // This server reads no `text.format`, but its own member on every path.
+                request = request.provider_options("openai", json!({ "json_schema": schema }));
+            }
+            let answer = model.object::<Town>(request).re_asks(0).await;
             let answer = answer.unwrap_or_else(|error| panic!("{wire:?} {delivery:?}: {error}"));
             assert_eq!(answer.turns.len(), 1, "{:?}", answer.value);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_ignores_the_format_leads_to_a_clear_error_or_to_a_value() {
+    let llama = Llama::start();
+    for delivery in DELIVERIES {
+        let model = local(WireName::Anthropic, llama.url(), delivery);
+        match model.object::<Town>(asking("Describe Paris as JSON.").max_output_tokens(60)).await {
+            Ok(answer) => assert!(answer.turns.len() <= 2, "{answer:?}"),
+            Err(ObjectError::Invalid { text, usage, .. } | ObjectError::CutOff { text, usage, .. }) => {
+                assert!(!text.is_empty() && usage.output_tokens > 0, "{text}");
+            }
+            Err(other) => panic!("{other}"),
         }
     }
 }

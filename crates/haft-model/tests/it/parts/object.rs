@@ -6,6 +6,7 @@ use super::*;
 
 /// The sum of some numbers.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct Total {
     #[schemars(range(max = 100))]
     total: i64,
@@ -31,7 +32,7 @@ fn asking(text: &str) -> TurnRequest {
     TurnRequest::new("", vec![Item::user(text)]).max_output_tokens(200)
 }
 
-/// Asserts that a request has a format for its answer.
+/// Asserts that a request has a format for its answer, to which the provider holds the model.
 #[track_caller]
 fn assert_format(wire: WireName, sent: &SentRequest) {
     let body = sent.json();
@@ -42,6 +43,12 @@ fn assert_format(wire: WireName, sent: &SentRequest) {
         WireName::Gemini => &body["generationConfig"]["responseJsonSchema"],
     };
     assert!(format["properties"]["total"].is_object(), "{body:#}");
+    let strict = match wire {
+        WireName::OpenAiResponses => &body["text"]["format"]["strict"],
+        WireName::OpenAiChat => &body["response_format"]["json_schema"]["strict"],
+        WireName::Anthropic | WireName::Gemini => return,
+    };
+    assert_eq!(strict, true, "{body:#}");
 }
 
 #[tokio::test]
