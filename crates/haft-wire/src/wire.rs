@@ -34,14 +34,19 @@ pub trait Wire: fmt::Debug + Send + Sync {
     /// reported; what the model does not support is an error that says what to change.
     fn request(&self, request: &TurnRequest, delivery: Delivery) -> Result<WireRequest, RequestError>;
 
-    /// Reads a whole response.
-    fn response(&self, body: &str, context: &ReadContext) -> Result<Turn, ReadError>;
+    /// Reads a whole response. The default is for a provider that only streams, and rejects all of them.
+    fn response(&self, body: &str, context: &ReadContext) -> Result<Turn, ReadError> {
+        let _ = (body, context);
+        Err(ReadError::invalid("the response is no stream of events, and this wire reads no other"))
+    }
 
     /// Starts to read a streamed response.
     fn stream(&self, context: &ReadContext) -> Box<dyn StreamReader>;
 
-    /// Reads a response whose status is an error.
-    fn error(&self, response: &ErrorResponse<'_>) -> ErrorReport;
+    /// Reads a response whose status is an error. The default is [`ErrorReport::of_status`].
+    fn error(&self, response: &ErrorResponse<'_>) -> ErrorReport {
+        ErrorReport::of_status(response)
+    }
 }
 
 /// A reader of a streamed response.
@@ -49,9 +54,13 @@ pub trait StreamReader: Send {
     /// Reads one server-sent event, and adds the deltas that it contains. The last delta of a response is its turn.
     fn event(&mut self, event: WireEvent<'_>, deltas: &mut Vec<Delta>) -> Result<(), ReadError>;
 
-    /// Reads the end of the stream. Adds the turn if the provider marks its end in no other way, and fails if the
-    /// response is incomplete.
-    fn end(&mut self, deltas: &mut Vec<Delta>) -> Result<(), ReadError>;
+    /// Reads the end of a stream whose events contained no turn. Adds the turn if the provider marks its end in no other
+    /// way, and fails if the response is incomplete. The default always fails, for a provider whose last event ends the
+    /// turn.
+    fn end(&mut self, deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
+        let _ = deltas;
+        Err(ReadError::Incomplete)
+    }
 }
 
 /// The way in which a response is delivered.
@@ -131,6 +140,13 @@ impl WireRequest {
     #[must_use]
     pub fn new(path: impl Into<String>, body: String, context: ReadContext) -> Self {
         Self { path: path.into(), headers: Vec::new(), body, context, dropped: Vec::new() }
+    }
+
+    /// Sets the parts of the request that can't be expressed for this provider.
+    #[must_use]
+    pub fn dropped(mut self, dropped: Vec<Dropped>) -> Self {
+        self.dropped = dropped;
+        self
     }
 }
 
