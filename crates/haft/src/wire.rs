@@ -21,15 +21,16 @@
 //! use haft::prelude::*;
 //! use haft::wire::{Profile, RenderTools};
 //!
-//! let tool = Tool::new("shop/find")
-//!     .describe("Finds products.")
-//!     .params(haft::schema::Schema::json(haft::serde_json::json!({
-//!         "type": "object",
-//!         "properties": { "name": { "type": "string", "minLength": 3, "description": "A part of the name." } },
-//!         "required": ["name"],
-//!         "additionalProperties": false
-//!     }))?)
-//!     .handler(|_: haft::serde_json::Value, _cx| async { "none" })?;
+//! /// Finds products by a part of their name.
+//! #[derive(serde::Deserialize, JsonSchema)]
+//! #[serde(deny_unknown_fields)]
+//! struct Find {
+//!     /// A part of the name.
+//!     #[schemars(length(min = 3))]
+//!     name: String,
+//! }
+//!
+//! let tool = Tool::new("shop/find").describe("Finds products.").handler(|find: Find, _cx| async { find.name })?;
 //! let request = TurnRequest::new("gpt-5", vec![Item::user("Is there any tea?")]).tools(&[tool.descriptor()]);
 //! let tools = request.render_tools(&Profile::openai());
 //! assert_eq!(tools.wire_name("shop/find"), "shop--find");

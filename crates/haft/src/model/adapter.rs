@@ -52,8 +52,8 @@
 //! ```
 //! use haft::conversation::{Finish, Item, TurnRequest};
 //! use haft::model::{LanguageModel, ModelError, ModelInfo, TurnStream};
-//! use haft::wire::{McpDialect, Profile, ReadContext, RenderTools, TurnBuilder};
-//! use haft::serde_json::Value;
+//! use haft::serde_json::json;
+//! use haft::wire::{FunctionTool, McpDialect, Profile, ReadContext, RenderTools, TurnBuilder};
 //!
 //! /// Spells the names of its tools.
 //! struct Local {
@@ -80,7 +80,8 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let model = Local { profile: Profile::new("local", McpDialect, |_: &_| Value::Null) };
+//! let form = |tool: &FunctionTool<'_>| json!({"name": tool.name});
+//! let model = Local { profile: Profile::new("local", McpDialect, form) };
 //! let ping = haft::tool::Tool::new("net/ping").handler(|(), _cx| async { "pong" })?;
 //! let request = TurnRequest::new("any", vec![Item::user("Which?")]).tools(&[ping.descriptor()]);
 //! assert_eq!(model.stream_turn(&request).into_turn().await?.text(), "net--ping ");
