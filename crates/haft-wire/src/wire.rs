@@ -218,3 +218,61 @@ impl fmt::Display for Dropped {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::Value;
+
+    use super::*;
+    use crate::wire_error::ErrorCause;
+    use crate::{FunctionTool, McpDialect, RenderTools};
+
+    /// A wire with nothing but what every wire must define.
+    #[derive(Debug)]
+    struct Least(Profile);
+
+    struct LeastStream;
+
+    impl Wire for Least {
+        fn profile(&self) -> &Profile {
+            &self.0
+        }
+
+        fn request(&self, request: &TurnRequest, _: Delivery) -> Result<WireRequest, RequestError> {
+            let dropped = vec![Dropped::setting("everything", "there is no place for it")];
+            let context = ReadContext::new(request.render_tools(&self.0));
+            Ok(WireRequest::new("/", String::new(), context).dropped(dropped))
+        }
+
+        fn stream(&self, _: &ReadContext) -> Box<dyn StreamReader> {
+            Box::new(LeastStream)
+        }
+    }
+
+    impl StreamReader for LeastStream {
+        fn event(&mut self, _: WireEvent<'_>, _: &mut Vec<Delta>) -> Result<(), ReadError> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_defaults_of_a_wire_accept_no_response_that_it_does_not_read() {
+        let wire = Least(Profile::new("least", McpDialect, |_: &FunctionTool<'_>| Value::Null));
+        let sent = wire.request(&TurnRequest::new("m", Vec::new()), Delivery::Whole).unwrap();
+        assert_eq!(sent.dropped[0].to_string(), "everything: there is no place for it");
+        let whole = wire.response("{}", &sent.context).unwrap_err();
+        assert!(matches!(&whole, ReadError::Invalid { .. }) && whole.to_string().contains("no stream of events"));
+        assert!(matches!(wire.stream(&sent.context).end(&mut Vec::new()), Err(ReadError::Incomplete)));
+    }
+
+    #[test]
+    fn the_default_report_is_that_of_the_status() {
+        let wire = Least(Profile::new("least", McpDialect, |_: &FunctionTool<'_>| Value::Null));
+        let wait = Some(Duration::from_secs(3));
+        let report = wire.error(&ErrorResponse::new(503, "<html>").retry_after(wait));
+        assert_eq!((report.cause, report.retry_after), (ErrorCause::Unavailable, wait));
+        assert_eq!(report.message, "status 503 with a page of HTML");
+    }
+}
