@@ -6,7 +6,7 @@ use std::io::{Write, stdout};
 
 /// Current temperature in a city, in degrees Celsius.
 #[tool]
-async fn temperature(city: String) -> usize {
+fn temperature(city: String) -> usize {
     city.len() * 4 // a real tool asks a weather service
 }
 
