@@ -1,5 +1,7 @@
 //! The tools of real MCP servers, which the test set-up downloads, on every dialect.
 
+mod wire;
+
 use std::path::{Path, PathBuf};
 
 use haft_core::Schema;

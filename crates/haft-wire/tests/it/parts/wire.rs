@@ -1,0 +1,133 @@
+//! The four wires before the official SDKs: their types accept our requests, and we read their responses as they do.
+
+mod continuation;
+mod request;
+mod round_trip;
+mod sample;
+
+use haft_core::{Delta, Item, Schema, ToolDescriptor, Turn, TurnRequest};
+use haft_parts::{Judge, RequestFault, Sample, WireName};
+use haft_wire::{
+    AnthropicMessages, Delivery, GeminiContent, OpenAiChat, OpenAiResponses, ReadContext, ReadError, Wire, WireEvent,
+    WireRequest,
+};
+use serde_json::{Value, json};
+
+/// A wire, and the SDK that judges it.
+struct JudgedWire {
+    name: WireName,
+    wire: Box<dyn Wire>,
+    /// A model that can do everything.
+    model: &'static str,
+}
+
+fn wires() -> [JudgedWire; 4] {
+    [
+        JudgedWire { name: WireName::OpenAiResponses, wire: Box::new(OpenAiResponses::new()), model: "a-model" },
+        JudgedWire { name: WireName::OpenAiChat, wire: Box::new(OpenAiChat::new()), model: "a-model" },
+        JudgedWire { name: WireName::Anthropic, wire: Box::new(AnthropicMessages::new()), model: "a-model" },
+        // Models from Gemini 3 on require signatures.
+        JudgedWire { name: WireName::Gemini, wire: Box::new(GeminiContent::new()), model: "gemini-3-a-model" },
+    ]
+}
+
+impl JudgedWire {
+    /// Returns what the SDK rejects in a request. Features in preview must have their header.
+    fn faults(&self, sent: &WireRequest) -> Vec<RequestFault> {
+        let has_header = sent.headers.iter().any(|(name, _)| *name == "anthropic-beta");
+        let options = json!({"model": self.model, "beta": has_header});
+        Judge::shared().validate_with(self.name, &body_of(sent), options)
+    }
+
+    #[track_caller]
+    fn assert_valid(&self, case: &str, sent: &WireRequest) {
+        let faults = self.faults(sent);
+        let name = self.name.as_str();
+        assert!(faults.is_empty(), "{name}, {case}: {faults:#?}\n{:#}", body_of(sent));
+    }
+
+    /// Returns the data for reading the response to a request with the tools of the samples.
+    fn context(&self) -> ReadContext {
+        let request = TurnRequest::new(self.model, vec![Item::user("hi")]).tools(&sample_tools());
+        self.wire.request(&request, Delivery::Streamed).unwrap().context
+    }
+
+    fn read(&self, body: &Value) -> Turn {
+        let turn = self.wire.response(&body.to_string(), &self.context());
+        turn.unwrap_or_else(|error| panic!("{}: {error}\n{body:#}", self.name.as_str()))
+    }
+
+    /// Reads a stream, and returns its deltas.
+    fn read_stream(&self, sse: &str) -> Result<Vec<Delta>, ReadError> {
+        self.read_events(&events(sse))
+    }
+
+    fn read_events(&self, events: &[StreamEvent]) -> Result<Vec<Delta>, ReadError> {
+        let mut reader = self.wire.stream(&self.context());
+        let mut deltas = Vec::new();
+        for event in events {
+            reader.event(WireEvent::new(event.name.as_deref(), &event.data), &mut deltas)?;
+        }
+        reader.end(&mut deltas)?;
+        Ok(deltas)
+    }
+
+    fn samples(&self) -> Vec<Sample> {
+        let samples = Judge::shared().samples(self.name);
+        assert!(samples.len() > 10);
+        samples
+    }
+}
+
+fn body_of(sent: &WireRequest) -> Value {
+    serde_json::from_str(&sent.body).unwrap()
+}
+
+/// Returns the turn that ends a stream. No other delta is a turn.
+fn turn_of(deltas: &[Delta]) -> Turn {
+    let turns: Vec<_> = deltas.iter().filter(|delta| matches!(delta, Delta::TurnComplete(_))).collect();
+    assert_eq!(turns.len(), 1, "{deltas:#?}");
+    match deltas.last() {
+        Some(Delta::TurnComplete(turn)) => (**turn).clone(),
+        other => panic!("the stream ends with {other:?}"),
+    }
+}
+
+/// One server-sent event of a sample.
+struct StreamEvent {
+    name: Option<String>,
+    data: String,
+}
+
+/// Splits the stream of a sample, whose events have at most a name and one line of data.
+fn events(sse: &str) -> Vec<StreamEvent> {
+    let sse = sse.replace("\r\n", "\n");
+    let event = |block: &str| {
+        let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
+        StreamEvent { name: field("event: "), data: field("data: ").unwrap() }
+    };
+    sse.split("\n\n").filter(|block| !block.is_empty()).map(event).collect()
+}
+
+fn tool(name: &str, description: &str, schema: Value) -> ToolDescriptor {
+    let mut tool = ToolDescriptor::new(name, Schema::json(schema).unwrap());
+    tool.description = Some(description.to_owned());
+    tool
+}
+
+/// The tools that the samples call.
+fn sample_tools() -> Vec<ToolDescriptor> {
+    let object = |properties: Value, required: Value| {
+        json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+    };
+    let number = json!({"type": "number", "description": "A number."});
+    vec![
+        tool(
+            "get_weather",
+            "Returns the weather.",
+            object(json!({"city": {"type": "string", "description": "A city."}}), json!(["city"])),
+        ),
+        tool("add", "Adds numbers.", object(json!({"a": number, "b": number}), json!(["a", "b"]))),
+        tool("now", "Returns the time.", object(json!({}), json!([]))),
+    ]
+}
