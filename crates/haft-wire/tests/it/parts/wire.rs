@@ -31,6 +31,10 @@ fn wires() -> [JudgedWire; 4] {
     ]
 }
 
+fn wire(name: WireName) -> JudgedWire {
+    wires().into_iter().find(|wire| wire.name == name).unwrap()
+}
+
 impl JudgedWire {
     /// Returns what the SDK rejects in a request. Features in preview must have their header.
     fn faults(&self, sent: &WireRequest) -> Vec<RequestFault> {
@@ -62,7 +66,7 @@ impl JudgedWire {
         self.read_events(&events(sse))
     }
 
-    fn read_events(&self, events: &[StreamEvent]) -> Result<Vec<Delta>, ReadError> {
+    fn read_events(&self, events: &[SampleEvent]) -> Result<Vec<Delta>, ReadError> {
         let mut reader = self.wire.stream(&self.context());
         let mut deltas = Vec::new();
         for event in events {
@@ -94,17 +98,17 @@ fn turn_of(deltas: &[Delta]) -> Turn {
 }
 
 /// One server-sent event of a sample.
-struct StreamEvent {
+struct SampleEvent {
     name: Option<String>,
     data: String,
 }
 
 /// Splits the stream of a sample, whose events have at most a name and one line of data.
-fn events(sse: &str) -> Vec<StreamEvent> {
+fn events(sse: &str) -> Vec<SampleEvent> {
     let sse = sse.replace("\r\n", "\n");
     let event = |block: &str| {
         let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
-        StreamEvent { name: field("event: "), data: field("data: ").unwrap() }
+        SampleEvent { name: field("event: "), data: field("data: ").unwrap() }
     };
     sse.split("\n\n").filter(|block| !block.is_empty()).map(event).collect()
 }

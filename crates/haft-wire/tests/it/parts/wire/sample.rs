@@ -1,26 +1,72 @@
 //! Responses and streams that are built with the SDKs' types.
 
-use haft_core::{CallId, Delta, Item, Turn};
+use haft_core::{CallId, Delta, Turn};
 use haft_parts::{Judge, Sample, WireName};
 use haft_wire::ReadError;
 use serde_json::{Value, json};
 
-use super::{JudgedWire, events, turn_of, wires};
+use super::{JudgedWire, events, turn_of, wire};
 
 /// The samples whose response is an error of the provider.
-const FAILED: [&str; 2] = ["failed", "failed_call"];
+const FAILED: [&str; 2] = ["failed", "blocked_prompt"];
 
-/// Runs a check for every sample, and fails with all of its complaints.
-#[track_caller]
-fn check_all(check: impl Fn(&JudgedWire, &Sample) -> Vec<String>) {
+/// A check of a sample, which returns its complaints.
+type SampleCheck = fn(&JudgedWire, &Sample) -> Vec<String>;
+
+const CHECKS: [(&str, SampleCheck); 6] = [
+    ("a stream is read like the whole response", streamed_is_whole),
+    ("a stream is read like what the SDK makes of it", streamed_is_accumulated),
+    ("the deltas of a stream add up to its turn", deltas_add_up),
+    ("a stream that is cut off is no turn", cut_off_is_no_turn),
+    ("an error in a response is the error of the provider", failure_is_error),
+    ("items of the future are kept", future_is_kept),
+];
+
+/// Runs all checks for every sample of a wire, and compares the turns with the recorded ones.
+fn check_all(name: WireName) {
+    let wire = wire(name);
+    let samples = wire.samples();
     let mut complaints = Vec::new();
-    for wire in &wires() {
-        for sample in &wire.samples() {
-            let label = format!("{}, {}", wire.name.as_str(), sample.name);
-            complaints.extend(check(wire, sample).iter().map(|complaint| format!("{label}: {complaint}")));
+    let mut turns = serde_json::Map::new();
+    for sample in &samples {
+        for (rule, check) in CHECKS {
+            let found = check(&wire, sample);
+            complaints.extend(found.iter().map(|complaint| format!("{}: {rule}: {complaint}", sample.name)));
+        }
+        if let Some(body) = sample.body.as_ref().filter(|_| !FAILED.contains(&sample.name.as_str())) {
+            turns.insert(sample.name.clone(), recorded(&wire.read(body)));
         }
     }
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    insta::assert_snapshot!(format!("turns_{}", name.as_str()), serde_json::to_string_pretty(&turns).unwrap());
+}
+
+/// Returns what is recorded of a turn.
+fn recorded(turn: &Turn) -> Value {
+    json!({
+        "items": turn.items, "usage": turn.usage, "finish": turn.finish, "response_id": turn.response_id,
+        "model": turn.model, "provider_data": turn.provider_data,
+    })
+}
+
+#[test]
+fn openai_responses() {
+    check_all(WireName::OpenAiResponses);
+}
+
+#[test]
+fn openai_chat() {
+    check_all(WireName::OpenAiChat);
+}
+
+#[test]
+fn anthropic() {
+    check_all(WireName::Anthropic);
+}
+
+#[test]
+fn gemini() {
+    check_all(WireName::Gemini);
 }
 
 /// Returns the body and the stream of a sample that has both, and that is a turn.
@@ -53,32 +99,34 @@ fn compare(at: &str, left: &Value, right: &Value, found: &mut Vec<String>) {
             }
         }
         _ if left == right => {}
+        // The white space and the order of arguments that are no text on a wire are the writer's.
+        (Value::String(one), Value::String(other)) if at.ends_with("/arguments") && json(one) == json(other) => {}
         _ => found.push(format!("{at}: {left} is not {right}")),
     }
 }
 
-#[test]
-fn a_stream_is_read_like_the_whole_response() {
-    check_all(|wire, sample| {
-        let Some((body, sse)) = both(sample) else { return Vec::new() };
-        match wire.read_stream(sse) {
-            Ok(deltas) => differences(&turn_of(&deltas), &wire.read(body)),
-            Err(error) => vec![error.to_string()],
-        }
-    });
+/// Reads arguments; those that are no JSON are a text.
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| text.into())
 }
 
-#[test]
-fn a_stream_is_read_like_what_the_sdk_makes_of_it() {
-    check_all(|wire, sample| {
-        let Some((_, sse)) = both(sample) else { return Vec::new() };
-        // The SDK of Gemini returns no parts of the future.
-        if wire.name == WireName::Gemini && sample.name.starts_with("unknown") {
-            return Vec::new();
-        }
-        let accumulated = Judge::shared().accumulate(wire.name, sse).unwrap();
-        differences(&turn_of(&wire.read_stream(sse).unwrap()), &wire.read(&accumulated))
-    });
+fn streamed_is_whole(wire: &JudgedWire, sample: &Sample) -> Vec<String> {
+    let Some((body, sse)) = both(sample) else { return Vec::new() };
+    match wire.read_stream(sse) {
+        Ok(deltas) => differences(&turn_of(&deltas), &wire.read(body)),
+        Err(error) => vec![error.to_string()],
+    }
+}
+
+fn streamed_is_accumulated(wire: &JudgedWire, sample: &Sample) -> Vec<String> {
+    let Some((_, sse)) = both(sample) else { return Vec::new() };
+    // The SDK of Gemini returns neither parts of the future nor the message of a malformed call.
+    let is_reduced = sample.name.starts_with("unknown") || sample.name == "malformed_call";
+    if wire.name == WireName::Gemini && is_reduced {
+        return Vec::new();
+    }
+    let accumulated = Judge::shared().accumulate(wire.name, sse).unwrap();
+    differences(&turn_of(&wire.read_stream(sse).unwrap()), &wire.read(&accumulated))
 }
 
 /// The text of the deltas: all texts, all reasoning, all refusals, and the calls in the order in which they begin.
@@ -114,99 +162,69 @@ impl Displayed {
     }
 }
 
-#[test]
-fn the_deltas_of_a_stream_add_up_to_its_turn() {
-    check_all(|wire, sample| {
-        let Some((_, sse)) = both(sample) else { return Vec::new() };
-        let deltas = wire.read_stream(sse).unwrap();
-        let (displayed, turn) = (Displayed::of(&deltas), turn_of(&deltas));
-        let mut complaints = Vec::new();
-        let mut ensure = |holds: bool, complaint: String| complaints.extend((!holds).then_some(complaint));
-        ensure(displayed.text == turn.text(), format!("text {:?}", displayed.text));
-        ensure(displayed.refusal == turn.refusal().unwrap_or_default(), format!("refusal {:?}", displayed.refusal));
-        let words: String = turn.reasoning().split("\n\n").collect();
-        // A model may disclose its reasoning and a summary of it: the turn returns the former.
-        ensure(displayed.reasoning.ends_with(&words), format!("reasoning {:?}, {words:?}", displayed.reasoning));
-        let calls = turn.tool_calls();
-        ensure(displayed.calls.len() == calls.len(), format!("calls {:?}", displayed.calls));
-        for (call, (id, name, arguments)) in calls.iter().zip(&displayed.calls) {
-            ensure((&call.call_id, &call.name) == (id, name), format!("call {id} of {name}"));
-            let json = |text: &str| serde_json::from_str::<Value>(text).ok();
-            ensure(json(arguments) == json(&call.arguments), format!("arguments {arguments}, {}", call.arguments));
-            ensure(turn.is_cut_off() || displayed.ended.contains(id), format!("the call {id} does not end"));
-        }
-        complaints
-    });
+fn deltas_add_up(wire: &JudgedWire, sample: &Sample) -> Vec<String> {
+    let Some((_, sse)) = both(sample) else { return Vec::new() };
+    let deltas = wire.read_stream(sse).unwrap();
+    let (displayed, turn) = (Displayed::of(&deltas), turn_of(&deltas));
+    let mut complaints = Vec::new();
+    let mut ensure = |holds: bool, complaint: String| complaints.extend((!holds).then_some(complaint));
+    ensure(displayed.text == turn.text(), format!("text {:?}", displayed.text));
+    ensure(displayed.refusal == turn.refusal().unwrap_or_default(), format!("refusal {:?}", displayed.refusal));
+    let words: String = turn.reasoning().split("\n\n").collect();
+    // A model may disclose its reasoning and a summary of it: the turn returns the former.
+    ensure(displayed.reasoning.ends_with(&words), format!("reasoning {:?}, {words:?}", displayed.reasoning));
+    let calls = turn.tool_calls();
+    ensure(displayed.calls.len() == calls.len(), format!("calls {:?}", displayed.calls));
+    for (call, (id, name, arguments)) in calls.iter().zip(&displayed.calls) {
+        ensure((&call.call_id, &call.name) == (id, name), format!("call {id} of {name}"));
+        ensure(json(arguments) == json(&call.arguments), format!("arguments {arguments}, {}", call.arguments));
+        ensure(turn.is_cut_off() || displayed.ended.contains(id), format!("the call {id} does not end"));
+    }
+    complaints
 }
 
-#[test]
-fn a_stream_that_is_cut_off_is_no_turn() {
-    check_all(|wire, sample| {
-        let Some((_, sse)) = both(sample) else { return Vec::new() };
-        let events = events(sse);
-        let complete = turn_of(&wire.read_events(&events).unwrap());
-        let mut complaints = Vec::new();
-        for length in 0..events.len() {
-            // Everything but the usage may be there before the last event.
-            let Ok(deltas) = wire.read_events(&events[..length]) else { continue };
-            let turn = turn_of(&deltas);
-            if length == 0 || (&turn.items, &turn.finish) != (&complete.items, &complete.finish) {
-                complaints.push(format!("a turn after {length} of {} events", events.len()));
-            }
+fn cut_off_is_no_turn(wire: &JudgedWire, sample: &Sample) -> Vec<String> {
+    let Some((_, sse)) = both(sample) else { return Vec::new() };
+    let events = events(sse);
+    let complete = turn_of(&wire.read_events(&events).unwrap());
+    let mut complaints = Vec::new();
+    for length in 0..events.len() {
+        // Everything but the usage may be there before the last event.
+        let Ok(deltas) = wire.read_events(&events[..length]) else { continue };
+        let turn = turn_of(&deltas);
+        if length == 0 || (&turn.items, &turn.finish) != (&complete.items, &complete.finish) {
+            complaints.push(format!("a turn after {length} of {} events", events.len()));
         }
-        complaints
-    });
+    }
+    complaints
 }
 
-#[test]
-fn an_error_in_a_response_is_the_error_of_the_provider() {
+fn failure_is_error(wire: &JudgedWire, sample: &Sample) -> Vec<String> {
     let is_error = |result: Result<String, ReadError>| match result {
         Err(ReadError::Provider(_)) => None,
         other => Some(format!("{other:?}")),
     };
-    check_all(|wire, sample| {
-        let is_failed = FAILED.contains(&sample.name.as_str());
-        if sample.body.is_some() && !is_failed {
-            return Vec::new();
-        }
-        let streamed = sample.sse.as_deref().map(|sse| wire.read_stream(sse).map(|deltas| format!("{deltas:?}")));
-        let read = |body: &Value| wire.wire.response(&body.to_string(), &wire.context());
-        let whole = sample.body.as_ref().map(|body| read(body).map(|turn| format!("{turn:?}")));
-        streamed.into_iter().chain(whole).filter_map(is_error).collect()
-    });
+    let is_failed = FAILED.contains(&sample.name.as_str());
+    if sample.body.is_some() && !is_failed {
+        return Vec::new();
+    }
+    let streamed = sample.sse.as_deref().map(|sse| wire.read_stream(sse).map(|deltas| format!("{deltas:?}")));
+    let read = |body: &Value| wire.wire.response(&body.to_string(), &wire.context());
+    let whole = sample.body.as_ref().map(|body| read(body).map(|turn| format!("{turn:?}")));
+    streamed.into_iter().chain(whole).filter_map(is_error).collect()
 }
 
-/// The type of the items of the future in a sample, and of nothing else.
+/// The type of the items of the future in the samples, and of nothing else.
 const FUTURE: &str = "telepathy";
 
-#[test]
-fn items_of_the_future_are_kept() {
-    check_all(|wire, sample| {
-        let Some((body, sse)) = both(sample) else { return Vec::new() };
-        if !body.to_string().contains(FUTURE) {
-            return Vec::new();
-        }
-        let turns = [wire.read(body), turn_of(&wire.read_stream(sse).unwrap())];
-        let is_kept = |turn: &Turn| serde_json::to_string(turn).unwrap().contains(FUTURE) && turn.text() == "Hi.";
-        turns.iter().filter(|turn| !is_kept(turn)).map(|turn| format!("{turn:?}")).collect()
-    });
+fn future_is_kept(wire: &JudgedWire, sample: &Sample) -> Vec<String> {
+    let Some((body, sse)) = both(sample) else { return Vec::new() };
+    // Members of the future are no items.
+    if !body.to_string().contains(FUTURE) || sample.name == "unknown_field" {
+        return Vec::new();
+    }
+    let turns = [wire.read(body), turn_of(&wire.read_stream(sse).unwrap())];
+    let is_kept = |turn: &Turn| serde_json::to_string(turn).unwrap().contains(FUTURE) && turn.text() == "Hi.";
+    turns.iter().filter(|turn| !is_kept(turn)).map(|turn| format!("{turn:?}")).collect()
 }
 
-/// The turns of all samples, to be read: one file per wire.
-#[test]
-fn the_turns_of_the_samples_are_as_recorded() {
-    for wire in &wires() {
-        let mut turns = serde_json::Map::new();
-        for sample in wire.samples() {
-            let body = sample.body.as_ref().filter(|_| !FAILED.contains(&sample.name.as_str()));
-            let Some(body) = body else { continue };
-            let turn = wire.read(body);
-            assert!(turn.items.iter().all(|item| !matches!(item, Item::ToolOutput(_))), "{}", sample.name);
-            let data = turn.provider_data;
-            let shown = json!({"items": turn.items, "usage": turn.usage, "finish": turn.finish, "provider_data": data});
-            turns.insert(sample.name.clone(), shown);
-        }
-        let name = format!("turns_{}", wire.name.as_str());
-        insta::assert_snapshot!(name, serde_json::to_string_pretty(&turns).unwrap());
-    }
-}
