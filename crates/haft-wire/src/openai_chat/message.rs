@@ -204,7 +204,12 @@ impl<'r> Messages<'r> {
     fn answer(&mut self, at: usize, message: &'r Message) {
         for part in &message.content {
             match part {
-                ContentPart::Text(text) => append(&mut self.open.content, &text.text),
+                ContentPart::Text(text) => {
+                    if !text.citations.is_empty() {
+                        self.drop_item(at, "citations", "this API takes no citations from a model");
+                    }
+                    append(&mut self.open.content, &text.text);
+                }
                 ContentPart::Refusal(refusal) => append(&mut self.open.refusal, &refusal.text),
                 ContentPart::Audio(audio) => {
                     let data = audio.provider_data.get(self.provider);
