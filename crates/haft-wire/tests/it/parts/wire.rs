@@ -135,3 +135,15 @@ fn sample_tools() -> Vec<ToolDescriptor> {
         tool("now", "Returns the time.", object(json!({}), json!([]))),
     ]
 }
+
+/// Removes nulls and empty lists, which stand for absent members.
+fn pruned(value: &Value) -> Value {
+    let is_kept = |value: &Value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty());
+    match value {
+        Value::Object(map) => {
+            map.iter().map(|(key, value)| (key.clone(), pruned(value))).filter(|(_, value)| is_kept(value)).collect()
+        }
+        Value::Array(list) => list.iter().map(pruned).collect(),
+        other => other.clone(),
+    }
+}
