@@ -26,9 +26,11 @@ use crate::rendered_tools::RenderedTools;
 use crate::wire::Dropped;
 use crate::wire_error::RequestError;
 
-/// The members of a call's data that are written from the call itself.
-const CALL_MEMBERS: &[&str] = &["type", "call_id", "name", "arguments", "input"];
-const CALL_MEMBERS_AND_ID: &[&str] = &["type", "call_id", "name", "arguments", "input", "id"];
+/// The members of a call's data that are written from the call itself, and those that the Chat Completions API of the
+/// same provider keeps.
+const CALL_MEMBERS: &[&str] = &["type", "call_id", "name", "arguments", "input", "custom_input", "extra_content"];
+const CALL_MEMBERS_AND_ID: &[&str] =
+    &["type", "call_id", "name", "arguments", "input", "custom_input", "extra_content", "id"];
 
 /// The provider that reads reasoning in encrypted form only.
 const OPENAI: &str = "openai";
