@@ -247,3 +247,23 @@ fn calls_of_consecutive_turns_are_different_messages() {
     let roles: Vec<_> = body["messages"].as_array().unwrap().iter().map(|message| message["role"].clone()).collect();
     assert_eq!(roles, ["user", "assistant", "tool", "assistant", "tool"]);
 }
+
+#[test]
+fn arguments_that_are_no_object_are_sent_as_one_to_servers_that_parse_them() {
+    let table = [
+        ("{\"a\": 1 }", "{\"a\": 1 }", 0),
+        ("", "{}", 0),
+        ("{\"city\":\"Par", "{\"arguments\":\"{\\\"city\\\":\\\"Par\"}", 1),
+        ("[1]", "{\"arguments\":\"[1]\"}", 1),
+    ];
+    for (written, sent_there, reports) in table {
+        let output = ToolCallOutput::new("c", "interrupted");
+        let history = vec![Item::user("hi"), ToolCall::new("c", "t", written).into(), output.into()];
+        let request = TurnRequest::new("m", history);
+        let arguments = |body: &Value| body["messages"][1]["tool_calls"][0]["function"]["arguments"].clone();
+        let (body, sent) = send(&OpenAiChat::compatible("vllm"), &request);
+        assert_eq!((arguments(&body), sent.dropped.len()), (sent_there.into(), reports), "{written}");
+        let (body, sent) = send(&OpenAiChat::new(), &request);
+        assert_eq!((arguments(&body), sent.dropped.len()), (written.into(), 0));
+    }
+}
