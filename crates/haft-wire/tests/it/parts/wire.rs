@@ -19,16 +19,32 @@ struct JudgedWire {
     wire: Box<dyn Wire>,
     /// A model that can do everything.
     model: &'static str,
+    server: JudgedServer,
+}
+
+/// The servers that a wire is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum JudgedServer {
+    /// Those of the provider.
+    Own,
+    /// Others, which have rules of their own.
+    Compatible,
 }
 
 fn wires() -> [JudgedWire; 4] {
     [
-        JudgedWire { name: WireName::OpenAiResponses, wire: Box::new(OpenAiResponses::new()), model: "a-model" },
-        JudgedWire { name: WireName::OpenAiChat, wire: Box::new(OpenAiChat::new()), model: "a-model" },
-        JudgedWire { name: WireName::Anthropic, wire: Box::new(AnthropicMessages::new()), model: "a-model" },
+        JudgedWire::new(WireName::OpenAiResponses, OpenAiResponses::new(), "a-model"),
+        JudgedWire::new(WireName::OpenAiChat, OpenAiChat::new(), "a-model"),
+        JudgedWire::new(WireName::Anthropic, AnthropicMessages::new(), "a-model"),
         // Models from Gemini 3 on require signatures.
-        JudgedWire { name: WireName::Gemini, wire: Box::new(GeminiContent::new()), model: "gemini-3-a-model" },
+        JudgedWire::new(WireName::Gemini, GeminiContent::new(), "gemini-3-a-model"),
     ]
+}
+
+/// The wire of other servers of Chat Completions.
+fn compatible() -> JudgedWire {
+    let wire = JudgedWire::new(WireName::OpenAiChat, OpenAiChat::compatible("vllm"), "a-model");
+    JudgedWire { server: JudgedServer::Compatible, ..wire }
 }
 
 fn wire(name: WireName) -> JudgedWire {
@@ -36,18 +52,21 @@ fn wire(name: WireName) -> JudgedWire {
 }
 
 impl JudgedWire {
+    fn new(name: WireName, wire: impl Wire + 'static, model: &'static str) -> Self {
+        Self { name, wire: Box::new(wire), model, server: JudgedServer::Own }
+    }
+
+    fn label(&self) -> &'static str {
+        if self.server == JudgedServer::Own { self.name.as_str() } else { "compatible-chat" }
+    }
+
     /// Returns what the SDK rejects in a request. Features in preview must have their header.
     fn faults(&self, sent: &WireRequest) -> Vec<RequestFault> {
         let has_header = sent.headers.iter().any(|(name, _)| *name == "anthropic-beta");
-        let options = json!({"model": self.model, "beta": has_header});
+        let options = json!({
+            "model": self.model, "beta": has_header, "compatible": self.server == JudgedServer::Compatible,
+        });
         Judge::shared().validate_with(self.name, &body_of(sent), options)
-    }
-
-    #[track_caller]
-    fn assert_valid(&self, case: &str, sent: &WireRequest) {
-        let faults = self.faults(sent);
-        let name = self.name.as_str();
-        assert!(faults.is_empty(), "{name}, {case}: {faults:#?}\n{:#}", body_of(sent));
     }
 
     /// Returns the data for reading the response to a request with the tools of the samples.

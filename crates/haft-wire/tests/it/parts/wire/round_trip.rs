@@ -5,7 +5,7 @@ use haft_parts::{Sample, WireName};
 use haft_wire::Delivery;
 use serde_json::{Value, json};
 
-use super::{JudgedWire, body_of, pruned, sample_tools, wire};
+use super::{JudgedServer, JudgedWire, body_of, compatible, pruned, sample_tools, wire};
 
 /// Returns a history that continues a turn: every call has a result, the second one an error, and every request for
 /// approval has a verdict.
@@ -126,7 +126,9 @@ fn check(wire: &JudgedWire, sample: &Sample, ending: Option<&str>) -> Vec<String
     if wire.name == WireName::Gemini {
         original.iter_mut().chain(&mut again).for_each(|part| *part = unsigned(part.take()));
     }
-    let is_changed = CHANGED.iter().any(|(name, changed, _)| (*name, *changed) == (wire.name, &sample.name));
+    // Other servers fail on arguments that are no JSON object.
+    let is_cut = wire.server == JudgedServer::Compatible && sample.name == "length_in_call";
+    let is_changed = is_cut || CHANGED.iter().any(|(name, changed, _)| (*name, *changed) == (wire.name, &sample.name));
     if original != again && !is_changed {
         let dropped: Vec<_> = sent.dropped.iter().map(ToString::to_string).collect();
         complaints.push(format!(
@@ -138,8 +140,8 @@ fn check(wire: &JudgedWire, sample: &Sample, ending: Option<&str>) -> Vec<String
     complaints
 }
 
-fn check_all(name: WireName) {
-    let wire = wire(name);
+fn check_all(wire: &JudgedWire) {
+    let name = wire.name;
     let samples = wire.samples();
     let mut complaints = Vec::new();
     // A reason that applies to no sample would hide a later change.
@@ -149,7 +151,7 @@ fn check_all(name: WireName) {
     }
     for sample in &samples {
         for ending in [None, Some("And now?")] {
-            let found = check(&wire, sample, ending);
+            let found = check(wire, sample, ending);
             complaints.extend(found.iter().map(|complaint| format!("{}, {ending:?}: {complaint}", sample.name)));
         }
     }
@@ -158,20 +160,25 @@ fn check_all(name: WireName) {
 
 #[test]
 fn openai_responses() {
-    check_all(WireName::OpenAiResponses);
+    check_all(&wire(WireName::OpenAiResponses));
 }
 
 #[test]
 fn openai_chat() {
-    check_all(WireName::OpenAiChat);
+    check_all(&wire(WireName::OpenAiChat));
+}
+
+#[test]
+fn compatible_chat() {
+    check_all(&compatible());
 }
 
 #[test]
 fn anthropic() {
-    check_all(WireName::Anthropic);
+    check_all(&wire(WireName::Anthropic));
 }
 
 #[test]
 fn gemini() {
-    check_all(WireName::Gemini);
+    check_all(&wire(WireName::Gemini));
 }
