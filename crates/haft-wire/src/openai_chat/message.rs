@@ -17,6 +17,8 @@ use serde_json::{Value, json};
 use super::Server;
 use super::call_id::{CallIdRule, CallIds};
 use crate::answer::Answers;
+use crate::failure_text;
+use crate::foreign_data;
 use crate::rendered_tools::RenderedTools;
 use crate::wire::Dropped;
 use crate::wire_error::RequestError;
@@ -158,6 +160,7 @@ impl<'r> Messages<'r> {
     }
 
     fn item(&mut self, at: usize, item: &'r Item) {
+        foreign_data::report(self.provider, at, item, &mut self.dropped);
         match item {
             Item::Message(message) => self.message(at, message),
             Item::Reasoning(reasoning) => self.reasoning(at, reasoning),
@@ -311,6 +314,8 @@ impl<'r> Messages<'r> {
             }
             other => Cow::Owned(other.to_string()),
         };
+        // The API has no flag for failures.
+        let content = failure_text::marked(content, output.is_error);
         let tool_call_id = self.ids.sent(call.call_id.as_str());
         self.list.push(ChatMessage::Tool { tool_call_id, content });
     }

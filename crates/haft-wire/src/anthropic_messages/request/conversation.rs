@@ -17,6 +17,7 @@ use super::block::{SentBlock, SentCall, SentCitation, SentInput, SentMessage, Se
 use super::part::{self, LeftOut};
 use crate::anthropic_messages::LaterSystem;
 use crate::anthropic_messages::response::CONTAINER;
+use crate::foreign_data;
 use crate::rendered_tools::RenderedTools;
 use crate::tool_name::NameRule;
 use crate::wire::Dropped;
@@ -136,6 +137,7 @@ struct ConversationWriter<'r> {
 
 impl<'r> ConversationWriter<'r> {
     fn item(&mut self, at: usize, item: &'r Item) -> Result<(), RequestError> {
+        foreign_data::report(self.provider, at, item, &mut self.conversation.dropped);
         match item {
             Item::Message(message) => self.message(at, message),
             Item::Reasoning(reasoning) => self.reasoning(at, reasoning),

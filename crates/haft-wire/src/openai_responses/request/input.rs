@@ -21,6 +21,7 @@ use super::item::{
 use super::output::WrittenCall;
 use crate::answer::Answers;
 use crate::catalogue::{self, CallForm, ItemForm, Vendor};
+use crate::foreign_data;
 use crate::kept_item;
 use crate::rendered_tools::RenderedTools;
 use crate::wire::Dropped;
@@ -77,6 +78,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         ensure_answered(history, self.state)?;
         self.items.reserve(history.len());
         for (at, item) in history.iter().enumerate() {
+            foreign_data::report(self.provider, at, item, self.dropped);
             match item {
                 Item::Message(message) => self.message(at, message),
                 Item::Reasoning(reasoning) => self.reasoning(at, reasoning),
@@ -152,6 +154,11 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         }
         let mut text = Cow::Borrowed("");
         for part in &message.content {
+            if let ContentPart::Text(text) = part
+                && !text.citations.is_empty()
+            {
+                self.drop_item(at, "citations", "the API takes them only in messages that it sent");
+            }
             match spoken(part) {
                 Some(spoken) if text.is_empty() => text = spoken,
                 Some(spoken) => text.to_mut().push_str(&spoken),

@@ -125,6 +125,7 @@ proptest! {
         ];
         let sent = send(&TurnRequest::new(MODEL, history)).unwrap();
         prop_assert!(!sent.body.contains(&secret), "{}", sent.body);
-        prop_assert_eq!(sent.dropped.len(), 3);
+        // The reasoning twice, the provider call, and the data of the message and of the call.
+        prop_assert_eq!(sent.dropped.len(), 5);
     }
 }
