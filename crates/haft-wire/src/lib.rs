@@ -62,6 +62,7 @@ mod kind;
 mod limit;
 mod mcp;
 mod mcp_tool;
+mod metadata_pair;
 mod model_profile;
 mod openai;
 mod openai_chat;

@@ -169,7 +169,8 @@ impl<'r> Messages<'r> {
             }
             Item::ToolCall(call) => self.call(at, call),
             // Written with the calls that they answer. They end the turn: a call that follows is of the next one.
-            Item::ToolOutput(_) => self.end_turn(),
+            Item::ToolOutput(output) if self.answers.get(&output.call_id).is_some() => self.end_turn(),
+            Item::ToolOutput(_) => self.drop_item(at, "output", "it belongs to a call that a provider executed"),
             // Between the application and its approvers.
             Item::ApprovalRequest(_) | Item::ApprovalResponse(_) => {}
             Item::ProviderCall(_) => {

@@ -37,7 +37,9 @@ impl<'r> InputWriter<'r, '_> {
             WrittenCall::Function { caller } => ("function_call_output", caller),
             WrittenCall::Custom { caller } => ("custom_tool_call_output", caller),
             WrittenCall::Items { form, caller } => return self.item_output(at, output, form, caller),
-            WrittenCall::Foreign => return,
+            WrittenCall::Foreign => {
+                return self.drop_item(at, "output", "it belongs to a call that a provider executed");
+            }
         };
         let content = self.output_content(at, output);
         self.push_of_other(InputItem::Output(OutputItem {
