@@ -231,6 +231,8 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
         if !text.is_empty() || reasoning.signature.is_some() {
             let part = SentPart::text(text).thought().signed(reasoning.signature.as_deref());
             self.push(ContentKind::Model, part);
+        } else {
+            self.report(at, "reasoning", "it has neither text nor a signature");
         }
     }
 

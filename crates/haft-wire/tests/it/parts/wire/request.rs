@@ -8,7 +8,7 @@ mod part;
 mod setting;
 mod tool;
 
-use haft_parts::WireName;
+use haft_parts::{RequestFault, WireName};
 use haft_wire::{Delivery, FindingKind, WireRequest};
 
 use self::case::RequestCase;
@@ -25,7 +25,7 @@ fn outcome(wire: &JudgedWire, case: &RequestCase, delivery: Delivery, complaints
         Err(error) => return vec![format!("error: {error}")],
     };
     let mut complain = |what: String| complaints.push(format!("{}, {}: {what}", case.name, wire.label()));
-    for fault in wire.faults(&sent).iter().filter(|fault| !is_of_the_judge(wire, &fault.message)) {
+    for fault in wire.faults(&sent).iter().filter(|fault| !is_of_the_judge(wire, fault)) {
         complain(format!("{} {}\n    {}", fault.at, fault.message, sent.body));
     }
     let missing: Vec<_> = case.markers.iter().filter(|marker| !contains(&sent, marker)).collect();
@@ -44,9 +44,14 @@ fn contains(sent: &WireRequest, marker: &str) -> bool {
     sent.body.contains(marker) || sent.body.replace("\\\"", "\"").contains(marker)
 }
 
-/// Reports whether a fault is one of the judge: other servers take members that OpenAI has replaced.
-fn is_of_the_judge(_: &JudgedWire, message: &str) -> bool {
-    message.contains("not in Gemini Developer API mode")
+/// Reports whether a fault is one of the judge: an SDK may have less than the API.
+fn is_of_the_judge(wire: &JudgedWire, fault: &RequestFault) -> bool {
+    match wire.name {
+        // The newest models have no sampling, and neither has the SDK; earlier models have it.
+        WireName::Anthropic => ["/temperature", "/top_p"].contains(&fault.at.as_str()),
+        WireName::Gemini => fault.message.contains("not in Gemini Developer API mode"),
+        _ => false,
+    }
 }
 
 /// Sends every case, and returns the reports.
@@ -55,9 +60,10 @@ fn check(cases: &[RequestCase], wire: &JudgedWire, complaints: &mut Vec<String>)
     for (at, case) in cases.iter().enumerate() {
         // Both deliveries are checked with every group.
         let delivery = if at % 2 == 0 { Delivery::Streamed } else { Delivery::Whole };
-        report.push_str(&format!("{}\n", case.name));
+        report.push_str(&case.name);
+        report.push('\n');
         for line in outcome(wire, case, delivery, complaints) {
-            report.push_str(&format!("    {line}\n"));
+            report.extend(["    ", &line, "\n"]);
         }
     }
     report

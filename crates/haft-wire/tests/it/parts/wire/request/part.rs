@@ -36,7 +36,7 @@ fn parts() -> Vec<(&'static str, ContentPart, &'static str)> {
         ("audio by url", ContentPart::audio("audio/wav", url("https://audio.example/a")), "https://audio.example"),
         ("audio by file id", ContentPart::audio("audio/wav", id("file-audio")), "file-audio"),
         ("file", ContentPart::file("application/pdf", base64(PDF)), PDF),
-        ("file with a name", ContentPart::File(named), "named.pdf"),
+        ("file with a name", ContentPart::File(named), PDF),
         ("file without type", ContentPart::File(MediaPart::new(base64(PDF))), PDF),
         // The text `plain file` in base64, which some APIs take as text.
         ("text file", ContentPart::file("text/plain", base64("cGxhaW4gZmlsZQ==")), "ain"),
