@@ -81,6 +81,9 @@ struct OutputDetails {
 /// Reads a whole response.
 pub(super) fn read(provider: &str, body: &str, context: &ReadContext) -> Result<Turn, ReadError> {
     let response = ResponseBody::read(body)?;
+    if response.is_other() {
+        return Err(ReadError::invalid("the response is invalid: it has neither `output` nor `status`"));
+    }
     let mut turn = TurnBuilder::new(context);
     let reader = ItemReader::new(provider, context);
     response.ensure_success()?;
@@ -96,6 +99,11 @@ pub(super) fn read(provider: &str, body: &str, context: &ReadContext) -> Result<
 impl<'b> ResponseBody<'b> {
     pub(super) fn read(body: &'b str) -> Result<Self, ReadError> {
         serde_json::from_str(body).map_err(|error| ReadError::json("the response", error))
+    }
+
+    /// Reports whether this is an object of another kind, such as the answer of another server.
+    fn is_other(&self) -> bool {
+        self.output.is_none() && self.status.is_none() && self.error.is_none()
     }
 
     /// Sets the status that the type of the last event of a stream stands for, unless the response states one.
@@ -185,5 +193,25 @@ impl UsageBody {
             .cache_read(read.and_then(|details| details.cached_tokens).unwrap_or(0))
             .cache_write(read.and_then(|details| details.cache_write_tokens).unwrap_or(0))
             .reasoning(reasoning.unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use haft_core::TurnRequest;
+
+    use super::*;
+    use crate::openai_responses::OpenAiResponses;
+    use crate::wire::{Delivery, Wire};
+
+    #[test]
+    fn an_object_of_another_kind_is_no_turn() {
+        let wire = OpenAiResponses::new();
+        let context = wire.request(&TurnRequest::new("m", Vec::new()), Delivery::Whole).unwrap().context;
+        for body in ["{}", r#"{"detail":"Not Found"}"#, r#"{"output":null,"status":null,"error":null}"#] {
+            let read = wire.response(body, &context);
+            assert!(matches!(read, Err(ReadError::Invalid { .. })), "{body}: {read:?}");
+        }
+        assert!(wire.response(r#"{"output":[]}"#, &context).is_ok());
     }
 }

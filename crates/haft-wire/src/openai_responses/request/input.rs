@@ -21,6 +21,7 @@ use super::item::{
 use super::output::WrittenCall;
 use crate::answer::Answers;
 use crate::catalogue::{self, CallForm, ItemForm, Vendor};
+use crate::foreign_data;
 use crate::kept_item;
 use crate::openai_responses::response::belongs_to_no_call;
 use crate::rendered_tools::RenderedTools;
@@ -79,6 +80,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         ensure_answered(history, self.state)?;
         self.items.reserve(history.len());
         for (at, item) in history.iter().enumerate() {
+            foreign_data::report(self.provider, at, item, self.dropped);
             match item {
                 Item::Message(message) => self.message(at, message),
                 Item::Reasoning(reasoning) => self.reasoning(at, reasoning),
@@ -155,7 +157,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         let mut text = Cow::Borrowed("");
         for part in &message.content {
             if matches!(part, ContentPart::Text(text) if !text.citations.is_empty()) {
-                self.drop_item(at, "citation", "the Responses API takes citations of its own messages only");
+                self.drop_item(at, "citations", "the API takes them only in messages that it sent");
             }
             match spoken(part) {
                 Some(spoken) if text.is_empty() => text = spoken,
