@@ -315,7 +315,7 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
         data.get(self.provider)?.get(MEMBERS)?.as_object()
     }
 
-    /// Reports data of other providers, which is not sent.
+    /// Reports a part of the history that is not sent.
     fn report(&mut self, at: usize, part: &'static str, reason: impl Into<String>) {
         self.dropped.push(Dropped::item(at, part, reason));
     }
