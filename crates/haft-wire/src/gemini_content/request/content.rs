@@ -19,6 +19,7 @@ use super::media;
 use super::part::{PartContent, SentArguments, SentFunctionCall, SentPart};
 use crate::answer::Answers;
 use crate::capability::Capabilities;
+use crate::foreign_data;
 use crate::gemini_content::model::Generation;
 use crate::gemini_content::tool::split_function;
 use crate::gemini_content::turn::{CALL_ID, MEMBERS, SIGNATURE, UNKNOWN_PART};
@@ -119,6 +120,7 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
     }
 
     fn item(&mut self, at: usize, item: &'a Item) {
+        foreign_data::report(self.provider, at, item, self.dropped);
         match item {
             Item::Message(message) => self.message(at, message),
             Item::Reasoning(reasoning) => self.reasoning(at, reasoning),
@@ -143,7 +145,6 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
     }
 
     fn message(&mut self, at: usize, message: &'a Message) {
-        self.report_foreign(at, "message data", &message.provider_data);
         match message.role {
             Role::Assistant => message.content.iter().for_each(|part| self.assistant_part(at, part)),
             Role::System | Role::Developer if self.written.contents.is_empty() => {
@@ -186,8 +187,10 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
             ContentPart::Image(part) | ContentPart::Audio(part) | ContentPart::File(part) => Some(&part.provider_data),
             _ => None,
         };
-        if let Some(data) = data {
-            self.report_foreign(at, "content data", data);
+        if let ContentPart::Text(text) = part
+            && !text.citations.is_empty()
+        {
+            self.report(at, "citations", "Gemini takes no citations from a model");
         }
         let signature = data.and_then(|data| self.own_text(data, SIGNATURE));
         let content = match part.as_text() {
@@ -237,6 +240,8 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
             let members = self.own_members(&reasoning.provider_data);
             let part = SentPart::text(text).thought().signed(reasoning.signature.as_deref());
             self.push(ContentKind::Model, part.with_members(members));
+        } else {
+            self.report(at, "reasoning", "it has neither text nor a signature");
         }
     }
 
@@ -244,7 +249,6 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
         if call.provider_executed {
             return self.report(at, "provider call", format!("`{}` was executed by another provider", call.name));
         }
-        self.report_foreign(at, "call data", &call.provider_data);
         // `Answers` has an output for every call.
         let Some(output) = self.answers.get(&call.call_id) else { return };
         let encoded = self.tools.encode(call);
@@ -311,14 +315,7 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
         data.get(self.provider)?.get(MEMBERS)?.as_object()
     }
 
-    /// Reports data of other providers, which is not sent.
-    fn report_foreign(&mut self, at: usize, part: &'static str, data: &Map<String, Value>) {
-        let provider = self.provider;
-        for owner in data.keys().filter(|owner| *owner != provider) {
-            self.report(at, part, format!("it belongs to {owner}"));
-        }
-    }
-
+    /// Reports a part of the history that is not sent.
     fn report(&mut self, at: usize, part: &'static str, reason: impl Into<String>) {
         self.dropped.push(Dropped::item(at, part, reason));
     }
