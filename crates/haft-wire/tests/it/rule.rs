@@ -57,7 +57,7 @@ fn lists_of_generated_tools_break_no_rule() {
             let list: Value = serde_json::from_str(rendered.list()).unwrap();
             let found = list_breaches(&list_rules(profile.name()), &list);
             prop_assert!(found.is_empty(), "{}: {:?}\n{}", profile.name(), found, list);
-            for tool in &rendered {
+            for tool in rendered.iter() {
                 prop_assert_eq!(rendered.tool_name(&tool.wire_name), tool.name.as_str(), "{}", profile.name());
             }
         }
