@@ -10,6 +10,7 @@ mod explanation;
 mod generated;
 mod grammar;
 mod instance;
+mod lint;
 mod openai_chat;
 mod parts;
 mod profile;
