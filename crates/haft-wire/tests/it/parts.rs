@@ -5,3 +5,4 @@ mod grammar;
 mod mcp_tools;
 mod survey;
 mod validity;
+mod wire;
