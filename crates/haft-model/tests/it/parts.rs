@@ -8,9 +8,7 @@ mod object;
 
 use std::time::Duration;
 
-use haft_core::{
-    ApprovalPolicy, Backoff, Item, RunOptions, Suspend, Tool, Toolkit, TurnRequest, history,
-};
+use haft_core::{ApprovalPolicy, Backoff, Item, RunOptions, Suspend, Tool, Toolkit, TurnRequest, history};
 use haft_http::{HttpClient, Secret};
 use haft_model::{Anthropic, Gemini, LanguageModel, LoopEnd, LoopState, OpenAi, TurnLoop};
 use haft_parts::{Aimock, Judge, SentRequest, WireName};
@@ -68,9 +66,9 @@ struct Amount {
 
 /// `get_weather` works, `book` fails, and `pay` requires approval.
 fn kit() -> Toolkit {
-    let weather = Tool::new("get_weather").describe("Returns the weather of a city.").handler(
-        |Place { city, days }: Place, _cx| async move { format!("{city}: 18C for {days} days") },
-    );
+    let weather = Tool::new("get_weather")
+        .describe("Returns the weather of a city.")
+        .handler(|Place { city, days }: Place, _cx| async move { format!("{city}: 18C for {days} days") });
     let book = Tool::new("book")
         .describe("Books a hotel.")
         .try_handler(|Place { city, .. }: Place, _cx| async move { Err::<(), _>(format!("no room in {city}")) });
@@ -149,7 +147,6 @@ fn judged(mock: &Aimock, wire: WireName) -> Vec<SentRequest> {
 fn assert_reconciled(state: &LoopState) {
     assert!(history::is_reconciled(state.history()), "{:#?}", state.history());
 }
-
 
 #[track_caller]
 fn assert_stopped(end: &LoopEnd) {

@@ -67,7 +67,9 @@ fn assert_requests(wire: WireName, delivery: Delivery, requests: &[SentRequest])
         WireName::Gemini => assert_eq!(ids, ["get_weather", "get_weather", "book", "pay"]),
         _ => assert_eq!(ids, ["call_1", "call_2", "call_3", "call_4"]),
     }
-    for ((_, text), expected) in answered.iter().zip(["Paris: 18C for 3 days", "Rome: 18C for 1 days", "no room", "paid 500"]) {
+    for ((_, text), expected) in
+        answered.iter().zip(["Paris: 18C for 3 days", "Rome: 18C for 1 days", "no room", "paid 500"])
+    {
         assert!(text.contains(expected), "{text}");
     }
     if wire == WireName::Anthropic {

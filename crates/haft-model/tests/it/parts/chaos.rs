@@ -96,8 +96,8 @@ async fn gemini() {
 #[tokio::test]
 async fn a_provider_that_recovers_is_asked_again_and_the_loop_ends_well() {
     for wire in WireName::ALL {
-        for chaos in [json!({ "dropRate": 1 }), json!({ "disconnectRate": 1 })] {
-            let mock = Aimock::start(&fixtures(wire));
+        let mock = Aimock::start(&fixtures(wire));
+        for (chaos, asked) in [(json!({ "dropRate": 1 }), 2), (json!({ "disconnectRate": 1 }), 4)] {
             mock.set_chaos(&chaos);
             let mut run = agent(client(wire, mock.url(), Delivery::Streamed)).start(request());
             let mut retries = Vec::new();
@@ -109,7 +109,7 @@ async fn a_provider_that_recovers_is_asked_again_and_the_loop_ends_well() {
             }
             assert_eq!(retries, ["unavailable"]);
             assert!(run.finish().await.end.is_waiting());
-            assert_eq!(judged(&mock, wire).len(), 2);
+            assert_eq!(judged(&mock, wire).len(), asked);
         }
     }
 }
@@ -129,8 +129,8 @@ fn cut_fixtures(wire: WireName, chunks: usize) -> Value {
 async fn a_stream_that_is_cut_off_is_no_turn_and_is_asked_for_again() {
     for wire in WireName::ALL {
         // Gemini sends all calls in the chunk that is also the last one.
-        let cuts = if wire == WireName::Gemini { 1..=1 } else { 1..=3 };
-        for chunks in cuts {
+        let cuts: &[usize] = if wire == WireName::Gemini { &[1] } else { &[1, 3] };
+        for &chunks in cuts {
             let mock = Aimock::start_with(&cut_fixtures(wire, chunks), &json!({ "chunkSize": 7 }));
             let model = client(wire, mock.url(), Delivery::Streamed);
             let mut run = agent(model).start(request());

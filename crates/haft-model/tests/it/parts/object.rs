@@ -94,7 +94,12 @@ async fn a_loop_ends_with_a_value_after_its_calls_and_one_correction() {
     for wire in WireName::ALL {
         let mock = Aimock::start(&fixtures(wire));
         let agent = agent(client(wire, mock.url(), Delivery::Streamed)).finish_as::<Total>().unwrap();
-        let mut run = agent.start(asking("look and sum up"));
+        let mut request = asking("look and sum up");
+        if wire == WireName::Gemini {
+            // Earlier models accept either tools or a format.
+            request.model = "gemini-3-pro-preview".to_owned();
+        }
+        let mut run = agent.start(request);
         let mut rejected = Vec::new();
         while let Some(event) = run.next().await {
             if let LoopEvent::AnswerRejected { issues, .. } = event {
@@ -112,4 +117,14 @@ async fn a_loop_ends_with_a_value_after_its_calls_and_one_correction() {
             assert_format(wire, sent);
         }
     }
+}
+
+#[tokio::test]
+async fn a_model_that_accepts_either_tools_or_a_format_is_not_asked_for_both() {
+    let mock = Aimock::start(&json!([]));
+    let agent = agent(client(WireName::Gemini, mock.url(), Delivery::Streamed)).finish_as::<Total>().unwrap();
+    let outcome = agent.start(asking("look and sum up")).finish().await;
+    let error = outcome.end.error().unwrap().to_string();
+    assert!(error.contains("together with tools") && error.contains("Gemini 3"), "{error}");
+    assert!(mock.requests().is_empty());
 }
