@@ -138,7 +138,7 @@ impl Provider {
 
 /// Writes events.
 fn sse(events: &[String]) -> String {
-    events.iter().map(|data| format!("data: {data}\n\n")).collect()
+    events.iter().flat_map(|data| ["data: ", data, "\n\n"]).collect()
 }
 
 fn request() -> TurnRequest {

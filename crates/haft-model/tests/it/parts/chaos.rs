@@ -103,7 +103,7 @@ async fn a_provider_that_recovers_is_asked_again_and_the_loop_ends_well() {
             let mut retries = Vec::new();
             while let Some(event) = run.next().await {
                 if let LoopEvent::Retrying { kind, .. } = event {
-                    retries.push(kind.to_string());
+                    retries.push(kind);
                     mock.set_chaos(&json!({}));
                 }
             }
@@ -137,7 +137,7 @@ async fn a_stream_that_is_cut_off_is_no_turn_and_is_asked_for_again() {
             let mut retries = Vec::new();
             while let Some(event) = run.next().await {
                 if let LoopEvent::Retrying { kind, .. } = event {
-                    retries.push(kind.to_string());
+                    retries.push(kind);
                 }
             }
             let outcome = run.finish().await;
