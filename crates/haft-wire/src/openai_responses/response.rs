@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-pub(super) use self::item::{ItemReader, OutputKind, is_failed, required};
+pub(super) use self::item::{ItemReader, OutputKind, belongs_to_no_call, is_failed, required};
 pub(super) use self::message::citation;
 use super::error::ResponsesError;
 use crate::text::Text;
@@ -86,10 +86,14 @@ pub(super) fn read(provider: &str, body: &str, context: &ReadContext) -> Result<
     }
     let mut turn = TurnBuilder::new(context);
     let reader = ItemReader::new(provider, context);
-    for item in response.output.iter().flatten() {
+    response.ensure_success()?;
+    let Some(output) = &response.output else {
+        return Err(ReadError::invalid("the response has no `output`; check that the server has the Responses API"));
+    };
+    for item in output {
         reader.read(&mut turn, item.get())?;
     }
-    response.finish(provider, turn)
+    Ok(response.finish(provider, turn))
 }
 
 impl<'b> ResponseBody<'b> {
@@ -115,14 +119,19 @@ impl<'b> ResponseBody<'b> {
         Some(usage.usage())
     }
 
-    /// Completes a turn whose items were read. A response that failed is an error.
-    pub(super) fn finish(self, provider: &str, mut turn: TurnBuilder) -> Result<Turn, ReadError> {
+    /// Returns the error of a response that failed.
+    pub(super) fn ensure_success(&self) -> Result<(), ReadError> {
         let status = self.status.as_ref().map(Text::as_str);
-        let error = self.error.filter(|error| error.get() != "null");
-        if status == Some("failed") || (status.is_none() && error.is_some()) {
-            let error = error.map(|error| ResponsesError::read(error.get())).unwrap_or_default();
+        if status == Some("failed") || (status.is_none() && self.error.is_some()) {
+            let error = self.error.map(|error| ResponsesError::read(error.get())).unwrap_or_default();
             return Err(ReadError::Provider(error.into_report()));
         }
+        Ok(())
+    }
+
+    /// Completes a turn whose items were read.
+    pub(super) fn finish(self, provider: &str, mut turn: TurnBuilder) -> Turn {
+        let status = self.status.as_ref().map(Text::as_str);
         if let Some(usage) = self.usage() {
             *turn.usage_mut() = usage;
         }
@@ -141,7 +150,7 @@ impl<'b> ResponseBody<'b> {
         if turn.finish == Finish::Stop && turn.refusal().is_some() {
             turn.finish = Finish::Refusal;
         }
-        Ok(turn)
+        turn
     }
 
     fn further_data(&self) -> Option<Map<String, Value>> {
