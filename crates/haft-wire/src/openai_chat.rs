@@ -62,7 +62,7 @@ impl OpenAiChat {
     #[must_use]
     pub fn compatible(provider: impl Into<Cow<'static, str>>) -> Self {
         let provider = provider.into();
-        let call_ids = if provider == "mistral" { CallIdRule::NineAlphanumerics } else { CallIdRule::Any };
+        let call_ids = if provider == "mistral" { CallIdRule::NineAlphanumerics } else { CallIdRule::default() };
         let profile = Profile::openai_chat().of_provider(provider).without_strict_mode();
         Self { call_ids, ..Self::of(profile, Server::Compatible) }
     }
@@ -81,7 +81,8 @@ impl OpenAiChat {
         self
     }
 
-    /// Sets the form of call ids that the server accepts. It is nine letters and digits for `mistral`.
+    /// Sets the form of call ids that the server accepts. It is nine letters and digits for `mistral`, and at most 40
+    /// characters for all others.
     #[must_use]
     pub fn call_ids(mut self, rule: CallIdRule) -> Self {
         self.call_ids = rule;
@@ -89,7 +90,7 @@ impl OpenAiChat {
     }
 
     fn of(profile: Profile, server: Server) -> Self {
-        Self { profile: ModelProfile::new(profile), server, call_ids: CallIdRule::Any }
+        Self { profile: ModelProfile::new(profile), server, call_ids: CallIdRule::default() }
     }
 }
 

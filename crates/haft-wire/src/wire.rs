@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use haft_core::{Codec, Delta, Turn, TurnRequest};
+use haft_core::{Codec, Delta, History, Item, Turn, TurnRequest};
 
 use crate::profile::Profile;
 use crate::rendered_tools::RenderedTools;
@@ -170,6 +170,36 @@ impl ReadContext {
         self.turn = items;
         self
     }
+
+    /// Sets the number from which calls without an id are numbered, by the history of the request. It is the number of
+    /// items, or a greater one if a call has an id with that number already, as in a history that was shortened.
+    ///
+    /// ```
+    /// use haft_core::{History, Item, ToolCall, TurnRequest};
+    /// use haft_wire::{Profile, ReadContext, RenderTools};
+    ///
+    /// let tools = TurnRequest::new("m", vec![]).render_tools(&Profile::gemini());
+    /// let context = ReadContext::new(tools);
+    /// let short = History::from(vec![Item::user("hi")]);
+    /// assert_eq!(context.clone().after(&short).turn, 1);
+    /// let shortened = History::from(vec![ToolCall::new("call_7_1", "t", "{}").into()]);
+    /// assert_eq!(context.after(&shortened).turn, 8);
+    /// ```
+    #[must_use]
+    pub fn after(self, history: &History) -> Self {
+        let numbers = history.iter().filter_map(assigned_number).map(|number| number + 1);
+        let turn = numbers.fold(history.len(), usize::max);
+        self.turn(turn)
+    }
+}
+
+/// Returns the number in the id of a call that the provider gave none, `call_<number>_<position>`.
+fn assigned_number(item: &Item) -> Option<usize> {
+    let id = item.local_call().map(|call| &call.call_id).or_else(|| item.provider_call_id())?;
+    let (number, position) = id.as_str().strip_prefix("call_")?.split_once('_')?;
+    // A number that no history reaches is not one of ours.
+    let number: u32 = position.parse::<u64>().ok().and(number.parse().ok())?;
+    usize::try_from(number).ok().filter(|number| *number < usize::MAX)
 }
 
 impl Dropped {
