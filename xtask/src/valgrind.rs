@@ -14,10 +14,12 @@ use crate::artifact;
 use crate::invocation::Invocation;
 use crate::workspace::Workspace;
 
-/// Settings that make the cost of an allocation independent of earlier ones. Ignored where the allocator is not
-/// glibc's.
+/// Settings that make the cost of an allocation independent of earlier ones, and that of a copy independent of the
+/// processor: where one has an instruction for copying, callgrind counts it once per byte. Ignored where the C library
+/// is not glibc.
 const TUNABLES: &str = "glibc.malloc.tcache_count=65535:glibc.malloc.mmap_threshold=1073741824:\
-                        glibc.malloc.trim_threshold=1073741824:glibc.malloc.top_pad=67108864";
+                        glibc.malloc.trim_threshold=1073741824:glibc.malloc.top_pad=67108864:\
+                        glibc.cpu.x86_rep_movsb_threshold=1073741824:glibc.cpu.x86_rep_stosb_threshold=1073741824";
 /// The counted build: a user's release build, as one codegen unit so that code does not move between units when it
 /// changes, and with fixed hash seeds.
 const BUILD: [(&str, &str); 3] = [

@@ -95,7 +95,8 @@ impl GeminiContent {
         self
     }
 
-    /// Sends no ids of calls, which Vertex AI rejects. Results are then paired with calls by their order alone.
+    /// Sends neither ids of calls nor the setting that reports the calls of built-in tools, which Vertex AI rejects.
+    /// Results are then paired with calls by their order alone.
     #[must_use]
     pub fn without_call_ids(mut self) -> Self {
         self.call_ids = SentIds::None;

@@ -22,7 +22,15 @@ use super::{Capabilities, ForcedChoice};
 /// ```
 #[derive(Clone, Debug)]
 pub struct ModelTable {
-    rows: Vec<(Cow<'static, str>, Capabilities)>,
+    rows: Vec<ModelRow>,
+}
+
+#[derive(Clone, Debug)]
+struct ModelRow {
+    pattern: Cow<'static, str>,
+    /// The length of the pattern's text before its first `*`, or of all of it. Most names differ there.
+    prefix: usize,
+    capabilities: Capabilities,
 }
 
 impl ModelTable {
@@ -38,7 +46,7 @@ impl ModelTable {
         let rows = ROWS.iter().map(|(pattern, change)| {
             let mut capabilities = Capabilities::default();
             change(&mut capabilities);
-            (Cow::Borrowed(*pattern), capabilities)
+            ModelRow::new(Cow::Borrowed(*pattern), capabilities)
         });
         Self { rows: rows.collect() }
     }
@@ -46,23 +54,33 @@ impl ModelTable {
     /// Adds a row, which wins over those before. In the pattern `*` stands for any text.
     #[must_use]
     pub fn with(mut self, pattern: impl Into<Cow<'static, str>>, capabilities: Capabilities) -> Self {
-        self.rows.push((pattern.into(), capabilities));
+        self.rows.push(ModelRow::new(pattern.into(), capabilities));
         self
     }
 
     /// Returns the capabilities of a model. A prefix such as `models/` or `openai/` does not count.
     #[must_use]
     pub fn find(&self, model: &str) -> Capabilities {
-        let short = model.rsplit('/').next().unwrap_or(model);
-        let is_for = |pattern: &str| matches(pattern, model) || matches(pattern, short);
-        let row = self.rows.iter().rev().find(|(pattern, _)| is_for(pattern));
-        row.map(|(_, capabilities)| *capabilities).unwrap_or_default()
+        let short = model.rsplit_once('/').map(|(_, short)| short);
+        let is_for = |row: &&ModelRow| row.is_for(model) || short.is_some_and(|short| row.is_for(short));
+        self.rows.iter().rev().find(is_for).map(|row| row.capabilities).unwrap_or_default()
     }
 }
 
 impl Default for ModelTable {
     fn default() -> Self {
         Self::built_in()
+    }
+}
+
+impl ModelRow {
+    fn new(pattern: Cow<'static, str>, capabilities: Capabilities) -> Self {
+        let prefix = pattern.find('*').unwrap_or(pattern.len());
+        Self { pattern, prefix, capabilities }
+    }
+
+    fn is_for(&self, name: &str) -> bool {
+        name.as_bytes().starts_with(&self.pattern.as_bytes()[..self.prefix]) && matches(&self.pattern, name)
     }
 }
 
@@ -181,20 +199,25 @@ const ROWS: &[(&str, CapabilityChange)] = &[
     // Google
     ("gemini-1.5-pro*", |model| {
         limits(model, 2_097_152, 8_192);
+        model.strict_tools = false;
         model.image_results = false;
     }),
     ("gemini-1.5-flash*", |model| {
         limits(model, 1_048_576, 8_192);
+        model.strict_tools = false;
         model.image_results = false;
     }),
     ("gemini-2.0*", |model| {
         limits(model, 1_048_576, 8_192);
+        model.strict_tools = false;
         model.image_results = false;
     }),
     ("gemini-2.5*", |model| {
         limits(model, 1_048_576, 65_536);
         model.image_results = false;
     }),
+    // Its screenshots are results.
+    ("gemini-2.5-computer-use*", |model| limits(model, 131_072, 65_536)),
     ("gemini-3*", |model| limits(model, 1_048_576, 65_536)),
 ];
 
@@ -276,6 +299,7 @@ mod tests {
             ("claude-sonnet-5", 1_000_000, 128_000),
             ("claude-opus-5-5", 1_000_000, 128_000),
             ("models/gemini-2.5-flash", 1_048_576, 65_536),
+            ("gemini-2.5-computer-use-preview-10-2025", 131_072, 65_536),
             ("gemini-1.5-pro-002", 2_097_152, 8_192),
             ("gemini-3-pro-preview", 1_048_576, 65_536),
         ] {
@@ -311,6 +335,8 @@ mod tests {
             ("claude-sonnet-4-5", true),
             ("claude-opus-4-1", true),
             ("claude-3-7-sonnet-latest", false),
+            ("gemini-2.0-flash", false),
+            ("gemini-2.5-flash", true),
         ] {
             assert_eq!(models.find(model).strict_tools, strict, "{model}");
         }

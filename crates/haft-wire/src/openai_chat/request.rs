@@ -131,7 +131,7 @@ pub(super) fn write(wire: &OpenAiChat, request: &TurnRequest, delivery: Delivery
     };
     let text = body::write(&body, wire.provider(), request.provider_options.get(wire.provider()))?;
     drop(body);
-    let mut context = ReadContext::new(tools).turn(request.history.len());
+    let mut context = ReadContext::new(tools).after(&request.history);
     if let Some(output) = output {
         context = context.output(output.codec.clone());
     }

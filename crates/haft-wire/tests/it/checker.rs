@@ -62,6 +62,20 @@ pub(crate) fn dialects() -> Vec<(Box<dyn Dialect>, Vec<ProviderRule>)> {
     ]
 }
 
+/// Returns the name of the dialect in which a profile sends schemas.
+pub(crate) fn dialect_of(profile: &str, strict: bool) -> &'static str {
+    match profile {
+        "openai" | "openai-chat" if strict => "OpenAI strict",
+        "openai" | "openai-chat" => "OpenAI",
+        "anthropic" if strict => "Anthropic strict",
+        "anthropic" => "Anthropic",
+        "gemini" => "Gemini JSON Schema",
+        "gemini-parameters" => "Gemini parameters",
+        "mcp" => "MCP",
+        other => panic!("no dialect for the profile {other}"),
+    }
+}
+
 /// Returns the rules that a rendering breaks, with the schema that breaks each.
 pub(crate) fn breaches(rules: &[ProviderRule], rendering: &Value) -> Vec<String> {
     let mut found = Vec::new();

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
 
+#[cfg(feature = "clients")]
+mod adapter;
 mod facade;
 mod failure_derive;
 mod kinds;
