@@ -125,10 +125,10 @@ fn check_turn(turn: &Turn) {
     let mut turn = turn.clone();
     let mut history = History::from(vec![Item::user("hi")]);
     history.fresh_ids(&mut turn);
-    let results: Vec<_> = match turn.is_cut_off() {
-        true => turn.interrupted_results(),
-        false => turn.tool_calls().iter().map(result).collect(),
-    };
+    let mut results = turn.interrupted_results();
+    if !turn.is_cut_off() {
+        results = turn.tool_calls().iter().map(result).collect();
+    }
     if turn.append_to_history(&mut history, results).is_err() {
         return;
     }
