@@ -251,7 +251,11 @@ impl MessageReader {
             deltas.push(self.turn.provider_call_arguments(id.clone(), input));
         }
         let whole = tree("a call of the provider", raw)?;
-        self.turn.provider_call_mut(&id).into_iter().for_each(|call| call.payload = vec![whole.clone()].into());
+        if let Some(call) = self.turn.provider_call_mut(&id) {
+            call.payload = vec![whole].into();
+            // The block of the result, if it follows directly.
+            call.output_at = Some("/1/content".to_owned());
+        }
         self.last_server_call = Some(id.clone());
         Ok(OpenBlock::ServerCall { id, input: String::new() })
     }
@@ -292,7 +296,7 @@ impl MessageReader {
         }
         let earlier = id.as_ref().and_then(|id| self.turn.provider_call_mut(id)).map(|call| call.name.clone());
         let name = earlier.unwrap_or_else(|| kind.strip_suffix(RESULT).unwrap_or(kind).to_owned());
-        let mut call = ProviderCall::new(&self.provider, name, vec![block]);
+        let mut call = ProviderCall::new(&self.provider, name, vec![block]).output_at("/0/content");
         call.call_id = id;
         call.is_error = is_error;
         self.turn.item(call);

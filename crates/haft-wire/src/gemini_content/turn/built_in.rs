@@ -98,6 +98,8 @@ impl GeminiTurn {
                 deltas.push(self.builder.provider_call_arguments(id.clone(), content.get()));
                 if let Some(call) = self.builder.provider_call_mut(&id) {
                     call.payload = Value::Array(vec![json]);
+                    // The part of the result, if it follows directly; its member is known when it arrives.
+                    call.output_at = Some("/1".to_owned());
                 }
                 self.last = LastPart::ProviderCall(id);
             }
@@ -112,11 +114,16 @@ impl GeminiTurn {
                     let content = content.map_err(|source| ReadError::json(report.member, source))?;
                     deltas.push(self.builder.provider_call_output(id, content, members.is_error()));
                 }
+                let response = if members.response.is_some() { "/response" } else { "" };
+                let pointer = |at: usize| format!("/{at}/{}{response}", report.member);
                 let call = directly.and_then(|id| self.builder.provider_call_mut(id));
-                if let Some(Value::Array(parts)) = call.map(|call| &mut call.payload) {
+                if let Some(ProviderCall { payload: Value::Array(parts), output_at, .. }) = call {
+                    *output_at = Some(pointer(parts.len()));
                     parts.push(json);
                 } else {
-                    let mut call = ProviderCall::new(&*self.provider, members.tool_name(), Value::Array(vec![json]));
+                    let payload = Value::Array(vec![json]);
+                    let mut call =
+                        ProviderCall::new(&*self.provider, members.tool_name(), payload).output_at(pointer(0));
                     call.is_error = members.is_error();
                     self.builder.item(call);
                 }

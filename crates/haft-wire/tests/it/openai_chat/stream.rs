@@ -81,7 +81,7 @@ fn an_error_in_a_stream_is_short_and_contains_no_key() {
     let message = format!("Incorrect key: sk-abcdef123456. {}", "a".repeat(100_000));
     let event = json!({"error": {"message": message, "code": "invalid_api_key"}}).to_string();
     let Err(ReadError::Provider(report)) = read(&[event]) else { panic!("no error") };
-    assert!(report.message.starts_with("Incorrect key: [key]. a"), "{}", report.message);
+    assert!(report.message.starts_with("Incorrect key: [key] a"), "{}", report.message);
     assert!(report.message.len() < 3_000, "{} bytes", report.message.len());
 }
 
