@@ -13,7 +13,9 @@ use haft_core::{
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::block::{SentBlock, SentCall, SentCitation, SentInput, SentMessage, SentOutput, SentResult, SentRole, SentText};
+use super::block::{
+    SentBlock, SentCall, SentCitation, SentInput, SentMessage, SentOutput, SentResult, SentRole, SentText,
+};
 use super::part::{self, LeftOut};
 use crate::anthropic_messages::LaterSystem;
 use crate::anthropic_messages::response::CONTAINER;

@@ -53,7 +53,9 @@ impl<'r> InputWriter<'r, '_> {
 
     fn output_content(&mut self, at: usize, output: &'r ToolCallOutput) -> MessageContent<'r> {
         let parts = match &output.output {
-            CallOutputBody::Text(text) => return MessageContent::Text(failure_text::marked(Cow::Borrowed(text), output.is_error)),
+            CallOutputBody::Text(text) => {
+                return MessageContent::Text(failure_text::marked(Cow::Borrowed(text), output.is_error));
+            }
             CallOutputBody::Parts(parts) => parts.as_slice(),
             _ => &[],
         };

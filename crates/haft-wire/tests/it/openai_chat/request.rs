@@ -294,11 +294,7 @@ fn more_stops_than_openai_accepts_are_an_error() {
 
 #[test]
 fn a_failure_is_marked_in_its_text() {
-    let history = vec![
-        Item::user("hi"),
-        call("c", "t").into(),
-        ToolCallOutput::new("c", "it broke").error().into(),
-    ];
+    let history = vec![Item::user("hi"), call("c", "t").into(), ToolCallOutput::new("c", "it broke").error().into()];
     let content = body(&TurnRequest::new("m", history))["messages"][2]["content"].clone();
     assert_eq!(content, r#"{"error":{"message":"it broke"}}"#);
 }

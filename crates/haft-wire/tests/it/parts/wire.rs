@@ -140,9 +140,7 @@ fn tool(name: &str, description: &str, schema: Value) -> ToolDescriptor {
 
 /// The tools that the samples call.
 fn sample_tools() -> Vec<ToolDescriptor> {
-    let object = |properties: Value, required: Value| {
-        json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
-    };
+    let object = |properties: Value, required: Value| json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
     let number = json!({"type": "number", "description": "A number."});
     vec![
         tool(

@@ -88,9 +88,7 @@ fn chat(message: Value, finish: &str) -> Value {
 }
 
 fn rich_chat() -> Value {
-    let function = |id: &str, name: &str, arguments: &str| {
-        json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}})
-    };
+    let function = |id: &str, name: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
     json!({
         "role": "assistant", "content": "Let me look.", "refusal": null,
         "audio": {"id": format!("audio_{PRIVATE}"), "data": PRIVATE, "transcript": "", "expires_at": 1_790_000_000},

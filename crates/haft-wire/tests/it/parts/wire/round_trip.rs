@@ -94,7 +94,11 @@ const CHANGED: &[(WireName, &str, &str)] = &[
     (WireName::Anthropic, "white_space", "text at the end of a conversation ends without white space"),
     (WireName::Anthropic, "documents", "citations of requests name no file"),
     (WireName::Anthropic, "pause", "a server call without a result is rejected when the user spoke; reported"),
-    (WireName::Anthropic, "pause_with_calls", "a server call without a result is rejected when the user spoke; reported"),
+    (
+        WireName::Anthropic,
+        "pause_with_calls",
+        "a server call without a result is rejected when the user spoke; reported",
+    ),
     (WireName::Gemini, "empty", "an empty text is no content"),
 ];
 

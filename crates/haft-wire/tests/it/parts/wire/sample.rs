@@ -227,4 +227,3 @@ fn future_is_kept(wire: &JudgedWire, sample: &Sample) -> Vec<String> {
     let is_kept = |turn: &Turn| serde_json::to_string(turn).unwrap().contains(FUTURE) && turn.text() == "Hi.";
     turns.iter().filter(|turn| !is_kept(turn)).map(|turn| format!("{turn:?}")).collect()
 }
-

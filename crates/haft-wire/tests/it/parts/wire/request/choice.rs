@@ -1,6 +1,6 @@
 //! Every choice of tools.
 
-use haft_core::{Item, Tool, ToolChoice, ToolDescriptor, TurnRequest};
+use haft_core::{Item, Tool, ToolChoice, TurnRequest};
 use haft_wire::catalogue::{anthropic, google, openai};
 use serde_json::json;
 
@@ -58,5 +58,4 @@ const ANTHROPIC_SEARCH: &str = "AnthropicWebSearch";
 fn the_tool_of_the_provider_has_its_name() {
     let names: Vec<_> = built_in().iter().map(|tool| tool.name().to_owned()).collect();
     assert!(names.iter().any(|name| name == ANTHROPIC_SEARCH), "{names:?}");
-    let _: Vec<ToolDescriptor> = sample_tools();
 }

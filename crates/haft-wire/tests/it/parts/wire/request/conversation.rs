@@ -1,8 +1,6 @@
 //! Every item of a history, and the orders that a history may have.
 
-use haft_core::{
-    ApprovalRequest, Item, Message, ProviderCall, Reasoning, Role, ToolCall, ToolCallOutput, TurnRequest,
-};
+use haft_core::{ApprovalRequest, Item, Message, ProviderCall, Reasoning, Role, ToolCall, ToolCallOutput, TurnRequest};
 use serde_json::json;
 
 use super::case::RequestCase;
@@ -31,7 +29,8 @@ pub(super) fn cases() -> Vec<RequestCase> {
 fn messages() -> Vec<RequestCase> {
     let developer = || Item::from(Message::text(Role::Developer, "rule of the developer"));
     let all = vec![Item::system("rule of the system"), developer(), Item::user("hi")];
-    let late = vec![Item::user("hi"), Item::assistant("yes"), Item::system("late rule"), developer(), Item::user("go on")];
+    let late =
+        vec![Item::user("hi"), Item::assistant("yes"), Item::system("late rule"), developer(), Item::user("go on")];
     let last = vec![Item::user("hi"), Item::assistant("yes"), Item::system("last rule")];
     vec![
         RequestCase::new("instructions", TurnRequest::new("", vec![Item::user("hi")]).instructions("be brief"))
@@ -45,18 +44,25 @@ fn messages() -> Vec<RequestCase> {
         RequestCase::history("a rule at the end", last).contains("last rule"),
         RequestCase::history("rules only", vec![Item::system("only rule")]).contains("only rule"),
         RequestCase::history("nothing", vec![]),
-        RequestCase::history("the model begins", vec![Item::assistant("I begin"), Item::user("hi")]).contains("I begin"),
+        RequestCase::history("the model begins", vec![Item::assistant("I begin"), Item::user("hi")])
+            .contains("I begin"),
         RequestCase::history("the model ends", vec![Item::user("hi"), Item::assistant("I end ")]).contains("I end"),
-        RequestCase::history("the user twice", vec![Item::user("one"), Item::user("two")]).contains("one").contains("two"),
+        RequestCase::history("the user twice", vec![Item::user("one"), Item::user("two")])
+            .contains("one")
+            .contains("two"),
         RequestCase::history(
             "the model twice",
             vec![Item::user("hi"), Item::assistant("one"), Item::assistant("two"), Item::user("go on")],
         )
         .contains("one")
         .contains("two"),
-        RequestCase::history("empty texts", vec![Item::user("hi"), Item::assistant(""), Item::user(""), Item::user("go on")]),
+        RequestCase::history(
+            "empty texts",
+            vec![Item::user("hi"), Item::assistant(""), Item::user(""), Item::user("go on")],
+        ),
         RequestCase::history("a message without parts", after_user(vec![Message::new(Role::User, vec![]).into()])),
-        RequestCase::history("controls", vec![Item::user("\u{0}\u{7}\u{feff}\u{202e}\u{10ffff} \"\\")]).contains("\u{202e}"),
+        RequestCase::history("controls", vec![Item::user("\u{0}\u{7}\u{feff}\u{202e}\u{10ffff} \"\\")])
+            .contains("\u{202e}"),
     ]
 }
 
@@ -126,13 +132,16 @@ fn calls() -> Vec<RequestCase> {
         let history = after_user(vec![call("c1", "t", arguments), output("c1", "answered")]);
         cases.push(RequestCase::history(format!("the arguments {arguments}"), history).contains("answered"));
     }
-    for text in ["", " ", "null", "{}", "[1]", "{\"$ref\":\"kept\"}", "{\"a\":{\"$defs\":\"kept\"}}", "{\"error\":\"kept\"}"] {
+    for text in
+        ["", " ", "null", "{}", "[1]", "{\"$ref\":\"kept\"}", "{\"a\":{\"$defs\":\"kept\"}}", "{\"error\":\"kept\"}"]
+    {
         for is_error in [false, true] {
             let mut answer = ToolCallOutput::new("c1", text);
             answer.is_error = is_error;
             let history = after_user(vec![call("c1", "t", "{}"), answer.into()]);
             let marker = if text.contains("kept") { "kept" } else { "" };
-            cases.push(RequestCase::history(format!("the output {text:?}, error {is_error}"), history).contains(marker));
+            cases
+                .push(RequestCase::history(format!("the output {text:?}, error {is_error}"), history).contains(marker));
         }
     }
     cases
@@ -148,10 +157,16 @@ fn items_of_providers() -> Vec<RequestCase> {
             after_user(vec![waiting.into(), request.into(), verdict.into(), output("c1", "approved output")]),
         )
         .contains("approved output"),
-        RequestCase::history("an unknown item", after_user(vec![Item::Unknown(json!({"type": "mood", "mood": "odd"}))]))
-            .contains("odd"),
-        RequestCase::history("reasoning of nobody", after_user(vec![Reasoning::text("a thought").into(), Item::assistant("so")]))
-            .contains("a thought"),
+        RequestCase::history(
+            "an unknown item",
+            after_user(vec![Item::Unknown(json!({"type": "mood", "mood": "odd"}))]),
+        )
+        .contains("odd"),
+        RequestCase::history(
+            "reasoning of nobody",
+            after_user(vec![Reasoning::text("a thought").into(), Item::assistant("so")]),
+        )
+        .contains("a thought"),
     ];
     for provider in ["openai", "anthropic", "google", "acme"] {
         let signed = Reasoning::text("signed thought").signed(provider, "c2lnbmVk").id("rs_1");
@@ -169,7 +184,10 @@ fn items_of_providers() -> Vec<RequestCase> {
         let payload = json!("not in the form of the provider");
         let call = ProviderCall::new(provider, "web_search", payload).call_id("p1");
         let name = format!("a provider call of {provider} with an odd payload");
-        cases.push(RequestCase::history(name, after_user(vec![call.into(), Item::assistant("so")])).contains("not in the form"));
+        cases.push(
+            RequestCase::history(name, after_user(vec![call.into(), Item::assistant("so")]))
+                .contains("not in the form"),
+        );
     }
     cases
 }

@@ -28,16 +28,22 @@ pub(super) fn cases() -> Vec<RequestCase> {
         ("anything", json!({})),
         ("a list", json!({"type": "array", "items": {"type": "string"}})),
         ("a text", json!({"type": "string", "enum": ["a", "b"]})),
-        ("a union", json!({"oneOf": [{"type": "string"}, {"type": "object", "properties": {"a": {"type": "integer"}}}]})),
+        (
+            "a union",
+            json!({"oneOf": [{"type": "string"}, {"type": "object", "properties": {"a": {"type": "integer"}}}]}),
+        ),
         ("a recursive object", recursive),
     ];
     let mut cases = Vec::new();
     for (name, schema) in schemas {
         let format = || OutputFormat::new("answer", schema.clone());
-        cases.push(case(format!("{name}"), format()));
+        cases.push(case(name.to_owned(), format()));
         cases.push(case(format!("{name}, strict"), format().strict()));
         cases.push(case(format!("{name}, not strict"), format().not_strict()));
-        cases.push(case(format!("{name}, described"), format().describe("the described answer")).contains("the described answer"));
+        cases.push(
+            case(format!("{name}, described"), format().describe("the described answer"))
+                .contains("the described answer"),
+        );
     }
     for name in ["", "with space", "ümläut", "a/b", &"n".repeat(100)] {
         let schema: Value = json!({"type": "object", "properties": {}, "additionalProperties": false});

@@ -77,7 +77,11 @@ pub(super) fn cases() -> Vec<RequestCase> {
             let output = ToolCallOutput::new("c1", parts.clone()).tool("t");
             cases.push(of(format!("{name} in an {kind}"), vec![Item::user("hi"), called(), output.into()], marker));
             let failed = ToolCallOutput::new("c1", parts).tool("t").error();
-            cases.push(of(format!("{name} in a failed {kind}"), vec![Item::user("hi"), called(), failed.into()], marker));
+            cases.push(of(
+                format!("{name} in a failed {kind}"),
+                vec![Item::user("hi"), called(), failed.into()],
+                marker,
+            ));
         }
     }
     cases

@@ -37,7 +37,10 @@ pub(super) fn cases() -> Vec<RequestCase> {
         RequestCase::new("parallel calls allowed", tools().allow_parallel_calls()),
         RequestCase::new("parallel calls forbidden", tools().forbid_parallel_calls()),
         RequestCase::new("parallel calls without tools", request().forbid_parallel_calls()),
-        RequestCase::new("no options", request().provider_options("openai", json!({})).provider_options("google", json!(null))),
+        RequestCase::new(
+            "no options",
+            request().provider_options("openai", json!({})).provider_options("google", json!(null)),
+        ),
         RequestCase::new("options of others", request().provider_options("acme", json!({"a": 1}))),
         RequestCase::new(
             "options that are no object",
@@ -47,7 +50,10 @@ pub(super) fn cases() -> Vec<RequestCase> {
         ),
         RequestCase::new("thinking", thinking(request().max_output_tokens(4096))),
         RequestCase::new("thinking with tools", thinking(tools().max_output_tokens(4096))),
-        RequestCase::new("user of openai", request().provider_options("openai", json!({"user": "u-1", "service_tier": "flex"}))),
+        RequestCase::new(
+            "user of openai",
+            request().provider_options("openai", json!({"user": "u-1", "service_tier": "flex"})),
+        ),
         RequestCase::new(
             "options of anthropic",
             request().provider_options("anthropic", json!({"service_tier": "auto", "metadata": {"user_id": "u-1"}})),

@@ -52,8 +52,14 @@ fn schemas() -> Vec<(&'static str, Value)> {
     let text = json!({"type": "string"});
     vec![
         ("no parameters", json!({"type": "object"})),
-        ("a parameter", json!({"type": "object", "properties": {"a": text}, "required": ["a"], "additionalProperties": false})),
-        ("optional parameters", json!({"type": "object", "properties": {"a": text, "b": {"type": "integer", "default": 3}}})),
+        (
+            "a parameter",
+            json!({"type": "object", "properties": {"a": text}, "required": ["a"], "additionalProperties": false}),
+        ),
+        (
+            "optional parameters",
+            json!({"type": "object", "properties": {"a": text, "b": {"type": "integer", "default": 3}}}),
+        ),
         ("a map", json!({"type": "object", "additionalProperties": {"type": "number"}})),
         ("a list", json!({"type": "array", "items": text})),
         ("a union", json!({"anyOf": [text, {"type": "object", "properties": {"a": text}, "required": ["a"]}]})),
