@@ -9,6 +9,7 @@ mod failure_derive;
 mod kinds;
 mod messages;
 mod methods;
+#[cfg(feature = "clients")]
 mod mistake;
 mod peer_catalogue;
 mod readme;
