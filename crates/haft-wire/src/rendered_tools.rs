@@ -22,8 +22,8 @@ const NO_NAME: &str = "_x5F_empty";
 /// The tools of a request in the form of one wire.
 ///
 /// A wire sends [`list`](RenderedTools::list), translates names with [`wire_name`](RenderedTools::wire_name) and
-/// [`tool_name`](RenderedTools::tool_name), and arguments with [`encode`](RenderedTools::encode) and
-/// [`decode`](RenderedTools::decode).
+/// [`tool_name`](RenderedTools::tool_name), and the arguments of a history with [`encode`](RenderedTools::encode). Those of
+/// an answer are converted back by a [`TurnBuilder`](crate::TurnBuilder).
 pub struct RenderedTools {
     provider: Cow<'static, str>,
     tools: Vec<RenderedTool>,

@@ -7,7 +7,7 @@ use haft_wire::AnthropicMessages;
 
 use super::HttpModel;
 use super::compatible::client_of_http_model;
-use super::key::{Lookup, key, setting};
+use super::key::{VariableLookup, key, setting};
 
 const BASE_URL: &str = "https://api.anthropic.com";
 /// The version of the API, which every request states.
@@ -41,7 +41,7 @@ impl Anthropic {
         Self::from_lookup(&|variable| env::var(variable))
     }
 
-    fn from_lookup(lookup: &Lookup<'_>) -> Result<Self, SecretError> {
+    fn from_lookup(lookup: &VariableLookup<'_>) -> Result<Self, SecretError> {
         let client = Self::new(key(lookup, "ANTHROPIC_API_KEY")?);
         Ok(match setting(lookup, "ANTHROPIC_BASE_URL") {
             Some(url) => client.base_url(url),

@@ -7,7 +7,7 @@ use haft_wire::GeminiContent;
 
 use super::HttpModel;
 use super::compatible::client_of_http_model;
-use super::key::{Lookup, key, setting};
+use super::key::{VariableLookup, key, setting};
 
 const BASE_URL: &str = "https://generativelanguage.googleapis.com";
 
@@ -39,7 +39,7 @@ impl Gemini {
         Self::from_lookup(&|variable| env::var(variable))
     }
 
-    fn from_lookup(lookup: &Lookup<'_>) -> Result<Self, SecretError> {
+    fn from_lookup(lookup: &VariableLookup<'_>) -> Result<Self, SecretError> {
         let found = key(lookup, "GEMINI_API_KEY");
         let client = Self::new(found.or_else(|missing| key(lookup, "GOOGLE_API_KEY").map_err(|_| missing))?);
         Ok(match setting(lookup, "GOOGLE_GEMINI_BASE_URL") {

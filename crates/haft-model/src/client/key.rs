@@ -13,15 +13,15 @@ pub(super) enum Key {
 }
 
 /// Returns the value of an environment variable. It is a parameter so that tests need not change the environment.
-pub(super) type Lookup<'l> = dyn Fn(&str) -> Result<String, VarError> + 'l;
+pub(super) type VariableLookup<'l> = dyn Fn(&str) -> Result<String, VarError> + 'l;
 
 /// Reads a key.
-pub(super) fn key(lookup: &Lookup<'_>, variable: &str) -> Result<Secret, SecretError> {
+pub(super) fn key(lookup: &VariableLookup<'_>, variable: &str) -> Result<Secret, SecretError> {
     Secret::from_variable(variable, lookup(variable))
 }
 
 /// Reads a setting. One that is empty is not set.
-pub(super) fn setting(lookup: &Lookup<'_>, variable: &str) -> Option<String> {
+pub(super) fn setting(lookup: &VariableLookup<'_>, variable: &str) -> Option<String> {
     lookup(variable).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 

@@ -8,7 +8,7 @@ use haft_wire::{OpenAiChat, OpenAiResponses};
 
 use super::HttpModel;
 use super::compatible::client_of_http_model;
-use super::key::{Lookup, key, setting};
+use super::key::{VariableLookup, key, setting};
 
 const BASE_URL: &str = "https://api.openai.com/v1";
 /// The headers that environment variables set.
@@ -46,7 +46,7 @@ impl OpenAi {
         Self::from_lookup(&|variable| env::var(variable))
     }
 
-    fn from_lookup(lookup: &Lookup<'_>) -> Result<Self, SecretError> {
+    fn from_lookup(lookup: &VariableLookup<'_>) -> Result<Self, SecretError> {
         let mut client = Self::new(key(lookup, "OPENAI_API_KEY")?);
         if let Some(url) = setting(lookup, "OPENAI_BASE_URL") {
             client = client.base_url(url);

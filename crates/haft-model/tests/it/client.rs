@@ -126,7 +126,9 @@ impl Provider {
     /// The error of a rejected request, in the form of this provider.
     fn error(self, kind: &str, message: &str) -> String {
         let error = match self {
-            Self::Responses | Self::Chat => serde_json::json!({"error": {"message": message, "type": "x", "code": kind}}),
+            Self::Responses | Self::Chat => {
+                serde_json::json!({"error": {"message": message, "type": "x", "code": kind}})
+            }
             Self::Anthropic => serde_json::json!({"type": "error", "error": {"type": kind, "message": message}}),
             Self::Gemini => serde_json::json!({"error": {"code": 1, "message": message, "status": kind}}),
         };
@@ -136,7 +138,7 @@ impl Provider {
 
 /// Writes events.
 fn sse(events: &[String]) -> String {
-    events.iter().map(|data| format!("data: {data}\n\n")).collect()
+    events.iter().flat_map(|data| ["data: ", data, "\n\n"]).collect()
 }
 
 fn request() -> TurnRequest {

@@ -10,6 +10,9 @@ mod model_seam;
 mod object;
 #[cfg(feature = "clients")]
 mod parts;
+#[allow(dead_code, reason = "shared with the tests of the core")]
+#[path = "../../../haft-core/tests/it/run_spans/recorder.rs"]
+mod recorder;
 mod scripted;
 #[path = "../../../haft-core/tests/it/seeded.rs"]
 mod seeded;

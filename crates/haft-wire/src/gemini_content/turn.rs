@@ -7,6 +7,7 @@ mod built_in;
 mod call;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use haft_core::{CallId, Citation, ContentPart, Delta, MediaData, MediaPart, ReasoningForm, Turn};
@@ -55,6 +56,8 @@ pub(super) struct GeminiTurn {
     /// The number of items in the history, and that of calls which got an id here.
     history_items: usize,
     assigned_ids: usize,
+    /// The ids of all calls so far.
+    call_ids: HashSet<CallId>,
     open_call: Option<OpenCall>,
     usage: GeminiUsage,
     sources: Vec<Citation>,
@@ -104,6 +107,7 @@ impl GeminiTurn {
             texts: Vec::new(),
             history_items: context.turn,
             assigned_ids: 0,
+            call_ids: HashSet::new(),
             open_call: None,
             usage: GeminiUsage::default(),
             sources: Vec::new(),
@@ -347,13 +351,18 @@ impl GeminiTurn {
 
     /// Adds the sources that the response names to the texts that they belong to.
     fn cite(&mut self, deltas: &mut Vec<Delta>) {
-        let grounded = self.data.get(GROUNDING).map(citation::grounded).unwrap_or_default();
-        for citation in grounded.into_iter().chain(std::mem::take(&mut self.sources)) {
-            let is_place = |key: &&u64| citation::is_in(&citation, &self.builder.text_mut(**key).text);
-            // Positions count within a part, and the number of the part is unknown in a stream.
-            let found = self.texts.iter().take(citation::MAX_TEXTS).find(is_place).or(self.texts.last());
-            if let Some(key) = found.copied() {
-                deltas.push(self.builder.citation_at(key, citation));
+        let mut citations = self.data.get(GROUNDING).map(citation::grounded).unwrap_or_default();
+        citations.append(&mut self.sources);
+        if citations.is_empty() {
+            return;
+        }
+        // Positions count within a part, and the number of the part is unknown in a stream.
+        let text = |key: &u64| (*key, self.builder.text_mut(*key).text.clone());
+        let texts: Vec<(u64, String)> = self.texts.iter().take(citation::MAX_TEXTS).map(text).collect();
+        for citation in citations {
+            let found = texts.iter().find(|(_, text)| citation::is_in(&citation, text)).map(|(key, _)| key);
+            if let Some(key) = found.or(self.texts.last()) {
+                deltas.push(self.builder.citation_at(*key, citation));
             }
         }
     }
@@ -368,7 +377,7 @@ impl GeminiTurn {
         loop {
             self.assigned_ids += 1;
             let id = CallId::from(format!("call_{}_{}", self.history_items, self.assigned_ids));
-            if self.builder.call_mut(&id).is_none() && self.builder.provider_call_mut(&id).is_none() {
+            if self.call_ids.insert(id.clone()) {
                 return id;
             }
         }

@@ -295,7 +295,8 @@ impl AnswerReader {
             turn.call_arguments(id.clone(), arguments.unwrap_or_default());
         } else if let Some(custom) = call.custom {
             turn.call_start(id.clone(), &custom.name);
-            turn.call_arguments(id.clone(), json!({"input": custom.input}).to_string());
+            // The text as a JSON string, as the Responses API has it.
+            turn.call_arguments(id.clone(), Value::from(custom.input.as_str()).to_string());
             self.keep(turn, &id, "custom_input", custom.input.into());
         } else {
             return;

@@ -7,7 +7,7 @@
 mod event;
 mod open_item;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use haft_core::{Delta, JsonText, ReasoningForm};
 use serde_json::value::RawValue;
@@ -26,6 +26,8 @@ use crate::wire_error::ReadError;
 const END: &str = "[DONE]";
 /// The bits of a key that hold the position in an item. The others hold the position of the item.
 const CONTENT_BITS: u32 = 20;
+/// The first of the positions that items without one are given. No response has so many items.
+const UNSTATED: u64 = 1 << 43;
 
 /// A reader of the events of one response.
 pub(super) struct EventReader {
@@ -38,7 +40,9 @@ pub(super) struct EventReader {
     positions: HashMap<String, u64>,
     /// The position of the item that began last.
     last: u64,
-    /// The position after all items that began, for items that have none.
+    /// The positions at which an item began.
+    begun: HashSet<u64>,
+    /// The position of the next item that has none of its own.
     next: u64,
     /// The keys of texts and refusals of which a piece has arrived.
     streamed: Vec<u64>,
@@ -56,7 +60,8 @@ impl EventReader {
             open: HashMap::new(),
             positions: HashMap::new(),
             last: 0,
-            next: 0,
+            begun: HashSet::new(),
+            next: UNSTATED,
             streamed: Vec::new(),
             done: BTreeMap::new(),
             is_complete: false,
@@ -69,7 +74,7 @@ impl EventReader {
             return Ok(());
         };
         // A position that no response can have says nothing.
-        body.output_index = body.output_index.filter(|at| at.leading_zeros() > CONTENT_BITS);
+        body.output_index = body.output_index.filter(|at| *at < UNSTATED);
         let event_type = match (&body.event_type, event.name) {
             (Some(event_type), _) => event_type.as_str(),
             (None, _) if body.error.is_some() => "error",
@@ -153,14 +158,14 @@ impl EventReader {
 
     /// Returns the position of an item that begins. Two items of which a server states the same position are two items.
     fn begun_position(&self, stated: Option<u64>, item: &Map<String, Value>) -> u64 {
-        let is_free = |at: &u64| matches!(self.open.get(at), None | Some(OpenItem::Early(_)));
+        let is_free = |at: &u64| !self.begun.contains(at);
         self.known_position(item).or(stated.filter(is_free)).unwrap_or(self.next)
     }
 
     /// Returns the position of an item that is done.
     fn done_position(&self, stated: Option<u64>, item: &Map<String, Value>) -> u64 {
         let is_open = |at: &u64| !self.done.contains_key(at);
-        let last = Some(self.last).filter(|at| stated.is_none() && self.open.contains_key(at));
+        let last = Some(self.last).filter(|at| stated.is_none() && self.begun.contains(at));
         let known = self.known_position(item).filter(|at| is_open(at) || stated.is_none_or(|stated| stated == *at));
         known.or(stated.filter(is_open)).or(last.filter(is_open)).unwrap_or(self.next)
     }
@@ -239,16 +244,19 @@ impl EventReader {
     /// Begins an item, unless it has begun. A call without an id or a name begins when it is done.
     fn begin(&mut self, position: u64, item: &Map<String, Value>, deltas: &mut Vec<Delta>) {
         self.last = position;
-        self.next = self.next.max(position + 1);
+        self.next += u64::from(position == self.next);
         if let Some(id) = text_of(item, "id") {
             self.positions.insert(id.to_owned(), position);
         }
-        let early = match self.open.get_mut(&position) {
-            None => String::new(),
-            Some(OpenItem::Early(early)) => std::mem::take(early),
-            Some(_) => return,
-        };
+        let is_new = self.begun.insert(position);
         let kind = OutputKind::of(item, &self.context.tools);
+        let early = match self.open.get_mut(&position) {
+            Some(OpenItem::Early(early)) => std::mem::take(early),
+            Some(_) if !is_new => return,
+            // Its pieces arrived before it.
+            Some(OpenItem::Reasoning { .. }) if matches!(kind, OutputKind::Reasoning) => return,
+            Some(_) | None => String::new(),
+        };
         let open = match kind {
             OutputKind::Function | OutputKind::Custom | OutputKind::Local(..) => {
                 match OpenFunctionCall::begin(&mut self.live, kind, item, deltas) {

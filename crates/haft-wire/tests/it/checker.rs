@@ -1,15 +1,18 @@
-//! The rules of each provider on the schemas that it accepts: a rendering must break none of them.
+//! The rules of each provider on the schemas and tools that it accepts: a rendering must break none of them.
 //!
 //! Every rule has schemas that it rejects, so that no rule is empty.
 
 mod anthropic;
 mod gemini;
+mod list;
 mod mcp;
 mod openai;
 
 use haft_core::Dialect;
 use haft_wire::{AnthropicDialect, GeminiDialect, McpDialect, OpenAiDialect};
 use serde_json::{Map, Value, json};
+
+pub(crate) use self::list::{list_breaches, list_rules};
 
 /// A rule of a provider.
 pub(crate) struct ProviderRule {

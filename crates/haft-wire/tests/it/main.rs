@@ -11,6 +11,7 @@ mod gemini_content;
 mod generated;
 mod grammar;
 mod instance;
+mod lint;
 mod openai_chat;
 mod openai_responses;
 mod parts;

@@ -134,7 +134,7 @@ impl Rendering<'_> {
             Err(error) => return Err(TestCaseError::fail(format!("{error}: {sent}\n{}", self.context()))),
         };
         let Err(issues) = schema.check(&decoded) else { return self.assert_round_trip(&decoded) };
-        for issue in issues.iter() {
+        for issue in &issues {
             let is_explained = explains_issue(schema, losses, issue);
             prop_assert!(is_explained, "{issue:?}: {decoded} from {sent}\n{}", self.context());
         }

@@ -55,7 +55,11 @@ async fn every_error_has_its_cause() {
         let reply = response(status, &headers, &provider.error(kind, message));
         let error = rejected(&provider.model(&server), &server, &reply).await;
         let found = (error.kind(), error.retryable(), error.retry_after());
-        assert_eq!(found, (expected, retryable, wait.map(Duration::from_secs)), "{provider:?} {status} {kind}: {error}");
+        assert_eq!(
+            found,
+            (expected, retryable, wait.map(Duration::from_secs)),
+            "{provider:?} {status} {kind}: {error}"
+        );
         assert_eq!((error.status(), error.request_id()), (Some(status), Some("req_1")), "{error}");
         assert!(error.to_string().contains(message), "{error}");
     }

@@ -18,7 +18,7 @@ async fn run(provider: Provider, replies: &[String], retries: u32) -> (LoopOutco
         let mut kinds = Vec::new();
         while let Some(event) = run.next().await {
             if let LoopEvent::Retrying { kind, .. } = event {
-                kinds.push(kind.to_string());
+                kinds.push(kind);
             }
         }
         (run.finish().await, kinds)

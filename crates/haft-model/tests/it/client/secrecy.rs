@@ -61,7 +61,9 @@ async fn a_stream_that_quotes_the_key_does_not_put_it_into_an_error() {
         let server = Server::start().await;
         let model = provider.model(&server);
         let errors = [
-            format!(r#"{{"type":"error","error":{{"type":"x","code":"x","message":"{KEY} is wrong","param":"{KEY}"}}}}"#),
+            format!(
+                r#"{{"type":"error","error":{{"type":"x","code":"x","message":"{KEY} is wrong","param":"{KEY}"}}}}"#
+            ),
             format!(r#"{{"type":"error","code":"{KEY}","message":"{KEY} is wrong","param":"{KEY}"}}"#),
             format!(r#""{KEY}""#),
             format!(r#"{{"{KEY}"#),

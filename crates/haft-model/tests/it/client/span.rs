@@ -1,13 +1,9 @@
 //! The span of a request of a client.
 
-#[allow(dead_code, reason = "shared with the tests of the core")]
-#[path = "../../../../haft-core/tests/it/run_spans/recorder.rs"]
-mod recorder;
-
 use haft_model::ModelTrace;
 
-use self::recorder::{Recorder, Seen};
 use super::*;
+use crate::recorder::{Recorder, Seen};
 
 /// Asks in a span, and records everything that the process reports meanwhile.
 async fn watched(provider: Provider, reply: &str) -> Seen {

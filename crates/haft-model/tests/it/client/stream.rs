@@ -89,7 +89,11 @@ async fn comments_and_unknown_events_are_no_obstacle() {
         let server = Server::start().await;
         let events = provider.events();
         let unknown = r#"{"type":"new_thing","value":1}"#;
-        let body = format!(": ping\n\n{}event: new_thing\ndata: {unknown}\n\n: ping\n\n{}", sse(&events[..1]), sse(&events[1..]));
+        let body = format!(
+            ": ping\n\n{}event: new_thing\ndata: {unknown}\n\n: ping\n\n{}",
+            sse(&events[..1]),
+            sse(&events[1..])
+        );
         let (turn, _) = asked(&provider.model(&server), &server, &response(200, EVENTS, &body)).await;
         assert_eq!(turn.unwrap().text(), "Hello", "{provider:?}");
     }

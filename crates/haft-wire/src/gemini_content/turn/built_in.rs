@@ -91,6 +91,7 @@ impl GeminiTurn {
         match report.kind {
             ReportKind::Call => {
                 let id = members.id.as_deref().filter(|id| !id.is_empty()).map(CallId::from);
+                self.call_ids.extend(id.clone());
                 let id = id.unwrap_or_else(|| self.assigned_id());
                 let name = members.tool_name();
                 deltas.push(self.builder.provider_call_start(id.clone(), self.provider.as_str(), name));

@@ -63,7 +63,7 @@ impl GeminiTurn {
     fn start_call(&mut self, id: Option<Cow<'_, str>>, name: String, deltas: &mut Vec<Delta>) -> OpenCall {
         let id = id.filter(|id| !id.is_empty());
         // An id that occurs twice would make the result of one call that of both.
-        let known = id.as_deref().map(CallId::from).filter(|id| self.builder.call_mut(id).is_none());
+        let known = id.as_deref().map(CallId::from).filter(|id| self.call_ids.insert(id.clone()));
         let call_id = known.unwrap_or_else(|| self.assigned_id());
         let wire_name = FunctionOfSet::find(&self.tools, &name).map_or(name.as_str(), |function| function.tool);
         deltas.push(self.builder.call_start(call_id.clone(), wire_name));

@@ -228,5 +228,5 @@ fn what_another_provider_executed_is_dropped_with_a_report() {
     ];
     assert_eq!(outline(&input(history.clone())), ["message hi"]);
     let parts: Vec<_> = dropped(history).iter().map(|report| report.split(": ").nth(1).unwrap().to_owned()).collect();
-    assert_eq!(parts, ["reasoning", "reasoning", "call", "provider_call", "provider_call", "item", "item"]);
+    assert_eq!(parts, ["reasoning", "reasoning", "call", "output", "provider_call", "provider_call", "item", "item"]);
 }

@@ -5,7 +5,7 @@ use haft_wire::{FindingKind, Profile, RenderedTool, ToolMode};
 use serde_json::Value;
 
 use super::survey::{CallFate, Surveyed, SurveyedCall};
-use crate::checker::{ProviderRule, breaches, dialect_of, dialects};
+use crate::checker::{ProviderRule, breaches, dialect_of, dialects, list_breaches, list_rules};
 
 /// The rules of all dialects, by the dialects' names.
 pub(super) struct Validity(Vec<(String, Vec<ProviderRule>)>);
@@ -24,6 +24,9 @@ impl Validity {
             let found = breaches(rules, schema);
             assert!(found.is_empty(), "{name}: {}: {found:#?}\n{json}", tool.name);
         }
+        let list: Value = serde_json::from_str(surveyed.rendered.list()).unwrap();
+        let found = list_breaches(&list_rules(name.trim_end_matches(", strict")), &list);
+        assert!(found.is_empty(), "{name}: {found:?}\n{list}");
         for descriptor in surveyed.descriptors {
             let is_left_out = surveyed.rendered.get(&descriptor.name).is_none();
             let mut findings = surveyed.rendered.findings().iter().filter(|finding| finding.tool == descriptor.name);
