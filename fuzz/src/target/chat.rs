@@ -1,8 +1,12 @@
 //! Responses, streams and errors of the Chat Completions API.
 
-use haft_wire::OpenAiChat;
+use std::sync::OnceLock;
+
+use haft_wire::{OpenAiChat, ReadContext};
 
 use super::{Target, wire};
+
+static CONTEXT: OnceLock<ReadContext> = OnceLock::new();
 
 pub(super) const TARGET: Target = Target {
     name: "chat",
@@ -14,5 +18,5 @@ pub(super) const TARGET: Target = Target {
         r#"{"error":{"message":"a","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}"#,
         r#"{"object":"error","message":{"detail":[{"loc":["a"],"msg":"b"}]},"code":429}"#,
     ],
-    run: |input| wire::run(&OpenAiChat::compatible("acme"), input),
+    run: |input| wire::run(&OpenAiChat::compatible("acme"), &CONTEXT, input),
 };

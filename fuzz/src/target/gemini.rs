@@ -1,8 +1,12 @@
 //! Responses, streams and errors of Gemini's `generateContent`.
 
-use haft_wire::GeminiContent;
+use std::sync::OnceLock;
+
+use haft_wire::{GeminiContent, ReadContext};
 
 use super::{Target, wire};
+
+static CONTEXT: OnceLock<ReadContext> = OnceLock::new();
 
 pub(super) const TARGET: Target = Target {
     name: "gemini",
@@ -14,5 +18,5 @@ pub(super) const TARGET: Target = Target {
         r#"{"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"a"}]}"#,
         r#"{"error":{"code":429,"message":"a","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"3.5s"},{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaId":"PerDay"}]}]}}"#,
     ],
-    run: |input| wire::run(&GeminiContent::new(), input),
+    run: |input| wire::run(&GeminiContent::new(), &CONTEXT, input),
 };

@@ -1,8 +1,12 @@
 //! Responses, streams and errors of Anthropic's Messages API.
 
-use haft_wire::AnthropicMessages;
+use std::sync::OnceLock;
+
+use haft_wire::{AnthropicMessages, ReadContext};
 
 use super::{Target, wire};
+
+static CONTEXT: OnceLock<ReadContext> = OnceLock::new();
 
 pub(super) const TARGET: Target = Target {
     name: "messages",
@@ -14,5 +18,5 @@ pub(super) const TARGET: Target = Target {
         r#"[{"type":"error","error":{"type":"overloaded_error","message":"a"}}]"#,
         r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 5 tokens > 4 maximum"}}"#,
     ],
-    run: |input| wire::run(&AnthropicMessages::new(), input),
+    run: |input| wire::run(&AnthropicMessages::new(), &CONTEXT, input),
 };

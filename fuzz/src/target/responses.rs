@@ -1,8 +1,12 @@
 //! Responses, streams and errors of OpenAI's Responses API.
 
-use haft_wire::OpenAiResponses;
+use std::sync::OnceLock;
+
+use haft_wire::{OpenAiResponses, ReadContext};
 
 use super::{Target, wire};
+
+static CONTEXT: OnceLock<ReadContext> = OnceLock::new();
 
 pub(super) const TARGET: Target = Target {
     name: "responses",
@@ -14,5 +18,5 @@ pub(super) const TARGET: Target = Target {
         r#"[{"type":"error","code":"server_error","message":"a","param":null},{"type":"response.failed","response":{"status":"failed","error":{"code":"rate_limit_exceeded","message":"a"}}}]"#,
         r#"{"error":{"message":"a","type":"invalid_request_error","param":"b","code":"context_length_exceeded"}}"#,
     ],
-    run: |input| wire::run(&OpenAiResponses::new(), input),
+    run: |input| wire::run(&OpenAiResponses::new(), &CONTEXT, input),
 };

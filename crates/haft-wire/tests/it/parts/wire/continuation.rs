@@ -164,7 +164,7 @@ fn answer_gemini() -> Value {
     json!([{"text": "It is warm."}, {"text": "", "thoughtSignature": PRIVATE}])
 }
 
-/// Where a conversation is continued.
+/// The point from which a conversation is continued.
 #[derive(Clone, Copy, Debug)]
 enum Ending {
     /// Right after the results of calls: the turn of the first provider goes on.
