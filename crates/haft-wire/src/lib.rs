@@ -107,6 +107,7 @@ mod anthropic_messages;
 mod body;
 mod capability;
 pub mod catalogue;
+mod depth;
 mod envelope;
 mod error_body;
 mod failure_text;

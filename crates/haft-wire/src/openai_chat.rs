@@ -18,6 +18,7 @@ use haft_core::{Turn, TurnRequest};
 pub use self::call_id::CallIdRule;
 pub(crate) use self::tool::ChatToolForm;
 use crate::capability::ModelTable;
+use crate::depth;
 use crate::model_profile::ModelProfile;
 use crate::profile::Profile;
 use crate::wire::{Delivery, ErrorResponse, ReadContext, StreamReader, Wire, WireRequest};
@@ -110,6 +111,7 @@ impl Wire for OpenAiChat {
     }
 
     fn response(&self, body: &str, context: &ReadContext) -> Result<Turn, ReadError> {
+        depth::check(body)?;
         response::read(self.provider(), body, context)
     }
 

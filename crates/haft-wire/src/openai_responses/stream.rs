@@ -17,6 +17,7 @@ use self::event::{EventBody, is_progress, kept};
 use self::open_item::{OpenFunctionCall, OpenItem};
 use super::error::ResponsesError;
 use super::response::{ItemReader, OutputKind, ResponseBody, citation};
+use crate::depth;
 use crate::text::Text;
 use crate::turn_builder::TurnBuilder;
 use crate::wire::{ReadContext, StreamReader, WireEvent};
@@ -420,6 +421,7 @@ impl StreamReader for EventReader {
         if self.is_complete || data.is_empty() || data == END {
             return Ok(());
         }
+        depth::check(data)?;
         self.read(event, deltas)
     }
 

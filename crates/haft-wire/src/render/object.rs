@@ -12,6 +12,9 @@ use crate::rules::{Objects, OptionalMembers};
 /// The member of a pair that holds the key.
 const KEY: &str = "key";
 
+/// The keywords that say which keys an object accepts beside the listed ones.
+const STATING_OTHERS: [&str; 3] = ["additionalProperties", "unevaluatedProperties", "patternProperties"];
+
 impl Rendering {
     pub(super) fn object(&mut self, group: &Group<'_>, depth: usize) -> Result<Form, RenderFault> {
         if depth >= self.rules.max_depth {
@@ -109,7 +112,9 @@ impl Rendering {
                 return Ok(is_changed);
             }
             (OtherMembers::Any | OtherMembers::Described(_), Objects::Closed | Objects::Listed) => {
-                self.lose(group.pointer(), LossKind::OpenObject, "keys that are not listed can't be sent");
+                let is_stated = STATING_OTHERS.iter().any(|keyword| group.values(keyword).next().is_some());
+                let kind = if is_stated { LossKind::OpenObject } else { LossKind::UnlistedKeys };
+                self.lose(group.pointer(), kind, "keys that are not listed can't be sent");
             }
         }
         if group.parts_about(AppliesTo::Value).is_empty() && group.values("patternProperties").next().is_some() {

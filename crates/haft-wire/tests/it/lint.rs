@@ -51,7 +51,7 @@ fn each_loss_is_found_at_its_part() {
         (openai(), with_parameter(&text("not", json!({"const": "a"}))), LossKind::Combination, "/properties/p/not"),
         (Profile::gemini(), tree, LossKind::Reference, "/properties/next"),
         (openai(), deep, LossKind::Limit, &"/properties/p".repeat(10)),
-        (openai(), json!({"type": "object", "properties": {"p": {"type": "string"}}}), LossKind::OpenObject, ""),
+        (openai(), json!({"type": "object", "properties": {"p": {"type": "string"}}}), LossKind::UnlistedKeys, ""),
         (openai(), optional, LossKind::Ambiguity, "/properties/p"),
         (openai(), with_parameter(&json!({"type": "object"})), LossKind::Other, "/properties/p"),
     ];

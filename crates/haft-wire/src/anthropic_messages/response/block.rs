@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use super::{MessageReader, tree};
 use crate::anthropic_messages::tool::function_member;
+use crate::depth;
 use crate::text::Text;
 use crate::wire_error::ReadError;
 
@@ -264,6 +265,7 @@ impl MessageReader {
         if input.trim().is_empty() {
             return Ok(());
         }
+        depth::check(input)?;
         let read: Value = serde_json::from_str(input)
             .map_err(|error| ReadError::json("the arguments of a call of the provider", error))?;
         if let Some(use_block) = self.turn.provider_call_mut(id).and_then(|call| call.payload.get_mut(0)) {

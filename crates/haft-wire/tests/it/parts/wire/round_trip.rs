@@ -18,8 +18,12 @@ pub(super) fn continued(turn: &Turn, ending: Option<&str>) -> History {
     }
     turn.clone().append_to_history(&mut history, results).unwrap();
     let requests: Vec<_> = turn.items.iter().filter_map(approval).collect();
-    requests.into_iter().for_each(|item| history.push(item));
-    ending.into_iter().for_each(|text| history.push(Item::user(text)));
+    for item in requests {
+        history.push(item);
+    }
+    if let Some(text) = ending {
+        history.push(Item::user(text));
+    }
     history
 }
 

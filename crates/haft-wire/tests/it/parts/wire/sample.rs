@@ -152,7 +152,7 @@ impl Displayed {
                 }
                 Delta::ToolCallArgsDelta { call_id, arguments } => {
                     let call = displayed.calls.iter_mut().find(|(id, ..)| id == call_id);
-                    call.expect("a fragment of a call that began").2.push_str(arguments);
+                    call.unwrap().2.push_str(arguments);
                 }
                 Delta::ToolCallEnd { call_id } => displayed.ended.push(call_id.clone()),
                 _ => {}
