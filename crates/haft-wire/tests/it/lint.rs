@@ -115,7 +115,8 @@ fn each_reason_to_leave_a_tool_out_comes_with_advice() {
 
 #[test]
 fn each_reason_to_send_a_tool_without_strict_mode_comes_with_advice() {
-    let open = with_parameter(&json!({"type": "object", "properties": {"a": {"type": "string"}}}));
+    let open = json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": true});
+    let open = with_parameter(&open);
     let values: Vec<String> = (0..1_001).map(|at| at.to_string()).collect();
     let large = with_parameter(&json!({"type": "string", "enum": values}));
     let none = Profile::anthropic().budget(Budget::new().strict(0, 24, 16));

@@ -390,7 +390,8 @@ fn items(pieces: &[Said]) -> Vec<Item> {
             }
             Said::Code(_) => {
                 let payload = Value::from(piece.parts());
-                items.push(ProviderCall::new("google", "code_execution", payload).call_id(next_id()).into());
+                let call = ProviderCall::new("google", "code_execution", payload).call_id(next_id());
+                items.push(call.output_at("/1/codeExecutionResult").into());
             }
         }
     }
