@@ -1,11 +1,16 @@
 //! The fuzz targets. A target takes bytes, panics when a promise is broken, and otherwise returns the kind of outcome;
 //! inputs with a new outcome are worth mutating further.
 
+mod chat;
 mod decode;
+mod gemini;
+mod messages;
 mod raw_schema;
+mod responses;
 mod schema_cost;
 mod secure_parse;
 mod sse;
+mod wire;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -29,8 +34,17 @@ pub(crate) struct Target {
 pub(crate) struct Outcome(u64);
 
 /// Every target.
-pub(crate) static ALL: [Target; 5] =
-    [secure_parse::TARGET, decode::TARGET, raw_schema::TARGET, schema_cost::TARGET, sse::TARGET];
+pub(crate) static ALL: [Target; 9] = [
+    secure_parse::TARGET,
+    decode::TARGET,
+    raw_schema::TARGET,
+    schema_cost::TARGET,
+    sse::TARGET,
+    responses::TARGET,
+    chat::TARGET,
+    messages::TARGET,
+    gemini::TARGET,
+];
 
 /// Returns the target of a name.
 pub(crate) fn find(name: &str) -> Option<&'static Target> {

@@ -19,9 +19,9 @@ _shapes = {}
 
 
 def validate(body, options):
-    """Returns the errors of a request. With `compatible`, also by the rules of other servers of this wire."""
+    """Returns the errors of a request. With `compatible`, by the rules of other servers of this wire."""
     errors = _shape(body).errors(body) + list(_rules(body))
-    return errors + (list(_compatible(body)) if options.get("compatible") else [])
+    return errors + list(_compatible(body) if options.get("compatible") else _own(body))
 
 
 def parse(body):
@@ -90,6 +90,14 @@ def _assistant(message, at, pending):
         function = call.get("function")
         if isinstance(function, dict):
             yield from rule.tool_names([(f"{where}/function/name", function.get("name"))])
+
+
+def _own(body):
+    """The service takes few stop sequences, and metadata only of completions that it stores."""
+    if isinstance(body.get("stop"), list) and len(body["stop"]) > 4:
+        yield "/stop", "has more than 4 sequences"
+    if body.get("metadata") and not body.get("store"):
+        yield "/metadata", "is allowed only with `store`"
 
 
 def _compatible(body):

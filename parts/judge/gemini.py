@@ -5,6 +5,7 @@ reject unknown keys, and then sent through the SDK's client; the body that the S
 """
 
 import base64
+import functools
 import json
 import re
 import warnings
@@ -88,6 +89,13 @@ def _client(body, content_type, sent=None):
     return genai.Client(api_key="none", http_options=options)
 
 
+@functools.cache
+def _recorder():
+    """Returns a client and the list of the requests that it sends. Creating one takes longer than a request."""
+    sent = []
+    return _client(b"{}", "application/json", sent), sent
+
+
 def _dump(model):
     dumped = model.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
     # Not of the service: the SDK adds both.
@@ -128,10 +136,10 @@ def _shape(body):
     contents = parsed.pop("contents")
     # The SDK calls functions among the tools itself unless told otherwise. There are none, so it must not try.
     calling = types.AutomaticFunctionCallingConfig(disable=True)
-    sent = []
+    client, sent = _recorder()
+    sent.clear()
     try:
         config = types.GenerateContentConfig(**settings, **parsed, automatic_function_calling=calling)
-        client = _client(b"{}", "application/json", sent)
         client.models.generate_content(model="m", contents=contents, config=config)
     except ValueError as error:
         return [("", str(error))]

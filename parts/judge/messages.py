@@ -64,14 +64,14 @@ def _rules(body):
     elif messages[0][1].get("role") == "assistant":
         yield "/messages/0/role", "the first message is not the user's"
     seen, pending = set(), {}
+    spoken = max((index for index, message in messages if _is_spoken(message)), default=-1)
     for index, message in messages:
         at = f"/messages/{index}"
         blocks = rule.objects(message.get("content"))
         yield from _results(message, blocks, at, pending)
         pending = {}
         yield from _texts(message, blocks, at)
-        is_last = index == messages[-1][0]
-        yield from _server_results(blocks, at, is_last)
+        yield from _server_results(blocks, at, is_current=index > spoken)
         for number, block in blocks:
             if block.get("type") != "tool_use":
                 continue
@@ -107,7 +107,13 @@ def _unanswered(pending):
         yield at, f"{call!r} has no `tool_result` in the next message"
 
 
-def _server_results(blocks, at, is_last):
+def _is_spoken(message):
+    """Reports whether the user said something, besides the results of calls."""
+    kinds = [block.get("type") for _, block in rule.objects(message.get("content"))]
+    return message.get("role") == "user" and (not kinds or any(kind != "tool_result" for kind in kinds))
+
+
+def _server_results(blocks, at, is_current):
     pending = {}
     for number, block in blocks:
         kind = block.get("type", "")
@@ -116,8 +122,8 @@ def _server_results(blocks, at, is_last):
         elif kind.endswith("_tool_result"):
             if pending.pop(block.get("tool_use_id"), None) is None:
                 yield f"{at}/content/{number}/tool_use_id", "is the id of no server-run call in this message"
-    # A paused turn ends with a call that the server continues.
-    for call, where in {} if is_last else pending.items():
+    # The server continues its own calls in a turn that is paused, and in one that waits for results of the client.
+    for call, where in {} if is_current else pending.items():
         yield where, f"the server-run call {call!r} has no result in this message"
 
 

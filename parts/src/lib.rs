@@ -1,10 +1,11 @@
-//! Programs from package registries that tests judge wires with.
+//! Programs and data from package registries that tests judge wires with.
 //!
 //! - [`Judge`]: the official SDKs of the providers, in one Python process. Their types decide about our requests, and
 //!   their parsers and stream accumulators read the same responses as ours.
 //! - [`Aimock`]: a fake provider of all wires that answers from fixtures and keeps the requests. It validates little,
 //!   so the judge reads them.
 //! - [`Llama`]: a small real model behind llama.cpp's own server, which speaks three of the wires.
+//! - [`corpus`]: real tools, and calls of them.
 //!
 //! `cargo xtask setup` installs all of them under `target/parts`; a test that needs one is in a module named `parts`
 //! and fails with that advice if the part is missing. Each program ends with the value that started it, and with the
@@ -16,6 +17,7 @@
 #![allow(clippy::missing_panics_doc, clippy::unwrap_used, clippy::expect_used, reason = "only tests use this package")]
 
 mod aimock;
+pub mod corpus;
 mod folder;
 mod http;
 mod judge;

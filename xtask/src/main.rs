@@ -15,6 +15,7 @@ mod test;
 mod tidy;
 mod valgrind;
 mod weigh;
+mod wires;
 mod workspace;
 
 use std::process::ExitCode;
@@ -35,6 +36,7 @@ usage: cargo xtask <command>
   bench --instructions --save          publish the ratios of this checkout
   growth [WORK...]                     measure how cost grows with size, and compare with the bar
   weigh [--only SIDE] [--tools N]      measure the cost of building tools, and compare with rmcp and the bars
+  wires                                count how real tools and calls fare on the profiles of all wires
   fuzz [--seconds N] [--seed S] [--trace] [TARGET...]
   fuzz --replay FILE TARGET            run one saved input";
 
@@ -58,6 +60,7 @@ fn run(mut arguments: Arguments) -> anyhow::Result<()> {
         Some("bench") => bench::run(&workspace, arguments),
         Some("growth") => growth::run(&workspace, arguments),
         Some("weigh") => weigh::run(&workspace, arguments),
+        Some("wires") => wires::run(&workspace, arguments),
         Some("fuzz") => fuzz::run(&workspace, arguments),
         None | Some("help" | "--help" | "-h") => {
             println!("{USAGE}");

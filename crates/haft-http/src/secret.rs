@@ -46,8 +46,22 @@ impl Secret {
     /// assert_eq!(error.to_string(), "the environment variable `NO_SUCH_KEY` is not set; set it to the API key");
     /// ```
     pub fn from_env(variable: &str) -> Result<Self, SecretError> {
+        Self::from_variable(variable, env::var(variable))
+    }
+
+    /// Reads a secret from the value of an environment variable, for programs that look variables up in another way.
+    ///
+    /// ```
+    /// use haft_http::{Secret, SecretError};
+    ///
+    /// assert_eq!(Secret::from_variable("KEY", Ok("sk-123\n".to_owned()))?.expose(), "sk-123");
+    /// let error = Secret::from_variable("KEY", Ok(" ".to_owned())).unwrap_err();
+    /// assert_eq!(error.to_string(), "the environment variable `KEY` is empty; set it to the API key");
+    /// # Ok::<_, SecretError>(())
+    /// ```
+    pub fn from_variable(variable: &str, value: Result<String, VarError>) -> Result<Self, SecretError> {
         let name = || variable.to_owned();
-        match env::var(variable) {
+        match value {
             Ok(text) if text.trim().is_empty() => Err(SecretError::Empty { variable: name() }),
             Ok(text) => Ok(Self::new(text.trim())),
             Err(VarError::NotPresent) => Err(SecretError::Missing { variable: name() }),

@@ -156,6 +156,28 @@ impl SseDecoder {
         within_field || self.has_data || !self.name.is_empty()
     }
 
+    /// Returns the event that the input ends inside of, as if the empty line after it had arrived. Its data may be cut
+    /// off, so that only a protocol whose data shows where it ends may use it.
+    ///
+    /// ```
+    /// use haft_http::SseDecoder;
+    ///
+    /// let mut decoder = SseDecoder::new();
+    /// assert!(decoder.next(&mut &b"data: [DONE]"[..])?.is_none());
+    /// assert_eq!(decoder.unfinished().unwrap().data, "[DONE]");
+    /// assert!(decoder.unfinished().is_none());
+    /// # Ok::<_, haft_http::SseError>(())
+    /// ```
+    pub fn unfinished(&mut self) -> Option<SseEvent<'_>> {
+        if !self.is_within_event() {
+            return None;
+        }
+        // The end of the last line, and the empty line after it.
+        let found = self.end_line(&[]) || self.end_line(&[]);
+        self.phase = Phase::Dispatched;
+        found.then(|| self.event())
+    }
+
     /// Returns the id that a client sends as `Last-Event-ID` when it reconnects; empty if there is none.
     #[must_use]
     pub fn last_event_id(&self) -> &str {

@@ -12,6 +12,7 @@
 mod anthropic;
 mod compatible;
 mod gemini;
+mod key;
 mod model_error;
 mod openai;
 mod report;
@@ -27,6 +28,7 @@ use haft_wire::{Delivery, Wire};
 
 pub use self::anthropic::Anthropic;
 pub use self::gemini::Gemini;
+use self::key::Key;
 pub use self::openai::OpenAi;
 pub use self::report::RequestReport;
 use crate::error::ModelError;
@@ -59,14 +61,6 @@ pub struct HttpModel {
 
 /// The function that receives what of a request can't be sent as it is.
 type ReportFn = dyn Fn(&RequestReport<'_>) + Send + Sync;
-
-/// The key, with the header that it is sent in.
-#[derive(Clone)]
-enum Key {
-    None,
-    Bearer(Secret),
-    Header(&'static str, Secret),
-}
 
 /// The HTTP client, which is created when it is first used: creating one reads the certificates of the system.
 #[derive(Default)]
@@ -110,13 +104,14 @@ impl HttpModel {
         self
     }
 
-    /// Adds a header to every request.
+    /// Sets a header of every request, in place of one of the same name. Its value is no secret; a key is set with
+    /// [`key_header`](Self::key_header).
     pub fn header(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// Sets the base URL.
+    /// Sets the base URL. The paths of the wire are added to its path, and a query is kept.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = url.into();
         self
@@ -153,6 +148,15 @@ impl HttpModel {
         self
     }
 
+    /// Returns the name of the provider by the conventions of OpenTelemetry, as [`ModelInfo`] has it. It is the name of
+    /// the wire, except for Google, which has several services.
+    fn provider(&self) -> &str {
+        match self.wire.provider() {
+            "google" => "gcp.gemini",
+            name => name,
+        }
+    }
+
     /// Replaces the wire.
     pub(crate) fn with_wire(mut self, wire: impl Wire + 'static) -> Self {
         self.wire = Arc::new(wire);
@@ -162,7 +166,7 @@ impl HttpModel {
 
 impl LanguageModel for HttpModel {
     fn info(&self) -> ModelInfo {
-        let info = ModelInfo::new(self.wire.provider().to_owned());
+        let info = ModelInfo::new(self.provider().to_owned());
         match &self.model {
             Some(model) => info.model(model.clone()),
             None => info,

@@ -30,7 +30,7 @@ const PARAMETERS: Rules = Rules {
     references: References::Inlined,
     keys: Keys::Identifiers,
     constants: Constants::Strings,
-    patterns: Patterns::Any,
+    patterns: Patterns::Regular,
     min_items: MinItems::Any,
     keywords: &[
         "title",

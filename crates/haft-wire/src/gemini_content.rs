@@ -24,6 +24,7 @@ use haft_core::{Turn, TurnRequest};
 
 pub(crate) use self::tool::{GeminiToolForm, SchemaCarrier};
 use crate::capability::ModelTable;
+use crate::depth;
 use crate::model_profile::ModelProfile;
 use crate::profile::Profile;
 use crate::wire::{Delivery, ErrorResponse, ReadContext, StreamReader, Wire, WireRequest};
@@ -95,7 +96,8 @@ impl GeminiContent {
         self
     }
 
-    /// Sends no ids of calls, which Vertex AI rejects. Results are then paired with calls by their order alone.
+    /// Sends neither ids of calls nor the setting that reports the calls of built-in tools, which Vertex AI rejects.
+    /// Results are then paired with calls by their order alone.
     #[must_use]
     pub fn without_call_ids(mut self) -> Self {
         self.call_ids = SentIds::None;
@@ -119,6 +121,7 @@ impl Wire for GeminiContent {
     }
 
     fn response(&self, body: &str, context: &ReadContext) -> Result<Turn, ReadError> {
+        depth::check(body)?;
         response::read(self.provider(), body, context)
     }
 

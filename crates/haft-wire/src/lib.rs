@@ -1,4 +1,65 @@
-//! The forms of JSON Schema that model providers accept, each with the conversion of arguments.
+//! The wires of model providers, without I/O: tools, requests, responses, streams and errors.
+//!
+//! ```text
+//! TurnRequest ──> Profile: names, dialect, budget ──> RenderedTools, findings
+//!      │                                                 │
+//!      └──────────────> Wire::request <──────────────────┘
+//!                           │
+//!                           v
+//!             WireRequest { path, headers, body, context, dropped } ──> the provider
+//!                                                  │                       │
+//!                                                  v                       │
+//! Turn, Delta <── TurnBuilder <── Wire::response, Wire::stream <───────────┤
+//! ErrorReport <── Wire::error <────────────────────────────────────────────┘
+//! ```
+//!
+//! A [`Wire`] is the API of one provider: [`OpenAiResponses`], [`OpenAiChat`], [`AnthropicMessages`] and [`GeminiContent`], or
+//! one of your own. It connects to nothing, keeps no state and knows no key; a client sends what it returns, and returns
+//! what it reads:
+//!
+//! ```
+//! use haft_core::{Delta, Item, Tool, TurnRequest};
+//! use haft_wire::{AnthropicMessages, Delivery, Wire, WireEvent};
+//!
+//! let find = Tool::new("shop/find").describe("Finds products.").handler(|name: String, _cx| async { name })?;
+//! let request = TurnRequest::new("claude-sonnet-4-5", vec![Item::user("Any tea?")]).tools(&[find.descriptor()]);
+//!
+//! let wire = AnthropicMessages::new();
+//! let sent = wire.request(&request, Delivery::Streamed)?;
+//! assert_eq!(sent.path, "/v1/messages");
+//! assert!(sent.body.contains(r#""name":"shop--find""#));
+//! assert!(sent.dropped.is_empty());
+//!
+//! let mut reader = wire.stream(&sent.context);
+//! let mut deltas = Vec::new();
+//! for data in [
+//!     r#"{"type":"message_start","message":{"id":"m1","model":"claude","usage":{"input_tokens":9,"output_tokens":1}}}"#,
+//!     r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"c1","name":"shop--find","input":{}}}"#,
+//!     r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"value\":\"tea\"}"}}"#,
+//!     r#"{"type":"content_block_stop","index":0}"#,
+//!     r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":12}}"#,
+//!     r#"{"type":"message_stop"}"#,
+//! ] {
+//!     reader.event(WireEvent::new(None, data), &mut deltas)?;
+//! }
+//! let Some(Delta::TurnComplete(turn)) = deltas.pop() else { panic!("the turn is incomplete") };
+//! let calls = turn.tool_calls();
+//! assert_eq!((calls[0].name.as_str(), calls[0].arguments.as_str()), ("shop/find", r#""tea""#));
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - A [`Profile`] is what a wire demands of tools: the names that it accepts ([`NameRule`]), its dialects, its
+//!   [`Budget`] and the JSON of a tool ([`ToolForm`]). [`RenderTools::render_tools`] renders the tools of a request, once per
+//!   profile and set of tools.
+//! - Rendering never fails as a whole. [`Finding`]s report the tools that are left out, the losses, and descriptions that are
+//!   missing, each with a pointer and advice. [`Dropped`] reports the parts of a history and the settings that a provider
+//!   can't receive.
+//! - [`ModelTable`] has the [`Capabilities`] of models by name. What a model can't do is a [`RequestError`] before sending.
+//! - [`TurnBuilder`] makes a turn of pieces, and the deltas that display them. Names and arguments are translated back in
+//!   it, and nowhere else.
+//! - [`catalogue`] has the tools that providers define.
+//!
+//! # Dialects
 //!
 //! Providers accept subsets of JSON Schema, and each another one. A [`Dialect`](haft_core::Dialect) renders the schema of
 //! a tool for one of them, and returns three things: the schema to send, what it could not express, and the codec that
@@ -46,9 +107,12 @@ mod anthropic_messages;
 mod body;
 mod capability;
 pub mod catalogue;
+mod depth;
 mod envelope;
 mod error_body;
+mod failure_text;
 mod finding;
+mod foreign_data;
 mod form;
 mod gemini;
 mod gemini_content;
@@ -60,6 +124,7 @@ mod kind;
 mod limit;
 mod mcp;
 mod mcp_tool;
+mod metadata_pair;
 mod model_profile;
 mod openai;
 mod openai_chat;

@@ -29,7 +29,7 @@ const STRICT: Rules = Rules {
     references: References::KeptRecursive,
     keys: Keys::Any,
     constants: Constants::Scalars,
-    patterns: Patterns::WithoutLookAround,
+    patterns: Patterns::Regular,
     min_items: MinItems::Any,
     keywords: &[
         "title",

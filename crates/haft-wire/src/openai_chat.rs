@@ -18,6 +18,7 @@ use haft_core::{Turn, TurnRequest};
 pub use self::call_id::CallIdRule;
 pub(crate) use self::tool::ChatToolForm;
 use crate::capability::ModelTable;
+use crate::depth;
 use crate::model_profile::ModelProfile;
 use crate::profile::Profile;
 use crate::wire::{Delivery, ErrorResponse, ReadContext, StreamReader, Wire, WireRequest};
@@ -62,7 +63,7 @@ impl OpenAiChat {
     #[must_use]
     pub fn compatible(provider: impl Into<Cow<'static, str>>) -> Self {
         let provider = provider.into();
-        let call_ids = if provider == "mistral" { CallIdRule::NineAlphanumerics } else { CallIdRule::Any };
+        let call_ids = if provider == "mistral" { CallIdRule::NineAlphanumerics } else { CallIdRule::default() };
         let profile = Profile::openai_chat().of_provider(provider).without_strict_mode();
         Self { call_ids, ..Self::of(profile, Server::Compatible) }
     }
@@ -81,7 +82,8 @@ impl OpenAiChat {
         self
     }
 
-    /// Sets the form of call ids that the server accepts. It is nine letters and digits for `mistral`.
+    /// Sets the form of call ids that the server accepts. It is nine letters and digits for `mistral`, and at most 40
+    /// characters for all others.
     #[must_use]
     pub fn call_ids(mut self, rule: CallIdRule) -> Self {
         self.call_ids = rule;
@@ -89,7 +91,7 @@ impl OpenAiChat {
     }
 
     fn of(profile: Profile, server: Server) -> Self {
-        Self { profile: ModelProfile::new(profile), server, call_ids: CallIdRule::Any }
+        Self { profile: ModelProfile::new(profile), server, call_ids: CallIdRule::default() }
     }
 }
 
@@ -109,6 +111,7 @@ impl Wire for OpenAiChat {
     }
 
     fn response(&self, body: &str, context: &ReadContext) -> Result<Turn, ReadError> {
+        depth::check(body)?;
         response::read(self.provider(), body, context)
     }
 

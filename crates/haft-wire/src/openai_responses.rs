@@ -10,6 +10,7 @@ use haft_core::{Turn, TurnRequest};
 
 pub(crate) use self::tool::ResponsesToolForm;
 use crate::capability::ModelTable;
+use crate::depth;
 use crate::model_profile::ModelProfile;
 use crate::profile::Profile;
 use crate::wire::{Delivery, ErrorResponse, ReadContext, StreamReader, Wire, WireRequest};
@@ -97,6 +98,7 @@ impl Wire for OpenAiResponses {
     }
 
     fn response(&self, body: &str, context: &ReadContext) -> Result<Turn, ReadError> {
+        depth::check(body)?;
         response::read(self.provider(), body, context)
     }
 

@@ -10,8 +10,7 @@ impl Patterns {
     pub(crate) fn accept(self, pattern: &str) -> bool {
         match self {
             Self::None => false,
-            Self::Any => true,
-            Self::WithoutLookAround => !has_look_around(pattern),
+            Self::Regular => !has_look_around(pattern) && !has_back_reference(pattern),
             Self::Simple => is_simple(pattern),
         }
     }
@@ -19,6 +18,17 @@ impl Patterns {
 
 fn has_look_around(pattern: &str) -> bool {
     ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|opening| pattern.contains(opening))
+}
+
+/// Reports whether a pattern refers to one of its own groups, as `\1` or `\k<name>`.
+fn has_back_reference(pattern: &str) -> bool {
+    let mut rest = pattern.chars();
+    while let Some(char) = rest.next() {
+        if char == '\\' && matches!(rest.next(), Some('1'..='9' | 'k')) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Reports whether a pattern consists of anchors, literals, classes, groups and simple repetitions.
@@ -80,10 +90,12 @@ mod tests {
     }
 
     #[test]
-    fn look_around_is_found() {
-        assert!(Patterns::WithoutLookAround.accept(r"^(a|b)\1$"));
-        for pattern in ["(?=a)", "x(?!a)", "(?<=a)b", "(?<!a)b"] {
-            assert!(!Patterns::WithoutLookAround.accept(pattern), "{pattern}");
+    fn regular_patterns_have_no_look_around_and_no_back_references() {
+        for pattern in [r"^(a|b)\d$", r"\\1", "(?:a)", "(?<n>a)", r"\0"] {
+            assert!(Patterns::Regular.accept(pattern), "{pattern}");
+        }
+        for pattern in ["(?=a)", "x(?!a)", "(?<=a)b", "(?<!a)b", r"^(a|b)\1$", r"(?<n>a)\k<n>"] {
+            assert!(!Patterns::Regular.accept(pattern), "{pattern}");
         }
     }
 }

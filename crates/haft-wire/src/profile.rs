@@ -51,7 +51,9 @@ pub struct Profile {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Strictness {
-    /// Strict where the strict form of the schema lets the model send everything that the tool accepts.
+    /// Strict where the strict form of the schema lets the model send everything that the tool is meant to receive. Keys
+    /// that a schema neither lists nor mentions do not count, and an `Option` of a Rust type may be `null` instead of
+    /// absent. What is lost so is reported as a finding.
     #[default]
     Auto,
     /// Strict for every tool. A tool whose schema has no strict form is left out.

@@ -15,11 +15,15 @@ use crate::tool_name::NameRule;
 /// The member of `provider_data` that holds the arguments as the model wrote them, if they differ from the decoded ones.
 const WRITTEN_ARGUMENTS: &str = "arguments";
 
+/// The name on the wire of a call without a name, which a model may make and which no provider accepts back. No name has
+/// this form when it is encoded.
+const NO_NAME: &str = "_x5F_empty";
+
 /// The tools of a request in the form of one wire.
 ///
 /// A wire sends [`list`](RenderedTools::list), translates names with [`wire_name`](RenderedTools::wire_name) and
-/// [`tool_name`](RenderedTools::tool_name), and arguments with [`encode`](RenderedTools::encode) and
-/// [`decode`](RenderedTools::decode).
+/// [`tool_name`](RenderedTools::tool_name), and the arguments of a history with [`encode`](RenderedTools::encode). Those of
+/// an answer are converted back by a [`TurnBuilder`](crate::TurnBuilder).
 pub struct RenderedTools {
     provider: Cow<'static, str>,
     tools: Vec<RenderedTool>,
@@ -149,6 +153,7 @@ impl RenderedTools {
     pub fn wire_name<'n>(&'n self, name: &'n str) -> Cow<'n, str> {
         match self.get(name) {
             Some(tool) => Cow::Borrowed(&tool.wire_name),
+            None if name.is_empty() => Cow::Borrowed(NO_NAME),
             None => self.names.encode(name),
         }
     }

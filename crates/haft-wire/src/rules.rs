@@ -107,8 +107,8 @@ pub(crate) enum Constants {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Patterns {
     None,
-    Any,
-    WithoutLookAround,
+    /// No look-around and no back-references: without them a pattern is a grammar, which a model can be held to.
+    Regular,
     /// Anchors, classes, groups and simple repetitions.
     Simple,
 }

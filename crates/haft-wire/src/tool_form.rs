@@ -22,6 +22,20 @@ use serde_json::Value;
 ///     }
 /// }
 /// ```
+///
+/// A closure is a form without tools of the provider:
+///
+/// ```
+/// use haft_core::{Item, Tool, TurnRequest};
+/// use haft_wire::{FunctionTool, McpDialect, Profile, RenderTools};
+/// use serde_json::json;
+///
+/// let profile = Profile::new("acme", McpDialect, |tool: &FunctionTool<'_>| json!({"name": tool.name}));
+/// let ping = Tool::new("ping").handler(|(), _cx| async { "pong" })?;
+/// let request = TurnRequest::new("any", vec![Item::user("hi")]).tools(&[ping.descriptor()]);
+/// assert_eq!(request.render_tools(&profile).list(), r#"[{"name":"ping"}]"#);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 pub trait ToolForm: Send + Sync {
     /// Writes a tool that the application runs.
     fn function(&self, tool: &FunctionTool<'_>) -> Value;
@@ -49,6 +63,12 @@ pub trait ToolForm: Send + Sync {
         }
         list.push(']');
         list
+    }
+}
+
+impl<F: Fn(&FunctionTool<'_>) -> Value + Send + Sync> ToolForm for F {
+    fn function(&self, tool: &FunctionTool<'_>) -> Value {
+        self(tool)
     }
 }
 

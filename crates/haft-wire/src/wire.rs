@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use haft_core::{Codec, Delta, Turn, TurnRequest};
+use haft_core::{Codec, Delta, History, Item, Turn, TurnRequest};
 
 use crate::profile::Profile;
 use crate::rendered_tools::RenderedTools;
@@ -34,14 +34,19 @@ pub trait Wire: fmt::Debug + Send + Sync {
     /// reported; what the model does not support is an error that says what to change.
     fn request(&self, request: &TurnRequest, delivery: Delivery) -> Result<WireRequest, RequestError>;
 
-    /// Reads a whole response.
-    fn response(&self, body: &str, context: &ReadContext) -> Result<Turn, ReadError>;
+    /// Reads a whole response. The default is for a provider that only streams, and rejects all of them.
+    fn response(&self, body: &str, context: &ReadContext) -> Result<Turn, ReadError> {
+        let _ = (body, context);
+        Err(ReadError::invalid("the response is no stream of events, and this wire reads no other"))
+    }
 
     /// Starts to read a streamed response.
     fn stream(&self, context: &ReadContext) -> Box<dyn StreamReader>;
 
-    /// Reads a response whose status is an error.
-    fn error(&self, response: &ErrorResponse<'_>) -> ErrorReport;
+    /// Reads a response whose status is an error. The default is [`ErrorReport::of_status`].
+    fn error(&self, response: &ErrorResponse<'_>) -> ErrorReport {
+        ErrorReport::of_status(response)
+    }
 }
 
 /// A reader of a streamed response.
@@ -49,9 +54,13 @@ pub trait StreamReader: Send {
     /// Reads one server-sent event, and adds the deltas that it contains. The last delta of a response is its turn.
     fn event(&mut self, event: WireEvent<'_>, deltas: &mut Vec<Delta>) -> Result<(), ReadError>;
 
-    /// Reads the end of the stream. Adds the turn if the provider marks its end in no other way, and fails if the
-    /// response is incomplete.
-    fn end(&mut self, deltas: &mut Vec<Delta>) -> Result<(), ReadError>;
+    /// Reads the end of a stream whose events contained no turn. Adds the turn if the provider marks its end in no other
+    /// way, and fails if the response is incomplete. The default always fails, for a provider whose last event ends the
+    /// turn.
+    fn end(&mut self, deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
+        let _ = deltas;
+        Err(ReadError::Incomplete)
+    }
 }
 
 /// The way in which a response is delivered.
@@ -132,6 +141,13 @@ impl WireRequest {
     pub fn new(path: impl Into<String>, body: String, context: ReadContext) -> Self {
         Self { path: path.into(), headers: Vec::new(), body, context, dropped: Vec::new() }
     }
+
+    /// Sets the parts of the request that can't be expressed for this provider.
+    #[must_use]
+    pub fn dropped(mut self, dropped: Vec<Dropped>) -> Self {
+        self.dropped = dropped;
+        self
+    }
 }
 
 impl ReadContext {
@@ -154,6 +170,36 @@ impl ReadContext {
         self.turn = items;
         self
     }
+
+    /// Sets the number from which calls without an id are numbered, by the history of the request. It is the number of
+    /// items, or a greater one if a call has an id with that number already, as in a history that was shortened.
+    ///
+    /// ```
+    /// use haft_core::{History, Item, ToolCall, TurnRequest};
+    /// use haft_wire::{Profile, ReadContext, RenderTools};
+    ///
+    /// let tools = TurnRequest::new("m", vec![]).render_tools(&Profile::gemini());
+    /// let context = ReadContext::new(tools);
+    /// let short = History::from(vec![Item::user("hi")]);
+    /// assert_eq!(context.clone().after(&short).turn, 1);
+    /// let shortened = History::from(vec![ToolCall::new("call_7_1", "t", "{}").into()]);
+    /// assert_eq!(context.after(&shortened).turn, 8);
+    /// ```
+    #[must_use]
+    pub fn after(self, history: &History) -> Self {
+        let numbers = history.iter().filter_map(assigned_number).map(|number| number + 1);
+        let turn = numbers.fold(history.len(), usize::max);
+        self.turn(turn)
+    }
+}
+
+/// Returns the number in the id of a call that the provider gave none, `call_<number>_<position>`.
+fn assigned_number(item: &Item) -> Option<usize> {
+    let id = item.local_call().map(|call| &call.call_id).or_else(|| item.provider_call_id())?;
+    let (number, position) = id.as_str().strip_prefix("call_")?.split_once('_')?;
+    // A number that no history reaches is not one of ours.
+    let number: u32 = position.parse::<u64>().ok().and(number.parse().ok())?;
+    usize::try_from(number).ok().filter(|number| *number < usize::MAX)
 }
 
 impl Dropped {
@@ -200,5 +246,63 @@ impl fmt::Display for Dropped {
             Some(at) => write!(f, "item {at}: {part}: {reason}"),
             None => write!(f, "{part}: {reason}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::Value;
+
+    use super::*;
+    use crate::wire_error::ErrorCause;
+    use crate::{FunctionTool, McpDialect, RenderTools};
+
+    /// A wire with nothing but what every wire must define.
+    #[derive(Debug)]
+    struct Least(Profile);
+
+    struct LeastStream;
+
+    impl Wire for Least {
+        fn profile(&self) -> &Profile {
+            &self.0
+        }
+
+        fn request(&self, request: &TurnRequest, _: Delivery) -> Result<WireRequest, RequestError> {
+            let dropped = vec![Dropped::setting("everything", "there is no place for it")];
+            let context = ReadContext::new(request.render_tools(&self.0));
+            Ok(WireRequest::new("/", String::new(), context).dropped(dropped))
+        }
+
+        fn stream(&self, _: &ReadContext) -> Box<dyn StreamReader> {
+            Box::new(LeastStream)
+        }
+    }
+
+    impl StreamReader for LeastStream {
+        fn event(&mut self, _: WireEvent<'_>, _: &mut Vec<Delta>) -> Result<(), ReadError> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_defaults_of_a_wire_accept_no_response_that_it_does_not_read() {
+        let wire = Least(Profile::new("least", McpDialect, |_: &FunctionTool<'_>| Value::Null));
+        let sent = wire.request(&TurnRequest::new("m", Vec::new()), Delivery::Whole).unwrap();
+        assert_eq!(sent.dropped[0].to_string(), "everything: there is no place for it");
+        let whole = wire.response("{}", &sent.context).unwrap_err();
+        assert!(matches!(&whole, ReadError::Invalid { .. }) && whole.to_string().contains("no stream of events"));
+        assert!(matches!(wire.stream(&sent.context).end(&mut Vec::new()), Err(ReadError::Incomplete)));
+    }
+
+    #[test]
+    fn the_default_report_is_that_of_the_status() {
+        let wire = Least(Profile::new("least", McpDialect, |_: &FunctionTool<'_>| Value::Null));
+        let wait = Some(Duration::from_secs(3));
+        let report = wire.error(&ErrorResponse::new(503, "<html>").retry_after(wait));
+        assert_eq!((report.cause, report.retry_after), (ErrorCause::Unavailable, wait));
+        assert_eq!(report.message, "status 503 with a page of HTML");
     }
 }

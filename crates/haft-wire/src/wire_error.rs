@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use crate::error_body;
+use crate::wire::ErrorResponse;
+
 /// The error for a request that can't be sent to a provider.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -92,6 +95,21 @@ impl ErrorReport {
     #[must_use]
     pub fn new(cause: ErrorCause, message: impl Into<String>) -> Self {
         Self { cause, message: message.into(), param: None, retry_after: None }
+    }
+
+    /// Creates the report on a response by its status and headers alone. The message is the body, limited and without
+    /// keys.
+    ///
+    /// ```
+    /// use haft_wire::{ErrorCause, ErrorReport, ErrorResponse};
+    ///
+    /// let report = ErrorReport::of_status(&ErrorResponse::new(429, "slow down"));
+    /// assert_eq!((report.cause, report.message.as_str()), (ErrorCause::RateLimited, "status 429: slow down"));
+    /// ```
+    #[must_use]
+    pub fn of_status(response: &ErrorResponse<'_>) -> Self {
+        let message = error_body::message_or_status(String::new(), response);
+        Self { retry_after: response.retry_after, ..Self::new(error_body::of_status(response.status), message) }
     }
 }
 

@@ -1,10 +1,13 @@
-#![doc = include_str!("../README.md")]
+// An example of the README has a client in it, so its blocks are tests only where there are clients.
+#![cfg_attr(any(feature = "clients", not(doctest)), doc = include_str!("../README.md"))]
 
 #[cfg(feature = "macros")]
 mod macros;
 
 pub mod approval;
 pub mod conversation;
+#[cfg(feature = "clients")]
+pub mod http;
 pub mod middleware;
 #[cfg(feature = "model")]
 pub mod model;
@@ -13,6 +16,8 @@ pub mod run;
 pub mod schema;
 pub mod tool;
 pub mod toolkit;
+#[cfg(feature = "wire")]
+pub mod wire;
 
 #[cfg(feature = "macros")]
 pub use self::macros::{Failure, Services, ToolCalls, compose, tool, toolkit, tools};

@@ -35,8 +35,12 @@
 //! # }
 //! ```
 //!
+//! - Providers: with the feature `clients`, `OpenAi::from_env()?`, `Anthropic::from_env()?` and `Gemini::from_env()?` are models, and
+//!   `OpenAi::compatible(provider, url)` is one on any server that speaks the Chat Completions API. `.on_report(|report| …)` receives
+//!   what a provider can't be sent as it is. A client never retries, and its key is in no error and no debug output.
 //! - A model of your own is one method: an async block that sends [`Delta`](crate::conversation::Delta)s and ends with the
-//!   turn, in [`TurnStream::spawn`]. Nothing is spawned; dropping the stream ends the request.
+//!   turn, in [`TurnStream::spawn`]. Nothing is spawned; dropping the stream ends the request. The page `adapter` shows a
+//!   whole provider.
 //! - An answer may be a value: [`model.object::<T>(request)`](LanguageModelExt::object) asks for one, and
 //!   [`TurnLoop::finish_as`] makes it the end of a loop. The schema of the type is sent with the request, the answer is
 //!   read by the checks of arguments, and an invalid one is sent back once, with its issues.
@@ -67,6 +71,9 @@
 //! - A stored state is not locked, and a call that runs while the process dies is not in it: claim a state in the store
 //!   before starting it, and make tools that must not run twice detect that themselves.
 
+#[cfg(feature = "clients")]
+pub mod adapter;
+
 #[doc(inline)]
 pub use haft_model::{
     AfterTurn, Budget, Cassette, CassetteError, CassetteFault, DeltaSender, ExchangeFault, Expect, Flow, Interaction,
@@ -75,3 +82,6 @@ pub use haft_model::{
     ScriptedModel, ScriptedTurn, Signal, Spent, StateError, TurnEnd, TurnFault, TurnLoop, TurnStream, TypedLoop,
     TypedOutcome, TypedRun,
 };
+#[cfg(feature = "clients")]
+#[doc(inline)]
+pub use haft_model::{Anthropic, Gemini, HttpModel, OpenAi, RequestReport};

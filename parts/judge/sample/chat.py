@@ -8,7 +8,16 @@ from . import fragments
 from ..shape import Shape
 
 BODY = Shape(ChatCompletion, models=True)
-EVENT = Shape(ChatCompletionChunk, models=True)
+_SHAPE = Shape(ChatCompletionChunk, models=True)
+
+
+class EVENT:
+    """The type of the SDK's chunks, and the error that its reader handles before them."""
+
+    @staticmethod
+    def errors(event):
+        """Returns the errors of an event."""
+        return [] if "error" in event else _SHAPE.errors(event)
 
 
 def samples():
@@ -36,15 +45,26 @@ def samples():
             {"content": None, "tool_calls": [call(1, "get_weather", '{"city":"Par')]}, "length"
         ),
         "content_filter": completion({"content": "It"}, "content_filter"),
+        "content_filter_in_call": completion({"content": None, "tool_calls": [paris]}, "content_filter"),
+        "white_space": completion({"content": "\n  a\r\n\t"}),
+        "custom_call": completion({"content": None, "tool_calls": [_custom_call(1, "run", "a = 1\n")]}, "tool_calls"),
+        "audio": completion({"content": None, "audio": _audio()}),
         # Fields that servers of this wire add: vLLM, DeepSeek and llama.cpp send reasoning as text.
         "unknown_reasoning": completion({"content": "4", "reasoning_content": "2 and 2"}),
         "unknown_field": completion({"content": "Hi.", "telepathy": {"a": 1}}) | {"x_server": {"b": 2}},
     }
     for name, body in bodies.items():
-        # The service sends no annotations in a stream.
-        yield name, body, [] if name == "citations" else chunks(body)
+        # The chunks of the SDK have no members for these.
+        yield name, body, [] if name in ("citations", "custom_call", "audio") else chunks(body)
     yield "interleaved_calls", *_interleaved()
     yield "usage_in_last_choice", *_usage_in_last_choice()
+    failed = {"error": {"message": "The server had an error", "type": "server_error", "param": None, "code": None}}
+    yield "error", None, [*chunks(completion({"content": "Hello"}))[:2], failed]
+    text = completion({"content": "Hi."})
+    yield "unknown_finish_reason", (body := completion({"content": "Hi."}, "bored")), chunks(body)
+    # A proxy may add events of its own.
+    first, *rest = chunks(text)
+    yield "unknown_event", text, [first, _head("telepathy.chunk") | {"choices": []}, *rest]
 
 
 def sse(found):
@@ -69,6 +89,14 @@ def completion(message, finish_reason="stop"):
 def call(number, name, arguments):
     """Returns a function call."""
     return {"id": f"call_{number}", "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def _custom_call(number, name, text):
+    return {"id": f"call_{number}", "type": "custom", "custom": {"name": name, "input": text}}
+
+
+def _audio():
+    return {"id": "audio_1", "data": "UklGRg==", "transcript": "Hello.", "expires_at": 1790000000}
 
 
 def chunks(body):

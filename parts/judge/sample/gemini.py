@@ -11,11 +11,16 @@ from ..shape import pointer
 
 
 class BODY:
-    """The SDK's type of a response, by the names that the service uses. It is closed by itself."""
+    """The SDK's type of a response, by the names that the service uses. It is closed by itself.
+
+    A stream may end with an error instead, which the SDK's client handles.
+    """
 
     @staticmethod
     def errors(body):
         """Returns the errors of a response."""
+        if "error" in body:
+            return []
         # The SDK renames this one field of the service.
         text = json.dumps(body).replace('"citationSources"', '"citations"')
         try:
@@ -43,6 +48,11 @@ def samples():
     # The last chunk has only a signature, on an empty text.
     signed = response([{"text": "Hello"}, {"text": "", "thoughtSignature": SIGNATURE}])
     yield "signature_at_the_end", signed, chunks(signed)
+    failed = {"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}}
+    yield "error", None, [chunks(response([{"text": "Hello"}, {"text": "x"}]))[0], failed]
+    for reason in types.FinishReason:
+        if reason.value not in ("STOP", "MAX_TOKENS", "SAFETY", "MALFORMED_FUNCTION_CALL"):
+            yield f"finish_{reason.value.lower()}", (body := response([{"text": "It"}], reason.value)), chunks(body)
 
 
 def sse(found):
@@ -101,6 +111,19 @@ def _bodies():
             citationMetadata={"citationSources": [{"startIndex": 0, "endIndex": 5, "uri": "https://example.com/a"}]},
         ),
         "code_execution": response([code, ran, {"text": "2"}]),
+        "server_tools": response(_server_tools()),
+        "signed_calls": response([signed, tokyo | {"thoughtSignature": "DtwB"}]),
+        "thoughts_between": response([thought, {"text": "First."}, thought | {"text": "Then."}, paris]),
+        "white_space": response([{"text": "\n  a\r\n\t"}]),
+        "empty": response([{"text": ""}]),
+        "url_context": response(
+            [{"text": "It says A."}],
+            urlContextMetadata={
+                "urlMetadata": [
+                    {"retrievedUrl": "https://example.com/a", "urlRetrievalStatus": "URL_RETRIEVAL_STATUS_SUCCESS"}
+                ]
+            },
+        ),
         "image": response([{"inlineData": {"mimeType": "image/png", "data": PIXEL}}]),
         "length": response([{"text": "It was a da"}], "MAX_TOKENS"),
         "safety": response([{"text": "It"}], "SAFETY", safetyRatings=[rating]),
@@ -111,6 +134,14 @@ def _bodies():
         "unknown_part": unknown,
         "unknown_finish_reason": response([{"text": "Hi."}], "BORED"),
     }
+
+
+def _server_tools():
+    called = {"toolCall": {"id": "t1", "toolType": "GOOGLE_SEARCH_WEB", "args": {"queries": ["weather"]}}}
+    answered = {"toolResponse": {"id": "t1", "toolType": "GOOGLE_SEARCH_WEB", "response": {"a": [1]}}}
+    call_ = call("get_weather", {"city": "Paris"}, id="c1")
+    signed = {"thoughtSignature": SIGNATURE}
+    return [called | signed, answered | signed, {"text": "Sunny."}, call_ | signed]
 
 
 def chunks(body):

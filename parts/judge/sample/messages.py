@@ -28,6 +28,10 @@ def samples():
     overloaded = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
     yield "error", None, [*events(message([text("Hello")]))[:4], overloaded]
     yield "eager_call", *_eager()
+    body = message([text("Hi.")])
+    started, *rest = events(body)
+    unknown = [{"type": "telepathy", "a": 1}, {"type": "content_block_delta", "index": 0, "delta": {"type": "mood"}}]
+    yield "unknown_event", body, [started, unknown[0], rest[0], unknown[1], *rest[1:]]
 
 
 def sse(found):
@@ -84,6 +88,15 @@ def _bodies():
         "stop_sequence": message([text("one, two")], "stop_sequence", stop_sequence=", three"),
         "pause": message([_server_call(1, "web_search", {"query": "x"})], "pause_turn"),
         "refusal": message([text("I")], "refusal"),
+        "refusal_in_call": message([paris], "refusal"),
+        "length_in_call": message([text("A"), paris], "max_tokens"),
+        "hidden_thinking": message([thinking | {"thinking": ""}, text("Done.")]),
+        "white_space": message([text("\n  a\r\n\t")]),
+        "documents": message([text("The grass is green.", _documents()), text(" So be it.")]),
+        "web_fetch": message(_web_fetch()),
+        "tool_search": message([*_tool_search(), paris], "tool_use"),
+        "pause_with_calls": message([thinking, _server_call(1, "web_search", {"query": "x"}), paris], "tool_use"),
+        "unknown_stop_reason": message([text("Hi.")], "bored"),
         "context_window": message([text("It")], "model_context_window_exceeded"),
         "unknown_block": message([{"type": "telepathy", "thought": {"a": 1}}, text("Hi.")]),
     }
@@ -132,6 +145,29 @@ def _code_execution():
     ran = {"type": "bash_code_execution_result", "stdout": "2\n", "stderr": "", "return_code": 0, "content": []}
     result = {"type": "bash_code_execution_tool_result", "tool_use_id": "srvtoolu_1", "content": ran}
     return [_server_call(1, "bash_code_execution", {"command": "echo 2"}), result, text("2")]
+
+
+def _documents():
+    cited = {"cited_text": "The grass is green.", "document_index": 0, "document_title": "A", "file_id": None}
+    chars = {"type": "char_location", "start_char_index": 0, "end_char_index": 19}
+    pages = {"type": "page_location", "start_page_number": 1, "end_page_number": 2}
+    blocks = {"type": "content_block_location", "start_block_index": 0, "end_block_index": 1}
+    return [cited | chars, cited | pages, cited | blocks]
+
+
+def _web_fetch():
+    source = {"type": "text", "media_type": "text/plain", "data": "A page."}
+    document = {"type": "document", "source": source, "title": "A", "citations": None}
+    fetched = {"type": "web_fetch_result", "url": "https://example.com/a", "retrieved_at": None, "content": document}
+    result = {"type": "web_fetch_tool_result", "tool_use_id": "srvtoolu_1", "content": fetched}
+    return [_server_call(1, "web_fetch", {"url": "https://example.com/a"}), result, text("It says A.")]
+
+
+def _tool_search():
+    found = {"type": "tool_search_tool_search_result"}
+    found["tool_references"] = [{"type": "tool_reference", "tool_name": "get_weather"}]
+    result = {"type": "tool_search_tool_result", "tool_use_id": "srvtoolu_1", "content": found}
+    return [_server_call(1, "tool_search_tool_regex", {"query": "weather"}), result]
 
 
 def events(body):

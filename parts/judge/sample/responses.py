@@ -33,6 +33,10 @@ def samples():
         ],
     )
     yield "interleaved_calls", *_interleaved()
+    body = response([message("Hi.")])
+    first, second, *rest = events(body)
+    unknown = {"type": "response.telepathy.delta", "sequence_number": 99, "item_id": "zz_1", "delta": "a"}
+    yield "unknown_event", body, [first, second, unknown, *rest]
 
 
 def sse(found):
@@ -146,10 +150,30 @@ def _bodies():
         ),
         "client_tools": response(_client_tools()),
         "mcp": response(_mcp()),
+        "files_cited": response([message("See a and b.", annotations=_file_citations())]),
+        "two_parts": response([_two_parts()]),
+        "white_space": response([message("\n  a\r\n\t")]),
+        "hidden_reasoning": response([reasoning | {"summary": []}, message("Done.")]),
+        "phases": response([message("Let me look.") | {"phase": "commentary"}, paris]),
+        "refusal_with_text": response([_two_parts() | {"content": [message("Well, ")["content"][0], *refusal["content"]]}]),
+        "length_in_reasoning": response([reasoning], "incomplete", incomplete_details={"reason": "max_output_tokens"}),
+        "content_filter_in_call": response([paris], "incomplete", incomplete_details={"reason": "content_filter"}),
         "unknown_item": response(
             [{"id": "zz_1", "type": "telepathy_call", "status": "completed", "thought": {"a": 1}}, message("Hi.")]
         ),
     }
+
+
+def _file_citations():
+    file = {"type": "file_citation", "file_id": "file_1", "filename": "a.txt", "index": 5}
+    made = {"type": "container_file_citation", "container_id": "cntr_1", "file_id": "cfile_1", "filename": "b.csv"}
+    path = {"type": "file_path", "file_id": "file_2", "index": 3}
+    return [file, made | {"start_index": 4, "end_index": 5}, path]
+
+
+def _two_parts():
+    one, other = message("First. "), message("Second.")
+    return one | {"content": one["content"] + other["content"]}
 
 
 def _client_tools():

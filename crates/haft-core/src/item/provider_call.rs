@@ -25,6 +25,10 @@ pub struct ProviderCall {
     /// The call and its result, in the provider's format.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub payload: Value,
+    /// A JSON Pointer to the result in the payload. Unset if the payload as a whole is the result; a pointer to nothing
+    /// means that the call has none yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_at: Option<String>,
     /// Opaque data that must be returned to a provider with the call, by provider name.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub provider_data: Map<String, Value>,
@@ -40,6 +44,7 @@ impl ProviderCall {
             call_id: None,
             is_error: false,
             payload: payload.into(),
+            output_at: None,
             provider_data: Map::new(),
         }
     }
@@ -49,6 +54,31 @@ impl ProviderCall {
     pub fn call_id(mut self, call_id: impl Into<CallId>) -> Self {
         self.call_id = Some(call_id.into());
         self
+    }
+
+    /// Sets the JSON Pointer to the result in the payload.
+    ///
+    /// ```
+    /// use haft_core::ProviderCall;
+    /// use serde_json::json;
+    ///
+    /// let payload = json!([{"type": "call"}, {"type": "result", "content": [1]}]);
+    /// let call = ProviderCall::new("vendor", "search", payload).output_at("/1/content");
+    /// assert_eq!(call.output(), Some(&json!([1])));
+    /// ```
+    #[must_use]
+    pub fn output_at(mut self, pointer: impl Into<String>) -> Self {
+        self.output_at = Some(pointer.into());
+        self
+    }
+
+    /// Returns the result, if the call has one.
+    #[must_use]
+    pub fn output(&self) -> Option<&Value> {
+        match &self.output_at {
+            Some(pointer) => self.payload.pointer(pointer),
+            None => Some(&self.payload),
+        }
     }
 
     /// Marks the call as failed.

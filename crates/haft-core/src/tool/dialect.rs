@@ -101,8 +101,11 @@ pub enum LossKind {
     Reference,
     /// A limit of the dialect on depth, length or number is exceeded, and the rest is cut off.
     Limit,
-    /// The dialect has closed objects only, so the model can't send keys that the tool accepts.
+    /// The dialect has closed objects only, so the model can't send keys that the schema describes or allows explicitly.
     OpenObject,
+    /// The dialect has closed objects only, and the schema lists keys without saying anything about others, so the model
+    /// can't send others.
+    UnlistedKeys,
     /// Two different values have the same form in this dialect, so the codec decodes both to the same value.
     Ambiguity,
     /// Any other cause.

@@ -51,22 +51,24 @@ impl Tool {
         self.reported_result(call, reported, output.is_error, parts)
     }
 
-    /// Creates the result of a call that the provider made and executed, from its payload, which is checked as a whole.
+    /// Creates the result of a call that the provider made and executed, from its [output](ProviderCall::output).
+    /// Nothing is returned for a call without one.
     ///
     /// ```
     /// use haft_core::{ProviderCall, Tool};
     /// use serde_json::json;
     ///
     /// let search = Tool::provider("vendor.search").success::<Vec<u8>>().with_args(()).define()?;
-    /// let result = search.provider_call_result(&ProviderCall::new("vendor", "search", json!([1, 2])));
-    /// assert_eq!(result.decode::<Vec<u8>>()?, [1, 2]);
+    /// let call = ProviderCall::new("vendor", "search", json!([1, 2]));
+    /// assert_eq!(search.provider_call_result(&call).unwrap().decode::<Vec<u8>>()?, [1, 2]);
+    /// assert!(search.provider_call_result(&call.output_at("/result")).is_none());
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn provider_call_result(&self, call: &ProviderCall) -> ToolResult {
-        let reported = ReportedValue::Json(JsonText::from(&call.payload));
+    pub fn provider_call_result(&self, call: &ProviderCall) -> Option<ToolResult> {
+        let reported = ReportedValue::Json(JsonText::from(call.output()?));
         let id = call.call_id.clone().unwrap_or_else(|| "".into());
-        self.reported_result(&ToolCall::new(id, self.name(), ""), reported, call.is_error, None)
+        Some(self.reported_result(&ToolCall::new(id, self.name(), ""), reported, call.is_error, None))
     }
 
     fn reported_result(
@@ -140,7 +142,7 @@ impl<S> Toolkit<S> {
                 Item::ProviderCall(call) => {
                     let names = names.get_or_insert_with(|| self.provider_names());
                     if let Some(tool) = names.get(&(call.provider.as_str(), call.name.as_str())) {
-                        results.push(tool.provider_call_result(call));
+                        results.extend(tool.provider_call_result(call));
                     }
                 }
                 _ => {}

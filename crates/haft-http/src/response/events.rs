@@ -16,8 +16,8 @@ use crate::sse::{SseDecoder, SseError, SseEvent};
 /// The server-sent events of a body, as they arrive.
 ///
 /// The stream ends after its first error. If the body ends within an event, its last item is
-/// [`HttpError::IncompleteEvent`]; a client that has seen the final event of its protocol may ignore it. Dropping the stream
-/// cancels the request.
+/// [`HttpError::IncompleteEvent`]; a client that has seen the final event of its protocol may ignore it, and
+/// [`unfinished_event`](Self::unfinished_event) returns what arrived of that event. Dropping the stream cancels the request.
 #[must_use = "streams do nothing unless polled"]
 pub struct SseEvents {
     chunks: BodyChunks,
@@ -37,6 +37,12 @@ impl SseEvents {
     pub async fn next_event(&mut self) -> Option<Result<SseEvent<'_>, HttpError>> {
         let found = poll_fn(|cx| self.poll_advance(cx)).await?;
         Some(found.map(|()| self.decoder.event()))
+    }
+
+    /// Returns the event that the body ended inside of, after [`HttpError::IncompleteEvent`]. Its data may be cut off; see
+    /// [`SseDecoder::unfinished`].
+    pub fn unfinished_event(&mut self) -> Option<SseEvent<'_>> {
+        self.decoder.unfinished()
     }
 
     /// Returns the id that a client sends as `Last-Event-ID` when it reconnects; empty if there is none.

@@ -50,6 +50,9 @@ async fn a_body_that_ends_within_an_event_is_reported() {
         assert!(matches!(error, HttpError::IncompleteEvent { .. }), "{part}: {error:?}");
         assert!(error.sent() && error.retryable());
         assert!(events.next().await.is_none());
+        let data = part.starts_with("data").then_some("two");
+        assert_eq!(events.unfinished_event().as_ref().map(|event| &*event.data), data, "{part}");
+        assert!(events.unfinished_event().is_none());
     }
     for part in ["", ": comment", ": comment\n", "\n\n"] {
         let (events, _connection) = receive(&response(200, "", &format!("data: one\n\n{part}"))).await;

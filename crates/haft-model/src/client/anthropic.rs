@@ -7,6 +7,7 @@ use haft_wire::AnthropicMessages;
 
 use super::HttpModel;
 use super::compatible::client_of_http_model;
+use super::key::{VariableLookup, key, setting};
 
 const BASE_URL: &str = "https://api.anthropic.com";
 /// The version of the API, which every request states.
@@ -37,10 +38,14 @@ impl Anthropic {
 
     /// Creates a client from the environment: `ANTHROPIC_API_KEY`, and `ANTHROPIC_BASE_URL` if it is set.
     pub fn from_env() -> Result<Self, SecretError> {
-        let client = Self::new(Secret::from_env("ANTHROPIC_API_KEY")?);
-        Ok(match env::var("ANTHROPIC_BASE_URL") {
-            Ok(url) => client.base_url(url),
-            Err(_) => client,
+        Self::from_lookup(&|variable| env::var(variable))
+    }
+
+    fn from_lookup(lookup: &VariableLookup<'_>) -> Result<Self, SecretError> {
+        let client = Self::new(key(lookup, "ANTHROPIC_API_KEY")?);
+        Ok(match setting(lookup, "ANTHROPIC_BASE_URL") {
+            Some(url) => client.base_url(url),
+            None => client,
         })
     }
 
@@ -52,3 +57,23 @@ impl Anthropic {
 }
 
 client_of_http_model!(Anthropic);
+
+#[cfg(test)]
+mod tests {
+    use std::env::VarError;
+
+    use super::*;
+    use crate::client::key::Key;
+
+    #[test]
+    fn the_environment_sets_key_and_url() {
+        let both = |name: &str| Ok(if name == "ANTHROPIC_API_KEY" { "k" } else { "http://a" }.to_owned());
+        let client = Anthropic::from_lookup(&both).unwrap();
+        assert_eq!(client.model.base_url, "http://a");
+        assert!(matches!(&client.model.key, Key::Header("x-api-key", key) if key.expose() == "k"));
+        let empty_url = |name: &str| Ok(if name == "ANTHROPIC_API_KEY" { "k" } else { "" }.to_owned());
+        assert_eq!(Anthropic::from_lookup(&empty_url).unwrap().model.base_url, BASE_URL);
+        let missing = Anthropic::from_lookup(&|_| Err(VarError::NotPresent)).unwrap_err().to_string();
+        assert_eq!(missing, "the environment variable `ANTHROPIC_API_KEY` is not set; set it to the API key");
+    }
+}

@@ -6,7 +6,7 @@
 macro_rules! client_of_http_model {
     ($client:ident) => {
         impl $client {
-            /// Sets the base URL.
+            /// Sets the base URL. The paths of the API are added to its path, and a query is kept.
             pub fn base_url(mut self, url: impl Into<String>) -> Self {
                 self.model = self.model.base_url(url);
                 self
@@ -18,7 +18,7 @@ macro_rules! client_of_http_model {
                 self
             }
 
-            /// Adds a header to every request.
+            /// Sets a header of every request, in place of one of the same name. Its value is no secret.
             pub fn header(mut self, name: impl Into<std::borrow::Cow<'static, str>>, value: impl Into<String>) -> Self {
                 self.model = self.model.header(name, value);
                 self

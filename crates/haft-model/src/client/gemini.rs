@@ -1,10 +1,13 @@
 //! The client of Gemini.
 
+use std::env;
+
 use haft_http::{Secret, SecretError};
 use haft_wire::GeminiContent;
 
 use super::HttpModel;
 use super::compatible::client_of_http_model;
+use super::key::{VariableLookup, key, setting};
 
 const BASE_URL: &str = "https://generativelanguage.googleapis.com";
 
@@ -15,7 +18,7 @@ const BASE_URL: &str = "https://generativelanguage.googleapis.com";
 /// use haft_model::{Gemini, LanguageModel};
 ///
 /// let model = Gemini::new(Secret::new("k-123")).model("gemini-2.5-flash");
-/// assert_eq!(model.info().to_string(), "google/gemini-2.5-flash");
+/// assert_eq!(model.info().to_string(), "gcp.gemini/gemini-2.5-flash");
 /// ```
 #[derive(Clone, Debug)]
 #[must_use = "a model does nothing until it is asked"]
@@ -30,10 +33,19 @@ impl Gemini {
         Self { model: HttpModel::new(GeminiContent::new(), BASE_URL).key_header("x-goog-api-key", key) }
     }
 
-    /// Creates a client from the environment: `GEMINI_API_KEY`, or else `GOOGLE_API_KEY`.
+    /// Creates a client from the environment: `GEMINI_API_KEY`, or else `GOOGLE_API_KEY`, and `GOOGLE_GEMINI_BASE_URL` if
+    /// it is set.
     pub fn from_env() -> Result<Self, SecretError> {
-        let key = Secret::from_env("GEMINI_API_KEY");
-        key.or_else(|missing| Secret::from_env("GOOGLE_API_KEY").map_err(|_| missing)).map(Self::new)
+        Self::from_lookup(&|variable| env::var(variable))
+    }
+
+    fn from_lookup(lookup: &VariableLookup<'_>) -> Result<Self, SecretError> {
+        let found = key(lookup, "GEMINI_API_KEY");
+        let client = Self::new(found.or_else(|missing| key(lookup, "GOOGLE_API_KEY").map_err(|_| missing))?);
+        Ok(match setting(lookup, "GOOGLE_GEMINI_BASE_URL") {
+            Some(url) => client.base_url(url),
+            None => client,
+        })
     }
 
     /// Uses the `generateContent` API in this form.
@@ -44,3 +56,35 @@ impl Gemini {
 }
 
 client_of_http_model!(Gemini);
+
+#[cfg(test)]
+mod tests {
+    use std::env::VarError;
+
+    use super::*;
+    use crate::client::key::Key;
+
+    fn key_of(gemini: Option<&str>, google: Option<&str>) -> Result<String, SecretError> {
+        let client = Gemini::from_lookup(&|name| {
+            let value = match name {
+                "GEMINI_API_KEY" => gemini,
+                "GOOGLE_API_KEY" => google,
+                _ => None,
+            };
+            value.map(str::to_owned).ok_or(VarError::NotPresent)
+        })?;
+        assert_eq!(client.model.base_url, BASE_URL);
+        let Key::Header("x-goog-api-key", key) = &client.model.key else { panic!("another header") };
+        Ok(key.expose().to_owned())
+    }
+
+    #[test]
+    fn either_variable_sets_the_key() {
+        assert_eq!(key_of(Some("a"), Some("b")).unwrap(), "a");
+        assert_eq!(key_of(None, Some("b")).unwrap(), "b");
+        assert_eq!(key_of(Some(" "), Some("b")).unwrap(), "b");
+        let missing = key_of(None, None).unwrap_err().to_string();
+        assert_eq!(missing, "the environment variable `GEMINI_API_KEY` is not set; set it to the API key");
+        assert!(matches!(key_of(Some(""), None), Err(SecretError::Empty { .. })));
+    }
+}

@@ -1,27 +1,88 @@
 //! Errors of wires and of HTTP as errors of a model.
 
+use std::error::Error;
+
 use haft_http::{HttpError, TimeoutKind};
 use haft_wire::{ErrorCause, ErrorReport, ReadError, RequestError};
 
+use super::key::Key;
 use crate::error::{ModelError, ProviderMessage};
 
-/// The response that an error belongs to.
+/// The request and the response that an error belongs to. It converts errors, and removes the key from them.
 pub(super) struct ErrorOrigin<'m> {
     provider: &'m str,
+    key: &'m Key,
     status: Option<u16>,
     request_id: Option<String>,
 }
 
 impl<'m> ErrorOrigin<'m> {
-    pub(super) fn new(provider: &'m str) -> Self {
-        Self { provider, status: None, request_id: None }
+    pub(super) fn new(provider: &'m str, key: &'m Key) -> Self {
+        Self { provider, key, status: None, request_id: None }
     }
 
     pub(super) fn response(self, status: u16, request_id: Option<String>) -> Self {
+        let request_id = request_id.map(|id| self.key.removed_from(id));
         Self { status: Some(status), request_id, ..self }
     }
 
+    /// Converts an error of the connection. Its source never contains a URL or a header.
+    pub(super) fn of_http(&self, error: HttpError) -> ModelError {
+        let message = self.message(error.to_string());
+        match error {
+            HttpError::TimedOut { timeout: TimeoutKind::Connect, .. } => {
+                ModelError::Unavailable { message, retry_after: None, source: Some(error.into()) }
+            }
+            HttpError::TimedOut { after, .. } => ModelError::TimedOut { after },
+            HttpError::TooLarge { .. } => ModelError::Unreadable { message, source: Some(error.into()) },
+            error if error.retryable() => {
+                ModelError::Unavailable { message, retry_after: None, source: Some(error.into()) }
+            }
+            // The settings of the client have to be changed: its URL, a header, a certificate.
+            error => ModelError::InvalidRequest { message: self.message(with_sources(&error)), param: None },
+        }
+    }
+
+    /// Converts an error of a response.
+    pub(super) fn of_read(&self, error: ReadError) -> ModelError {
+        match error {
+            ReadError::Incomplete => ModelError::IncompleteTurn,
+            ReadError::Provider(report) => self.of_report(report),
+            error => {
+                let text = error.to_string();
+                let message = self.message(text.as_str());
+                // Parsers quote their input. The message says the same without the key.
+                let source = if message.text() == text { Some(error.into()) } else { None };
+                ModelError::Unreadable { message, source }
+            }
+        }
+    }
+
+    /// Converts a response that is neither JSON nor a stream of events.
+    pub(super) fn of_content_type(&self, declared: &str) -> ModelError {
+        let text = format!("the body is {declared} instead of JSON or a stream of events; check the base URL");
+        ModelError::Unreadable { message: self.message(text), source: None }
+    }
+
+    /// Converts an error that the provider reported.
+    pub(super) fn of_report(&self, report: ErrorReport) -> ModelError {
+        let ErrorReport { cause, message, param, retry_after, .. } = report;
+        let message = self.message(message);
+        let param = param.map(|param| self.key.removed_from(param));
+        match cause {
+            ErrorCause::RateLimited => ModelError::RateLimited { message, retry_after },
+            ErrorCause::QuotaExceeded => ModelError::QuotaExceeded { message },
+            ErrorCause::UnknownModel => ModelError::UnknownModel { message },
+            ErrorCause::ContextTooLong => ModelError::ContextTooLong { message },
+            ErrorCause::ContentFiltered => ModelError::ContentFiltered { message },
+            ErrorCause::Authentication | ErrorCause::Permission => ModelError::Authentication { message },
+            ErrorCause::InvalidRequest | ErrorCause::TooLarge => ModelError::InvalidRequest { message, param },
+            _ => ModelError::Unavailable { message, retry_after, source: None },
+        }
+    }
+
     fn message(&self, text: impl Into<String>) -> ProviderMessage {
+        let text = self.key.removed_from(text.into());
         let mut message = ProviderMessage::new(text).provider(self.provider.to_owned());
         if let Some(status) = self.status {
             message = message.status(status);
@@ -47,46 +108,13 @@ impl From<RequestError> for ModelError {
     }
 }
 
-/// Converts an error of the connection. Its source never contains a URL or a header.
-pub(super) fn of_http(error: HttpError, origin: &ErrorOrigin<'_>) -> ModelError {
-    let message = origin.message(error.to_string());
-    match error {
-        HttpError::TimedOut { timeout: TimeoutKind::Connect, .. } => {
-            ModelError::Unavailable { message, retry_after: None, source: Some(error.into()) }
-        }
-        HttpError::TimedOut { after, .. } => ModelError::TimedOut { after },
-        HttpError::InvalidUrl { .. } | HttpError::InvalidHeader { .. } | HttpError::InvalidSetting { .. } => {
-            ModelError::InvalidRequest { message, param: None }
-        }
-        HttpError::TooLarge { .. } => ModelError::Unreadable { message, source: Some(error.into()) },
-        error => ModelError::Unavailable { message, retry_after: None, source: Some(error.into()) },
+/// Returns the text of an error and of its sources, for an error that can't keep them.
+fn with_sources(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text = format!("{text}: {error}");
+        source = error.source();
     }
-}
-
-/// Converts an error of a response. What a provider reports is converted by a function that removes secrets.
-pub(super) fn of_read(error: ReadError, origin: &ErrorOrigin<'_>, scrub: impl FnOnce(String) -> String) -> ModelError {
-    match error {
-        ReadError::Incomplete => ModelError::IncompleteTurn,
-        ReadError::Provider(mut report) => {
-            report.message = scrub(report.message);
-            of_report(report, origin)
-        }
-        error => ModelError::Unreadable { message: origin.message(error.to_string()), source: Some(error.into()) },
-    }
-}
-
-/// Converts what a provider reported.
-pub(super) fn of_report(report: ErrorReport, origin: &ErrorOrigin<'_>) -> ModelError {
-    let ErrorReport { cause, message, param, retry_after, .. } = report;
-    let message = origin.message(message);
-    match cause {
-        ErrorCause::RateLimited => ModelError::RateLimited { message, retry_after },
-        ErrorCause::QuotaExceeded => ModelError::QuotaExceeded { message },
-        ErrorCause::UnknownModel => ModelError::UnknownModel { message },
-        ErrorCause::ContextTooLong => ModelError::ContextTooLong { message },
-        ErrorCause::ContentFiltered => ModelError::ContentFiltered { message },
-        ErrorCause::Authentication | ErrorCause::Permission => ModelError::Authentication { message },
-        ErrorCause::InvalidRequest | ErrorCause::TooLarge => ModelError::InvalidRequest { message, param },
-        _ => ModelError::Unavailable { message, retry_after, source: None },
-    }
+    text
 }

@@ -8,8 +8,12 @@ use haft_wire::{OpenAiChat, OpenAiResponses};
 
 use super::HttpModel;
 use super::compatible::client_of_http_model;
+use super::key::{VariableLookup, key, setting};
 
 const BASE_URL: &str = "https://api.openai.com/v1";
+/// The headers that environment variables set.
+const ENV_HEADERS: [(&str, &str); 2] =
+    [("OPENAI_ORG_ID", "OpenAI-Organization"), ("OPENAI_PROJECT_ID", "OpenAI-Project")];
 
 /// OpenAI, by its Responses API or its Chat Completions API.
 ///
@@ -39,13 +43,16 @@ impl OpenAi {
     /// Creates a client from the environment: `OPENAI_API_KEY`, and if they are set `OPENAI_BASE_URL`, `OPENAI_ORG_ID`
     /// and `OPENAI_PROJECT_ID`.
     pub fn from_env() -> Result<Self, SecretError> {
-        let mut client = Self::new(Secret::from_env("OPENAI_API_KEY")?);
-        if let Ok(url) = env::var("OPENAI_BASE_URL") {
+        Self::from_lookup(&|variable| env::var(variable))
+    }
+
+    fn from_lookup(lookup: &VariableLookup<'_>) -> Result<Self, SecretError> {
+        let mut client = Self::new(key(lookup, "OPENAI_API_KEY")?);
+        if let Some(url) = setting(lookup, "OPENAI_BASE_URL") {
             client = client.base_url(url);
         }
-        let settings = [("OPENAI_ORG_ID", "OpenAI-Organization"), ("OPENAI_PROJECT_ID", "OpenAI-Project")];
-        for (variable, header) in settings {
-            if let Ok(value) = env::var(variable) {
+        for (variable, header) in ENV_HEADERS {
+            if let Some(value) = setting(lookup, variable) {
                 client = client.header(header, value);
             }
         }
@@ -84,3 +91,45 @@ impl OpenAi {
 }
 
 client_of_http_model!(OpenAi);
+
+#[cfg(test)]
+mod tests {
+    use std::env::VarError;
+
+    use super::*;
+    use crate::client::key::Key;
+
+    /// A lookup of these variables.
+    fn among<'v>(set: &'v [(&'v str, &'v str)]) -> impl Fn(&str) -> Result<String, VarError> + 'v {
+        |name| {
+            let found = set.iter().find(|(variable, _)| *variable == name);
+            found.map(|(_, value)| (*value).to_owned()).ok_or(VarError::NotPresent)
+        }
+    }
+
+    #[test]
+    fn the_environment_sets_key_url_and_headers() {
+        let set = [("OPENAI_API_KEY", " sk-1\n"), ("OPENAI_BASE_URL", "http://a/v1"), ("OPENAI_PROJECT_ID", "p")];
+        let client = OpenAi::from_lookup(&among(&set)).unwrap();
+        assert_eq!(client.model.base_url, "http://a/v1");
+        assert_eq!(client.model.headers, [("OpenAI-Project".into(), "p".to_owned())]);
+        assert!(matches!(&client.model.key, Key::Bearer(key) if key.expose() == "sk-1"));
+    }
+
+    #[test]
+    fn empty_settings_are_not_set() {
+        let set = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", ""), ("OPENAI_ORG_ID", " ")];
+        let client = OpenAi::from_lookup(&among(&set)).unwrap();
+        assert_eq!((client.model.base_url.as_str(), client.model.headers.len()), (BASE_URL, 0));
+    }
+
+    #[test]
+    fn a_missing_or_empty_key_is_a_clear_error() {
+        let missing = OpenAi::from_lookup(&among(&[])).unwrap_err().to_string();
+        assert_eq!(missing, "the environment variable `OPENAI_API_KEY` is not set; set it to the API key");
+        let empty = OpenAi::from_lookup(&among(&[("OPENAI_API_KEY", " \n")])).unwrap_err().to_string();
+        assert_eq!(empty, "the environment variable `OPENAI_API_KEY` is empty; set it to the API key");
+        let unreadable = OpenAi::from_lookup(&|_| Err(VarError::NotUnicode("sk-1".into()))).unwrap_err();
+        assert!(unreadable.to_string().contains("not valid Unicode") && !format!("{unreadable:?}").contains("sk-1"));
+    }
+}

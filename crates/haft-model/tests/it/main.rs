@@ -1,11 +1,18 @@
-//! The model trait, scripted and recorded models, and the turn loop, through the public API.
+//! The model trait, scripted and recorded models, clients, and the turn loop, through the public API.
 
 #![allow(clippy::unwrap_used, reason = "what helps a test may stop it")]
 
 mod cassette;
+#[cfg(feature = "clients")]
+mod client;
 mod model_info;
 mod model_seam;
 mod object;
+#[cfg(feature = "clients")]
+mod parts;
+#[allow(dead_code, reason = "shared with the tests of the core")]
+#[path = "../../../haft-core/tests/it/run_spans/recorder.rs"]
+mod recorder;
 mod scripted;
 #[path = "../../../haft-core/tests/it/seeded.rs"]
 mod seeded;

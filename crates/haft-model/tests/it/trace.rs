@@ -1,9 +1,5 @@
 //! Tracing spans and metrics of requests to models, and of loops.
 
-#[allow(dead_code, reason = "shared with the tests of the core")]
-#[path = "../../../haft-core/tests/it/run_spans/recorder.rs"]
-mod recorder;
-
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -17,7 +13,7 @@ use serde_json::json;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-use self::recorder::{EventRecord, Recorder, Seen, SpanRecord};
+use crate::recorder::{EventRecord, Recorder, Seen, SpanRecord};
 
 const SECRET: &str = "hunter2-hunter2";
 

@@ -62,22 +62,31 @@ struct MessagesError {
 
 /// Reads a response whose status is an error.
 pub(super) fn read(response: &ErrorResponse<'_>) -> ErrorReport {
-    let error = serde_json::from_str::<ErrorEnvelope>(response.body).map(|envelope| envelope.error).unwrap_or_default();
-    let text = error.message.as_str().unwrap_or_default();
-    let kind = error.kind.as_str().unwrap_or_default();
-    let code = error.details.get("error_code").and_then(Value::as_str).unwrap_or_default();
-    let mut report = ErrorReport::new(
-        cause(kind, code, text).unwrap_or_else(|| of_status(response.status)),
-        message_or_status(text.to_owned(), response),
-    );
-    report.param = param(text).map(str::to_owned);
+    let by_status = of_status(response.status);
+    let mut report = of_body(response, by_status);
+    // The general type is also the one of errors that gateways report with a status of their own.
+    if report.cause == ErrorCause::InvalidRequest {
+        report.cause = by_status;
+    }
     report.retry_after = response.retry_after;
     report
 }
 
 /// Reads an error in a stream or in a response whose status is none.
 pub(super) fn report(body: &str) -> ErrorReport {
-    read(&ErrorResponse::new(NO_STATUS, body))
+    of_body(&ErrorResponse::new(NO_STATUS, body), ErrorCause::Unavailable)
+}
+
+/// Reads a body. The cause is this one unless the body states another.
+fn of_body(response: &ErrorResponse<'_>, otherwise: ErrorCause) -> ErrorReport {
+    let error = serde_json::from_str::<ErrorEnvelope>(response.body).map(|envelope| envelope.error).unwrap_or_default();
+    let text = error.message.as_str().unwrap_or_default();
+    let kind = error.kind.as_str().unwrap_or_default();
+    let code = error.details.get("error_code").and_then(Value::as_str).unwrap_or_default();
+    let cause = cause(kind, code, text).unwrap_or(otherwise);
+    let mut report = ErrorReport::new(cause, message_or_status(text.to_owned(), response));
+    report.param = param(text).map(str::to_owned);
+    report
 }
 
 fn cause(kind: &str, code: &str, message: &str) -> Option<ErrorCause> {

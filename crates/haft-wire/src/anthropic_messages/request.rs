@@ -72,7 +72,7 @@ pub(super) fn write(
     if let Some(container) = conversation.container {
         body.member("container", container)?;
     }
-    write_output(&mut body, output.as_deref())?;
+    write_output(&mut body, output.as_deref().zip(request.output_format.as_ref()))?;
     if delivery == Delivery::Streamed {
         body.member("stream", &true)?;
     }
@@ -174,9 +174,18 @@ fn write_settings(
 }
 
 /// Writes the format of the answer. The API has no other mode than strict for it.
-fn write_output(body: &mut MessagesBody<'_>, output: Option<&RenderedOutput>) -> Result<(), RequestError> {
-    let Some(output) = output.filter(|output| output.strict) else { return Ok(()) };
-    let format = json!({"type": "json_schema", "schema": output.schema});
+fn write_output(
+    body: &mut MessagesBody<'_>,
+    output: Option<(&RenderedOutput, &OutputFormat)>,
+) -> Result<(), RequestError> {
+    let Some((output, asked)) = output.filter(|(output, _)| output.strict) else { return Ok(()) };
+    let mut format = json!({"type": "json_schema", "schema": output.schema});
+    // The format has no description besides that of its schema.
+    if let (Some(description), Value::Object(schema)) = (&asked.description, &mut format["schema"])
+        && !schema.contains_key("$ref")
+    {
+        schema.entry("description").or_insert_with(|| description.as_str().into());
+    }
     body.joined_member("output_config", "format", &format)
 }
 

@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 
 use super::error;
 use super::response::{MessageEnd, MessageReader, OpenBlock, ReadMessage};
+use crate::depth;
 use crate::text::Text;
 use crate::wire::{ReadContext, StreamReader, WireEvent};
 use crate::wire_error::ReadError;
@@ -156,6 +157,7 @@ impl StreamReader for MessageStream {
         if data.is_empty() || data == "[DONE]" {
             return Ok(());
         }
+        depth::check(data)?;
         match serde_json::from_str::<StreamEvent<'_>>(data) {
             Ok(event) => self.read(event, data, deltas),
             // The members of an event that this version does not know may have any form.

@@ -199,20 +199,25 @@ const ROWS: &[(&str, CapabilityChange)] = &[
     // Google
     ("gemini-1.5-pro*", |model| {
         limits(model, 2_097_152, 8_192);
+        model.strict_tools = false;
         model.image_results = false;
     }),
     ("gemini-1.5-flash*", |model| {
         limits(model, 1_048_576, 8_192);
+        model.strict_tools = false;
         model.image_results = false;
     }),
     ("gemini-2.0*", |model| {
         limits(model, 1_048_576, 8_192);
+        model.strict_tools = false;
         model.image_results = false;
     }),
     ("gemini-2.5*", |model| {
         limits(model, 1_048_576, 65_536);
         model.image_results = false;
     }),
+    // Its screenshots are results.
+    ("gemini-2.5-computer-use*", |model| limits(model, 131_072, 65_536)),
     ("gemini-3*", |model| limits(model, 1_048_576, 65_536)),
 ];
 
@@ -294,6 +299,7 @@ mod tests {
             ("claude-sonnet-5", 1_000_000, 128_000),
             ("claude-opus-5-5", 1_000_000, 128_000),
             ("models/gemini-2.5-flash", 1_048_576, 65_536),
+            ("gemini-2.5-computer-use-preview-10-2025", 131_072, 65_536),
             ("gemini-1.5-pro-002", 2_097_152, 8_192),
             ("gemini-3-pro-preview", 1_048_576, 65_536),
         ] {
@@ -329,6 +335,8 @@ mod tests {
             ("claude-sonnet-4-5", true),
             ("claude-opus-4-1", true),
             ("claude-3-7-sonnet-latest", false),
+            ("gemini-2.0-flash", false),
+            ("gemini-2.5-flash", true),
         ] {
             assert_eq!(models.find(model).strict_tools, strict, "{model}");
         }

@@ -2,6 +2,7 @@
 
 use haft_core::Citation;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// The number of texts that are searched for a quotation.
@@ -10,16 +11,10 @@ pub(super) const MAX_TEXTS: usize = 64;
 /// The sources of an answer that is grounded in searches.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct GroundingMetadata {
+struct GroundingMetadata {
     grounding_chunks: Option<Vec<ReadChunk>>,
     grounding_supports: Option<Vec<ReadSupport>>,
-    web_search_queries: Option<Vec<String>>,
-    search_entry_point: Option<ReadEntryPoint>,
 }
-
-/// A part of the metadata that is only displayed.
-#[derive(Debug, Default, Deserialize)]
-struct ReadEntryPoint {}
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -54,17 +49,13 @@ struct ReadSegment {
     text: Option<String>,
 }
 
-impl GroundingMetadata {
-    pub(super) fn is_empty(&self) -> bool {
-        let Self { grounding_chunks, grounding_supports, web_search_queries, search_entry_point } = self;
-        grounding_chunks.is_none()
-            && grounding_supports.is_none()
-            && web_search_queries.is_none()
-            && search_entry_point.is_none()
-    }
+/// Returns one citation per supported passage and page of the sources of searches.
+pub(super) fn grounded(metadata: &Value) -> Vec<Citation> {
+    GroundingMetadata::deserialize(metadata).map(GroundingMetadata::into_citations).unwrap_or_default()
+}
 
-    /// Returns one citation per supported passage and page.
-    pub(super) fn into_citations(self) -> Vec<Citation> {
+impl GroundingMetadata {
+    fn into_citations(self) -> Vec<Citation> {
         let chunks = self.grounding_chunks.unwrap_or_default();
         let mut citations = Vec::new();
         for support in self.grounding_supports.unwrap_or_default() {
@@ -152,8 +143,7 @@ mod tests {
                 {"groundingChunkIndices": [0]},
             ],
         });
-        let metadata: GroundingMetadata = serde_json::from_value(metadata).unwrap();
-        let cited = metadata.into_citations();
+        let cited = grounded(&metadata);
         let urls: Vec<_> = cited.iter().map(|citation| citation.url.as_deref().unwrap()).collect();
         assert_eq!(urls, ["https://a.example", "gs://b", "https://a.example"]);
         assert_eq!(cited[1].file_id.as_deref(), Some("docs/b"));

@@ -111,9 +111,9 @@ impl GoogleError {
 
     fn cause(&self, status: u16, details: &[Value]) -> ErrorCause {
         let message = self.message.as_deref().unwrap_or_default();
-        let reason = |detail: &Value| detail.get("reason").and_then(Value::as_str).map(str::to_owned);
-        let quota = |detail: &Value| Some(detail.pointer("/violations/0/quotaId")?.as_str()?.to_owned());
-        let texts: Vec<String> = details.iter().flat_map(|detail| [reason(detail), quota(detail)]).flatten().collect();
+        let violations = details.iter().filter_map(|detail| detail.get("violations")?.as_array()).flatten();
+        let quotas = violations.filter_map(|violation| violation.get("quotaId")?.as_str());
+        let texts: Vec<&str> = details.iter().filter_map(reason).chain(quotas).collect();
         let by_phrase = PHRASES.iter().find(|(phrase, cause)| {
             let said = message.contains(phrase) || texts.iter().any(|text| text.contains(phrase));
             said && applies(*cause, status)
@@ -126,11 +126,16 @@ impl GoogleError {
     }
 }
 
+fn reason(detail: &Value) -> Option<&str> {
+    detail.get("reason")?.as_str()
+}
+
 /// Reports whether a cause goes with a status. A message about a quota, for example, may mention a model.
 fn applies(cause: ErrorCause, status: u16) -> bool {
     match cause {
         ErrorCause::UnknownModel => status == 404,
         ErrorCause::QuotaExceeded => matches!(status, 402 | 403 | 429),
+        ErrorCause::ContentFiltered => status == 400,
         _ => status < 500,
     }
 }
@@ -148,6 +153,8 @@ fn without_keys(mut message: String) -> String {
         while let Some(found) = message[from..].find(mark) {
             let start = from + found;
             let key = if mark == "AIza" { start } else { start + mark.len() };
+            let is_gap = |letter: char| letter.is_whitespace() || matches!(letter, '\'' | '"' | '`' | '\\');
+            let key = key + (message.len() - key - message[key..].trim_start_matches(is_gap).len());
             let is_end = |letter: char| !(letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.'));
             let end = message[key..].find(is_end).map_or(message.len(), |length| key + length);
             message.replace_range(key..end, HIDDEN_KEY);

@@ -50,6 +50,11 @@ impl PartialArguments {
         Ok(())
     }
 
+    /// Reports whether no piece arrived.
+    pub(super) fn is_empty(&self) -> bool {
+        self.root.is_empty()
+    }
+
     /// Returns the arguments as JSON text.
     pub(super) fn into_text(self) -> String {
         Value::Object(self.root).to_string()

@@ -16,8 +16,8 @@ use serde_json::{Map, Value};
 
 use self::content::{ContentWriter, SentContent, SentConversation};
 use self::part::SentPart;
-use super::GeminiContent;
 use super::model::{self, Generation};
+use super::{GeminiContent, SentIds};
 use crate::body;
 use crate::capability::Thinking;
 use crate::profile::{Profile, RenderTools};
@@ -60,7 +60,10 @@ pub(super) fn write(
     capabilities.check(request, thinking(options))?;
 
     let tools = request.render_tools(profile);
-    let choice = tool_config::write(&request.tool_choice, &tools, generation)?;
+    let mut choice = tool_config::write(&request.tool_choice, &tools, generation, &capabilities)?;
+    if wire.call_ids == SentIds::None {
+        choice.config.remove(tool_config::SERVER_CALLS);
+    }
     if choice.list.is_some() && request.output_format.is_some() && generation == Generation::Before3 {
         return Err(RequestError::Unsupported {
             capability: "an answer in a requested format together with tools".to_owned(),
@@ -68,7 +71,7 @@ pub(super) fn write(
         });
     }
     let mut dropped = unsupported_settings(request);
-    let writer = ContentWriter::new(wire, request, &tools, generation, &mut dropped)?;
+    let writer = ContentWriter::new(wire, request, &tools, (generation, &capabilities), &mut dropped)?;
     let SentConversation { system, contents } = writer.write(request)?;
     let (generation_config, codec) = generation_config(request, profile)?;
     let body = GeminiBody {
@@ -81,17 +84,17 @@ pub(super) fn write(
     let extended = options.map(|options| extended_options(options, &body));
     let body = body::write(&body, wire.provider(), extended.as_ref())?;
 
-    let context = ReadContext::new(Arc::clone(&tools)).output(codec).turn(request.history.len());
+    let context = ReadContext::new(Arc::clone(&tools)).output(codec).after(&request.history);
     let mut sent = WireRequest::new(path, body, context);
     sent.dropped = dropped;
     Ok(sent)
 }
 
-/// Reports whether the options ask for thinking.
+/// Reports whether the options ask for thinking. A budget of zero turns it off.
 fn thinking(options: Option<&Value>) -> Thinking {
     match options.and_then(|options| options.pointer("/generationConfig/thinkingConfig")) {
-        Some(_) => Thinking::Requested,
-        None => Thinking::Unset,
+        Some(config) if config.is_object() && config["thinkingBudget"] != 0 => Thinking::Requested,
+        _ => Thinking::Unset,
     }
 }
 

@@ -4,6 +4,7 @@ use haft_core::Delta;
 
 use super::response::GeminiResponse;
 use super::turn::GeminiTurn;
+use crate::depth;
 use crate::wire::{ReadContext, StreamReader, WireEvent};
 use crate::wire_error::ReadError;
 
@@ -27,6 +28,7 @@ impl StreamReader for GeminiStream {
         if data.is_empty() || data == "[DONE]" {
             return Ok(());
         }
+        depth::check(data)?;
         let chunk: GeminiResponse<'_> =
             serde_json::from_str(data).map_err(|source| ReadError::json("a chunk of the response", source))?;
         if chunk.is_unknown() {

@@ -4,7 +4,7 @@ use haft_core::{DescriptorKind, RenderFault, ToolDescriptor};
 use serde_json::{Map, Value};
 
 use crate::catalogue::{CallForm, FunctionSet, Vendor, entries_of, render_provider_tool};
-use crate::rendered_tools::{RenderedTools, ToolMode};
+use crate::rendered_tools::{RenderedTool, RenderedTools, ToolMode};
 use crate::tool_form::{FunctionTool, ListedTool, ProviderToolJson, ToolForm};
 
 /// The name under which options for Google are given.
@@ -101,7 +101,7 @@ impl<'t> FunctionOfSet<'t> {
         if tools.get_by_wire_name(function).is_some() {
             return None;
         }
-        let tool_of = |tool: &'t crate::RenderedTool| {
+        let tool_of = |tool: &'t RenderedTool| {
             let set = set_of(&tool.wire_name).filter(|set| set.contains(function))?;
             Some(Self { tool: &tool.wire_name, function, set })
         };
@@ -121,6 +121,11 @@ pub(super) fn split_function(tools: &RenderedTools, tool: &str, arguments: &str)
     let set = set_of(&tool.wire_name)?;
     let (function, arguments) = set.split(serde_json::from_str(arguments).ok()?)?;
     Some((function, Value::Object(arguments).to_string()))
+}
+
+/// Reports whether a built-in tool stands for functions that the application runs.
+pub(super) fn is_function_set(tool: &RenderedTool) -> bool {
+    set_of(&tool.wire_name).is_some()
 }
 
 fn set_of(provider_name: &str) -> Option<FunctionSet> {

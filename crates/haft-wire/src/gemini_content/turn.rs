@@ -7,15 +7,16 @@ mod built_in;
 mod call;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use haft_core::{CallId, Citation, ContentPart, Delta, Item, MediaData, MediaPart, Message, ReasoningForm, Role, Turn};
+use haft_core::{CallId, Citation, ContentPart, Delta, MediaData, MediaPart, ReasoningForm, Turn};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use self::call::OpenCall;
-use super::citation::{self, GroundingMetadata};
+use super::citation;
 use super::error;
 use super::finish::finish;
 use super::response::{Candidate, GeminiResponse, ReadPart};
@@ -27,10 +28,16 @@ use crate::wire_error::{ErrorCause, ErrorReport, ReadError};
 
 /// The member of `provider_data` that holds the signature of a part.
 pub(super) const SIGNATURE: &str = "thoughtSignature";
+/// The member of `provider_data` that holds the members of a part beside its content.
+pub(super) const MEMBERS: &str = "members";
 /// The member of `provider_data` that holds the id of a call.
 pub(super) const CALL_ID: &str = "id";
 /// The type of a part that this version does not know.
 pub(super) const UNKNOWN_PART: &str = "google.part";
+/// The members of parts whose content is a file.
+const MEDIA: [&str; 2] = ["inlineData", "fileData"];
+/// The member of a response that holds the sources of searches.
+const GROUNDING: &str = "groundingMetadata";
 /// The type of a chunk that this version does not know.
 const UNKNOWN_CHUNK: &str = "google.chunk";
 
@@ -49,15 +56,23 @@ pub(super) struct GeminiTurn {
     /// The number of items in the history, and that of calls which got an id here.
     history_items: usize,
     assigned_ids: usize,
+    /// The ids of all calls so far.
+    call_ids: HashSet<CallId>,
     open_call: Option<OpenCall>,
     usage: GeminiUsage,
-    grounding: Option<GroundingMetadata>,
     sources: Vec<Citation>,
     has_candidate: bool,
     finish_reason: Option<String>,
     /// Members of the response that are kept as they are.
     data: Map<String, Value>,
-    has_response_id: bool,
+    seen: SeenNames,
+}
+
+/// The names of a response that arrived, which every chunk repeats.
+#[derive(Debug, Default)]
+struct SeenNames {
+    response_id: bool,
+    model: bool,
 }
 
 /// The last part, as far as the next one may belong to it.
@@ -73,6 +88,13 @@ enum LastPart {
     Closed,
 }
 
+/// The members of a part beside its content, which are sent back with it.
+#[derive(Debug, Default)]
+struct PartExtras<'r> {
+    signature: Option<Cow<'r, str>>,
+    members: Map<String, Value>,
+}
+
 impl GeminiTurn {
     pub(super) fn new(provider: &str, context: &ReadContext) -> Self {
         Self {
@@ -85,14 +107,14 @@ impl GeminiTurn {
             texts: Vec::new(),
             history_items: context.turn,
             assigned_ids: 0,
+            call_ids: HashSet::new(),
             open_call: None,
             usage: GeminiUsage::default(),
-            grounding: None,
             sources: Vec::new(),
             has_candidate: false,
             finish_reason: None,
             data: Map::new(),
-            has_response_id: false,
+            seen: SeenNames::default(),
         }
     }
 
@@ -111,11 +133,12 @@ impl GeminiTurn {
         if let Some(error) = response.error {
             return Err(ReadError::Provider(error::of_body(error.get())));
         }
-        if let Some(id) = response.response_id.filter(|_| !self.has_response_id) {
-            self.has_response_id = true;
+        if let Some(id) = response.response_id.filter(|_| !self.seen.response_id) {
+            self.seen.response_id = true;
             self.builder.response_id(id.0);
         }
-        if let Some(model) = response.model_version {
+        if let Some(model) = response.model_version.filter(|_| !self.seen.model) {
+            self.seen.model = true;
             self.builder.model(model.0);
         }
         // Several answers are possible, but a turn is one: the first.
@@ -144,17 +167,19 @@ impl GeminiTurn {
 
     /// Completes the turn.
     pub(super) fn complete(mut self, deltas: &mut Vec<Delta>) -> Result<Turn, ReadError> {
-        if let Some(call) = &self.open_call {
-            return Err(ReadError::invalid(format!("the arguments of the call `{}` are incomplete", call.name())));
+        // The reason of proto for none.
+        let reason = self.finish_reason.as_deref().unwrap_or("FINISH_REASON_UNSPECIFIED");
+        let finish = finish(reason, self.builder.has_calls());
+        match self.open_call.take() {
+            Some(call) if finish.is_cut_off() => self.end_call(call, deltas),
+            Some(call) => return Err(call.incomplete()),
+            None => {}
         }
         self.cite(deltas);
         if !self.data.is_empty() {
             let data = std::mem::take(&mut self.data);
             self.builder.provider_data().insert(self.provider.clone(), Value::Object(data));
         }
-        // The reason of proto for none.
-        let reason = self.finish_reason.as_deref().unwrap_or("FINISH_REASON_UNSPECIFIED");
-        let finish = finish(reason, self.builder.has_calls());
         Ok(self.builder.finish(finish))
     }
 
@@ -191,12 +216,7 @@ impl GeminiTurn {
             self.finish_reason = Some(reason.0.into_owned());
         }
         if let Some(grounding) = candidate.grounding_metadata {
-            let read: GroundingMetadata = serde_json::from_str(grounding.get()).unwrap_or_default();
-            // Chunks repeat the member without content.
-            if !read.is_empty() {
-                self.grounding = Some(read);
-                self.keep("groundingMetadata", grounding);
-            }
+            self.keep_grounding(grounding);
         }
         if let Some(citations) = candidate.citation_metadata {
             self.sources.extend(citation::recited(citations));
@@ -220,64 +240,82 @@ impl GeminiTurn {
         }
     }
 
-    fn add_part(&mut self, part: ReadPart<'_>, deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
-        if let Some(call) = part.call {
+    /// Merges the sources of searches into those so far. Chunks repeat the member, also without content.
+    fn keep_grounding(&mut self, json: &RawValue) {
+        let Ok(Value::Object(more)) = serde_json::from_str(json.get()) else { return };
+        if more.is_empty() {
+            return;
+        }
+        match self.data.entry(GROUNDING).or_insert_with(|| Value::Object(Map::new())) {
+            Value::Object(known) => known.extend(more),
+            other => *other = Value::Object(more),
+        }
+    }
+
+    fn add_part(&mut self, mut part: ReadPart<'_>, deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
+        if let Some(call) = part.call.take() {
             self.last = LastPart::Closed;
-            return self.add_call(call, part.signature, deltas);
+            let extras = PartExtras::of(&mut part, &[])?;
+            return self.add_call(call, extras, deltas);
         }
         if part.is_empty() {
-            return Ok(());
-        }
-        if part.members.is_empty() {
-            let text = part.text.unwrap_or_default();
-            if part.is_thought {
-                self.add_thought(text, part.signature, deltas);
-            } else {
-                self.add_text(text, part.signature, deltas);
-            }
             return Ok(());
         }
         if let Some(report) = built_in::Report::of(&part) {
             return self.add_report(&report, &part, deltas);
         }
-        match media(&part) {
-            // A picture among the thoughts is no answer, and is sent back as it is.
-            Some(media) if !part.is_thought => self.add_media(media, part.signature),
-            _ => self.add_unknown(&part, deltas)?,
+        // A picture among the thoughts is no answer, and is sent back as it is.
+        if let Some(media) = media(&part).filter(|_| !part.is_thought) {
+            let extras = PartExtras::of(&mut part, &MEDIA)?;
+            self.add_media(media, extras);
+            return Ok(());
+        }
+        let has_text = part.text.as_ref().is_some_and(|text| !text.is_empty());
+        if !has_text && !part.members.is_empty() {
+            return self.add_unknown(&part, deltas);
+        }
+        let text = part.text.take().unwrap_or_default();
+        let is_thought = part.is_thought;
+        let extras = PartExtras::of(&mut part, &[])?;
+        if is_thought {
+            self.add_thought(text, extras, deltas);
+        } else {
+            self.add_text(text, extras, deltas);
         }
         Ok(())
     }
 
-    fn add_text(&mut self, text: Cow<'_, str>, signature: Option<Cow<'_, str>>, deltas: &mut Vec<Delta>) {
-        if text.is_empty() && signature.is_none() {
+    fn add_text(&mut self, text: Cow<'_, str>, extras: PartExtras<'_>, deltas: &mut Vec<Delta>) {
+        if text.is_empty() && extras.is_empty() {
             return;
         }
         let key = match self.last {
-            LastPart::Text(key) if signature.is_none() || self.is_formatted => key,
+            LastPart::Text(key) if extras.is_empty() || self.is_formatted => key,
             _ => {
                 let key = self.next_key();
                 self.texts.push(key);
                 key
             }
         };
-        self.last = if signature.is_some() { LastPart::Closed } else { LastPart::Text(key) };
+        let stays_open = extras.is_empty() || self.is_formatted;
+        self.last = if stays_open { LastPart::Text(key) } else { LastPart::Closed };
         if !text.is_empty() {
             deltas.push(self.builder.text_at(key, text));
         }
-        if let Some(signature) = signature {
-            insert_data(&mut self.builder.text_mut(key).provider_data, &self.provider, SIGNATURE, signature);
+        if !extras.is_empty() {
+            extras.insert(&mut self.builder.text_mut(key).provider_data, &self.provider);
         }
     }
 
-    fn add_thought(&mut self, text: Cow<'_, str>, signature: Option<Cow<'_, str>>, deltas: &mut Vec<Delta>) {
-        if text.is_empty() && signature.is_none() {
+    fn add_thought(&mut self, text: Cow<'_, str>, mut extras: PartExtras<'_>, deltas: &mut Vec<Delta>) {
+        if text.is_empty() && extras.is_empty() {
             return;
         }
         let key = match self.last {
-            LastPart::Thought(key) if signature.is_none() => key,
+            LastPart::Thought(key) if extras.is_empty() => key,
             _ => self.next_key(),
         };
-        self.last = if signature.is_some() { LastPart::Closed } else { LastPart::Thought(key) };
+        self.last = if extras.is_empty() { LastPart::Thought(key) } else { LastPart::Closed };
         if !text.is_empty() {
             deltas.push(self.builder.reasoning_at(key, ReasoningForm::Summary, text));
         }
@@ -285,21 +323,20 @@ impl GeminiTurn {
         if reasoning.provider.is_none() {
             reasoning.provider = Some(self.provider.clone());
         }
-        reasoning.signature = signature.map(Cow::into_owned);
+        reasoning.signature = extras.signature.take().map(Cow::into_owned);
+        extras.insert(&mut reasoning.provider_data, &self.provider);
     }
 
-    fn add_media(&mut self, mut media: MediaPart, signature: Option<Cow<'_, str>>) {
+    fn add_media(&mut self, mut media: MediaPart, extras: PartExtras<'_>) {
         self.last = LastPart::Closed;
-        if let Some(signature) = signature {
-            insert_data(&mut media.provider_data, &self.provider, SIGNATURE, signature);
-        }
+        extras.insert(&mut media.provider_data, &self.provider);
         let media_type = media.media_type.as_deref().unwrap_or_default();
         let part = match media_type.split('/').next() {
             Some("image") => ContentPart::Image(media),
             Some("audio") => ContentPart::Audio(media),
             _ => ContentPart::File(media),
         };
-        self.builder.item(Message::new(Role::Assistant, vec![part]));
+        self.builder.content(part);
     }
 
     /// Keeps a part of an unknown form, to be sent back.
@@ -307,20 +344,25 @@ impl GeminiTurn {
         self.last = LastPart::Closed;
         let part = part.to_json()?;
         let kept = json!({"type": UNKNOWN_PART, "provider": self.provider, "part": part});
-        self.builder.item(Item::Message(Message::new(Role::Assistant, vec![ContentPart::Unknown(kept)])));
+        self.builder.content(ContentPart::Unknown(kept));
         deltas.extend(unknown_delta(UNKNOWN_PART, "part", &part));
         Ok(())
     }
 
     /// Adds the sources that the response names to the texts that they belong to.
     fn cite(&mut self, deltas: &mut Vec<Delta>) {
-        let grounded = self.grounding.take().map(GroundingMetadata::into_citations).unwrap_or_default();
-        for citation in grounded.into_iter().chain(std::mem::take(&mut self.sources)) {
-            let is_place = |key: &&u64| citation::is_in(&citation, &self.builder.text_mut(**key).text);
-            // Positions count within a part, and the number of the part is unknown in a stream.
-            let found = self.texts.iter().take(citation::MAX_TEXTS).find(is_place).or(self.texts.last());
-            if let Some(key) = found.copied() {
-                deltas.push(self.builder.citation_at(key, citation));
+        let mut citations = self.data.get(GROUNDING).map(citation::grounded).unwrap_or_default();
+        citations.append(&mut self.sources);
+        if citations.is_empty() {
+            return;
+        }
+        // Positions count within a part, and the number of the part is unknown in a stream.
+        let text = |key: &u64| (*key, self.builder.text_mut(*key).text.clone());
+        let texts: Vec<(u64, String)> = self.texts.iter().take(citation::MAX_TEXTS).map(text).collect();
+        for citation in citations {
+            let found = texts.iter().find(|(_, text)| citation::is_in(&citation, text)).map(|(key, _)| key);
+            if let Some(key) = found.or(self.texts.last()) {
+                deltas.push(self.builder.citation_at(*key, citation));
             }
         }
     }
@@ -332,16 +374,49 @@ impl GeminiTurn {
 
     /// Returns an id for a call that has none. It follows from the position of the call in the conversation alone.
     fn assigned_id(&mut self) -> CallId {
-        self.assigned_ids += 1;
-        CallId::from(format!("call_{}_{}", self.history_items, self.assigned_ids))
+        loop {
+            self.assigned_ids += 1;
+            let id = CallId::from(format!("call_{}_{}", self.history_items, self.assigned_ids));
+            if self.call_ids.insert(id.clone()) {
+                return id;
+            }
+        }
+    }
+}
+
+impl<'r> PartExtras<'r> {
+    /// Takes what a part has beside its content, which is in these members.
+    fn of(part: &mut ReadPart<'r>, content: &[&str]) -> Result<Self, ReadError> {
+        let signature = part.signature.take();
+        let is_content = |name: &str| content.contains(&name);
+        if part.members.iter().all(|(name, _)| is_content(name)) {
+            return Ok(Self { signature, members: Map::new() });
+        }
+        let Value::Object(mut members) = part.to_json()? else { return Ok(Self { signature, members: Map::new() }) };
+        members.retain(|name, _| !is_content(name) && !matches!(name.as_str(), "text" | "thought"));
+        Ok(Self { signature, members })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.signature.is_none() && self.members.is_empty()
+    }
+
+    /// Adds everything to the data of a provider.
+    fn insert(self, data: &mut Map<String, Value>, provider: &str) {
+        if let Some(signature) = self.signature {
+            insert_data(data, provider, SIGNATURE, signature.into());
+        }
+        if !self.members.is_empty() {
+            insert_data(data, provider, MEMBERS, self.members.into());
+        }
     }
 }
 
 /// Adds a member to the data of a provider.
-fn insert_data(data: &mut Map<String, Value>, provider: &str, member: &str, value: Cow<'_, str>) {
+fn insert_data(data: &mut Map<String, Value>, provider: &str, member: &str, value: Value) {
     let entry = data.entry(provider).or_insert_with(|| Value::Object(Map::new()));
     if let Value::Object(members) = entry {
-        members.insert(member.to_owned(), value.into());
+        members.insert(member.to_owned(), value);
     }
 }
 
@@ -353,12 +428,13 @@ fn media(part: &ReadPart<'_>) -> Option<MediaPart> {
         mime_type: Option<String>,
         data: Option<String>,
         file_uri: Option<String>,
+        display_name: Option<String>,
     }
 
-    if part.text.is_some() || part.members.len() != 1 {
+    if part.text.is_some() {
         return None;
     }
-    let json = part.member("inlineData").or_else(|| part.member("fileData"))?;
+    let json = MEDIA.iter().find_map(|name| part.member(name))?;
     let read: ReadMedia = serde_json::from_str(json.get()).ok()?;
     let mut media = MediaPart::new(match (read.data, read.file_uri) {
         (Some(data), None) => MediaData::Base64(data),
@@ -366,6 +442,7 @@ fn media(part: &ReadPart<'_>) -> Option<MediaPart> {
         _ => return None,
     });
     media.media_type = read.mime_type;
+    media.name = read.display_name;
     Some(media)
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
@@ -13,8 +14,10 @@ use sha2::{Digest, Sha256};
 #[non_exhaustive]
 pub enum CallIdRule {
     /// Any text.
-    #[default]
     Any,
+    /// One to 40 characters, as OpenAI demands.
+    #[default]
+    FortyCharacters,
     /// Nine letters and digits, as Mistral demands.
     NineAlphanumerics,
 }
@@ -27,6 +30,9 @@ pub(super) struct CallIds {
 }
 
 const LENGTH: usize = 9;
+const MAX_CHARS: usize = 40;
+/// The bytes of the digest that replaces a long id.
+const DIGEST_BYTES: usize = 16;
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 impl CallIds {
@@ -38,6 +44,8 @@ impl CallIds {
     pub(super) fn sent<'c>(&mut self, id: &'c str) -> Cow<'c, str> {
         match self.rule {
             CallIdRule::Any => Cow::Borrowed(id),
+            CallIdRule::FortyCharacters if (1..=MAX_CHARS).contains(&id.chars().count()) => Cow::Borrowed(id),
+            CallIdRule::FortyCharacters => Cow::Owned(shortened(id)),
             CallIdRule::NineAlphanumerics if is_accepted(id) => Cow::Borrowed(id),
             CallIdRule::NineAlphanumerics => Cow::Owned(self.replacement(id)),
         }
@@ -64,6 +72,15 @@ fn is_accepted(id: &str) -> bool {
     id.len() == LENGTH && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
+fn shortened(id: &str) -> String {
+    let digest = Sha256::digest(id.as_bytes());
+    let mut replaced = String::from("call_");
+    for byte in digest.iter().take(DIGEST_BYTES) {
+        let _ = write!(replaced, "{byte:02x}");
+    }
+    replaced
+}
+
 fn digest(id: &str) -> String {
     let digest = Sha256::digest(id.as_bytes());
     digest.iter().take(LENGTH).map(|byte| char::from(DIGITS[usize::from(*byte) % DIGITS.len()])).collect()
@@ -72,6 +89,19 @@ fn digest(id: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_and_empty_ids_are_replaced_by_short_ones() {
+        let mut ids = CallIds::new(CallIdRule::default());
+        let forty = "ä".repeat(40);
+        assert_eq!(ids.sent(&forty), forty);
+        for id in ["", &"a".repeat(41), &"b".repeat(41)] {
+            let sent = ids.sent(id).into_owned();
+            assert!(sent.starts_with("call_") && sent.len() <= 40, "{sent}");
+            assert_eq!(CallIds::new(CallIdRule::default()).sent(id), sent, "the same in every request");
+        }
+        assert_ne!(ids.sent(&"a".repeat(41)), ids.sent(&"b".repeat(41)));
+    }
 
     #[test]
     fn ids_have_the_form_that_the_server_accepts() {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::error_body::{message_or_status, of_status};
+use crate::error_body::{capped, message_or_status, of_status};
 use crate::wire::ErrorResponse;
 use crate::wire_error::{ErrorCause, ErrorReport};
 
@@ -83,6 +83,6 @@ impl ErrorBody {
             }
         };
         let phrase = PHRASES.iter().find(|(phrase, _)| message.contains(phrase)).map(|(_, cause)| *cause);
-        ErrorReport { param, ..ErrorReport::new(stated.or(phrase).unwrap_or(cause), message) }
+        ErrorReport { param, ..ErrorReport::new(stated.or(phrase).unwrap_or(cause), capped(message)) }
     }
 }

@@ -11,11 +11,14 @@ use haft_core::{
     ToolCallOutput, TurnRequest,
 };
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::Server;
 use super::call_id::{CallIdRule, CallIds};
 use crate::answer::Answers;
+use crate::failure_text;
+use crate::foreign_data;
 use crate::rendered_tools::RenderedTools;
 use crate::wire::Dropped;
 use crate::wire_error::RequestError;
@@ -157,15 +160,17 @@ impl<'r> Messages<'r> {
     }
 
     fn item(&mut self, at: usize, item: &'r Item) {
+        foreign_data::report(self.provider, at, item, &mut self.dropped);
         match item {
             Item::Message(message) => self.message(at, message),
             Item::Reasoning(reasoning) => self.reasoning(at, reasoning),
             Item::ToolCall(call) if call.provider_executed => {
                 self.drop_item(at, "provider call", "this API has no calls that a provider executes");
             }
-            Item::ToolCall(call) => self.call(call),
+            Item::ToolCall(call) => self.call(at, call),
             // Written with the calls that they answer. They end the turn: a call that follows is of the next one.
-            Item::ToolOutput(_) => self.end_turn(),
+            Item::ToolOutput(output) if self.answers.get(&output.call_id).is_some() => self.end_turn(),
+            Item::ToolOutput(_) => self.drop_item(at, "output", "it belongs to a call that a provider executed"),
             // Between the application and its approvers.
             Item::ApprovalRequest(_) | Item::ApprovalResponse(_) => {}
             Item::ProviderCall(_) => {
@@ -204,7 +209,12 @@ impl<'r> Messages<'r> {
     fn answer(&mut self, at: usize, message: &'r Message) {
         for part in &message.content {
             match part {
-                ContentPart::Text(text) => append(&mut self.open.content, &text.text),
+                ContentPart::Text(text) => {
+                    if !text.citations.is_empty() {
+                        self.drop_item(at, "citations", "this API takes no citations from a model");
+                    }
+                    append(&mut self.open.content, &text.text);
+                }
                 ContentPart::Refusal(refusal) => append(&mut self.open.refusal, &refusal.text),
                 ContentPart::Audio(audio) => {
                     let data = audio.provider_data.get(self.provider);
@@ -234,17 +244,31 @@ impl<'r> Messages<'r> {
         }
     }
 
-    fn call(&mut self, call: &'r ToolCall) {
+    fn call(&mut self, at: usize, call: &'r ToolCall) {
         let data = call.provider_data.get(self.provider);
         let name = self.tools.wire_name(&call.name);
         let body = match data.and_then(|data| data.get("custom_input")).and_then(Value::as_str) {
             Some(input) => CallBody::Custom { custom: CallCustom { name, input } },
-            None => CallBody::Function { function: CallFunction { name, arguments: self.tools.encode(call) } },
+            None => CallBody::Function { function: CallFunction { name, arguments: self.arguments(at, call) } },
         };
         let extra_content = data.and_then(|data| data.get("extra_content"));
         let id = self.ids.sent(call.call_id.as_str());
         self.open.tool_calls.push(ChatCall { id, body, extra_content });
         self.open_calls.push(call);
+    }
+
+    /// Returns the arguments of a call. Servers that fill a template with them fail on text that is no JSON object, such
+    /// as the arguments of a call that was cut off, for the rest of the conversation.
+    fn arguments(&mut self, at: usize, call: &'r ToolCall) -> Cow<'r, str> {
+        let arguments = self.tools.encode(call);
+        if self.server == Server::OpenAi || is_object(&arguments) {
+            return arguments;
+        }
+        if arguments.trim().is_empty() {
+            return Cow::Borrowed("{}");
+        }
+        self.drop_item(at, "arguments", "they are no JSON object, and are sent as the text `arguments` of one");
+        Cow::Owned(json!({"arguments": arguments}).to_string())
     }
 
     /// Ends the message in progress, and adds the outputs of its calls.
@@ -291,6 +315,8 @@ impl<'r> Messages<'r> {
             }
             other => Cow::Owned(other.to_string()),
         };
+        // The API has no flag for failures.
+        let content = failure_text::marked(content, output.is_error);
         let tool_call_id = self.ids.sent(call.call_id.as_str());
         self.list.push(ChatMessage::Tool { tool_call_id, content });
     }
@@ -320,6 +346,11 @@ impl<'r> Messages<'r> {
     fn drop_item(&mut self, at: usize, part: &'static str, reason: &str) {
         self.dropped.push(Dropped::item(at, part, reason));
     }
+}
+
+/// Reports whether a text is a JSON object.
+fn is_object(text: &str) -> bool {
+    text.trim_start().starts_with('{') && serde_json::from_str::<&RawValue>(text).is_ok()
 }
 
 fn append<'r>(text: &mut Option<Cow<'r, str>>, more: &'r str) {

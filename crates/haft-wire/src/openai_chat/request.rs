@@ -4,17 +4,21 @@ use std::borrow::Cow;
 
 use haft_core::{OutputFormat, ToolChoice, TurnRequest};
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::message::{ChatMessage, Messages};
 use super::{OpenAiChat, Server};
 use crate::body;
 use crate::capability::Thinking;
+use crate::metadata_pair::Pairs;
 use crate::profile::{RenderTools, RenderedOutput};
 use crate::rendered_tools::RenderedTools;
-use crate::wire::{Delivery, ReadContext, Wire, WireRequest};
+use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest};
 use crate::wire_error::RequestError;
+
+/// The number of sequences that end an answer.
+const MAX_STOPS: usize = 4;
 
 #[derive(Serialize)]
 struct Body<'r> {
@@ -39,7 +43,7 @@ struct Body<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<ResponseFormat<'r>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    metadata: Option<&'r Map<String, Value>>,
+    metadata: Option<Pairs<'r>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,10 +98,11 @@ struct JsonSchemaFormat<'r> {
 pub(super) fn write(wire: &OpenAiChat, request: &TurnRequest, delivery: Delivery) -> Result<WireRequest, RequestError> {
     let (capabilities, profile) = wire.profile.for_model(&request.model);
     capabilities.check(request, Thinking::Unset)?;
+    check_stops(request, wire)?;
     let tools = request.render_tools(profile);
     let output = request.output_format.as_ref().map(|format| profile.render_output(format)).transpose()?;
     let messages = Messages::write(request, (wire.provider(), wire.server, wire.call_ids), &tools)?;
-    let Messages { list, dropped, .. } = messages;
+    let Messages { list, mut dropped, .. } = messages;
     // A server that does not know a choice among some tools is sent only those.
     let offered = match (&request.tool_choice, wire.server) {
         (ToolChoice::OneOf { .. }, Server::Compatible) => tools.raw_permitted(&request.tool_choice),
@@ -112,7 +117,7 @@ pub(super) fn write(wire: &OpenAiChat, request: &TurnRequest, delivery: Delivery
         model: &request.model,
         messages: list,
         tools: has_tools.then_some(&*offered),
-        tool_choice: choice(wire.server, &request.tool_choice, &tools)?,
+        tool_choice: choice(wire.server, &request.tool_choice, &tools)?.filter(|_| has_tools),
         parallel_tool_calls: capabilities.parallel_setting(request).filter(|_| has_tools),
         temperature: request.temperature,
         top_p: request.top_p,
@@ -120,19 +125,43 @@ pub(super) fn write(wire: &OpenAiChat, request: &TurnRequest, delivery: Delivery
         max_tokens,
         stop: &request.stop,
         response_format: request.output_format.as_ref().zip(output.as_deref()).map(format),
-        metadata: Some(&request.metadata).filter(|metadata| !metadata.is_empty()),
+        metadata: metadata(request, wire, &mut dropped),
         stream: delivery == Delivery::Streamed,
         stream_options: (delivery == Delivery::Streamed).then_some(StreamOptions { include_usage: true }),
     };
     let text = body::write(&body, wire.provider(), request.provider_options.get(wire.provider()))?;
     drop(body);
-    let mut context = ReadContext::new(tools).turn(request.history.len());
+    let mut context = ReadContext::new(tools).after(&request.history);
     if let Some(output) = output {
         context = context.output(output.codec.clone());
     }
     let mut sent = WireRequest::new("/chat/completions", text, context);
     sent.dropped = dropped;
     Ok(sent)
+}
+
+/// Returns the metadata. OpenAI takes it only for completions that it stores.
+fn metadata<'r>(request: &'r TurnRequest, wire: &OpenAiChat, dropped: &mut Vec<Dropped>) -> Option<Pairs<'r>> {
+    if request.metadata.is_empty() {
+        return None;
+    }
+    let options = request.provider_options.get(wire.provider());
+    let is_stored = options.and_then(|options| options.get("store")) == Some(&Value::Bool(true));
+    if wire.server == Server::OpenAi && !is_stored {
+        let reason = "the API takes it only with `store`; set it in the options of the provider";
+        dropped.push(Dropped::setting("metadata", reason));
+        return None;
+    }
+    Some(Pairs::of(&request.metadata, dropped)).filter(|pairs| !pairs.is_empty())
+}
+
+/// Rejects more sequences than the API takes.
+fn check_stops(request: &TurnRequest, wire: &OpenAiChat) -> Result<(), RequestError> {
+    if wire.server == Server::OpenAi && request.stop.len() > MAX_STOPS {
+        let message = format!("the API accepts {MAX_STOPS} stop sequences; remove the others");
+        return Err(RequestError::Invalid { param: "stop".to_owned(), message });
+    }
+    Ok(())
 }
 
 fn choice<'r>(

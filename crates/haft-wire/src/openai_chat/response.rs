@@ -7,9 +7,10 @@ use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::error::ErrorBody;
+use crate::kept_item;
 use crate::turn_builder::TurnBuilder;
 use crate::wire::ReadContext;
 use crate::wire_error::{ErrorCause, ReadError};
@@ -262,7 +263,11 @@ impl AnswerReader {
                 self.reasoning(turn, "reasoning_content", text)
             }
             _ => {
-                turn.content(ContentPart::Unknown(part));
+                let part = match part {
+                    Value::Object(part) => part,
+                    other => Map::from_iter([("value".to_owned(), other)]),
+                };
+                turn.content(ContentPart::Unknown(kept_item::keep(&self.provider, &part)));
                 None
             }
         }
@@ -290,7 +295,8 @@ impl AnswerReader {
             turn.call_arguments(id.clone(), arguments.unwrap_or_default());
         } else if let Some(custom) = call.custom {
             turn.call_start(id.clone(), &custom.name);
-            turn.call_arguments(id.clone(), json!({"input": custom.input}).to_string());
+            // The text as a JSON string, as the Responses API has it.
+            turn.call_arguments(id.clone(), Value::from(custom.input.as_str()).to_string());
             self.keep(turn, &id, "custom_input", custom.input.into());
         } else {
             return;

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::error::ErrorBody;
 use super::response::{Annotation, AnswerReader, Audio, ChatUsage, Content, add_text, finish};
+use crate::depth;
 use crate::text::Text;
 use crate::turn_builder::TurnBuilder;
 use crate::wire::{ReadContext, StreamReader, WireEvent};
@@ -243,6 +244,7 @@ impl StreamReader for ChatStream {
             "" => Ok(()),
             "[DONE]" => self.complete(deltas),
             data => {
+                depth::check(data)?;
                 let chunk: Chunk<'_> =
                     serde_json::from_str(data).map_err(|error| ReadError::json("an event", error))?;
                 if chunk.is_unknown() {

@@ -106,9 +106,16 @@ pub(super) fn read(response: &ErrorResponse<'_>) -> ErrorReport {
         ) => ResponsesError { message: Some(message), ..ResponsesError::default() },
         _ => ResponsesError::default(),
     };
-    // The type of every client error is the same, so that the status says more.
-    let by_code = body.cause().filter(|cause| *cause != ErrorCause::InvalidRequest);
-    let mut report = body.report(by_code.unwrap_or_else(|| of_status(response.status)));
+    let cause = match body.cause() {
+        // An item, a file or an earlier response that does not exist: the model is named by another parameter.
+        Some(ErrorCause::InvalidRequest) if response.status == 404 && body.names_other_than_model() => {
+            ErrorCause::InvalidRequest
+        }
+        // The type of every client error is the same, so that the status says more.
+        Some(ErrorCause::InvalidRequest) | None => of_status(response.status),
+        Some(cause) => cause,
+    };
+    let mut report = body.report(cause);
     report.message = message_or_status(std::mem::take(&mut report.message), response);
     report.retry_after = response.retry_after;
     report
@@ -128,6 +135,9 @@ impl ResponsesError {
     pub(super) fn of_event(json: &str) -> Self {
         match serde_json::from_str(json) {
             Ok(ErrorDocument { error: Some(ErrorMember::Object(body)), .. }) => body,
+            Ok(ErrorDocument { error: Some(ErrorMember::Text(message)), .. }) => {
+                Self { message: Some(message), ..Self::default() }
+            }
             _ => Self::read(json),
         }
     }
@@ -148,6 +158,10 @@ impl ResponsesError {
             CODES.iter().find(|(code, _)| *code == name).map(|(_, cause)| *cause)
         };
         of_name(&self.code).or_else(|| of_name(&self.error_type))
+    }
+
+    fn names_other_than_model(&self) -> bool {
+        self.param.as_deref().is_some_and(|param| param != "model")
     }
 
     fn report(self, cause: ErrorCause) -> ErrorReport {

@@ -9,7 +9,6 @@ mod output;
 use std::borrow::Cow;
 
 use haft_core::{OutputFormat, TurnRequest};
-use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -19,6 +18,7 @@ use self::item::InputItem;
 use super::OpenAiResponses;
 use crate::body;
 use crate::capability::Thinking;
+use crate::metadata_pair::Pairs;
 use crate::profile::{RenderTools, RenderedOutput};
 use crate::tool_name::NameRule;
 use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest};
@@ -26,8 +26,6 @@ use crate::wire_error::RequestError;
 
 const PATH: &str = "/responses";
 const ENCRYPTED_REASONING: &str = "reasoning.encrypted_content";
-/// The limits of the API on metadata: pairs, characters of a key, characters of a value.
-const METADATA: (usize, usize, usize) = (16, 64, 512);
 
 /// The state that the provider keeps, by the options of the request.
 #[derive(Clone, Copy, Debug)]
@@ -86,9 +84,6 @@ struct Format<'r> {
     strict: bool,
 }
 
-/// Metadata, which the API takes as texts.
-struct Pairs<'r>(Vec<(&'r str, Cow<'r, str>)>);
-
 pub(super) fn write(
     wire: &OpenAiResponses,
     request: &TurnRequest,
@@ -115,7 +110,7 @@ pub(super) fn write(
         top_p: request.top_p,
         max_output_tokens: request.max_output_tokens,
         text: request.output_format.as_ref().zip(output.as_deref()).map(|both| TextSetting::of(names, both)),
-        metadata: Pairs::of(request, &mut dropped),
+        metadata: Pairs::of(&request.metadata, &mut dropped),
         store: false,
         include: if asks_reasoning { &[ENCRYPTED_REASONING] } else { &[] },
         stream: delivery == Delivery::Streamed,
@@ -188,36 +183,5 @@ impl<'r> TextSetting<'r> {
                 strict: output.strict,
             },
         }
-    }
-}
-
-impl<'r> Pairs<'r> {
-    /// Returns the metadata within the limits of the API.
-    fn of(request: &'r TurnRequest, dropped: &mut Vec<Dropped>) -> Self {
-        let (pairs, key_chars, value_chars) = METADATA;
-        let mut metadata = Vec::with_capacity(request.metadata.len().min(pairs));
-        for (key, value) in &request.metadata {
-            let text = value.as_str().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed);
-            let reason = if metadata.len() == pairs {
-                format!("the Responses API takes {pairs} entries")
-            } else if key.chars().count() > key_chars || text.chars().count() > value_chars {
-                format!("the Responses API takes keys of {key_chars} and values of {value_chars} characters")
-            } else {
-                metadata.push((key.as_str(), text));
-                continue;
-            };
-            dropped.push(Dropped::setting(format!("metadata.{key}"), reason));
-        }
-        Self(metadata)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl Serialize for Pairs<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(key, value)| (*key, value)))
     }
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-pub(super) use self::item::{ItemReader, OutputKind, is_failed, required};
+pub(super) use self::item::{ItemReader, OutputKind, belongs_to_no_call, is_failed, required};
 pub(super) use self::message::citation;
 use super::error::ResponsesError;
 use crate::text::Text;
@@ -81,17 +81,29 @@ struct OutputDetails {
 /// Reads a whole response.
 pub(super) fn read(provider: &str, body: &str, context: &ReadContext) -> Result<Turn, ReadError> {
     let response = ResponseBody::read(body)?;
+    if response.is_other() {
+        return Err(ReadError::invalid("the response is invalid: it has neither `output` nor `status`"));
+    }
     let mut turn = TurnBuilder::new(context);
     let reader = ItemReader::new(provider, context);
-    for item in response.output.iter().flatten() {
+    response.ensure_success()?;
+    let Some(output) = &response.output else {
+        return Err(ReadError::invalid("the response has no `output`; check that the server has the Responses API"));
+    };
+    for item in output {
         reader.read(&mut turn, item.get())?;
     }
-    response.finish(provider, turn)
+    Ok(response.finish(provider, turn))
 }
 
 impl<'b> ResponseBody<'b> {
     pub(super) fn read(body: &'b str) -> Result<Self, ReadError> {
         serde_json::from_str(body).map_err(|error| ReadError::json("the response", error))
+    }
+
+    /// Reports whether this is an object of another kind, such as the answer of another server.
+    fn is_other(&self) -> bool {
+        self.output.is_none() && self.status.is_none() && self.error.is_none()
     }
 
     /// Sets the status that the type of the last event of a stream stands for, unless the response states one.
@@ -107,14 +119,19 @@ impl<'b> ResponseBody<'b> {
         Some(usage.usage())
     }
 
-    /// Completes a turn whose items were read. A response that failed is an error.
-    pub(super) fn finish(self, provider: &str, mut turn: TurnBuilder) -> Result<Turn, ReadError> {
+    /// Returns the error of a response that failed.
+    pub(super) fn ensure_success(&self) -> Result<(), ReadError> {
         let status = self.status.as_ref().map(Text::as_str);
-        let error = self.error.filter(|error| error.get() != "null");
-        if status == Some("failed") || (status.is_none() && error.is_some()) {
-            let error = error.map(|error| ResponsesError::read(error.get())).unwrap_or_default();
+        if status == Some("failed") || (status.is_none() && self.error.is_some()) {
+            let error = self.error.map(|error| ResponsesError::read(error.get())).unwrap_or_default();
             return Err(ReadError::Provider(error.into_report()));
         }
+        Ok(())
+    }
+
+    /// Completes a turn whose items were read.
+    pub(super) fn finish(self, provider: &str, mut turn: TurnBuilder) -> Turn {
+        let status = self.status.as_ref().map(Text::as_str);
         if let Some(usage) = self.usage() {
             *turn.usage_mut() = usage;
         }
@@ -133,7 +150,7 @@ impl<'b> ResponseBody<'b> {
         if turn.finish == Finish::Stop && turn.refusal().is_some() {
             turn.finish = Finish::Refusal;
         }
-        Ok(turn)
+        turn
     }
 
     fn further_data(&self) -> Option<Map<String, Value>> {
@@ -176,5 +193,25 @@ impl UsageBody {
             .cache_read(read.and_then(|details| details.cached_tokens).unwrap_or(0))
             .cache_write(read.and_then(|details| details.cache_write_tokens).unwrap_or(0))
             .reasoning(reasoning.unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use haft_core::TurnRequest;
+
+    use super::*;
+    use crate::openai_responses::OpenAiResponses;
+    use crate::wire::{Delivery, Wire};
+
+    #[test]
+    fn an_object_of_another_kind_is_no_turn() {
+        let wire = OpenAiResponses::new();
+        let context = wire.request(&TurnRequest::new("m", Vec::new()), Delivery::Whole).unwrap().context;
+        for body in ["{}", r#"{"detail":"Not Found"}"#, r#"{"output":null,"status":null,"error":null}"#] {
+            let read = wire.response(body, &context);
+            assert!(matches!(read, Err(ReadError::Invalid { .. })), "{body}: {read:?}");
+        }
+        assert!(wire.response(r#"{"output":[]}"#, &context).is_ok());
     }
 }

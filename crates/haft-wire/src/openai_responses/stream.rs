@@ -7,15 +7,17 @@
 mod event;
 mod open_item;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use haft_core::{Delta, JsonText, ReasoningForm};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use self::event::{EventBody, is_progress, kept};
 use self::open_item::{OpenFunctionCall, OpenItem};
 use super::error::ResponsesError;
 use super::response::{ItemReader, OutputKind, ResponseBody, citation};
+use crate::depth;
 use crate::text::Text;
 use crate::turn_builder::TurnBuilder;
 use crate::wire::{ReadContext, StreamReader, WireEvent};
@@ -23,8 +25,10 @@ use crate::wire_error::ReadError;
 
 /// The data of the event that some servers end every stream with.
 const END: &str = "[DONE]";
-/// The bits of a key that hold the position in an item.
+/// The bits of a key that hold the position in an item. The others hold the position of the item.
 const CONTENT_BITS: u32 = 20;
+/// The first of the positions that items without one are given. No response has so many items.
+const UNSTATED: u64 = 1 << 43;
 
 /// A reader of the events of one response.
 pub(super) struct EventReader {
@@ -37,6 +41,10 @@ pub(super) struct EventReader {
     positions: HashMap<String, u64>,
     /// The position of the item that began last.
     last: u64,
+    /// The positions at which an item began.
+    begun: HashSet<u64>,
+    /// The position of the next item that has none of its own.
+    next: u64,
     /// The keys of texts and refusals of which a piece has arrived.
     streamed: Vec<u64>,
     /// The items that are done, as JSON.
@@ -53,6 +61,8 @@ impl EventReader {
             open: HashMap::new(),
             positions: HashMap::new(),
             last: 0,
+            begun: HashSet::new(),
+            next: UNSTATED,
             streamed: Vec::new(),
             done: BTreeMap::new(),
             is_complete: false,
@@ -60,10 +70,12 @@ impl EventReader {
     }
 
     fn read(&mut self, event: WireEvent<'_>, deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
-        let Some(body) = EventBody::read(event.data)? else {
+        let Some(mut body) = EventBody::read(event.data)? else {
             deltas.push(kept(&self.provider, event)?);
             return Ok(());
         };
+        // A position that no response can have says nothing.
+        body.output_index = body.output_index.filter(|at| *at < UNSTATED);
         let event_type = match (&body.event_type, event.name) {
             (Some(event_type), _) => event_type.as_str(),
             (None, _) if body.error.is_some() => "error",
@@ -83,6 +95,10 @@ impl EventReader {
                 "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta",
                 EventBody { delta: Some(fragment), .. },
             ) => self.arguments(self.position(&body), fragment.as_str(), deltas),
+            ("response.function_call_arguments.done", EventBody { arguments: Some(whole), .. })
+            | ("response.custom_tool_call_input.done", EventBody { input: Some(whole), .. }) => {
+                self.whole_arguments(self.position(&body), whole.as_str(), deltas);
+            }
             (
                 "response.mcp_call_arguments.delta" | "response.code_interpreter_call_code.delta",
                 EventBody { delta: Some(fragment), .. },
@@ -115,11 +131,12 @@ impl EventReader {
                 }
             }
             ("response.output_item.added", EventBody { item: Some(item), .. }) => {
-                let position = body.output_index.unwrap_or(self.last);
-                self.begin(position, &read_item(item.get())?, deltas);
+                let item = read_item(item.get())?;
+                self.begin(self.begun_position(body.output_index, &item), &item, deltas);
             }
             ("response.output_item.done", EventBody { item: Some(item), .. }) => {
-                self.finish_item(&body, item.get(), deltas)?;
+                let (json, item) = (item.get(), read_item(item.get())?);
+                self.finish_item(self.done_position(body.output_index, &item), item, json, deltas);
             }
             ("response.image_generation_call.partial_image", _) => self.partial_image(&body, event, deltas)?,
             (
@@ -133,10 +150,29 @@ impl EventReader {
         Ok(())
     }
 
-    /// Returns the position of the item that an event belongs to.
+    /// Returns the position of the item that an event belongs to. Some servers write another id in every event, so that
+    /// an unknown one says nothing.
     fn position(&self, event: &EventBody<'_>) -> u64 {
-        let by_id = || event.item_id.as_ref().and_then(|id| self.positions.get(id.as_str()).copied());
-        event.output_index.or_else(by_id).unwrap_or(self.last)
+        let by_id = event.item_id.as_ref().and_then(|id| self.positions.get(id.as_str()).copied());
+        by_id.or(event.output_index).unwrap_or(self.last)
+    }
+
+    /// Returns the position of an item that begins. Two items of which a server states the same position are two items.
+    fn begun_position(&self, stated: Option<u64>, item: &Map<String, Value>) -> u64 {
+        let is_free = |at: &u64| !self.begun.contains(at);
+        self.known_position(item).or(stated.filter(is_free)).unwrap_or(self.next)
+    }
+
+    /// Returns the position of an item that is done.
+    fn done_position(&self, stated: Option<u64>, item: &Map<String, Value>) -> u64 {
+        let is_open = |at: &u64| !self.done.contains_key(at);
+        let last = Some(self.last).filter(|at| stated.is_none() && self.begun.contains(at));
+        let known = self.known_position(item).filter(|at| is_open(at) || stated.is_none_or(|stated| stated == *at));
+        known.or(stated.filter(is_open)).or(last.filter(is_open)).unwrap_or(self.next)
+    }
+
+    fn known_position(&self, item: &Map<String, Value>) -> Option<u64> {
+        text_of(item, "id").and_then(|id| self.positions.get(id).copied())
     }
 
     /// Returns the key of the part that an event belongs to.
@@ -173,6 +209,19 @@ impl EventReader {
         }
     }
 
+    /// Adds the arguments of a call of which no piece has arrived.
+    fn whole_arguments(&mut self, position: u64, whole: &str, deltas: &mut Vec<Delta>) {
+        let is_new = match self.open.get(&position) {
+            None => true,
+            Some(OpenItem::Early(early)) => early.is_empty(),
+            Some(OpenItem::Call(call)) => !call.is_streamed(),
+            Some(_) => false,
+        };
+        if is_new && !whole.is_empty() {
+            self.arguments(position, whole, deltas);
+        }
+    }
+
     /// Begins the paragraph of a summary that an event belongs to, unless it has begun.
     fn begin_paragraph(&mut self, event: &EventBody<'_>) {
         let position = self.position(event);
@@ -196,15 +245,19 @@ impl EventReader {
     /// Begins an item, unless it has begun. A call without an id or a name begins when it is done.
     fn begin(&mut self, position: u64, item: &Map<String, Value>, deltas: &mut Vec<Delta>) {
         self.last = position;
+        self.next += u64::from(position == self.next);
         if let Some(id) = text_of(item, "id") {
             self.positions.insert(id.to_owned(), position);
         }
-        let early = match self.open.get_mut(&position) {
-            None => String::new(),
-            Some(OpenItem::Early(early)) => std::mem::take(early),
-            Some(_) => return,
-        };
+        let is_new = self.begun.insert(position);
         let kind = OutputKind::of(item, &self.context.tools);
+        let early = match self.open.get_mut(&position) {
+            Some(OpenItem::Early(early)) => std::mem::take(early),
+            Some(_) if !is_new => return,
+            // Its pieces arrived before it.
+            Some(OpenItem::Reasoning { .. }) if matches!(kind, OutputKind::Reasoning) => return,
+            Some(_) | None => String::new(),
+        };
         let open = match kind {
             OutputKind::Function | OutputKind::Custom | OutputKind::Local(..) => {
                 match OpenFunctionCall::begin(&mut self.live, kind, item, deltas) {
@@ -231,10 +284,7 @@ impl EventReader {
     }
 
     /// Ends an item: what was not streamed of it is added, and the whole is kept for the turn.
-    fn finish_item(&mut self, event: &EventBody<'_>, json: &str, deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
-        let item = read_item(json)?;
-        let by_id = text_of(&item, "id").and_then(|id| self.positions.get(id).copied());
-        let position = event.output_index.or(by_id).unwrap_or(self.done.len() as u64);
+    fn finish_item(&mut self, position: u64, item: Map<String, Value>, json: &str, deltas: &mut Vec<Delta>) {
         self.begin(position, &item, deltas);
         match self.open.get_mut(&position) {
             Some(OpenItem::Call(call)) => call.end(&mut self.live, &item, deltas),
@@ -251,7 +301,6 @@ impl EventReader {
             _ => {}
         }
         self.done.insert(position, json.to_owned());
-        Ok(())
     }
 
     /// Adds the texts of a message of which no piece has arrived, and ends it.
@@ -268,18 +317,25 @@ impl EventReader {
             } else if let Some(refusal) = text("refusal") {
                 deltas.push(self.live.refusal_at(key, refusal));
             }
+            self.streamed.push(key);
         }
         self.live.end_message(Map::new());
     }
 
-    /// Adds a summary of which no piece has arrived.
+    /// Adds reasoning of which no piece has arrived.
     fn whole_reasoning(&mut self, position: u64, item: &Map<String, Value>, deltas: &mut Vec<Delta>) {
-        for part in item.get("summary").and_then(Value::as_array).into_iter().flatten() {
-            if let Some(text) = part.get("text").and_then(Value::as_str) {
-                self.live.summary_paragraph(position);
-                deltas.push(self.live.reasoning_at(position, ReasoningForm::Summary, text));
-            }
+        let texts = |member: &str| {
+            let parts = item.get(member).and_then(Value::as_array).into_iter().flatten();
+            parts.filter_map(|part| part.get("text").and_then(Value::as_str)).filter(|text| !text.is_empty())
+        };
+        for text in texts("summary") {
+            self.live.summary_paragraph(position);
+            deltas.push(self.live.reasoning_at(position, ReasoningForm::Summary, text));
         }
+        for text in texts("content") {
+            deltas.push(self.live.reasoning_at(position, ReasoningForm::Text, text));
+        }
+        self.open.insert(position, OpenItem::Reasoning { paragraphs: 0, has_text: true });
     }
 
     /// Reports an unfinished image as the output so far.
@@ -301,6 +357,7 @@ impl EventReader {
 
     fn complete(&mut self, event_type: &str, response: &str, deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
         let response = ResponseBody::read(response)?.or_status(event_type);
+        response.ensure_success()?;
         let mut turn = TurnBuilder::new(&self.context);
         let reader = ItemReader::new(&self.provider, &self.context);
         let output = response.output.as_deref().unwrap_or_default();
@@ -308,18 +365,52 @@ impl EventReader {
             for item in output {
                 reader.read(&mut turn, item.get())?;
             }
+            self.finish_unseen(output, deltas)?;
         } else if !self.done.is_empty() {
             for item in self.done.values() {
                 reader.read(&mut turn, item)?;
             }
         } else {
+            self.end_calls(deltas)?;
             turn = std::mem::take(&mut self.live);
         }
         let usage = response.usage();
-        let turn = response.finish(&self.provider, turn)?;
+        let turn = response.finish(&self.provider, turn);
         self.is_complete = true;
         deltas.extend(usage.map(Delta::UsageUpdate));
         deltas.push(Delta::complete(turn));
+        Ok(())
+    }
+
+    /// Adds what was not streamed of the items of the whole response, so that the deltas contain all of it.
+    fn finish_unseen(&mut self, output: &[&RawValue], deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
+        if self.done.len() >= output.len() {
+            return Ok(());
+        }
+        for (position, json) in (0..).zip(output) {
+            let item = read_item(json.get())?;
+            let position = self.known_position(&item).unwrap_or(position);
+            if !self.done.contains_key(&position) {
+                self.finish_item(position, item, json.get(), deltas);
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the calls of a stream that contains no item as a whole. A call of which only arguments arrived can't be
+    /// answered, and must not be lost.
+    fn end_calls(&mut self, deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
+        let mut positions: Vec<u64> = self.open.keys().copied().collect();
+        positions.sort_unstable();
+        for position in positions {
+            match self.open.get_mut(&position) {
+                Some(OpenItem::Call(call)) => call.end(&mut self.live, &Map::new(), deltas),
+                Some(OpenItem::Early(_)) => {
+                    return Err(ReadError::invalid("the stream contains a call without an id or a name"));
+                }
+                _ => {}
+            }
+        }
         Ok(())
     }
 }
@@ -330,6 +421,7 @@ impl StreamReader for EventReader {
         if self.is_complete || data.is_empty() || data == END {
             return Ok(());
         }
+        depth::check(data)?;
         self.read(event, deltas)
     }
 
@@ -340,7 +432,7 @@ impl StreamReader for EventReader {
 
 /// Returns the key of a part of an item.
 fn part_key(position: u64, content_index: u64) -> u64 {
-    (position << CONTENT_BITS) ^ content_index
+    (position << CONTENT_BITS) | (content_index & ((1 << CONTENT_BITS) - 1))
 }
 
 fn read_item(json: &str) -> Result<Map<String, Value>, ReadError> {

@@ -3,7 +3,7 @@
 use haft_core::{Codec, Loss, OutputFormat, RenderFault, Rendered, Schema};
 use serde_json::Value;
 
-use super::render::narrows;
+use super::render::{NullReading, narrows};
 use super::{ProfileDefinition, Strictness};
 use crate::wire_error::RequestError;
 
@@ -34,7 +34,9 @@ pub(super) fn render(profile: &ProfileDefinition, format: &OutputFormat) -> Resu
         (None, _, _) | (Some(_), Some(false), _) | (Some(_), None, Strictness::Off) => plain(),
         (Some(dialect), Some(true), _) | (Some(dialect), None, Strictness::On) => dialect.render(&schema).map(strict),
         (Some(dialect), None, Strictness::Auto) => match dialect.render(&schema) {
-            Ok(rendered) if !rendered.losses.iter().any(|loss| narrows(loss.kind)) => Ok(strict(rendered)),
+            Ok(rendered) if !rendered.losses.iter().any(|loss| narrows(loss.kind, NullReading::Absent)) => {
+                Ok(strict(rendered))
+            }
             Ok(_) | Err(_) => plain(),
         },
     };

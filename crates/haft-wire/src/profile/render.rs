@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use haft_core::{Codec, DescriptorKind, LossKind, RenderFault, Rendered, Schema, ToolDescriptor};
+use haft_core::{Codec, DescriptorKind, EnforcedRules, LossKind, RenderFault, Rendered, Schema, ToolDescriptor};
 use serde_json::Value;
 
 use super::budget::Cost;
@@ -93,7 +93,7 @@ fn function(
         (Some(true), _) => dialect.render(schema).map(|strict| strict_form(strict, None)),
         (None, Strictness::On) => dialect.render(schema).map(|strict| strict_form(strict, plain().ok())),
         (None, Strictness::Auto) => match dialect.render(schema) {
-            Ok(strict) => match strict.losses.iter().find(|loss| narrows(loss.kind)) {
+            Ok(strict) => match strict.losses.iter().find(|loss| narrows(loss.kind, reading_of_null(schema))) {
                 None => Ok(strict_form(strict, Some(plain()?))),
                 Some(loss) => {
                     let advice = "state `strict` for the tool to send it so anyway, or simplify the schema";
@@ -117,9 +117,30 @@ fn strict_form(strict: Rendered, plain: Option<Rendered>) -> CandidateForm {
     CandidateForm::Strict { cost: Cost::of(&strict.json), strict, plain }
 }
 
-/// Reports whether a strict form with such a loss keeps the model from sending what the tool accepts.
-pub(super) fn narrows(loss: LossKind) -> bool {
-    !matches!(loss, LossKind::Keyword | LossKind::Format | LossKind::Annotation)
+/// The meaning of `null` where a value may also be absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NullReading {
+    /// The same: an `Option` of a Rust type, or a member of an answer.
+    Absent,
+    /// Possibly another one, such as "remove the value" and "leave it as it is".
+    Unknown,
+}
+
+fn reading_of_null(schema: &Schema) -> NullReading {
+    match schema.enforcement().rules {
+        EnforcedRules::AllAndWidths => NullReading::Absent,
+        _ => NullReading::Unknown,
+    }
+}
+
+/// Reports whether a strict form with such a loss keeps the model from sending what the tool is meant to receive. Keys
+/// that the schema does not mention are nothing that a model would send.
+pub(super) fn narrows(loss: LossKind, null: NullReading) -> bool {
+    match loss {
+        LossKind::Keyword | LossKind::Format | LossKind::Annotation | LossKind::UnlistedKeys => false,
+        LossKind::Ambiguity => null == NullReading::Unknown,
+        _ => true,
+    }
 }
 
 /// Leaves out tools whose name on the wire is taken by one before. A tool of the provider has a fixed name, so it comes

@@ -12,6 +12,9 @@ use crate::rules::{Objects, OptionalMembers};
 /// The member of a pair that holds the key.
 const KEY: &str = "key";
 
+/// The keywords that say which keys an object accepts beside the listed ones.
+const STATING_OTHERS: [&str; 3] = ["additionalProperties", "unevaluatedProperties", "patternProperties"];
+
 impl Rendering {
     pub(super) fn object(&mut self, group: &Group<'_>, depth: usize) -> Result<Form, RenderFault> {
         if depth >= self.rules.max_depth {
@@ -65,6 +68,11 @@ impl Rendering {
         let mut json = self.closed_object(properties, &sent_required);
         self.constants(group, Kind::Object, &mut json);
         is_changed |= self.open(group, others, node, &mut json, depth)?;
+        let is_renamed = fields.iter().any(|field| field.name != field.sent_name);
+        if is_renamed && self.rules.objects == Objects::Open && !matches!(others, OtherMembers::None) {
+            let message = "keys that are listed under another name can't be sent under their own as well";
+            self.lose(group.pointer(), LossKind::Keyword, message);
+        }
         let sizes = if self.rules.objects == Objects::Closed { &[] } else { self.rules.keywords };
         self.restrict(group, Kind::Object, &mut json, sizes);
         let change = Change::within(ReshapeKind::Object, is_changed);
@@ -104,7 +112,9 @@ impl Rendering {
                 return Ok(is_changed);
             }
             (OtherMembers::Any | OtherMembers::Described(_), Objects::Closed | Objects::Listed) => {
-                self.lose(group.pointer(), LossKind::OpenObject, "keys that are not listed can't be sent");
+                let is_stated = STATING_OTHERS.iter().any(|keyword| group.values(keyword).next().is_some());
+                let kind = if is_stated { LossKind::OpenObject } else { LossKind::UnlistedKeys };
+                self.lose(group.pointer(), kind, "keys that are not listed can't be sent");
             }
         }
         if group.parts_about(AppliesTo::Value).is_empty() && group.values("patternProperties").next().is_some() {
@@ -133,6 +143,8 @@ impl Rendering {
         let pair = self.closed_object(properties, &[KEY.to_owned(), VALUE.to_owned()]);
         let mut json = Map::from_iter([("type".to_owned(), "array".into()), ("items".to_owned(), pair.into())]);
         add_sentence(&mut json, "Pairs of a key and its value; each key once.");
+        let message = "the object is sent as pairs, and that each key occurs once is stated in the description";
+        self.lose(group.pointer(), LossKind::Keyword, message);
         for pattern in group.values("patternProperties").filter_map(Value::as_object).flat_map(Map::keys) {
             add_sentence(
                 &mut json,

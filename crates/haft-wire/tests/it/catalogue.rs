@@ -8,6 +8,7 @@ mod result;
 mod settings;
 mod table;
 
+pub(crate) use self::table::least;
 use haft_core::Tool;
 use haft_wire::catalogue::anthropic::{self, FunctionConfig, UrlSource, UrlSourceTool, UrlSources};
 use haft_wire::catalogue::google::{self, GoogleEnvironment, NoSettings, PhishingThreshold, TimeRange};

@@ -1,15 +1,18 @@
-//! The rules of each provider on the schemas that it accepts: a rendering must break none of them.
+//! The rules of each provider on the schemas and tools that it accepts: a rendering must break none of them.
 //!
 //! Every rule has schemas that it rejects, so that no rule is empty.
 
 mod anthropic;
 mod gemini;
+mod list;
 mod mcp;
 mod openai;
 
 use haft_core::Dialect;
 use haft_wire::{AnthropicDialect, GeminiDialect, McpDialect, OpenAiDialect};
 use serde_json::{Map, Value, json};
+
+pub(crate) use self::list::{list_breaches, list_rules};
 
 /// A rule of a provider.
 pub(crate) struct ProviderRule {
@@ -60,6 +63,20 @@ pub(crate) fn dialects() -> Vec<(Box<dyn Dialect>, Vec<ProviderRule>)> {
         (Box::new(GeminiDialect::JsonSchema), gemini::json_schema()),
         (Box::new(McpDialect), mcp::rules()),
     ]
+}
+
+/// Returns the name of the dialect in which a profile sends schemas.
+pub(crate) fn dialect_of(profile: &str, strict: bool) -> &'static str {
+    match profile {
+        "openai" | "openai-chat" if strict => "OpenAI strict",
+        "openai" | "openai-chat" => "OpenAI",
+        "anthropic" if strict => "Anthropic strict",
+        "anthropic" => "Anthropic",
+        "gemini" => "Gemini JSON Schema",
+        "gemini-parameters" => "Gemini parameters",
+        "mcp" => "MCP",
+        other => panic!("no dialect for the profile {other}"),
+    }
 }
 
 /// Returns the rules that a rendering breaks, with the schema that breaks each.

@@ -254,3 +254,44 @@ fn keywords_that_a_provider_lacks_are_stated_and_reported() {
         r#"At least 2 characters. Format: uri. By JSON Schema: "not": {"const":"x"}. Examples: ["a"]."#
     );
 }
+
+#[test]
+fn an_object_sent_as_pairs_reports_that_keys_may_repeat() {
+    let schema = member(&json!({"type": "object", "additionalProperties": {"type": "integer"}}));
+    for dialect in [&OpenAiDialect::Strict as &dyn Dialect, &AnthropicDialect::Strict, &GeminiDialect::Parameters] {
+        let rendered = render(dialect, &schema);
+        assert_eq!(losses(&rendered), [("/properties/a", LossKind::Keyword)], "{}", dialect.name());
+        let twice = r#"{"a":[{"key":"x","value":1},{"key":"x","value":2}]}"#;
+        let error = rendered.codec.decode(twice).unwrap_err();
+        assert!(error.to_string().contains("/a/1/key: the key \"x\" occurs twice"), "{error}");
+    }
+    assert_eq!(losses(&render(&GeminiDialect::JsonSchema, &schema)), []);
+}
+
+#[test]
+fn an_open_object_with_renamed_keys_reports_that_their_own_names_are_taken() {
+    let open = json!({"type": "object", "properties": {"a b": {"type": "integer"}}, "required": ["a b"]});
+    let rendered = render(&GeminiDialect::JsonSchema, &open);
+    assert_eq!(losses(&rendered), [("", LossKind::Keyword)]);
+    assert_eq!(rendered.codec.decode(r#"{"a_b":1,"c":2}"#).unwrap(), r#"{"a b":1,"c":2}"#);
+    assert!(rendered.codec.decode(r#"{"a_b":1,"a b":2}"#).is_err());
+    let closed = member(&json!({"type": "integer"}));
+    assert_eq!(losses(&render(&GeminiDialect::JsonSchema, &closed)), []);
+}
+
+#[test]
+fn patterns_that_no_grammar_expresses_are_stated_in_words() {
+    for pattern in [r"^(a|b)\1$", "^(?!x)", r"(?<n>a)\k<n>"] {
+        let schema = member(&json!({"type": "string", "pattern": pattern}));
+        for dialect in [&OpenAiDialect::Strict as &dyn Dialect, &AnthropicDialect::Strict, &GeminiDialect::Parameters] {
+            let rendered = render(dialect, &schema);
+            assert_eq!(losses(&rendered), [("/properties/a/pattern", LossKind::Keyword)], "{}", dialect.name());
+            assert!(
+                rendered.json["properties"]["a"]["description"]
+                    .as_str()
+                    .unwrap()
+                    .contains(pattern.split('\\').next().unwrap())
+            );
+        }
+    }
+}

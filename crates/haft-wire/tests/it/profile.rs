@@ -66,7 +66,12 @@ fn the_mode_is_always_sent() {
 
 #[test]
 fn an_unset_tool_whose_strict_form_is_narrower_is_sent_without_it() {
-    let open = tool("open", json!({"type": "object", "properties": {"a": {"type": "string", "description": "A."}}}));
+    let open = json!({
+        "type": "object",
+        "properties": {"a": {"type": "string", "description": "A."}},
+        "additionalProperties": true,
+    });
+    let open = tool("open", open);
     let rendered = render(&Profile::openai(), std::slice::from_ref(&open));
     assert_eq!(modes(&rendered), [("open", ToolMode::Plain)]);
     assert_eq!(kinds(&rendered, "open"), [&FindingKind::NotStrict]);
@@ -74,6 +79,37 @@ fn an_unset_tool_whose_strict_form_is_narrower_is_sent_without_it() {
     let on = render(&Profile::openai().strictness(Strictness::On), &[open]);
     assert_eq!(modes(&on), [("open", ToolMode::Strict)]);
     assert!(kinds(&on, "open").contains(&&FindingKind::Loss(LossKind::OpenObject)), "{:?}", on.findings());
+}
+
+#[test]
+fn keys_that_a_schema_does_not_mention_do_not_prevent_strict_mode() {
+    let unstated = json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
+    for profile in [Profile::openai(), Profile::anthropic()] {
+        let rendered = render(&profile, &[tool("unstated", unstated.clone())]);
+        assert_eq!(modes(&rendered), [("unstated", ToolMode::Strict)], "{profile:?}");
+        assert!(kinds(&rendered, "unstated").contains(&&FindingKind::Loss(LossKind::UnlistedKeys)), "{profile:?}");
+    }
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[allow(dead_code, reason = "only its schema is used")]
+struct Search {
+    /// The text to search for.
+    query: String,
+    /// The most results.
+    limit: Option<u8>,
+}
+
+#[test]
+fn an_option_of_a_rust_type_does_not_prevent_strict_mode() {
+    let typed = haft_core::Tool::new("typed").handler(|_: Search, _cx| async {}).unwrap().descriptor();
+    let rendered = Profile::openai().render(&[Arc::clone(&typed)]);
+    assert_eq!(modes(&rendered), [("typed", ToolMode::Strict)]);
+
+    // Raw schemas may distinguish a value that is removed from one that stays.
+    let raw = tool("raw", closed(json!({"name": {"type": ["string", "null"]}}), json!([])));
+    let rendered = render(&Profile::openai(), &[raw]);
+    assert_eq!(modes(&rendered), [("raw", ToolMode::Plain)]);
 }
 
 #[test]

@@ -2,11 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
 
+#[cfg(feature = "clients")]
+mod adapter;
 mod facade;
 mod failure_derive;
 mod kinds;
 mod messages;
 mod methods;
+#[cfg(feature = "clients")]
 mod mistake;
 mod peer_catalogue;
 mod readme;

@@ -18,7 +18,7 @@ use haft::serde_json::{Value, json};
 use haft::tool::StaticTool;
 
 const README: &str = include_str!("../../README.md");
-const MODULES: [&str; 8] = [
+const MODULES: [&str; 11] = [
     include_str!("../../src/tool.rs"),
     include_str!("../../src/toolkit.rs"),
     include_str!("../../src/run.rs"),
@@ -27,7 +27,11 @@ const MODULES: [&str; 8] = [
     include_str!("../../src/conversation.rs"),
     include_str!("../../src/middleware.rs"),
     include_str!("../../src/model.rs"),
+    include_str!("../../src/model/adapter.rs"),
+    include_str!("../../src/wire.rs"),
+    include_str!("../../src/http.rs"),
 ];
+const AGENT: &str = include_str!("../../../../examples/agent.rs");
 const COMPILED: &str = include_str!("readme.rs");
 
 /// The weather.
@@ -167,6 +171,18 @@ fn turning(mut state: LoopState, turn: Turn, results: Vec<ToolResult>, verdict: 
     Ok(())
 }
 
+#[cfg(feature = "clients")]
+#[expect(dead_code, reason = "it is enough that it compiles")]
+async fn asking_providers(request: TurnRequest, provider: &'static str, url: &str) -> Done {
+    use haft::model::{Anthropic, Gemini, OpenAi};
+
+    let models: (OpenAi, _, _) = (OpenAi::from_env()?, Anthropic::from_env()?, Gemini::from_env()?);
+    let model = OpenAi::compatible(provider, url).on_report(|report| assert_eq!(report.dropped, []));
+    let _ = (models.0.chat(), model.object::<Order>(request).await?);
+    let _ = TurnLoop::new(model, Toolkit::new()).finish_as::<Order>()?;
+    Ok(())
+}
+
 /// Returns the code between backticks, outside of fences and of links.
 fn code_in_prose(page: &str) -> Vec<String> {
     let prose = page.split("```").step_by(2).collect::<String>();
@@ -214,6 +230,13 @@ fn every_type_in_prose_is_a_link() {
     };
     let unlinked: Vec<_> = pages().flat_map(|page| code_in_prose(&page)).filter(is_type).collect();
     assert_eq!(unlinked, Vec::<String>::new(), "no links");
+}
+
+#[test]
+fn the_second_example_is_a_program_of_the_examples() {
+    let (about, program) = AGENT.split_once('\n').unwrap();
+    assert!(about.starts_with("//! "), "{about}");
+    assert!(README.contains(&format!("```rust,no_run\n{program}```")), "the README differs from examples/agent.rs");
 }
 
 #[test]

@@ -26,7 +26,9 @@ fn check(wire: WireName, reads: &[&str]) {
         let is_unknown = sample.name.starts_with("unknown");
         if let Some(body) = &sample.body {
             let parsed = judge.parse(wire, body).unwrap_or_else(|error| panic!("{}: {error}", sample.name));
-            assert_eq!(parsed.faults.is_empty(), !is_unknown, "{}: {:?}", sample.name, parsed.faults);
+            // An event of the future carries no part of the body.
+            let is_valid = !is_unknown || sample.name == "unknown_event";
+            assert_eq!(parsed.faults.is_empty(), is_valid, "{}: {:?}", sample.name, parsed.faults);
         }
         let Some(sse) = &sample.sse else { continue };
         match (&sample.body, judge.accumulate(wire, sse)) {

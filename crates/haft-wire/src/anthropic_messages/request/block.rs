@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -49,10 +49,14 @@ pub(super) type BlockData<'r> = Option<&'r Map<String, Value>>;
 pub(super) struct SentText<'r> {
     pub(super) text: Cow<'r, str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) citations: Vec<&'r Value>,
+    pub(super) citations: Vec<SentCitation<'r>>,
     #[serde(flatten)]
     pub(super) extra: BlockData<'r>,
 }
+
+/// A citation as the provider sent it, without the file that it names: requests have no such member.
+#[derive(Debug)]
+pub(super) struct SentCitation<'r>(pub(super) &'r Value);
 
 #[derive(Debug, Serialize)]
 pub(super) struct SentImage<'r> {
@@ -123,6 +127,15 @@ pub(super) struct SentResult<'r> {
 pub(super) enum SentOutput<'r> {
     Text(&'r str),
     Blocks(Vec<SentBlock<'r>>),
+}
+
+impl Serialize for SentCitation<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Object(members) => serializer.collect_map(members.iter().filter(|(key, _)| *key != "file_id")),
+            other => other.serialize(serializer),
+        }
+    }
 }
 
 impl<'r> SentBlock<'r> {

@@ -13,10 +13,13 @@ use haft_core::{
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::block::{SentBlock, SentCall, SentInput, SentMessage, SentOutput, SentResult, SentRole, SentText};
+use super::block::{
+    SentBlock, SentCall, SentCitation, SentInput, SentMessage, SentOutput, SentResult, SentRole, SentText,
+};
 use super::part::{self, LeftOut};
 use crate::anthropic_messages::LaterSystem;
 use crate::anthropic_messages::response::CONTAINER;
+use crate::foreign_data;
 use crate::rendered_tools::RenderedTools;
 use crate::tool_name::NameRule;
 use crate::wire::Dropped;
@@ -136,6 +139,7 @@ struct ConversationWriter<'r> {
 
 impl<'r> ConversationWriter<'r> {
     fn item(&mut self, at: usize, item: &'r Item) -> Result<(), RequestError> {
+        foreign_data::report(self.provider, at, item, &mut self.conversation.dropped);
         match item {
             Item::Message(message) => self.message(at, message),
             Item::Reasoning(reasoning) => self.reasoning(at, reasoning),
@@ -196,7 +200,7 @@ impl<'r> ConversationWriter<'r> {
 
     fn assistant_text(&mut self, at: usize, text: &'r TextPart) -> SentBlock<'r> {
         let own = |citation: &'r haft_core::Citation| citation.provider_data.get(self.provider);
-        let citations: Vec<_> = text.citations.iter().filter_map(own).collect();
+        let citations: Vec<_> = text.citations.iter().filter_map(own).map(SentCitation).collect();
         if citations.len() < text.citations.len() {
             self.drop(at, "citations", "they are not in the form of this provider");
         }

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use super::{MessageReader, tree};
 use crate::anthropic_messages::tool::function_member;
+use crate::depth;
 use crate::text::Text;
 use crate::wire_error::ReadError;
 
@@ -251,7 +252,11 @@ impl MessageReader {
             deltas.push(self.turn.provider_call_arguments(id.clone(), input));
         }
         let whole = tree("a call of the provider", raw)?;
-        self.turn.provider_call_mut(&id).into_iter().for_each(|call| call.payload = vec![whole.clone()].into());
+        if let Some(call) = self.turn.provider_call_mut(&id) {
+            call.payload = vec![whole].into();
+            // The block of the result, if it follows directly.
+            call.output_at = Some("/1/content".to_owned());
+        }
         self.last_server_call = Some(id.clone());
         Ok(OpenBlock::ServerCall { id, input: String::new() })
     }
@@ -260,6 +265,7 @@ impl MessageReader {
         if input.trim().is_empty() {
             return Ok(());
         }
+        depth::check(input)?;
         let read: Value = serde_json::from_str(input)
             .map_err(|error| ReadError::json("the arguments of a call of the provider", error))?;
         if let Some(use_block) = self.turn.provider_call_mut(id).and_then(|call| call.payload.get_mut(0)) {
@@ -292,7 +298,7 @@ impl MessageReader {
         }
         let earlier = id.as_ref().and_then(|id| self.turn.provider_call_mut(id)).map(|call| call.name.clone());
         let name = earlier.unwrap_or_else(|| kind.strip_suffix(RESULT).unwrap_or(kind).to_owned());
-        let mut call = ProviderCall::new(&self.provider, name, vec![block]);
+        let mut call = ProviderCall::new(&self.provider, name, vec![block]).output_at("/0/content");
         call.call_id = id;
         call.is_error = is_error;
         self.turn.item(call);

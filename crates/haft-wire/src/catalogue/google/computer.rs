@@ -1,6 +1,6 @@
 //! Google's use of a computer.
 
-use haft_core::NoFailure;
+use haft_core::{ContentPart, NoFailure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -176,11 +176,25 @@ impl ToolSettings for GoogleComputerUse {
     type Failure = NoFailure;
 
     fn complete(builder: SettingsBuilder<Self>) -> SettingsBuilder<Self> {
-        builder.to_model_output(ScreenResult::content)
+        builder.to_model_output(result)
     }
 }
 
 impl ApplicationTool for GoogleComputerUse {}
+
+/// Returns what the model reads. The provider demands the address as a member of the result, so the texts are the
+/// members of an object.
+fn result(screen: &ScreenResult) -> Vec<ContentPart> {
+    let Some(url) = &screen.url else { return screen.content() };
+    let mut members = Map::new();
+    members.insert("url".to_owned(), url.as_str().into());
+    if let Some(text) = &screen.text {
+        members.insert("message".to_owned(), text.as_str().into());
+    }
+    let texts = ContentPart::text(Value::Object(members).to_string());
+    let image = screen.content().into_iter().filter(|part| part.as_text().is_none());
+    std::iter::once(texts).chain(image).collect()
+}
 
 /// Creates the tool by which a model uses a screen. The provider requires the address that a browser shows with every
 /// result, in [`ScreenResult::url`].

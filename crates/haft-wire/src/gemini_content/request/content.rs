@@ -14,13 +14,15 @@ use haft_core::{ContentPart, Item, Message, Reasoning, Role, ToolCall, ToolCallO
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::function_response;
+use super::function_response::{self, ResultMedia};
 use super::media;
 use super::part::{PartContent, SentArguments, SentFunctionCall, SentPart};
 use crate::answer::Answers;
+use crate::capability::Capabilities;
+use crate::foreign_data;
 use crate::gemini_content::model::Generation;
 use crate::gemini_content::tool::split_function;
-use crate::gemini_content::turn::{CALL_ID, SIGNATURE, UNKNOWN_PART};
+use crate::gemini_content::turn::{CALL_ID, MEMBERS, SIGNATURE, UNKNOWN_PART};
 use crate::gemini_content::{GeminiContent, SentIds};
 use crate::rendered_tools::RenderedTools;
 use crate::wire::{Dropped, Wire};
@@ -29,6 +31,9 @@ use crate::wire_error::RequestError;
 /// The signature that the documentation of Gemini names for calls that no Gemini model made. Without one, models from
 /// Gemini 3 on reject the calls of the current turn.
 const FOREIGN_SIGNATURE: &str = "skip_thought_signature_validator";
+
+/// The text before a conversation that the model begins.
+const START: &str = "(The assistant begins the conversation.)";
 
 /// A conversation to be sent.
 pub(super) struct SentConversation<'a> {
@@ -57,6 +62,7 @@ pub(super) struct ContentWriter<'a, 'd> {
     call_ids: SentIds,
     tools: &'a RenderedTools,
     generation: Generation,
+    result_media: ResultMedia,
     answers: Answers<'a>,
     written: SentConversation<'a>,
     /// The calls of the last content whose results are not written yet.
@@ -77,7 +83,7 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
         wire: &'a GeminiContent,
         request: &'a TurnRequest,
         tools: &'a RenderedTools,
-        generation: Generation,
+        (generation, capabilities): (Generation, &Capabilities),
         dropped: &'d mut Vec<Dropped>,
     ) -> Result<Self, RequestError> {
         Ok(Self {
@@ -85,6 +91,7 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
             call_ids: wire.call_ids,
             tools,
             generation,
+            result_media: if capabilities.image_results { ResultMedia::Accepted } else { ResultMedia::Rejected },
             answers: Answers::new(&request.history)?,
             written: SentConversation { system: Vec::new(), contents: Vec::new() },
             pending: Vec::new(),
@@ -108,10 +115,12 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
         if self.generation == Generation::From3 {
             self.sign_calls();
         }
+        self.begin_with_user();
         Ok(self.written)
     }
 
     fn item(&mut self, at: usize, item: &'a Item) {
+        foreign_data::report(self.provider, at, item, self.dropped);
         match item {
             Item::Message(message) => self.message(at, message),
             Item::Reasoning(reasoning) => self.reasoning(at, reasoning),
@@ -136,7 +145,6 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
     }
 
     fn message(&mut self, at: usize, message: &'a Message) {
-        self.report_foreign(at, "message data", &message.provider_data);
         match message.role {
             Role::Assistant => message.content.iter().for_each(|part| self.assistant_part(at, part)),
             Role::System | Role::Developer if self.written.contents.is_empty() => {
@@ -179,8 +187,10 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
             ContentPart::Image(part) | ContentPart::Audio(part) | ContentPart::File(part) => Some(&part.provider_data),
             _ => None,
         };
-        if let Some(data) = data {
-            self.report_foreign(at, "content data", data);
+        if let ContentPart::Text(text) = part
+            && !text.citations.is_empty()
+        {
+            self.report(at, "citations", "Gemini takes no citations from a model");
         }
         let signature = data.and_then(|data| self.own_text(data, SIGNATURE));
         let content = match part.as_text() {
@@ -189,7 +199,8 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
             _ => self.content(at, part),
         };
         if let Some(content) = content {
-            self.push(ContentKind::Model, SentPart::from(content).signed(signature));
+            let members = data.and_then(|data| self.own_members(data));
+            self.push(ContentKind::Model, SentPart::from(content).signed(signature).with_members(members));
         }
     }
 
@@ -226,8 +237,11 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
             (None, several) => Cow::Owned(several.join("\n\n")),
         };
         if !text.is_empty() || reasoning.signature.is_some() {
+            let members = self.own_members(&reasoning.provider_data);
             let part = SentPart::text(text).thought().signed(reasoning.signature.as_deref());
-            self.push(ContentKind::Model, part);
+            self.push(ContentKind::Model, part.with_members(members));
+        } else {
+            self.report(at, "reasoning", "it has neither text nor a signature");
         }
     }
 
@@ -235,7 +249,6 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
         if call.provider_executed {
             return self.report(at, "provider call", format!("`{}` was executed by another provider", call.name));
         }
-        self.report_foreign(at, "call data", &call.provider_data);
         // `Answers` has an output for every call.
         let Some(output) = self.answers.get(&call.call_id) else { return };
         let encoded = self.tools.encode(call);
@@ -253,26 +266,35 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
         };
         let signature = self.own_text(&call.provider_data, SIGNATURE);
         self.pending.push(PendingCall { id, name: name.clone(), output });
+        let members = self.own_members(&call.provider_data);
         let part = SentPart::from(PartContent::FunctionCall(SentFunctionCall { id, name, args })).signed(signature);
-        self.push(ContentKind::Model, part);
+        self.push(ContentKind::Model, part.with_members(members));
     }
 
     /// Writes the results of the calls so far. What follows belongs to another content.
     fn end_calls(&mut self) {
         for PendingCall { id, name, output } in std::mem::take(&mut self.pending) {
-            let response = function_response::write(id, name, output, self.dropped);
+            let response = function_response::write(id, name, output, self.result_media, self.dropped);
             self.push(ContentKind::Results, PartContent::FunctionResponse(response).into());
         }
     }
 
-    /// Signs the first call of each answer in the current turn, if none of its calls is signed.
+    /// Signs the first call of each answer in the current turn, which must be signed. Others need not be.
     fn sign_calls(&mut self) {
         for content in self.written.contents.iter_mut().skip(self.before_turn) {
-            let mut calls: Vec<_> = content.parts.iter_mut().filter_map(SentPart::call_mut).collect();
-            let is_signed = calls.iter().any(|call| call.thought_signature.is_some());
-            if let Some(first) = calls.first_mut().filter(|_| !is_signed) {
-                first.thought_signature = Some(FOREIGN_SIGNATURE);
+            if let Some(first) = content.parts.iter_mut().find_map(SentPart::call_mut) {
+                first.thought_signature.get_or_insert(FOREIGN_SIGNATURE);
             }
+        }
+    }
+
+    /// Lets the user begin: calls are accepted only after a content of the user.
+    fn begin_with_user(&mut self) {
+        if self.written.contents.first().is_some_and(|first| first.kind == ContentKind::Model) {
+            let reason = "a conversation begins with the user, so a text of the user is sent before it";
+            self.dropped.push(Dropped::setting("history", reason));
+            let parts = vec![SentPart::text(START)];
+            self.written.contents.insert(0, SentContent { kind: ContentKind::User, parts });
         }
     }
 
@@ -288,14 +310,12 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
         data.get(self.provider)?.get(member)?.as_str()
     }
 
-    /// Reports data of other providers, which is not sent.
-    fn report_foreign(&mut self, at: usize, part: &'static str, data: &Map<String, Value>) {
-        let provider = self.provider;
-        for owner in data.keys().filter(|owner| *owner != provider) {
-            self.report(at, part, format!("it belongs to {owner}"));
-        }
+    /// Returns the members of a part of this provider beside its content.
+    fn own_members(&self, data: &'a Map<String, Value>) -> Option<&'a Map<String, Value>> {
+        data.get(self.provider)?.get(MEMBERS)?.as_object()
     }
 
+    /// Reports a part of the history that is not sent.
     fn report(&mut self, at: usize, part: &'static str, reason: impl Into<String>) {
         self.dropped.push(Dropped::item(at, part, reason));
     }

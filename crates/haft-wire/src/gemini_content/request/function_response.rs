@@ -52,6 +52,13 @@ enum ResultContent<'a> {
     Media(InlineData<'a>),
 }
 
+/// The media that a model takes in results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ResultMedia {
+    Accepted,
+    Rejected,
+}
+
 /// A part of a result that can't be sent: its name, and the reason.
 type Unsendable = (&'static str, &'static str);
 
@@ -60,6 +67,7 @@ pub(super) fn write<'a>(
     id: Option<&'a str>,
     name: Cow<'a, str>,
     (at, output): (usize, &'a ToolCallOutput),
+    media: ResultMedia,
     dropped: &mut Vec<Dropped>,
 ) -> SentResponse<'a> {
     let mut parts = Vec::new();
@@ -70,7 +78,12 @@ pub(super) fn write<'a>(
             for part in content {
                 match result_content(part) {
                     Ok(ResultContent::Text(text)) => texts.push(text),
-                    Ok(ResultContent::Media(inline_data)) => parts.push(ResponsePart { inline_data }),
+                    Ok(ResultContent::Media(inline_data)) if media == ResultMedia::Accepted => {
+                        parts.push(ResponsePart { inline_data });
+                    }
+                    Ok(ResultContent::Media(_)) => {
+                        dropped.push(Dropped::item(at, "file", "the model takes no files in results"));
+                    }
                     Err((part, reason)) => dropped.push(Dropped::item(at, part, reason)),
                 }
             }
@@ -94,6 +107,7 @@ fn response<'a>(text: Cow<'a, str>, is_error: bool, at: usize, dropped: &mut Vec
             Ok(json) => match structure(json.get()) {
                 Structure::Object if !is_error => return ResponseObject::Plain(json),
                 Structure::Object | Structure::Value => ResponseValue::Json(json),
+                Structure::Number => ResponseValue::Text(Cow::Borrowed(text)),
                 Structure::TextOnly(reason) => {
                     dropped.push(Dropped::item(at, "structure", format!("the result is sent as text: {reason}")));
                     ResponseValue::Text(Cow::Borrowed(text))
@@ -129,7 +143,9 @@ fn embedded<'a>(
 ) -> Result<ResultContent<'a>, Unsendable> {
     match content {
         Ok(PartContent::Text(text)) => Ok(ResultContent::Text(text)),
-        Ok(PartContent::InlineData(data)) if MEDIA_TYPES.contains(&data.mime_type) => Ok(ResultContent::Media(data)),
+        Ok(PartContent::InlineData(data)) if MEDIA_TYPES.iter().any(|known| media::is_type(data.mime_type, known)) => {
+            Ok(ResultContent::Media(data))
+        }
         Ok(PartContent::InlineData(_)) => {
             Err((name, "results of Gemini take png, jpeg and webp images, PDF files and plain text only"))
         }

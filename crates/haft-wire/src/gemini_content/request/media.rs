@@ -13,9 +13,12 @@ const FILES: &str = "https://generativelanguage.googleapis.com/v1beta/";
 const CONTENT_STARTS: [(&str, &str); 4] =
     [("iVBORw0KGgo", "image/png"), ("/9j/", "image/jpeg"), ("R0lGOD", "image/gif"), ("JVBERi", "application/pdf")];
 
+/// The starts of the addresses that Gemini fetches.
+const FETCHED: [&str; 3] = ["https://", "http://", "gs://"];
+
 /// Converts media, or returns the reason why it can't be sent.
 pub(super) fn media(part: &MediaPart) -> Result<PartContent<'_>, &'static str> {
-    let stated = part.media_type.as_deref();
+    let stated = part.media_type.as_deref().filter(|stated| !stated.is_empty());
     match &part.data {
         MediaData::Base64(data) => inline(stated, data),
         MediaData::Url(url) => match url.strip_prefix("data:") {
@@ -23,7 +26,10 @@ pub(super) fn media(part: &MediaPart) -> Result<PartContent<'_>, &'static str> {
                 let (of_url, data) = inline_content(content)?;
                 inline(of_url.or(stated), data)
             }
-            None => Ok(PartContent::FileData(FileData { mime_type: stated, file_uri: url.into() })),
+            None if FETCHED.iter().any(|scheme| starts_with(url, scheme)) => {
+                Ok(PartContent::FileData(FileData { mime_type: stated, file_uri: url.into() }))
+            }
+            None => Err("Gemini fetches web addresses and `gs://` only; send the content instead"),
         },
         MediaData::FileId(id) if id.starts_with("files/") => {
             let file_uri = Cow::Owned(format!("{FILES}{id}"));
@@ -61,7 +67,18 @@ fn inline<'m>(media_type: Option<&'m str>, data: &'m str) -> Result<PartContent<
         || CONTENT_STARTS.iter().find(|(start, _)| data.starts_with(start)).map(|(_, media_type)| *media_type);
     let mime_type = media_type.filter(|stated| !stated.is_empty()).or_else(by_content);
     let mime_type = mime_type.ok_or("Gemini requires the MIME type; set `media_type`")?;
+    // A frequent mistake, which Gemini rejects.
+    let mime_type = if is_type(mime_type, "image/jpg") { "image/jpeg" } else { mime_type };
     Ok(PartContent::InlineData(InlineData { mime_type, data }))
+}
+
+/// Reports whether a MIME type is this one, whatever its case and parameters.
+pub(super) fn is_type(mime_type: &str, known: &str) -> bool {
+    mime_type.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case(known))
+}
+
+fn starts_with(url: &str, scheme: &str) -> bool {
+    url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
 }
 
 /// Reads the content of a `data:` URL.

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::function_response::SentResponse;
 
@@ -25,6 +25,9 @@ pub(super) struct WrittenPart<'a> {
     thought: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) thought_signature: Option<&'a str>,
+    /// The members of a part of the provider that are sent back beside its content.
+    #[serde(flatten)]
+    members: Option<&'a Map<String, Value>>,
 }
 
 #[derive(Serialize)]
@@ -86,6 +89,14 @@ impl<'a> SentPart<'a> {
         self
     }
 
+    /// Sets the members beside the content, if there are any.
+    pub(super) fn with_members(mut self, members: Option<&'a Map<String, Value>>) -> Self {
+        if let Self::Written(part) = &mut self {
+            part.members = members;
+        }
+        self
+    }
+
     /// Marks the part as a thought.
     pub(super) fn thought(mut self) -> Self {
         if let Self::Written(part) = &mut self {
@@ -105,7 +116,7 @@ impl<'a> SentPart<'a> {
 
 impl<'a> From<PartContent<'a>> for SentPart<'a> {
     fn from(content: PartContent<'a>) -> Self {
-        Self::Written(WrittenPart { content, thought: false, thought_signature: None })
+        Self::Written(WrittenPart { content, thought: false, thought_signature: None, members: None })
     }
 }
 

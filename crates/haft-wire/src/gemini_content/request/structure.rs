@@ -7,6 +7,8 @@
 const MAX_DEPTH: usize = 32;
 /// The number of digits that a float keeps.
 const MAX_DIGITS: usize = 15;
+/// The length of an exponent with its sign that every float may have.
+const MAX_EXPONENT: usize = 3;
 /// The keys that have a meaning of their own.
 const RESERVED_KEYS: [&str; 2] = ["$ref", "$defs"];
 /// The keys of a result that tell its output and its error apart.
@@ -19,6 +21,8 @@ pub(super) enum Structure {
     Object,
     /// A value that can be the member of a result.
     Value,
+    /// A number, which text expresses better: `1.10` may be a version.
+    Number,
     /// JSON that must be sent as text, for this reason.
     TextOnly(&'static str),
 }
@@ -55,7 +59,7 @@ pub(super) fn structure(json: &str) -> Structure {
             }
             b'-' | b'0'..=b'9' => {
                 let length = bytes[at..].iter().take_while(|byte| is_of_number(**byte)).count();
-                if significant_digits(&bytes[at..at + length]) > MAX_DIGITS {
+                if depth > 0 && !is_float(&bytes[at..at + length]) {
                     return Structure::TextOnly("it has a number with more digits than a float keeps");
                 }
                 at += length;
@@ -63,7 +67,15 @@ pub(super) fn structure(json: &str) -> Structure {
             _ => at += 1,
         }
     }
-    if json.trim_start().starts_with('{') && !has_result_key { Structure::Object } else { Structure::Value }
+    // Half of a surrogate pair can be escaped in JSON, but is no character.
+    if json.contains("\\u") && serde_json::from_str::<serde_json::Value>(json).is_err() {
+        return Structure::TextOnly("it has an escape that is no character");
+    }
+    match json.trim_start().as_bytes().first() {
+        Some(b'{') if !has_result_key => Structure::Object,
+        Some(b'-' | b'0'..=b'9') => Structure::Number,
+        _ => Structure::Value,
+    }
 }
 
 /// Returns the position after a string.
@@ -91,6 +103,12 @@ fn is_of_number(byte: u8) -> bool {
     byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E')
 }
 
+/// Reports whether a float keeps a number.
+fn is_float(number: &[u8]) -> bool {
+    let exponent = number.iter().rposition(|byte| matches!(byte, b'e' | b'E')).map_or(0, |at| number.len() - at - 1);
+    exponent <= MAX_EXPONENT && significant_digits(number) <= MAX_DIGITS
+}
+
 /// Counts the digits of a number from the first to the last that is not zero.
 fn significant_digits(number: &[u8]) -> usize {
     let mantissa = number.split(|byte| matches!(byte, b'e' | b'E')).next().unwrap_or_default();
@@ -112,13 +130,16 @@ mod tests {
             ("{}", object),
             (r#"{"a": {"output": 1}}"#, object),
             (r#"{"a": "$ref", "b": "output"}"#, object),
-            (r#"{"n": [1.5, -2e10, 0.1, 100000000000000000000]}"#, object),
+            (r#"{"n": [1.5, -2e10, 1e-20, 0.1, 100000000000000000000]}"#, object),
             (r#"{"ref": "\"$ref\": 1"}"#, object),
+            (r#"{"a": "\ud83d\ude00 \u00e9"}"#, object),
             (r#"{"output": 1}"#, Structure::Value),
             (r#"{"a":1, "error" : null}"#, Structure::Value),
             ("[1,2]", Structure::Value),
             ("null", Structure::Value),
             (r#""text""#, Structure::Value),
+            ("1.10", Structure::Number),
+            (" -9007199254740993", Structure::Number),
         ] {
             assert_eq!(structure(json), expected, "{json}");
         }
@@ -132,6 +153,9 @@ mod tests {
             r##"{"\u0024ref": "#"}"##,
             r#"{"id": 9007199254740993}"#,
             "[0.12345678901234567]",
+            "[1e1000]",
+            r#"{"a": "\ud800"}"#,
+            r#"{"a": 1E-1000}"#,
             &("[".repeat(MAX_DEPTH + 1) + &"]".repeat(MAX_DEPTH + 1)),
         ] {
             assert!(matches!(structure(json), Structure::TextOnly(_)), "{json}");

@@ -6,9 +6,14 @@ use haft_core::{ToolChoice, ToolDemand};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use crate::capability::Capabilities;
 use crate::gemini_content::model::Generation;
+use crate::gemini_content::tool::is_function_set;
 use crate::rendered_tools::{RenderedTool, RenderedTools, ToolMode};
 use crate::wire_error::RequestError;
+
+/// The setting that reports the calls of built-in tools.
+pub(super) const SERVER_CALLS: &str = "includeServerSideToolInvocations";
 
 /// The tools of a request, and the configuration for them.
 pub(super) struct ChosenTools<'t> {
@@ -34,6 +39,7 @@ pub(super) fn write<'t>(
     choice: &ToolChoice,
     tools: &'t RenderedTools,
     generation: Generation,
+    capabilities: &Capabilities,
 ) -> Result<ChosenTools<'t>, RequestError> {
     let is_function = |name: &str| tools.get(name).is_some_and(|tool| tool.mode != ToolMode::BuiltIn);
     let names: &[String] = match choice {
@@ -48,19 +54,22 @@ pub(super) fn write<'t>(
         ToolChoice::Required | ToolChoice::Tool(_) | ToolChoice::OneOf { demand: ToolDemand::Required, .. } => {
             CallMode::Any
         }
-        ToolChoice::OneOf { .. } => CallMode::Validated,
+        ToolChoice::OneOf { .. } if capabilities.strict_tools => CallMode::Validated,
+        ToolChoice::OneOf { .. } => CallMode::Auto,
         _ if tools.iter().any(|tool| tool.mode == ToolMode::Strict) => CallMode::Validated,
         _ => CallMode::Auto,
     };
-    // The list stays the same where the names of functions alone can express the choice.
-    let is_excluded = |tool: &RenderedTool| tool.mode == ToolMode::BuiltIn && !choice.permits(&tool.name);
-    let list = match choice {
-        ToolChoice::OneOf { .. } if tools.iter().any(is_excluded) => tools.raw_permitted(choice),
-        _ => Cow::Borrowed(tools.raw_list()),
-    };
-    let is_sent = |tool: &&RenderedTool| matches!(list, Cow::Borrowed(_)) || choice.permits(&tool.name);
-    let has_functions = tools.iter().filter(is_sent).any(|tool| tool.mode != ToolMode::BuiltIn);
-    let has_built_in = tools.iter().filter(is_sent).any(|tool| tool.mode == ToolMode::BuiltIn);
+    let narrowed = narrowed(choice, mode, tools);
+    let sent = || tools.iter().filter(|tool| narrowed.as_ref().is_none_or(|choice| choice.permits(&tool.name)));
+    let has_functions = sent().any(|tool| tool.mode != ToolMode::BuiltIn);
+    let has_built_in = sent().any(|tool| tool.mode == ToolMode::BuiltIn);
+    let has_server_tools = sent().any(|tool| tool.mode == ToolMode::BuiltIn && !is_function_set(tool));
+    if has_functions && has_server_tools && generation == Generation::Before3 {
+        return Err(RequestError::Unsupported {
+            capability: "functions together with built-in tools".to_owned(),
+            advice: "offer one of both, or use a model from Gemini 3 on".to_owned(),
+        });
+    }
 
     let mut config = Map::new();
     if has_functions && mode != CallMode::Auto {
@@ -71,10 +80,30 @@ pub(super) fn write<'t>(
         }
         config.insert("functionCallingConfig".to_owned(), calling);
     }
-    if has_functions && has_built_in && generation == Generation::From3 {
-        config.insert("includeServerSideToolInvocations".to_owned(), true.into());
+    if has_functions && has_server_tools && generation == Generation::From3 {
+        config.insert(SERVER_CALLS.to_owned(), true.into());
     }
+    let list = match &narrowed {
+        Some(choice) => tools.raw_permitted(choice),
+        None => Cow::Borrowed(tools.raw_list()),
+    };
     Ok(ChosenTools { list: Some(list).filter(|_| has_functions || has_built_in), config })
+}
+
+/// Returns the tools to send if they are not all. The list stays the same, and cached by the provider, where the names
+/// of functions alone can express the choice.
+fn narrowed<'c>(choice: &'c ToolChoice, mode: CallMode, tools: &RenderedTools) -> Option<Cow<'c, ToolChoice>> {
+    let is_built_in = |tool: &&RenderedTool| tool.mode == ToolMode::BuiltIn;
+    let mut excluded = tools.iter().filter(is_built_in).filter(|tool| !choice.permits(&tool.name));
+    match choice {
+        ToolChoice::OneOf { .. } if mode == CallMode::Auto || excluded.next().is_some() => Some(Cow::Borrowed(choice)),
+        // No mode keeps a model from tools that the provider executes.
+        ToolChoice::None if excluded.next().is_some() => {
+            let functions = tools.iter().filter(|tool| !is_built_in(tool)).map(|tool| tool.name.as_str());
+            Some(Cow::Owned(ToolChoice::may_call(functions)))
+        }
+        _ => None,
+    }
 }
 
 /// Rejects a choice that can't be met.

@@ -40,10 +40,14 @@ pub(super) struct Report<'r> {
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct ReportMembers {
+struct ReportMembers<'r> {
     id: Option<String>,
     tool_type: Option<String>,
     outcome: Option<String>,
+    #[serde(borrow)]
+    args: Option<&'r RawValue>,
+    #[serde(borrow)]
+    response: Option<&'r RawValue>,
 }
 
 impl<'r> Report<'r> {
@@ -55,12 +59,12 @@ impl<'r> Report<'r> {
         REPORTS.into_iter().find_map(find)
     }
 
-    fn members(&self) -> ReportMembers {
+    fn members(&self) -> ReportMembers<'r> {
         serde_json::from_str(self.content.get()).unwrap_or_default()
     }
 }
 
-impl ReportMembers {
+impl ReportMembers<'_> {
     fn tool_name(&self) -> String {
         let Some(kind) = self.tool_type.as_deref() else { return "code_execution".to_owned() };
         let known = TOOL_TYPES.into_iter().find(|(known, _)| *known == kind).map(|(_, name)| name.to_owned());
@@ -81,17 +85,21 @@ impl GeminiTurn {
     ) -> Result<(), ReadError> {
         let json = part.to_json()?;
         let members = report.members();
-        let content = JsonText::parse(report.content.get()).map_err(|source| ReadError::json(report.member, source))?;
+        // Code is reported as it is, and calls of other tools in an object about the call.
+        let content = members.args.or(members.response).unwrap_or(report.content);
         let last = std::mem::replace(&mut self.last, LastPart::Closed);
         match report.kind {
             ReportKind::Call => {
                 let id = members.id.as_deref().filter(|id| !id.is_empty()).map(CallId::from);
+                self.call_ids.extend(id.clone());
                 let id = id.unwrap_or_else(|| self.assigned_id());
                 let name = members.tool_name();
                 deltas.push(self.builder.provider_call_start(id.clone(), self.provider.as_str(), name));
-                deltas.push(self.builder.provider_call_arguments(id.clone(), report.content.get()));
+                deltas.push(self.builder.provider_call_arguments(id.clone(), content.get()));
                 if let Some(call) = self.builder.provider_call_mut(&id) {
                     call.payload = Value::Array(vec![json]);
+                    // The part of the result, if it follows directly; its member is known when it arrives.
+                    call.output_at = Some("/1".to_owned());
                 }
                 self.last = LastPart::ProviderCall(id);
             }
@@ -102,13 +110,20 @@ impl GeminiTurn {
                 };
                 let call_id = directly.cloned().or_else(|| members.id.as_deref().map(CallId::from));
                 if let Some(id) = call_id {
+                    let content = JsonText::parse(content.get());
+                    let content = content.map_err(|source| ReadError::json(report.member, source))?;
                     deltas.push(self.builder.provider_call_output(id, content, members.is_error()));
                 }
+                let response = if members.response.is_some() { "/response" } else { "" };
+                let pointer = |at: usize| format!("/{at}/{}{response}", report.member);
                 let call = directly.and_then(|id| self.builder.provider_call_mut(id));
-                if let Some(Value::Array(parts)) = call.map(|call| &mut call.payload) {
+                if let Some(ProviderCall { payload: Value::Array(parts), output_at, .. }) = call {
+                    *output_at = Some(pointer(parts.len()));
                     parts.push(json);
                 } else {
-                    let mut call = ProviderCall::new(&*self.provider, members.tool_name(), Value::Array(vec![json]));
+                    let payload = Value::Array(vec![json]);
+                    let mut call =
+                        ProviderCall::new(&*self.provider, members.tool_name(), payload).output_at(pointer(0));
                     call.is_error = members.is_error();
                     self.builder.item(call);
                 }

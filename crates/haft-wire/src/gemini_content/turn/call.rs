@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use haft_core::{CallId, Delta};
 
-use super::{CALL_ID, GeminiTurn, SIGNATURE, insert_data};
+use super::{CALL_ID, GeminiTurn, PartExtras, insert_data};
 use crate::gemini_content::partial_args::PartialArguments;
 use crate::gemini_content::response::ReadFunctionCall;
 use crate::gemini_content::tool::FunctionOfSet;
@@ -20,8 +20,9 @@ pub(super) struct OpenCall {
 }
 
 impl OpenCall {
-    pub(super) fn name(&self) -> &str {
-        &self.name
+    /// Returns the error for a call whose end did not arrive.
+    pub(super) fn incomplete(&self) -> ReadError {
+        ReadError::invalid(format!("the arguments of the call `{}` are incomplete", self.name))
     }
 }
 
@@ -29,60 +30,55 @@ impl GeminiTurn {
     pub(super) fn add_call(
         &mut self,
         call: ReadFunctionCall<'_>,
-        signature: Option<Cow<'_, str>>,
+        extras: PartExtras<'_>,
         deltas: &mut Vec<Delta>,
     ) -> Result<(), ReadError> {
         let will_continue = call.will_continue.unwrap_or_default();
-        let pieces = call.partial_args.unwrap_or_default();
-        if let Some(name) = call.name.map(|name| name.0).filter(|name| !name.is_empty()) {
-            if let Some(open) = &self.open_call {
-                return Err(ReadError::invalid(format!("the arguments of the call `{}` are incomplete", open.name)));
-            }
-            let id = self.start_call(call.id.map(|id| id.0), &name, signature, deltas);
-            let (name, arguments) = (name.into_owned(), PartialArguments::default());
-            self.open_call = Some(OpenCall { id, name, arguments, whole: None });
-        }
-        let Some(open) = &mut self.open_call else {
-            return Err(ReadError::invalid("a function call of the response has no name"));
+        let name = call.name.map(|name| name.0).filter(|name| !name.is_empty());
+        let mut open = match (self.open_call.take(), name) {
+            // What follows a call that continues belongs to it, and may repeat its name.
+            (Some(open), None) => open,
+            (Some(open), Some(name)) if open.name == name => open,
+            (Some(open), Some(_)) => return Err(open.incomplete()),
+            (None, Some(name)) => self.start_call(call.id.map(|id| id.0), name.into_owned(), deltas),
+            (None, None) => return Err(ReadError::invalid("a function call of the response has no name")),
         };
-        for piece in pieces {
+        if let Some(started) = self.builder.call_mut(&open.id) {
+            extras.insert(&mut started.provider_data, &self.provider);
+        }
+        for piece in call.partial_args.unwrap_or_default() {
             open.arguments.add(piece)?;
         }
         if let Some(args) = call.args {
             open.whole = Some(args.get().to_owned());
         }
-        if !will_continue && let Some(open) = self.open_call.take() {
+        if will_continue {
+            self.open_call = Some(open);
+        } else {
             self.end_call(open, deltas);
         }
         Ok(())
     }
 
-    fn start_call(
-        &mut self,
-        id: Option<Cow<'_, str>>,
-        name: &str,
-        signature: Option<Cow<'_, str>>,
-        deltas: &mut Vec<Delta>,
-    ) -> CallId {
+    fn start_call(&mut self, id: Option<Cow<'_, str>>, name: String, deltas: &mut Vec<Delta>) -> OpenCall {
         let id = id.filter(|id| !id.is_empty());
-        let call_id = match &id {
-            Some(id) => CallId::from(id.clone().into_owned()),
-            None => self.assigned_id(),
-        };
-        let wire_name = FunctionOfSet::find(&self.tools, name).map_or(name, |function| function.tool);
+        // An id that occurs twice would make the result of one call that of both.
+        let known = id.as_deref().map(CallId::from).filter(|id| self.call_ids.insert(id.clone()));
+        let call_id = known.unwrap_or_else(|| self.assigned_id());
+        let wire_name = FunctionOfSet::find(&self.tools, &name).map_or(name.as_str(), |function| function.tool);
         deltas.push(self.builder.call_start(call_id.clone(), wire_name));
-        if let Some(call) = self.builder.call_mut(&call_id) {
-            for (member, value) in [(CALL_ID, id), (SIGNATURE, signature)] {
-                if let Some(value) = value {
-                    insert_data(&mut call.provider_data, &self.provider, member, value);
-                }
-            }
+        if let (Some(call), Some(id)) = (self.builder.call_mut(&call_id), id) {
+            insert_data(&mut call.provider_data, &self.provider, CALL_ID, id.into());
         }
-        call_id
+        OpenCall { id: call_id, name, arguments: PartialArguments::default(), whole: None }
     }
 
-    fn end_call(&mut self, open: OpenCall, deltas: &mut Vec<Delta>) {
-        let arguments = open.whole.unwrap_or_else(|| open.arguments.into_text());
+    /// Ends a call. Arguments that arrived in pieces win over an empty object, which some servers send with them.
+    pub(super) fn end_call(&mut self, open: OpenCall, deltas: &mut Vec<Delta>) {
+        let arguments = match open.whole {
+            Some(whole) if open.arguments.is_empty() => whole,
+            _ => open.arguments.into_text(),
+        };
         let arguments = match FunctionOfSet::find(&self.tools, &open.name) {
             Some(function) => function.join(&arguments).unwrap_or(arguments),
             None => arguments,

@@ -3,16 +3,18 @@
 //! A subset is sent as `allowed_tools`, with the whole list of tools, so that a prompt cache stays valid. Tools of the
 //! provider are chosen by their type.
 
+use std::borrow::Cow;
+
 use haft_core::{ToolChoice, ToolDemand};
-use serde::Serialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
 use crate::rendered_tools::{RenderedTool, RenderedTools, ToolMode};
+use crate::text::Text;
 use crate::wire::Dropped;
 use crate::wire_error::RequestError;
 
 /// The types of tools that can be chosen alone. All others are a subset of one.
-const CHOSEN_BY_TYPE: [&str; 9] = [
+const CHOSEN_BY_TYPE: [&str; 10] = [
     "file_search",
     "web_search_preview",
     "web_search_preview_2025_03_11",
@@ -22,6 +24,7 @@ const CHOSEN_BY_TYPE: [&str; 9] = [
     "code_interpreter",
     "apply_patch",
     "shell",
+    "programmatic_tool_calling",
 ];
 
 /// The member `tool_choice`.
@@ -42,11 +45,20 @@ pub(super) enum WrittenChoice<'t> {
 #[derive(Debug, Serialize)]
 pub(super) struct ChosenTool<'t> {
     #[serde(rename = "type")]
-    tool_type: String,
+    tool_type: Cow<'t, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'t str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    server_label: Option<String>,
+    server_label: Option<Cow<'t, str>>,
+}
+
+/// The members of a tool that name it. The schema beside them is skipped.
+#[derive(Default, Deserialize)]
+struct ToolHead<'t> {
+    #[serde(rename = "type", borrow, default)]
+    tool_type: Option<Text<'t>>,
+    #[serde(borrow, default)]
+    server_label: Option<Text<'t>>,
 }
 
 /// Writes a choice, or nothing for the default.
@@ -69,8 +81,7 @@ pub(super) fn write<'t>(
 
 fn one(tool: &RenderedTool) -> WrittenChoice<'_> {
     let chosen = ChosenTool::of(tool);
-    let alone =
-        chosen.name.is_some() || chosen.server_label.is_some() || CHOSEN_BY_TYPE.contains(&chosen.tool_type.as_str());
+    let alone = chosen.name.is_some() || chosen.server_label.is_some() || CHOSEN_BY_TYPE.contains(&&*chosen.tool_type);
     if alone { WrittenChoice::Tool(chosen) } else { WrittenChoice::subset("required", vec![chosen]) }
 }
 
@@ -119,11 +130,10 @@ impl<'t> WrittenChoice<'t> {
 
 impl<'t> ChosenTool<'t> {
     fn of(tool: &'t RenderedTool) -> Self {
-        let json: Value = serde_json::from_str(&tool.json).unwrap_or_default();
-        let text = |member: &str| json.get(member).and_then(Value::as_str).map(ToOwned::to_owned);
-        let tool_type = text("type").unwrap_or_else(|| "function".to_owned());
+        let ToolHead { tool_type, server_label } = serde_json::from_str(&tool.json).unwrap_or_default();
+        let tool_type = tool_type.map_or(Cow::Borrowed("function"), |Text(tool_type)| tool_type);
         match tool.mode {
-            ToolMode::BuiltIn => Self { tool_type, name: None, server_label: text("server_label") },
+            ToolMode::BuiltIn => Self { tool_type, name: None, server_label: server_label.map(|Text(label)| label) },
             _ => Self { tool_type, name: Some(&tool.wire_name), server_label: None },
         }
     }

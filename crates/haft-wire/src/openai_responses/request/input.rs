@@ -21,14 +21,19 @@ use super::item::{
 use super::output::WrittenCall;
 use crate::answer::Answers;
 use crate::catalogue::{self, CallForm, ItemForm, Vendor};
+use crate::foreign_data;
 use crate::kept_item;
+use crate::openai_responses::response::belongs_to_no_call;
 use crate::rendered_tools::RenderedTools;
 use crate::wire::Dropped;
 use crate::wire_error::RequestError;
 
-/// The members of a call's data that are written from the call itself.
-const CALL_MEMBERS: &[&str] = &["type", "call_id", "name", "arguments", "input"];
-const CALL_MEMBERS_AND_ID: &[&str] = &["type", "call_id", "name", "arguments", "input", "id"];
+/// The members of a call's data that are not sent: those that are written from the call itself, those that the Chat API
+/// of the same provider keeps there, the status that calls of custom tools do not take, and the id.
+const UNSENT: &[&str] =
+    &["type", "call_id", "name", "arguments", "input", "custom_input", "extra_content", "status", "id"];
+/// Calls whose items are invalid without an id.
+const CALLS_WITH_ID: [&str; 2] = ["local_shell_call", "computer_call"];
 
 /// The provider that reads reasoning in encrypted form only.
 const OPENAI: &str = "openai";
@@ -75,6 +80,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         ensure_answered(history, self.state)?;
         self.items.reserve(history.len());
         for (at, item) in history.iter().enumerate() {
+            foreign_data::report(self.provider, at, item, self.dropped);
             match item {
                 Item::Message(message) => self.message(at, message),
                 Item::Reasoning(reasoning) => self.reasoning(at, reasoning),
@@ -150,6 +156,9 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         }
         let mut text = Cow::Borrowed("");
         for part in &message.content {
+            if matches!(part, ContentPart::Text(text) if !text.citations.is_empty()) {
+                self.drop_item(at, "citations", "the API takes them only in messages that it sent");
+            }
             match spoken(part) {
                 Some(spoken) if text.is_empty() => text = spoken,
                 Some(spoken) => text.to_mut().push_str(&spoken),
@@ -225,28 +234,36 @@ impl<'r, 'd> InputWriter<'r, 'd> {
             return self.drop_item(at, "call", "another provider executed it");
         }
         if let Some(form) = item_type.and_then(item_form) {
-            self.push_of_model(InputItem::Members(item_call(call, form, data)));
+            let mut item = item_call(call, form, data);
+            if self.lost_reasoning && !CALLS_WITH_ID.contains(&form.call) {
+                item.shift_remove("id");
+            }
+            self.push_of_model(InputItem::Members(item));
             self.calls.insert(&call.call_id, WrittenCall::Items { form, caller });
             return;
         }
-        let is_custom = item_type == Some("custom_tool_call");
-        let arguments = self.tools.encode(call);
-        let (arguments, input) = if is_custom {
-            (None, Some(serde_json::from_str(&arguments).map_or(arguments, Cow::Owned)))
-        } else {
-            (Some(arguments), None)
-        };
-        let except = if self.lost_reasoning { CALL_MEMBERS_AND_ID } else { CALL_MEMBERS };
+        let input = custom_input(call, item_type, data);
+        let is_custom = input.is_some();
+        let arguments = if is_custom { None } else { Some(self.tools.encode(call)) };
         self.push_of_model(InputItem::Call(CallItem {
             item_type: if is_custom { "custom_tool_call" } else { "function_call" },
             call_id: sent_id(call.call_id.as_str()),
             name: self.tools.wire_name(&call.name),
             arguments,
             input,
-            data: OwnMembers::of(data, except),
+            data: OwnMembers::of(data, self.unsent(is_custom)),
         }));
         let written = if is_custom { WrittenCall::Custom { caller } } else { WrittenCall::Function { caller } };
         self.calls.insert(&call.call_id, written);
+    }
+
+    /// Returns the members of a call's data that are not sent.
+    fn unsent(&self, is_custom: bool) -> &'static [&'static str] {
+        match (self.lost_reasoning, is_custom) {
+            (true, _) => UNSENT,
+            (false, true) => &UNSENT[..UNSENT.len() - 1],
+            (false, false) => &UNSENT[..UNSENT.len() - 2],
+        }
     }
 
     fn output(&mut self, at: usize, output: &'r ToolCallOutput) {
@@ -261,12 +278,25 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         }
         let payload = call.payload.as_object().filter(|item| item.get("type").is_some_and(Value::is_string));
         match payload.filter(|_| call.provider == self.provider) {
+            Some(item) if self.requires_lost_reasoning(item) => {
+                self.drop_item(
+                    at,
+                    "provider_call",
+                    "the reasoning before it can't be sent, and the API rejects it alone",
+                );
+            }
             Some(item) => self.push_of_model(InputItem::Echo(Echo(item))),
             None if call.provider == self.provider => {
                 self.drop_item(at, "provider_call", "its payload is no item of the Responses API");
             }
             None => self.drop_item(at, "provider_call", "another provider executed it, which alone can read it"),
         }
+    }
+
+    /// Reports whether the provider would look for reasoning before an item that could not be sent.
+    fn requires_lost_reasoning(&self, item: &Map<String, Value>) -> bool {
+        let item_type = item.get("type").and_then(Value::as_str).unwrap_or_default();
+        self.lost_reasoning && self.provider == OPENAI && !belongs_to_no_call(item_type)
     }
 
     /// Writes a request of the provider. Those of the application are no part of what the model reads.
@@ -358,6 +388,21 @@ fn item_call(call: &ToolCall, form: ItemForm, data: Option<&Map<String, Value>>)
         }
     }
     item
+}
+
+/// Returns the text that a custom tool was called with; `None` for a call of a function. Arguments are the text as a JSON
+/// string, or any other JSON that an approver wrote instead.
+fn custom_input<'r>(
+    call: &'r ToolCall,
+    item_type: Option<&str>,
+    data: Option<&'r Map<String, Value>>,
+) -> Option<Cow<'r, str>> {
+    let text = |member: &str| data.and_then(|data| data.get(member)).and_then(Value::as_str);
+    if item_type == Some("custom_tool_call") {
+        let written = text("arguments").unwrap_or(&call.arguments);
+        return Some(serde_json::from_str(written).map_or(Cow::Borrowed(written), Cow::Owned));
+    }
+    text("custom_input").map(Cow::Borrowed)
 }
 
 fn reasoning_item<'r>(provider: &str, reasoning: &'r Reasoning) -> ReasoningItem<'r> {

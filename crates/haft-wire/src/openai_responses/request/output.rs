@@ -9,9 +9,8 @@ use super::content::{InputPart, input_part};
 use super::input::{InputWriter, own};
 use super::item::{InputItem, MessageContent, MessageItem, OutputItem, OwnMembers, sent_id};
 use crate::catalogue::ItemForm;
+use crate::failure_text;
 
-/// The start of the text of a failure, in the form that the executor writes.
-const FAILURE_START: &str = r#"{"error":"#;
 /// An image of one transparent pixel, in place of a screenshot that does not exist.
 const NO_SCREENSHOT: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 
@@ -38,7 +37,9 @@ impl<'r> InputWriter<'r, '_> {
             WrittenCall::Function { caller } => ("function_call_output", caller),
             WrittenCall::Custom { caller } => ("custom_tool_call_output", caller),
             WrittenCall::Items { form, caller } => return self.item_output(at, output, form, caller),
-            WrittenCall::Foreign => return,
+            WrittenCall::Foreign => {
+                return self.drop_item(at, "output", "it belongs to a call that a provider executed");
+            }
         };
         let content = self.output_content(at, output);
         self.push_of_other(InputItem::Output(OutputItem {
@@ -52,7 +53,9 @@ impl<'r> InputWriter<'r, '_> {
 
     fn output_content(&mut self, at: usize, output: &'r ToolCallOutput) -> MessageContent<'r> {
         let parts = match &output.output {
-            CallOutputBody::Text(text) => return MessageContent::Text(marked(text, output.is_error)),
+            CallOutputBody::Text(text) => {
+                return MessageContent::Text(failure_text::marked(Cow::Borrowed(text), output.is_error));
+            }
             CallOutputBody::Parts(parts) => parts.as_slice(),
             _ => &[],
         };
@@ -63,9 +66,9 @@ impl<'r> InputWriter<'r, '_> {
                 Err(unsendable) => self.drop_item(at, unsendable.part, unsendable.reason),
             }
         }
-        let says_so = |part: &InputPart<'_>| part.as_text().is_some_and(|text| text.starts_with(FAILURE_START));
+        let says_so = |part: &InputPart<'_>| part.as_text().is_some_and(failure_text::is_failure);
         if output.is_error && !written.first().is_some_and(says_so) {
-            written.insert(0, InputPart::text(failure_text("the call failed")));
+            written.insert(0, InputPart::text(failure_text::failure("the call failed")));
         }
         MessageContent::of(written).unwrap_or(MessageContent::Text(Cow::Borrowed("")))
     }
@@ -92,18 +95,6 @@ impl<'r> InputWriter<'r, '_> {
             self.drop_item(at, "output", "the type of the output takes an image only; the text is sent as a message");
         }
     }
-}
-
-/// Returns the text of an output, in the form of a failure if it is one.
-fn marked(text: &str, is_error: bool) -> Cow<'_, str> {
-    if !is_error || text.starts_with(FAILURE_START) {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(failure_text(text))
-}
-
-fn failure_text(message: &str) -> String {
-    json!({"error": {"message": message}}).to_string()
 }
 
 fn without_screenshot(form: ItemForm) -> Map<String, Value> {

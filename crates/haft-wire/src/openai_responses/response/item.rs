@@ -83,7 +83,7 @@ impl<'c> ItemReader<'c> {
 
     /// Reads an item into a turn.
     pub(in crate::openai_responses) fn read(&self, turn: &mut TurnBuilder, json: &str) -> Result<(), ReadError> {
-        let item: Map<String, Value> =
+        let mut item: Map<String, Value> =
             serde_json::from_str(json).map_err(|error| ReadError::json("an item of the output", error))?;
         match OutputKind::of(&item, &self.context.tools) {
             OutputKind::Message => {
@@ -93,21 +93,21 @@ impl<'c> ItemReader<'c> {
             }
             OutputKind::Reasoning => turn.item(self.reasoning(item)),
             OutputKind::Function => {
-                let arguments = match item.get("arguments") {
-                    Some(Value::String(text)) => text.clone(),
+                let arguments = match item.shift_remove("arguments") {
+                    Some(Value::String(text)) => text,
                     None | Some(Value::Null) => String::new(),
                     Some(other) => other.to_string(),
                 };
-                self.call(turn, item, None, &arguments, &["type", "arguments"])?;
+                self.call(turn, item, None, arguments, &["type"])?;
             }
             OutputKind::Custom => {
-                let input = item.get("input").and_then(Value::as_str).unwrap_or_default();
-                let arguments = Value::from(input).to_string();
-                self.call(turn, item, None, &arguments, &["input"])?;
+                let input = item.get("input").filter(|input| input.is_string());
+                let arguments = input.map_or_else(|| r#""""#.to_owned(), Value::to_string);
+                self.call(turn, item, None, arguments, &["input"])?;
             }
             OutputKind::Local(form, name) => {
                 let arguments = Value::Object(form.arguments_of(&item)).to_string();
-                self.call(turn, item, Some(name), &arguments, form.arguments)?;
+                self.call(turn, item, Some(name), arguments, form.arguments)?;
             }
             OutputKind::Approval => turn.item(self.approval(item)?),
             OutputKind::Provider(name) => turn.item(self.provider_call(name, item)),
@@ -122,7 +122,7 @@ impl<'c> ItemReader<'c> {
         turn: &mut TurnBuilder,
         mut item: Map<String, Value>,
         name: Option<&str>,
-        arguments: &str,
+        arguments: String,
         written: &[&str],
     ) -> Result<(), ReadError> {
         let call_id = CallId::from(required(&item, "call_id")?);
@@ -131,12 +131,14 @@ impl<'c> ItemReader<'c> {
             None => required(&item, "name")?,
         };
         turn.call_start(call_id.clone(), name);
-        turn.call_arguments(call_id.clone(), arguments);
         item.retain(|key, value| {
             !matches!(key.as_str(), "call_id" | "name") && !written.contains(&key.as_str()) && !value.is_null()
         });
-        if let Some(call) = turn.call_mut(&call_id).filter(|_| !item.is_empty()) {
-            call.provider_data.insert(self.provider.to_owned(), Value::Object(item));
+        if let Some(call) = turn.call_mut(&call_id) {
+            call.arguments = arguments;
+            if !item.is_empty() {
+                call.provider_data.insert(self.provider.to_owned(), Value::Object(item));
+            }
         }
         Ok(())
     }
@@ -185,6 +187,11 @@ impl<'c> ItemReader<'c> {
         call.is_error = is_error;
         call
     }
+}
+
+/// Reports whether items of this type are the provider's own, independent of any call and of the reasoning before it.
+pub(in crate::openai_responses) fn belongs_to_no_call(item_type: &str) -> bool {
+    OF_PROVIDER.iter().any(|(own_type, _)| *own_type == item_type)
 }
 
 /// Reports whether an item of a call that the provider ran states a failure.

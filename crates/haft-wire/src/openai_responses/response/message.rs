@@ -1,5 +1,7 @@
 //! Messages of the model: text with citations, refusals, and parts that are kept as they are.
 
+use std::borrow::Cow;
+
 use haft_core::{Citation, ContentPart, Message, RefusalPart, Role, TextPart};
 use serde_json::{Map, Value};
 
@@ -73,8 +75,10 @@ fn content_part(provider: &str, context: &ReadContext, part: Value) -> ContentPa
 
 /// Returns text in the shape of the schema that was requested for it.
 fn decoded(context: &ReadContext, text: String) -> TextPart {
-    let decoded = context.output.decode(&text).ok().map(std::borrow::Cow::into_owned);
-    TextPart::new(decoded.unwrap_or(text))
+    match context.output.decode(&text) {
+        Ok(Cow::Owned(decoded)) => TextPart::new(decoded),
+        Ok(Cow::Borrowed(_)) | Err(_) => TextPart::new(text),
+    }
 }
 
 fn is_nothing(value: &Value) -> bool {

@@ -12,20 +12,29 @@ use crate::text::Text;
 use crate::wire::WireEvent;
 use crate::wire_error::ReadError;
 
-/// The ends of the types of events that report progress only. What they report is part of other events too.
-const PROGRESS: [&str; 11] = [
-    ".in_progress",
-    ".searching",
-    ".interpreting",
-    ".generating",
-    ".compacting",
-    ".completed",
-    ".failed",
-    ".done",
-    "content_part.added",
-    "response.created",
-    "response.queued",
+/// The subjects of events, `response.SUBJECT.STATE`, whose states are part of other events too.
+const SUBJECTS: [&str; 17] = [
+    "code_interpreter_call",
+    "code_interpreter_call_code",
+    "compaction",
+    "content_part",
+    "custom_tool_call_input",
+    "file_search_call",
+    "function_call_arguments",
+    "image_generation_call",
+    "mcp_call",
+    "mcp_call_arguments",
+    "mcp_list_tools",
+    "output_text",
+    "reasoning_summary_part",
+    "reasoning_summary_text",
+    "reasoning_text",
+    "refusal",
+    "web_search_call",
 ];
+/// The states that report progress only.
+const STATES: [&str; 9] =
+    ["added", "in_progress", "searching", "interpreting", "generating", "compacting", "completed", "failed", "done"];
 
 /// An event.
 #[derive(Deserialize)]
@@ -46,6 +55,10 @@ pub(super) struct EventBody<'e> {
     pub(super) text: Option<Text<'e>>,
     #[serde(borrow, default)]
     pub(super) refusal: Option<Text<'e>>,
+    #[serde(borrow, default)]
+    pub(super) arguments: Option<Text<'e>>,
+    #[serde(borrow, default)]
+    pub(super) input: Option<Text<'e>>,
     #[serde(borrow, default)]
     pub(super) item: Option<&'e RawValue>,
     #[serde(borrow, default)]
@@ -69,8 +82,13 @@ impl<'e> EventBody<'e> {
 
 /// Reports whether an event of this type says nothing that others do not.
 pub(super) fn is_progress(event_type: &str) -> bool {
-    matches!(event_type, "keepalive" | "ping")
-        || (event_type.starts_with("response.") && PROGRESS.iter().any(|end| event_type.ends_with(end)))
+    if matches!(event_type, "keepalive" | "ping" | "response.created" | "response.queued" | "response.in_progress") {
+        return true;
+    }
+    let Some((subject, state)) = event_type.strip_prefix("response.").and_then(|rest| rest.rsplit_once('.')) else {
+        return false;
+    };
+    STATES.contains(&state) && SUBJECTS.contains(&subject)
 }
 
 /// Keeps an event that is not known.

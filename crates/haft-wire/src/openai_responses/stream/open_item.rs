@@ -1,5 +1,7 @@
 //! Items whose end has not arrived.
 
+use std::borrow::Cow;
+
 use haft_core::{CallId, Delta};
 use serde_json::{Map, Value};
 
@@ -47,6 +49,11 @@ impl OpenFunctionCall {
         Some(Self { call_id, kind, is_streamed: false, is_ended: false })
     }
 
+    /// Reports whether a piece of the arguments has arrived.
+    pub(super) fn is_streamed(&self) -> bool {
+        self.is_streamed
+    }
+
     /// Adds to the arguments. The text of a custom tool is written as a JSON string.
     pub(super) fn add(&mut self, live: &mut TurnBuilder, fragment: &str, deltas: &mut Vec<Delta>) {
         if self.is_ended {
@@ -75,8 +82,17 @@ impl OpenFunctionCall {
                     let arguments = Value::Object(form.arguments_of(item)).to_string();
                     self.add(live, &arguments, deltas);
                 }
-                OutputKind::Custom => self.add(live, text_or_empty(item, "input"), deltas),
-                _ => self.add(live, text_or_empty(item, "arguments"), deltas),
+                OutputKind::Custom => {
+                    self.add(live, item.get("input").and_then(Value::as_str).unwrap_or_default(), deltas);
+                }
+                _ => {
+                    let arguments = match item.get("arguments") {
+                        Some(Value::String(text)) => Cow::Borrowed(text.as_str()),
+                        None | Some(Value::Null) => Cow::Borrowed(""),
+                        Some(other) => Cow::Owned(other.to_string()),
+                    };
+                    self.add(live, &arguments, deltas);
+                }
             }
         }
         if matches!(self.kind, OutputKind::Custom) {
@@ -85,8 +101,4 @@ impl OpenFunctionCall {
         self.is_ended = true;
         deltas.push(live.call_end(self.call_id.clone()));
     }
-}
-
-fn text_or_empty<'i>(item: &'i Map<String, Value>, member: &str) -> &'i str {
-    item.get(member).and_then(Value::as_str).unwrap_or_default()
 }

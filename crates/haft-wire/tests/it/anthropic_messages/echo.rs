@@ -34,6 +34,18 @@ fn every_block_is_returned_unchanged_and_in_its_place() {
 }
 
 #[test]
+fn a_citation_is_returned_without_the_file_that_it_names() {
+    let cited = json!({
+        "type": "char_location", "cited_text": "a", "document_index": 0, "document_title": null,
+        "start_char_index": 0, "end_char_index": 1, "file_id": "file_1",
+    });
+    let response = message(json!([{"type": "text", "text": "a", "citations": [cited]}]), "end_turn");
+    assert_eq!(read(&response).items.len(), 1);
+    let sent = &echoed(&response)[0]["citations"][0];
+    assert_eq!((sent["type"].as_str(), sent.get("file_id")), (Some("char_location"), None));
+}
+
+#[test]
 fn the_container_of_a_turn_is_used_until_the_user_writes_again() {
     let mut history = vec![Item::user("go")];
     history.extend(read(&rich()).items);
@@ -113,6 +125,7 @@ proptest! {
         ];
         let sent = send(&TurnRequest::new(MODEL, history)).unwrap();
         prop_assert!(!sent.body.contains(&secret), "{}", sent.body);
-        prop_assert_eq!(sent.dropped.len(), 3);
+        // The reasoning twice, the provider call, and the data of the message and of the call.
+        prop_assert_eq!(sent.dropped.len(), 5);
     }
 }

@@ -18,6 +18,7 @@ fn every_error_has_its_cause() {
     use ErrorCause::*;
     for (status, kind, message, cause) in [
         (400, "invalid_request_error", "max_tokens: must be positive", InvalidRequest),
+        (503, "invalid_request_error", "no upstream server", Unavailable),
         (400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum", ContextTooLong),
         (400, "invalid_request_error", "input length and `max_tokens` exceed context limit: 1 + 2 > 2", ContextTooLong),
         (400, "invalid_request_error", "Your credit balance is too low to access the API.", QuotaExceeded),

@@ -354,3 +354,19 @@ fn a_screenshot_is_sent_as_an_image() {
     assert_eq!(serde_json::to_value(&output.output).unwrap(), image);
     assert_eq!(run(computer, &json!({"action": "left_click"})).to_model_text(), "Clicked.");
 }
+
+#[test]
+fn the_address_of_a_browser_is_a_member_of_its_result() {
+    let result = |screen: ScreenResult| {
+        let handler = move |_, _| std::future::ready(screen.clone());
+        let computer = google::computer_use(GoogleEnvironment::Browser).handler(handler).unwrap();
+        serde_json::to_value(run(computer, &json!({"action": "go_back"})).to_call_output().output).unwrap()
+    };
+    let shown = result(ScreenResult::png("iVBORw0KGgo=").url("https://a.org"));
+    assert_eq!(shown[0], json!({"type": "text", "text": r#"{"url":"https://a.org"}"#}));
+    assert_eq!(shown[1]["type"], "image");
+    let mut said = ScreenResult::text("Done.").url("https://a.org");
+    assert_eq!(result(said.clone())[0]["text"], r#"{"url":"https://a.org","message":"Done."}"#);
+    said.url = None;
+    assert!(result(said).to_string().contains("Done."));
+}

@@ -1,6 +1,6 @@
 //! Results of calls that a provider executed, in the forms of the official SDKs.
 
-use haft_core::{Item, ProviderCall, Tool, ToolCall, ToolCallOutput, ToolResult, Toolkit};
+use haft_core::{Item, ProviderCall, Tool, ToolCall, ToolCallOutput, ToolResult, Toolkit, TurnRequest};
 use haft_wire::catalogue::anthropic::{
     self, AdvisorError, AdvisorErrorCode, AdvisorResult, CodeExecutionError, CodeExecutionErrorCode,
     CodeExecutionResult, FetchedSource, FoundTools, ToolSearchError, WebFetchError, WebFetchErrorCode, WebFetchResult,
@@ -14,6 +14,7 @@ use haft_wire::catalogue::openai::{
     ProgramResult, ShellEnvironment, ShellOutput, ToolSearchOutput, WebSearchAction, WebSearchActivity,
 };
 use haft_wire::catalogue::{CatalogueTool, ToolSettings};
+use haft_wire::{AnthropicMessages, Delivery, GeminiContent, Wire};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -292,4 +293,45 @@ fn results_of_google() {
     assert_eq!((read.outcome, read.output.as_deref()), (ExecutedOutcome::Ok, Some("2\n")));
     let read: ExecutedCode = reported(google::code_execution(), &json!({"outcome": "OUTCOME_FAILED"}));
     assert_eq!(read.outcome, ExecutedOutcome::Failed);
+}
+
+/// Returns the results of the calls in a response that the provider executed.
+fn results_in(wire: &dyn Wire, tool: Tool, response: &Value) -> Vec<ToolResult> {
+    let kit: Toolkit = Toolkit::from_iter([tool]);
+    let request = TurnRequest::new("a-model", vec![Item::user("?")]).tools(&kit.descriptors());
+    let context = wire.request(&request, Delivery::Whole).unwrap().context;
+    let turn = wire.response(&response.to_string(), &context).unwrap();
+    kit.provider_results(&turn.items)
+}
+
+#[test]
+fn results_are_read_from_the_turn_of_a_wire() {
+    let page = json!({"type": "web_search_result", "url": "https://a.org", "title": "A", "encrypted_content": "e"});
+    let call = |id: &str| json!({"type": "server_tool_use", "id": id, "name": "web_search", "input": {"query": "a"}});
+    let found = |id: &str| json!({"type": "web_search_tool_result", "tool_use_id": id, "content": [page]});
+    let text = json!({"type": "text", "text": "and"});
+    let message = json!({
+        "id": "m", "type": "message", "role": "assistant", "model": "a-model", "stop_reason": "pause_turn",
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+        // One that is followed by its result, one whose result comes later, and one without a result.
+        "content": [call("s1"), found("s1"), call("s2"), text, found("s2"), call("s3")],
+    });
+    let search = anthropic::web_search().define().unwrap();
+    let results = results_in(&AnthropicMessages::new(), search, &message);
+    let ids: Vec<_> = results.iter().map(|result| result.call_id.as_str()).collect();
+    assert_eq!(ids, ["s1", "s2"]);
+    for result in &results {
+        assert_eq!(result.decode::<Vec<WebSearchResult>>().unwrap()[0].url, "https://a.org");
+    }
+
+    let parts = json!([
+        {"executableCode": {"language": "PYTHON", "code": "print(1)"}},
+        {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1\n"}},
+        {"text": "One."},
+    ]);
+    let candidate = json!({"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0});
+    let code = google::code_execution().define().unwrap();
+    let results = results_in(&GeminiContent::new(), code, &json!({"candidates": [candidate]}));
+    let [result] = results.as_slice() else { panic!("{results:?}") };
+    assert_eq!(result.decode::<ExecutedCode>().unwrap().output.as_deref(), Some("1\n"));
 }

@@ -176,7 +176,7 @@ fn a_setting_decides_who_executes() {
 }
 
 /// Returns the settings that an entry requires.
-pub(super) fn least(entry: &CatalogueEntry) -> Value {
+pub(crate) fn least(entry: &CatalogueEntry) -> Value {
     match entry.wire_type {
         "computer_20251124" | "computer_20250124" | "computer_20241022" => {
             json!({"display_width_px": 1024, "display_height_px": 768})

@@ -73,6 +73,7 @@ fn a_rich_history_has_its_form() {
         .stop("END")
         .forbid_parallel_calls()
         .metadata("user", "ana")
+        .provider_options("openai", json!({"store": true}))
         .output_format(OutputFormat::new("answer", json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": false})));
     let sent = OpenAiChat::new().request(&request, Delivery::Streamed).unwrap();
     assert!(sent.dropped.is_empty(), "{:?}", sent.dropped);
@@ -246,4 +247,78 @@ fn calls_of_consecutive_turns_are_different_messages() {
     let body = body(&TurnRequest::new("m", history));
     let roles: Vec<_> = body["messages"].as_array().unwrap().iter().map(|message| message["role"].clone()).collect();
     assert_eq!(roles, ["user", "assistant", "tool", "assistant", "tool"]);
+}
+
+#[test]
+fn arguments_that_are_no_object_are_sent_as_one_to_servers_that_parse_them() {
+    let table = [
+        ("{\"a\": 1 }", "{\"a\": 1 }", 0),
+        ("", "{}", 0),
+        ("{\"city\":\"Par", "{\"arguments\":\"{\\\"city\\\":\\\"Par\"}", 1),
+        ("[1]", "{\"arguments\":\"[1]\"}", 1),
+    ];
+    for (written, sent_there, reports) in table {
+        let output = ToolCallOutput::new("c", "interrupted");
+        let history = vec![Item::user("hi"), ToolCall::new("c", "t", written).into(), output.into()];
+        let request = TurnRequest::new("m", history);
+        let arguments = |body: &Value| body["messages"][1]["tool_calls"][0]["function"]["arguments"].clone();
+        let (body, sent) = send(&OpenAiChat::compatible("vllm"), &request);
+        assert_eq!((arguments(&body), sent.dropped.len()), (sent_there.into(), reports), "{written}");
+        let (body, sent) = send(&OpenAiChat::new(), &request);
+        assert_eq!((arguments(&body), sent.dropped.len()), (written.into(), 0));
+    }
+}
+
+#[test]
+fn metadata_is_text_and_is_sent_where_it_is_accepted() {
+    let request = TurnRequest::new("m", vec![Item::user("hi")]).metadata("a", json!({"b": 1})).metadata("c", "d");
+    let (body, sent) = send(&OpenAiChat::new(), &request);
+    assert_eq!((body.get("metadata"), sent.dropped.len()), (None, 1), "OpenAI takes it with `store` only");
+    let stored = request.clone().provider_options("openai", json!({"store": true}));
+    let (body, sent) = send(&OpenAiChat::new(), &stored);
+    assert_eq!((&body["metadata"], sent.dropped.len()), (&json!({"a": "{\"b\":1}", "c": "d"}), 0));
+    let (body, _) = send(&OpenAiChat::compatible("vllm"), &request);
+    assert_eq!(body["metadata"]["a"], "{\"b\":1}");
+}
+
+#[test]
+fn more_stops_than_openai_accepts_are_an_error() {
+    let stops = |count: u8| {
+        (0..count).fold(TurnRequest::new("m", vec![Item::user("hi")]), |request, at| request.stop(at.to_string()))
+    };
+    let error = OpenAiChat::new().request(&stops(5), Delivery::Whole).unwrap_err().to_string();
+    assert!(error.contains("accepts 4"), "{error}");
+    OpenAiChat::new().request(&stops(4), Delivery::Whole).unwrap();
+    OpenAiChat::compatible("vllm").request(&stops(5), Delivery::Whole).unwrap();
+}
+
+#[test]
+fn a_failure_is_marked_in_its_text() {
+    let history = vec![Item::user("hi"), call("c", "t").into(), ToolCallOutput::new("c", "it broke").error().into()];
+    let content = body(&TurnRequest::new("m", history))["messages"][2]["content"].clone();
+    assert_eq!(content, r#"{"error":{"message":"it broke"}}"#);
+}
+
+#[test]
+fn a_call_without_a_name_gets_one() {
+    let history = vec![Item::user("hi"), call("c", "").into(), ToolCallOutput::new("c", "no such tool").into()];
+    let body = body(&TurnRequest::new("m", history));
+    assert_eq!(body["messages"][1]["tool_calls"][0]["function"]["name"], "_x5F_empty");
+}
+
+#[test]
+fn the_output_of_a_call_that_a_provider_executed_is_reported() {
+    let executed = call("p", "search").executed_by_provider();
+    let history = vec![Item::user("hi"), executed.into(), ToolCallOutput::new("p", "found").into()];
+    let (body, sent) = send(&OpenAiChat::new(), &TurnRequest::new("m", history));
+    assert_eq!(body["messages"].as_array().unwrap().len(), 1);
+    assert_eq!(sent.dropped.iter().map(|dropped| dropped.item).collect::<Vec<_>>(), [Some(1), Some(2)]);
+}
+
+#[test]
+fn a_choice_without_a_tool_says_nothing_about_tools() {
+    let none: [&str; 0] = [];
+    let request = TurnRequest::new("m", vec![Item::user("hi")]).tools(&[tool("a")]);
+    let (body, _) = send(&OpenAiChat::compatible("vllm"), &request.tool_choice(ToolChoice::may_call(none)));
+    assert_eq!((body.get("tools"), body.get("tool_choice")), (None, None));
 }

@@ -134,3 +134,13 @@ fn an_answer_is_sent_back_unchanged() {
     let body: Value = serde_json::from_str(&sent.body).unwrap();
     assert_eq!(body["messages"][1], message);
 }
+
+#[test]
+fn parts_of_unknown_types_survive_storage() {
+    let parts = json!([{"type": "text", "text": "a"}, {"type": "image", "x": 1}, {"type": "reference", "ids": [1]}, 7]);
+    let turn = read(&completion(json!({"role": "assistant", "content": parts}), "stop"));
+    let stored: Turn = serde_json::from_str(&serde_json::to_string(&turn).unwrap()).unwrap();
+    assert_eq!(stored, turn);
+    let text = serde_json::to_string(&turn).unwrap();
+    assert!(text.contains(r#""item":{"type":"image","x":1}"#) && text.contains(r#""item":{"value":7}"#), "{text}");
+}

@@ -77,6 +77,15 @@ fn an_error_in_a_stream_is_reported() {
 }
 
 #[test]
+fn an_error_in_a_stream_is_short_and_contains_no_key() {
+    let message = format!("Incorrect key: sk-abcdef123456. {}", "a".repeat(100_000));
+    let event = json!({"error": {"message": message, "code": "invalid_api_key"}}).to_string();
+    let Err(ReadError::Provider(report)) = read(&[event]) else { panic!("no error") };
+    assert!(report.message.starts_with("Incorrect key: [key] a"), "{}", report.message);
+    assert!(report.message.len() < 3_000, "{} bytes", report.message.len());
+}
+
+#[test]
 fn calls_that_share_an_index_are_told_apart_by_their_ids() {
     let whole =
         |id: &str| json!({"tool_calls": [{"index": 0, "id": id, "function": {"name": "t", "arguments": "{}"}}]});

@@ -29,6 +29,8 @@ pub(super) fn models(messages: &mut Messages) {
         ModelError::ContextTooLong { message: message().into() },
         ModelError::ContentFiltered { message: message().into() },
         ModelError::Authentication { message: message().into() },
+        ModelError::QuotaExceeded { message: message().into() },
+        ModelError::UnknownModel { message: message().into() },
         ModelError::Unsupported { capability: "images".to_owned() },
         ModelError::IncompleteTurn,
         ModelError::Unreadable { message: message().into(), source: None },
