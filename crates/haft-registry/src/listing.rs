@@ -12,7 +12,7 @@ pub struct RegisteredTool {
     pub name: FullName,
     /// The tool, under its full name.
     pub tool: Tool,
-    /// Whether the tool is found by its simple name alone.
+    /// True if the tool is found by its simple name alone.
     pub exported: bool,
     /// The tools that a shorter name of this one would otherwise mean.
     pub hides: Vec<FullName>,

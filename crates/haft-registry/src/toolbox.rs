@@ -85,7 +85,7 @@ impl Toolbox {
     }
 }
 
-/// Whether tools are found by their simple names alone.
+/// The way in which tools are found: by their simple names alone, or only with the namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exported {
     Yes,

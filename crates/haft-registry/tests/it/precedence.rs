@@ -1,4 +1,4 @@
-//! Which tool a name means.
+//! The tool that a name means, by precedence.
 
 use haft_registry::{FullName, LookupError};
 
