@@ -9,12 +9,21 @@ const MAX_DEPTH: usize = 100;
 
 /// Rejects a body or an event that is nested too deep.
 pub(crate) fn check(json: &str) -> Result<(), ReadError> {
-    // Nearly all have fewer brackets than the limit, which is found without reading strings.
-    let brackets = json.bytes().filter(|byte| matches!(byte, b'{' | b'[')).count();
+    // Nearly all are too short, or have too few brackets, which is found without reading strings.
+    if json.len() <= 2 * MAX_DEPTH {
+        return Ok(());
+    }
+    let brackets: usize = json.as_bytes().chunks(usize::from(u8::MAX)).map(|chunk| usize::from(brackets(chunk))).sum();
     if brackets <= MAX_DEPTH || depth(json) <= MAX_DEPTH {
         return Ok(());
     }
     Err(ReadError::invalid(format!("the response is nested more than {MAX_DEPTH} levels deep")))
+}
+
+/// Counts the opening brackets of at most 255 bytes, in a form that the compiler turns into vector instructions.
+fn brackets(bytes: &[u8]) -> u8 {
+    // The two differ in this bit only.
+    bytes.iter().map(|byte| u8::from(byte | 0x20 == b'{')).sum()
 }
 
 fn depth(json: &str) -> usize {

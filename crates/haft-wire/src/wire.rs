@@ -7,8 +7,8 @@
 //! ErrorReport <── Wire::error <── status, headers, body
 //! ```
 //!
-//! A wire does no I/O, keeps no state and knows no key: a client sends what it returns. What a provider sends that a
-//! wire does not know is kept, never an error.
+//! A wire does no I/O, keeps no state and knows no key: a client sends what it returns. Events, items and
+//! parts of types that a wire does not know are kept, and never an error.
 
 use std::borrow::Cow;
 use std::fmt;
