@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::issue::Issue;
 use crate::text_id::text_id;
 use crate::version::FormatVersion;
 
@@ -47,6 +48,10 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments, as the model wrote them: text that may or may not be JSON.
     pub arguments: String,
+    /// The reason why the arguments can't be converted from the shape in which the model was asked for them. If the tool
+    /// rejects them, as it usually does, the model reads this reason instead of issues about another shape.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub argument_issue: Option<Box<Issue>>,
     /// Set if the provider executes this call. Such a call must not be run here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub provider_executed: bool,
@@ -67,6 +72,7 @@ impl ToolCall {
             call_id: call_id.into(),
             name: name.into(),
             arguments: arguments.into(),
+            argument_issue: None,
             provider_executed: false,
             metadata: Map::new(),
             provider_data: Map::new(),

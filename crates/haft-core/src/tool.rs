@@ -68,7 +68,7 @@ pub use self::kind::ToolKind;
 pub use self::limit::{Concurrency, CountedContent, EmitBuffer, ExecutionLimits, OnOverflow, OutputCap};
 pub use self::name_mapper::{NameClash, NameMapError, NameMapper};
 pub use self::prepare::MissingHandler;
-pub(crate) use self::prepare::NO_APPROVAL;
+pub(crate) use self::prepare::{NO_APPROVAL, explained};
 pub use self::provider::{ProviderDefinition, ProviderTool};
 pub use self::provider_option::{CacheControl, ProviderOptions};
 pub use self::refine::RefineError;

@@ -2,7 +2,7 @@
 //! that contains no key. Providers repeat keys in the errors about them, and messages are logged.
 
 use crate::wire::ErrorResponse;
-use crate::wire_error::ErrorCause;
+use crate::wire_error::{ErrorCause, ErrorReport};
 
 /// The number of characters of a provider's message that are kept.
 const MESSAGE_CHARS: usize = 2_000;
@@ -24,6 +24,17 @@ pub(crate) fn of_status(status: u16) -> ErrorCause {
         500..=599 => ErrorCause::Unavailable,
         _ => ErrorCause::InvalidRequest,
     }
+}
+
+/// Tells an unknown model from an unknown path: both have the status 404, and the second one says nothing of a model.
+pub(crate) fn model_or_path(mut report: ErrorReport, response: &ErrorResponse<'_>) -> ErrorReport {
+    let is_page = response.body.trim_start().starts_with('<');
+    let is_about_model = !is_page && response.body.to_ascii_lowercase().contains("model");
+    if response.status == 404 && report.cause == ErrorCause::UnknownModel && !is_about_model {
+        report.cause = ErrorCause::InvalidRequest;
+        report.message.push_str("; the address may be wrong: check the base URL");
+    }
+    report
 }
 
 /// Returns the provider's message, or a description of the response if it contains none.

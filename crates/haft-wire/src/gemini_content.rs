@@ -25,6 +25,7 @@ use haft_core::{Turn, TurnRequest};
 pub(crate) use self::tool::{GeminiToolForm, SchemaCarrier};
 use crate::capability::ModelTable;
 use crate::depth;
+use crate::error_body;
 use crate::model_profile::ModelProfile;
 use crate::profile::Profile;
 use crate::wire::{Delivery, ErrorResponse, ReadContext, StreamReader, Wire, WireRequest};
@@ -130,6 +131,6 @@ impl Wire for GeminiContent {
     }
 
     fn error(&self, response: &ErrorResponse<'_>) -> ErrorReport {
-        error::read(response)
+        error_body::model_or_path(error::read(response), response)
     }
 }

@@ -28,10 +28,14 @@ impl ToolForm for McpToolForm {
             "idempotentHint": hints.idempotent,
             "openWorldHint": hints.open_world,
         });
-        if hints.idempotence_unset
-            && let Some(annotations) = annotations.as_object_mut()
-        {
-            annotations.remove("idempotentHint");
+        if let Some(annotations) = annotations.as_object_mut() {
+            if hints.idempotence_unset {
+                annotations.remove("idempotentHint");
+            }
+            // It has a meaning for tools that change something only.
+            if hints.readonly {
+                annotations.remove("destructiveHint");
+            }
         }
         json.insert("annotations".to_owned(), annotations);
         if !descriptor.icons.is_empty() {

@@ -19,6 +19,7 @@ pub use self::call_id::CallIdRule;
 pub(crate) use self::tool::ChatToolForm;
 use crate::capability::ModelTable;
 use crate::depth;
+use crate::error_body;
 use crate::model_profile::ModelProfile;
 use crate::profile::Profile;
 use crate::wire::{Delivery, ErrorResponse, ReadContext, StreamReader, Wire, WireRequest};
@@ -120,6 +121,6 @@ impl Wire for OpenAiChat {
     }
 
     fn error(&self, response: &ErrorResponse<'_>) -> ErrorReport {
-        error::read(response)
+        error_body::model_or_path(error::read(response), response)
     }
 }

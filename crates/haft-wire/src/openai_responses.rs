@@ -11,6 +11,7 @@ use haft_core::{Turn, TurnRequest};
 pub(crate) use self::tool::ResponsesToolForm;
 use crate::capability::ModelTable;
 use crate::depth;
+use crate::error_body;
 use crate::model_profile::ModelProfile;
 use crate::profile::Profile;
 use crate::wire::{Delivery, ErrorResponse, ReadContext, StreamReader, Wire, WireRequest};
@@ -107,6 +108,6 @@ impl Wire for OpenAiResponses {
     }
 
     fn error(&self, response: &ErrorResponse<'_>) -> ErrorReport {
-        error::read(response)
+        error_body::model_or_path(error::read(response), response)
     }
 }

@@ -262,6 +262,9 @@ impl Rendering {
                 json.insert(keyword.to_owned(), value.clone());
                 continue;
             }
+            if keyword == "format" && kind != Kind::String && is_without_news(value, group) {
+                continue;
+            }
             form::add_sentence(json, &sentence::of_keyword(keyword, value));
             let kind = if keyword == "format" { LossKind::Format } else { LossKind::Keyword };
             self.lose(&member.pointer_to(keyword), kind, format!("`{keyword}` is stated in the description"));
@@ -330,4 +333,10 @@ fn is_trivial(keyword: &str, value: &Value) -> bool {
         "unevaluatedProperties" | "unevaluatedItems" => *value == true,
         _ => false,
     }
+}
+
+/// Reports whether the format of a number tells a model nothing: it is that of every number, or the range is stated.
+fn is_without_news(format: &Value, group: &Group<'_>) -> bool {
+    let states = |keyword: &str| group.values(keyword).next().is_some();
+    matches!(format.as_str(), Some("double" | "float")) || (states("minimum") && states("maximum"))
 }

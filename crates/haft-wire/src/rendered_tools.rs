@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use haft_core::{Codec, ToolCall, ToolChoice};
+use haft_core::{Codec, CodecError, Issue, ToolCall, ToolChoice};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
@@ -63,15 +63,6 @@ pub enum ToolMode {
     Plain,
     /// A tool that is built into the provider.
     BuiltIn,
-}
-
-/// A call as a model sent it, translated to the names and the argument shape of the tools.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DecodedArguments {
-    /// The arguments in the shape of the tool's schema.
-    pub(crate) arguments: String,
-    /// The arguments as the model wrote them, if they differ.
-    pub(crate) written: Option<String>,
 }
 
 impl RenderedTools {
@@ -168,28 +159,23 @@ impl RenderedTools {
         }
     }
 
-    /// Converts the arguments of a call to the shape of the tool's schema. Arguments that can't be converted are
-    /// returned as they are: the tool's schema then rejects them with its issues.
-    pub(crate) fn decode(&self, tool: &str, written: String) -> DecodedArguments {
-        let decoded = self.get(tool).and_then(|tool| tool.codec.decode(&written).ok());
-        match decoded {
-            Some(arguments) if arguments != written => {
-                DecodedArguments { arguments: arguments.into_owned(), written: Some(written) }
-            }
-            _ => DecodedArguments { arguments: written, written: None },
-        }
-    }
-
-    /// Keeps the arguments as the model wrote them in the provider's data of a call, if they differ from the decoded
-    /// ones.
+    /// Converts the arguments of a call to the shape of the tool's schema, and keeps them as the model wrote them in the
+    /// provider's data of the call. Arguments that can't be converted stay as they are, with the reason: they may have
+    /// the tool's shape already, and if not, the model reads what is wrong with the shape that it was asked for.
     pub(crate) fn decode_call(&self, call: &mut ToolCall) {
-        let DecodedArguments { arguments, written } = self.decode(&call.name, std::mem::take(&mut call.arguments));
-        call.arguments = arguments;
-        if let Some(written) = written {
-            let data = call.provider_data.entry(&*self.provider).or_insert_with(|| Value::Object(Map::default()));
-            if let Value::Object(data) = data {
-                data.insert(WRITTEN_ARGUMENTS.to_owned(), written.into());
+        let Some(tool) = self.get(&call.name) else { return };
+        let decoded = match tool.codec.decode(&call.arguments) {
+            Ok(Cow::Owned(decoded)) if decoded != call.arguments => decoded,
+            Ok(_) => return,
+            Err(error) => {
+                call.argument_issue = argument_issue(error).map(Box::new);
+                return;
             }
+        };
+        let written = std::mem::replace(&mut call.arguments, decoded);
+        let data = call.provider_data.entry(&*self.provider).or_insert_with(|| Value::Object(Map::default()));
+        if let Value::Object(data) = data {
+            data.insert(WRITTEN_ARGUMENTS.to_owned(), written.into());
         }
     }
 
@@ -201,7 +187,7 @@ impl RenderedTools {
         if let Some(written) = data.and_then(|data| data.get(WRITTEN_ARGUMENTS)).and_then(Value::as_str) {
             return Cow::Borrowed(written);
         }
-        let codec = self.get(&call.name).map(|tool| &tool.codec);
+        let codec = self.get(&call.name).map(|tool| &tool.codec).filter(|_| call.argument_issue.is_none());
         codec.and_then(|codec| codec.encode(&call.arguments).ok()).unwrap_or(Cow::Borrowed(&call.arguments))
     }
 
@@ -215,6 +201,17 @@ impl RenderedTools {
             }
         }
         betas
+    }
+}
+
+/// Returns the issue of arguments that can't be converted. Those of text that is no JSON are found by the tool.
+fn argument_issue(error: CodecError) -> Option<Issue> {
+    match error {
+        CodecError::Shape { pointer, message } => Some(Issue::new(pointer, "decode", message)),
+        CodecError::TooLong(bytes) => {
+            Some(Issue::new("", "maxBytes", format!("must have at most {bytes} bytes when converted; send less")))
+        }
+        _ => None,
     }
 }
 

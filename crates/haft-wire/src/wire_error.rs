@@ -109,7 +109,8 @@ impl ErrorReport {
     #[must_use]
     pub fn of_status(response: &ErrorResponse<'_>) -> Self {
         let message = error_body::message_or_status(String::new(), response);
-        Self { retry_after: response.retry_after, ..Self::new(error_body::of_status(response.status), message) }
+        let report = Self::new(error_body::of_status(response.status), message);
+        error_body::model_or_path(Self { retry_after: response.retry_after, ..report }, response)
     }
 }
 

@@ -208,12 +208,13 @@ impl Handler for ForwardHandler {
 fn forwarded_call(arguments: Cow<'_, str>, cx: &Cx) -> ToolCall {
     match cx.call_handle().map(CallHandle::call) {
         Some(requested) => {
-            let ToolCall { v, call_id, name, arguments: _, provider_executed, metadata, provider_data } = requested;
+            let ToolCall { v, call_id, name, provider_executed, metadata, provider_data, .. } = requested;
             ToolCall {
                 v: *v,
                 call_id: call_id.clone(),
                 name: name.clone(),
                 arguments: arguments.into_owned(),
+                argument_issue: None,
                 provider_executed: *provider_executed,
                 metadata: metadata.clone(),
                 provider_data: provider_data.clone(),

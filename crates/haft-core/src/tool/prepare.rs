@@ -40,7 +40,7 @@ impl Tool {
     pub fn decode_args<P: DeserializeOwned>(&self, call: &ToolCall) -> Result<P, ToolFailure> {
         self.check_name(call)?;
         let decoded = self.parameters().decode::<P>(&call.arguments, &DecodeOptions::default());
-        decoded.map(|decoded| decoded.value).map_err(invalid_input)
+        decoded.map(|decoded| decoded.value).map_err(|issues| explained(invalid_input(issues), call))
     }
 
     /// Checks the arguments of a call of this tool and returns them as a tree that represents them exactly. An integer
@@ -59,11 +59,16 @@ impl Tool {
     /// ```
     pub fn argument_tree(&self, call: &ToolCall) -> Result<Value, ToolFailure> {
         self.check_name(call)?;
-        Arguments::tree(self, &call.arguments, &DecodeOptions::default()).map_err(invalid_input)
+        let tree = Arguments::tree(self, &call.arguments, &DecodeOptions::default());
+        tree.map_err(|issues| explained(invalid_input(issues), call))
     }
 
     /// Decodes and checks the arguments of a call of this tool. Nothing of the handler has run when this returns.
     pub(crate) fn prepare_found(&self, call: &ToolCall, cx: Cx) -> Result<Prepared, Box<ToolFailure>> {
+        self.prepare_text(call, cx).map_err(|failure| Box::new(explained(*failure, call)))
+    }
+
+    fn prepare_text(&self, call: &ToolCall, cx: Cx) -> Result<Prepared, Box<ToolFailure>> {
         let handler = match self.handler() {
             Some(handler) if !call.provider_executed => handler,
             _ => return Err(self.not_run_here(call, &cx)),
@@ -96,5 +101,15 @@ impl Tool {
             return Ok(());
         }
         Err(ToolResult::unknown_tool_among(call, [self.name()]).into_failure())
+    }
+}
+
+/// Replaces issues about a shape that the model was not asked for by the reason why its arguments could not be converted
+/// to that shape.
+#[cold]
+pub(crate) fn explained(failure: ToolFailure, call: &ToolCall) -> ToolFailure {
+    match &call.argument_issue {
+        Some(issue) if failure.kind == FailureKind::InputValidationError => invalid_input((**issue).clone().into()),
+        _ => failure,
     }
 }

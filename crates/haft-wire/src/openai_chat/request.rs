@@ -103,6 +103,10 @@ pub(super) fn write(wire: &OpenAiChat, request: &TurnRequest, delivery: Delivery
     let output = request.output_format.as_ref().map(|format| profile.render_output(format)).transpose()?;
     let messages = Messages::write(request, (wire.provider(), wire.server, wire.call_ids), &tools)?;
     let Messages { list, mut dropped, .. } = messages;
+    if list.is_empty() {
+        let message = "it has no message that can be sent; add a message of the user".to_owned();
+        return Err(RequestError::Invalid { param: "history".to_owned(), message });
+    }
     // A server that does not know a choice among some tools is sent only those.
     let offered = match (&request.tool_choice, wire.server) {
         (ToolChoice::OneOf { .. }, Server::Compatible) => tools.raw_permitted(&request.tool_choice),

@@ -25,6 +25,8 @@ use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest};
 use crate::wire_error::RequestError;
 
 const PATH: &str = "/responses";
+/// The options that refer to input which the provider has already.
+const ELSEWHERE: [&str; 4] = ["previous_response_id", "conversation", "prompt", "input"];
 const ENCRYPTED_REASONING: &str = "reasoning.encrypted_content";
 
 /// The state that the provider keeps, by the options of the request.
@@ -93,6 +95,10 @@ pub(super) fn write(
     capabilities.check(request, Thinking::Unset)?;
     let options = request.provider_options.get(wire.provider());
     let state = State::of(options);
+    if request.history.is_empty() && !state_is_elsewhere(options) {
+        let message = "it has no message that can be sent; add a message of the user".to_owned();
+        return Err(RequestError::Invalid { param: "history".to_owned(), message });
+    }
     let tools = request.render_tools(profile);
     let output = request.output_format.as_ref().map(|format| profile.render_output(format)).transpose()?;
     let asks_reasoning = !state.stored && capabilities.encrypted_reasoning;
@@ -128,6 +134,12 @@ pub(super) fn write(
     let mut sent = WireRequest::new(PATH, text, context);
     sent.dropped = dropped;
     Ok(sent)
+}
+
+/// Reports whether the options refer to input that the provider has.
+fn state_is_elsewhere(options: Option<&Value>) -> bool {
+    let options = options.and_then(Value::as_object);
+    options.is_some_and(|options| ELSEWHERE.iter().any(|member| options.contains_key(*member)))
 }
 
 /// Merges what the options and the request both state: the members of `text`, and the entries of `include`.

@@ -198,7 +198,7 @@ impl UsageBody {
 
 #[cfg(test)]
 mod tests {
-    use haft_core::TurnRequest;
+    use haft_core::{Item, TurnRequest};
 
     use super::*;
     use crate::openai_responses::OpenAiResponses;
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn an_object_of_another_kind_is_no_turn() {
         let wire = OpenAiResponses::new();
-        let context = wire.request(&TurnRequest::new("m", Vec::new()), Delivery::Whole).unwrap().context;
+        let context = wire.request(&TurnRequest::new("m", vec![Item::user("?")]), Delivery::Whole).unwrap().context;
         for body in ["{}", r#"{"detail":"Not Found"}"#, r#"{"output":null,"status":null,"error":null}"#] {
             let read = wire.response(body, &context);
             assert!(matches!(read, Err(ReadError::Invalid { .. })), "{body}: {read:?}");

@@ -12,6 +12,7 @@ mod generated;
 mod grammar;
 mod instance;
 mod lint;
+mod mistake;
 mod openai_chat;
 mod openai_responses;
 mod parts;

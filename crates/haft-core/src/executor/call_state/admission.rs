@@ -18,7 +18,7 @@ use crate::handler::broken;
 use crate::isolation::Isolated;
 use crate::nearest::{SUGGESTED, ranked};
 use crate::result::ToolResult;
-use crate::tool::{Execution, Tool};
+use crate::tool::{Execution, Tool, explained};
 use crate::toolkit::{NotRunnable, ProblemScope};
 
 /// The reason in the audit record of a call whose tool is hidden. The model reads that there is no such tool.
@@ -84,7 +84,7 @@ impl CallState {
             Execution::Provider => Err(ToolResult::non_local_tool(call).into_failure()),
             Execution::Surfaced => {
                 let arguments = decoded(tool, &call.arguments, &step_cx.options.decode);
-                let arguments = arguments.map_err(|failure| self.unreadable(failure))?;
+                let arguments = arguments.map_err(|failure| self.unreadable(explained(failure, call)))?;
                 let gated = Gated::new(tool_index, cx, Ready::Surfaced, arguments.into());
                 self.ask_about_arguments(0, gated, call, step_cx)
             }

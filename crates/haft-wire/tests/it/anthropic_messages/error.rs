@@ -71,7 +71,7 @@ fn any_body_has_a_report() {
         (429, "{\"type\":\"error\",\"err", ErrorCause::RateLimited),
         (400, r#"{"error": "text"}"#, ErrorCause::InvalidRequest),
         (400, r#"{"error": {"message": {"a": 1}, "type": []}}"#, ErrorCause::InvalidRequest),
-        (404, r#"{"error": {"code": 404, "status": "NOT_FOUND"}}"#, ErrorCause::UnknownModel),
+        (404, r#"{"error": {"code": 404, "status": "NOT_FOUND"}}"#, ErrorCause::InvalidRequest),
         (400, "null", ErrorCause::InvalidRequest),
     ] {
         let found = report(status, text);

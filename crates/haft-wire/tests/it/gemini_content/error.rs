@@ -142,7 +142,7 @@ fn any_body_has_a_report() {
         (429, "{\"error\":{\"mess", ErrorCause::RateLimited),
         (400, r#"{"error": {"message": {"a": 1}, "status": []}}"#, ErrorCause::InvalidRequest),
         (500, r#"{"error": {"code": "500"}}"#, ErrorCause::Unavailable),
-        (404, r#"{"error": {"type": "not_found"}}"#, ErrorCause::UnknownModel),
+        (404, r#"{"error": {"type": "not_found"}}"#, ErrorCause::InvalidRequest),
         (400, "null", ErrorCause::InvalidRequest),
         (503, "[]", ErrorCause::Unavailable),
     ] {

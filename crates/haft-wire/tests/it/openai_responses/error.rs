@@ -32,7 +32,6 @@ fn every_error_has_its_cause() {
         (404, client, json!("model_not_found"), json!(null), UnknownModel),
         (404, client, json!(null), json!("model"), UnknownModel),
         (404, client, json!(null), json!("input"), InvalidRequest),
-        (404, "not_found", json!(null), json!(null), UnknownModel),
         (408, "x", json!(null), json!(null), TimedOut),
         (413, "x", json!(null), json!(null), TooLarge),
         (429, "tokens", json!("rate_limit_exceeded"), json!(null), RateLimited),

@@ -52,7 +52,9 @@ fn a_rich_history_has_its_form() {
 }
 
 #[test]
-fn a_request_may_have_no_history() {
-    let sent = OpenAiResponses::new().request(&TurnRequest::new(MODEL, vec![]), Delivery::Whole).unwrap();
+fn a_request_may_have_no_history_if_the_provider_has_it() {
+    let request = TurnRequest::new(MODEL, vec![])
+        .provider_options("openai", serde_json::json!({"previous_response_id": "resp_1", "store": true}));
+    let sent = OpenAiResponses::new().request(&request, Delivery::Whole).unwrap();
     assert_eq!(body_of(&sent)["input"], serde_json::json!([]));
 }

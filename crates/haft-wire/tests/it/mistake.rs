@@ -1,0 +1,119 @@
+//! Mistakes of models and of applications are answered with what is wrong, on every wire.
+
+use std::collections::BTreeMap;
+
+use haft_core::{FailureKind, Item, ToolCall, Toolkit, TurnRequest};
+use haft_wire::{
+    AnthropicMessages, Delivery, ErrorCause, ErrorResponse, GeminiContent, OpenAiChat, OpenAiResponses, Profile,
+    RequestError, Strictness, Wire,
+};
+use serde_json::json;
+
+fn wires() -> [Box<dyn Wire>; 4] {
+    [
+        Box::new(OpenAiResponses::new()),
+        Box::new(OpenAiChat::new()),
+        Box::new(AnthropicMessages::new()),
+        Box::new(GeminiContent::new()),
+    ]
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[allow(dead_code, reason = "only its schema is used")]
+struct Route {
+    start: (f64, f64),
+    tags: BTreeMap<String, u8>,
+}
+
+/// Returns what the tool answers to arguments in the shape that a strict tool of OpenAI asks for.
+fn answer(arguments: &str) -> Result<(), String> {
+    let route = haft_core::Tool::new("route").handler(|_: Route, _cx| async {}).unwrap();
+    let kit: Toolkit = Toolkit::from_iter([route]);
+    let wire = OpenAiChat::new().profile(Profile::openai_chat().strictness(Strictness::On));
+    let request = TurnRequest::new("a-model", vec![Item::user("?")]).tools(&kit.descriptors());
+    let sent = wire.request(&request, Delivery::Whole).unwrap();
+    let call = json!({"id": "c1", "type": "function", "function": {"name": "route", "arguments": arguments}});
+    let message = json!({"role": "assistant", "content": null, "tool_calls": [call]});
+    let choice = json!({"index": 0, "message": message, "finish_reason": "tool_calls"});
+    let body = json!({"id": "r", "object": "chat.completion", "model": "a-model", "choices": [choice]});
+    let turn = wire.response(&body.to_string(), &sent.context).unwrap();
+    let calls = turn.tool_calls();
+    let call: &ToolCall = &calls[0];
+
+    // The call is sent back as the model wrote it, also if it could not be converted.
+    if arguments.contains("item_1") {
+        assert_eq!(sent.context.tools.encode(call), arguments);
+    }
+    let read = kit.get("route").unwrap().decode_args::<Route>(call);
+    read.map(drop).map_err(|failure| {
+        assert_eq!(failure.kind, FailureKind::InputValidationError);
+        failure.message
+    })
+}
+
+#[test]
+fn arguments_that_cannot_be_converted_are_rejected_in_the_shape_that_was_asked_for() {
+    let start = r#"{"item_1":1,"item_2":2}"#;
+    assert_eq!(answer(&format!(r#"{{"start":{start},"tags":[{{"key":"a","value":1}}]}}"#)), Ok(()));
+    let twice = format!(r#"{{"start":{start},"tags":[{{"key":"a","value":1}},{{"key":"a","value":2}}]}}"#);
+    let message = answer(&twice).unwrap_err();
+    assert!(message.starts_with("/tags/1/key: ") && message.contains("occurs twice"), "{message}");
+    assert!(!message.contains("must be an"), "{message}");
+    // The tool's own shape is accepted, too.
+    assert_eq!(answer(r#"{"start":[1,2],"tags":{"a":1}}"#), Ok(()));
+    let message = answer("{").unwrap_err();
+    assert!(message.contains("JSON"), "{message}");
+}
+
+#[test]
+fn a_path_that_does_not_exist_is_no_unknown_model() {
+    for wire in wires() {
+        for body in ["", "<html><title>The model railway</title></html>", r#"{"error":{"message":"Invalid URL"}}"#] {
+            let report = wire.error(&ErrorResponse::new(404, body));
+            assert_eq!(report.cause, ErrorCause::InvalidRequest, "{wire:?} {body}");
+            assert!(report.message.ends_with("check the base URL"), "{}", report.message);
+        }
+        let known = wire.error(&ErrorResponse::new(404, r#"{"error":{"message":"The model `x` does not exist"}}"#));
+        assert_eq!(known.cause, ErrorCause::UnknownModel, "{wire:?}");
+    }
+}
+
+#[test]
+fn a_request_without_messages_is_not_sent() {
+    for wire in wires() {
+        let request = TurnRequest::new("a-model", Vec::new());
+        let error = wire.request(&request, Delivery::Whole).unwrap_err();
+        let RequestError::Invalid { param, message } = &error else { panic!("{error}") };
+        assert_eq!(param, "history", "{wire:?}");
+        assert!(message.contains("add a message of the user"), "{message}");
+    }
+    let continued = TurnRequest::new("a-model", Vec::new())
+        .provider_options("openai", json!({"previous_response_id": "resp_1", "store": true}));
+    assert!(OpenAiResponses::new().request(&continued, Delivery::Whole).is_ok());
+}
+
+#[test]
+fn a_tool_that_only_reads_destroys_nothing() {
+    let read = haft_core::Tool::new("read").annotate(haft_core::Readonly(true)).handler(|(), _cx| async {}).unwrap();
+    let listed = Profile::mcp().render(&[read.descriptor()]);
+    let json: serde_json::Value = serde_json::from_str(listed.list()).unwrap();
+    let hints = json.pointer("/0/annotations").or_else(|| json.pointer("/tools/0/annotations")).unwrap();
+    assert_eq!((&hints["readOnlyHint"], hints.get("destructiveHint")), (&json!(true), None));
+}
+
+#[test]
+fn the_format_of_a_number_is_stated_only_if_it_tells_something() {
+    let schema = json!({
+        "type": "object", "additionalProperties": false, "required": ["ratio", "small", "id"],
+        "properties": {
+            "ratio": {"type": "number", "format": "double"},
+            "small": {"type": "integer", "format": "uint8", "minimum": 0, "maximum": 255},
+            "id": {"type": "integer", "format": "int32"},
+        },
+    });
+    let schema = haft_core::Schema::json(schema).unwrap();
+    let rendered = haft_core::Dialect::render(&haft_wire::OpenAiDialect::Strict, &schema).unwrap();
+    let pointers: Vec<_> = rendered.losses.iter().map(|loss| loss.pointer.as_str()).collect();
+    assert_eq!(pointers, ["/properties/id/format"]);
+    assert!(rendered.json.pointer("/properties/ratio/description").is_none());
+}
