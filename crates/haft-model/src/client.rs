@@ -7,7 +7,8 @@
 //!
 //! A client sends one request per turn and never retries: [`ModelError`] says whether a retry makes sense, and
 //! [`TurnLoop::retries`](crate::TurnLoop::retries) decides. The key is in the headers of the request and nowhere else:
-//! not in `Debug`, not in errors, and not in what a provider quotes of it.
+//! not in `Debug`, not in errors, and not in what a provider quotes of it. Only a key of fewer than four characters stays in
+//! quotations, because removing it would destroy them.
 
 mod anthropic;
 mod compatible;
@@ -111,13 +112,15 @@ impl HttpModel {
         self
     }
 
-    /// Sets the base URL. The paths of the wire are added to its path, and a query is kept.
+    /// Sets the base URL. The paths of the wire are added to its path, and a query is kept. The URL must contain no
+    /// secrets: proxies and servers log URLs.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = url.into();
         self
     }
 
-    /// Sets the model for requests that name none.
+    /// Sets the model for requests that name none, which are those whose model name is empty, as in
+    /// `TurnRequest::new("", history)`.
     pub fn model(mut self, model: impl Into<Cow<'static, str>>) -> Self {
         self.model = Some(model.into());
         self
@@ -185,6 +188,11 @@ impl LanguageModel for HttpModel {
         if named.model.is_empty() {
             let message = "no model is named; name one in the request, or with `.model(…)`".into();
             return TurnStream::failed(ModelError::InvalidRequest { message, param: Some("model".to_owned()) });
+        }
+        if self.key.is_blank() {
+            let message = "the API key is empty; give `Secret::new(…)` the key, or set the environment variable that \
+                           `from_env` reads";
+            return TurnStream::failed(ModelError::InvalidRequest { message: message.into(), param: None });
         }
         match self.wire.request(&named, self.delivery) {
             Err(error) => TurnStream::failed(error.into()),

@@ -20,7 +20,10 @@ impl HttpModel {
         let context = sent.context.clone();
         let origin = ErrorOrigin::new(self.provider(), &self.key);
         let client = self.http.get().map_err(|error| origin.of_http(error))?;
-        let response = client.send(self.http_request(sent)).await.map_err(|error| origin.of_http(error))?;
+        let response = client.send(self.http_request(sent)).await.map_err(|error| match error {
+            HttpError::InvalidUrl { reason } => origin.of_base_url(&self.base_url, &reason),
+            error => origin.of_http(error),
+        })?;
         let origin = origin.response(response.status().as_u16(), request_id(&response));
         if !response.status().is_success() {
             return Err(self.rejected(response, &origin).await);
