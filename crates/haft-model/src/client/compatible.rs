@@ -45,7 +45,9 @@ macro_rules! client_of_http_model {
             }
 
             /// Sets a function that receives what of a request can't be sent as it is. It is called only if there is
-            /// something to report.
+            /// something to report, and findings about tools are not repeated while they stay the same.
+            ///
+            /// Without such a function, tools that are left out are logged as warnings of [`tracing`].
             pub fn on_report(
                 mut self,
                 report: impl Fn(&crate::client::RequestReport<'_>) + Send + Sync + 'static,

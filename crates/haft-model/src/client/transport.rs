@@ -11,6 +11,7 @@ use super::key::Key;
 use super::model_error::ErrorOrigin;
 use crate::delta_sender::DeltaSender;
 use crate::error::ModelError;
+use crate::turn_delta::{DeltaSize, deltas_of};
 
 /// The headers in which providers name a request, for their support.
 const REQUEST_IDS: [&str; 3] = ["x-request-id", "request-id", "x-goog-request-id"];
@@ -35,7 +36,10 @@ impl HttpModel {
         let declared = content_type(&response);
         let body = response.text().await.map_err(|error| origin.of_http(error))?;
         match self.wire.response(&body, &context) {
-            Ok(turn) => out.send(Delta::complete(turn)).await,
+            Ok(turn) => {
+                out.send_all(deltas_of(&turn, DeltaSize::Whole)).await?;
+                out.send(Delta::complete(turn)).await
+            }
             // The error of a JSON parser would not say that the base URL is wrong, which is the usual reason.
             Err(ReadError::Invalid { .. }) if !declared.contains("json") => Err(origin.of_content_type(&declared)),
             Err(error) => Err(origin.of_read(error)),

@@ -90,7 +90,10 @@ async fn a_compatible_client_keeps_its_provider() {
         assert_eq!((sent.body()["keep_alive"].as_i64(), turn.is_ok()), (Some(5), true));
     }
     let mine = OpenAi::new(Secret::new(KEY)).chat_wire(OpenAiChat::compatible("mine")).chat();
-    assert_eq!((mine.info().to_string(), OpenAi::new(Secret::new(KEY)).chat().info().to_string()), ("mine".into(), "openai".into()));
+    assert_eq!(
+        (mine.info().to_string(), OpenAi::new(Secret::new(KEY)).chat().info().to_string()),
+        ("mine".into(), "openai".into())
+    );
 }
 
 #[tokio::test]
