@@ -98,13 +98,18 @@ fn length_of(text: &str, key: &str) -> Option<usize> {
 fn lengths_of(text: &str, c: char) -> [Option<usize>; 4] {
     let plain = text.starts_with(c).then(|| c.len_utf8());
     let escaped = text.strip_prefix('\\').filter(|rest| matches!(c, '/' | '"' | '\\') && rest.starts_with(c));
-    let units = c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
-    let bytes = c.encode_utf8(&mut [0; 4]).bytes().map(|byte| format!("%{byte:02x}")).collect::<String>();
-    let any_case = |form: &str| {
-        let start = text.get(..form.len())?;
-        start.eq_ignore_ascii_case(form).then_some(form.len())
-    };
-    [plain, escaped.map(|_| 1 + c.len_utf8()), any_case(&units), any_case(&bytes)]
+    let (mut units, mut bytes) = ([0; 2], [0; 4]);
+    let units = c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}"));
+    let bytes = c.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02x}"));
+    [plain, escaped.map(|_| 1 + c.len_utf8()), length_in_any_case(text, units), length_in_any_case(text, bytes)]
+}
+
+/// Returns the length of these escapes at the start of a text. Their digits may be in either case.
+fn length_in_any_case(text: &str, mut escapes: impl Iterator<Item = String>) -> Option<usize> {
+    escapes.try_fold(0, |start, escape| {
+        let end = start + escape.len();
+        text.get(start..end).filter(|found| found.eq_ignore_ascii_case(&escape)).map(|_| end)
+    })
 }
 
 #[cfg(test)]
