@@ -109,12 +109,22 @@ pub enum SecretError {
         /// The name of the variable.
         variable: String,
     },
+    /// None of the variables that may hold the secret is set.
+    #[error("none of the environment variables {} is set; set one of them to the API key", quoted(.variables))]
+    NoneSet {
+        /// The names of the variables.
+        variables: Vec<String>,
+    },
     /// The value is not Unicode.
     #[error("the environment variable `{variable}` is not valid Unicode; set it to the API key")]
     NotUnicode {
         /// The name of the variable.
         variable: String,
     },
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -136,6 +146,13 @@ mod tests {
         // A name that no variable can have.
         assert!(matches!(Secret::from_env("a=b"), Err(SecretError::Missing { .. })));
         assert!(matches!(Secret::from_env(""), Err(SecretError::Missing { .. })));
+    }
+
+    #[test]
+    fn an_error_about_several_variables_names_all_of_them() {
+        let error = SecretError::NoneSet { variables: vec!["A".to_owned(), "B".to_owned()] };
+        let text = "none of the environment variables `A`, `B` is set; set one of them to the API key";
+        assert_eq!(error.to_string(), text);
     }
 
     #[test]

@@ -7,7 +7,8 @@
 //!
 //! A client sends one request per turn and never retries: [`ModelError`] says whether a retry makes sense, and
 //! [`TurnLoop::retries`](crate::TurnLoop::retries) decides. The key is in the headers of the request and nowhere else:
-//! not in `Debug`, not in errors, and not in what a provider quotes of it.
+//! not in `Debug`, not in errors, and not in what a provider quotes of it. Only a key of fewer than four characters stays in
+//! quotations, because removing it would destroy them.
 
 mod anthropic;
 mod compatible;
@@ -20,11 +21,11 @@ mod transport;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use haft_core::TurnRequest;
 use haft_http::{HttpClient, HttpError, Secret, Timeouts};
-use haft_wire::{Delivery, Wire};
+use haft_wire::{Delivery, Finding, Severity, Wire, WireRequest};
 
 pub use self::anthropic::Anthropic;
 pub use self::gemini::Gemini;
@@ -57,6 +58,8 @@ pub struct HttpModel {
     timeouts: Option<Timeouts>,
     http: Arc<HttpSlot>,
     reporter: Option<Arc<ReportFn>>,
+    /// The findings about the tools of the last request, so that they are not repeated.
+    reported: Arc<Mutex<Vec<Finding>>>,
 }
 
 /// The function that receives what of a request can't be sent as it is.
@@ -89,6 +92,7 @@ impl HttpModel {
             timeouts: None,
             http: Arc::default(),
             reporter: None,
+            reported: Arc::default(),
         }
     }
 
@@ -111,19 +115,21 @@ impl HttpModel {
         self
     }
 
-    /// Sets the base URL. The paths of the wire are added to its path, and a query is kept.
+    /// Sets the base URL. The paths of the wire are added to its path, and a query is kept. The URL must contain no
+    /// secrets: proxies and servers log URLs.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = url.into();
         self
     }
 
-    /// Sets the model for requests that name none.
+    /// Sets the model for requests that name none, which are those whose model name is empty, as in
+    /// `TurnRequest::new("", history)`.
     pub fn model(mut self, model: impl Into<Cow<'static, str>>) -> Self {
         self.model = Some(model.into());
         self
     }
 
-    /// Receives answers as one body, rather than as a stream.
+    /// Receives answers as one body, rather than as a stream. The deltas are created from the complete turn.
     pub fn whole(mut self) -> Self {
         self.delivery = Delivery::Whole;
         self
@@ -141,8 +147,11 @@ impl HttpModel {
         self
     }
 
-    /// Sets a function that receives what of each request can't be sent as it is: tools that are left out or sent with
-    /// losses, and parts of the history that the provider can't receive.
+    /// Sets a function that receives what of a request can't be sent as it is: tools that are left out or sent with
+    /// losses, and parts of the history that the provider can't receive. It is called only if there is something to
+    /// report, and findings about tools are not repeated while they stay the same.
+    ///
+    /// Without such a function, tools that are left out are logged as warnings of [`tracing`].
     pub fn on_report(mut self, report: impl Fn(&RequestReport<'_>) + Send + Sync + 'static) -> Self {
         self.reporter = Some(Arc::new(report));
         self
@@ -154,6 +163,28 @@ impl HttpModel {
         match self.wire.provider() {
             "google" => "gcp.gemini",
             name => name,
+        }
+    }
+
+    /// Reports what of a request can't be sent as it is.
+    fn report(&self, sent: &WireRequest) {
+        let mut report = RequestReport::new(self.wire.provider(), sent);
+        {
+            let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+            if *reported == report.tools {
+                report.tools = &[];
+            } else {
+                *reported = report.tools.to_vec();
+            }
+        }
+        match &self.reporter {
+            Some(reporter) if !report.is_empty() => reporter(&report),
+            Some(_) => {}
+            None => {
+                for finding in report.tools.iter().filter(|finding| finding.severity() == Severity::Fault) {
+                    tracing::warn!(tool = finding.tool, "{finding}");
+                }
+            }
         }
     }
 
@@ -186,12 +217,15 @@ impl LanguageModel for HttpModel {
             let message = "no model is named; name one in the request, or with `.model(…)`".into();
             return TurnStream::failed(ModelError::InvalidRequest { message, param: Some("model".to_owned()) });
         }
+        if self.key.is_blank() {
+            let message = "the API key is empty; give `Secret::new(…)` the key, or set the environment variable that \
+                           `from_env` reads";
+            return TurnStream::failed(ModelError::InvalidRequest { message: message.into(), param: None });
+        }
         match self.wire.request(&named, self.delivery) {
             Err(error) => TurnStream::failed(error.into()),
             Ok(sent) => {
-                if let Some(reporter) = &self.reporter {
-                    reporter(&RequestReport::new(self.wire.provider(), &sent));
-                }
+                self.report(&sent);
                 let model = self.clone();
                 TurnStream::spawn(|out| async move { model.ask(sent, out).await })
             }

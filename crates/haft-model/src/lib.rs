@@ -32,6 +32,7 @@ mod model_info;
 mod object;
 mod scripted;
 mod trace;
+mod turn_delta;
 mod turn_loop;
 
 pub use self::cassette::{Cassette, CassetteError, CassetteFault, ExchangeFault};

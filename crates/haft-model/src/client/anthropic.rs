@@ -56,7 +56,11 @@ impl Anthropic {
     }
 }
 
-client_of_http_model!(Anthropic);
+client_of_http_model!(
+    Anthropic,
+    "Sets the base URL, in place of `https://api.anthropic.com`. It does not include the version: `/v1/messages` is \
+     added to its path."
+);
 
 #[cfg(test)]
 mod tests {

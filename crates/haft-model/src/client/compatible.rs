@@ -2,17 +2,19 @@
 //! names.
 
 /// Implements the settings and the model trait of a client that wraps an [`HttpModel`](super::HttpModel) in its field
-/// `model`.
+/// `model`. The text describes the base URL.
 macro_rules! client_of_http_model {
-    ($client:ident) => {
+    ($client:ident, $base_url:literal) => {
         impl $client {
-            /// Sets the base URL. The paths of the API are added to its path, and a query is kept.
+            #[doc = $base_url]
+            /// A query is kept. The URL must contain no secrets: proxies and servers log URLs.
             pub fn base_url(mut self, url: impl Into<String>) -> Self {
                 self.model = self.model.base_url(url);
                 self
             }
 
-            /// Sets the model for requests that name none.
+            /// Sets the model for requests that name none, which are those whose model name is empty, as in
+            /// `TurnRequest::new("", history)`.
             pub fn model(mut self, model: impl Into<std::borrow::Cow<'static, str>>) -> Self {
                 self.model = self.model.model(model);
                 self
@@ -24,7 +26,7 @@ macro_rules! client_of_http_model {
                 self
             }
 
-            /// Receives answers as one body, rather than as a stream.
+            /// Receives answers as one body, rather than as a stream. The deltas are created from the complete turn.
             pub fn whole(mut self) -> Self {
                 self.model = self.model.whole();
                 self
@@ -42,7 +44,10 @@ macro_rules! client_of_http_model {
                 self
             }
 
-            /// Sets a function that receives what of each request can't be sent as it is.
+            /// Sets a function that receives what of a request can't be sent as it is. It is called only if there is
+            /// something to report, and findings about tools are not repeated while they stay the same.
+            ///
+            /// Without such a function, tools that are left out are logged as warnings of [`tracing`].
             pub fn on_report(
                 mut self,
                 report: impl Fn(&crate::client::RequestReport<'_>) + Send + Sync + 'static,

@@ -7,9 +7,11 @@ use haft_wire::GeminiContent;
 
 use super::HttpModel;
 use super::compatible::client_of_http_model;
-use super::key::{VariableLookup, key, setting};
+use super::key::{VariableLookup, either_key, setting};
 
 const BASE_URL: &str = "https://generativelanguage.googleapis.com";
+/// The variables with the key. The first one that has one wins.
+const VARIABLES: [&str; 2] = ["GEMINI_API_KEY", "GOOGLE_API_KEY"];
 
 /// Gemini, by its `generateContent` API.
 ///
@@ -34,14 +36,13 @@ impl Gemini {
     }
 
     /// Creates a client from the environment: `GEMINI_API_KEY`, or else `GOOGLE_API_KEY`, and `GOOGLE_GEMINI_BASE_URL` if
-    /// it is set.
+    /// it is set. The error names the variable that can't be used, or both if neither is set.
     pub fn from_env() -> Result<Self, SecretError> {
         Self::from_lookup(&|variable| env::var(variable))
     }
 
     fn from_lookup(lookup: &VariableLookup<'_>) -> Result<Self, SecretError> {
-        let found = key(lookup, "GEMINI_API_KEY");
-        let client = Self::new(found.or_else(|missing| key(lookup, "GOOGLE_API_KEY").map_err(|_| missing))?);
+        let client = Self::new(either_key(lookup, VARIABLES)?);
         Ok(match setting(lookup, "GOOGLE_GEMINI_BASE_URL") {
             Some(url) => client.base_url(url),
             None => client,
@@ -55,7 +56,11 @@ impl Gemini {
     }
 }
 
-client_of_http_model!(Gemini);
+client_of_http_model!(
+    Gemini,
+    "Sets the base URL, in place of `https://generativelanguage.googleapis.com`. It does not include the version: \
+     `/v1beta/models/…` is added to its path."
+);
 
 #[cfg(test)]
 mod tests {
@@ -83,8 +88,17 @@ mod tests {
         assert_eq!(key_of(Some("a"), Some("b")).unwrap(), "a");
         assert_eq!(key_of(None, Some("b")).unwrap(), "b");
         assert_eq!(key_of(Some(" "), Some("b")).unwrap(), "b");
-        let missing = key_of(None, None).unwrap_err().to_string();
-        assert_eq!(missing, "the environment variable `GEMINI_API_KEY` is not set; set it to the API key");
-        assert!(matches!(key_of(Some(""), None), Err(SecretError::Empty { .. })));
+    }
+
+    #[test]
+    fn the_error_names_both_variables_or_the_one_that_is_empty() {
+        let error = |gemini, google| key_of(gemini, google).unwrap_err().to_string();
+        let neither = "none of the environment variables `GEMINI_API_KEY`, `GOOGLE_API_KEY` is set; set one of them to \
+                       the API key";
+        assert_eq!(error(None, None), neither);
+        let empty = |name: &str| format!("the environment variable `{name}` is empty; set it to the API key");
+        assert_eq!(error(Some(""), None), empty("GEMINI_API_KEY"));
+        assert_eq!(error(None, Some(" ")), empty("GOOGLE_API_KEY"));
+        assert_eq!(error(Some(""), Some("")), empty("GEMINI_API_KEY"));
     }
 }

@@ -25,19 +25,91 @@ pub(super) fn setting(lookup: &VariableLookup<'_>, variable: &str) -> Option<Str
     lookup(variable).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
-impl Key {
-    /// Removes the key from text that a provider sent: some quote the one that they reject.
-    pub(super) fn removed_from(&self, text: String) -> String {
-        let key = match self {
-            Self::Bearer(key) | Self::Header(_, key) if !key.expose().is_empty() => key.expose(),
-            _ => return text,
-        };
-        // JSON may escape the slashes of a key.
-        let escaped = if key.contains('/') { key.replace('/', "\\/") } else { String::new() };
-        [key, &escaped].into_iter().fold(text, |text, form| {
-            if form.is_empty() || !text.contains(form) { text } else { text.replace(form, "[key]") }
-        })
+/// Reads a key from the first of two variables that has one.
+pub(super) fn either_key(lookup: &VariableLookup<'_>, variables: [&str; 2]) -> Result<Secret, SecretError> {
+    let [first, second] = variables.map(|variable| key(lookup, variable));
+    match (first, second) {
+        (Ok(key), _) | (Err(_), Ok(key)) => Ok(key),
+        (Err(SecretError::Missing { .. }), Err(SecretError::Missing { .. })) => {
+            Err(SecretError::NoneSet { variables: variables.map(str::to_owned).into() })
+        }
+        (Err(SecretError::Missing { .. }), Err(error)) | (Err(error), Err(_)) => Err(error),
     }
+}
+
+impl Key {
+    /// Reports whether there is a key, but without text. A provider would answer that the key is wrong.
+    pub(super) fn is_blank(&self) -> bool {
+        self.text().is_some_and(|key| key.trim().is_empty())
+    }
+
+    /// Removes the key from text that a provider sent: some quote the one that they reject. Each of its characters may be
+    /// written as it is, escaped as in JSON or percent-encoded as in URLs.
+    ///
+    /// A key of fewer than [`LEAST_REMOVED`] characters is not removed: it occurs in words that have nothing to do with
+    /// it, and no provider has one.
+    pub(super) fn removed_from(&self, text: String) -> String {
+        let Some(key) = self.text().filter(|key| key.chars().count() >= LEAST_REMOVED) else { return text };
+        let (mut kept, mut rest) = (String::new(), text.as_str());
+        while let Some((at, length)) = found(rest, key) {
+            kept.push_str(&rest[..at]);
+            kept.push_str("[key]");
+            rest = &rest[at + length..];
+        }
+        if kept.is_empty() { text } else { kept + rest }
+    }
+
+    fn text(&self) -> Option<&str> {
+        match self {
+            Self::None => None,
+            Self::Bearer(key) | Self::Header(_, key) => Some(key.expose()),
+        }
+    }
+}
+
+/// The number of characters from which on a key is removed from texts.
+const LEAST_REMOVED: usize = 4;
+
+/// Returns the position and the length of the first occurrence of a key, in any of its forms.
+fn found(text: &str, key: &str) -> Option<(usize, usize)> {
+    let starts_key = |c: char| c == '%' || c == '\\' || key.starts_with(c);
+    let mut starts = text.char_indices().filter(|(_, c)| starts_key(*c));
+    starts.find_map(|(at, _)| Some((at, length_of(&text[at..], key)?)))
+}
+
+/// Returns the length of the key at the start of a text. A `%` or a backslash of the key may stand for itself or begin an
+/// escape, so that there may be several ways to read it.
+fn length_of(text: &str, key: &str) -> Option<usize> {
+    let mut ends = vec![0];
+    for c in key.chars() {
+        let mut next: Vec<usize> = Vec::new();
+        for end in ends {
+            next.extend(lengths_of(&text[end..], c).into_iter().flatten().map(|length| end + length));
+        }
+        next.sort_unstable();
+        next.dedup();
+        ends = next;
+    }
+    ends.last().copied()
+}
+
+/// Returns the lengths of the forms of a character that a text starts with: itself, the two JSON escapes, and the
+/// percent-encoding.
+fn lengths_of(text: &str, c: char) -> [Option<usize>; 4] {
+    let plain = text.starts_with(c).then(|| c.len_utf8());
+    let escaped = text.strip_prefix('\\').filter(|rest| matches!(c, '/' | '"' | '\\') && rest.starts_with(c));
+    let (mut units, mut bytes) = ([0; 2], [0; 4]);
+    let units = c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}"));
+    let bytes = c.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02x}"));
+    [plain, escaped.map(|_| 1 + c.len_utf8()), length_in_any_case(text, units), length_in_any_case(text, bytes)]
+}
+
+/// Returns the length of these escapes at the start of a text. Their digits may be in either case.
+fn length_in_any_case(text: &str, mut escapes: impl Iterator<Item = String>) -> Option<usize> {
+    escapes.try_fold(0, |start, escape| {
+        let end = start + escape.len();
+        text.get(start..end).filter(|found| found.eq_ignore_ascii_case(&escape)).map(|_| end)
+    })
 }
 
 #[cfg(test)]
@@ -46,9 +118,38 @@ mod tests {
 
     #[test]
     fn every_form_of_a_key_is_removed() {
-        let key = Key::Bearer(Secret::new("a/b"));
-        assert_eq!(key.removed_from(r"a/b, a\/b and a\b".to_owned()), r"[key], [key] and a\b");
-        assert_eq!(Key::Header("x", Secret::new("")).removed_from("text".to_owned()), "text");
-        assert_eq!(Key::None.removed_from("text".to_owned()), "text");
+        let key = Key::Bearer(Secret::new("k/+é\"%"));
+        for form in [
+            "k/+é\"%",
+            r#"k\/+é\"%"#,
+            r"k\u002f\u002B\u00e9\u0022%",
+            r"k\u002F\u002b\u00E9\u0022\u0025",
+            "k%2F%2B%C3%A9%22%25",
+            "k%2f%2b%c3%a9%22%25",
+            "%6b%2f+é\"%",
+        ] {
+            let text = format!("{form}, k/, {form}{form}%");
+            assert_eq!(key.removed_from(text), "[key], k/, [key][key]%", "{form}");
+        }
+        for other in ["k/+e\"%", "k%2", r"k\u00", r"k\u002", "%", "\\", "k/+é\""] {
+            assert_eq!(key.removed_from(other.to_owned()), other);
+        }
+    }
+
+    #[test]
+    fn a_key_that_looks_escaped_is_removed() {
+        for text in ["a%25%25", r"a\\\\", r"a\u0025"] {
+            let key = Key::Header("x", Secret::new(text));
+            assert_eq!(key.removed_from(format!("<{text}>")), "<[key]>");
+        }
+        let key = Key::Header("x", Secret::new(r"a\\b"));
+        assert_eq!(key.removed_from(r"a\\b a\\\\b a\b".to_owned()), r"[key] [key] a\b");
+    }
+
+    #[test]
+    fn a_short_key_and_no_key_leave_texts_as_they_are() {
+        for key in [Key::Bearer(Secret::new("abc")), Key::Header("x", Secret::new("")), Key::None] {
+            assert_eq!(key.removed_from("abc %61".to_owned()), "abc %61");
+        }
     }
 }

@@ -43,6 +43,13 @@ impl<'m> ErrorOrigin<'m> {
         }
     }
 
+    /// Converts the error of a base URL that requests can't be sent to. It is shown without credentials.
+    pub(super) fn of_base_url(&self, url: &str, reason: &str) -> ModelError {
+        let url = without_credentials(url);
+        let text = format!("the base URL `{url}` is invalid: {reason}; start it with `https://` or `http://`");
+        ModelError::InvalidRequest { message: self.message(text), param: None }
+    }
+
     /// Converts an error of a response.
     pub(super) fn of_read(&self, error: ReadError) -> ModelError {
         match error {
@@ -108,6 +115,21 @@ impl From<RequestError> for ModelError {
     }
 }
 
+/// Returns a URL, which may be invalid, without its user, password, query and fragment.
+fn without_credentials(url: &str) -> String {
+    let (address, rest) = url.split_at(url.find(['?', '#']).unwrap_or(url.len()));
+    // The text before a later `@` may all be a password.
+    if rest.contains('@') {
+        return "[hidden]".to_owned();
+    }
+    let (scheme, after) = match address.find("://") {
+        Some(at) => address.split_at(at + "://".len()),
+        None => ("", address),
+    };
+    let host = after.rsplit_once('@').map_or(after, |(_, host)| host);
+    format!("{scheme}{host}").chars().take(200).collect()
+}
+
 /// Returns the text of an error and of its sources, for an error that can't keep them.
 fn with_sources(error: &dyn Error) -> String {
     let mut text = error.to_string();
@@ -117,4 +139,25 @@ fn with_sources(error: &dyn Error) -> String {
         source = error.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_credentials;
+
+    #[test]
+    fn urls_are_shown_without_credentials() {
+        for (url, shown) in [
+            ("localhost:11434/v1", "localhost:11434/v1"),
+            ("user:pass@host/v1?key=secret", "host/v1"),
+            ("ftp://user:pass@host/v1#secret", "ftp://host/v1"),
+            ("https://user:p/a@ss@host", "https://host"),
+            ("https://user:p?ass@host", "[hidden]"),
+            ("host?mail=a@b&key=secret", "[hidden]"),
+            ("", ""),
+        ] {
+            assert_eq!(without_credentials(url), shown, "{url}");
+        }
+        assert_eq!(without_credentials(&"ü".repeat(300)).chars().count(), 200);
+    }
 }

@@ -32,12 +32,14 @@ const ENV_HEADERS: [(&str, &str); 2] =
 #[must_use = "a model does nothing until it is asked"]
 pub struct OpenAi {
     model: HttpModel,
+    /// The form of the Chat Completions API, if it is not that of OpenAI.
+    chat: Option<OpenAiChat>,
 }
 
 impl OpenAi {
     /// Creates a client of the Responses API.
     pub fn new(key: Secret) -> Self {
-        Self { model: HttpModel::new(OpenAiResponses::new(), BASE_URL).bearer(key) }
+        Self { model: HttpModel::new(OpenAiResponses::new(), BASE_URL).bearer(key), chat: None }
     }
 
     /// Creates a client from the environment: `OPENAI_API_KEY`, and if they are set `OPENAI_BASE_URL`, `OPENAI_ORG_ID`
@@ -63,7 +65,8 @@ impl OpenAi {
     /// Mistral. The provider is the name under which its options are given and its data is kept. A server that demands a
     /// key gets it with [`key`](Self::key).
     pub fn compatible(provider: impl Into<Cow<'static, str>>, base_url: impl Into<String>) -> Self {
-        Self { model: HttpModel::new(OpenAiChat::compatible(provider), base_url) }
+        let wire = OpenAiChat::compatible(provider);
+        Self { model: HttpModel::new(wire.clone(), base_url), chat: Some(wire) }
     }
 
     /// Sets the key.
@@ -72,13 +75,17 @@ impl OpenAi {
         self
     }
 
-    /// Uses the Chat Completions API.
-    pub fn chat(self) -> Self {
-        self.chat_wire(OpenAiChat::new())
+    /// Uses the Chat Completions API. The provider of a [`compatible`](Self::compatible) client and the form that was set
+    /// with [`chat_wire`](Self::chat_wire) are kept.
+    pub fn chat(mut self) -> Self {
+        let wire = self.chat.clone().unwrap_or_default();
+        self.model = self.model.with_wire(wire);
+        self
     }
 
     /// Uses the Chat Completions API in this form.
     pub fn chat_wire(mut self, wire: OpenAiChat) -> Self {
+        self.chat = Some(wire.clone());
         self.model = self.model.with_wire(wire);
         self
     }
@@ -90,7 +97,11 @@ impl OpenAi {
     }
 }
 
-client_of_http_model!(OpenAi);
+client_of_http_model!(
+    OpenAi,
+    "Sets the base URL, in place of `https://api.openai.com/v1`. It includes the version, usually `/v1`: \
+     `/responses` or `/chat/completions` is added to its path."
+);
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,7 @@
 //! The report on a request that can't be sent as it is.
 
+use std::fmt;
+
 use haft_wire::{Dropped, Finding, WireRequest};
 
 /// The parts of a request that a provider receives in another form, or not at all.
@@ -8,7 +10,7 @@ use haft_wire::{Dropped, Finding, WireRequest};
 pub struct RequestReport<'r> {
     /// The provider.
     pub provider: &'r str,
-    /// The findings about the tools. They are the same for every request with the same tools.
+    /// The findings about the tools. Empty if they are those of the request before.
     pub tools: &'r [Finding],
     /// The parts of the history and the settings that are left out.
     pub dropped: &'r [Dropped],
@@ -17,5 +19,21 @@ pub struct RequestReport<'r> {
 impl<'r> RequestReport<'r> {
     pub(super) fn new(provider: &'r str, sent: &'r WireRequest) -> Self {
         Self { provider, tools: sent.context.tools.findings(), dropped: &sent.dropped }
+    }
+
+    /// Reports whether there is nothing to report: the request is sent as it is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty() && self.dropped.is_empty()
+    }
+}
+
+/// One line for each finding and each part that is left out.
+impl fmt::Display for RequestReport<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { provider, tools, dropped } = self;
+        let tools = tools.iter().map(|finding| format!("{provider}: tool {finding}"));
+        let dropped = dropped.iter().map(|dropped| format!("{provider}: left out: {dropped}"));
+        f.write_str(&tools.chain(dropped).collect::<Vec<_>>().join("\n"))
     }
 }

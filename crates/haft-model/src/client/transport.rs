@@ -11,6 +11,7 @@ use super::key::Key;
 use super::model_error::ErrorOrigin;
 use crate::delta_sender::DeltaSender;
 use crate::error::ModelError;
+use crate::turn_delta::{DeltaSize, deltas_of};
 
 /// The headers in which providers name a request, for their support.
 const REQUEST_IDS: [&str; 3] = ["x-request-id", "request-id", "x-goog-request-id"];
@@ -20,7 +21,10 @@ impl HttpModel {
         let context = sent.context.clone();
         let origin = ErrorOrigin::new(self.provider(), &self.key);
         let client = self.http.get().map_err(|error| origin.of_http(error))?;
-        let response = client.send(self.http_request(sent)).await.map_err(|error| origin.of_http(error))?;
+        let response = client.send(self.http_request(sent)).await.map_err(|error| match error {
+            HttpError::InvalidUrl { reason } => origin.of_base_url(&self.base_url, &reason),
+            error => origin.of_http(error),
+        })?;
         let origin = origin.response(response.status().as_u16(), request_id(&response));
         if !response.status().is_success() {
             return Err(self.rejected(response, &origin).await);
@@ -32,7 +36,10 @@ impl HttpModel {
         let declared = content_type(&response);
         let body = response.text().await.map_err(|error| origin.of_http(error))?;
         match self.wire.response(&body, &context) {
-            Ok(turn) => out.send(Delta::complete(turn)).await,
+            Ok(turn) => {
+                out.send_all(deltas_of(&turn, DeltaSize::Whole)).await?;
+                out.send(Delta::complete(turn)).await
+            }
             // The error of a JSON parser would not say that the base URL is wrong, which is the usual reason.
             Err(ReadError::Invalid { .. }) if !declared.contains("json") => Err(origin.of_content_type(&declared)),
             Err(error) => Err(origin.of_read(error)),

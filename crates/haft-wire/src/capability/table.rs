@@ -4,6 +4,7 @@
 //! win over all of these. Only what differs from a model that can do everything is stated.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use super::{Capabilities, ForcedChoice};
 
@@ -20,12 +21,12 @@ use super::{Capabilities, ForcedChoice};
 /// assert_eq!(models.find("claude-opus-4-5").max_output_tokens, Some(64_000));
 /// assert_eq!(models.find("a-new-model"), Capabilities::default());
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ModelTable {
     rows: Vec<ModelRow>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct ModelRow {
     pattern: Cow<'static, str>,
     /// The length of the pattern's text before its first `*`, or of all of it. Most names differ there.
@@ -70,6 +71,13 @@ impl ModelTable {
 impl Default for ModelTable {
     fn default() -> Self {
         Self::built_in()
+    }
+}
+
+/// The number of rows: the rows themselves are several pages, in the output of everything that has a table.
+impl fmt::Debug for ModelTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ModelTable").field("rows", &self.rows.len()).finish()
     }
 }
 
@@ -374,6 +382,11 @@ mod tests {
         ] {
             assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
         }
+    }
+
+    #[test]
+    fn debug_output_has_the_number_of_rows() {
+        assert_eq!(format!("{:?}", ModelTable::empty().with("a*", Capabilities::default())), "ModelTable { rows: 1 }");
     }
 
     #[test]

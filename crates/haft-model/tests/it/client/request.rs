@@ -1,7 +1,7 @@
 //! The request: where it goes, with which headers, for which model.
 
 use haft_core::TurnRequest;
-use haft_wire::AnthropicMessages;
+use haft_wire::{AnthropicMessages, OpenAiResponses};
 use serde_json::json;
 
 use super::*;
@@ -77,6 +77,26 @@ async fn a_server_without_a_key_receives_none() {
 }
 
 #[tokio::test]
+async fn a_compatible_client_keeps_its_provider() {
+    let server = Server::start().await;
+    let ollama = || OpenAi::compatible("ollama", server.url("/v1")).model("m").http_client(client());
+    let options = request().provider_options("ollama", json!({"keep_alive": 5}));
+    for model in [ollama(), ollama().chat(), ollama().responses_wire(OpenAiResponses::new()).chat()] {
+        assert_eq!(model.info().to_string(), "ollama/m");
+        let reply = Provider::Chat.stream();
+        let (turn, (sent, _connection)) = join!(model.stream_turn(&options).into_turn(), answer(&server, &reply));
+        let sent = SentText(sent);
+        assert_eq!(sent.first_line(), "POST /v1/chat/completions HTTP/1.1");
+        assert_eq!((sent.body()["keep_alive"].as_i64(), turn.is_ok()), (Some(5), true));
+    }
+    let mine = OpenAi::new(Secret::new(KEY)).chat_wire(OpenAiChat::compatible("mine")).chat();
+    assert_eq!(
+        (mine.info().to_string(), OpenAi::new(Secret::new(KEY)).chat().info().to_string()),
+        ("mine".into(), "openai".into())
+    );
+}
+
+#[tokio::test]
 async fn headers_replace_those_of_the_client_and_betas_are_added_to_those_of_the_request() {
     let server = Server::start().await;
     let client = |model: Anthropic| model.base_url(server.url("")).model("claude-sonnet-4-5").http_client(client());
@@ -119,8 +139,12 @@ async fn the_model_of_the_request_is_preferred_and_one_must_be_named() {
 #[tokio::test]
 async fn invalid_settings_are_errors_before_anything_is_sent() {
     for (model, part) in [
-        (local("not a url"), "URL"),
+        (local("not a url"), "the base URL `not a url` is invalid"),
         (local("file:///etc/passwd"), "scheme"),
+        (local("localhost:11434/v1"), "start it with `https://`"),
+        (local("user:pass@host/v1?key=secret"), "the base URL `host/v1` is invalid"),
+        (local("http://127.0.0.1:9").bearer(Secret::new("")), "the API key is empty"),
+        (local("http://127.0.0.1:9").key_header("x-key", Secret::new(" \n")), "`Secret::new(…)`"),
         (local("http://127.0.0.1:9").header("x-a", "a\nb"), "x-a"),
         (local("http://127.0.0.1:9").header("bad name", "b"), "bad name"),
         (local("http://127.0.0.1:9").bearer(Secret::new("sk\n1")), "authorization"),

@@ -29,6 +29,7 @@ fn debug_output_of_clients_contains_no_key_and_no_url() {
     ] {
         assert!(!shown.contains(KEY) && !shown.contains("user"), "{shown}");
         assert!(shown.contains("HttpModel"), "{shown}");
+        assert!(shown.len() < 8_000, "the tables of models are not printed: {} bytes", shown.len());
     }
 }
 
@@ -39,9 +40,12 @@ async fn a_provider_that_quotes_the_key_does_not_put_it_into_an_error() {
         let model = provider.model(&server);
         let text = format!("the key {KEY} is wrong; Bearer {KEY}; {KEY}{KEY}");
         let escaped = provider.error("x", &text).replace('/', "\\/");
+        let encoded = provider.error("x", &text.replace('/', "%2f").replace("0123", "%30123"));
         let headers = format!("{JSON}x-request-id: {KEY}\r\n");
         for status in [400, 401, 403, 404, 429, 500] {
-            for body in [provider.error("x", &text), escaped.clone(), text.clone(), format!("\"{KEY}\"")] {
+            for body in
+                [provider.error("x", &text), escaped.clone(), encoded.clone(), text.clone(), format!("\"{KEY}\"")]
+            {
                 let error = rejected(&model, &server, &response(status, &headers, &body)).await;
                 assert_hidden(&error);
                 assert!(error.to_string().contains("[key]"), "{error}");

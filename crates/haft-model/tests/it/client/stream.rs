@@ -1,7 +1,8 @@
 //! Streams: their end, their cuts, the errors within them, and what arrives in their place.
 
-use haft_core::Delta;
+use haft_core::{Delta, Finish};
 use haft_http::SizeLimits;
+use haft_wire::{Delivery, Profile, ReadContext, ReadError, RequestError, StreamReader, Wire, WireRequest};
 
 use super::server::{CHUNKED, LAST_CHUNK, builder, chunk};
 use super::*;
@@ -148,6 +149,65 @@ async fn the_server_decides_about_the_delivery() {
         let (turn, _) = asked(&provider.whole(&server), &server, &provider.stream()).await;
         assert_eq!(turn.unwrap().text(), "Hello", "a server that always streams: {provider:?}");
     }
+}
+
+#[tokio::test]
+async fn a_whole_answer_arrives_as_deltas_too() {
+    for provider in ALL {
+        let server = Server::start().await;
+        let reply = response(200, JSON, provider.body());
+        for model in [provider.whole(&server), provider.model(&server)] {
+            let (deltas, _) = join!(deltas(&*model), answer(&server, &reply));
+            let [Delta::TextDelta { text, part: 0 }, Delta::UsageUpdate(usage), Delta::TurnComplete(turn)] =
+                &deltas[..]
+            else {
+                panic!("{provider:?}: {deltas:#?}")
+            };
+            assert_eq!((text.as_str(), usage, turn.text().as_str()), ("Hello", &turn.usage, "Hello"), "{provider:?}");
+        }
+    }
+}
+
+/// A wire of an application, whose answers are plain text.
+#[derive(Debug)]
+struct PlainText(OpenAiChat);
+
+impl Wire for PlainText {
+    fn profile(&self) -> &Profile {
+        Wire::profile(&self.0)
+    }
+
+    fn request(&self, request: &TurnRequest, delivery: Delivery) -> Result<WireRequest, RequestError> {
+        self.0.request(request, delivery)
+    }
+
+    fn response(&self, body: &str, _context: &ReadContext) -> Result<Turn, ReadError> {
+        Ok(Turn::new(vec![Item::assistant(body)], Finish::Stop))
+    }
+
+    fn stream(&self, context: &ReadContext) -> Box<dyn StreamReader> {
+        self.0.stream(context)
+    }
+}
+
+#[tokio::test]
+async fn a_whole_answer_of_any_wire_arrives_as_deltas() {
+    let server = Server::start().await;
+    let model = HttpModel::new(PlainText(OpenAiChat::new()), server.url("")).model("m").http_client(client()).whole();
+    let reply = response(200, "content-type: text/plain\r\n", "Hello");
+    let (deltas, _) = join!(deltas(&model), answer(&server, &reply));
+    let [Delta::TextDelta { text, .. }, Delta::TurnComplete(_)] = &deltas[..] else { panic!("{deltas:#?}") };
+    assert_eq!(text, "Hello");
+}
+
+/// Asks for a turn, and collects its deltas.
+async fn deltas(model: &dyn LanguageModel) -> Vec<Delta> {
+    let mut stream = model.stream_turn(&request());
+    let mut deltas = Vec::new();
+    while let Some(delta) = stream.next().await {
+        deltas.push(delta.unwrap());
+    }
+    deltas
 }
 
 #[tokio::test]
