@@ -30,13 +30,13 @@ impl ToolForm for AnthropicToolForm {
 
     fn provider_tool(&self, descriptor: &ToolDescriptor) -> Result<ProviderToolJson, RenderFault> {
         let rendered = catalogue::render_provider_tool(descriptor, Vendor::Anthropic);
-        let fault = |message: String| RenderFault::new("", message, "correct the definition of the tool");
-        let Value::Object(mut json) = rendered.map_err(|error| fault(error.to_string()))? else {
-            return Err(fault("the tool is no object".to_owned()));
+        let fault = |message: &str| RenderFault::new("", message, "correct the definition of the tool");
+        let Value::Object(mut json) = rendered? else {
+            return Err(fault("the tool is no object"));
         };
         add_options(&mut json, &descriptor.provider_options);
         let DescriptorKind::Provider { id, provider_name, .. } = &descriptor.kind else {
-            return Err(fault("the tool is not defined by a provider".to_owned()));
+            return Err(fault("the tool is not defined by a provider"));
         };
         let entry = catalogue::find(id);
         let wire_name = match entry.map(|entry| &entry.call) {

@@ -130,11 +130,15 @@ impl From<ProviderToolFault> for RenderFault {
             ProviderToolFault::NotProviderDefined { .. } => "send it as a function",
             ProviderToolFault::Foreign { .. } => "offer it only to models of its own vendor",
             ProviderToolFault::Settings { .. } => "correct the settings",
-            ProviderToolFault::ProviderName { .. } => "correct its `provider_name`",
-            ProviderToolFault::WrongExecutor { .. } => "correct its `requires_handler`",
+            ProviderToolFault::ProviderName { .. } => "set its `provider_name`",
+            ProviderToolFault::WrongExecutor { by_application: true, .. } => "define it with `requires_handler`",
+            ProviderToolFault::WrongExecutor { .. } => "define it without `requires_handler`",
             ProviderToolFault::Schema { .. } => "report this as an error of the catalogue",
         };
-        Self::new("", fault.to_string(), remedy)
+        // The message of a fault ends with its remedy, which is a member of its own here.
+        let text = fault.to_string();
+        let message = text.strip_suffix(remedy).and_then(|text| text.strip_suffix("; ")).unwrap_or(&text);
+        Self::new("", message, remedy)
     }
 }
 

@@ -52,8 +52,7 @@ impl ToolForm for GeminiToolForm {
     }
 
     fn provider_tool(&self, descriptor: &ToolDescriptor) -> Result<ProviderToolJson, RenderFault> {
-        let mut json = render_provider_tool(descriptor, Vendor::Google)
-            .map_err(|fault| RenderFault::new("", fault.to_string(), "correct the tool, or leave it out"))?;
+        let mut json = render_provider_tool(descriptor, Vendor::Google)?;
         if let Value::Object(members) = &mut json {
             add_options(members, descriptor);
         }

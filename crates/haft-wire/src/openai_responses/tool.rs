@@ -7,7 +7,7 @@
 use haft_core::{DescriptorKind, RenderFault, ToolDescriptor};
 use serde_json::{Map, Value};
 
-use crate::catalogue::{ProviderToolFault, Vendor, render_provider_tool};
+use crate::catalogue::{Vendor, render_provider_tool};
 use crate::tool_form::{FunctionTool, ProviderToolJson, ToolForm};
 
 /// The callers that the API knows. Other names are those of other providers.
@@ -35,7 +35,7 @@ impl ToolForm for ResponsesToolForm {
     }
 
     fn provider_tool(&self, descriptor: &ToolDescriptor) -> Result<ProviderToolJson, RenderFault> {
-        let rendered = render_provider_tool(descriptor, Vendor::OpenAi).map_err(|fault| unsendable(&fault))?;
+        let rendered = render_provider_tool(descriptor, Vendor::OpenAi)?;
         let Value::Object(mut json) = rendered else {
             return Err(RenderFault::new("", "the tool is no object", "correct its settings"));
         };
@@ -72,12 +72,4 @@ fn add_options(json: &mut Map<String, Value>, descriptor: &ToolDescriptor) {
     if let Some(Value::Object(own)) = options.provider("openai") {
         json.extend(own.clone());
     }
-}
-
-fn unsendable(fault: &ProviderToolFault) -> RenderFault {
-    let remedy = match fault {
-        ProviderToolFault::Foreign { .. } => "offer it to models of that provider only",
-        _ => "correct the definition of the tool",
-    };
-    RenderFault::new("", fault.to_string(), remedy)
 }

@@ -30,7 +30,8 @@
 //! 2. **The request.** [`render_tools`](crate::wire::RenderTools::render_tools) renders the tools once per profile and set of tools.
 //!    [`wire_name`](crate::wire::RenderedTools::wire_name) and [`encode`](crate::wire::RenderedTools::encode) translate the calls of the history, also
 //!    those of tools that are no longer offered. What the provider has no form for is reported ([`Dropped`]), and what can't be
-//!    left out without changing the meaning, such as a required call, is a [`RequestError`] that says what to change. A
+//!    left out without changing the meaning, such as a choice of one tool, is a [`RequestError`] that says what to change. For brevity Acme leaves out the sampling
+//!    settings and the requested format; a real adapter sends them, or reports each with [`Dropped::setting`]. A
 //!    history is whole when it comes from a loop: each call has one output, right after its turn.
 //! 3. **The stream.** [`TurnBuilder`] makes the turn: each method adds a piece to it and returns the delta that displays the
 //!    piece, so that the two can't differ. It translates names and arguments back. Pieces that arrive interleaved have keys
@@ -110,6 +111,7 @@
 //! [`McpDialect`]: crate::wire::McpDialect
 //! [`ToolForm`]: crate::wire::ToolForm
 //! [`Dropped`]: crate::wire::Dropped
+//! [`Dropped::setting`]: crate::wire::Dropped::setting
 //! [`RequestError`]: crate::wire::RequestError
 //! [`ReadError::Incomplete`]: crate::wire::ReadError::Incomplete
 //! [`TurnBuilder`]: crate::wire::TurnBuilder

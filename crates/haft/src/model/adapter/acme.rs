@@ -12,10 +12,8 @@ pub struct Acme(Profile);
 
 impl Acme {
     pub fn new() -> Self {
-        Self(Profile::new("acme", McpDialect, |tool: &FunctionTool<'_>| {
-            let purpose = &tool.descriptor.description;
-            json!({"name": tool.name, "purpose": purpose, "input": tool.schema})
-        }))
+        let form = |tool: &FunctionTool<'_>| json!({"name": tool.name, "purpose": tool.descriptor.description, "input": tool.schema});
+        Self(Profile::new("acme", McpDialect, form))
     }
 }
 
@@ -44,7 +42,9 @@ impl Wire for Acme {
                 _ => dropped.push(Dropped::item(at, "item", "Acme takes text, calls and results only")),
             }
         }
-        let body = json!({"model": request.model, "history": history, "tools": tools.raw_list()});
+        let (must_call, limit) = (request.tool_choice.requires_call(), request.max_output_tokens);
+        let body = json!({"model": request.model, "system": request.instructions, "history": history,
+            "tools": tools.raw_list(), "must_call": must_call, "limit": limit});
         Ok(WireRequest::new("/turns", body.to_string(), ReadContext::new(tools)).dropped(dropped))
     }
 
