@@ -65,7 +65,8 @@ async fn the_loop_retries_what_may_pass() {
 async fn the_loop_does_not_retry_what_stays_wrong() {
     for provider in ALL {
         for (status, expected) in [(400, "invalid_request"), (401, "authentication"), (404, "unknown_model")] {
-            let body = if provider == Provider::Gemini { "{}".to_owned() } else { provider.error("x", "no") };
+            let gemini = r#"{"error":{"message":"no such model"}}"#.to_owned();
+            let body = if provider == Provider::Gemini { gemini } else { provider.error("x", "no such model") };
             let (outcome, kinds) = run(provider, &[response(status, JSON, &body)], 3).await;
             let LoopEnd::Failed(LoopError::Model { source, .. }) = &outcome.end else { panic!("{:?}", outcome.end) };
             assert_eq!((source.kind(), kinds.len()), (expected, 0), "{provider:?}");
