@@ -90,7 +90,8 @@ impl<'s> Path<'s> {
         Self::walk(root, pointer, |schemas, token| {
             let named = |part: &Subschema<'s>| matches!(part.applies_to(), AppliesTo::Member(_) | AppliesTo::Item(_));
             let next: Vec<_> = step(schemas, token).into_iter().filter(named).collect();
-            if !next.is_empty() {
+            // A value that is no object is the member `value` of one, and a schema may have a member of that name.
+            if !next.is_empty() && token != "value" {
                 return next;
             }
             let parts = schemas.iter().flat_map(|schema| schema.parts());
