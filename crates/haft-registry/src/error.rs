@@ -31,6 +31,9 @@ pub enum RegistryFault {
     /// Tools can't have their full names.
     #[error("{}", joined(.0))]
     Tools(Vec<ToolkitFault>),
+    /// There is no tool with this full name.
+    #[error("there is no tool named `{0}`")]
+    UnknownTool(String),
     /// There is no workspace of this organisation.
     #[error("there is no workspace of the organisation `{0}`; add it to the registry first")]
     UnknownOrg(String),

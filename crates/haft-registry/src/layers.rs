@@ -3,7 +3,7 @@
 use haft_core::{Tool, Toolkit};
 
 use crate::error::RegistryFault;
-use crate::name::{FullName, Namespace, ToolOrigin};
+use crate::name::{FullName, OrgName, ToolOrigin};
 use crate::toolbox::{Exported, Toolbox};
 use crate::workspace::{Workspace, WorkspaceFault};
 
@@ -11,7 +11,6 @@ use crate::workspace::{Workspace, WorkspaceFault};
 /// organisations, then the standard toolbox.
 #[derive(Clone, Debug)]
 pub(crate) struct Layers {
-    /// Its namespace is not part of any name.
     internal: Toolbox,
     project: Workspace,
     orgs: Vec<Workspace>,
@@ -19,42 +18,51 @@ pub(crate) struct Layers {
 
 impl Default for Layers {
     fn default() -> Self {
-        Self { internal: Toolbox::new(Namespace::placeholder()), project: Workspace::default(), orgs: Vec::new() }
+        Self { internal: Toolbox::new(None), project: Workspace::default(), orgs: Vec::new() }
     }
 }
 
 impl Layers {
     /// Returns all toolboxes with the origin of their tools.
     pub(crate) fn toolboxes(&self) -> impl Iterator<Item = (ToolOrigin, &Toolbox)> {
-        let project = self.project.toolboxes().iter();
-        let orgs = self.orgs.iter().filter_map(|workspace| Some((workspace.org()?, workspace.toolboxes())));
-        let orgs = orgs.flat_map(|(org, toolboxes)| toolboxes.iter().map(move |toolbox| (org, toolbox)));
-        let project = project.map(|toolbox| (ToolOrigin::Project(toolbox.namespace().clone()), toolbox));
-        let orgs = orgs.map(|(org, toolbox)| (ToolOrigin::Org(org.clone(), toolbox.namespace().clone()), toolbox));
-        std::iter::once((ToolOrigin::Internal, &self.internal)).chain(project).chain(orgs)
+        let owned = std::iter::once(&self.project).chain(&self.orgs).flat_map(|workspace| {
+            workspace.toolboxes().iter().filter_map(|toolbox| {
+                let namespace = toolbox.namespace()?.clone();
+                let origin = match workspace.org() {
+                    Some(org) => ToolOrigin::Org(org.clone(), namespace),
+                    None => ToolOrigin::Project(namespace),
+                };
+                Some((origin, toolbox))
+            })
+        });
+        std::iter::once((ToolOrigin::Internal, &self.internal)).chain(owned)
     }
 
     pub(crate) fn set_internal(&mut self, tools: Toolkit) -> Vec<WorkspaceFault> {
-        let mut internal = Toolbox::new(Namespace::placeholder());
+        let mut internal = Toolbox::new(None);
         let faults = internal.add_kit(tools);
         self.internal = internal;
         faults
     }
 
-    /// Adds a workspace, in place of the one with the same owner.
-    pub(crate) fn set_workspace(&mut self, workspace: Workspace) {
+    /// Adds a workspace, in place of the one with the same owner. An organisation whose name differs from another one in
+    /// the case of letters only is rejected.
+    pub(crate) fn set_workspace(&mut self, workspace: Workspace) -> Result<(), RegistryFault> {
         let Some(org) = workspace.org() else {
             self.project = workspace;
-            return;
+            return Ok(());
         };
-        match self.orgs.iter_mut().find(|known| known.org() == Some(org)) {
-            Some(known) => *known = workspace,
+        let like = |known: &&mut Workspace| known.org().is_some_and(|known| known.is_like(org));
+        match self.orgs.iter_mut().find(like) {
+            Some(known) if known.org() == Some(org) => *known = workspace,
+            Some(_) => return Err(RegistryFault::DuplicateOrg(org.to_string())),
             None => self.orgs.push(workspace),
         }
+        Ok(())
     }
 
-    pub(crate) fn has_org(&self, name: &str) -> bool {
-        self.orgs.iter().filter_map(Workspace::org).any(|org| org.as_str().eq_ignore_ascii_case(name))
+    pub(crate) fn has_org(&self, org: &OrgName) -> bool {
+        self.orgs.iter().filter_map(Workspace::org).any(|known| known.is_like(org))
     }
 
     pub(crate) fn add(&mut self, origin: &ToolOrigin, tool: Tool, exported: Exported) -> Result<(), RegistryFault> {
@@ -71,12 +79,21 @@ impl Layers {
         }
     }
 
+    /// Removes a tool, and returns it. Nothing changes if there is none.
     pub(crate) fn remove(&mut self, name: &FullName) -> Option<(Tool, Exported)> {
-        let toolbox = self.toolbox_mut(name.origin()).ok()?;
+        let toolbox = match name.origin() {
+            ToolOrigin::Internal => &mut self.internal,
+            ToolOrigin::Project(namespace) => self.project.existing_toolbox_mut(namespace)?,
+            ToolOrigin::Org(org, namespace) => {
+                let workspace = self.orgs.iter_mut().find(|known| known.org() == Some(org))?;
+                workspace.existing_toolbox_mut(namespace)?
+            }
+        };
         let exported = if toolbox.exports(name.tool().as_str()) { Exported::Yes } else { Exported::No };
         Some((toolbox.remove(name.tool().as_str())?, exported))
     }
 
+    /// Returns the toolbox of an origin, which is added if it is missing.
     fn toolbox_mut(&mut self, origin: &ToolOrigin) -> Result<&mut Toolbox, RegistryFault> {
         match origin {
             ToolOrigin::Internal => Ok(&mut self.internal),

@@ -128,10 +128,10 @@ segment! {
     SimpleName
 }
 
-impl Namespace {
-    /// Returns a name for a toolbox whose own name is invalid.
-    pub(crate) fn placeholder() -> Self {
-        Self("invalid".into())
+impl OrgName {
+    /// Reports whether two names differ in the case of letters at most.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        self.0.eq_ignore_ascii_case(&other.0)
     }
 }
 

@@ -25,7 +25,7 @@ use crate::workspace::{Workspace, WorkspaceFault};
 /// | `add` | the exported tool of the project, that of an organisation, the tool of the standard toolbox |
 /// | `/add` | the tool with exactly this full name |
 ///
-/// Where tools of two organisations are meant equally, the name is ambiguous and means none. An exported tool replaces
+/// If tools of two organisations are meant equally, the name is ambiguous and means none. An exported tool replaces
 /// the tool of the standard toolbox with its name; [`RegisteredTool::hides`] reports this, and so does a warning.
 ///
 /// Every change costs time in proportion to the number of tools, and raises the generation by one. Runs that have begun
@@ -93,8 +93,8 @@ impl RegistryBuilder {
         for workspace in self.workspaces {
             match workspace.org() {
                 None if std::mem::replace(&mut has_project, true) => faults.push(RegistryFault::DuplicateProject),
-                Some(org) if layers.has_org(org.as_str()) => faults.push(RegistryFault::DuplicateOrg(org.to_string())),
-                _ => layers.set_workspace(workspace),
+                Some(org) if layers.has_org(org) => faults.push(RegistryFault::DuplicateOrg(org.to_string())),
+                _ => faults.extend(layers.set_workspace(workspace).err()),
             }
         }
         RegistryError::check(faults)?;
@@ -151,16 +151,13 @@ impl Registry {
     /// Removes a tool, and returns it.
     #[allow(clippy::must_use_candidate, reason = "it is called for the change; the old tool is rarely needed")]
     pub fn remove(&self, name: &FullName) -> Option<Tool> {
-        let removed = self.change(|layers| Ok(layers.remove(name).map(|(tool, _)| tool)));
-        removed.ok().flatten()
+        let not_found = || RegistryFault::UnknownTool(name.to_string());
+        self.change(|layers| layers.remove(name).map(|(tool, _)| tool).ok_or_else(not_found)).ok()
     }
 
     /// Sets the workspace of the project or of an organisation in one step, in place of the one that it had.
     pub fn set_workspace(&self, workspace: Workspace) -> Result<(), RegistryError> {
-        self.change(|layers| {
-            layers.set_workspace(workspace);
-            Ok(())
-        })
+        self.change(|layers| layers.set_workspace(workspace))
     }
 
     fn index(&self) -> Arc<Index> {

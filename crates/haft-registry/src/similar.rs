@@ -6,6 +6,9 @@ use haft_core::nearest;
 
 use crate::name::FullName;
 
+/// The maximum number of names.
+const SIMILAR: usize = 3;
+
 /// Returns similar full names, the most similar first: those whose tool has the very name that was asked for, then those
 /// that are spelt alike.
 pub(crate) fn of<'n>(name: &str, names: impl Iterator<Item = &'n FullName> + Clone) -> Vec<FullName> {
@@ -19,6 +22,3 @@ pub(crate) fn of<'n>(name: &str, names: impl Iterator<Item = &'n FullName> + Clo
     let found = nearest(name, texts.keys().map(String::as_str));
     found.into_iter().filter_map(|text| texts.get(text)).map(|known| (*known).clone()).collect()
 }
-
-/// The maximum number of names.
-const SIMILAR: usize = 3;

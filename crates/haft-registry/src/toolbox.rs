@@ -12,7 +12,8 @@ use crate::workspace::WorkspaceFault;
 /// The tools have simple names here. In a registry they get their full names.
 #[derive(Clone, Debug)]
 pub struct Toolbox {
-    namespace: Namespace,
+    /// Unset for the standard toolbox, and while the name of a toolbox in progress is invalid.
+    namespace: Option<Namespace>,
     kit: Toolkit,
     /// The names of the tools that are found without the namespace.
     exported: HashSet<Box<str>>,
@@ -22,15 +23,14 @@ pub struct Toolbox {
 
 impl Toolbox {
     /// Creates an empty toolbox.
-    #[must_use]
-    pub fn new(namespace: Namespace) -> Self {
+    pub(crate) fn new(namespace: Option<Namespace>) -> Self {
         Self { namespace, kit: Toolkit::new(), exported: HashSet::new(), taken: HashSet::new() }
     }
 
-    /// Returns the namespace.
+    /// Returns the namespace, which every toolbox of a workspace has.
     #[must_use]
-    pub fn namespace(&self) -> &Namespace {
-        &self.namespace
+    pub fn namespace(&self) -> Option<&Namespace> {
+        self.namespace.as_ref()
     }
 
     /// Returns the tools, under their simple names.
@@ -81,7 +81,8 @@ impl Toolbox {
         if self.taken.insert(name.to_ascii_lowercase()) {
             return Ok(());
         }
-        Err(WorkspaceFault::DuplicateTool { namespace: self.namespace.to_string(), tool: name.to_owned() })
+        let namespace = self.namespace.as_ref().map(Namespace::to_string);
+        Err(WorkspaceFault::DuplicateTool { namespace, tool: name.to_owned() })
     }
 }
 

@@ -54,10 +54,10 @@ pub enum WorkspaceFault {
     #[error("there are two toolboxes named `{0}`; rename one of them, or put all tools in one")]
     DuplicateToolbox(String),
     /// Two tools of a toolbox have the same name, or names that differ in the case of letters only.
-    #[error("the toolbox `{namespace}` has two tools named `{tool}`; rename one of them")]
+    #[error("{} has two tools named `{tool}`; rename one of them", owner(.namespace.as_deref()))]
     DuplicateTool {
-        /// The namespace.
-        namespace: String,
+        /// The namespace, which the standard toolbox does not have.
+        namespace: Option<String>,
         /// The name of the second tool.
         tool: String,
     },
@@ -105,14 +105,19 @@ impl Workspace {
     /// Returns the toolbox with this namespace.
     #[must_use]
     pub fn toolbox(&self, namespace: &str) -> Option<&Toolbox> {
-        self.toolboxes.iter().find(|toolbox| toolbox.namespace().as_str() == namespace)
+        self.toolboxes.iter().find(|toolbox| toolbox.namespace().is_some_and(|own| own.as_str() == namespace))
+    }
+
+    /// Returns the toolbox with this namespace.
+    pub(crate) fn existing_toolbox_mut(&mut self, namespace: &Namespace) -> Option<&mut Toolbox> {
+        self.toolboxes.iter_mut().find(|toolbox| toolbox.namespace() == Some(namespace))
     }
 
     /// Returns the toolbox with this namespace, which is added if it is missing.
     pub(crate) fn toolbox_mut(&mut self, namespace: &Namespace) -> &mut Toolbox {
-        let at = self.toolboxes.iter().position(|toolbox| toolbox.namespace() == namespace);
+        let at = self.toolboxes.iter().position(|toolbox| toolbox.namespace() == Some(namespace));
         let at = at.unwrap_or_else(|| {
-            self.toolboxes.push(Toolbox::new(namespace.clone()));
+            self.toolboxes.push(Toolbox::new(Some(namespace.clone())));
             self.toolboxes.len() - 1
         });
         &mut self.toolboxes[at]
@@ -123,8 +128,8 @@ impl Workspace {
         let mut faults = Vec::new();
         let mut namespaces = BTreeMap::<String, usize>::new();
         let mut exports = BTreeMap::<&str, Vec<String>>::new();
-        for toolbox in &self.toolboxes {
-            let namespace = toolbox.namespace().as_str();
+        for (toolbox, namespace) in self.toolboxes.iter().filter_map(|toolbox| Some((toolbox, toolbox.namespace()?))) {
+            let namespace = namespace.as_str();
             let count = namespaces.entry(namespace.to_ascii_lowercase()).or_default();
             *count += 1;
             if *count == 2 {
@@ -155,22 +160,15 @@ pub struct WorkspaceBuilder {
 #[must_use = "a builder does nothing until it is built"]
 pub struct ToolboxBuilder {
     workspace: WorkspaceBuilder,
+    /// Without a namespace if its name is invalid: its tools are checked, and it is left out.
     toolbox: Toolbox,
-    /// A toolbox with an invalid name is checked, and left out.
-    has_valid_name: bool,
 }
 
 impl WorkspaceBuilder {
     /// Starts a toolbox.
     pub fn toolbox(mut self, namespace: impl Into<String>) -> ToolboxBuilder {
-        let (namespace, has_valid_name) = match Namespace::new(namespace) {
-            Ok(namespace) => (namespace, true),
-            Err(error) => {
-                self.faults.push(error.into());
-                (Namespace::placeholder(), false)
-            }
-        };
-        ToolboxBuilder { workspace: self, toolbox: Toolbox::new(namespace), has_valid_name }
+        let namespace = Namespace::new(namespace).map_err(|error| self.faults.push(error.into())).ok();
+        ToolboxBuilder { workspace: self, toolbox: Toolbox::new(namespace) }
     }
 
     /// Builds the workspace. An error lists all faults.
@@ -204,7 +202,7 @@ impl ToolboxBuilder {
 
     /// Ends the toolbox.
     pub fn done(mut self) -> WorkspaceBuilder {
-        if self.has_valid_name {
+        if self.toolbox.namespace().is_some() {
             self.workspace.workspace.toolboxes.push(self.toolbox);
         }
         self.workspace
@@ -220,6 +218,10 @@ impl fmt::Display for WorkspaceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the workspace is invalid: {}", joined(&self.faults))
     }
+}
+
+fn owner(namespace: Option<&str>) -> String {
+    namespace.map_or_else(|| "the standard toolbox".to_owned(), |namespace| format!("the toolbox `{namespace}`"))
 }
 
 pub(crate) fn joined(faults: &[impl fmt::Display]) -> String {

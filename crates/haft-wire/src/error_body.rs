@@ -28,9 +28,11 @@ pub(crate) fn of_status(status: u16) -> ErrorCause {
 
 /// Tells an unknown model from an unknown path: both have the status 404, and the second one says nothing of a model.
 pub(crate) fn model_or_path(mut report: ErrorReport, response: &ErrorResponse<'_>) -> ErrorReport {
+    if response.status != 404 || report.cause != ErrorCause::UnknownModel {
+        return report;
+    }
     let is_page = response.body.trim_start().starts_with('<');
-    let is_about_model = !is_page && response.body.to_ascii_lowercase().contains("model");
-    if response.status == 404 && report.cause == ErrorCause::UnknownModel && !is_about_model {
+    if is_page || !response.body.to_ascii_lowercase().contains("model") {
         report.cause = ErrorCause::InvalidRequest;
         report.message.push_str("; the address may be wrong: check the base URL");
     }

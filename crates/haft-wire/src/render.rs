@@ -262,7 +262,7 @@ impl Rendering {
                 json.insert(keyword.to_owned(), value.clone());
                 continue;
             }
-            if keyword == "format" && kind != Kind::String && is_without_news(value, group) {
+            if keyword == "format" && kind != Kind::String && is_redundant_format(value, group) {
                 continue;
             }
             form::add_sentence(json, &sentence::of_keyword(keyword, value));
@@ -335,8 +335,8 @@ fn is_trivial(keyword: &str, value: &Value) -> bool {
     }
 }
 
-/// Reports whether the format of a number tells a model nothing: it is that of every number, or the range is stated.
-fn is_without_news(format: &Value, group: &Group<'_>) -> bool {
+/// Reports whether the format of a number adds nothing for a model: every number has it, or the range is stated.
+fn is_redundant_format(format: &Value, group: &Group<'_>) -> bool {
     let states = |keyword: &str| group.values(keyword).next().is_some();
     matches!(format.as_str(), Some("double" | "float")) || (states("minimum") && states("maximum"))
 }

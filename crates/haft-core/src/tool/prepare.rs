@@ -65,7 +65,10 @@ impl Tool {
 
     /// Decodes and checks the arguments of a call of this tool. Nothing of the handler has run when this returns.
     pub(crate) fn prepare_found(&self, call: &ToolCall, cx: Cx) -> Result<Prepared, Box<ToolFailure>> {
-        self.prepare_text(call, cx).map_err(|failure| Box::new(explained(*failure, call)))
+        self.prepare_text(call, cx).map_err(|failure| match &call.argument_issue {
+            Some(_) => Box::new(explained(*failure, call)),
+            None => failure,
+        })
     }
 
     fn prepare_text(&self, call: &ToolCall, cx: Cx) -> Result<Prepared, Box<ToolFailure>> {

@@ -42,6 +42,7 @@ mod approval_surfaced;
 mod approval_suspend;
 #[cfg(all(feature = "validate", feature = "approval"))]
 mod approval_verdict;
+mod argument_issue;
 #[cfg(feature = "validate")]
 mod bad_input;
 #[cfg(feature = "validate")]

@@ -38,8 +38,13 @@ async fn changes_are_seen_by_new_runs_only() {
 
     let removed = registry.remove(&"math/add".parse().unwrap());
     assert_eq!(removed.unwrap().name(), "add");
-    assert!(registry.remove(&"math/add".parse().unwrap()).is_none());
     assert!(names(&registry).is_empty());
+
+    let generation = registry.snapshot().generation();
+    for missing in ["math/add", "add", "none/add", "acme/math/add", "zeta/math/add"] {
+        assert!(registry.remove(&missing.parse().unwrap()).is_none(), "{missing}");
+    }
+    assert_eq!(registry.snapshot().generation(), generation);
 }
 
 #[tokio::test]
@@ -65,6 +70,8 @@ fn a_failed_change_changes_nothing() {
     assert!(matches!(error.faults[0], RegistryFault::Toolbox(WorkspaceFault::DuplicateExport { .. })), "{error}");
     let error = registry.add(&origin("acme/math/x"), tool("add")).unwrap_err();
     assert!(matches!(error.faults[0], RegistryFault::UnknownOrg(_)), "{error}");
+    let error = registry.replace(&origin("math/x"), tool("a/b")).unwrap_err();
+    assert!(matches!(error.faults[0], RegistryFault::Toolbox(WorkspaceFault::Name(_))), "{error}");
     assert_eq!(names(&registry), before);
     assert_eq!(registry.snapshot().generation(), 0);
 }
@@ -85,6 +92,10 @@ fn a_workspace_is_replaced_as_a_whole() {
     registry.set_workspace(workspace(None, &["text/split", "text/join"])).unwrap();
     registry.set_workspace(workspace(Some("zeta"), &["geo/area"])).unwrap();
     assert_eq!(names(&registry), ["text/split", "text/join", "acme/math/log", "zeta/geo/area"]);
+    assert_eq!(registry.snapshot().generation(), 2);
+
+    let error = registry.set_workspace(workspace(Some("ACME"), &["geo/area"])).unwrap_err();
+    assert!(matches!(error.faults[0], RegistryFault::DuplicateOrg(_)), "{error}");
     assert_eq!(registry.snapshot().generation(), 2);
 }
 

@@ -67,6 +67,13 @@ fn a_registry_has_one_workspace_per_owner() {
 }
 
 #[test]
+fn tools_of_the_standard_toolbox_have_names_of_their_own() {
+    let internal = Toolkit::from_iter([tool("add"), tool("ADD")]);
+    let error = Registry::builder().internal(internal).build().unwrap_err().to_string();
+    assert!(error.contains("the standard toolbox has two tools named `ADD`; rename one of them"), "{error}");
+}
+
+#[test]
 fn a_toolkit_keeps_its_services_in_a_toolbox() {
     let kit = |name: &str, key: &str| {
         let kit: Toolkit = Toolkit::from_iter([tool(name)]);

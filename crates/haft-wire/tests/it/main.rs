@@ -13,6 +13,7 @@ mod grammar;
 mod instance;
 mod lint;
 mod mistake;
+mod mutation;
 mod openai_chat;
 mod openai_responses;
 mod parts;

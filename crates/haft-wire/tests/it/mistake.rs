@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use haft_core::{FailureKind, Item, ToolCall, Toolkit, TurnRequest};
 use haft_wire::{
     AnthropicMessages, Delivery, ErrorCause, ErrorResponse, GeminiContent, OpenAiChat, OpenAiResponses, Profile,
-    RequestError, Strictness, Wire,
+    ReadContext, RequestError, Strictness, Wire, WireEvent,
 };
 use serde_json::json;
 
@@ -63,6 +63,54 @@ fn arguments_that_cannot_be_converted_are_rejected_in_the_shape_that_was_asked_f
     assert_eq!(answer(r#"{"start":[1,2],"tags":{"a":1}}"#), Ok(()));
     let message = answer("{").unwrap_err();
     assert!(message.contains("JSON"), "{message}");
+}
+
+/// Returns a response of each wire with an unknown item that nests so deep, and an event of its stream.
+fn nested(levels: usize) -> [(String, String); 4] {
+    let deep = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    let item = format!(r#"{{"type":"telepathy","x":{deep}}}"#);
+    let message = format!(r#"{{"role":"assistant","content":[{item}]}}"#);
+    [
+        (
+            format!(r#"{{"id":"r","status":"completed","output":[{item}]}}"#),
+            format!(r#"{{"type":"response.output_item.done","output_index":0,"item":{item}}}"#),
+        ),
+        (
+            format!(r#"{{"id":"r","choices":[{{"index":0,"message":{message},"finish_reason":"stop"}}]}}"#),
+            format!(r#"{{"id":"r","choices":[{{"index":0,"delta":{message}}}]}}"#),
+        ),
+        (
+            format!(r#"{{"type":"message","content":[{item}],"stop_reason":"end_turn"}}"#),
+            format!(r#"{{"type":"content_block_start","index":0,"content_block":{item}}}"#),
+        ),
+        (
+            format!(r#"{{"candidates":[{{"content":{{"parts":[{{"x":{deep}}}]}},"finishReason":"STOP"}}]}}"#),
+            format!(r#"{{"candidates":[{{"content":{{"parts":[{{"x":{deep}}}]}}}}]}}"#),
+        ),
+    ]
+}
+
+#[test]
+fn a_response_that_is_read_can_be_stored() {
+    for (wire, (body, event)) in wires().iter().zip(nested(94)) {
+        let context = context_of(&**wire);
+        let turn = wire.response(&body, &context).unwrap_or_else(|error| panic!("{wire:?}: {error}"));
+        let stored = serde_json::to_string(&turn).unwrap();
+        assert!(stored.contains(&"[".repeat(90)), "{wire:?}: the item is not kept: {stored}");
+        assert_eq!(serde_json::from_str::<haft_core::Turn>(&stored).unwrap(), turn, "{wire:?}");
+        wire.stream(&context).event(WireEvent::new(None, &event), &mut Vec::new()).unwrap();
+    }
+    for (wire, (body, event)) in wires().iter().zip(nested(101)) {
+        let context = context_of(&**wire);
+        let whole = wire.response(&body, &context).unwrap_err().to_string();
+        let streamed = wire.stream(&context).event(WireEvent::new(None, &event), &mut Vec::new()).unwrap_err();
+        assert_eq!(streamed.to_string(), whole, "{wire:?}");
+        assert!(whole.contains("nested more than 100 levels deep"), "{wire:?}: {whole}");
+    }
+}
+
+fn context_of(wire: &dyn Wire) -> ReadContext {
+    wire.request(&TurnRequest::new("a-model", vec![Item::user("?")]), Delivery::Whole).unwrap().context
 }
 
 #[test]

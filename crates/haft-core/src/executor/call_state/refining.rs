@@ -58,7 +58,8 @@ impl CallState {
         };
         let Refining { tool, cx, refined: done, .. } = *refining;
         drop(done);
-        let call = Box::new(ToolCall { arguments: refined.as_str().to_owned(), ..call.clone() });
+        let arguments = refined.as_str().to_owned();
+        let call = Box::new(ToolCall { arguments, argument_issue: None, ..call.clone() });
         let transition = self.read_arguments(tool, cx, &call, step_cx);
         self.refined = Some(call);
         transition

@@ -323,7 +323,9 @@ impl Run {
                     self.drain_mailbox();
                     self.ready.push_back(ToolEvent::ApprovalResolved { index, call_id, tool, response });
                     if let Some(arguments) = edited {
-                        Arc::make_mut(&mut self.calls)[index].arguments = arguments;
+                        let call = &mut Arc::make_mut(&mut self.calls)[index];
+                        call.arguments = arguments;
+                        call.argument_issue = None;
                     }
                     if until == AdvanceUntil::Verdict {
                         return self.enqueue(index);

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::stream::events;
 use super::{context, message, rich};
+use crate::mutation::mutations;
 
 #[test]
 fn a_response_that_is_cut_anywhere_is_an_error() {
@@ -42,34 +43,6 @@ fn deep_nesting_is_an_error() {
         let event = format!(r#"{{"type":"content_block_start","index":0,"content_block":{block}}}"#);
         assert!(wire.stream(&context()).event(WireEvent::new(None, &event), &mut Vec::new()).is_err());
     }
-}
-
-/// Replaces each value of a document in turn by values of other types.
-fn mutations(document: &Value) -> Vec<Value> {
-    let wrong = [json!(null), json!(true), json!(-1.5), json!("x"), json!([[]]), json!({"type": 1})];
-    let mut all: Vec<Value> = wrong.to_vec();
-    match document {
-        Value::Array(items) => {
-            for (at, item) in items.iter().enumerate() {
-                all.extend(mutations(item).into_iter().map(|mutated| {
-                    let mut copy = document.clone();
-                    copy[at] = mutated;
-                    copy
-                }));
-            }
-        }
-        Value::Object(members) => {
-            for (key, member) in members {
-                all.extend(mutations(member).into_iter().map(|mutated| {
-                    let mut copy = document.clone();
-                    copy[key] = mutated;
-                    copy
-                }));
-            }
-        }
-        _ => {}
-    }
-    all
 }
 
 #[test]

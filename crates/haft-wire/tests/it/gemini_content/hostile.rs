@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::stream::{chunks, feed};
 use super::{context, read, response, rich};
+use crate::mutation::mutations;
 
 #[test]
 fn a_response_that_is_cut_anywhere_is_an_error() {
@@ -47,25 +48,6 @@ fn deep_nesting_does_not_overflow_the_stack() {
         assert!(whole.contains("nested more than 100 levels deep"), "{whole}");
     }
     assert!(!wire.error(&ErrorResponse::new(400, &format!(r#"{{"error":{deep}}}"#))).message.is_empty());
-}
-
-/// Replaces each value of a document in turn by values of other types.
-fn mutations(document: &Value) -> Vec<Value> {
-    let wrong = [json!(null), json!(true), json!(-1.5), json!("x"), json!([[]]), json!({"type": 1})];
-    let mut all: Vec<Value> = wrong.to_vec();
-    let mut replace = |key: &dyn Fn(&mut Value) -> &mut Value, member: &Value| {
-        for mutated in mutations(member) {
-            let mut copy = document.clone();
-            *key(&mut copy) = mutated;
-            all.push(copy);
-        }
-    };
-    match document {
-        Value::Array(items) => items.iter().enumerate().for_each(|(at, item)| replace(&|copy| &mut copy[at], item)),
-        Value::Object(members) => members.iter().for_each(|(key, member)| replace(&|copy| &mut copy[key], member)),
-        _ => {}
-    }
-    all
 }
 
 #[test]

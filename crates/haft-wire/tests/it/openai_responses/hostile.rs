@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::served::events;
 use super::stream::{deltas_of, turn_of};
 use super::{context, response, rich, said};
+use crate::mutation::mutations;
 
 #[test]
 fn a_response_that_is_cut_anywhere_is_an_error() {
@@ -49,37 +50,6 @@ fn deep_nesting_is_an_error() {
     }
     let error = format!(r#"{{"error":{{"message":"m","x":{deep}}}}}"#);
     assert!(!wire.error(&ErrorResponse::new(400, &error)).message.is_empty());
-}
-
-/// Replaces each value of a document in turn by values of other types.
-fn mutations(document: &Value) -> Vec<Value> {
-    let wrong = [json!(null), json!(true), json!(-1.5), json!("x"), json!([[]]), json!({"type": 1})];
-    let mut all: Vec<Value> = wrong.to_vec();
-    match document {
-        Value::Array(items) => {
-            for (at, item) in items.iter().enumerate() {
-                all.extend(mutations(item).into_iter().map(|mutated| {
-                    let mut copy = document.clone();
-                    copy[at] = mutated;
-                    copy
-                }));
-            }
-        }
-        Value::Object(members) => {
-            for (key, member) in members {
-                all.extend(mutations(member).into_iter().map(|mutated| {
-                    let mut copy = document.clone();
-                    copy[key] = mutated;
-                    copy
-                }));
-                let mut copy = document.clone();
-                copy.as_object_mut().unwrap().remove(key);
-                all.push(copy);
-            }
-        }
-        _ => {}
-    }
-    all
 }
 
 #[test]
