@@ -154,6 +154,7 @@ mod middleware;
 mod random;
 mod run_id;
 mod scope;
+mod secret;
 mod seed;
 mod service;
 mod source;
@@ -189,6 +190,7 @@ pub use self::handler::{
 };
 pub use self::middleware::{Middleware, Next, Request};
 pub use self::run_id::RunId;
+pub use self::secret::{Secret, SecretError};
 pub use self::service::{
     Dependency, MissingService, Needs, PerRun, Provide, ProvideAll, Satisfies, ServiceList, ServiceNeed, ServiceSource,
     Services, ServicesIdentity,

@@ -55,24 +55,25 @@ mod client;
 mod deadline;
 mod endpoint;
 mod error;
+mod guarded;
 mod request;
 mod response;
 mod retry_after;
-mod secret;
 mod size_limits;
 mod sse;
 mod timeouts;
 
 pub use bytes::Bytes;
+pub use haft_core::{Secret, SecretError};
 pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
 pub use self::client::{HttpClient, HttpClientBuilder};
 pub use self::endpoint::Endpoint;
 pub use self::error::HttpError;
+pub use self::guarded::GuardedClient;
 pub use self::request::HttpRequest;
 pub use self::response::{BodyChunks, HttpResponse, SseEvents};
 pub use self::retry_after::retry_after;
-pub use self::secret::{Secret, SecretError};
 pub use self::size_limits::SizeLimits;
 pub use self::sse::{SseDecoder, SseError, SseEvent};
 pub use self::timeouts::{TimeoutKind, Timeouts};

@@ -3,13 +3,13 @@
 use std::fmt;
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use haft_core::Secret;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, InvalidHeaderValue};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use reqwest::Url;
 
 use crate::endpoint::Endpoint;
 use crate::error::HttpError;
-use crate::secret::Secret;
 use crate::size_limits::SizeLimits;
 use crate::timeouts::Timeouts;
 
@@ -62,12 +62,12 @@ impl HttpRequest {
     /// Sets a header that is never shown, in place of one of the same name. It is not sent to another origin when a
     /// redirect is followed.
     pub fn secret_header(self, name: &str, value: &Secret) -> Self {
-        self.insert(name, value.header_value("").ok())
+        self.insert(name, secret_value("", value).ok())
     }
 
     /// Sets the `authorization` header to this bearer token. It is never shown.
     pub fn bearer(self, token: &Secret) -> Self {
-        self.insert(AUTHORIZATION.as_str(), token.header_value("Bearer ").ok())
+        self.insert(AUTHORIZATION.as_str(), secret_value("Bearer ", token).ok())
     }
 
     /// Sets the body. A `String` or a `Vec<u8>` is moved, not copied.
@@ -119,6 +119,13 @@ impl fmt::Debug for HttpRequest {
     }
 }
 
+/// Creates the value of a header, marked as sensitive: it is hidden in `Debug` output, and HTTP/2 does not index it.
+fn secret_value(prefix: &str, secret: &Secret) -> Result<HeaderValue, InvalidHeaderValue> {
+    let mut value = HeaderValue::try_from(format!("{prefix}{}", secret.expose()))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
 /// Parses an absolute URL. The error does not repeat it.
 fn parse(text: &str) -> Result<Url, HttpError> {
     let url = Url::parse(text).map_err(|error| HttpError::InvalidUrl { reason: error.to_string() })?;
@@ -130,9 +137,18 @@ fn parse(text: &str) -> Result<Url, HttpError> {
 
 #[cfg(test)]
 mod tests {
-    use super::HttpRequest;
+    use haft_core::Secret;
+
+    use super::{HttpRequest, secret_value};
     use crate::error::HttpError;
-    use crate::secret::Secret;
+
+    #[test]
+    fn values_of_secrets_are_sensitive() {
+        let value = secret_value("Bearer ", &Secret::new("sk-1")).unwrap();
+        assert_eq!(value, "Bearer sk-1");
+        assert!(value.is_sensitive());
+        assert!(secret_value("", &Secret::new("sk\n1")).is_err());
+    }
 
     #[test]
     fn the_first_fault_is_kept() {

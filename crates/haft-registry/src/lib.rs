@@ -1,5 +1,6 @@
 //! A registry of tools: toolboxes, workspaces of projects and organisations, and lookup by name.
 
+// names, and the tools that have them
 mod error;
 mod index;
 mod layers;
@@ -18,3 +19,30 @@ pub use self::name::{
 pub use self::registry::{Registry, RegistryBuilder};
 pub use self::toolbox::Toolbox;
 pub use self::workspace::{ToolboxBuilder, Workspace, WorkspaceBuilder, WorkspaceError, WorkspaceFault};
+
+// running them, and who may
+mod executor;
+mod permission;
+mod secrets;
+
+pub use self::secrets::{NamedSecretError, SecretFault, SecretOrigin, Secrets};
+
+// tools that are not Rust
+mod implementation;
+#[cfg(feature = "standard")]
+pub mod standard;
+
+#[cfg(feature = "command")]
+pub use self::implementation::command;
+#[cfg(feature = "http")]
+pub use self::implementation::http;
+#[cfg(feature = "openapi")]
+pub use self::implementation::openapi;
+pub use self::implementation::{
+    Building, Built, DuplicateKind, Entry, EntryError, EntryFault, ImplementationKind, Kinds, ToolSettings, TrustNeed,
+    Yields,
+};
+
+// workspaces as files
+#[cfg(feature = "file")]
+pub mod file;

@@ -7,13 +7,10 @@ use std::env::{self, VarError};
 use std::fmt;
 use std::sync::Arc;
 
-use http::HeaderValue;
-use http::header::InvalidHeaderValue;
-
 /// A credential: an API key, a token or a password.
 ///
 /// ```
-/// use haft_http::Secret;
+/// use haft_core::Secret;
 ///
 /// let key = Secret::new("sk-123");
 /// assert_eq!(format!("{key:?}"), "Secret(hidden)");
@@ -23,7 +20,7 @@ use http::header::InvalidHeaderValue;
 /// It can't be written by accident:
 ///
 /// ```compile_fail
-/// println!("{}", haft_http::Secret::new("sk-123"));
+/// println!("{}", haft_core::Secret::new("sk-123"));
 /// ```
 #[derive(Clone)]
 pub struct Secret {
@@ -40,7 +37,7 @@ impl Secret {
     /// read from, is removed.
     ///
     /// ```
-    /// use haft_http::Secret;
+    /// use haft_core::Secret;
     ///
     /// let error = Secret::from_env("NO_SUCH_KEY").unwrap_err();
     /// assert_eq!(error.to_string(), "the environment variable `NO_SUCH_KEY` is not set; set it to the API key");
@@ -52,7 +49,7 @@ impl Secret {
     /// Reads a secret from the value of an environment variable, for programs that look variables up in another way.
     ///
     /// ```
-    /// use haft_http::{Secret, SecretError};
+    /// use haft_core::{Secret, SecretError};
     ///
     /// assert_eq!(Secret::from_variable("KEY", Ok("sk-123\n".to_owned()))?.expose(), "sk-123");
     /// let error = Secret::from_variable("KEY", Ok(" ".to_owned())).unwrap_err();
@@ -73,17 +70,6 @@ impl Secret {
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.text
-    }
-
-    /// Creates the value of a header, marked as sensitive: it is hidden in `Debug` output, and HTTP/2 does not index it.
-    pub(crate) fn header_value(&self, prefix: &str) -> Result<HeaderValue, InvalidHeaderValue> {
-        let mut value = if prefix.is_empty() {
-            HeaderValue::from_str(&self.text)?
-        } else {
-            HeaderValue::try_from(format!("{prefix}{}", self.text))?
-        };
-        value.set_sensitive(true);
-        Ok(value)
     }
 }
 
@@ -140,7 +126,7 @@ mod tests {
     #[test]
     fn a_variable_is_read_and_a_missing_one_is_named() {
         // Set by cargo for every test.
-        assert_eq!(Secret::from_env("CARGO_PKG_NAME").unwrap().expose(), "haft-http");
+        assert_eq!(Secret::from_env("CARGO_PKG_NAME").unwrap().expose(), "haft-core");
         let missing = SecretError::Missing { variable: "HAFT_NO_SUCH_VARIABLE".into() };
         assert_eq!(Secret::from_env("HAFT_NO_SUCH_VARIABLE").unwrap_err(), missing);
         // A name that no variable can have.
@@ -153,14 +139,5 @@ mod tests {
         let error = SecretError::NoneSet { variables: vec!["A".to_owned(), "B".to_owned()] };
         let text = "none of the environment variables `A`, `B` is set; set one of them to the API key";
         assert_eq!(error.to_string(), text);
-    }
-
-    #[test]
-    fn header_values_are_sensitive() {
-        let value = Secret::new("sk-1").header_value("Bearer ").unwrap();
-        assert_eq!(value, "Bearer sk-1");
-        assert!(value.is_sensitive());
-        assert!(Secret::new("sk-1").header_value("").unwrap().is_sensitive());
-        assert!(Secret::new("sk\n1").header_value("").is_err());
     }
 }

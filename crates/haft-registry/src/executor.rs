@@ -1,0 +1,1 @@
+//! The executor service: runs tools of a registry by name.

@@ -1,0 +1,1 @@
+//! Workspaces as files: `haft.toml`.

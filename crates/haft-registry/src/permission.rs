@@ -1,0 +1,1 @@
+//! Permissions: which tools may be called, and with which arguments.

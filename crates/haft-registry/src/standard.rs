@@ -1,0 +1,1 @@
+//! The standard toolbox: tools that work offline.
