@@ -20,6 +20,7 @@ mod error;
 mod filter;
 mod kit_type;
 mod live;
+mod map;
 mod merge;
 mod namespace;
 mod provision;
