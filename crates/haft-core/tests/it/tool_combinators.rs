@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use haft_core::{
-    Annotation, Annotations, ApprovalPolicy, ContentPart, Cx, DefinitionFault, Dependency, Destructive, ExecutionLimits,
-    FailureMode, ForwardCx, NameFault, Permission, Readonly, Schema, Strict, Tool, ToolCall,
+    Annotation, Annotations, ApprovalPolicy, ContentPart, Cx, DefinitionFault, Dependency, Destructive,
+    ExecutionLimits, FailureMode, ForwardCx, NameFault, Permission, Readonly, Schema, Strict, Tool, ToolCall,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
