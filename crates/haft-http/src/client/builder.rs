@@ -175,10 +175,8 @@ impl HttpClientBuilder {
         let exempt = CheckedResolver { check: AddressCheck::Exempt, ..checked.clone() };
         let checked = connected(self.transport()?.dns_resolver(checked))?;
         // Most guards exempt no host, and then nothing uses a second pool.
-        let exempt = match guard.has_exempt_hosts() {
-            true => connected(self.transport()?.dns_resolver(exempt))?,
-            false => checked.clone(),
-        };
+        let exempt =
+            if guard.has_exempt_hosts() { connected(self.transport()?.dns_resolver(exempt))? } else { checked.clone() };
         let transport = Transport::Guarded(GuardedTransport { guard, checked, exempt, proxies });
         Ok(GuardedClient::of(self.client(transport)))
     }

@@ -82,16 +82,15 @@ pub(super) fn embedded(address: Ipv6Addr) -> impl Iterator<Item = Ipv4Addr> {
     let found = match address.segments() {
         // Unspecified and loopback, which are no IPv4-compatible addresses.
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => [None, None],
-        // IPv4-compatible, IPv4-mapped, IPv4-translated (SIIT), and NAT64 with the well-known prefix.
-        [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
-        | [0, 0, 0, 0, 0xffff, 0, high, low]
-        | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => [pair(high, low), None],
         // Teredo: the server, and the client with its bits inverted.
         [0x2001, 0, server_high, server_low, _, _, high, low] => [pair(server_high, server_low), pair(!high, !low)],
-        // 6to4.
-        [0x2002, high, low, ..] => [pair(high, low), None],
-        // ISATAP.
-        [_, _, _, _, 0 | 0x200, 0x5efe, high, low] => [pair(high, low), None],
+        // In this order: IPv4-compatible and IPv4-mapped, IPv4-translated (SIIT), NAT64 with the well-known prefix, 6to4,
+        // and ISATAP.
+        [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
+        | [0, 0, 0, 0, 0xffff, 0, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x2002, high, low, ..]
+        | [_, _, _, _, 0 | 0x200, 0x5efe, high, low] => [pair(high, low), None],
         _ => [None, None],
     };
     found.into_iter().flatten()
@@ -129,8 +128,6 @@ fn of_v6(address: Ipv6Addr) -> Option<AddressClass> {
         [0, 0, 0, 0, 0, 0, 0, 1] => AddressClass::Loopback,
         // Amazon (instances, containers) and Google.
         [0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254 | 0x23] | [0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254] => AddressClass::Metadata,
-        // The embedded address is public.
-        [0, 0, 0, 0, 0, 0xffff, _, _] | [0x64, 0xff9b, 0, 0, 0, 0, _, _] => return None,
         [0xfc00..=0xfdff, ..] | [0xfec0..=0xfeff, ..] => AddressClass::UniqueLocal,
         [0xfe80..=0xfebf, ..] => AddressClass::LinkLocal,
         [0xff00..=0xffff, ..] => AddressClass::Multicast,
@@ -138,7 +135,8 @@ fn of_v6(address: Ipv6Addr) -> Option<AddressClass> {
         [0x2001, 2, 0, ..] => AddressClass::Benchmarking,
         // Assignments of the IETF, Teredo included.
         [0x2001, 0..=0x1ff, ..] => AddressClass::Reserved,
-        [0x2000..=0x3fff, ..] => return None,
+        // Global unicast, and the two forms of IPv4 addresses that are in use, where the embedded address is public.
+        [0x2000..=0x3fff, ..] | [0, 0, 0, 0, 0, 0xffff, _, _] | [0x64, 0xff9b, 0, 0, 0, 0, _, _] => return None,
         _ => AddressClass::Reserved,
     })
 }

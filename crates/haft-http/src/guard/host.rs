@@ -147,7 +147,7 @@ fn split(text: &str) -> Result<(UrlHost, Option<u16>), HostRuleError> {
     // IPv6 address without brackets, which is ambiguous.
     let bracketed = host.starts_with('[');
     let is_foreign = |c: char| matches!(c, '/' | '\\' | '?' | '#' | '@' | '%') || c.is_whitespace() || c.is_control();
-    if host.is_empty() || host.contains(is_foreign) || (host.contains(':') && !bracketed) {
+    if host.is_empty() || text.contains(is_foreign) || (host.contains(':') && !bracketed) {
         return Err(invalid());
     }
     let url = Url::parse(&format!("http://{host}/")).map_err(|_| invalid())?;
