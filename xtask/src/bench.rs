@@ -89,7 +89,8 @@ fn time(workspace: &Workspace, requested: &[String]) -> anyhow::Result<()> {
 
 /// Builds the program of a crate and returns its path.
 fn build(workspace: &Workspace, package: &str) -> anyhow::Result<PathBuf> {
-    let built = artifact::build(workspace, &["bench", "-p", package, "--all-features", "--bench", "works", "--no-run"])?;
+    let built =
+        artifact::build(workspace, &["bench", "-p", package, "--all-features", "--bench", "works", "--no-run"])?;
     let works = built.into_iter().find(|program| program.name == "works");
     works.map(|program| program.executable.into()).context("cargo does not report the path of the benchmark")
 }

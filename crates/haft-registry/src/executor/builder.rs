@@ -16,7 +16,7 @@ use crate::secrets::Secrets;
 pub struct ExecutorBuilder {
     registry: Registry,
     services: Services,
-    permissions: Permissions,
+    permissions: Option<Permissions>,
     ask_rules: AskRules,
     options: RunOptions,
 }
@@ -26,7 +26,7 @@ impl ExecutorBuilder {
         Self {
             registry,
             services: Services::new().with(Secrets::new()),
-            permissions: Permissions::unrestricted(),
+            permissions: None,
             ask_rules: AskRules::default(),
             options: RunOptions::new(),
         }
@@ -58,7 +58,7 @@ impl ExecutorBuilder {
 
     /// Sets the permissions. Permits of the [options](Self::options) and of a run apply as well: all must allow a call.
     pub fn permissions(mut self, permissions: Permissions) -> Self {
-        self.permissions = permissions;
+        self.permissions = Some(permissions);
         self
     }
 

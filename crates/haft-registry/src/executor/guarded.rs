@@ -6,12 +6,13 @@ use haft_core::{DefinitionError, Services, Snapshot, Tool, Toolkit, ToolkitError
 
 use crate::index::Index;
 use crate::listing::RegisteredTool;
-use crate::permission::{AskRules, Permissions};
+use crate::permission::{AmbientPermissions, AskRules, Permissions};
 use crate::registry::Registry;
 
 /// The rules and services of an executor, and the tools that have them.
 pub(super) struct GuardedTools {
-    permissions: Permissions,
+    /// Unset if only the permissions of the scope around a call apply.
+    permissions: Option<Permissions>,
     ask_rules: AskRules,
     services: Services,
     newest: RwLock<Option<Arc<GuardedGeneration>>>,
@@ -27,7 +28,7 @@ pub(super) struct GuardedGeneration {
 }
 
 impl GuardedTools {
-    pub(super) fn new(permissions: Permissions, ask_rules: AskRules, services: Services) -> Self {
+    pub(super) fn new(permissions: Option<Permissions>, ask_rules: AskRules, services: Services) -> Self {
         Self { permissions, ask_rules, services, newest: RwLock::new(None) }
     }
 
@@ -61,7 +62,11 @@ impl GuardedTools {
 
     fn guarded(&self, index: &Index, tool: &Tool) -> Result<Tool, DefinitionError> {
         let Some(registered) = index.exact(tool.name()) else { return Ok(tool.clone()) };
-        let guarded = tool.guard(self.permissions.permit_for(&registered.name, tool));
+        let permit = match &self.permissions {
+            Some(permissions) => permissions.permit_for(&registered.name, tool),
+            None => AmbientPermissions::permit_for(&registered.name, tool),
+        };
+        let guarded = tool.guard(permit);
         match self.ask_rules.policy_for(&registered.name, tool) {
             Some(policy) => guarded.set_needs_approval(tool.approval().clone().or(policy)),
             None => Ok(guarded),
