@@ -2,11 +2,19 @@
 
 mod annotate;
 mod calculate;
+mod date;
+mod encoding;
 mod failure;
+mod pattern;
+mod text;
 
 use haft_core::{DefinitionError, Tool};
 
 /// x
 pub fn x() -> Result<Tool, DefinitionError> {
+    let c: date::Clock = std::sync::Arc::new(std::time::SystemTime::now);
+    let _ = date::tools(&c);
+    let _ = text::tools();
+    let _ = encoding::tools();
     calculate::tool()
 }
