@@ -98,7 +98,9 @@ mod tests {
             assert!(message(large).contains("too large"), "{large}: {}", message(large));
         }
         assert!(compile(&"(".repeat(1000), Syntax::Regex, LetterCase::Sensitive).is_err());
-        assert!(compile(&format!("{}a{}", "(".repeat(60), ")".repeat(60)), Syntax::Regex, LetterCase::Sensitive).is_err());
+        assert!(
+            compile(&format!("{}a{}", "(".repeat(60), ")".repeat(60)), Syntax::Regex, LetterCase::Sensitive).is_err()
+        );
     }
 
     #[test]

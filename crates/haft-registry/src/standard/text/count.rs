@@ -68,9 +68,8 @@ fn count(params: &TextCountParams, cx: &Cx) -> Result<TextCounts, StandardFailur
     let text = params.text.as_str();
     let pattern =
         params.pattern.as_deref().map(|pattern| compile(pattern, params.syntax, params.letter_case)).transpose()?;
-    let occurrences = pattern.map(|pattern| {
-        pattern.find_iter(text).take(MAX_OCCURRENCES + 1).take_while(|_| !cx.is_cancelled()).count()
-    });
+    let occurrences = pattern
+        .map(|pattern| pattern.find_iter(text).take(MAX_OCCURRENCES + 1).take_while(|_| !cx.is_cancelled()).count());
     Ok(TextCounts {
         characters: text.chars().count(),
         characters_without_spaces: text.chars().filter(|c| !c.is_whitespace()).count(),

@@ -90,7 +90,8 @@ fn split(params: &TextSplitParams) -> Result<TextParts, StandardFailure> {
             return Err(StandardFailure::new("missing_separator", "`separator` is required to split by it"));
         }
         (SplitBy::Lines | SplitBy::Words | SplitBy::Paragraphs, Some(_)) => {
-            let message = "`separator` is not used to split by lines, words or paragraphs; omit it, or split by `separator`";
+            let message =
+                "`separator` is not used to split by lines, words or paragraphs; omit it, or split by `separator`";
             return Err(StandardFailure::new("unused_separator", message));
         }
     };
