@@ -25,6 +25,7 @@ mod executor;
 mod permission;
 mod secrets;
 
+pub use self::executor::{Executor, ExecutorBuilder, ExecutorError};
 pub use self::secrets::{NamedSecretError, SecretFault, SecretOrigin, Secrets};
 
 // tools that are not Rust

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "what helps a test may stop it")]
 
+mod executor;
 mod live;
 mod name;
 mod precedence;
