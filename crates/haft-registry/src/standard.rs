@@ -5,10 +5,15 @@ mod calculate;
 mod date;
 mod encoding;
 mod failure;
+#[cfg(feature = "http")]
+mod fetch;
 mod pattern;
 mod text;
 
 use haft_core::{DefinitionError, Tool};
+
+#[cfg(feature = "http")]
+pub use self::fetch::{FetchFailure, fetch};
 
 /// x
 pub fn x() -> Result<Tool, DefinitionError> {

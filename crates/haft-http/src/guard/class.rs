@@ -128,7 +128,7 @@ fn of_v6(address: Ipv6Addr) -> Option<AddressClass> {
         [0, 0, 0, 0, 0, 0, 0, 1] => AddressClass::Loopback,
         // Amazon (instances, containers) and Google.
         [0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254 | 0x23] | [0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254] => AddressClass::Metadata,
-        [0xfc00..=0xfdff, ..] | [0xfec0..=0xfeff, ..] => AddressClass::UniqueLocal,
+        [0xfc00..=0xfdff | 0xfec0..=0xfeff, ..] => AddressClass::UniqueLocal,
         [0xfe80..=0xfebf, ..] => AddressClass::LinkLocal,
         [0xff00..=0xffff, ..] => AddressClass::Multicast,
         [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => AddressClass::Documentation,
