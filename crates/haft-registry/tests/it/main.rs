@@ -8,6 +8,7 @@ mod fetch;
 mod live;
 mod name;
 mod precedence;
+mod source_004;
 mod workspace;
 
 use std::collections::BTreeSet;

@@ -227,9 +227,9 @@ mod execution {
         let (tool, count) = counted();
         let project = Workspace::builder().toolbox("math").tool(tool).build().unwrap();
         let registry = Registry::builder().workspace(project).build().unwrap();
-        let builder = Executor::builder(registry);
-        let executor = permissions.into_iter().fold(builder, |builder, permissions| builder.permissions(permissions));
-        (executor.build(), count)
+        let builder = Executor::builder();
+        let builder = permissions.into_iter().fold(builder, |builder, permissions| builder.permissions(permissions));
+        (builder.build(registry), count)
     }
 
     #[tokio::test]
@@ -296,7 +296,7 @@ mod execution {
         let error = without.run("mail/who", json!({})).await.unwrap_err();
         assert!(chain(&error).iter().any(|text| text.contains("Account")), "{:?}", chain(&error));
         assert!(without.run("mail/other", json!({})).await.is_ok());
-        let with = Executor::builder(registry).service(Account("ana")).build();
+        let with = Executor::builder().service(Account("ana")).build(registry);
         assert_eq!(with.run("mail/who", json!({})).await.unwrap(), "ana");
     }
 
@@ -310,7 +310,7 @@ mod execution {
         let project = tools.into_iter().fold(toolbox, |toolbox, tool| toolbox.tool(tool)).build().unwrap();
         let registry = Registry::builder().workspace(project).build().unwrap();
         let client = haft_http::HttpClient::builder().no_proxy().guarded(haft_http::AddressGuard::new()).unwrap();
-        let executor = Executor::builder(registry).http_client(client).build();
+        let executor = Executor::builder().http_client(client).build(registry);
         let error = executor.run("web/get", json!({})).await.unwrap_err();
         assert!(matches!(error, ExecutorError::Execution { .. }), "{error:?}");
         assert!(chain(&error).iter().any(|text| text.contains("loopback")), "{:?}", chain(&error));
