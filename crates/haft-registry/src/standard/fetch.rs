@@ -97,11 +97,11 @@ struct FetchedAnswer {
 /// Creates the tool `fetch`, which requires a [`GuardedClient`] among the services.
 ///
 /// ```
-/// use haft_core::Toolkit;
+/// use haft_core::{Services, Toolkit};
 /// use haft_http::{AddressGuard, HttpClient};
 ///
 /// let client = HttpClient::builder().no_proxy().redirects(5).guarded(AddressGuard::new())?;
-/// let kit: Toolkit = Toolkit::new().with(haft_registry::standard::fetch()?)?.with_service(client);
+/// let kit: Toolkit = Toolkit::new().with(haft_registry::standard::fetch()?)?.with_services(Services::new().with(client));
 /// kit.ensure_runnable()?;
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
