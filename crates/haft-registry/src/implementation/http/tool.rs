@@ -59,6 +59,8 @@ pub struct HttpTool {
     pub(super) idempotency_key: Option<String>,
     pub(super) timeout: Duration,
     tokens: TokenCache,
+    /// Faults of the settings that the request was read from.
+    faults: Vec<EntryFault>,
 }
 
 /// A constant part of a request.
@@ -84,6 +86,7 @@ impl HttpTool {
             idempotency_key: None,
             timeout: DEFAULT_TIMEOUT,
             tokens: TokenCache::new(),
+            faults: Vec::new(),
         }
     }
 
@@ -166,7 +169,7 @@ impl HttpTool {
     pub fn build(&self, entry: &Entry) -> Result<Tool, EntryError> {
         let default = self.default_parameters();
         let schema = entry.tool.parameters.as_ref().unwrap_or(&default);
-        let mut faults = Vec::new();
+        let mut faults = self.faults.clone();
         let mapping = RequestMapping::checked(self, &ArgumentNames::of(schema), &mut faults);
         let content = ContentMapping::checked(&self.response, &mut faults);
         self.check_settings(&mut faults);
@@ -263,7 +266,13 @@ impl HttpTool {
         if is_idempotent || self.idempotency_key.is_some() { Repetition::Harmless } else { Repetition::Harmful }
     }
 
-    fn constant(mut self, place: ParameterPlace, name: impl Into<String>, value: impl Into<String>) -> Self {
+    /// Adds faults that [`build`](Self::build) reports with its own.
+    pub(super) fn with_faults(mut self, faults: Vec<EntryFault>) -> Self {
+        self.faults = faults;
+        self
+    }
+
+    pub(super) fn constant(mut self, place: ParameterPlace, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.constants.push(RequestConstant { place, name: name.into(), value: value.into() });
         self
     }
