@@ -5,6 +5,8 @@
 mod executor;
 #[cfg(all(feature = "standard", feature = "http"))]
 mod fetch;
+#[cfg(all(unix, feature = "command"))]
+mod command;
 mod live;
 mod name;
 mod precedence;
