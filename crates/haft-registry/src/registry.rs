@@ -87,6 +87,14 @@ impl RegistryBuilder {
 
     /// Builds the registry, of generation 0. An error lists all faults.
     pub fn build(self) -> Result<Registry, RegistryError> {
+        let layers = self.layers()?;
+        let index = Arc::new(Index::new(&layers).map_err(|faults| RegistryError { faults })?);
+        warn_about_replaced(&Index::default(), &index);
+        let current = watch::Sender::new(Current { index, generation: 0 });
+        Ok(Registry(Arc::new(Shared { layers: Mutex::new(layers), current })))
+    }
+
+    fn layers(self) -> Result<Layers, RegistryError> {
         let mut layers = Layers::default();
         let mut faults: Vec<_> = layers.set_internal(self.internal).into_iter().map(RegistryFault::from).collect();
         let mut has_project = false;
@@ -98,10 +106,7 @@ impl RegistryBuilder {
             }
         }
         RegistryError::check(faults)?;
-        let index = Arc::new(Index::new(&layers).map_err(|faults| RegistryError { faults })?);
-        warn_about_replaced(&Index::default(), &index);
-        let current = watch::Sender::new(Current { index, generation: 0 });
-        Ok(Registry(Arc::new(Shared { layers: Mutex::new(layers), current })))
+        Ok(layers)
     }
 }
 
@@ -158,6 +163,16 @@ impl Registry {
     /// Sets the workspace of the project or of an organisation in one step, in place of the one that it had.
     pub fn set_workspace(&self, workspace: Workspace) -> Result<(), RegistryError> {
         self.change(|layers| layers.set_workspace(workspace))
+    }
+
+    /// Sets all tools in one step, in place of those that it had: the standard toolbox, the project and all
+    /// organisations. An error changes nothing.
+    pub fn set_all(&self, tools: RegistryBuilder) -> Result<(), RegistryError> {
+        let all = tools.layers()?;
+        self.change(|layers| {
+            *layers = all;
+            Ok(())
+        })
     }
 
     fn index(&self) -> Arc<Index> {
