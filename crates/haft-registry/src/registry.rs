@@ -118,7 +118,7 @@ impl Registry {
 
     /// Finds a tool by its full or a shorter name.
     pub fn find(&self, name: &str) -> Result<Arc<RegisteredTool>, LookupError> {
-        self.index().find(name).cloned()
+        self.index().find_among(name, |_| true).cloned()
     }
 
     /// Returns all tools, including those that others replace: first the standard toolbox, then the project, then
@@ -175,8 +175,14 @@ impl Registry {
         })
     }
 
+    /// Returns the tools and their generation.
+    pub(crate) fn current(&self) -> (Arc<Index>, u64) {
+        let current = self.0.current.borrow();
+        (Arc::clone(&current.index), current.generation)
+    }
+
     fn index(&self) -> Arc<Index> {
-        Arc::clone(&self.0.current.borrow().index)
+        self.current().0
     }
 
     /// Changes the sources. An error changes nothing.

@@ -14,7 +14,9 @@ use super::settings::{CommonKeys, IMPORT_ENTRY, TOOL_ENTRY};
 use super::source::{FileDigest, ReadFile};
 use super::tree::Part;
 use crate::implementation::reading::ReadObserver;
-use crate::implementation::{Built, Entry, EntryError, EntryFault, ImplementationKind, ToolSettings, TrustNeed, Yields};
+use crate::implementation::{
+    Built, Entry, EntryError, EntryFault, ImplementationKind, ToolSettings, TrustNeed, Yields,
+};
 use crate::name::{Namespace, SimpleName};
 use crate::workspace::{ToolboxBuilder, Workspace, WorkspaceFault};
 

@@ -54,7 +54,9 @@ pub async fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Loade
     let loading = Loading::build(tree, format, grant.trusted()).await;
     let loading = match &grant {
         // A file that a kind has read may have changed, which is known only now. Building had no effect yet.
-        Grant::Recorded(record) if loading.is_without_faults() && !loading.files.iter().all(|file| record.covers(file)) => {
+        Grant::Recorded(record)
+            if loading.is_without_faults() && !loading.files.iter().all(|file| record.covers(file)) =>
+        {
             let tree = Tree { parts: loading.reread(format), ..Tree::default() };
             let mut untrusted = Loading::build(tree, format, Trusted::No).await;
             untrusted.status = TrustStatus::Changed;

@@ -17,7 +17,14 @@ pub(crate) fn remove(schema: &mut Value) {
             }
             ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(items)) => items.iter_mut().for_each(remove),
             (
-                "additionalProperties" | "contains" | "else" | "if" | "items" | "not" | "propertyNames" | "then"
+                "additionalProperties"
+                | "contains"
+                | "else"
+                | "if"
+                | "items"
+                | "not"
+                | "propertyNames"
+                | "then"
                 | "unevaluatedProperties",
                 value,
             ) => remove(value),

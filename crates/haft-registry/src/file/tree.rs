@@ -120,7 +120,9 @@ impl Tree {
         match self.parts.iter().find(is_same) {
             Some(known) => {
                 let known = known.source.path.display();
-                Err(format!("`{path}` and `{known}` both belong to the organisation `{org}`; put their toolboxes in one"))
+                Err(format!(
+                    "`{path}` and `{known}` both belong to the organisation `{org}`; put their toolboxes in one"
+                ))
             }
             None => Ok(()),
         }

@@ -162,12 +162,10 @@ impl TrustStore {
     /// To load a file by its trust, use [`Trust::Recorded`]: it reads every file once, and decides by what was read.
     pub fn status(&self, path: impl AsRef<Path>) -> Result<TrustStatus, TrustError> {
         let path = path.as_ref();
-        let canonical =
-            fs::canonicalize(path).map_err(|source| TrustError::File { path: path.to_owned(), source })?;
+        let canonical = fs::canonicalize(path).map_err(|source| TrustError::File { path: path.to_owned(), source })?;
         let Some(record) = self.record(&canonical) else { return Ok(TrustStatus::Unknown) };
         let is_same = |file: &TrustedFile| {
-            read_bounded(&file.path, MAX_READ)
-                .is_ok_and(|content| FileDigest::of(&content).to_string() == file.sha256)
+            read_bounded(&file.path, MAX_READ).is_ok_and(|content| FileDigest::of(&content).to_string() == file.sha256)
         };
         Ok(if record.files.iter().all(is_same) { TrustStatus::Trusted } else { TrustStatus::Changed })
     }

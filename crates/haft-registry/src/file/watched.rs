@@ -224,7 +224,8 @@ impl WatchedFolders {
             Some(ReloadError::File(error)) => error.files.as_slice(),
             Some(ReloadError::Registry(_)) | None => &[],
         };
-        let files: BTreeSet<PathBuf> = status.loaded.watched.iter().chain(failed).filter_map(|path| absolute(path)).collect();
+        let files: BTreeSet<PathBuf> =
+            status.loaded.watched.iter().chain(failed).filter_map(|path| absolute(path)).collect();
         let folders: BTreeSet<PathBuf> = files.iter().filter_map(|file| file.parent().map(Path::to_owned)).collect();
         *self.files.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = files;
         for gone in self.folders.difference(&folders) {

@@ -55,11 +55,14 @@ impl From<DefinitionError> for EntryError {
 /// Returns the faults of an entry for one of its definition, at the keys that entries of all kinds have.
 fn of_definition(fault: &DefinitionFault) -> Vec<EntryFault> {
     let at = |key: &str, issues: &Issues, prefix: &str| -> Vec<EntryFault> {
-        let fault = |issue: &Issue| EntryFault::at(format!("{key}{}", issue.pointer), format!("{prefix}{}", issue.message));
+        let fault =
+            |issue: &Issue| EntryFault::at(format!("{key}{}", issue.pointer), format!("{prefix}{}", issue.message));
         issues.iter().map(fault).collect()
     };
     match fault {
-        DefinitionFault::Schema { part: SchemaPart::Parameters, issues } => at("/parameters", issues, "invalid schema: "),
+        DefinitionFault::Schema { part: SchemaPart::Parameters, issues } => {
+            at("/parameters", issues, "invalid schema: ")
+        }
         DefinitionFault::Schema { part: SchemaPart::Success, issues } => at("/output", issues, "invalid schema: "),
         DefinitionFault::Example { index, issues } => at(&format!("/examples/{index}"), issues, ""),
         other => vec![EntryFault::at("", other.to_string())],

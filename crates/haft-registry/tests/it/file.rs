@@ -12,9 +12,7 @@ use std::path::{Path, PathBuf};
 
 use haft_core::{Dispatch, RunOptions, ToolCall};
 use haft_registry::file::{FileError, LoadOptions, Loaded, Trust, TrustStore, load};
-use haft_registry::{
-    Building, Built, Entry, EntryError, EntryFault, ImplementationKind, Kinds, TrustNeed, Yields,
-};
+use haft_registry::{Building, Built, Entry, EntryError, EntryFault, ImplementationKind, Kinds, TrustNeed, Yields};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::watch;

@@ -94,13 +94,17 @@ async fn exports_replace_standard_tools() {
     assert_eq!((found("add"), found("now"), found("div")), ("math/add".into(), "now".into(), "math/div".into()));
     assert_eq!(answer(&registry, "math/add").await, "ours");
     assert!(!registry.find("sub").unwrap().tool.approval().is_never());
-    assert_eq!(folder.remarks(&loaded), ["haft.toml:8:16: toolbox.math.import.more.file: the line `# mul` is left out"]);
+    assert_eq!(
+        folder.remarks(&loaded),
+        ["haft.toml:8:16: toolbox.math.import.more.file: the line `# mul` is left out"]
+    );
     assert_eq!(loaded.files[1].path, folder.path("more.txt"));
 }
 
 #[tokio::test]
 async fn secrets_are_read_when_they_are_needed() {
-    let folder = Folder::with("[secrets]\nmail = { file = 'secrets/mail' }\nother = { env = 'HAFT_NO_SUCH_VARIABLE' }\n");
+    let folder =
+        Folder::with("[secrets]\nmail = { file = 'secrets/mail' }\nother = { env = 'HAFT_NO_SUCH_VARIABLE' }\n");
     let secrets = folder.load().await.secrets;
     assert!(matches!(secrets.get("mail").unwrap_err().fault, SecretFault::File { .. }));
     folder.write("secrets/mail", "hunter2\n");

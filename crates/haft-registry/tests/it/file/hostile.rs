@@ -34,7 +34,8 @@ async fn faults_are_limited() {
 #[cfg(unix)]
 #[tokio::test]
 async fn devices_are_not_read() {
-    let folder = Folder::with("[workspace]\norgs = ['/dev/zero']\n[toolbox.a.import.b]\nkind = 'lines'\nfile = '/dev/zero'\n");
+    let folder =
+        Folder::with("[workspace]\norgs = ['/dev/zero']\n[toolbox.a.import.b]\nkind = 'lines'\nfile = '/dev/zero'\n");
     let faults = folder.faults().await;
     assert_eq!(
         faults,

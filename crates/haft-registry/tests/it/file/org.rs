@@ -98,7 +98,10 @@ async fn faults() {
         ),
         (
             "['a']",
-            vec![("a/haft.toml", "[workspace]\norg = 'a'\norgs = ['../b']\n".to_owned()), ("b/haft.toml", "[workspace]\norg = 'b'\norgs = ['../a']\n".to_owned())],
+            vec![
+                ("a/haft.toml", "[workspace]\norg = 'a'\norgs = ['../b']\n".to_owned()),
+                ("b/haft.toml", "[workspace]\norg = 'b'\norgs = ['../a']\n".to_owned()),
+            ],
             "a/../b/haft.toml:3:9: workspace.orgs[0]: `a/../b/../a/haft.toml` is this file, or names it in turn; remove \
              one of them",
         ),
