@@ -88,6 +88,11 @@ const SECTIONS: &[&str] = &[
     "[workspace]\nstandard = { files = 'no-such-folder' }\n",
     "[workspace]\nstandard = { files = 'haft.toml' }\n",
     "[workspace]\norgs = '../acme'\n",
+    "[permissions]\nallow = ['../x', { tools = 'a/*', readnly = true }]\ndeny = 'all'\n",
+    "[permissions]\nallow = ['../x']\nuse = ['none']\n",
+    "[[approval]]\nask = 'a/*'\n[[approval]]\nask = ['b/*', '']\nwhen = 'args.amount >'\n",
+    "[[approval]]\nallow = 'a/*'\n",
+    "[approval]\nask = 'a/*'\n",
 ];
 
 /// A file with faults of every sort reports all of them, in the order of their places.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use haft_core::{Concurrency, RunOptions, Tool, ToolCall, Toolkit};
-use haft_registry::SecretFault;
+use haft_registry::{Executor, SecretFault};
 use haft_registry::file::{Trust, TrustStatus};
 
 use super::{Folder, answer, tool_names};
@@ -156,4 +156,34 @@ async fn the_digest_is_that_of_all_files() {
     assert_eq!(folder.load_with(Trust::Never).await.unwrap().digest, first);
     folder.write("more.txt", "y\n");
     assert_ne!(folder.load().await.digest, first);
+}
+
+#[tokio::test]
+async fn permissions_and_approval_rules() {
+    let folder = Folder::with(
+        "
+        [permissions]
+        allow = ['math/*', { tools = 'github/*', readonly = true }]
+        deny = ['math/sub']
+        [[approval]]
+        ask = 'math/add'
+        when = 'args.amount > 100'
+        [toolbox.math.tool.add]
+        kind = 'constant'
+        text = 'sum'
+        [toolbox.math.tool.sub]
+        kind = 'constant'
+        text = 'difference'
+        ",
+    );
+    let loaded = folder.load().await;
+    let executor = Executor::builder(loaded.registry(Toolkit::new()).build().unwrap())
+        .permissions(loaded.permissions.clone().unwrap())
+        .ask_rules(loaded.ask_rules.clone())
+        .build();
+    let error = executor.run("math/sub", serde_json::json!({})).await.unwrap_err();
+    assert!(error.to_string().contains("math/sub"), "{error}");
+    let rule = loaded.ask_rules.unmatched_rules(&["math/sub".parse().unwrap()]).len();
+    assert_eq!(rule, 1);
+    assert!(Folder::with("").load().await.permissions.is_none());
 }
