@@ -5,6 +5,7 @@ mod error;
 mod format;
 mod load;
 mod loaded;
+mod null;
 mod section;
 mod settings;
 mod source;

@@ -12,6 +12,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::document::{TextFault, keys, member};
+use super::null;
 use super::settings::{CommonKeys, FileSections, IMPORT_ENTRY, IMPORT_KEYS, TOOL_ENTRY};
 use crate::implementation::{ImplementationKind, Kinds, Yields};
 
@@ -34,6 +35,7 @@ pub fn json_schema(kinds: &Kinds) -> Value {
     } else {
         root["$defs"] = Value::Object(definitions);
     }
+    null::remove(&mut root);
     root
 }
 

@@ -172,7 +172,7 @@ impl Loading {
             return Err(FileError { path: path.to_owned(), faults, files: watched });
         }
         let mut workspaces = workspaces.into_iter();
-        let Settings { standard, secrets, http, limits } = settings;
+        let Settings { standard, secrets, http, guard, limits, permissions, ask_rules, .. } = settings;
         Ok(Loaded {
             path: canonical.unwrap_or_default(),
             workspace: workspaces.next().unwrap_or_default(),
@@ -180,7 +180,10 @@ impl Loading {
             standard,
             secrets,
             http,
+            guard,
             limits,
+            permissions,
+            ask_rules,
             remarks,
             trust: self.status,
             digest: FileDigest::of_all(&self.files),

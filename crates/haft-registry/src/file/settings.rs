@@ -10,6 +10,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::permission::{AskSettings, PermissionSettings};
+
 /// The longest timeout, in seconds: a year.
 const MAX_SECONDS: f64 = 31_536_000.0;
 
@@ -26,6 +28,10 @@ pub(crate) struct FileSections {
     http: Option<HttpSettings>,
     /// The limits of a run.
     limits: Option<LimitSettings>,
+    /// The tools that may be called. Without this section all may be.
+    permissions: Option<PermissionSettings>,
+    /// The calls that require approval, besides those that tools require it for themselves.
+    approval: Option<Vec<AskSettings>>,
     /// The toolboxes, by namespace.
     toolbox: Option<BTreeMap<String, ToolboxSection>>,
 }

@@ -15,6 +15,9 @@ use crate::implementation::reading::read_bounded;
 /// The maximum size of a workspace file, in bytes.
 pub(crate) const MAX_FILE: u64 = 4 * 1024 * 1024;
 
+/// The maximum size of a file that is read again to compare it with what it was.
+pub(crate) const MAX_READ: u64 = 64 * MAX_FILE;
+
 /// The maximum number of faults that are reported.
 pub(crate) const MAX_FAULTS: usize = 100;
 

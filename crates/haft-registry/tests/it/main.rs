@@ -7,6 +7,8 @@ mod executor;
 mod fetch;
 #[cfg(all(unix, feature = "command"))]
 mod command;
+#[cfg(feature = "file")]
+mod file;
 mod live;
 mod name;
 mod precedence;
