@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "what helps a test may stop it")]
 
+#[cfg(all(unix, feature = "command"))]
+mod command;
 mod executor;
 #[cfg(all(feature = "standard", feature = "http"))]
 mod fetch;
-#[cfg(all(unix, feature = "command"))]
-mod command;
 #[cfg(feature = "file")]
 mod file;
 mod live;

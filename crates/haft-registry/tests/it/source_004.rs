@@ -62,12 +62,12 @@ mod data_structures {
     async fn implementations_of_all_kinds_are_tools_with_input_and_output_schemas() {
         let function = internal();
         let function = function.get("calculator").unwrap();
-        assert_eq!(function.success().to_json()["type"], "integer");
+        assert_eq!(function.success().as_json()["type"], "integer");
 
         let url = json!({"url": "https://api.example/items/{id}"});
-        let http = haft_registry::http::HttpKind.build(Entry::new("item", url)).await.unwrap();
+        let http = haft_registry::http::HttpKind::new().build(Entry::new("item", url)).await.unwrap();
         let commands = json!({"command": ["echo", "{text}"]});
-        let command = haft_registry::command::CommandKind.build(Entry::new("echo", commands)).await.unwrap();
+        let command = haft_registry::command::CommandKind::new().build(Entry::new("echo", commands)).await.unwrap();
         for (built, argument) in [(http, "id"), (command, "text")] {
             let [tool] = built.tools.as_slice() else { panic!("{built:?}") };
             assert_eq!(tool.json_schema()["required"], json!([argument]));
@@ -305,7 +305,7 @@ mod execution {
     #[tokio::test]
     async fn step_4_dispatches_http_implementations_with_the_client() {
         let settings = json!({"url": "http://127.0.0.1:9/none"});
-        let tools = haft_registry::http::HttpKind.build(Entry::new("get", settings)).await.unwrap().tools;
+        let tools = haft_registry::http::HttpKind::new().build(Entry::new("get", settings)).await.unwrap().tools;
         let toolbox = Workspace::builder().toolbox("web");
         let project = tools.into_iter().fold(toolbox, |toolbox, tool| toolbox.tool(tool)).build().unwrap();
         let registry = Registry::builder().workspace(project).build().unwrap();
