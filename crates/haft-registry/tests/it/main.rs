@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "what helps a test may stop it")]
 
+#[cfg(feature = "http")]
+mod http;
 mod live;
 mod name;
 mod precedence;
