@@ -9,6 +9,8 @@ mod executor;
 mod fetch;
 #[cfg(feature = "file")]
 mod file;
+#[cfg(feature = "http")]
+mod http;
 mod live;
 mod name;
 mod precedence;
