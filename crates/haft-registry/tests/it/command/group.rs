@@ -100,7 +100,7 @@ async fn a_cancelled_call_kills_the_whole_group() {
     let processes = Processes::new();
     let kit = kit(processes.script(STUBBORN).grace(Duration::from_millis(50)));
     let cancellation = Cancellation::new();
-    let mut run = kit.run_with([call(&json!({}))], &RunOptions::new().cancellation(cancellation.clone()));
+    let mut run = kit.run_with([call(&json!({}))], RunOptions::new().cancellation(cancellation.clone()));
     tokio::select! {
         event = run.next() => panic!("{event:?}"),
         () = processes.started(3) => {}
@@ -167,6 +167,23 @@ fn a_runtime_that_shuts_down_kills_at_once() {
     drop(first);
     // Another runtime reaps what the first one could not.
     runtime().block_on(processes.gone());
+}
+
+#[test]
+fn a_call_can_be_dropped_outside_of_its_runtime() {
+    let processes = Processes::new();
+    let kit = kit(processes.script(STUBBORN).grace(Duration::from_millis(50)));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let run = runtime.block_on(async {
+        let mut run = kit.run([call(&json!({}))]);
+        tokio::select! {
+            event = run.next() => panic!("{event:?}"),
+            () = processes.started(3) => {}
+        }
+        run
+    });
+    drop(run);
+    runtime.block_on(processes.gone());
 }
 
 #[tokio::test]

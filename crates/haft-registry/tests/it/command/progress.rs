@@ -50,7 +50,7 @@ async fn invalid_lines_fail_the_call() {
         (r#"{"progress": 1}\noops\n{"progress": 2}\n{"result": 3}\n"#, json!([1]), "a line is not JSON"),
         (r#"{"result": 1}\n{"result": 2}\n"#, json!([]), "a line follows the line with the result"),
         (r#"{"result": 1}\n\377\n"#, json!([]), "a line follows the line with the result"),
-        (r#"\377\n"#, json!([]), "a line is not JSON: invalid utf-8"),
+        (r"\377\n", json!([]), "a line is not JSON: invalid utf-8"),
     ] {
         let (emitted, outcome) = lines(&format!("printf '{printed}'")).await;
         let failure = outcome.failure().unwrap();

@@ -14,6 +14,13 @@ async fn the_arguments_are_one_line_of_json() {
 }
 
 #[tokio::test]
+async fn numbers_reach_stdin_as_they_were_written() {
+    let call = haft_core::ToolCall::new("c1", "run", r#"{"n": 123456789012345678901234567890, "f": 1.50}"#);
+    let result = kit(CommandTool::new(["cat"])).run_call(&call).await;
+    assert_eq!(text(&result), call.arguments);
+}
+
+#[tokio::test]
 async fn stdin_is_empty_if_the_arguments_are_in_the_command() {
     let command = CommandTool::new(["/bin/sh", "-c", "wc -c; echo \"$1\"", "sh", "{x}"]);
     assert_eq!(text(&run(command.clone(), json!({"x": "a"})).await).trim(), "0\na");
