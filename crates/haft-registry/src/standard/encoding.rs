@@ -89,9 +89,7 @@ fn decode() -> Result<Tool, DefinitionError> {
             let count = bytes.len();
             Ok::<_, StandardFailure>(match String::from_utf8(bytes) {
                 Ok(text) => DecodedText::Text { text, bytes: count },
-                Err(error) => {
-                    DecodedText::Binary { hex: ByteEncoding::Hex.encode(error.as_bytes()), bytes: count }
-                }
+                Err(error) => DecodedText::Binary { hex: ByteEncoding::Hex.encode(error.as_bytes()), bytes: count },
             })
         })
 }

@@ -80,8 +80,18 @@ const fn exact(
 }
 
 static FUNCTIONS: &[Function] = &[
-    exact("abs", "abs(x)", 1, 1, |x, _| Ok(if x[0].is_negative() { super::arithmetic::negate(x[0].clone()) } else { x[0].clone() })),
-    exact("sign", "sign(x)", 1, 1, |x, _| Number::integer(if x[0].is_zero() { 0 } else if x[0].is_negative() { -1 } else { 1 })),
+    exact("abs", "abs(x)", 1, 1, |x, _| {
+        Ok(if x[0].is_negative() { super::arithmetic::negate(x[0].clone()) } else { x[0].clone() })
+    }),
+    exact("sign", "sign(x)", 1, 1, |x, _| {
+        Number::integer(if x[0].is_zero() {
+            0
+        } else if x[0].is_negative() {
+            -1
+        } else {
+            1
+        })
+    }),
     exact("sqrt", "sqrt(x)", 1, 1, |x, work| root(&x[0], 2, work)),
     exact("cbrt", "cbrt(x)", 1, 1, |x, work| root(&x[0], 3, work)),
     exact("root", "root(x, n)", 2, 2, |x, work| root(&x[0], degree(&x[1])?, work)),
@@ -94,7 +104,9 @@ static FUNCTIONS: &[Function] = &[
     exact("min", "min(x, y, ...)", 1, MANY, |x, work| extreme(x, std::cmp::Ordering::Less, work)),
     exact("max", "max(x, y, ...)", 1, MANY, |x, work| extreme(x, std::cmp::Ordering::Greater, work)),
     exact("sum", "sum(x, y, ...)", 1, MANY, sum),
-    exact("mean", "mean(x, y, ...)", 1, MANY, |x, work| operate(Operator::Divide, &sum(x, work)?, &Number::integer(x.len())?, work)),
+    exact("mean", "mean(x, y, ...)", 1, MANY, |x, work| {
+        operate(Operator::Divide, &sum(x, work)?, &Number::integer(x.len())?, work)
+    }),
     exact("gcd", "gcd(n, m, ...)", 1, MANY, |x, work| fold_integers(x, "gcd", work, gcd)),
     exact("lcm", "lcm(n, m, ...)", 1, MANY, |x, work| fold_integers(x, "lcm", work, lcm)),
     exact("factorial", "factorial(n)", 1, 1, |x, work| factorial(&x[0], work)),
@@ -171,16 +183,15 @@ fn sum(terms: &[Number], work: &mut Work<'_>) -> Result<Number, CalculationFault
     terms.iter().try_fold(Number::integer(0)?, |sum, term| operate(Operator::Add, &sum, term, work))
 }
 
-fn extreme(
-    values: &[Number],
-    wanted: std::cmp::Ordering,
-    work: &mut Work<'_>,
-) -> Result<Number, CalculationFault> {
+fn extreme(values: &[Number], wanted: std::cmp::Ordering, work: &mut Work<'_>) -> Result<Number, CalculationFault> {
     let mut found = values[0].to_fraction();
     let mut at = 0;
     for (index, value) in values.iter().enumerate().skip(1) {
         let value = value.to_fraction();
-        work.charge_multiply(value.numer().bits().max(value.denom().bits()), found.numer().bits().max(found.denom().bits()))?;
+        work.charge_multiply(
+            value.numer().bits().max(value.denom().bits()),
+            found.numer().bits().max(found.denom().bits()),
+        )?;
         if value.cmp(&found) == wanted {
             (found, at) = (value, index);
         }

@@ -128,9 +128,10 @@ impl Number {
     pub(super) fn to_integer(&self) -> Option<BigInt> {
         match &self.value {
             NumberValue::Fraction(value) => value.is_integer().then(|| value.to_integer()),
-            NumberValue::Float(value) => {
-                (value.fract() == 0.0).then(|| BigRational::from_float(*value)).flatten().map(|value| value.to_integer())
-            }
+            NumberValue::Float(value) => (value.fract() == 0.0)
+                .then(|| BigRational::from_float(*value))
+                .flatten()
+                .map(|value| value.to_integer()),
         }
     }
 

@@ -161,8 +161,8 @@ impl Reader<'_> {
         let text = self.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
         let digits: String = text.chars().skip(2).filter(|c| *c != '_').collect();
         let advice = "write 0x and hexadecimal, 0o and octal, or 0b and binary digits";
-        let digits =
-            BigInt::from_str_radix(&digits, radix).map_err(|_| CalculationFault::InvalidNumber { literal: text, advice })?;
+        let digits = BigInt::from_str_radix(&digits, radix)
+            .map_err(|_| CalculationFault::InvalidNumber { literal: text, advice })?;
         Ok(Literal { digits, exponent: 0 })
     }
 

@@ -20,7 +20,9 @@ pub(super) enum DateFault {
     UnknownZone { name: String, nearest: Vec<String> },
     #[error("the time contradicts its zone: {}; leave out the offset or the zone", detail(.source))]
     Contradiction { source: jiff::Error },
-    #[error("the local time {local} {how} in {zone} because the clocks change; add an offset, or use another `on_clock_change`")]
+    #[error(
+        "the local time {local} {how} in {zone} because the clocks change; add an offset, or use another `on_clock_change`"
+    )]
     Ambiguous { local: String, how: &'static str, zone: String },
     #[error("the format is invalid: {}; use strftime directives such as %Y-%m-%d %H:%M:%S", detail(.source))]
     Format { source: jiff::Error },

@@ -63,7 +63,11 @@ impl Moment {
             time: timestamp.display_with_offset(at.offset()).to_string(),
             zone: zone_name(at),
             utc: timestamp.to_string(),
-            unix_seconds: timestamp.as_nanosecond().div_euclid(1_000_000_000).try_into().unwrap_or(timestamp.as_second()),
+            unix_seconds: timestamp
+                .as_nanosecond()
+                .div_euclid(1_000_000_000)
+                .try_into()
+                .unwrap_or(timestamp.as_second()),
             date: at.date().to_string(),
             weekday: at.strftime("%A").to_string(),
             day_of_year: at.day_of_year(),

@@ -52,11 +52,7 @@ pub(super) struct TimeReader<'c> {
 
 impl<'c> TimeReader<'c> {
     /// Creates a reader for local times of a zone, to which all other times are converted.
-    pub(super) fn new(
-        clock: &'c Clock,
-        zone: Option<&str>,
-        on_clock_change: OnClockChange,
-    ) -> Result<Self, DateFault> {
+    pub(super) fn new(clock: &'c Clock, zone: Option<&str>, on_clock_change: OnClockChange) -> Result<Self, DateFault> {
         let database = TimeZoneDatabase::bundled();
         let zone = zone.map(|name| time_zone(&database, name)).transpose()?;
         Ok(Self { database, clock, zone, on_clock_change })
@@ -194,9 +190,8 @@ pub(super) fn time_zone(database: &TimeZoneDatabase, name: &str) -> Result<TimeZ
 fn unix_time(text: &str) -> Option<Timestamp> {
     let (negative, size) = text.strip_prefix('-').map_or((false, text), |size| (true, size));
     let (seconds, fraction) = size.split_once('.').unwrap_or((size, "0"));
-    let is_number = |text: &str, most: usize| {
-        (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
-    };
+    let is_number =
+        |text: &str, most: usize| (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number(seconds, 15) || !is_number(fraction, 9) {
         return None;
     }

@@ -67,7 +67,8 @@ pub(super) fn tool() -> Result<Tool, DefinitionError> {
 fn diff(params: &TextDiffParams) -> Result<TextDifference, StandardFailure> {
     let lines = params.old.lines().count() + params.new.lines().count();
     if lines > MAX_LINES {
-        let message = format!("the texts have {lines} lines, at most {MAX_LINES} can be compared; compare parts of them");
+        let message =
+            format!("the texts have {lines} lines, at most {MAX_LINES} can be compared; compare parts of them");
         return Err(StandardFailure::new("too_many_lines", message));
     }
     let diff = TextDiff::configure().timeout(REFINING_TIME).diff_lines(&params.old, &params.new);
