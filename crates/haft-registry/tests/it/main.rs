@@ -5,6 +5,8 @@
 mod live;
 mod name;
 mod precedence;
+#[cfg(feature = "standard")]
+mod standard;
 mod workspace;
 
 use std::collections::BTreeSet;
