@@ -15,6 +15,8 @@ mod live;
 mod name;
 mod precedence;
 mod source_004;
+#[cfg(feature = "standard")]
+mod standard;
 mod workspace;
 
 use std::collections::BTreeSet;
