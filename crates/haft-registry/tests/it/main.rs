@@ -4,6 +4,7 @@
 
 mod live;
 mod name;
+mod permission;
 mod precedence;
 mod workspace;
 
