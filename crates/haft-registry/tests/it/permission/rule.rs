@@ -145,7 +145,7 @@ async fn aliases_of_a_denied_tool_are_denied() {
     for alias in ["any", "transfer", "math__add", "safe"] {
         let calls = Arc::default();
         let original = counting(&calls);
-        let renamed = original.clone().rename(alias).unwrap();
+        let renamed = original.with_name(alias).unwrap();
         let kit: Toolkit = [renamed].into_iter().collect();
         let permit = permissions.permit_for(&name("bank/transfer"), &original);
         let run = kit.run_with([ToolCall::new("c1", alias, "{}")], RunOptions::new().permit(permit));
