@@ -25,6 +25,7 @@ mod executor;
 mod permission;
 mod secrets;
 
+pub use self::executor::{Executor, ExecutorBuilder, ExecutorError};
 pub use self::permission::{
     AmbientPermissions, AskRules, AskSettings, MAX_PATTERN_LEN, PatternList, PermissionExplanation, PermissionOutcome,
     PermissionRule, PermissionSettings, Permissions, RuleEffect, RuleSetSettings, RuleSettings, ToolPattern,

@@ -2,10 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "what helps a test may stop it")]
 
+#[cfg(all(unix, feature = "command"))]
+mod command;
+mod executor;
+#[cfg(all(feature = "standard", feature = "http"))]
+mod fetch;
+#[cfg(feature = "file")]
+mod file;
 mod live;
 mod name;
 mod permission;
 mod precedence;
+mod source_004;
 mod workspace;
 
 use std::collections::BTreeSet;
