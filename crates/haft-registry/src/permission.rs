@@ -63,7 +63,7 @@ use crate::name::FullName;
 /// let permit = permissions.permit_for(&"math/add".parse()?, &add);
 /// let kit: Toolkit = [add].into_iter().collect();
 /// let results = kit.run_with([ToolCall::new("1", "add", "{}")], RunOptions::new().permit(permit)).collect_results().await;
-/// assert!(!results[0].is_failure());
+/// assert!(results[0].is_ok());
 /// # Ok(())
 /// # }
 /// ```

@@ -15,6 +15,7 @@ mod value;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock};
+use std::thread;
 
 use cel::common::types::CelBool;
 use cel::extractors::This;
@@ -34,6 +35,13 @@ pub const MAX_EXPRESSION_COST: u64 = 250_000;
 
 /// The maximum depth of an expression.
 const MAX_DEPTH: usize = 40;
+
+/// The depth up to which an expression is evaluated on the stack of the caller. Without optimisation, a level takes some
+/// 50 KiB of it.
+const INLINE_DEPTH: usize = 10;
+
+/// The stack of a thread that parses or evaluates a deep expression, in bytes.
+const STACK: usize = 16 << 20;
 
 /// The maximum number of parts of an expression.
 const MAX_NODES: u64 = 1_000;
@@ -138,8 +146,21 @@ impl RuleExpression {
         if cost > MAX_EXPRESSION_COST {
             return Err(EvaluationError::TooCostly { cost });
         }
+        if facts.depth > INLINE_DEPTH {
+            return self.resolve_apart(input);
+        }
         // The expression and its input are only read, so nothing is left half done.
         catch_unwind(AssertUnwindSafe(|| self.resolve(input))).unwrap_or(Err(EvaluationError::Panicked))
+    }
+
+    /// Evaluates the expression on a thread with a stack that is large enough. The cost bounds how long this one waits.
+    fn resolve_apart(&self, input: &ExpressionInput<'_>) -> Result<bool, EvaluationError> {
+        thread::scope(|scope| {
+            let evaluating = thread_builder().spawn_scoped(scope, || self.resolve(input));
+            let evaluating =
+                evaluating.map_err(|_| EvaluationError::Failed("no thread can be started to evaluate it"))?;
+            evaluating.join().unwrap_or(Err(EvaluationError::Panicked))
+        })
     }
 
     fn resolve(&self, input: &ExpressionInput<'_>) -> Result<bool, EvaluationError> {
@@ -167,6 +188,11 @@ impl RuleExpression {
         };
         context.add_function("matches", matches).map_err(|_| EvaluationError::Failed("`matches` is defined twice"))
     }
+}
+
+/// Returns the builder of a thread for deep expressions.
+fn thread_builder() -> thread::Builder {
+    thread::Builder::new().name("haft-expression".to_owned()).stack_size(STACK)
 }
 
 /// Returns the reason of a failure, without the values that the interpreter's own error contains.

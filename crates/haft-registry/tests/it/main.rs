@@ -13,6 +13,7 @@ mod file;
 mod http;
 mod live;
 mod name;
+mod permission;
 mod precedence;
 mod source_004;
 #[cfg(feature = "standard")]

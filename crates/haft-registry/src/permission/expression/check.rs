@@ -64,6 +64,7 @@ const OPERATORS: [(&str, usize); 19] = [
 pub(super) struct ExpressionFacts {
     /// The number of parts.
     pub(super) nodes: u64,
+    pub(super) depth: usize,
     pub(super) loops: LoopUse,
     /// The size of the literals together.
     pub(super) literals: u64,
@@ -146,8 +147,11 @@ pub(super) fn depth(root: &IdedExpr) -> usize {
 
 /// Checks an expression whose depth is bounded.
 pub(super) fn check(parsed: &ParsedExpression) -> Result<ExpressionFacts, ExpressionError> {
-    let mut checker =
-        ExpressionChecker { positions: &parsed.positions, facts: ExpressionFacts::default(), bound: Vec::new() };
+    let mut checker = ExpressionChecker {
+        positions: &parsed.positions,
+        facts: ExpressionFacts { depth: parsed.depth, ..ExpressionFacts::default() },
+        bound: Vec::new(),
+    };
     checker.check(&parsed.root)?;
     if let Some(kind) = never_boolean(&parsed.root.expr) {
         return Err(parsed.positions.error(parsed.root.id, ExpressionFault::NotBoolean(kind)));
