@@ -12,7 +12,7 @@ use super::document::{TextFault, member};
 use super::format::FileFormat;
 use super::settings::{CommonKeys, IMPORT_ENTRY, TOOL_ENTRY};
 use super::source::{FileDigest, ReadFile};
-use super::tree::Part;
+use super::tree::FilePart;
 use crate::implementation::reading::ReadObserver;
 use crate::implementation::{
     Built, Entry, EntryError, EntryFault, ImplementationKind, ToolSettings, TrustNeed, Yields,
@@ -40,7 +40,7 @@ pub(crate) struct Toolboxes {
 }
 
 /// Builds the toolboxes of a file. Faults are added to those of the file, whose other entries are built nevertheless.
-pub(crate) async fn build(part: &mut Part, format: &FileFormat, trusted: Trusted) -> Toolboxes {
+pub(crate) async fn build(part: &mut FilePart, format: &FileFormat, trusted: Trusted) -> Toolboxes {
     let Some(Value::Object(sections)) = part.take("toolbox") else {
         return Toolboxes { workspace: finish(part, empty(part), &HashMap::new()), ..Toolboxes::default() };
     };
@@ -60,12 +60,12 @@ pub(crate) async fn build(part: &mut Part, format: &FileFormat, trusted: Trusted
     built
 }
 
-fn empty(part: &Part) -> crate::workspace::WorkspaceBuilder {
+fn empty(part: &FilePart) -> crate::workspace::WorkspaceBuilder {
     part.org.as_ref().map_or_else(Workspace::builder, |org| Workspace::org_builder(org.as_str()))
 }
 
 /// Builds the workspace. Faults get the places of the entries that caused them.
-fn finish(part: &mut Part, builder: crate::workspace::WorkspaceBuilder, owners: &Owners) -> Workspace {
+fn finish(part: &mut FilePart, builder: crate::workspace::WorkspaceBuilder, owners: &Owners) -> Workspace {
     let error = match builder.build() {
         Ok(workspace) => return workspace,
         Err(error) => error,
@@ -98,7 +98,7 @@ fn finish(part: &mut Part, builder: crate::workspace::WorkspaceBuilder, owners: 
 type Owners = HashMap<(String, String), String>;
 
 struct BuildingToolboxes<'a> {
-    part: &'a mut Part,
+    part: &'a mut FilePart,
     format: &'a FileFormat,
     trusted: Trusted,
     built: Toolboxes,

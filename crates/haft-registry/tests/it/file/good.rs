@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use haft_core::{Concurrency, RunOptions, Tool, ToolCall, Toolkit};
-use haft_registry::{Executor, SecretFault};
 use haft_registry::file::{Trust, TrustStatus};
+use haft_registry::{Executor, SecretFault};
 
 use super::{Folder, answer, tool_names};
 
