@@ -57,5 +57,5 @@ fn executor(count: usize) -> Executor {
     let acme = Workspace::org_builder("acme").toolbox("box").toolkit(tools).build().unwrap();
     let registry = Registry::builder().workspace(acme).build().unwrap();
     let permissions = PermissionSettings::new().allow("acme/**").deny("*/box/secret_*").build().unwrap();
-    Executor::builder(registry).permissions(permissions).build()
+    Executor::builder().permissions(permissions).build(registry)
 }

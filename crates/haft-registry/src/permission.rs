@@ -42,7 +42,7 @@ pub use self::expression::{
     EvaluationError, ExpressionError, ExpressionFault, ExpressionInput, MAX_EXPRESSION_COST, MAX_EXPRESSION_LEN,
     RuleExpression,
 };
-pub use self::pattern::{MAX_PATTERN_LEN, PatternError, PatternFault, ToolPattern};
+pub use self::pattern::{MAX_PATTERN_LEN, ToolPattern, ToolPatternError, ToolPatternFault};
 pub use self::permit::ToolPermit;
 pub use self::rule::{PermissionRule, RuleEffect};
 pub use self::setting::{AskSettings, PatternList, PermissionSettings, RuleSetSettings, RuleSettings};

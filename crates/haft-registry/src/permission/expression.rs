@@ -21,10 +21,10 @@ use cel::extractors::This;
 use cel::{Context, Env, ExecutionError, IdedExpr};
 use serde_json::Value;
 
-use self::check::Facts;
+use self::check::ExpressionFacts;
 pub use self::error::{EvaluationError, ExpressionError, ExpressionFault};
-use self::estimate::Inputs;
-use self::measure::{Sizes, text_size};
+use self::estimate::VariableSizes;
+use self::measure::{ValueSizes, text_size};
 
 /// The maximum length of an expression, in bytes.
 pub const MAX_EXPRESSION_LEN: usize = 4096;
@@ -41,8 +41,8 @@ const MAX_NODES: u64 = 1_000;
 /// The maximum number of loops inside one another.
 const MAX_LOOP_DEPTH: usize = 4;
 
-/// The maximum size of a compiled pattern of `matches`, in bytes.
-const MAX_REGEX_SIZE: usize = 64 << 10;
+/// The maximum number of patterns of `matches`.
+const MAX_PATTERNS: usize = 16;
 
 /// The maximum size of the arguments that an expression reads, in values and groups of bytes.
 const MAX_INPUT: u64 = 100_000;
@@ -79,7 +79,7 @@ pub struct RuleExpression(Arc<CompiledExpression>);
 struct CompiledExpression {
     source: Box<str>,
     root: IdedExpr,
-    facts: Facts,
+    facts: ExpressionFacts,
 }
 
 /// The values of the variables of an expression.
@@ -129,10 +129,10 @@ impl RuleExpression {
     /// Evaluates the expression, if that is certain to end soon.
     pub fn evaluate(&self, input: &ExpressionInput<'_>) -> Result<bool, EvaluationError> {
         let CompiledExpression { root, facts, .. } = &*self.0;
-        let inputs = Inputs {
-            args: Sizes::of_arguments(input.arguments, &facts.reads)?,
-            tool: Sizes::of_size(text_size(input.tool)),
-            caller: Sizes::of_size(text_size(input.caller.unwrap_or_default())),
+        let inputs = VariableSizes {
+            args: ValueSizes::of_arguments(input.arguments, &facts.reads)?,
+            tool: ValueSizes::of_size(text_size(input.tool)),
+            caller: ValueSizes::of_size(text_size(input.caller.unwrap_or_default())),
         };
         let cost = estimate::cost(root, facts, &inputs);
         if cost > MAX_EXPRESSION_COST {
@@ -163,7 +163,7 @@ impl RuleExpression {
         let expression = Arc::clone(&self.0);
         let matches = move |This(text): This<Arc<String>>, pattern: Arc<String>| {
             let found = expression.facts.patterns.get(pattern.as_str());
-            found.map(|regex| regex.is_match(&text)).ok_or_else(|| ExecutionError::no_such_key("pattern"))
+            found.map(|found| found.regex.is_match(&text)).ok_or_else(|| ExecutionError::no_such_key("pattern"))
         };
         context.add_function("matches", matches).map_err(|_| EvaluationError::Failed("`matches` is defined twice"))
     }

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "what helps a test may stop it")]
 
+#[cfg(all(unix, feature = "command"))]
+mod command;
 mod executor;
 #[cfg(all(feature = "standard", feature = "http"))]
 mod fetch;
@@ -10,6 +12,7 @@ mod file;
 mod live;
 mod name;
 mod precedence;
+mod source_004;
 mod workspace;
 
 use std::collections::BTreeSet;

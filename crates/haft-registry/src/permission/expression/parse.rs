@@ -15,17 +15,17 @@ use super::{MAX_DEPTH, MAX_EXPRESSION_LEN};
 const STACK: usize = 16 << 20;
 
 /// An expression that was parsed, and not checked yet. Its depth is bounded by [`MAX_DEPTH`].
-pub(super) struct Parsed {
+pub(super) struct ParsedExpression {
     pub(super) root: IdedExpr,
-    pub(super) positions: Positions,
+    pub(super) positions: ExpressionPositions,
 }
 
 /// The positions of the parts of an expression.
-pub(super) struct Positions {
+pub(super) struct ExpressionPositions {
     info: SourceInfo,
 }
 
-pub(super) fn parse(source: &str) -> Result<Parsed, ExpressionError> {
+pub(super) fn parse(source: &str) -> Result<ParsedExpression, ExpressionError> {
     if source.len() > MAX_EXPRESSION_LEN {
         return Err(at_offset(source, MAX_EXPRESSION_LEN, ExpressionFault::TooLong));
     }
@@ -40,7 +40,7 @@ pub(super) fn parse(source: &str) -> Result<Parsed, ExpressionError> {
     parsed.join().unwrap_or_else(|_| Err(failed("the parser panicked")))
 }
 
-impl Positions {
+impl ExpressionPositions {
     /// Returns an error at a part of the expression.
     pub(super) fn error(&self, id: u64, fault: ExpressionFault) -> ExpressionError {
         let offset = self.info.offset_for(id).map_or(0, |(start, _)| start);
@@ -55,7 +55,7 @@ fn at_offset(source: &str, offset: usize, fault: ExpressionFault) -> ExpressionE
     ExpressionError { line: before.matches('\n').count() + 1, column: before[line_start..].chars().count() + 1, fault }
 }
 
-fn parse_here(source: &str) -> Result<Parsed, ExpressionError> {
+fn parse_here(source: &str) -> Result<ParsedExpression, ExpressionError> {
     let depth = u16::try_from(MAX_DEPTH).unwrap_or(u16::MAX);
     // The optional syntax has semantics of its own for what is missing, and a rule has no need of it.
     let parser = Env::stdlib().with_optional_support(false).parser().max_recursion_depth(depth).error_recovery_limit(4);
@@ -64,7 +64,7 @@ fn parse_here(source: &str) -> Result<Parsed, ExpressionError> {
     if super::check::depth(&root) > MAX_DEPTH {
         return Err(at_offset(source, 0, ExpressionFault::TooDeep));
     }
-    Ok(Parsed { root, positions: Positions { info } })
+    Ok(ParsedExpression { root, positions: ExpressionPositions { info } })
 }
 
 /// Returns the first error of the parser.

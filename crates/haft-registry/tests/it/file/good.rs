@@ -177,10 +177,10 @@ async fn permissions_and_approval_rules() {
         ",
     );
     let loaded = folder.load().await;
-    let executor = Executor::builder(loaded.registry(Toolkit::new()).build().unwrap())
+    let executor = Executor::builder()
         .permissions(loaded.permissions.clone().unwrap())
         .ask_rules(loaded.ask_rules.clone())
-        .build();
+        .build(loaded.registry(Toolkit::new()).build().unwrap());
     let error = executor.run("math/sub", serde_json::json!({})).await.unwrap_err();
     assert!(error.to_string().contains("math/sub"), "{error}");
     let rule = loaded.ask_rules.unmatched_rules(&["math/sub".parse().unwrap()]).len();
