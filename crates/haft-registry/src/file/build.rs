@@ -33,6 +33,8 @@ pub(crate) struct Toolboxes {
     /// Unset if there are faults, which are those of the part.
     pub(crate) workspace: Workspace,
     pub(crate) remarks: Vec<TextFault>,
+    /// The secrets that tools read, with the JSON Pointers of their entries.
+    pub(crate) secrets: Vec<(String, String)>,
     /// The files that kinds read which need no trust.
     pub(crate) files: Vec<ReadFile>,
     /// All paths that kinds read, or could not.
@@ -172,6 +174,7 @@ impl BuildingToolboxes<'_> {
             }
         };
         self.built.remarks.extend(built.remarks.into_iter().map(at));
+        self.built.secrets.extend(built.secrets.into_iter().map(|secret| (secret, pointer.to_owned())));
         for tool in built.tools {
             self.owners.insert((namespace.to_owned(), tool.name().to_owned()), pointer.to_owned());
             match configured(tool, &common) {

@@ -151,6 +151,9 @@ impl LoadInProgress {
             reader.read_shared(&mut settings);
             if at == 0 { reader.read_own(&mut settings) } else { reader.ignore_own() }
         }
+        for (_, toolboxes) in &mut self.parts {
+            toolboxes.remarks.extend(settings.undefined_secrets(&toolboxes.secrets));
+        }
         let paths = self.parts.iter().flat_map(|(part, toolboxes)| {
             let own = [part.source.path.to_path_buf(), part.source.canonical.clone()];
             own.into_iter().chain(toolboxes.paths.iter().cloned())

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use haft_core::nearest;
 use haft_http::{AddressGuard, IpNet};
 
 use super::build::Trusted;
@@ -39,6 +40,21 @@ impl Default for LoadedSettings {
             ask_rules: AskRules::default(),
             asks: Vec::new(),
         }
+    }
+}
+
+impl LoadedSettings {
+    /// Returns a remark for every secret that a tool reads and no file defines. The program may define it.
+    pub(crate) fn undefined_secrets(&self, read: &[(String, String)]) -> Vec<TextFault> {
+        let undefined = read.iter().filter(|(name, _)| !self.secrets.contains(name));
+        let remark = |(name, pointer): &(String, String)| {
+            let advice = match nearest(name, self.secrets.names()).first() {
+                Some(close) => format!("did you mean `{close}`?"),
+                None => "define it in `[secrets]`".to_owned(),
+            };
+            TextFault::at_key(pointer, format!("the secret `{name}` is not defined; {advice}"))
+        };
+        undefined.map(remark).collect()
     }
 }
 

@@ -40,6 +40,8 @@ impl Kinds {
         let list: Vec<Arc<dyn ImplementationKind>> = vec![
             #[cfg(feature = "command")]
             Arc::new(super::command::CommandKind::new()),
+            #[cfg(feature = "http")]
+            Arc::new(super::http::HttpKind::new()),
         ];
         Self { list }
     }
