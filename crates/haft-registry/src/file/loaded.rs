@@ -6,7 +6,7 @@ use haft_core::Toolkit;
 use haft_http::AddressGuard;
 
 use super::error::FileFault;
-use super::settings::{HttpSettings, LimitSettings, StandardChoice};
+use super::settings::{GuardSettings, LimitSettings, StandardChoice};
 use super::source::{FileDigest, ReadFile};
 use super::trust::TrustStatus;
 use crate::error::RegistryError;
@@ -30,7 +30,7 @@ pub struct Loaded {
     /// The secrets. Those of a file that is not trusted are withheld.
     pub secrets: Secrets,
     /// The exceptions from the guard of HTTP requests. A file that is not trusted has none.
-    pub http: HttpSettings,
+    pub http: GuardSettings,
     /// The guard of HTTP requests with these exceptions.
     pub guard: AddressGuard,
     /// The limits of a run.

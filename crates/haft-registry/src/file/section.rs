@@ -3,22 +3,23 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use haft_core::nearest;
 use haft_http::{AddressGuard, IpNet};
 
 use super::build::Trusted;
 use super::document::{TextFault, member};
-use super::settings::{HttpSettings, LimitSettings, SecretSetting, StandardChoice, StandardSetting};
-use super::tree::Part;
+use super::settings::{GuardSettings, LimitSettings, SecretSetting, StandardChoice, StandardSetting};
+use super::tree::FilePart;
 use crate::implementation::{EntryError, EntryFault};
 use crate::permission::{AskRules, AskSettings, PermissionSettings, Permissions};
 use crate::secrets::{SecretOrigin, Secrets};
 
 /// The settings of all files together.
 #[derive(Debug)]
-pub(crate) struct Settings {
+pub(crate) struct LoadedSettings {
     pub(crate) standard: Option<StandardChoice>,
     pub(crate) secrets: Secrets,
-    pub(crate) http: HttpSettings,
+    pub(crate) http: GuardSettings,
     pub(crate) guard: AddressGuard,
     pub(crate) limits: LimitSettings,
     pub(crate) permissions: Option<Permissions>,
@@ -27,12 +28,12 @@ pub(crate) struct Settings {
     asks: Vec<AskSettings>,
 }
 
-impl Default for Settings {
+impl Default for LoadedSettings {
     fn default() -> Self {
         Self {
             standard: Some(StandardChoice::default()),
             secrets: Secrets::default(),
-            http: HttpSettings::default(),
+            http: GuardSettings::default(),
             guard: AddressGuard::new(),
             limits: LimitSettings::default(),
             permissions: None,
@@ -42,23 +43,38 @@ impl Default for Settings {
     }
 }
 
+impl LoadedSettings {
+    /// Returns a remark for every secret that a tool reads and no file defines. The program may define it.
+    pub(crate) fn undefined_secrets(&self, read: &[(String, String)]) -> Vec<TextFault> {
+        let undefined = read.iter().filter(|(name, _)| !self.secrets.contains(name));
+        let remark = |(name, pointer): &(String, String)| {
+            let advice = match nearest(name, self.secrets.names()).first() {
+                Some(close) => format!("did you mean `{close}`?"),
+                None => "define it in `[secrets]`".to_owned(),
+            };
+            TextFault::at_key(pointer, format!("the secret `{name}` is not defined; {advice}"))
+        };
+        undefined.map(remark).collect()
+    }
+}
+
 /// Reads the sections of one file.
 pub(crate) struct SectionReader<'a> {
-    pub(crate) part: &'a mut Part,
+    pub(crate) part: &'a mut FilePart,
     pub(crate) remarks: &'a mut Vec<TextFault>,
     pub(crate) trusted: Trusted,
 }
 
 impl SectionReader<'_> {
     /// Reads the sections of which all files have their share.
-    pub(crate) fn read_shared(&mut self, settings: &mut Settings) {
+    pub(crate) fn read_shared(&mut self, settings: &mut LoadedSettings) {
         self.read_secrets(&mut settings.secrets);
         self.read_http(settings);
         self.read_approval(settings);
     }
 
     /// Reads the sections that count in the file that is loaded.
-    pub(crate) fn read_own(&mut self, settings: &mut Settings) {
+    pub(crate) fn read_own(&mut self, settings: &mut LoadedSettings) {
         settings.limits = self.part.section("limits").unwrap_or_default();
         if let Some(permissions) = self.part.section::<PermissionSettings>("permissions") {
             match permissions.build() {
@@ -112,8 +128,8 @@ impl SectionReader<'_> {
         }
     }
 
-    fn read_http(&mut self, all: &mut Settings) {
-        let Some(HttpSettings { allow_hosts, allow_nets }) = self.part.section("http") else { return };
+    fn read_http(&mut self, all: &mut LoadedSettings) {
+        let Some(GuardSettings { allow_hosts, allow_nets }) = self.part.section("http") else { return };
         let mut guard = all.guard.clone();
         for (at, host) in allow_hosts.iter().enumerate() {
             match guard.clone().allow_host(host) {
@@ -147,7 +163,7 @@ impl SectionReader<'_> {
     }
 
     /// Adds the approval rules of this file to those of the others: they can only require more.
-    fn read_approval(&mut self, all: &mut Settings) {
+    fn read_approval(&mut self, all: &mut LoadedSettings) {
         let Some(asks) = self.part.section::<Vec<AskSettings>>("approval") else { return };
         if let Err(error) = AskRules::new(&asks) {
             self.add_faults("/approval", error);

@@ -25,7 +25,7 @@ pub(crate) struct FileSections {
     /// The secrets that tools refer to by name. They are read when a call needs them.
     secrets: Option<BTreeMap<String, SecretSetting>>,
     /// The hosts and networks that tools may reach although they are not public.
-    http: Option<HttpSettings>,
+    http: Option<GuardSettings>,
     /// The limits of a run.
     limits: Option<LimitSettings>,
     /// The tools that may be called. Without this section all may be.
@@ -128,7 +128,7 @@ pub(crate) enum SecretSetting {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[non_exhaustive]
-pub struct HttpSettings {
+pub struct GuardSettings {
     /// Hosts that may be reached, such as `localhost:8080`.
     #[serde(default)]
     pub allow_hosts: Vec<String>,

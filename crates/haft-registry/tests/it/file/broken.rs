@@ -91,6 +91,7 @@ const SECTIONS: &[&str] = &[
     "[permissions]\nallow = ['../x', { tools = 'a/*', readnly = true }]\ndeny = 'all'\n",
     "[permissions]\nallow = ['../x']\nuse = ['none']\n",
     "[[approval]]\nask = 'a/*'\n[[approval]]\nask = ['b/*', '']\nwhen = 'args.amount >'\n",
+    "[[approval]]\nask = 'a/*'\n[[approval]]\nask = ['b/*', '../']\nwhen = 'args.amount >'\n",
     "[[approval]]\nallow = 'a/*'\n",
     "[approval]\nask = 'a/*'\n",
 ];

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use haft_core::{Concurrency, RunOptions, Tool, ToolCall, Toolkit};
-use haft_registry::file::{Trust, TrustStatus};
-use haft_registry::{Executor, SecretFault};
+use haft_registry::file::{LoadOptions, Trust, TrustStatus, load};
+use haft_registry::{Executor, Kinds, SecretFault};
 
 use super::{Folder, answer, tool_names};
 
@@ -186,4 +186,35 @@ async fn permissions_and_approval_rules() {
     let rule = loaded.ask_rules.unmatched_rules(&["math/sub".parse().unwrap()]).len();
     assert_eq!(rule, 1);
     assert!(Folder::with("").load().await.permissions.is_none());
+}
+
+#[tokio::test]
+async fn secrets_that_no_file_defines_are_remarked() {
+    let folder = Folder::with(
+        "
+        [secrets]
+        github = { env = 'GITHUB_TOKEN' }
+        [toolbox.a.tool.b]
+        kind = 'http'
+        url = 'https://api.example.com/b'
+        auth = { bearer = 'githb' }
+        [toolbox.a.tool.c]
+        kind = 'http'
+        url = 'https://api.example.com/c'
+        auth = { bearer = 'gitlab' }
+        [toolbox.a.tool.d]
+        kind = 'http'
+        url = 'https://api.example.com/d'
+        auth = { bearer = 'github' }
+        ",
+    );
+    let options = LoadOptions::new(Kinds::builtin()).unwrap().trust(Trust::Always);
+    let loaded = load(folder.file(), &options).await.unwrap();
+    assert_eq!(
+        folder.remarks(&loaded),
+        [
+            "haft.toml:4:25: toolbox.a.tool.b: the secret `githb` is not defined; did you mean `github`?",
+            "haft.toml:8:25: toolbox.a.tool.c: the secret `gitlab` is not defined; did you mean `github`?",
+        ],
+    );
 }

@@ -1,21 +1,25 @@
-//! Schemas without `null`, which TOML does not have.
+//! Generated schemas, in the form that people who write files need: without `null`, which TOML does not have, and without
+//! the parts of descriptions that are for those who write Rust.
 
 use serde_json::{Map, Value, json};
 
 /// Removes `null` from what a generated schema allows: types describe an absent key by it, and a message that offers it
-/// would mislead.
-pub(crate) fn remove(schema: &mut Value) {
+/// would mislead. Descriptions keep their first paragraph.
+pub(crate) fn simplify(schema: &mut Value) {
     let Value::Object(keywords) = schema else { return };
+    if let Some(Value::String(text)) = keywords.get_mut("description") {
+        *text = text.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+    }
     if keywords.get("default") == Some(&Value::Null) {
         keywords.remove("default");
     }
-    remove_from_lists(keywords);
+    remove_null(keywords);
     for (keyword, value) in keywords.iter_mut() {
         match (keyword.as_str(), value) {
             ("$defs" | "definitions" | "dependentSchemas" | "patternProperties" | "properties", Value::Object(map)) => {
-                map.values_mut().for_each(remove);
+                map.values_mut().for_each(simplify);
             }
-            ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(items)) => items.iter_mut().for_each(remove),
+            ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(items)) => items.iter_mut().for_each(simplify),
             (
                 "additionalProperties"
                 | "contains"
@@ -27,13 +31,13 @@ pub(crate) fn remove(schema: &mut Value) {
                 | "then"
                 | "unevaluatedProperties",
                 value,
-            ) => remove(value),
+            ) => simplify(value),
             _ => {}
         }
     }
 }
 
-fn remove_from_lists(keywords: &mut Map<String, Value>) {
+fn remove_null(keywords: &mut Map<String, Value>) {
     for keyword in ["type", "enum", "anyOf", "oneOf"] {
         let Some(Value::Array(items)) = keywords.get_mut(keyword) else { continue };
         let is_null = |item: &Value| match keyword {
@@ -65,10 +69,10 @@ fn remove_from_lists(keywords: &mut Map<String, Value>) {
 mod tests {
     use serde_json::json;
 
-    use super::remove;
+    use super::simplify;
 
     #[test]
-    fn null_is_removed_from_schemas_and_not_from_data() {
+    fn null_is_removed_from_schemas_and_not_from_data_in_them() {
         for (mut before, after) in [
             (json!({"type": ["string", "null"]}), json!({"type": "string"})),
             (json!({"type": ["string", "integer", "null"]}), json!({"type": ["string", "integer"]})),
@@ -84,9 +88,10 @@ mod tests {
                 json!({"properties": {"type": {"type": ["null", "array"], "items": {"type": ["null", "number"]}}}}),
                 json!({"properties": {"type": {"type": "array", "items": {"type": "number"}}}}),
             ),
+            (json!({"description": "One\nline.\n\nMore."}), json!({"description": "One line."})),
             (json!({"const": {"type": ["null", "a"]}}), json!({"const": {"type": ["null", "a"]}})),
         ] {
-            remove(&mut before);
+            simplify(&mut before);
             assert_eq!(before, after);
         }
     }
