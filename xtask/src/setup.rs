@@ -11,6 +11,7 @@ mod bfcl;
 mod json_schema;
 mod judge;
 mod mcp_tools;
+mod openapi;
 mod package;
 mod session;
 
@@ -41,7 +42,16 @@ struct Folders<'a> {
     work: &'a Path,
 }
 
-const PARTS: [Part; 6] = [json_schema::PART, mcp_tools::PART, bfcl::PART, judge::SDK, judge::AIMOCK, judge::LLAMA];
+const PARTS: [Part; 8] = [
+    json_schema::PART,
+    mcp_tools::PART,
+    bfcl::PART,
+    judge::SDK,
+    judge::AIMOCK,
+    judge::LLAMA,
+    openapi::OPENAPI,
+    openapi::PRISM,
+];
 
 /// Runs the command.
 pub(crate) fn run(workspace: &Workspace, arguments: Arguments) -> anyhow::Result<()> {

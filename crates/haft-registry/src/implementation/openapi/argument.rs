@@ -95,7 +95,7 @@ fn parameters<'d>(
     for list in [operation.item.get("parameters"), operation.fields.get("parameters")] {
         let list = list.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         for fields in list {
-            let fields = document.follow(fields)?.value;
+            let fields = document.follow(fields)?;
             let Some(parameter) = parameter(fields)? else { continue };
             // A parameter for a variable that the path does not have would be sent nowhere.
             if parameter.place == ParameterPlace::Path && !variables.contains(&parameter.name) {

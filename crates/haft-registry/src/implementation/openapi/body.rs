@@ -30,7 +30,7 @@ pub(super) fn request_body<'d>(
     draft: &mut Draft<'_>,
 ) -> Result<Option<RequestBody>, SkipReason> {
     let Some(body) = operation.fields.get("requestBody") else { return Ok(None) };
-    let body = document.follow(body)?.value;
+    let body = document.follow(body)?;
     let Some(content) = body.get("content").and_then(Value::as_object).filter(|content| !content.is_empty()) else {
         return Ok(None);
     };
@@ -118,11 +118,11 @@ fn has_files(document: &OpenApi, media: &Value) -> bool {
     while let Some((schema, depth)) = pending.pop() {
         examined += 1;
         // What can't be examined counts as a file, so that nothing is sent in the wrong form.
-        let Ok(located) = document.follow(schema) else { return true };
+        let Ok(followed) = document.follow(schema) else { return true };
         if depth > 8 || examined > 1_000 {
             return reference_of(schema).is_none() && examined > 1_000;
         }
-        let schema = located.value;
+        let schema = followed;
         if is_binary(schema) {
             return true;
         }

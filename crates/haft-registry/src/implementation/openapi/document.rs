@@ -53,14 +53,6 @@ pub(super) enum OpenApiVersion {
     V3_1,
 }
 
-/// A value of the document with the JSON Pointer that it was reached by last.
-#[derive(Clone, Debug)]
-pub(super) struct Located<'d> {
-    pub(super) value: &'d Value,
-    /// The reference that led to the value; `None` if it was in place.
-    pub(super) pointer: Option<Cow<'d, str>>,
-}
-
 impl OpenApi {
     /// Creates a document from a JSON value.
     pub fn from_value(value: Value) -> Result<Self, OpenApiError> {
@@ -115,13 +107,18 @@ impl OpenApi {
         self.root.get("openapi").and_then(Value::as_str).unwrap_or_default()
     }
 
+    /// Returns the names of the security schemes that the document defines.
+    pub fn security_schemes(&self) -> impl Iterator<Item = &str> {
+        let schemes = self.root.get("components").and_then(|components| components.get("securitySchemes"));
+        schemes.and_then(Value::as_object).into_iter().flatten().map(|(name, _)| name.as_str())
+    }
+
     /// Follows references until there is a value that is none.
-    pub(super) fn follow<'d>(&'d self, value: &'d Value) -> Result<Located<'d>, SkipReason> {
-        let mut located = Located { value, pointer: None };
+    pub(super) fn follow<'d>(&'d self, value: &'d Value) -> Result<&'d Value, SkipReason> {
+        let mut found = value;
         for _ in 0..MAX_HOPS {
-            let Some(reference) = reference_of(located.value) else { return Ok(located) };
-            let pointer = pointer_of(reference)?;
-            located = Located { value: self.at(reference, &pointer)?, pointer: Some(pointer) };
+            let Some(reference) = reference_of(found) else { return Ok(found) };
+            found = self.at(reference, &pointer_of(reference)?)?;
         }
         Err(SkipReason::CyclicRef { reference: reference_of(value).unwrap_or_default().to_owned() })
     }

@@ -179,7 +179,7 @@ impl<'d> Importer<'d> {
         let Some((_, response)) = responses.into_iter().flatten().find(|(status, _)| status.starts_with('2')) else {
             return Ok(None);
         };
-        let content = document.follow(response)?.value.get("content").and_then(Value::as_object);
+        let content = document.follow(response)?.get("content").and_then(Value::as_object);
         let media = content.into_iter().flatten().find(|(media_type, _)| is_json(media_type));
         let Some(schema) = media.and_then(|(_, media)| media.get("schema")) else { return Ok(None) };
         let label = operation.label();

@@ -46,11 +46,6 @@ impl<'d> Operation<'d> {
         let tags = self.fields.get("tags").and_then(Value::as_array);
         tags.into_iter().flatten().filter_map(Value::as_str).collect()
     }
-
-    /// Returns a field of the operation, else of its path item.
-    pub(super) fn inherited(&self, field: &str) -> Option<&'d Value> {
-        self.fields.get(field).or_else(|| self.item.get(field))
-    }
 }
 
 impl OpenApi {
@@ -58,7 +53,7 @@ impl OpenApi {
         let mut operations = Operations::default();
         let paths = self.root.get("paths").and_then(Value::as_object);
         for (path, item) in paths.into_iter().flatten().filter(|(path, _)| !path.starts_with("x-")) {
-            match self.follow(item).map(|located| located.value.as_object()) {
+            match self.follow(item).map(Value::as_object) {
                 Ok(Some(item)) => operations.add_item(path, item),
                 Ok(None) => operations.skip(path.clone(), malformed("the path item")),
                 Err(reason) => operations.skip(path.clone(), reason),

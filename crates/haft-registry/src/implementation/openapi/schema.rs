@@ -7,7 +7,8 @@
 
 mod keyword;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
 use std::sync::Arc;
 
 use haft_core::Schema;
@@ -41,6 +42,12 @@ pub struct Loosened {
     pub keyword: String,
     /// The reason.
     pub reason: &'static str,
+}
+
+impl fmt::Display for Loosened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: `{}` is not enforced: {}", self.place, self.keyword, self.reason)
+    }
 }
 
 /// The schemas of a document that were converted so far.
@@ -235,7 +242,7 @@ impl<'d> Schemas<'d> {
             (Keyword::Required, Value::Array(names)) => {
                 let kept = names.iter().filter(|name| name.as_str().is_some_and(|name| !removed.contains(&name)));
                 let mut unique: Vec<Value> = Vec::new();
-                let mut seen = std::collections::HashSet::new();
+                let mut seen = HashSet::new();
                 unique.extend(kept.filter(|name| seen.insert(name.as_str())).cloned());
                 draft.spend(serialized_len(value))?;
                 (!unique.is_empty()).then_some(Value::Array(unique))
@@ -286,7 +293,7 @@ impl<'d> Schemas<'d> {
         let mut removed = Vec::new();
         let Some(Value::Object(properties)) = schema.get("properties") else { return Ok(removed) };
         for (name, property) in properties {
-            if is_set(property) || (reference_of(property).is_some() && is_set(self.document.follow(property)?.value)) {
+            if is_set(property) || (reference_of(property).is_some() && is_set(self.document.follow(property)?)) {
                 removed.push(&**name);
             }
         }

@@ -53,7 +53,7 @@ fn required(
         let Some(scheme) = listed.and_then(|listed| listed.get(name)) else {
             return Err(unsupported("the document does not define it"));
         };
-        let scheme = document.follow(scheme)?.value;
+        let scheme = document.follow(scheme)?;
         let credential = options.credentials.get(name);
         // A scheme that is not supported is found without a credential as well.
         let probe = SchemeCredential::new("");
