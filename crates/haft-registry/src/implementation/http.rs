@@ -15,21 +15,35 @@
 //! No secret is ever part of a result that a model reads: secrets are read by the call, sent to the server that the
 //! mapping names, and removed from the texts of failures.
 
+mod arguments;
 mod auth;
 mod body;
+mod content;
+mod credential;
+mod exchange;
+mod failure;
+mod header;
+mod kind;
+mod mapping;
 mod parameter;
+mod redactor;
 mod response;
 mod retry;
+mod settings;
 mod status;
 mod template;
+mod token;
 mod tool;
 mod value;
 
 pub use self::auth::{ClientAuthStyle, ClientCredentials, HttpAuth};
 pub use self::body::{BodyFormat, BodyMapping, BodySource};
+pub use self::failure::HttpStatusFailure;
+pub use self::kind::HttpKind;
 pub use self::parameter::{ParameterPlace, ParameterStyle, RequestParameter};
 pub use self::response::{ResponseMapping, ResultFormat, Selection, StatusOutcome, StatusRule};
 pub use self::retry::HttpRetry;
 pub use self::status::{InvalidStatusSet, StatusSet};
 pub use self::template::{UrlTemplate, UrlTemplateError};
+pub use self::token::{TokenCache, TokenError};
 pub use self::tool::HttpTool;

@@ -3,6 +3,10 @@
 //! The values here hold the names of secrets only. The text of a secret is read by a call, and is part of its request and
 //! of nothing else.
 
+use super::header::{self, HeaderOrigin};
+use super::template::UrlTemplate;
+use crate::implementation::EntryFault;
+
 /// One form of authentication of a request. A request can have several.
 ///
 /// ```
@@ -135,6 +139,51 @@ impl HttpAuth {
             | Self::Query { secret, .. }
             | Self::Cookie { secret, .. } => secret,
             Self::OAuth2(credentials) => &credentials.client_secret,
+        }
+    }
+
+    /// Adds the faults of the settings.
+    pub(super) fn check(&self, faults: &mut Vec<EntryFault>) {
+        let at = match self {
+            Self::Bearer { .. } => "/auth/bearer",
+            Self::Basic { user, .. } => {
+                if user.contains(':') || user.chars().any(char::is_control) {
+                    let message = "the user must contain neither colons nor control characters";
+                    faults.push(EntryFault::at("/auth/basic/user", message));
+                }
+                "/auth/basic/password"
+            }
+            Self::BasicPair { .. } => "/auth/basic",
+            Self::Header { name, prefix, .. } => {
+                let fault = header::name_fault(name, HeaderOrigin::Secret);
+                faults.extend(fault.map(|fault| EntryFault::at("/auth/header/name", fault)));
+                if prefix.as_deref().is_some_and(|prefix| !header::is_value(prefix)) {
+                    let message = "the prefix must contain visible ASCII characters and spaces only";
+                    faults.push(EntryFault::at("/auth/header/prefix", message));
+                }
+                "/auth/header/secret"
+            }
+            Self::Query { name, .. } => {
+                if name.is_empty() {
+                    faults.push(EntryFault::at("/auth/query/name", "a parameter of the query must have a name"));
+                }
+                "/auth/query/secret"
+            }
+            Self::Cookie { name, .. } => {
+                if !header::is_cookie_name(name) {
+                    faults.push(EntryFault::at("/auth/cookie/name", format!("`{name}` is no valid name of a cookie")));
+                }
+                "/auth/cookie/secret"
+            }
+            Self::OAuth2(credentials) => {
+                if let Err(error) = credentials.token_url.parse::<UrlTemplate>().and_then(UrlTemplate::constant) {
+                    faults.push(EntryFault::at("/auth/oauth2/token-url", error.to_string()));
+                }
+                "/auth/oauth2/client-secret"
+            }
+        };
+        if self.secret_name().is_empty() {
+            faults.push(EntryFault::at(at, "the name of the secret must not be empty"));
         }
     }
 }

@@ -53,6 +53,11 @@ impl StatusSet {
     pub const fn contains(self, status: u16) -> bool {
         self.first <= status && status <= self.last
     }
+
+    /// Returns the number of statuses.
+    pub(super) const fn len(self) -> u16 {
+        self.last.saturating_sub(self.first)
+    }
 }
 
 impl FromStr for StatusSet {

@@ -16,7 +16,7 @@ mod parse;
 use std::fmt;
 use std::str::FromStr;
 
-pub(super) use self::expand::{Escape, PathFault, escaped};
+pub(super) use self::expand::{Escape, escaped};
 
 /// A URL with variables in its path and its query.
 ///
@@ -124,6 +124,12 @@ impl UrlTemplate {
     /// Returns the names of the variables in the query. A name may occur more than once.
     pub fn query_variables(&self) -> impl Iterator<Item = &str> {
         self.query.iter().flat_map(|pair| variables(pair.value.as_deref().unwrap_or_default()))
+    }
+
+    /// Returns the template if it has no variables.
+    pub(super) fn constant(self) -> Result<Self, UrlTemplateError> {
+        let has_variables = self.path_variables().chain(self.query_variables()).next().is_some();
+        if has_variables { Err(UrlTemplateError::Brace) } else { Ok(self) }
     }
 
     /// Returns the escaped names in the query.
