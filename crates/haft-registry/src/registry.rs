@@ -87,6 +87,14 @@ impl RegistryBuilder {
 
     /// Builds the registry, of generation 0. An error lists all faults.
     pub fn build(self) -> Result<Registry, RegistryError> {
+        let layers = self.layers()?;
+        let index = Arc::new(Index::new(&layers).map_err(|faults| RegistryError { faults })?);
+        warn_about_replaced(&Index::default(), &index);
+        let current = watch::Sender::new(Current { index, generation: 0 });
+        Ok(Registry(Arc::new(Shared { layers: Mutex::new(layers), current })))
+    }
+
+    fn layers(self) -> Result<Layers, RegistryError> {
         let mut layers = Layers::default();
         let mut faults: Vec<_> = layers.set_internal(self.internal).into_iter().map(RegistryFault::from).collect();
         let mut has_project = false;
@@ -98,10 +106,7 @@ impl RegistryBuilder {
             }
         }
         RegistryError::check(faults)?;
-        let index = Arc::new(Index::new(&layers).map_err(|faults| RegistryError { faults })?);
-        warn_about_replaced(&Index::default(), &index);
-        let current = watch::Sender::new(Current { index, generation: 0 });
-        Ok(Registry(Arc::new(Shared { layers: Mutex::new(layers), current })))
+        Ok(layers)
     }
 }
 
@@ -113,7 +118,7 @@ impl Registry {
 
     /// Finds a tool by its full or a shorter name.
     pub fn find(&self, name: &str) -> Result<Arc<RegisteredTool>, LookupError> {
-        self.index().find(name).cloned()
+        self.index().find_among(name, |_| true).cloned()
     }
 
     /// Returns all tools, including those that others replace: first the standard toolbox, then the project, then
@@ -160,8 +165,24 @@ impl Registry {
         self.change(|layers| layers.set_workspace(workspace))
     }
 
+    /// Sets all tools in one step, in place of those that it had: the standard toolbox, the project and all
+    /// organisations. An error changes nothing.
+    pub fn set_all(&self, tools: RegistryBuilder) -> Result<(), RegistryError> {
+        let all = tools.layers()?;
+        self.change(|layers| {
+            *layers = all;
+            Ok(())
+        })
+    }
+
+    /// Returns the tools and their generation.
+    pub(crate) fn current(&self) -> (Arc<Index>, u64) {
+        let current = self.0.current.borrow();
+        (Arc::clone(&current.index), current.generation)
+    }
+
     fn index(&self) -> Arc<Index> {
-        Arc::clone(&self.0.current.borrow().index)
+        self.current().0
     }
 
     /// Changes the sources. An error changes nothing.

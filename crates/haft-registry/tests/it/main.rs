@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "what helps a test may stop it")]
 
+mod executor;
+#[cfg(all(feature = "standard", feature = "http"))]
+mod fetch;
 mod live;
 mod name;
 mod precedence;
