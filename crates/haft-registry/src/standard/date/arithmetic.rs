@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use haft_core::{DefinitionError, Tool};
-use jiff::{Span, Unit};
+use jiff::{Span, Unit, Zoned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::fault::DateFault;
-use super::moment::Moment;
-use super::reading::{OnClockChange, TimeReader};
+use super::moment::{ClockChange, Moment};
+use super::reading::{OnClockChange, ReadTime, TimeReader};
 use super::{Clock, time_help};
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
@@ -128,9 +128,7 @@ pub(super) fn add(clock: &Clock) -> Result<Tool, DefinitionError> {
     let sum = move |params: &AddParams| -> Result<Moment, StandardFailure> {
         let reader = TimeReader::new(&clock, params.zone.as_deref(), OnClockChange::default())?;
         let start = reader.read(&params.time)?;
-        let span = span(params).map_err(|source| DateFault::OutOfRange { source })?;
-        let end = start.at.checked_add(span).map_err(|source| DateFault::OutOfRange { source })?;
-        Ok(Moment::new(&end, None))
+        Ok(add_span(&start.at, params).map_err(|source| DateFault::OutOfRange { source })?.moment())
     };
     pure(Tool::new("date_add"))
         .title("Add to a date or time")
@@ -195,13 +193,21 @@ fn float(value: i64) -> f64 {
     value as f64
 }
 
-fn span(params: &AddParams) -> Result<Span, jiff::Error> {
-    Span::new()
-        .try_years(params.years)?
-        .try_months(params.months)?
-        .try_weeks(params.weeks)?
-        .try_days(params.days)?
-        .try_hours(params.hours)?
-        .try_minutes(params.minutes)?
-        .try_seconds(params.seconds)
+/// Adds months, then days, to the local time, and then seconds to the instant that it is. A span of the library has one
+/// sign for all of its units; here each unit has its own.
+fn add_span(start: &Zoned, params: &AddParams) -> Result<ReadTime, jiff::Error> {
+    // The parameters are limited, so no product overflows.
+    let months = params.years * 12 + params.months;
+    let days = params.weeks * 7 + params.days;
+    let seconds = (params.hours * 60 + params.minutes) * 60 + params.seconds;
+    let mut time = ReadTime { at: start.clone(), clock_change: None };
+    if months != 0 || days != 0 {
+        let local = start.datetime().checked_add(Span::new().try_months(months)?)?;
+        let local = local.checked_add(Span::new().try_days(days)?)?;
+        let ambiguous = start.time_zone().to_ambiguous_zoned(local);
+        time.clock_change = ClockChange::of(ambiguous.offset());
+        time.at = ambiguous.compatible()?;
+    }
+    time.at = time.at.checked_add(Span::new().try_seconds(seconds)?)?;
+    Ok(time)
 }
