@@ -149,9 +149,12 @@ fn read(root: &FileRoot, params: &FileReadParams, cx: &Cx) -> Result<FileContent
         }
         ReadFormat::Base64 => {
             let io = |error| FileFault::from_io(&params.path, error);
-            file.seek(SeekFrom::Start(params.offset)).map_err(io)?;
             let mut bytes = Vec::new();
-            file.take(params.max_bytes).read_to_end(&mut bytes).map_err(io)?;
+            // Not every position can be sought.
+            if params.offset < size {
+                file.seek(SeekFrom::Start(params.offset)).map_err(io)?;
+                file.take(params.max_bytes).read_to_end(&mut bytes).map_err(io)?;
+            }
             let end = params.offset.saturating_add(bytes.len() as u64);
             let next_offset = (end < size && !bytes.is_empty()).then_some(end);
             let base64 = BASE64.encode(&bytes);
