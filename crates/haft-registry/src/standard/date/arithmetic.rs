@@ -15,7 +15,6 @@ use super::{Clock, time_help};
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
 
-/// The arguments of `date_add`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct AddParams {
@@ -23,7 +22,6 @@ struct AddParams {
     #[schemars(length(min = 1, max = 200))]
     time: String,
     /// The zone of local times, and of the result.
-    #[serde(default)]
     #[schemars(length(min = 1, max = 64))]
     zone: Option<String>,
     /// Calendar years to add; negative to subtract, as for every unit.
@@ -32,31 +30,30 @@ struct AddParams {
     years: i64,
     /// Calendar months.
     #[serde(default)]
-    #[schemars(range(min = -239976, max = 239976))]
+    #[schemars(range(min = -239_976, max = 239_976))]
     months: i64,
     /// Calendar weeks.
     #[serde(default)]
-    #[schemars(range(min = -1043497, max = 1043497))]
+    #[schemars(range(min = -1_043_497, max = 1_043_497))]
     weeks: i64,
     /// Calendar days, which have 23 or 25 hours when clocks change.
     #[serde(default)]
-    #[schemars(range(min = -7304484, max = 7304484))]
+    #[schemars(range(min = -7_304_484, max = 7_304_484))]
     days: i64,
     /// Hours of 60 minutes.
     #[serde(default)]
-    #[schemars(range(min = -175307616, max = 175307616))]
+    #[schemars(range(min = -175_307_616, max = 175_307_616))]
     hours: i64,
     /// Minutes.
     #[serde(default)]
-    #[schemars(range(min = -10518456960i64, max = 10518456960i64))]
+    #[schemars(range(min = -10_518_456_960_i64, max = 10_518_456_960_i64))]
     minutes: i64,
     /// Seconds.
     #[serde(default)]
-    #[schemars(range(min = -631107417600i64, max = 631107417600i64))]
+    #[schemars(range(min = -631_107_417_600_i64, max = 631_107_417_600_i64))]
     seconds: i64,
 }
 
-/// The arguments of `date_diff`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct DiffParams {
@@ -67,7 +64,6 @@ struct DiffParams {
     #[schemars(length(min = 1, max = 200))]
     to: String,
     /// The zone of local times, and the one whose calendar counts. That of `from` if omitted.
-    #[serde(default)]
     #[schemars(length(min = 1, max = 64))]
     zone: Option<String>,
     /// The largest unit of the result.
@@ -76,7 +72,7 @@ struct DiffParams {
 }
 
 /// A unit of time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum CalendarUnit {
     Years,

@@ -16,7 +16,6 @@ use super::root::FileRoot;
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
 
-/// The arguments of `file_read`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct FileReadParams {
@@ -56,7 +55,7 @@ fn default_bytes() -> u64 {
 }
 
 /// The form of the content of a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum ReadFormat {
     /// Lines of text.
