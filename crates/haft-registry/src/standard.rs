@@ -28,7 +28,7 @@ mod text;
 
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -69,8 +69,13 @@ pub struct StandardToolbox {
 #[non_exhaustive]
 pub enum StandardToolboxError {
     /// The root of the files can't be opened.
-    #[error("cannot open the root of the files; it must be a directory that can be read")]
-    Root(#[source] io::Error),
+    #[error("cannot open `{}` as the root of files; it must be a directory that can be read", path.display())]
+    Root {
+        /// The path.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
     /// The definition of a tool is invalid.
     #[error(transparent)]
     Definition(#[from] DefinitionError),
@@ -88,7 +93,9 @@ impl StandardToolbox {
     /// Adds the tools for files, for everything below a directory. It is opened now, and stays the root even if another
     /// directory gets its name.
     pub fn files(mut self, root: impl AsRef<Path>) -> Result<Self, StandardToolboxError> {
-        self.root = Some(FileRoot::open(root.as_ref()).map_err(StandardToolboxError::Root)?);
+        let path = root.as_ref();
+        let opened = FileRoot::open(path);
+        self.root = Some(opened.map_err(|source| StandardToolboxError::Root { path: path.to_owned(), source })?);
         Ok(self)
     }
 
