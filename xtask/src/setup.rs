@@ -8,9 +8,11 @@
 //! instruction counts.
 
 mod bfcl;
+mod http;
 mod json_schema;
 mod judge;
 mod mcp_tools;
+mod openapi;
 mod package;
 mod session;
 
@@ -41,7 +43,18 @@ struct Folders<'a> {
     work: &'a Path,
 }
 
-const PARTS: [Part; 6] = [json_schema::PART, mcp_tools::PART, bfcl::PART, judge::SDK, judge::AIMOCK, judge::LLAMA];
+const PARTS: [Part; 10] = [
+    json_schema::PART,
+    mcp_tools::PART,
+    bfcl::PART,
+    judge::SDK,
+    judge::AIMOCK,
+    judge::LLAMA,
+    http::HTTPBIN,
+    http::OAUTH2,
+    openapi::OPENAPI,
+    openapi::PRISM,
+];
 
 /// Runs the command.
 pub(crate) fn run(workspace: &Workspace, arguments: Arguments) -> anyhow::Result<()> {

@@ -22,6 +22,7 @@ pub mod http;
 mod kinds;
 #[cfg(feature = "openapi")]
 pub mod openapi;
+pub(crate) mod reading;
 
 use std::fmt;
 use std::pin::Pin;
@@ -115,6 +116,8 @@ pub struct Built {
     pub tools: Vec<Tool>,
     /// Remarks about what was left out, for the operator.
     pub remarks: Vec<EntryFault>,
+    /// The names of the secrets that calls of the tools read.
+    pub secrets: Vec<String>,
 }
 
 impl Built {
@@ -127,13 +130,20 @@ impl Built {
     /// Creates the outcome of an entry that yields many tools.
     #[must_use]
     pub fn tools(tools: Vec<Tool>) -> Self {
-        Self { tools, remarks: Vec::new() }
+        Self { tools, remarks: Vec::new(), secrets: Vec::new() }
     }
 
     /// Adds remarks about what was left out.
     #[must_use]
     pub fn with_remarks(mut self, remarks: impl IntoIterator<Item = EntryFault>) -> Self {
         self.remarks.extend(remarks);
+        self
+    }
+
+    /// Adds the names of secrets that calls of the tools read, so that missing ones are found before the first call.
+    #[must_use]
+    pub fn with_secrets(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.secrets.extend(names);
         self
     }
 }

@@ -1,1 +1,49 @@
 //! Tools that send HTTP requests.
+//!
+//! ```text
+//! arguments ─> RequestMapping ─> GuardedClient ─> ResponseMapping ─> result
+//!              URL, query,       addresses,       status, format,
+//!              headers, body     redirects        selection
+//!                 ▲
+//!              Secrets, by name
+//! ```
+//!
+//! A request is data: an [`HttpTool`], built in Rust or from the settings of the kind `http`. Arguments fill the places that
+//! the mapping has for them and can change nothing else: not the host, not the path around a variable, not a constant and
+//! not a credential. All faults of a mapping are found when the tool is built.
+//!
+//! No secret is ever part of a result that a model reads: secrets are read by the call, sent to the server that the
+//! mapping names, and removed from the texts of failures.
+
+mod arguments;
+mod auth;
+mod body;
+mod content;
+mod credential;
+mod exchange;
+mod failure;
+mod header;
+mod kind;
+mod mapping;
+mod parameter;
+mod redactor;
+mod response;
+mod retry;
+mod settings;
+mod status;
+mod template;
+mod token;
+mod tool;
+mod value;
+
+pub use self::auth::{ClientAuthStyle, ClientCredentials, HttpAuth};
+pub use self::body::{BodyFormat, BodyMapping, BodySource};
+pub use self::failure::HttpStatusFailure;
+pub use self::kind::HttpKind;
+pub use self::parameter::{ParameterPlace, ParameterStyle, RequestParameter};
+pub use self::response::{ResponseMapping, ResultFormat, Selection, StatusOutcome, StatusRule};
+pub use self::retry::HttpRetry;
+pub use self::status::{InvalidStatusSet, StatusSet};
+pub use self::template::{UrlTemplate, UrlTemplateError};
+pub use self::token::{TokenCache, TokenError};
+pub use self::tool::HttpTool;

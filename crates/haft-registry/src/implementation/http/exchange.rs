@@ -1,0 +1,146 @@
+//! A call: requests until there is a result.
+
+use std::time::Duration;
+
+use haft_core::{Cx, FailureKind, HandlerError, ToolFailure};
+use haft_http::{GuardedClient, HttpRequest, Method, SizeLimits, Timeouts};
+use serde_json::Value;
+use tokio::time::{Instant, sleep};
+
+use super::auth::HttpAuth;
+use super::content::ContentMapping;
+use super::credential::Credentials;
+use super::failure::{AttemptError, HttpStatusFailure, Repetition};
+use super::mapping::{PreparedRequest, RequestMapping};
+use super::response::{StatusOutcome, StatusRule};
+use super::retry::HttpRetry;
+use super::token::TokenCache;
+
+/// Everything that a call needs, checked.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    pub(super) method: Method,
+    pub(super) mapping: RequestMapping,
+    pub(super) auth: Vec<HttpAuth>,
+    pub(super) tokens: TokenCache,
+    pub(super) rules: Vec<StatusRule>,
+    pub(super) content: ContentMapping,
+    pub(super) limit: usize,
+    pub(super) retry: HttpRetry,
+    pub(super) idempotency_key: Option<String>,
+    pub(super) timeout: Duration,
+    pub(super) repetition: Repetition,
+}
+
+impl Exchange {
+    /// Sends the request for these arguments, again if necessary, and returns the value of its response.
+    pub(super) async fn call(&self, arguments: &Value, cx: &Cx) -> Result<Value, HandlerError<HttpStatusFailure>> {
+        let none = serde_json::Map::new();
+        let request = self.mapping.prepare(arguments.as_object().unwrap_or(&none)).map_err(|issues| {
+            HandlerError::opaque(ToolFailure::with_issues(FailureKind::InputValidationError, issues))
+        })?;
+        match cx.run_until_cancelled(self.attempts(&request, cx)).await {
+            Some(result) => result,
+            None => Err(HandlerError::opaque(ToolFailure::new(FailureKind::Cancelled, ""))),
+        }
+    }
+
+    async fn attempts(&self, request: &PreparedRequest, cx: &Cx) -> Result<Value, HandlerError<HttpStatusFailure>> {
+        let client = cx.service::<GuardedClient>()?;
+        let mut attempts = 0;
+        let mut has_new_token = false;
+        loop {
+            let timeout = self.remaining(cx);
+            let credentials = Credentials::read(&self.auth, &self.tokens, client, timeout, cx).await;
+            let error = match credentials {
+                Ok(credentials) => match self.attempt(request, &credentials, client, cx).await {
+                    Ok(value) => return Ok(value),
+                    // A rejected token had no effect, so that another one is no further attempt.
+                    Err(error) if error.is_unauthorized() && !has_new_token => {
+                        has_new_token = credentials.forget_token(&self.tokens).await;
+                        if has_new_token {
+                            continue;
+                        }
+                        error
+                    }
+                    Err(error) => error,
+                },
+                Err(error) => AttemptError::Credential(error),
+            };
+            attempts += 1;
+            match self.wait(&error, attempts, cx) {
+                Some(wait) => sleep(wait).await,
+                None => return Err(error.into_failure(self.repetition)),
+            }
+        }
+    }
+
+    /// Sends the request once.
+    async fn attempt(
+        &self,
+        request: &PreparedRequest,
+        credentials: &Credentials,
+        client: &GuardedClient,
+        cx: &Cx,
+    ) -> Result<Value, AttemptError> {
+        let sent = self.written(request, credentials, cx);
+        let response = client.send(sent).await.map_err(AttemptError::Http)?;
+        let status = response.status();
+        let rule = self.rules.iter().find(|rule| rule.statuses.contains(status.as_u16())).map(|rule| &rule.outcome);
+        match rule {
+            Some(StatusOutcome::Value(value)) => return Ok(value.clone()),
+            Some(StatusOutcome::Success) => {}
+            None if status.is_success() => {}
+            Some(StatusOutcome::Failure { .. }) | None => {
+                let failure = HttpStatusFailure::read(response, rule, &credentials.redactor, self.repetition).await;
+                return Err(AttemptError::Status(failure));
+            }
+        }
+        let headers = response.headers().clone();
+        let body = response.body().await.map_err(AttemptError::Http)?;
+        if self.method == Method::HEAD {
+            return Ok(Value::Null);
+        }
+        self.content.value(&headers, &body).map_err(AttemptError::Content)
+    }
+
+    fn written(&self, request: &PreparedRequest, credentials: &Credentials, cx: &Cx) -> HttpRequest {
+        let PreparedRequest { url, query, headers, cookies, body } = request;
+        let pairs = query.iter().cloned().chain(credentials.query()).map(|(name, value)| match value {
+            Some(value) => format!("{name}={value}"),
+            None => name,
+        });
+        let query = pairs.collect::<Vec<_>>().join("&");
+        let url = if query.is_empty() { url.clone() } else { format!("{url}?{query}") };
+        let mut sent = HttpRequest::new(self.method.clone(), url)
+            .timeouts(Timeouts::none().total(self.remaining(cx)))
+            .limits(SizeLimits::default().body(self.limit));
+        for (name, value) in headers {
+            sent = sent.header(name, value);
+        }
+        if let Some(name) = &self.idempotency_key {
+            sent = sent.header(name, &cx.idempotency_key());
+        }
+        if let Some(body) = body {
+            sent = sent.header("content-type", &body.content_type).body(body.bytes.clone());
+        }
+        credentials.apply(sent, cookies)
+    }
+
+    /// Returns the wait before the next attempt; none if there is none.
+    fn wait(&self, error: &AttemptError, attempts: u32, cx: &Cx) -> Option<Duration> {
+        let asked = error.repeatable(self.repetition)?;
+        if attempts >= self.retry.attempts || asked.is_some_and(|asked| asked > self.retry.max_wait) {
+            return None;
+        }
+        let wait = self.retry.backoff.wait(attempts, cx.call_id(), asked);
+        let end = Instant::now().checked_add(wait)?;
+        cx.deadline().is_none_or(|deadline| end < deadline).then_some(wait)
+    }
+
+    /// Returns the time that a request may take.
+    fn remaining(&self, cx: &Cx) -> Duration {
+        let left = cx.deadline().map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        left.map_or(self.timeout, |left| left.min(self.timeout))
+    }
+}

@@ -1,0 +1,219 @@
+//! The failures of requests.
+//!
+//! The model reads the status and the beginning of the body. Whatever concerns the connection and the credentials is for
+//! the operator.
+
+use std::time::Duration;
+
+use haft_core::{Failure, FailureKind, HandlerError, ToolFailure};
+use haft_http::{HttpError, HttpResponse, StatusCode, retry_after};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+
+use super::content::excerpt_text;
+use super::credential::CredentialError;
+use super::redactor::Redactor;
+use super::response::StatusOutcome;
+
+/// The number of bytes of a body that are read for a failure, and the number of characters that the model reads.
+const MAX_READ: usize = 16 * 1024;
+const MAX_EXCERPT: usize = 2000;
+
+/// The failure of a tool whose server answered with a status that is not success.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct HttpStatusFailure {
+    /// The HTTP status.
+    pub status: u16,
+    /// The beginning of the response body, if it is text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
+    /// The time that the server asks to wait.
+    #[serde(skip)]
+    pub retry_after: Option<Duration>,
+    #[serde(skip)]
+    retryable: bool,
+    /// The message of a rule for the status.
+    #[serde(skip)]
+    message: Option<String>,
+    /// The kind of a rule for the status.
+    #[serde(skip)]
+    #[schemars(skip)]
+    kind: Option<FailureKind>,
+}
+
+/// The error of one attempt at a request.
+pub(super) enum AttemptError {
+    Status(HttpStatusFailure),
+    Http(HttpError),
+    Credential(CredentialError),
+    /// The response can't be used.
+    Content(ToolFailure),
+}
+
+/// The effect of sending a request again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Repetition {
+    /// It has no further effect.
+    Harmless,
+    /// It may have another.
+    Harmful,
+}
+
+impl AttemptError {
+    /// Returns the failure of the call.
+    pub(super) fn into_failure(self, repetition: Repetition) -> HandlerError<HttpStatusFailure> {
+        match self {
+            Self::Status(failure) if failure.kind.is_some() => HandlerError::opaque(failure.into_custom()),
+            Self::Status(failure) => HandlerError::Declared(failure),
+            Self::Http(error) => HandlerError::opaque(of_transport(error, repetition)),
+            Self::Content(failure) => HandlerError::opaque(failure),
+            Self::Credential(error) => {
+                let message = "the tool can't authenticate itself; only its operator can see the cause";
+                let failure = ToolFailure::new(FailureKind::ExecutionError, message);
+                let failure = if error.retryable() { failure.retryable() } else { failure };
+                HandlerError::opaque(failure.cause(error))
+            }
+        }
+    }
+
+    /// Reports whether the attempt may be repeated, with the wait that the server asks for.
+    pub(super) fn repeatable(&self, repetition: Repetition) -> Option<Option<Duration>> {
+        match self {
+            Self::Status(failure) => {
+                (is_temporary(failure.status) && repetition == Repetition::Harmless).then_some(failure.retry_after)
+            }
+            Self::Http(error) => {
+                (error.retryable() && (repetition == Repetition::Harmless || !error.sent())).then_some(None)
+            }
+            Self::Credential(error) => error.retryable().then_some(None),
+            Self::Content(_) => None,
+        }
+    }
+
+    /// Reports whether the server rejected the credentials.
+    pub(super) fn is_unauthorized(&self) -> bool {
+        matches!(self, Self::Status(failure) if failure.status == StatusCode::UNAUTHORIZED.as_u16())
+    }
+}
+
+impl HttpStatusFailure {
+    /// Reads the beginning of the body of a response. Nothing that goes wrong there is worth another failure.
+    pub(super) async fn read(
+        response: HttpResponse,
+        rule: Option<&StatusOutcome>,
+        redactor: &Redactor,
+        repetition: Repetition,
+    ) -> Self {
+        let status = response.status().as_u16();
+        let wait = retry_after(response.headers(), std::time::SystemTime::now());
+        let headers = response.headers().clone();
+        let (bytes, is_whole) = beginning(response).await;
+        let text = excerpt_text(&headers, &bytes);
+        let text = text.map(|text| if is_whole { redactor.redact(&text) } else { redactor.redact_cut(&text) });
+        let body = text.map(|text| cut(text.trim(), is_whole)).filter(|text| !text.is_empty());
+        let retryable = is_temporary(status) && (repetition == Repetition::Harmless || status == 429);
+        let (kind, message) = match rule {
+            Some(StatusOutcome::Failure { kind, message }) => (kind.clone(), message.clone()),
+            Some(StatusOutcome::Success | StatusOutcome::Value(_)) | None => (None, None),
+        };
+        Self { status, body, retry_after: wait.filter(|_| retryable), retryable, message, kind }
+    }
+
+    /// Returns the failure with its own kind.
+    fn into_custom(self) -> ToolFailure {
+        let kind = self.kind.clone().unwrap_or(FailureKind::ToolFailed);
+        let mut failure = ToolFailure::new(kind, self.message());
+        let mut details = json!({"status": self.status});
+        if let Some(body) = self.body {
+            details["body"] = body.into();
+        }
+        failure = failure.details(details);
+        failure.retryable = self.retryable;
+        match self.retry_after {
+            Some(wait) => failure.retry_after(wait),
+            None => failure,
+        }
+    }
+}
+
+impl Failure for HttpStatusFailure {
+    fn message(&self) -> String {
+        if let Some(message) = &self.message {
+            return message.clone();
+        }
+        let reason = StatusCode::from_u16(self.status).ok().and_then(|status| status.canonical_reason());
+        match reason {
+            Some(reason) => format!("the server answered with the status {} ({reason})", self.status),
+            None => format!("the server answered with the status {}", self.status),
+        }
+    }
+
+    fn retryable(&self) -> bool {
+        self.retryable
+    }
+
+    fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
+    }
+}
+
+/// Reports whether the same request may have another status later.
+fn is_temporary(status: u16) -> bool {
+    matches!(status, 408 | 429 | 500 | 502 | 503 | 504)
+}
+
+/// Returns the failure of a request that has no complete response.
+fn of_transport(error: HttpError, repetition: Repetition) -> ToolFailure {
+    let may_repeat = repetition == Repetition::Harmless || !error.sent();
+    let (kind, message) = match &error {
+        HttpError::TimedOut { after, .. } => {
+            (FailureKind::TimedOut, format!("the server did not answer completely within {after:?}"))
+        }
+        HttpError::TooLarge { limit, .. } => {
+            let message = format!("the response of the server is larger than the limit of {limit} bytes");
+            (FailureKind::OutputTooLarge, message)
+        }
+        HttpError::TooManyRedirects { .. } => {
+            (FailureKind::ExecutionError, "the server redirected the request too often".to_owned())
+        }
+        _ if !may_repeat => {
+            let message = "the connection ended before the response was complete; the request may have had its effect";
+            (FailureKind::OutcomeUnknown, message.to_owned())
+        }
+        HttpError::Closed { .. } => {
+            (FailureKind::ExecutionError, "the connection ended before the response was complete".to_owned())
+        }
+        _ => {
+            let message = "the server can't be reached; only the operator of the tool can see the cause";
+            (FailureKind::ExecutionError, message.to_owned())
+        }
+    };
+    let mut failure = ToolFailure::new(kind, message);
+    failure.retryable = error.retryable() && may_repeat;
+    failure.cause(error)
+}
+
+/// Reads the beginning of a body, and reports whether it is all of it.
+async fn beginning(response: HttpResponse) -> (Vec<u8>, bool) {
+    let mut bytes = Vec::new();
+    let Ok(mut chunks) = response.chunks() else { return (bytes, false) };
+    while bytes.len() < MAX_READ {
+        match chunks.next().await {
+            Some(Ok(chunk)) => bytes.extend_from_slice(&chunk),
+            Some(Err(_)) => return (bytes, false),
+            None => return (bytes, true),
+        }
+    }
+    bytes.truncate(MAX_READ);
+    (bytes, false)
+}
+
+fn cut(text: &str, is_whole: bool) -> String {
+    match text.char_indices().nth(MAX_EXCERPT) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None if is_whole || text.is_empty() => text.to_owned(),
+        None => format!("{text}…"),
+    }
+}

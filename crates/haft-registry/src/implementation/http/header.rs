@@ -1,0 +1,64 @@
+//! The headers that a mapping may set.
+
+use haft_http::{HeaderName, HeaderValue};
+
+/// Headers that the client sets, or that control the connection.
+const OF_CONNECTION: [&str; 12] = [
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Headers that arguments can't set, beside those of the connection.
+const NOT_OF_ARGUMENTS: [&str; 3] = ["authorization", "content-type", "cookie"];
+
+/// The origin of the value of a header.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum HeaderOrigin {
+    Constant,
+    Argument,
+    Secret,
+}
+
+/// Returns the fault of a header with this name, if it has one.
+pub(super) fn name_fault(name: &str, origin: HeaderOrigin) -> Option<String> {
+    let lower = name.to_ascii_lowercase();
+    if HeaderName::from_bytes(name.as_bytes()).is_err() {
+        return Some(format!("`{name}` is no valid name of a header"));
+    }
+    if OF_CONNECTION.contains(&lower.as_str()) {
+        return Some(format!("the header `{lower}` is set by the HTTP client; remove it"));
+    }
+    match origin {
+        HeaderOrigin::Argument if NOT_OF_ARGUMENTS.contains(&lower.as_str()) => {
+            Some(format!("the header `{lower}` can't be set by an argument; use `auth`, `cookies` or `body`"))
+        }
+        HeaderOrigin::Constant if lower == "content-type" => {
+            Some("the type of the body is set by `content-type` of `body`".to_owned())
+        }
+        HeaderOrigin::Constant if lower == "cookie" => Some("cookies are set by `cookies`".to_owned()),
+        HeaderOrigin::Constant if lower == "authorization" => {
+            Some("credentials are named secrets; set `auth` in place of the header `authorization`".to_owned())
+        }
+        HeaderOrigin::Constant | HeaderOrigin::Argument | HeaderOrigin::Secret => None,
+    }
+}
+
+/// Reports whether a text can be the value of a header.
+pub(super) fn is_value(text: &str) -> bool {
+    HeaderValue::from_str(text).is_ok()
+}
+
+/// Reports whether a text can be the name of a cookie, which has the characters of the name of a header.
+pub(super) fn is_cookie_name(name: &str) -> bool {
+    HeaderName::from_bytes(name.as_bytes()).is_ok()
+}

@@ -1,0 +1,219 @@
+//! The mapping of arguments to a request, checked.
+
+mod check;
+mod multipart;
+
+use std::collections::BTreeSet;
+
+use haft_core::{Issue, Issues};
+use haft_http::Bytes;
+use oauth2::url::Url;
+use serde_json::{Map, Value};
+
+use self::multipart::multipart;
+use super::body::{BodyFormat, BodyMapping, BodySource};
+use super::header;
+use super::parameter::{ParameterPlace, ParameterStyle, RequestParameter};
+use super::template::{UrlTemplate, escaped};
+use super::tool::RequestConstant;
+use super::value::{pairs, scalar, single};
+
+/// The mapping of arguments to a request. Its faults were reported when it was built.
+#[derive(Debug)]
+pub(super) struct RequestMapping {
+    url: UrlTemplate,
+    /// One for each variable of the path, and those of query, headers and cookies.
+    parameters: Vec<RequestParameter>,
+    constants: Vec<RequestConstant>,
+    body: BodyMapping,
+    rest: Rest,
+    /// The arguments that have a place of their own.
+    placed: BTreeSet<String>,
+    /// The names in the query that arguments without a place of their own can't have.
+    taken: BTreeSet<String>,
+}
+
+/// The place of the arguments that have none of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    Query,
+    Body,
+    /// There is none, and such arguments are rejected.
+    Nowhere,
+}
+
+/// A request without credentials.
+pub(super) struct PreparedRequest {
+    /// The URL without a query.
+    pub(super) url: String,
+    /// The query as escaped pairs.
+    pub(super) query: Vec<(String, Option<String>)>,
+    pub(super) headers: Vec<(String, String)>,
+    /// The cookies as escaped pairs.
+    pub(super) cookies: Vec<(String, String)>,
+    pub(super) body: Option<PreparedBody>,
+}
+
+/// A body and its type.
+pub(super) struct PreparedBody {
+    pub(super) content_type: String,
+    pub(super) bytes: Bytes,
+}
+
+impl RequestMapping {
+    /// Writes the request for these arguments.
+    pub(super) fn prepare(&self, arguments: &Map<String, Value>) -> Result<PreparedRequest, Issues> {
+        let mut issues = Vec::new();
+        let url = self.write_url(arguments).unwrap_or_else(|issue| {
+            issues.push(issue);
+            String::new()
+        });
+        let value = |name: &str| arguments.get(name).unwrap_or(&Value::Null);
+        let mut request = PreparedRequest {
+            url,
+            query: self.url.expand_query(value),
+            headers: Vec::new(),
+            cookies: Vec::new(),
+            body: None,
+        };
+        for RequestConstant { place, name, value } in &self.constants {
+            match place {
+                ParameterPlace::Query => request.query.push((escaped(name), Some(escaped(value)))),
+                ParameterPlace::Header => request.headers.push((name.clone(), value.clone())),
+                ParameterPlace::Cookie => request.cookies.push((escaped(name), escaped(value))),
+                ParameterPlace::Path => {}
+            }
+        }
+        for parameter in &self.parameters {
+            if let Err(issue) = self.place(parameter, value(&parameter.argument), &mut request) {
+                issues.push(issue);
+            }
+        }
+        self.write_rest(arguments, &mut request, &mut issues);
+        if issues.is_empty() { Ok(request) } else { Err(Issues::new(issues)) }
+    }
+
+    fn write_url(&self, arguments: &Map<String, Value>) -> Result<String, Issue> {
+        let of_path = |variable: &str| {
+            let is_it = |parameter: &&RequestParameter| {
+                parameter.place == ParameterPlace::Path && parameter.wire_name == variable
+            };
+            self.parameters.iter().find(is_it)
+        };
+        let written = self.url.expand_path(|variable, escape| {
+            let parameter = of_path(variable);
+            let value = parameter.and_then(|parameter| arguments.get(&parameter.argument)).unwrap_or(&Value::Null);
+            single(value, parameter.map_or(ParameterStyle::Comma, |parameter| parameter.style), escape)
+                .unwrap_or_default()
+        });
+        let argument = |variable| of_path(variable).map_or(variable, |parameter| parameter.argument.as_str());
+        let url =
+            written.map_err(|(variable, fault)| Issue::new(pointer(argument(variable)), "http", fault.to_string()))?;
+        // The URL must be what was written, whatever a parser makes of it.
+        let path = url.splitn(4, '/').nth(3).unwrap_or_default();
+        match Url::parse(&url) {
+            Ok(parsed) if parsed.path().strip_prefix('/') == Some(path) && url.starts_with(&origin(&parsed)) => Ok(url),
+            _ => Err(Issue::new("", "http", "the arguments do not fit into the path of the URL")),
+        }
+    }
+
+    fn place(&self, parameter: &RequestParameter, value: &Value, request: &mut PreparedRequest) -> Result<(), Issue> {
+        let RequestParameter { argument, place, wire_name, style } = parameter;
+        if value.is_null() {
+            return Ok(());
+        }
+        match place {
+            ParameterPlace::Path => {}
+            ParameterPlace::Query => {
+                if let (ParameterStyle::Spread, Value::Object(members)) = (style, value)
+                    && let Some(taken) = members.keys().find(|name| self.taken.contains(*name))
+                {
+                    let message = format!("must not have the member `{taken}`, which is another parameter");
+                    return Err(Issue::new(pointer(argument), "http", message));
+                }
+                request
+                    .query
+                    .extend(pairs(wire_name, value, *style).into_iter().map(|(name, value)| (name, Some(value))));
+            }
+            ParameterPlace::Cookie => request.cookies.extend(pairs(wire_name, value, *style)),
+            ParameterPlace::Header => {
+                let Some(text) = single(value, *style, str::to_owned) else { return Ok(()) };
+                if !header::is_value(&text) {
+                    let message = "must contain visible ASCII characters and spaces only, as it is sent in a header";
+                    return Err(Issue::new(pointer(argument), "http", message));
+                }
+                request.headers.push((wire_name.clone(), text));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the arguments that have no place of their own, and the body.
+    fn write_rest(&self, arguments: &Map<String, Value>, request: &mut PreparedRequest, issues: &mut Vec<Issue>) {
+        let rest = || arguments.iter().filter(|(name, _)| !self.placed.contains(*name));
+        match self.rest {
+            Rest::Query => {
+                for (name, value) in rest() {
+                    if self.taken.contains(name) {
+                        issues.push(Issue::new(pointer(name), "http", "is the name of another parameter; remove it"));
+                        continue;
+                    }
+                    let written = pairs(name, value, ParameterStyle::Repeat);
+                    request.query.extend(written.into_iter().map(|(name, value)| (name, Some(value))));
+                }
+            }
+            Rest::Nowhere => {
+                issues.extend(
+                    rest().map(|(name, _)| Issue::new(pointer(name), "http", "is not an argument of the tool")),
+                );
+            }
+            Rest::Body => {}
+        }
+        let body = match &self.body.source {
+            BodySource::None => return,
+            BodySource::Rest if rest().next().is_none() => return,
+            BodySource::Rest | BodySource::RestOrEmpty => {
+                let members = rest().map(|(name, value)| (name.clone(), value.clone())).collect();
+                (Value::Object(members), String::new())
+            }
+            BodySource::Argument(name) => match arguments.get(name) {
+                None | Some(Value::Null) => return,
+                Some(value) => (value.clone(), pointer(name)),
+            },
+        };
+        match self.write_body(&body.0) {
+            Some(body) => request.body = Some(body),
+            None => issues.push(Issue::new(body.1, "http", "must be an object, as it is sent as a form")),
+        }
+    }
+
+    /// Writes the body; none if a form is no object.
+    fn write_body(&self, value: &Value) -> Option<PreparedBody> {
+        let BodyMapping { format, content_type, .. } = &self.body;
+        let media_type = content_type.as_deref().unwrap_or(format.media_type());
+        let (content_type, bytes) = match format {
+            BodyFormat::Json => (media_type.to_owned(), value.to_string()),
+            BodyFormat::Text => (media_type.to_owned(), scalar(value).unwrap_or_default().into_owned()),
+            BodyFormat::Form => {
+                let members = value.as_object()?.iter();
+                let pairs = members.flat_map(|(name, value)| pairs(name, value, ParameterStyle::Repeat));
+                let texts: Vec<String> = pairs.map(|(name, value)| format!("{name}={value}")).collect();
+                (media_type.to_owned(), texts.join("&"))
+            }
+            BodyFormat::Multipart => {
+                let (boundary, text) = multipart(value.as_object()?);
+                (format!("{media_type}; boundary={boundary}"), text)
+            }
+        };
+        Some(PreparedBody { content_type, bytes: bytes.into() })
+    }
+}
+
+/// Returns the JSON Pointer of an argument.
+pub(super) fn pointer(argument: &str) -> String {
+    format!("/{}", argument.replace('~', "~0").replace('/', "~1"))
+}
+
+fn origin(url: &Url) -> String {
+    format!("{}/", url.origin().ascii_serialization())
+}

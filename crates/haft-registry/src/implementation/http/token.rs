@@ -1,0 +1,142 @@
+//! Tokens of the OAuth 2 client credentials grant.
+//!
+//! A token is fetched by the first call that needs it; calls that need the same one meanwhile wait for that request and
+//! share its outcome. It is fetched again shortly before it expires, or after a server has rejected it. The secret of
+//! the client is part of the key, so that callers with different secrets never share a token. Tokens are never written
+//! anywhere.
+
+mod error;
+mod fetch;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use haft_core::Secret;
+use haft_http::GuardedClient;
+use tokio::time::Instant;
+
+pub use self::error::TokenError;
+use super::auth::ClientCredentials;
+
+/// The time before its end at which a token is no longer used, and the part of its life that this is at most.
+const MARGIN: Duration = Duration::from_secs(30);
+const MARGIN_PART: u32 = 5;
+
+/// The maximum number of tokens that are kept.
+const MAX_TOKENS: usize = 1024;
+
+/// The tokens of OAuth 2 clients. Clones share them.
+///
+/// Tools that share a cache share the tokens of equal credentials.
+#[derive(Clone, Default)]
+pub struct TokenCache {
+    slots: Arc<Mutex<HashMap<TokenKey, Arc<TokenSlot>>>>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct TokenKey {
+    credentials: ClientCredentials,
+    /// The text of the client's secret.
+    secret: String,
+}
+
+/// The place of one token. Whoever holds its lock is the only one who fetches it.
+#[derive(Default)]
+struct TokenSlot {
+    state: tokio::sync::Mutex<TokenState>,
+    /// The number of completed requests, by which those who waited recognise that one was completed meanwhile.
+    fetches: std::sync::atomic::AtomicU64,
+}
+
+#[derive(Default)]
+enum TokenState {
+    #[default]
+    Missing,
+    Held(HeldToken),
+    /// The last request failed.
+    Failed(TokenError),
+}
+
+struct HeldToken {
+    token: Secret,
+    /// The time from which on the token is not used; none if the server did not say.
+    until: Option<Instant>,
+}
+
+impl TokenCache {
+    /// Creates an empty cache.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns the token of these credentials, and fetches it if necessary.
+    pub(super) async fn token(
+        &self,
+        client: &GuardedClient,
+        credentials: &ClientCredentials,
+        secret: &Secret,
+        timeout: Duration,
+    ) -> Result<Secret, TokenError> {
+        use std::sync::atomic::Ordering;
+        let slot = self.slot(credentials, secret);
+        let before = slot.fetches.load(Ordering::Acquire);
+        let mut state = slot.state.lock().await;
+        match &*state {
+            TokenState::Held(held) if held.until.is_none_or(|until| Instant::now() < until) => {
+                return Ok(held.token.clone());
+            }
+            // Another call has just tried, while this one was waiting for it.
+            TokenState::Failed(error) if slot.fetches.load(Ordering::Acquire) != before => return Err(error.clone()),
+            TokenState::Held(_) | TokenState::Failed(_) | TokenState::Missing => {}
+        }
+        // The future owns all that it needs and is boxed, as its type would else not be known to be `Send`.
+        let fetching: Pin<Box<dyn Future<Output = _> + Send>> =
+            Box::pin(fetch::token(client.clone(), credentials.clone(), secret.clone(), timeout));
+        let fetched = fetching.await;
+        slot.fetches.fetch_add(1, Ordering::AcqRel);
+        match fetched {
+            Ok((token, life)) => {
+                let until = life.and_then(|life| Instant::now().checked_add(life - margin(life)));
+                *state = TokenState::Held(HeldToken { token: token.clone(), until });
+                Ok(token)
+            }
+            Err(error) => {
+                *state = TokenState::Failed(error.clone());
+                Err(error)
+            }
+        }
+    }
+
+    /// Removes a token that a server has rejected, unless it was replaced meanwhile.
+    pub(super) async fn forget(&self, credentials: &ClientCredentials, secret: &Secret, rejected: &Secret) {
+        let slot = self.slot(credentials, secret);
+        let mut state = slot.state.lock().await;
+        if matches!(&*state, TokenState::Held(held) if held.token.expose() == rejected.expose()) {
+            *state = TokenState::Missing;
+        }
+    }
+
+    fn slot(&self, credentials: &ClientCredentials, secret: &Secret) -> Arc<TokenSlot> {
+        let key = TokenKey { credentials: credentials.clone(), secret: secret.expose().to_owned() };
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        if slots.len() >= MAX_TOKENS && !slots.contains_key(&key) {
+            // Only slots that nobody uses are removed. All are fetched again on demand.
+            slots.retain(|_, slot| Arc::strong_count(slot) > 1);
+        }
+        Arc::clone(slots.entry(key).or_default())
+    }
+}
+
+fn margin(life: Duration) -> Duration {
+    MARGIN.min(life / MARGIN_PART)
+}
+
+impl fmt::Debug for TokenCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TokenCache").finish_non_exhaustive()
+    }
+}
