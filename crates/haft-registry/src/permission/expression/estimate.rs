@@ -58,6 +58,7 @@ impl<'e> CostEstimate<'e> {
         match &part.expr {
             Expr::Literal(literal) => ValueSizes::of_size(literal_size(literal)),
             Expr::Ident(name) => {
+                self.pay(text_size(name));
                 let variable = self.variables.iter().rev().find(|(known, _)| known == name);
                 variable.map_or_else(ValueSizes::scalar, |(_, sizes)| sizes.clone())
             }
@@ -132,6 +133,7 @@ impl<'e> CostEstimate<'e> {
         self.times = times.saturating_mul(range.len());
         self.variables.push((iter_var, range.element()));
         self.variables.push((accu_var, ValueSizes::nothing()));
+        self.pay(text_size(iter_var));
         self.visit(loop_cond);
         // The result so far is never copied by a step, which only adds to it. So its growth by one step does not depend
         // on it, and the growth by all steps is a multiple of it.
@@ -158,5 +160,62 @@ impl<'e> CostEstimate<'e> {
     /// Adds to the cost, as often as the current part is visited.
     fn pay(&mut self, steps: u64) {
         self.cost = self.cost.saturating_add(steps.saturating_mul(self.times));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::permission::expression::check::check;
+    use crate::permission::expression::parse::parse;
+
+    fn cost_of(source: &str, arguments: &Value) -> u64 {
+        let parsed = parse(source).unwrap();
+        let facts = check(&parsed).unwrap();
+        let sizes = VariableSizes {
+            args: ValueSizes::of_arguments(arguments, &facts.reads).unwrap(),
+            tool: ValueSizes::scalar(),
+            caller: ValueSizes::scalar(),
+        };
+        cost(&parsed.root, &facts, &sizes)
+    }
+
+    fn numbers(count: u64) -> Value {
+        json!({"l": (0..count).collect::<Vec<_>>()})
+    }
+
+    #[test]
+    fn each_loop_multiplies_by_the_length_of_its_list() {
+        let table = [
+            ("args.l.all(a, true)", 1),
+            ("args.l.all(a, args.l.all(b, true))", 2),
+            ("args.l.all(a, args.l.all(b, args.l.all(c, true)))", 3),
+            ("args.l.map(a, args.l).all(b, b.all(c, true))", 2),
+            ("args.l.map(a, args.l).map(b, b + b).all(c, c.all(d, true))", 2),
+        ];
+        for (source, degree) in table {
+            let (small, large) = (cost_of(source, &numbers(100)), cost_of(source, &numbers(1_000)));
+            let growth = large / small;
+            assert!(growth > 10_u64.pow(degree) / 2 && growth <= 10_u64.pow(degree), "{source}: {small} {large}");
+            assert!(small >= 100_u64.pow(degree), "{source}: {small}");
+        }
+    }
+
+    #[test]
+    fn each_doubling_doubles_the_cost() {
+        let doubled = |times: usize| cost_of(&format!("['x']{}[0] == 'x'", ".map(v, v + v)".repeat(times)), &json!({}));
+        assert!(doubled(20) > 1 << 20);
+        assert!(doubled(21) > doubled(20) * 19 / 10);
+    }
+
+    /// The sizes of elements count, not that of the list once for each of them.
+    #[test]
+    fn loops_over_small_elements_are_linear() {
+        let items = |count: u64| json!({"l": (0..count).map(|n| json!({"price": n})).collect::<Vec<_>>()});
+        let source = "args.l.all(i, i.price < 100)";
+        assert!(cost_of(source, &items(1_000)) < 11 * cost_of(source, &items(100)));
+        assert!(cost_of(source, &items(1_000)) < 30_000);
     }
 }

@@ -97,6 +97,8 @@ fn failures_are_errors_without_values() {
         "args.secret ? true : false",
         "!args.secret",
         "caller.x == 1",
+        "{'a': 1}[args.secret] == 1",
+        "{'a': {}}.a[args.list[0]] == 1",
     ];
     for source in table {
         match evaluate(source, &arguments) {
@@ -411,4 +413,153 @@ async fn expressions_of_scopes_hold_too() {
     let large = scope.scope(outcome(&inner, "bank/transfer", r#"{"cents": 99999, "to": "DE"}"#)).await;
     assert_eq!(large, denied_by("small-transfers, boss"));
     assert_eq!(scope.scope(outcome(&inner, "bank/transfer", r#"{"cents": 1, "to": "DE"}"#)).await, "ok");
+}
+
+/// Whatever is written and whatever is sent: an answer or an error, and never a panic.
+mod random {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn token() -> impl Strategy<Value = &'static str> {
+        proptest::sample::select(vec![
+            "args",
+            "tool",
+            "caller",
+            "args.l",
+            "args.s",
+            "args.n",
+            "args.o",
+            "x",
+            "y",
+            "1",
+            "-1",
+            "0",
+            "2u",
+            "1.5",
+            "'a'",
+            "9223372036854775807",
+            "true",
+            "null",
+            "[",
+            "]",
+            "(",
+            ")",
+            "{",
+            "}",
+            ",",
+            ":",
+            "?",
+            ".",
+            "!",
+            "-",
+            " + ",
+            " - ",
+            " * ",
+            " / ",
+            " % ",
+            " == ",
+            " != ",
+            " < ",
+            " >= ",
+            " && ",
+            " || ",
+            " in ",
+            ".all(x, ",
+            ".map(y, ",
+            ".filter(x, ",
+            ".exists(y, ",
+            ".exists_one(x, ",
+            "has(args.n)",
+            "size(",
+            ".size()",
+            "int(",
+            "uint(",
+            "string(",
+            "double(",
+            "type(",
+            ".contains('a')",
+            ".matches('a+')",
+            "[0]",
+            "['k']",
+            ".k",
+            "\u{e4}",
+            "\"",
+            "'",
+            "\\",
+            "b'x'",
+            "r'",
+        ])
+    }
+
+    /// Expressions that are well-formed, if not well-typed.
+    fn expression() -> impl Strategy<Value = String> {
+        let leaf = proptest::sample::select(vec![
+            "args.l",
+            "args.s",
+            "args.n",
+            "args.o",
+            "args.missing",
+            "args",
+            "tool",
+            "caller",
+            "1",
+            "-1",
+            "0",
+            "2u",
+            "1.5",
+            "9223372036854775807",
+            "-9223372036854775808",
+            "'a'",
+            "true",
+            "null",
+            "[1, 2]",
+            "{'k': 1}",
+            "int",
+        ]);
+        leaf.prop_map(str::to_owned).prop_recursive(5, 40, 3, |inner| {
+            let operators = vec!["+", "-", "*", "/", "%", "==", "!=", "<", "<=", "&&", "||", "in"];
+            let loops = vec!["all", "exists", "exists_one", "map", "filter"];
+            let functions = vec!["size", "int", "uint", "double", "string", "bool", "type"];
+            prop_oneof![
+                (inner.clone(), proptest::sample::select(operators), inner.clone())
+                    .prop_map(|(left, operator, right)| format!("({left} {operator} {right})")),
+                (inner.clone(), proptest::sample::select(loops), inner.clone())
+                    .prop_map(|(list, name, body)| format!("({list}).{name}(x, ({body}) == x || x == {body})")),
+                (proptest::sample::select(functions), inner.clone()).prop_map(|(name, of)| format!("{name}({of})")),
+                (inner.clone(), inner.clone()).prop_map(|(of, at)| format!("({of})[{at}]")),
+                (inner.clone(), inner.clone(), inner).prop_map(|(a, b, c)| format!("({a} ? {b} : {c})")),
+            ]
+        })
+    }
+
+    fn check(source: &str) -> Result<(), TestCaseError> {
+        let arguments = json!({"l": [1, "a", {"k": [1.5]}], "s": "a\u{e4}b", "n": -7, "o": {"k": 1, "l": null}});
+        match RuleExpression::new(source) {
+            Ok(expression) => {
+                let evaluated = expression.evaluate(&ExpressionInput::new(&arguments));
+                prop_assert_ne!(evaluated, Err(EvaluationError::Panicked), "{}", source);
+            }
+            Err(error) => prop_assert!(!error.to_string().contains("panicked"), "{}: {}", source, error),
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn random_tokens_never_panic(tokens in proptest::collection::vec(token(), 0..25)) {
+            check(&tokens.concat())?;
+        }
+
+        #[test]
+        fn random_expressions_never_panic(source in expression()) {
+            check(&source)?;
+            check(&format!("type({source}) == bool"))?;
+        }
+
+        #[test]
+        fn random_text_never_panics(source in "\\PC{0,60}") {
+            check(&source)?;
+        }
+    }
 }
