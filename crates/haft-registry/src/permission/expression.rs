@@ -25,7 +25,7 @@ use serde_json::Value;
 use self::check::ExpressionFacts;
 pub use self::error::{EvaluationError, ExpressionError, ExpressionFault};
 use self::estimate::VariableSizes;
-use self::measure::{ValueSizes, text_size};
+use self::measure::{ArgumentSizes, ValueSizes, text_size};
 
 /// The maximum length of an expression, in bytes.
 pub const MAX_EXPRESSION_LEN: usize = 4096;
@@ -138,7 +138,7 @@ impl RuleExpression {
     pub fn evaluate(&self, input: &ExpressionInput<'_>) -> Result<bool, EvaluationError> {
         let CompiledExpression { root, facts, .. } = &*self.0;
         let inputs = VariableSizes {
-            args: ValueSizes::of_arguments(input.arguments, &facts.reads)?,
+            args: ArgumentSizes::of(input.arguments, &facts.reads)?,
             tool: ValueSizes::of_size(text_size(input.tool)),
             caller: ValueSizes::of_size(text_size(input.caller.unwrap_or_default())),
         };

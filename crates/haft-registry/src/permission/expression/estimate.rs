@@ -10,39 +10,40 @@
 use cel::IdedExpr;
 use cel::common::ast::{CallExpr, ComprehensionExpr, Expr, operators};
 
-use super::check::{ExpressionFacts, LoopUse, entry_parts, literal_size};
-use super::measure::{SizeLevel, ValueSizes, text_size};
+use super::check::{ExpressionFacts, LoopUse, VARIABLES, entry_parts, literal_size};
+use super::measure::{ArgumentSizes, SizeLevel, ValueSizes, text_size};
 
 /// The size of the text of a number.
 const NUMBER_TEXT: u64 = 32;
 
 /// The sizes of the variables.
-pub(super) struct VariableSizes {
-    pub(super) args: ValueSizes,
+pub(super) struct VariableSizes<'a> {
+    pub(super) args: ArgumentSizes<'a>,
     pub(super) tool: ValueSizes,
     pub(super) caller: ValueSizes,
 }
 
 /// Returns an upper bound of the steps of an evaluation.
-pub(super) fn cost(root: &IdedExpr, facts: &ExpressionFacts, inputs: &VariableSizes) -> u64 {
+pub(super) fn cost(root: &IdedExpr, facts: &ExpressionFacts, inputs: &VariableSizes<'_>) -> u64 {
     let VariableSizes { args, tool, caller } = inputs;
     if facts.loops == LoopUse::None && facts.patterns.is_empty() {
         // Without loops every part is visited once, and no value is larger than all literals and arguments together, as
         // often as there are parts. That is enough for almost all rules.
-        let sizes = [args.size(), tool.size(), caller.size(), facts.literals, NUMBER_TEXT];
+        let sizes = [args.whole.size(), tool.size(), caller.size(), facts.literals, NUMBER_TEXT];
         let largest = sizes.into_iter().fold(0, u64::saturating_add);
         let rough = facts.nodes.saturating_mul(facts.nodes).saturating_mul(largest);
         if rough <= super::MAX_EXPRESSION_COST {
             return rough;
         }
     }
-    let variables = vec![("args", args.clone()), ("tool", tool.clone()), ("caller", caller.clone())];
-    let mut estimate = CostEstimate { variables, facts, cost: 0, times: 1 };
+    let variables = vec![("args", args.whole.clone()), ("tool", tool.clone()), ("caller", caller.clone())];
+    let mut estimate = CostEstimate { arguments: args, variables, facts, cost: 0, times: 1 };
     estimate.visit(root);
     estimate.cost
 }
 
 struct CostEstimate<'e> {
+    arguments: &'e ArgumentSizes<'e>,
     /// The sizes of the variables, those of inner loops last.
     variables: Vec<(&'e str, ValueSizes)>,
     facts: &'e ExpressionFacts,
@@ -65,7 +66,12 @@ impl<'e> CostEstimate<'e> {
             Expr::Select(select) => {
                 let operand = self.visit(&select.operand);
                 self.pay(text_size(&select.field));
-                if select.test { ValueSizes::scalar() } else { operand.element() }
+                match &select.operand.expr {
+                    _ if select.test => ValueSizes::scalar(),
+                    // No loop variable has the name of the arguments.
+                    Expr::Ident(name) if name == VARIABLES[0] => self.arguments.member(&select.field),
+                    _ => operand.element(),
+                }
             }
             Expr::Call(call) => self.visit_call(call),
             Expr::Comprehension(comprehension) => self.visit_loop(comprehension),
@@ -175,7 +181,7 @@ mod tests {
         let parsed = parse(source).unwrap();
         let facts = check(&parsed).unwrap();
         let sizes = VariableSizes {
-            args: ValueSizes::of_arguments(arguments, &facts.reads).unwrap(),
+            args: ArgumentSizes::of(arguments, &facts.reads).unwrap(),
             tool: ValueSizes::scalar(),
             caller: ValueSizes::scalar(),
         };
@@ -217,5 +223,9 @@ mod tests {
         let source = "args.l.all(i, i.price < 100)";
         assert!(cost_of(source, &items(1_000)) < 11 * cost_of(source, &items(100)));
         assert!(cost_of(source, &items(1_000)) < 30_000);
+        let mut limited = items(1_000);
+        limited["limit"] = json!(2_000);
+        let compared = cost_of("args.l.all(i, i.price < args.limit)", &limited);
+        assert!(compared < 40_000, "{compared}");
     }
 }

@@ -252,12 +252,14 @@ fn expressions_that_explode_are_not_started() {
 #[test]
 fn plain_rules_work_for_large_arguments() {
     let items: Vec<Value> = (0..2_000).map(|index| json!({"price": index, "name": "n".repeat(20)})).collect();
-    let arguments = json!({"items": items, "content": "x".repeat(1 << 20), "path": "/tmp/x"});
+    let arguments = json!({"items": items, "content": "x".repeat(1 << 20), "path": "/tmp/x", "limit": 2000});
     for (source, expected) in [
         ("args.path.startsWith('/tmp/')", true),
         ("args.content.contains('secret')", false),
         ("size(args.content) <= 2000000", true),
         ("args.items.all(item, item.price < 2000)", true),
+        ("args.items.all(item, item.price < args.limit)", true),
+        ("args.items.all(item, item.name.contains(args.path))", false),
         ("args.items.size() <= 100", false),
     ] {
         assert_eq!(evaluate(source, &arguments), Ok(expected), "{source}");
