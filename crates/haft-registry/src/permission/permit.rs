@@ -137,7 +137,7 @@ impl Judgement {
                 let rule = rule.as_ref().map_or(DEFAULT_RULE, PermissionRule::name);
                 Some(Permission::denied(NOT_PERMITTED).by_rule(rule))
             }
-            // Nobody is asked about the arguments of a call that the provider executes, so nobody can allow them.
+            // The arguments of a call that the provider executes are never checked, so they are never allowed.
             #[cfg(feature = "cel")]
             Verdict::ByArguments(rules) if call.provider_executed => {
                 Some(Permission::denied(NOT_PERMITTED).by_rule(rules.names()))

@@ -301,7 +301,7 @@ fn patterns_of_hostile_size_are_rejected_or_bounded() {
     assert!(matches!(evaluate("args.s.matches('^[ab]{200}$')", &huge), Err(EvaluationError::TooCostly { .. })));
 }
 
-/// What is close to the limit takes a moment at most.
+/// An expression close to the limit takes a moment at most.
 #[test]
 fn the_most_costly_expressions_end_soon() {
     let numbers: Vec<u64> = (0..100).collect();
@@ -385,7 +385,7 @@ async fn rules_that_explode_deny_whatever_they_would_decide() {
     }
 }
 
-/// Nobody is asked about the arguments of calls that the provider executes.
+/// The arguments of calls that the provider executes are never checked.
 #[tokio::test]
 async fn calls_that_the_provider_executes_are_denied_where_arguments_decide() {
     let tool = any();
