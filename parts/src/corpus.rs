@@ -1,4 +1,4 @@
-//! Real tools, with calls of them.
+//! Real tools, with calls of them, and real OpenAPI documents.
 //!
 //! The tools of a set are offered together, as in one request. Schemas are JSON Schema: what a corpus writes in its own
 //! notation is translated here, once, for the tests and for `cargo xtask wires`.
@@ -6,6 +6,7 @@
 mod bfcl;
 mod literal;
 mod mcp_tools;
+mod openapi;
 
 use std::collections::HashMap;
 
@@ -13,6 +14,7 @@ use serde_json::Value;
 
 pub use self::bfcl::bfcl;
 pub use self::mcp_tools::mcp_tools;
+pub use self::openapi::{OpenApiDocument, openapi};
 
 /// Tools that are offered together, with calls of them.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -22,7 +22,7 @@ use crate::artifact;
 use crate::workspace::Workspace;
 
 /// The maximum cost of each work, as a multiple of its floor.
-const BARS: [(&str, f64); 15] = [
+const BARS: [(&str, f64); 17] = [
     ("W0", 1.5),
     ("W1", 1.5),
     ("W1-10000", 1.5),
@@ -38,10 +38,12 @@ const BARS: [(&str, f64); 15] = [
     ("W11-chat", 2.0),
     ("W11-anthropic", 2.0),
     ("W11-gemini", 2.0),
+    ("W7", 1.3),
+    ("W7b", 20.0),
 ];
 
 /// The crates with works, each in its benchmark `works`.
-pub(crate) const CRATES: [&str; 2] = ["haft-core", "haft-wire"];
+pub(crate) const CRATES: [&str; 3] = ["haft-core", "haft-wire", "haft-registry"];
 
 /// The number of copies of the program that are run.
 const COPIES: usize = 5;
@@ -88,7 +90,8 @@ fn time(workspace: &Workspace, requested: &[String]) -> anyhow::Result<()> {
 
 /// Builds the program of a crate and returns its path.
 fn build(workspace: &Workspace, package: &str) -> anyhow::Result<PathBuf> {
-    let built = artifact::build(workspace, &["bench", "-p", package, "--bench", "works", "--no-run"])?;
+    let built =
+        artifact::build(workspace, &["bench", "-p", package, "--all-features", "--bench", "works", "--no-run"])?;
     let works = built.into_iter().find(|program| program.name == "works");
     works.map(|program| program.executable.into()).context("cargo does not report the path of the benchmark")
 }

@@ -10,6 +10,7 @@ mod bench;
 mod fuzz;
 mod growth;
 mod invocation;
+mod openapi;
 mod setup;
 mod test;
 mod tidy;
@@ -37,6 +38,7 @@ usage: cargo xtask <command>
   growth [WORK...]                     measure how cost grows with size, and compare with the bar
   weigh [--only SIDE] [--tools N]      measure the cost of building tools, and compare with rmcp and the bars
   wires                                count how real tools and calls fare on the profiles of all wires
+  openapi                              count the operations of real OpenAPI documents that are imported
   fuzz [--seconds N] [--seed S] [--trace] [TARGET...]
   fuzz --replay FILE TARGET            run one saved input";
 
@@ -61,6 +63,7 @@ fn run(mut arguments: Arguments) -> anyhow::Result<()> {
         Some("growth") => growth::run(&workspace, arguments),
         Some("weigh") => weigh::run(&workspace, arguments),
         Some("wires") => wires::run(&workspace, arguments),
+        Some("openapi") => openapi::run(&workspace, arguments),
         Some("fuzz") => fuzz::run(&workspace, arguments),
         None | Some("help" | "--help" | "-h") => {
             println!("{USAGE}");

@@ -12,6 +12,7 @@ mod http;
 mod json_schema;
 mod judge;
 mod mcp_tools;
+mod openapi;
 mod package;
 mod session;
 
@@ -42,7 +43,7 @@ struct Folders<'a> {
     work: &'a Path,
 }
 
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 10] = [
     json_schema::PART,
     mcp_tools::PART,
     bfcl::PART,
@@ -51,6 +52,8 @@ const PARTS: [Part; 8] = [
     judge::LLAMA,
     http::HTTPBIN,
     http::OAUTH2,
+    openapi::OPENAPI,
+    openapi::PRISM,
 ];
 
 /// Runs the command.

@@ -5,7 +5,8 @@
 //! code. An [`Ambient`] is a set of such values. A scope makes it current while a future is polled or a closure runs, and
 //! restores the previous one afterwards, also after a panic.
 //!
-//! The executor carries the current values to the tasks and blocking threads that it starts for a call. Tasks and threads
+//! A run carries the values that were current where it was created and where it was first polled (the latter replace the
+//! former), to wherever it is polled, and to the tasks and blocking threads that it starts for a call. Tasks and threads
 //! that user code starts see none of them, unless they are handed over by a scope.
 //!
 //! Ambient values are for code between calls. Whatever a handler needs is a [service](crate::Services), which is declared
@@ -62,6 +63,23 @@ impl Ambient {
     #[must_use]
     pub fn with<T: Send + Sync + 'static>(self, value: T) -> Self {
         Self(Some(self.0.unwrap_or_default().with(value)))
+    }
+
+    /// Adds the values of another set whose types this one does not have.
+    #[must_use]
+    pub fn over(&self, other: &Self) -> Self {
+        match (&self.0, &other.0) {
+            (Some(values), Some(others)) if values.identity() == others.identity() => self.clone(),
+            (Some(values), Some(others)) => Self(Some(values.clone().over(others.clone()))),
+            (None, _) => other.clone(),
+            (_, None) => self.clone(),
+        }
+    }
+
+    /// Reports whether there are no values.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
     }
 
     /// Returns the value of this type.

@@ -77,6 +77,7 @@ pub use self::schema_json::SchemaJson;
 pub use self::slot::{Fixed, Inferred, Open, Slot};
 use crate::call::ToolCall;
 use crate::content::ContentPart;
+use crate::executor::Permit;
 use crate::handler::Handler;
 use crate::issue::Issues;
 use crate::json_text::JsonText;
@@ -352,6 +353,11 @@ impl Tool {
     #[cfg(feature = "approval")]
     pub(crate) fn cached_definition_digest(&self, compute: impl FnOnce() -> String) -> &str {
         self.0.digest.get_or_init(compute)
+    }
+
+    /// Returns the permits that every run asks about calls of this tool.
+    pub(crate) fn permits(&self) -> &[Arc<dyn Permit>] {
+        self.definition().permits.as_slice()
     }
 
     fn definition(&self) -> &Definition {

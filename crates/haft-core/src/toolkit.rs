@@ -20,6 +20,7 @@ mod error;
 mod filter;
 mod kit_type;
 mod live;
+mod map;
 mod merge;
 mod namespace;
 mod provision;
@@ -169,6 +170,24 @@ impl<S> Toolkit<S> {
     /// earlier ones.
     pub fn with_services(mut self, services: Services) -> Self {
         self.set_mut().serve(services);
+        self
+    }
+
+    /// Makes the services those of the tools that are here now, and of no others: tools that are added later, and those
+    /// of toolkits that it is combined with, do not find them.
+    ///
+    /// ```
+    /// use haft_core::{Services, Tool, Toolkit};
+    ///
+    /// let tool = |name: &str| Tool::new(name).handler(|(), _cx| async {});
+    /// let mail: Toolkit = Toolkit::from_iter([tool("send")?]).with_services(Services::new().with(String::from("key")));
+    /// let kit = mail.with_private_services().merge(Toolkit::from_iter([tool("read")?]));
+    /// assert_eq!(kit.services_of("send").unwrap().get::<String>()?, "key");
+    /// assert!(kit.services_of("read").unwrap().get::<String>().is_err());
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_private_services(mut self) -> Self {
+        self.set_mut().keep_services();
         self
     }
 

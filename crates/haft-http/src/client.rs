@@ -10,12 +10,15 @@
 //!   a program reads its environment, not the settings of a desktop. No cookies.
 //!
 //! Timeouts other than the one for connecting, redirects and size limits are handled here, because those of `reqwest`
-//! do not say which one expired, would send `x-api-key` to another host, and do not exist, respectively. An address that
-//! a host name resolves to can be checked by a resolver, which [`HttpClientBuilder::build`] would set; hosts that are
-//! written as addresses are not resolved and would be checked in [`HttpClient::send`], for each redirect again.
+//! do not say which one expired, would send `x-api-key` to another host, and do not exist, respectively. The addresses of
+//! a guarded client are checked in two places: those that a host name resolves to by the resolver of the connection, which
+//! [`HttpClientBuilder::guarded`] sets, and hosts that are written as addresses, which are not resolved, in
+//! [`HttpClient::send`], for each redirect again.
 
 mod builder;
+mod proxy;
 mod redirect;
+mod transport;
 
 use std::fmt;
 
@@ -23,9 +26,10 @@ use tokio::time::{Instant, timeout_at};
 
 pub use self::builder::HttpClientBuilder;
 use self::redirect::Hop;
+use self::transport::Transport;
 use crate::deadline::Deadline;
 use crate::endpoint::Endpoint;
-use crate::error::{HttpError, Route};
+use crate::error::{HttpError, Route, rejection};
 use crate::request::HttpRequest;
 use crate::response::HttpResponse;
 use crate::response::body::ResponseBody;
@@ -41,7 +45,7 @@ use crate::timeouts::{TimeoutKind, Timeouts};
 /// whether a retry is useful and whether the request may have arrived.
 #[derive(Clone)]
 pub struct HttpClient {
-    transport: reqwest::Client,
+    transport: Transport,
     route: Route,
     timeouts: Timeouts,
     limits: SizeLimits,
@@ -73,7 +77,7 @@ impl HttpClient {
         let mut followed = 0;
         loop {
             let endpoint = Endpoint::of(&hop.url);
-            let response = self.exchange(&hop, &endpoint, headers).await?;
+            let response = self.exchange(&hop, &endpoint, followed, headers).await?;
             let next = if self.redirects == 0 { None } else { hop.redirected(response.status(), response.headers()) };
             let Some(next) = next else {
                 let limits = limits.unwrap_or(self.limits);
@@ -94,9 +98,11 @@ impl HttpClient {
         &self,
         hop: &Hop,
         endpoint: &Endpoint,
+        redirects: usize,
         deadline: Option<Deadline>,
     ) -> Result<reqwest::Response, HttpError> {
-        let sending = hop.start(&self.transport).send();
+        let forbidden = |rejection| HttpError::Forbidden { endpoint: endpoint.clone(), rejection, redirects };
+        let sending = hop.start(self.transport.admit(hop).map_err(forbidden)?).send();
         let result = match deadline {
             Some(deadline) => match timeout_at(deadline.at, sending).await {
                 Ok(result) => result,
@@ -104,7 +110,10 @@ impl HttpClient {
             },
             None => sending.await,
         };
-        result.map_err(|error| HttpError::of_request(error, endpoint.clone(), self.route))
+        result.map_err(|error| match rejection(&error) {
+            Some(rejection) => forbidden(rejection),
+            None => HttpError::of_request(error, endpoint.clone(), self.route),
+        })
     }
 }
 

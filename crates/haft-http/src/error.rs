@@ -7,8 +7,9 @@ mod cause;
 
 use std::time::Duration;
 
-pub(crate) use self::cause::Route;
+pub(crate) use self::cause::{Route, rejection};
 use crate::endpoint::Endpoint;
+use crate::guard::GuardRejection;
 use crate::timeouts::TimeoutKind;
 
 /// The error of the transport or of a parser.
@@ -51,6 +52,25 @@ pub enum HttpError {
     InvalidHeader {
         /// The name of the header.
         name: String,
+    },
+    /// A guarded client has a proxy, behind which no address can be checked, and its guard does not list the hosts.
+    #[error(
+        "a guarded HTTP client can't check the addresses behind a proxy, which is set by {set_by}: list the hosts by \
+         `AddressGuard::allow_only_hosts`, or connect directly by `HttpClientBuilder::no_proxy`"
+    )]
+    UncheckedProxy {
+        /// The variable or the method that sets the proxy.
+        set_by: &'static str,
+    },
+    /// The guard of the client rejects the host or its address.
+    #[error("the request to {endpoint} is not permitted: {rejection}")]
+    Forbidden {
+        /// The endpoint of the request or of the redirect.
+        endpoint: Endpoint,
+        /// The reason.
+        rejection: GuardRejection,
+        /// The number of redirects that led to the endpoint. It is zero for the URL of the request itself.
+        redirects: usize,
     },
     /// The name of the host has no address.
     #[error("the host name of {endpoint} can't be resolved")]
@@ -142,6 +162,8 @@ impl HttpError {
             Self::InvalidSetting { .. }
             | Self::InvalidUrl { .. }
             | Self::InvalidHeader { .. }
+            | Self::UncheckedProxy { .. }
+            | Self::Forbidden { .. }
             | Self::Tls { .. }
             | Self::TooLarge { .. }
             | Self::TooManyRedirects { .. } => false,
@@ -156,12 +178,15 @@ impl HttpError {
             Self::InvalidSetting { .. }
             | Self::InvalidUrl { .. }
             | Self::InvalidHeader { .. }
+            | Self::UncheckedProxy { .. }
+            | Self::Forbidden { redirects: 0, .. }
             | Self::Dns { .. }
             | Self::Connect { .. }
             | Self::Tls { .. }
             | Self::Proxy { .. }
             | Self::TimedOut { timeout: TimeoutKind::Connect, .. } => false,
             Self::TimedOut { timeout: TimeoutKind::FirstByte | TimeoutKind::Idle | TimeoutKind::Total, .. }
+            | Self::Forbidden { .. }
             | Self::TooLarge { .. }
             | Self::Closed { .. }
             | Self::IncompleteEvent { .. }
@@ -173,8 +198,12 @@ impl HttpError {
     #[must_use]
     pub fn endpoint(&self) -> Option<&Endpoint> {
         match self {
-            Self::InvalidSetting { .. } | Self::InvalidUrl { .. } | Self::InvalidHeader { .. } => None,
-            Self::Dns { endpoint, .. }
+            Self::InvalidSetting { .. }
+            | Self::InvalidUrl { .. }
+            | Self::InvalidHeader { .. }
+            | Self::UncheckedProxy { .. } => None,
+            Self::Forbidden { endpoint, .. }
+            | Self::Dns { endpoint, .. }
             | Self::Connect { endpoint, .. }
             | Self::Tls { endpoint, .. }
             | Self::Proxy { endpoint, .. }

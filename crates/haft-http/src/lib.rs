@@ -50,13 +50,17 @@
 //!   [`sent`](HttpError::sent); [`retry_after()`] reads the time that a server asks for.
 //! - Nothing is logged. A [`Secret`] is never shown, and errors contain the host and the path of a URL only.
 //! - [`SseDecoder`] decodes server-sent events without I/O.
+//! - A [`GuardedClient`] is for URLs that a program does not choose itself. It connects where its [`AddressGuard`] permits
+//!   it, by default to public addresses only, whatever names resolve to and redirects lead to.
 
 mod client;
 mod deadline;
 mod endpoint;
 mod error;
+mod guard;
 mod guarded;
 mod request;
+mod resolver;
 mod response;
 mod retry_after;
 mod size_limits;
@@ -66,12 +70,15 @@ mod timeouts;
 pub use bytes::Bytes;
 pub use haft_core::{Secret, SecretError};
 pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+pub use ipnet::IpNet;
 
 pub use self::client::{HttpClient, HttpClientBuilder};
 pub use self::endpoint::Endpoint;
 pub use self::error::HttpError;
+pub use self::guard::{AddressClass, AddressGuard, GuardRejection, HostRuleError};
 pub use self::guarded::GuardedClient;
 pub use self::request::HttpRequest;
+pub use self::resolver::{Resolver, Resolving};
 pub use self::response::{BodyChunks, HttpResponse, SseEvents};
 pub use self::retry_after::retry_after;
 pub use self::size_limits::SizeLimits;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
 use haft_core::Secret;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, InvalidHeaderValue};
@@ -68,6 +70,15 @@ impl HttpRequest {
     /// Sets the `authorization` header to this bearer token. It is never shown.
     pub fn bearer(self, token: &Secret) -> Self {
         self.insert(AUTHORIZATION.as_str(), secret_value("Bearer ", token).ok())
+    }
+
+    /// Sets the `authorization` header to this user and password. It is never shown. A user that contains a colon is a
+    /// fault of the request.
+    pub fn basic(self, user: &str, password: &Secret) -> Self {
+        let is_valid = !user.contains(':') && !user.contains(char::is_control);
+        let credentials = BASE64_STANDARD.encode(format!("{user}:{}", password.expose()));
+        let value = secret_value("Basic ", &Secret::new(credentials)).ok();
+        self.insert(AUTHORIZATION.as_str(), value.filter(|_| is_valid))
     }
 
     /// Sets the body. A `String` or a `Vec<u8>` is moved, not copied.
@@ -138,6 +149,7 @@ fn parse(text: &str) -> Result<Url, HttpError> {
 #[cfg(test)]
 mod tests {
     use haft_core::Secret;
+    use http::Method;
 
     use super::{HttpRequest, secret_value};
     use crate::error::HttpError;
@@ -148,6 +160,21 @@ mod tests {
         assert_eq!(value, "Bearer sk-1");
         assert!(value.is_sensitive());
         assert!(secret_value("", &Secret::new("sk\n1")).is_err());
+    }
+
+    #[test]
+    fn a_user_and_a_password_are_encoded_and_sensitive() {
+        let request = HttpRequest::new(Method::DELETE, "http://a.example").basic("user", &Secret::new("pass:wörd"));
+        let value = &request.headers["authorization"];
+        assert_eq!(value, "Basic dXNlcjpwYXNzOnfDtnJk");
+        assert!(value.is_sensitive());
+        for user in ["a:b", "a\nb"] {
+            let request = HttpRequest::get("http://a.example").basic(user, &Secret::new("p"));
+            assert!(
+                matches!(request.url, Err(HttpError::InvalidHeader { name }) if name == "authorization"),
+                "{user:?}"
+            );
+        }
     }
 
     #[test]

@@ -7,8 +7,9 @@ mod events;
 use std::fmt;
 
 use bytes::Bytes;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, StatusCode};
+use reqwest::Url;
 
 use self::body::ResponseBody;
 pub use self::chunks::BodyChunks;
@@ -21,6 +22,7 @@ use crate::size_limits::SizeLimits;
 /// request.
 pub struct HttpResponse {
     status: StatusCode,
+    url: Url,
     headers: HeaderMap,
     body: ResponseBody,
     limits: SizeLimits,
@@ -33,7 +35,7 @@ impl HttpResponse {
         body: impl FnOnce(reqwest::Response) -> ResponseBody,
     ) -> Self {
         let headers = std::mem::take(response.headers_mut());
-        Self { status: response.status(), headers, body: body(response), limits }
+        Self { status: response.status(), url: response.url().clone(), headers, body: body(response), limits }
     }
 
     /// Returns the status.
@@ -52,6 +54,21 @@ impl HttpResponse {
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         self.body.endpoint()
+    }
+
+    /// Returns the URL that answered, after redirects, without user, password and fragment. Unlike the
+    /// [endpoint](Self::endpoint) it has a query, which may hold credentials.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        self.url.as_str()
+    }
+
+    /// Returns the absolute URL that a redirect leads to. There is none if the response is no redirect, or has no valid
+    /// location.
+    #[must_use]
+    pub fn location(&self) -> Option<String> {
+        let location = self.headers.get(LOCATION).filter(|_| self.status.is_redirection())?;
+        self.url.join(location.to_str().ok()?).ok().map(String::from)
     }
 
     /// Returns whether the body is declared to be a stream of server-sent events.

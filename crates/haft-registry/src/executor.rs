@@ -1,1 +1,244 @@
 //! The executor service: runs tools of a registry by name.
+//!
+//! ```text
+//! run(name, input) ─> look up ─> permission ─> input ─> dispatch ─> output ─> value
+//!                     NotFound   Execution     Input-   Execution   Output-
+//!                                              Validation           Validation
+//! ```
+//!
+//! Everything after the lookup is a run of the core: the executor attaches permissions and approval rules to the tools
+//! of the registry, and the tools keep them wherever they are run. So a batch that is dispatched on the executor as a
+//! source, a turn loop and a server decide exactly as [`Executor::run`] does, and none of them can leave a check out.
+//!
+//! An executor never looks at arguments or results itself.
+
+mod builder;
+mod error;
+mod guarded;
+
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use haft_core::{Changed, Dispatch, RunOptions, Snapshot, ToolCall, ToolResult, ToolSource};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+pub use self::builder::ExecutorBuilder;
+pub use self::error::ExecutorError;
+use self::guarded::GuardedTools;
+use crate::error::{LookupError, RegistryError};
+use crate::listing::RegisteredTool;
+use crate::name::FullName;
+use crate::registry::{Registry, RegistryBuilder};
+
+/// The id of the calls that [`Executor::run`] makes: each is the only one of its run.
+const CALL_ID: &str = "run";
+
+/// Runs tools of a registry by their full or shorter names. Clones share everything.
+///
+/// ```
+/// use haft_core::Tool;
+/// use haft_registry::{Executor, ExecutorError, Registry, Workspace};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+/// use serde_json::json;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Sum { a: i64, b: i64 }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let add = Tool::new("add").handler(|sum: Sum, _cx| async move { sum.a + sum.b })?;
+/// let project = Workspace::builder().toolbox("math").tool(add).build()?;
+/// let executor = Executor::new(Registry::builder().workspace(project).build()?);
+///
+/// assert_eq!(executor.run_as::<i64>("math/add", json!({"a": 1, "b": 2})).await?, 3);
+///
+/// let error = executor.run("math/add", json!({"a": 1, "b": "2"})).await.unwrap_err();
+/// assert!(matches!(error, ExecutorError::InputValidation { .. }));
+/// assert_eq!(error.issues()[0].pointer, "/b");
+///
+/// let error = executor.run("math/ad", json!({})).await.unwrap_err();
+/// assert_eq!(error.to_string(), "there is no tool named `math/ad`; did you mean `math/add`?");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// It is a [`ToolSource`] as well, so [`Dispatch`] lists its tools and runs batches of calls under their full names,
+/// with all options of a run: see [`options`](Self::options).
+#[derive(Clone)]
+pub struct Executor(Arc<Service>);
+
+struct Service {
+    registry: Registry,
+    state: RwLock<ServiceState>,
+}
+
+/// No code of others runs while this is locked.
+struct ServiceState {
+    /// The settings.
+    settings: SettingsSince,
+    /// The settings before those, for readers that have not yet seen the tools that came with the new ones.
+    before: Option<SettingsSince>,
+    /// The newest tools that were made.
+    newest: Option<Arc<GuardedTools>>,
+}
+
+/// The settings for the tools of a generation and of later ones.
+#[derive(Clone)]
+struct SettingsSince {
+    generation: u64,
+    settings: Arc<ExecutorBuilder>,
+}
+
+impl Executor {
+    /// Creates an executor without permissions: all tools may be called.
+    #[must_use]
+    pub fn new(registry: Registry) -> Self {
+        Self::builder().build(registry)
+    }
+
+    /// Starts an executor with services, permissions and approval rules.
+    pub fn builder() -> ExecutorBuilder {
+        ExecutorBuilder::new()
+    }
+
+    fn of(registry: Registry, settings: ExecutorBuilder) -> Self {
+        let settings = SettingsSince { generation: 0, settings: Arc::new(settings) };
+        Self(Arc::new(Service { registry, state: RwLock::new(ServiceState { settings, before: None, newest: None }) }))
+    }
+
+    /// Replaces all tools of the registry and all settings in one step. Runs that have begun keep what they began with;
+    /// an error changes nothing.
+    pub fn replace(&self, tools: RegistryBuilder, settings: ExecutorBuilder) -> Result<(), RegistryError> {
+        let settings = Arc::new(settings);
+        let mut unused = None;
+        self.0.registry.set_all_and(tools, |generation| {
+            let mut state = self.0.state.write().unwrap_or_else(PoisonError::into_inner);
+            let before = std::mem::replace(&mut state.settings, SettingsSince { generation, settings });
+            unused = state.before.replace(before);
+        })?;
+        // Dropping services runs the code of others, so it is done here, without a lock.
+        drop(unused);
+        Ok(())
+    }
+
+    /// Runs a tool and returns its output.
+    ///
+    /// The input is what a model would send: JSON that the schema of the tool has to accept. Values that the tool emits
+    /// go to the [sink](RunOptions::sink) of the options, or are dropped.
+    pub async fn run(&self, name: &str, input: impl Serialize) -> Result<Value, ExecutorError> {
+        self.run_as(name, input).await
+    }
+
+    /// Runs a tool and reads its output as a `T`. An output that is no `T` is
+    /// [`OutputValidation`](ExecutorError::OutputValidation), although the tool has run.
+    pub async fn run_as<T: DeserializeOwned>(&self, name: &str, input: impl Serialize) -> Result<T, ExecutorError> {
+        let input = serde_json::to_string(&input);
+        let (tool, result) = self.run_text(name, input).await?;
+        result.decode().map_err(|failure| ExecutorError::of_failure(tool, failure))
+    }
+
+    /// Runs a tool, whatever the types of its input and output are.
+    async fn run_text(
+        &self,
+        name: &str,
+        input: Result<String, serde_json::Error>,
+    ) -> Result<(FullName, ToolResult), ExecutorError> {
+        let tools = self.tools();
+        let tool = look_up(&tools, name)?;
+        let input = input.map_err(|error| ExecutorError::unwritable(tool.name.clone(), error))?;
+        let call = ToolCall::new(CALL_ID, tool.tool.name(), input);
+        let snapshot = if tool.is_replaced() { tools.all() } else { tools.visible() };
+        let run = snapshot.run_calls(vec![call.into()], tools.options().clone());
+        match run.collect_results().await.pop() {
+            Some(result) => Ok((tool.name.clone(), result)),
+            None => Err(ExecutorError::suspended(tool.name.clone())),
+        }
+    }
+
+    /// Finds a tool by its full or a shorter name, as [`Registry::find`] does, except that tools that the permissions
+    /// hide are not found, not suggested and not among the candidates of an ambiguous name.
+    pub fn find(&self, name: &str) -> Result<Arc<RegisteredTool>, LookupError> {
+        look_up(&self.tools(), name)
+    }
+
+    /// Returns the registry.
+    #[must_use]
+    pub fn registry(&self) -> &Registry {
+        &self.0.registry
+    }
+
+    /// Returns the options that [`run`](Self::run) uses, for batches that are to run with the same limits, approver and
+    /// observers:
+    ///
+    /// ```
+    /// use haft_core::{Dispatch, RunOptions, ToolCall};
+    /// # use haft_core::Tool;
+    /// # use haft_registry::{Executor, Registry, Workspace};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let now = Tool::new("now").handler(|(), _cx| async { 7 })?;
+    /// # let project = Workspace::builder().toolbox("time").tool(now).build()?;
+    /// # let registry = Registry::builder().workspace(project).build()?;
+    /// let executor = Executor::builder().options(RunOptions::new().concurrency(4)).build(registry);
+    /// let calls = vec![ToolCall::new("c1", "time/now", "").into(), ToolCall::new("c2", "time/now", "").into()];
+    /// let results = executor.run_calls(calls, executor.options()).collect_results().await;
+    /// assert!(results.iter().all(|result| result.is_ok()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Permissions, approval rules and services are not among them: the tools have those themselves.
+    #[must_use]
+    pub fn options(&self) -> RunOptions {
+        self.tools().options().clone()
+    }
+
+    /// Returns the current tools.
+    fn tools(&self) -> Arc<GuardedTools> {
+        let (index, generation) = self.0.registry.current();
+        let settings = {
+            let state = self.0.state.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(newest) = state.newest.as_ref().filter(|newest| newest.visible().generation() >= generation) {
+                return Arc::clone(newest);
+            }
+            let is_before =
+                |settings: &&SettingsSince| generation < state.settings.generation && settings.generation <= generation;
+            Arc::clone(&state.before.as_ref().filter(is_before).unwrap_or(&state.settings).settings)
+        };
+        // Tools are copied without the lock, as that drops values of others. Two threads may do so at the same time.
+        let made = Arc::new(GuardedTools::new(index, generation, settings));
+        let mut state = self.0.state.write().unwrap_or_else(PoisonError::into_inner);
+        let is_newer = state.newest.as_ref().is_none_or(|newest| newest.visible().generation() < generation);
+        let before = is_newer.then(|| state.newest.replace(Arc::clone(&made)));
+        drop(state);
+        drop(before);
+        made
+    }
+}
+
+/// Finds a tool that the caller may know of.
+fn look_up(tools: &GuardedTools, name: &str) -> Result<Arc<RegisteredTool>, LookupError> {
+    let sees = |tool: &RegisteredTool| tools.get(tool).is_some_and(|tool| tools.options().sees(tool));
+    tools.index().find_among(name, sees).cloned()
+}
+
+/// The tools under their full names, with their permissions, approval rules and services.
+impl ToolSource for Executor {
+    fn snapshot(&self) -> Snapshot {
+        self.tools().visible().clone()
+    }
+
+    fn changed(&self, after: u64) -> Changed<'_> {
+        self.0.registry.changed(after)
+    }
+}
+
+impl fmt::Debug for Executor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Executor").field("registry", &self.0.registry).finish_non_exhaustive()
+    }
+}

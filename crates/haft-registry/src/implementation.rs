@@ -22,6 +22,7 @@ pub mod http;
 mod kinds;
 #[cfg(feature = "openapi")]
 pub mod openapi;
+pub(crate) mod reading;
 
 use std::fmt;
 use std::pin::Pin;

@@ -58,7 +58,8 @@ impl Index {
         }
         let mut full = names.iter().map(|(name, _)| name.to_string());
         let renamed = toolbox.toolkit().clone().rename(|_| full.next().unwrap_or_default());
-        let kit = renamed.map_err(|error| RegistryFault::Tools(error.faults))?;
+        // A toolbox must not find what another one was given.
+        let kit = renamed.map_err(|error| RegistryFault::Tools(error.faults))?.with_private_services();
         drop(full);
         for (tool, (name, exported)) in kit.iter().zip(names) {
             let at = self.tools.len();
@@ -94,35 +95,52 @@ impl Index {
 
     /// Returns the tool with the highest precedence, or all of those that share it.
     fn best(&self, candidates: &[usize]) -> Result<usize, Vec<usize>> {
+        if let [only] = candidates {
+            return Ok(*only);
+        }
         let rank = |at: &usize| precedence(&self.tools[*at].name);
         let highest = candidates.iter().map(rank).min();
         let best: Vec<usize> = candidates.iter().filter(|at| Some(rank(at)) == highest).copied().collect();
         if let [only] = best.as_slice() { Ok(*only) } else { Err(best) }
     }
 
-    pub(crate) fn find(&self, name: &str) -> Result<&Arc<RegisteredTool>, LookupError> {
-        if let Some(full_name) = name.strip_prefix(EXACTLY) {
-            return self.exact(full_name).ok_or_else(|| self.not_found(name, full_name));
-        }
-        match self.by_shorter_name.get(name).map(|candidates| self.best(candidates)) {
-            Some(Ok(at)) => Ok(&self.tools[at]),
-            Some(Err(tied)) => {
-                let candidates = tied.iter().map(|at| self.tools[*at].name.clone()).collect();
-                Err(LookupError::Ambiguous { name: name.to_owned(), candidates })
-            }
-            None => self.exact(name).ok_or_else(|| self.not_found(name, name)),
-        }
+    /// Finds a tool by its full or a shorter name. A tool that is not seen is as good as missing, except that its name
+    /// does not mean another tool instead: a name must not mean different tools to different callers.
+    pub(crate) fn find_among(
+        &self,
+        name: &str,
+        sees: impl Fn(&RegisteredTool) -> bool,
+    ) -> Result<&Arc<RegisteredTool>, LookupError> {
+        let full_name = name.strip_prefix(EXACTLY);
+        let found = match full_name {
+            Some(full_name) => self.exact(full_name),
+            None => match self.by_shorter_name.get(name).map(|candidates| self.best(candidates)) {
+                Some(Ok(at)) => Some(&self.tools[at]),
+                Some(Err(tied)) => {
+                    let tied = tied.iter().map(|at| &self.tools[*at]).filter(|tool| sees(tool));
+                    let candidates: Vec<_> = tied.map(|tool| tool.name.clone()).collect();
+                    if candidates.len() > 1 {
+                        return Err(LookupError::Ambiguous { name: name.to_owned(), candidates });
+                    }
+                    None
+                }
+                None => self.exact(name),
+            },
+        };
+        let found = found.filter(|tool| sees(tool));
+        found.ok_or_else(|| self.not_found(name, full_name.unwrap_or(name), sees))
     }
 
     pub(crate) fn exact(&self, full_name: &str) -> Option<&Arc<RegisteredTool>> {
         self.by_full_name.get(full_name).map(|at| &self.tools[*at])
     }
 
-    fn not_found(&self, name: &str, full_name: &str) -> LookupError {
+    fn not_found(&self, name: &str, full_name: &str, sees: impl Fn(&RegisteredTool) -> bool) -> LookupError {
         if let Err(error) = full_name.parse::<FullName>() {
             return error.into();
         }
-        let similar = similar::of(full_name, self.tools.iter().map(|tool| &tool.name));
+        let seen = self.tools.iter().filter(|tool| sees(tool) && tool.name.to_string() != full_name);
+        let similar = similar::of(full_name, seen.map(|tool| &tool.name));
         LookupError::NotFound { name: name.to_owned(), similar }
     }
 

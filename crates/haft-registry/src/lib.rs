@@ -25,6 +25,17 @@ mod executor;
 mod permission;
 mod secrets;
 
+pub use self::executor::{Executor, ExecutorBuilder, ExecutorError};
+pub use self::permission::{
+    AmbientPermissions, AskRules, AskSettings, MAX_PATTERN_LEN, PatternList, PermissionExplanation, PermissionOutcome,
+    PermissionRule, PermissionSettings, Permissions, RuleEffect, RuleSetSettings, RuleSettings, ToolPattern,
+    ToolPatternError, ToolPatternFault, ToolPermit,
+};
+#[cfg(feature = "cel")]
+pub use self::permission::{
+    EvaluationError, ExpressionError, ExpressionFault, ExpressionInput, MAX_EXPRESSION_COST, MAX_EXPRESSION_LEN,
+    RuleExpression,
+};
 pub use self::secrets::{NamedSecretError, SecretFault, SecretOrigin, Secrets};
 
 // tools that are not Rust

@@ -1,1 +1,177 @@
-//! Permissions: which tools may be called, and with which arguments.
+//! Permissions: rules that decide which tools may be called, with which arguments, and which calls require approval.
+//!
+//! ```text
+//! PermissionSettings ──build──> Permissions ──permit_for(full name, tool)──> ToolPermit ──> permit, arguments, sees
+//! [AskSettings]      ──new────> AskRules    ──policy_for(full name, tool)──> ApprovalPolicy
+//! ```
+//!
+//! Rules match the canonical full name of the tool that was found, never the spelling that was asked for and never a
+//! later name of it, so an alias of a denied tool is denied. The patterns and hints are matched once per tool; a call
+//! evaluates only the expressions that remain.
+//!
+//! Three rules never change. What no rule allows is denied. A rule that denies overrules every rule that allows, wherever
+//! it is written. And every doubt denies: an expression that fails, that is not a boolean, or that would take too long
+//! neither allows a call nor prevents a denial. Permissions of a surrounding [scope](Permissions::scope) apply in
+//! addition, so a nested scope can only narrow.
+//!
+//! A denial names its rule, for the operator. The model reads only that the call is not permitted.
+
+mod ambient;
+mod ask;
+mod build;
+mod explain;
+#[cfg(feature = "cel")]
+mod expression;
+mod matcher;
+mod pattern;
+mod permit;
+mod rule;
+mod setting;
+mod verdict;
+
+use std::fmt;
+use std::sync::Arc;
+
+use haft_core::{Ambient, AmbientScope, Annotations, Tool};
+
+pub use self::ambient::AmbientPermissions;
+pub use self::ask::AskRules;
+pub use self::explain::{PermissionExplanation, PermissionOutcome};
+#[cfg(feature = "cel")]
+pub use self::expression::{
+    EvaluationError, ExpressionError, ExpressionFault, ExpressionInput, MAX_EXPRESSION_COST, MAX_EXPRESSION_LEN,
+    RuleExpression,
+};
+pub use self::pattern::{MAX_PATTERN_LEN, ToolPattern, ToolPatternError, ToolPatternFault};
+pub use self::permit::ToolPermit;
+pub use self::rule::{PermissionRule, RuleEffect};
+pub use self::setting::{AskSettings, PatternList, PermissionSettings, RuleSetSettings, RuleSettings};
+use self::verdict::Verdict;
+use crate::name::FullName;
+
+/// Rules that decide which tools may be called. Cloning is cheap.
+///
+/// ```
+/// use haft_core::{RunOptions, Tool, ToolCall, Toolkit};
+/// use haft_registry::PermissionSettings;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let permissions = PermissionSettings::new().allow("math/*").deny("math/random").build()?;
+///
+/// let add = Tool::new("add").handler(|(), _cx| async { 3 })?;
+/// let permit = permissions.permit_for(&"math/add".parse()?, &add);
+/// let kit: Toolkit = [add].into_iter().collect();
+/// let results = kit.run_with([ToolCall::new("1", "add", "{}")], RunOptions::new().permit(permit)).collect_results().await;
+/// assert!(results[0].is_ok());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Permissions(Arc<PermissionTable>);
+
+/// The rules of permissions, without their sets.
+struct PermissionTable {
+    /// The rules, in the order in which they were written.
+    rules: Box<[PermissionRule]>,
+    visibility: Visibility,
+}
+
+/// The visibility of tools that are denied whatever the arguments are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Visibility {
+    /// They are listed, and a call is denied.
+    Shown,
+    /// They are unknown.
+    Hidden,
+}
+
+impl Permissions {
+    /// Returns the rules: those of the settings, then those of the sets in use.
+    #[must_use]
+    pub fn rules(&self) -> &[PermissionRule] {
+        &self.0.rules
+    }
+
+    /// Reports whether tools that no call is permitted for are unknown instead of denied.
+    #[must_use]
+    pub fn hides_denied(&self) -> bool {
+        match self.0.visibility {
+            Visibility::Hidden => true,
+            Visibility::Shown => false,
+        }
+    }
+
+    /// Creates the permit of a tool, which also asks the permissions of the scope around each call.
+    ///
+    /// The rules are matched now, with the full name and the hints that the tool has now. It makes no difference under
+    /// which name the tool is called later.
+    #[must_use]
+    pub fn permit_for(&self, name: &FullName, tool: &Tool) -> ToolPermit {
+        ToolPermit::new(Some(self), name, tool)
+    }
+
+    /// Runs a future with these permissions, in addition to those of the surrounding scopes.
+    ///
+    /// ```
+    /// use haft_registry::{AmbientPermissions, PermissionSettings};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let reader = PermissionSettings::new().allow("files/read").build()?;
+    /// let count = reader.scope(async { AmbientPermissions::current().iter().count() }).await;
+    /// assert_eq!(count, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use = "futures do nothing unless polled"]
+    pub fn scope<F: Future>(&self, future: F) -> AmbientScope<F> {
+        self.ambient().scope(future)
+    }
+
+    /// Runs code with these permissions, in addition to those of the surrounding scopes.
+    pub fn sync_scope<T>(&self, code: impl FnOnce() -> T) -> T {
+        self.ambient().sync_scope(code)
+    }
+
+    /// Returns the rules that match a tool, and what they decide, for a person.
+    #[must_use]
+    pub fn explain(&self, name: &FullName, annotations: &Annotations) -> PermissionExplanation {
+        PermissionExplanation::new(self, name, annotations)
+    }
+
+    /// Returns the rules whose patterns match none of these names, which may be misspelt.
+    pub fn unmatched_rules<'n>(
+        &self,
+        names: impl IntoIterator<Item = &'n FullName>,
+    ) -> impl Iterator<Item = &PermissionRule> {
+        let mut unmatched: Vec<bool> = vec![true; self.rules().len()];
+        for name in names {
+            for (rule, is_unmatched) in self.rules().iter().zip(&mut unmatched) {
+                *is_unmatched = *is_unmatched && !rule.matches_name(name);
+            }
+        }
+        self.rules().iter().zip(unmatched).filter(|(_, is_unmatched)| *is_unmatched).map(|(rule, _)| rule)
+    }
+
+    /// Returns what the rules decide about a tool.
+    fn verdict(&self, name: &FullName, annotations: &Annotations) -> Verdict {
+        Verdict::of(self.rules().iter().filter(|rule| rule.matches(name, annotations)))
+    }
+
+    fn ambient(&self) -> Ambient {
+        Ambient::current().with(AmbientPermissions::current().narrowed(self.clone()))
+    }
+
+    /// Reports whether both are the same value, not only equal ones.
+    fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Debug for Permissions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PermissionTable { rules, visibility } = &*self.0;
+        f.debug_struct("Permissions").field("rules", rules).field("visibility", visibility).finish()
+    }
+}

@@ -87,6 +87,14 @@ impl RegistryBuilder {
 
     /// Builds the registry, of generation 0. An error lists all faults.
     pub fn build(self) -> Result<Registry, RegistryError> {
+        let layers = self.layers()?;
+        let index = Arc::new(Index::new(&layers).map_err(|faults| RegistryError { faults })?);
+        warn_about_replaced(&Index::default(), &index);
+        let current = watch::Sender::new(Current { index, generation: 0 });
+        Ok(Registry(Arc::new(Shared { layers: Mutex::new(layers), current })))
+    }
+
+    fn layers(self) -> Result<Layers, RegistryError> {
         let mut layers = Layers::default();
         let mut faults: Vec<_> = layers.set_internal(self.internal).into_iter().map(RegistryFault::from).collect();
         let mut has_project = false;
@@ -98,10 +106,7 @@ impl RegistryBuilder {
             }
         }
         RegistryError::check(faults)?;
-        let index = Arc::new(Index::new(&layers).map_err(|faults| RegistryError { faults })?);
-        warn_about_replaced(&Index::default(), &index);
-        let current = watch::Sender::new(Current { index, generation: 0 });
-        Ok(Registry(Arc::new(Shared { layers: Mutex::new(layers), current })))
+        Ok(layers)
     }
 }
 
@@ -113,7 +118,7 @@ impl Registry {
 
     /// Finds a tool by its full or a shorter name.
     pub fn find(&self, name: &str) -> Result<Arc<RegisteredTool>, LookupError> {
-        self.index().find(name).cloned()
+        self.index().find_among(name, |_| true).cloned()
     }
 
     /// Returns all tools, including those that others replace: first the standard toolbox, then the project, then
@@ -160,12 +165,42 @@ impl Registry {
         self.change(|layers| layers.set_workspace(workspace))
     }
 
+    /// Sets all tools in one step, in place of those that it had: the standard toolbox, the project and all
+    /// organisations. An error changes nothing.
+    pub fn set_all(&self, tools: RegistryBuilder) -> Result<(), RegistryError> {
+        self.set_all_and(tools, |_| {})
+    }
+
+    /// Sets all tools in one step. Right before they can be seen, their generation is passed to `publish`.
+    pub(crate) fn set_all_and(&self, tools: RegistryBuilder, publish: impl FnOnce(u64)) -> Result<(), RegistryError> {
+        let mut all = tools.layers()?;
+        let change = |layers: &mut Layers| {
+            std::mem::swap(layers, &mut all);
+            Ok(())
+        };
+        self.change_and(change, publish)
+    }
+
+    /// Returns the tools and their generation.
+    pub(crate) fn current(&self) -> (Arc<Index>, u64) {
+        let current = self.0.current.borrow();
+        (Arc::clone(&current.index), current.generation)
+    }
+
     fn index(&self) -> Arc<Index> {
-        Arc::clone(&self.0.current.borrow().index)
+        self.current().0
     }
 
     /// Changes the sources. An error changes nothing.
     fn change<T>(&self, change: impl FnOnce(&mut Layers) -> Result<T, RegistryFault>) -> Result<T, RegistryError> {
+        self.change_and(change, |_| {})
+    }
+
+    fn change_and<T>(
+        &self,
+        change: impl FnOnce(&mut Layers) -> Result<T, RegistryFault>,
+        publish: impl FnOnce(u64),
+    ) -> Result<T, RegistryError> {
         let mut layers = self.0.layers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changed = layers.clone();
         let outcome = change(&mut changed)?;
@@ -174,6 +209,7 @@ impl Registry {
         let mut before = None;
         self.0.current.send_modify(|current| {
             let generation = current.generation + 1;
+            publish(generation);
             before = Some(std::mem::replace(current, Current { index: Arc::clone(&index), generation }));
         });
         drop(layers);

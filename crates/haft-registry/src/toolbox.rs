@@ -14,6 +14,7 @@ use crate::workspace::WorkspaceFault;
 pub struct Toolbox {
     /// Unset for the standard toolbox, and while the name of a toolbox in progress is invalid.
     namespace: Option<Namespace>,
+    description: Option<String>,
     kit: Toolkit,
     /// The names of the tools that are found without the namespace.
     exported: HashSet<Box<str>>,
@@ -24,13 +25,23 @@ pub struct Toolbox {
 impl Toolbox {
     /// Creates an empty toolbox.
     pub(crate) fn new(namespace: Option<Namespace>) -> Self {
-        Self { namespace, kit: Toolkit::new(), exported: HashSet::new(), taken: HashSet::new() }
+        Self { namespace, description: None, kit: Toolkit::new(), exported: HashSet::new(), taken: HashSet::new() }
     }
 
     /// Returns the namespace, which every toolbox of a workspace has.
     #[must_use]
     pub fn namespace(&self) -> Option<&Namespace> {
         self.namespace.as_ref()
+    }
+
+    /// Returns the description.
+    #[must_use]
+    pub fn description(&self) -> Option<&str> {
+        self.description.as_deref()
+    }
+
+    pub(crate) fn set_description(&mut self, text: String) {
+        self.description = Some(text);
     }
 
     /// Returns the tools, under their simple names.

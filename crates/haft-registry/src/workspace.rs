@@ -179,6 +179,12 @@ impl WorkspaceBuilder {
 }
 
 impl ToolboxBuilder {
+    /// Sets the description of the toolbox.
+    pub fn describe(mut self, text: impl Into<String>) -> Self {
+        self.toolbox.set_description(text.into());
+        self
+    }
+
     /// Adds a tool, which is found by its name with the namespace.
     pub fn tool(self, tool: Tool) -> Self {
         self.add(tool, Exported::No)

@@ -430,10 +430,17 @@ impl RunOptions {
         self.scope.as_ref()?.caller.as_ref()
     }
 
-    /// Reports whether the caller may know of a tool: every permit must see it.
-    pub(super) fn sees(&self, tool: &Tool) -> bool {
+    /// Returns the permits that decide about calls of a tool: those of the tool, then those of the run.
+    pub(super) fn permits_of<'a>(&'a self, tool: &'a Tool) -> impl Iterator<Item = &'a Arc<dyn Permit>> {
+        tool.permits().iter().chain(self.permits.as_slice())
+    }
+
+    /// Reports whether the caller may know of a tool: every permit of the tool and of these options must
+    /// [see](Permit::sees) it.
+    #[must_use]
+    pub fn sees(&self, tool: &Tool) -> bool {
         let caller = self.caller_ref();
-        self.permits.as_slice().iter().all(|permit| isolated(|| permit.sees(tool, caller)).unwrap_or_default())
+        self.permits_of(tool).all(|permit| isolated(|| permit.sees(tool, caller)).unwrap_or_default())
     }
 
     /// Passes an event to every observer. An observer can't affect the run or another observer, so a panic is ignored.

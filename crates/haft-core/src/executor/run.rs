@@ -25,6 +25,7 @@ use super::run_approvals::{RunApprovals, Suspending};
 use super::slot::Slots;
 use super::span::CallSpan;
 use super::timer::Timer;
+use crate::ambient::Ambient;
 use crate::approval::{Finished, RequestedCall};
 #[cfg(feature = "approval")]
 use crate::approval::{RejectedVerdict, Suspended};
@@ -97,6 +98,9 @@ pub struct Run {
     pub(super) calls: Arc<Vec<ToolCall>>,
     /// Empty before the first poll.
     pub(super) call_states: Vec<CallState>,
+    /// The ambient values of the code that created the run, and from the first poll on also those of the code that
+    /// polled it. They are current whenever code of the calls runs.
+    ambient: Ambient,
     /// The state that the calls share, from the first poll on.
     shared: Option<Arc<RunShared>>,
     wakers: Vec<Option<Waker>>,
@@ -170,6 +174,7 @@ impl Run {
             unfinished: calls.len(),
             calls: Arc::new(calls),
             call_states: Vec::new(),
+            ambient: Ambient::current(),
             shared: None,
             wakers: Vec::new(),
             woken: VecDeque::new(),
@@ -328,6 +333,16 @@ impl Run {
 
     /// Ends what was cancelled or timed out, and advances everything else once.
     fn tick(&mut self, task: &mut Context<'_>) {
+        if self.shared.is_none() {
+            self.ambient = Ambient::current().over(&self.ambient);
+        }
+        if self.ambient.is_empty() {
+            return self.tick_inside(task);
+        }
+        self.ambient.clone().sync_scope(|| self.tick_inside(task));
+    }
+
+    fn tick_inside(&mut self, task: &mut Context<'_>) {
         if self.shared.is_none() {
             self.start();
         }

@@ -74,7 +74,7 @@ pub enum ApprovalRule {
     StillOpen,
     /// An earlier request for the same call, made before the definition of the tool changed.
     DefinitionChanged,
-    /// A rule that this version does not know.
+    /// A rule with another name, of the application or of a later version.
     Other(String),
 }
 

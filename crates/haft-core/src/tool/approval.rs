@@ -79,6 +79,9 @@ pub enum ApprovalNeed {
     NotNeeded,
     /// The call requires approval.
     Needed,
+    /// The call requires approval by the rule with this name, which the request then has as
+    /// [`ApprovalRule::Other`](crate::ApprovalRule::Other).
+    NeededBy(String),
     /// The policy failed, so the call requires approval.
     Undecided(PolicyError),
 }
@@ -120,6 +123,8 @@ enum PolicyRule {
     Never,
     Always,
     When(Arc<PolicyFn>),
+    /// Both are asked, in this order, until one requires approval.
+    Either(Arc<(ApprovalPolicy, ApprovalPolicy)>),
 }
 
 impl ApprovalPolicy {
@@ -167,6 +172,28 @@ impl ApprovalPolicy {
         })))
     }
 
+    /// Requires approval for the calls for which this policy or another one requires it. The other one is not asked if
+    /// this one does.
+    ///
+    /// ```
+    /// use haft_core::ApprovalPolicy;
+    ///
+    /// let large = ApprovalPolicy::when(|cents: u64, _cx| cents > 10_000);
+    /// let odd = ApprovalPolicy::when(|cents: u64, _cx| cents % 2 == 1);
+    /// let either = large.or(odd);
+    /// assert!(!either.is_never() && !either.is_always());
+    /// assert!(either.or(ApprovalPolicy::always()).is_always());
+    /// ```
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        match (self.0, other.0) {
+            (PolicyRule::Never, other) => Self(other),
+            (own, PolicyRule::Never) => Self(own),
+            (PolicyRule::Always, _) | (_, PolicyRule::Always) => Self::always(),
+            (own, other) => Self(PolicyRule::Either(Arc::new((Self(own), Self(other))))),
+        }
+    }
+
     /// Reports whether no call ever requires approval.
     #[must_use]
     pub fn is_never(&self) -> bool {
@@ -198,6 +225,14 @@ impl ApprovalPolicy {
             PolicyRule::Never => Ok(ApprovalNeed::NotNeeded),
             PolicyRule::Always => Ok(ApprovalNeed::Needed),
             PolicyRule::When(decide) => Err(decide(arguments, cx)),
+            PolicyRule::Either(policies) => {
+                let deciding = policies.0.decide(arguments, cx.clone());
+                let other = policies.1.decide(arguments, cx);
+                Err(Box::pin(async move {
+                    let need = deciding.await;
+                    if need.is_needed() { need } else { other.await }
+                }) as BoxFuture<ApprovalNeed>)
+            }
         };
         async move {
             match decided {
@@ -338,6 +373,7 @@ impl fmt::Debug for ApprovalPolicy {
             PolicyRule::Never => "ApprovalPolicy::never()",
             PolicyRule::Always => "ApprovalPolicy::always()",
             PolicyRule::When(_) => "ApprovalPolicy::when(..)",
+            PolicyRule::Either(_) => "ApprovalPolicy::or(..)",
         })
     }
 }
@@ -404,6 +440,26 @@ mod tests {
         assert!(matches!(policy.needs_approval(&json!(4), with_service.clone()).await, ApprovalNeed::Needed));
         assert!(!policy.needs_approval(&json!(3), with_service.clone()).await.is_needed());
         assert!(!policy.needs_approval(&json!(4), with_service.with_extension("trusted")).await.is_needed());
+    }
+
+    #[tokio::test]
+    async fn either_of_two_policies_requires_approval() {
+        let named = ApprovalPolicy::when(|n: u8, _| match n {
+            1 => ApprovalNeed::NeededBy("one".to_owned()),
+            2 => ApprovalNeed::NotNeeded,
+            _ => ApprovalNeed::Needed,
+        });
+        let unreadable = ApprovalPolicy::when(|_: bool, _| false);
+        let either = named.clone().or(unreadable);
+        assert!(matches!(ask(&either, json!(1)).await, ApprovalNeed::NeededBy(rule) if rule == "one"));
+        assert!(matches!(ask(&either, json!(2)).await, ApprovalNeed::Undecided(_)));
+        assert!(matches!(ask(&either, json!(3)).await, ApprovalNeed::Needed));
+        assert!(!ask(&named.clone().or(ApprovalPolicy::never()), json!(2)).await.is_needed());
+        assert!(!ask(&ApprovalPolicy::never().or(named.clone()), json!(2)).await.is_needed());
+        assert!(
+            ApprovalPolicy::always().or(named.clone()).is_always() && named.or(ApprovalPolicy::always()).is_always()
+        );
+        assert!(ApprovalPolicy::never().or(ApprovalPolicy::never()).is_never());
     }
 
     #[tokio::test]

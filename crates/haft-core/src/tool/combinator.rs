@@ -12,10 +12,12 @@ use serde::de::DeserializeOwned;
 
 use crate::call::ToolCall;
 use crate::cx::Cx;
+use crate::executor::Permit;
 use crate::failure::ToolFailure;
 use crate::handler::{
     AsyncFn, DECLARED, Failure, ForwardCx, ForwardFn, ForwardHandler, Handler, PLAIN, erase, failure_schema,
 };
+use crate::isolation::Isolated;
 use crate::middleware::{Layer, Middleware};
 use crate::output::ToolOutput;
 use crate::schema::Schema;
@@ -58,6 +60,31 @@ impl Tool {
     /// [`never`](ApprovalPolicy::never): nothing could prevent its calls.
     pub fn set_needs_approval(&self, policy: ApprovalPolicy) -> Result<Self, DefinitionError> {
         self.try_changed(|definition| definition.approval = policy)
+    }
+
+    /// Returns a copy that also has this permit: every run asks it about calls of this tool, before the permits of its
+    /// options. It stays with the tool, under whatever name and in whatever toolkit, so nothing that holds the tool can
+    /// run it without the permit being asked. All permits must allow a call.
+    ///
+    /// ```
+    /// use haft_core::{Cx, Permission, Tool, ToolCall, Toolkit};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let reset = Tool::new("reset").handler(|(), _cx| async {})?;
+    /// let reset = reset.guard(|_: &Tool, _: &ToolCall, cx: &Cx| match cx.caller() {
+    ///     Some(_) => Permission::Allowed,
+    ///     None => Permission::denied("only known callers may reset"),
+    /// });
+    /// let kit: Toolkit = Toolkit::from_iter([reset.with_name("reset_all")?]);
+    /// let result = kit.run_call(&ToolCall::new("c1", "reset_all", "")).await;
+    /// assert_eq!(result.failure().unwrap().message, "only known callers may reset");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn guard(&self, permit: impl Permit) -> Self {
+        self.changed(|definition| definition.permits.add(Arc::new(Isolated::new(permit))))
     }
 
     /// Returns a copy with another failure mode. A tool that is not executed here supports none.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::content::ContentPart;
+use crate::executor::{OptionList, Permit};
 use crate::handler::TypeInfo;
 use crate::isolation::Isolated;
 use crate::schema::Schema;
@@ -39,6 +40,8 @@ pub(crate) struct Definition {
     /// The type that defines the tool, by which typed calls find it under any name.
     pub(crate) rust_type: Option<TypeId>,
     pub(crate) refine: Option<Refine>,
+    /// The permits that every run asks about calls of this tool, before its own.
+    pub(crate) permits: OptionList<Arc<dyn Permit>>,
 }
 
 /// A function that renders a successful value for the model.
@@ -70,6 +73,7 @@ impl Definition {
             limits: _,
             model_output: _,
             refine: _,
+            permits: _,
             rust_type: _,
         } = self;
         let mut descriptor = ToolDescriptor::new(name.as_str(), parameters.clone())
@@ -107,6 +111,8 @@ impl Definition {
             annotations: _,
             examples: _,
             rust_type: _,
+            // They are asked about every call, whoever executes it.
+            permits: _,
         } = self;
         let is_run = kind.execution() == Execution::Handler;
         let is_gated = kind.execution() != Execution::Provider;
@@ -132,6 +138,7 @@ impl Definition {
             approval,
             limits,
             refine,
+            permits,
             // A call of another kind fails or surfaces when it is prepared.
             kind: _,
             // The toolkit checks them for all of its tools.
@@ -162,7 +169,8 @@ impl Definition {
             // The fast path applies it.
             output_cap: _,
         } = limits;
-        approval.is_never() && refine.is_none() && timeout.is_none() && idle_timeout.is_none()
+        let is_decided = approval.is_never() && permits.is_empty();
+        is_decided && refine.is_none() && timeout.is_none() && idle_timeout.is_none()
     }
 
     pub(crate) fn description(&self) -> Option<&str> {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::executor::OptionList;
 use crate::handler::Handler;
 use crate::middleware::Layers;
 use crate::schema::{Schema, SchemaError};
@@ -104,6 +105,7 @@ impl ToolDraft {
             emits: self.emits,
             rust_type: self.rust_type,
             refine: self.refine,
+            permits: OptionList::EMPTY,
             kind: self.kind,
         };
         self.faults.extend(definition.unsupported());

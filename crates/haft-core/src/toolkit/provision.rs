@@ -56,6 +56,15 @@ impl ToolSet {
         }
     }
 
+    /// Makes everything that the tools find now their own, and leaves nothing for other tools.
+    pub(super) fn keep_services(&mut self) {
+        self.finish_provisioning();
+        self.scope = None;
+        for provision in self.entries.iter_mut().filter_map(|entry| entry.provision.as_mut()) {
+            provision.own = Arc::clone(&provision.scope);
+        }
+    }
+
     /// Adds services in front of those of the set, which its tools fall back to.
     pub(super) fn widen(&mut self, front: Option<&Arc<RunScope>>) {
         self.scope = match (front, self.scope.take()) {

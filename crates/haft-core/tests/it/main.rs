@@ -140,6 +140,7 @@ mod tool_api;
 mod tool_combinators;
 #[cfg(feature = "validate")]
 mod tool_faults;
+mod tool_permit;
 #[cfg(feature = "validate")]
 mod tool_service;
 #[cfg(feature = "validate")]

@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use haft_core::{
-    Annotation, Annotations, ApprovalPolicy, ContentPart, DefinitionFault, Dependency, Destructive, ExecutionLimits,
-    FailureMode, ForwardCx, NameFault, Readonly, Schema, Strict, Tool, ToolCall,
+    Annotation, Annotations, ApprovalPolicy, ContentPart, Cx, DefinitionFault, Dependency, Destructive,
+    ExecutionLimits, FailureMode, ForwardCx, NameFault, Permission, Readonly, Schema, Strict, Tool, ToolCall,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -134,6 +134,7 @@ fn annotated(name: &str, tool: &Tool) -> Tool {
             assert_eq!((copy.strict(), copy.annotations().readonly()), (Some(false), true));
             copy
         }
+        "guard" => tool.guard(|_: &Tool, _: &ToolCall, _: &Cx| Permission::Allowed),
         other => panic!("the combinator {other} has no case here"),
     }
 }

@@ -1,13 +1,19 @@
 //! The settings of a client.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderValue;
-use reqwest::{Certificate, Proxy, redirect};
+use reqwest::{Certificate, ClientBuilder, redirect};
 
 use super::HttpClient;
+use super::proxy::{ProxySetting, ProxyUse};
+use super::transport::{GuardedTransport, Transport};
 use crate::error::{HttpError, Route};
+use crate::guard::{AddressCheck, AddressGuard};
+use crate::guarded::GuardedClient;
+use crate::resolver::{CheckedResolver, OpenResolver, Resolver, SystemResolver};
 use crate::size_limits::SizeLimits;
 use crate::timeouts::Timeouts;
 
@@ -38,13 +44,8 @@ pub struct HttpClientBuilder {
     user_agent: String,
     proxy: ProxySetting,
     root_certificates: Vec<Vec<u8>>,
-}
-
-#[derive(Clone)]
-enum ProxySetting {
-    Environment,
-    Set(String),
-    Direct,
+    /// None is the resolver of the system.
+    resolver: Option<Arc<dyn Resolver>>,
 }
 
 impl Default for HttpClientBuilder {
@@ -57,6 +58,7 @@ impl Default for HttpClientBuilder {
             user_agent: USER_AGENT.to_owned(),
             proxy: ProxySetting::Environment,
             root_certificates: Vec::new(),
+            resolver: None,
         }
     }
 }
@@ -116,37 +118,94 @@ impl HttpClientBuilder {
         self
     }
 
+    /// Resolves host names by this resolver, in place of that of the system.
+    pub fn resolver(mut self, resolver: impl Resolver) -> Self {
+        self.resolver = Some(Arc::new(resolver));
+        self
+    }
+
     /// Creates the client.
     pub fn build(self) -> Result<HttpClient, HttpError> {
-        let Self { connect_timeout, timeouts, limits, redirects, user_agent, proxy, root_certificates } = self;
-        let user_agent = HeaderValue::try_from(user_agent).map_err(|error| HttpError::setting("user agent", error))?;
+        let transport = match &self.resolver {
+            None => self.transport()?,
+            Some(resolver) => self.transport()?.dns_resolver(OpenResolver(resolver.clone())),
+        };
+        let transport = Transport::Open(connected(transport)?);
+        Ok(self.client(transport))
+    }
+
+    /// Creates a client that connects only where the guard permits it, redirects included.
+    ///
+    /// A guard can't check the addresses that a proxy connects to. If a proxy is set, here or by the environment, the
+    /// guard must therefore list the hosts by [`AddressGuard::allow_only_hosts`], or the client must ignore the
+    /// environment by [`no_proxy`](Self::no_proxy); everything else is [`HttpError::UncheckedProxy`]. A proxy counts even
+    /// if `NO_PROXY` excludes all hosts. Addresses that URLs contain are checked with and without a proxy.
+    ///
+    /// ```
+    /// use haft_http::{AddressGuard, HttpClient, HttpError, HttpRequest};
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    /// # runtime.block_on(async {
+    /// let client = HttpClient::builder().no_proxy().guarded(AddressGuard::new())?;
+    /// let error = client.send(HttpRequest::get("http://0x7f.1:8080/admin")).await.unwrap_err();
+    /// assert!(matches!(error, HttpError::Forbidden { .. }));
+    /// assert!(!error.sent() && !error.retryable());
+    /// # Ok::<_, HttpError>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn guarded(mut self, guard: AddressGuard) -> Result<GuardedClient, HttpError> {
+        let proxies = match self.proxy.in_use() {
+            ProxyUse::Direct => {
+                // The transport must not find a proxy that was not found here.
+                self.proxy = ProxySetting::Direct;
+                Arc::default()
+            }
+            ProxyUse::Proxied { set_by, .. } if !guard.has_host_list() => {
+                return Err(HttpError::UncheckedProxy { set_by });
+            }
+            ProxyUse::Proxied { hosts, .. } => Arc::from(hosts),
+        };
+        let guard = Arc::new(guard);
+        let checked = CheckedResolver {
+            resolver: self.resolver.clone().unwrap_or_else(|| Arc::new(SystemResolver)),
+            guard: guard.clone(),
+            check: AddressCheck::Public,
+            proxies: Arc::clone(&proxies),
+        };
+        let exempt = CheckedResolver { check: AddressCheck::Exempt, ..checked.clone() };
+        let checked = connected(self.transport()?.dns_resolver(checked))?;
+        // Most guards exempt no host, and then nothing uses a second pool.
+        let exempt =
+            if guard.has_exempt_hosts() { connected(self.transport()?.dns_resolver(exempt))? } else { checked.clone() };
+        let transport = Transport::Guarded(GuardedTransport { guard, checked, exempt, proxies });
+        Ok(GuardedClient::of(self.client(transport)))
+    }
+
+    /// Starts a transport with everything but its resolver.
+    fn transport(&self) -> Result<ClientBuilder, HttpError> {
+        let user_agent = HeaderValue::try_from(self.user_agent.as_str());
+        let user_agent = user_agent.map_err(|error| HttpError::setting("user agent", error))?;
         let mut transport = reqwest::Client::builder()
-            .connect_timeout(connect_timeout)
+            .connect_timeout(self.connect_timeout)
             .user_agent(user_agent)
             .redirect(redirect::Policy::none())
             .referer(false);
-        let by_set_proxy = matches!(proxy, ProxySetting::Set(_));
-        transport = match proxy {
-            ProxySetting::Environment => transport,
-            ProxySetting::Set(url) => transport.no_proxy().proxy(http_proxy(&url)?),
-            ProxySetting::Direct => transport.no_proxy(),
-        };
-        for pem in root_certificates {
-            transport = transport.tls_certs_merge(certificates(&pem)?);
+        transport = self.proxy.apply(transport)?;
+        for pem in &self.root_certificates {
+            transport = transport.tls_certs_merge(certificates(pem)?);
         }
-        let transport = transport.build();
-        let transport = transport.map_err(|error| HttpError::setting("TLS configuration", error.without_url()))?;
-        Ok(HttpClient { transport, route: Route { connect_timeout, by_set_proxy }, timeouts, limits, redirects })
+        Ok(transport)
+    }
+
+    fn client(self, transport: Transport) -> HttpClient {
+        let Self { connect_timeout, timeouts, limits, redirects, proxy, .. } = self;
+        let by_set_proxy = matches!(proxy, ProxySetting::Set(_));
+        HttpClient { transport, route: Route { connect_timeout, by_set_proxy }, timeouts, limits, redirects }
     }
 }
 
-fn http_proxy(url: &str) -> Result<Proxy, HttpError> {
-    // The transport ignores a proxy that it does not support, and would connect directly.
-    let parsed = reqwest::Url::parse(url).map_err(|error| HttpError::setting("proxy", error))?;
-    if !matches!(parsed.scheme(), "http" | "https") {
-        return Err(HttpError::setting("proxy", "the scheme of its URL is neither http nor https"));
-    }
-    Proxy::all(parsed).map_err(|error| HttpError::setting("proxy", error.without_url()))
+fn connected(transport: ClientBuilder) -> Result<reqwest::Client, HttpError> {
+    transport.build().map_err(|error| HttpError::setting("TLS configuration", error.without_url()))
 }
 
 fn certificates(pem: &[u8]) -> Result<Vec<Certificate>, HttpError> {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::HttpError;
 use crate::endpoint::Endpoint;
+use crate::guard::GuardRejection;
 use crate::timeouts::TimeoutKind;
 
 /// The facts about a connection that its errors do not contain.
@@ -49,6 +50,11 @@ impl HttpError {
     pub(crate) fn of_body(error: reqwest::Error, endpoint: Endpoint) -> Self {
         Self::Closed { endpoint, source: error.without_url().into() }
     }
+}
+
+/// Returns the reason for which the resolver of a guarded client rejected a name.
+pub(crate) fn rejection(error: &reqwest::Error) -> Option<GuardRejection> {
+    chain(error).find_map(|error| error.downcast_ref().copied())
 }
 
 fn is_dns(error: &(dyn Error + Send + Sync + 'static)) -> bool {

@@ -6,6 +6,7 @@ mod cancellation;
 mod event;
 mod exchange;
 mod failure;
+mod guard;
 mod limit;
 mod proxy;
 mod redirect;

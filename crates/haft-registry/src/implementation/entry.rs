@@ -1,9 +1,12 @@
 //! An entry: the description of a tool, or of an import of tools, as data.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use haft_core::{Destructive, Idempotent, Open, OpenWorld, Readonly, Tool, ToolBuilder};
 use serde_json::Value;
+
+use super::reading::ReadObserver;
 
 /// The description of one tool, or of one import of tools, for an [`ImplementationKind`](super::ImplementationKind).
 #[derive(Clone, Debug, Default)]
@@ -17,6 +20,8 @@ pub struct Entry {
     pub settings: Value,
     /// The folder that relative paths refer to.
     pub folder: PathBuf,
+    /// Observes the files that the kind reads.
+    pub(crate) reads: ReadObserver,
 }
 
 /// The settings that every kind of tool has. Those that are unset are chosen by the kind.
@@ -62,6 +67,14 @@ impl Entry {
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = folder.into();
         self
+    }
+
+    /// Reads a file of at most `max` bytes that the entry names. Relative paths refer to the folder of the entry.
+    ///
+    /// Kinds read files in this way only: a workspace that is loaded from a file is loaded again when one of them
+    /// changes, and is trusted only as long as none has.
+    pub fn read_file(&self, path: impl AsRef<Path>, max: u64) -> io::Result<Vec<u8>> {
+        self.reads.read(&self.folder.join(path), max)
     }
 
     /// Starts a tool with the name and the tool settings of this entry. `parameters` is the JSON Schema of the arguments

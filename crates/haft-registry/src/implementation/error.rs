@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use haft_core::DefinitionError;
+use haft_core::{DefinitionError, DefinitionFault, Issue, Issues, SchemaPart};
 
 use crate::workspace::joined;
 
@@ -48,7 +48,24 @@ impl EntryError {
 /// The definition of the tool is invalid.
 impl From<DefinitionError> for EntryError {
     fn from(error: DefinitionError) -> Self {
-        Self { faults: error.faults.iter().map(|fault| EntryFault::at("", fault.to_string())).collect() }
+        Self { faults: error.faults.iter().flat_map(of_definition).collect() }
+    }
+}
+
+/// Returns the faults of an entry for one of its definition, at the keys that entries of all kinds have.
+fn of_definition(fault: &DefinitionFault) -> Vec<EntryFault> {
+    let at = |key: &str, issues: &Issues, prefix: &str| -> Vec<EntryFault> {
+        let fault =
+            |issue: &Issue| EntryFault::at(format!("{key}{}", issue.pointer), format!("{prefix}{}", issue.message));
+        issues.iter().map(fault).collect()
+    };
+    match fault {
+        DefinitionFault::Schema { part: SchemaPart::Parameters, issues } => {
+            at("/parameters", issues, "invalid schema: ")
+        }
+        DefinitionFault::Schema { part: SchemaPart::Success, issues } => at("/output", issues, "invalid schema: "),
+        DefinitionFault::Example { index, issues } => at(&format!("/examples/{index}"), issues, ""),
+        other => vec![EntryFault::at("", other.to_string())],
     }
 }
 

@@ -78,7 +78,7 @@ impl CallState {
     ) -> Result<Transition, ToolFailure> {
         let tool = step_cx.tool(tool_index);
         let is_gated = self.is_gated(tool, step_cx);
-        let is_checked = is_gated || !step_cx.options.permits.is_empty();
+        let is_checked = is_gated || step_cx.options.permits_of(tool).next().is_some();
         match tool.execution(call) {
             // A call that the provider executes can't be prevented any more: nothing decides on its arguments.
             Execution::Provider => Err(ToolResult::non_local_tool(call).into_failure()),
@@ -141,7 +141,7 @@ impl StepCx<'_> {
         hidden: Option<&Tool>,
         tools: impl Iterator<Item = &'t Tool> + Clone,
     ) -> ToolFailure {
-        if self.options.permits.is_empty() {
+        if tools.clone().all(|tool| self.options.permits_of(tool).next().is_none()) {
             return ToolResult::unknown_tool_among(call, tools.map(Tool::name)).into_failure();
         }
         let sees = |tool: &&Tool| hidden.is_none_or(|hidden| !tool.is_same(hidden)) && self.options.sees(tool);

@@ -199,6 +199,7 @@ impl CallState {
                 return Ok(gated.into_cleared(call, step_cx));
             }
             ApprovalNeed::Needed => (rule, None),
+            ApprovalNeed::NeededBy(name) => (ApprovalRule::Other(name), None),
             ApprovalNeed::Undecided(error) => (ApprovalRule::PolicyFailed, Some(error)),
         };
         gated.bind_digest(call, step_cx);

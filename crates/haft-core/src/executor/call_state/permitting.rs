@@ -57,7 +57,7 @@ impl CallState {
         call: &ToolCall,
         step_cx: StepCx<'_>,
     ) -> Result<Transition, ToolFailure> {
-        for (index, permit) in step_cx.options.permits.as_slice().iter().enumerate().skip(first) {
+        for (index, permit) in step_cx.options.permits_of(step_cx.tool(tool)).enumerate().skip(first) {
             let permitting = isolated(|| permit.permit(step_cx.tool(tool), call, &cx));
             match permitting.map_err(|panicked| undecided(panicked, call, step_cx))?.0 {
                 // That is a decision about arguments, and there are none yet.
@@ -81,7 +81,7 @@ impl CallState {
         step_cx: StepCx<'_>,
     ) -> Result<Transition, ToolFailure> {
         let tool = step_cx.tool(gated.tool);
-        for (index, permit) in step_cx.options.permits.as_slice().iter().enumerate().skip(first) {
+        for (index, permit) in step_cx.options.permits_of(tool).enumerate().skip(first) {
             let arguments = gated.call_arguments(call, step_cx);
             let permitting = isolated(|| permit.permits_arguments(tool, call, &arguments, &gated.cx));
             match permitting.map_err(|panicked| undecided(panicked, call, step_cx))?.0 {

@@ -155,6 +155,18 @@ impl HttpTool {
         self
     }
 
+    /// Returns the method.
+    #[must_use]
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// Returns the URL with its variables.
+    #[must_use]
+    pub fn url(&self) -> &UrlTemplate {
+        &self.url
+    }
+
     /// Returns the names of the secrets that calls will read.
     #[must_use]
     pub fn secret_names(&self) -> BTreeSet<&str> {

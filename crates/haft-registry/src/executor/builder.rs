@@ -1,0 +1,76 @@
+//! The settings of an executor.
+
+use std::sync::Arc;
+
+use haft_core::{RunOptions, Services};
+
+use super::Executor;
+use crate::permission::{AskRules, Permissions};
+use crate::registry::Registry;
+use crate::secrets::Secrets;
+
+/// The settings of an executor: services that are given once, for all tools that need them, and rules.
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing until it is built"]
+pub struct ExecutorBuilder {
+    pub(super) services: Services,
+    /// Unset if only the permissions of the scope around a call apply.
+    pub(super) permissions: Option<Permissions>,
+    pub(super) ask_rules: AskRules,
+    pub(super) options: RunOptions,
+}
+
+impl ExecutorBuilder {
+    pub(super) fn new() -> Self {
+        let services = Services::new().with(Secrets::new());
+        Self { services, permissions: None, ask_rules: AskRules::default(), options: RunOptions::new() }
+    }
+
+    /// Sets the client of HTTP tools. It decides which addresses they may reach.
+    #[cfg(feature = "http")]
+    pub fn http_client(self, client: haft_http::GuardedClient) -> Self {
+        self.service(client)
+    }
+
+    /// Sets the secrets that tools refer to by name.
+    pub fn secrets(self, secrets: Secrets) -> Self {
+        self.service(secrets)
+    }
+
+    /// Adds a service, in place of an earlier one of its type. Tools that have a service of this type of their own,
+    /// because their toolkit does, keep it.
+    pub fn service<T: Send + Sync + 'static>(mut self, service: T) -> Self {
+        self.services = self.services.with(service);
+        self
+    }
+
+    /// Adds a shared service, which may be a trait object, in place of an earlier one of its type.
+    pub fn shared_service<T: ?Sized + Send + Sync + 'static>(mut self, service: Arc<T>) -> Self {
+        self.services = self.services.with_shared(service);
+        self
+    }
+
+    /// Sets the permissions. Permits of the [options](Self::options) and of a run apply as well: all must allow a call.
+    pub fn permissions(mut self, permissions: Permissions) -> Self {
+        self.permissions = Some(permissions);
+        self
+    }
+
+    /// Sets the rules that require approval. Those of the tools themselves and of a run apply as well.
+    pub fn ask_rules(mut self, rules: AskRules) -> Self {
+        self.ask_rules = rules;
+        self
+    }
+
+    /// Sets the options of [`Executor::run`]: limits, approver, observers, and permits of the application.
+    pub fn options(mut self, options: RunOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Builds an executor of the tools of a registry.
+    #[must_use]
+    pub fn build(self, registry: Registry) -> Executor {
+        Executor::of(registry, self)
+    }
+}

@@ -1,0 +1,72 @@
+//! The tools of a registry with their permissions, approval rules and services, made once for each generation.
+
+use std::sync::Arc;
+
+use haft_core::{DefinitionError, RunOptions, Snapshot, Tool, Toolkit, ToolkitError};
+
+use super::builder::ExecutorBuilder;
+use crate::index::Index;
+use crate::listing::RegisteredTool;
+use crate::permission::AmbientPermissions;
+
+/// The tools of one generation, with what they are run with.
+pub(super) struct GuardedTools {
+    index: Arc<Index>,
+    settings: Arc<ExecutorBuilder>,
+    /// All tools, including those that others replace.
+    all: Snapshot,
+    /// The tools that models see.
+    visible: Snapshot,
+}
+
+impl GuardedTools {
+    pub(super) fn new(index: Arc<Index>, generation: u64, settings: Arc<ExecutorBuilder>) -> Self {
+        let all = index.all().clone().map(|tool| guarded(tool, &index, &settings));
+        // A tool whose copy is invalid must not be available without its rules.
+        let all = all.unwrap_or_else(|error| none_available(&error));
+        // The services of the executor come behind those that tools have of their own.
+        let all = Toolkit::new().with_services(settings.services.clone()).merge(all);
+        let visible = all.clone().filter(|tool| index.visible().get(tool.name()).is_some());
+        let snapshot = |kit: Toolkit| Snapshot::new(kit, generation);
+        Self { index, settings, all: snapshot(all), visible: snapshot(visible) }
+    }
+
+    pub(super) fn index(&self) -> &Index {
+        &self.index
+    }
+
+    pub(super) fn options(&self) -> &RunOptions {
+        &self.settings.options
+    }
+
+    pub(super) fn all(&self) -> &Snapshot {
+        &self.all
+    }
+
+    pub(super) fn visible(&self) -> &Snapshot {
+        &self.visible
+    }
+
+    /// Returns a tool with its rules.
+    pub(super) fn get(&self, registered: &RegisteredTool) -> Option<&Tool> {
+        self.all.toolkit().get(registered.tool.name())
+    }
+}
+
+fn guarded(tool: &Tool, index: &Index, settings: &ExecutorBuilder) -> Result<Tool, DefinitionError> {
+    let Some(registered) = index.exact(tool.name()) else { return Ok(tool.clone()) };
+    let permit = match &settings.permissions {
+        Some(permissions) => permissions.permit_for(&registered.name, tool),
+        None => AmbientPermissions::permit_for(&registered.name, tool),
+    };
+    let guarded = tool.guard(permit);
+    match settings.ask_rules.policy_for(&registered.name, tool) {
+        Some(policy) => guarded.set_needs_approval(tool.approval().clone().or(policy)),
+        None => Ok(guarded),
+    }
+}
+
+fn none_available(error: &ToolkitError) -> Toolkit {
+    tracing::error!(%error, "the tools of the registry can't be guarded, so none is available");
+    Toolkit::new()
+}

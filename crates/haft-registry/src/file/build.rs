@@ -1,0 +1,260 @@
+//! The toolboxes of one file, built from its entries.
+
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use haft_core::{DefinitionError, Tool, Version};
+use serde_json::{Map, Value};
+
+use super::document::{TextFault, member};
+use super::format::FileFormat;
+use super::settings::{CommonKeys, IMPORT_ENTRY, TOOL_ENTRY};
+use super::source::{FileDigest, ReadFile};
+use super::tree::FilePart;
+use crate::implementation::reading::ReadObserver;
+use crate::implementation::{
+    Built, Entry, EntryError, EntryFault, ImplementationKind, ToolSettings, TrustNeed, Yields,
+};
+use crate::name::{Namespace, SimpleName};
+use crate::workspace::{ToolboxBuilder, Workspace, WorkspaceFault};
+
+/// The trust in a file while it is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trusted {
+    Yes,
+    No,
+}
+
+/// The toolboxes of a file.
+#[derive(Debug, Default)]
+pub(crate) struct Toolboxes {
+    /// Unset if there are faults, which are those of the part.
+    pub(crate) workspace: Workspace,
+    pub(crate) remarks: Vec<TextFault>,
+    /// The secrets that tools read, with the JSON Pointers of their entries.
+    pub(crate) secrets: Vec<(String, String)>,
+    /// The files that kinds read which need no trust.
+    pub(crate) files: Vec<ReadFile>,
+    /// All paths that kinds read, or could not.
+    pub(crate) paths: Vec<PathBuf>,
+}
+
+/// Builds the toolboxes of a file. Faults are added to those of the file, whose other entries are built nevertheless.
+pub(crate) async fn build(part: &mut FilePart, format: &FileFormat, trusted: Trusted) -> Toolboxes {
+    let Some(Value::Object(sections)) = part.take("toolbox") else {
+        return Toolboxes { workspace: finish(part, empty(part), &HashMap::new()), ..Toolboxes::default() };
+    };
+    let mut building = BuildingToolboxes { part, format, trusted, built: Toolboxes::default(), owners: HashMap::new() };
+    let mut workspace = empty(building.part);
+    for (namespace, section) in sections {
+        let pointer = member("/toolbox", &namespace);
+        if let Err(error) = Namespace::new(namespace.as_str()) {
+            building.part.faults.push(TextFault::at_key(&pointer, error.to_string()));
+        }
+        let Value::Object(section) = section else { continue };
+        let toolbox = workspace.toolbox(namespace.as_str());
+        workspace = building.toolbox(toolbox, &namespace, &pointer, section).await.done();
+    }
+    let BuildingToolboxes { part, mut built, owners, .. } = building;
+    built.workspace = finish(part, workspace, &owners);
+    built
+}
+
+fn empty(part: &FilePart) -> crate::workspace::WorkspaceBuilder {
+    part.org.as_ref().map_or_else(Workspace::builder, |org| Workspace::org_builder(org.as_str()))
+}
+
+/// Builds the workspace. Faults get the places of the entries that caused them.
+fn finish(part: &mut FilePart, builder: crate::workspace::WorkspaceBuilder, owners: &Owners) -> Workspace {
+    let error = match builder.build() {
+        Ok(workspace) => return workspace,
+        Err(error) => error,
+    };
+    for fault in error.faults {
+        let message = fault.to_string();
+        let owner = |namespace: &str, tool: &str| owners.get(&(namespace.to_owned(), tool.to_owned()));
+        match &fault {
+            // Names are checked before, where their places are known.
+            WorkspaceFault::Name(_) => {}
+            WorkspaceFault::DuplicateToolbox(namespace) => {
+                part.faults.push(TextFault::at_key(member("/toolbox", namespace), message));
+            }
+            WorkspaceFault::DuplicateTool { namespace, tool } => {
+                let place = owner(namespace.as_deref().unwrap_or_default(), tool).cloned();
+                part.faults.push(TextFault::at_key(place.unwrap_or_else(|| "/toolbox".to_owned()), message));
+            }
+            WorkspaceFault::DuplicateExport { name, namespaces } => {
+                let namespace = namespaces.last().map(|namespace| namespace.trim_matches('`')).unwrap_or_default();
+                let place = owner(namespace, name).map(|entry| format!("{entry}/export"));
+                part.faults.push(TextFault::at(place.unwrap_or_else(|| "/toolbox".to_owned()), message));
+            }
+            WorkspaceFault::Tools(_) => part.faults.push(TextFault::at("/toolbox", message)),
+        }
+    }
+    Workspace::default()
+}
+
+/// The entry that a tool is from, by namespace and name.
+type Owners = HashMap<(String, String), String>;
+
+struct BuildingToolboxes<'a> {
+    part: &'a mut FilePart,
+    format: &'a FileFormat,
+    trusted: Trusted,
+    built: Toolboxes,
+    owners: Owners,
+}
+
+impl BuildingToolboxes<'_> {
+    async fn toolbox(
+        &mut self,
+        mut toolbox: ToolboxBuilder,
+        namespace: &str,
+        pointer: &str,
+        section: Map<String, Value>,
+    ) -> ToolboxBuilder {
+        for (key, value) in section {
+            let entries = match (key.as_str(), value) {
+                (TOOL_ENTRY | IMPORT_ENTRY, Value::Object(entries)) => entries,
+                ("description", Value::String(text)) => {
+                    toolbox = toolbox.describe(text);
+                    continue;
+                }
+                _ => continue,
+            };
+            let pointer = member(pointer, &key);
+            for (name, entry) in entries {
+                let pointer = member(&pointer, &name);
+                if let Value::Object(entry) = entry
+                    && !self.part.is_faulty(&pointer)
+                    && self.check_name(&key, &name, &pointer)
+                {
+                    toolbox = self.entry(toolbox, namespace, &name, &pointer, entry).await;
+                }
+            }
+        }
+        toolbox
+    }
+
+    /// Checks the name of a tool. An import may have any.
+    fn check_name(&mut self, sort: &str, name: &str, pointer: &str) -> bool {
+        let checked = if sort == TOOL_ENTRY { SimpleName::new(name).map(drop) } else { Ok(()) };
+        let fault = checked.err().map(|error| TextFault::at_key(pointer, error.to_string()));
+        let is_valid = fault.is_none();
+        self.part.faults.extend(fault);
+        is_valid
+    }
+
+    async fn entry(
+        &mut self,
+        mut toolbox: ToolboxBuilder,
+        namespace: &str,
+        name: &str,
+        pointer: &str,
+        keys: Map<String, Value>,
+    ) -> ToolboxBuilder {
+        let format = self.format;
+        let Some((kind, own_keys)) = keys.get("kind").and_then(Value::as_str).and_then(|kind| format.kind(kind)) else {
+            return toolbox;
+        };
+        if self.trusted == Trusted::No && kind.trust() == TrustNeed::Required {
+            let message = format!("left out: the kind `{}` requires that this file is trusted", kind.name());
+            self.built.remarks.push(TextFault::at_key(pointer, message));
+            return toolbox;
+        }
+        let outcome = self.tools(&**kind, own_keys, name, keys).await;
+        let at = |fault: EntryFault| TextFault::at(format!("{pointer}{}", fault.pointer), fault.message);
+        let (built, common) = match outcome {
+            Ok(built) => built,
+            Err(error) => {
+                self.part.faults.extend(error.faults.into_iter().map(at));
+                return toolbox;
+            }
+        };
+        self.built.remarks.extend(built.remarks.into_iter().map(at));
+        self.built.secrets.extend(built.secrets.into_iter().map(|secret| (secret, pointer.to_owned())));
+        for tool in built.tools {
+            self.owners.insert((namespace.to_owned(), tool.name().to_owned()), pointer.to_owned());
+            match configured(tool, &common) {
+                Ok(tool) if common.export => toolbox = toolbox.exported(tool),
+                Ok(tool) => toolbox = toolbox.tool(tool),
+                Err(error) => self.part.faults.extend(EntryError::from(error).faults.into_iter().map(at)),
+            }
+        }
+        toolbox
+    }
+
+    /// Builds the tools of an entry. They are not configured by its common keys yet.
+    async fn tools(
+        &mut self,
+        kind: &dyn ImplementationKind,
+        own_keys: &HashSet<String>,
+        name: &str,
+        keys: Map<String, Value>,
+    ) -> Result<(Built, CommonKeys), EntryError> {
+        let (mut common, mut settings) = (Map::new(), Map::new());
+        for (key, value) in keys {
+            if own_keys.contains(&key) {
+                settings.insert(key, value);
+            } else {
+                common.insert(key, value);
+            }
+        }
+        let mut common: CommonKeys =
+            serde_json::from_value(Value::Object(common)).map_err(|error| EntryError::at("", error.to_string()))?;
+        let reads: Arc<Mutex<Vec<(PathBuf, Option<FileDigest>)>>> = Arc::default();
+        let seen = Arc::clone(&reads);
+        let mut entry = Entry::new(name, Value::Object(settings)).folder(self.part.source.folder());
+        entry.tool = tool_settings(&mut common);
+        entry.reads = ReadObserver::new(move |path, content| {
+            seen.lock().unwrap_or_else(PoisonError::into_inner).push((path, content.map(FileDigest::of)));
+        });
+        let built = kind.build(entry).await;
+        for (path, digest) in reads.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            if let (Some(digest), TrustNeed::None) = (digest, kind.trust()) {
+                self.built.files.push(ReadFile { path: path.clone(), digest });
+            }
+            self.built.paths.push(path);
+        }
+        let built = built?;
+        match (kind.yields(), built.tools.as_slice()) {
+            (Yields::ManyTools, _) => Ok((built, common)),
+            (Yields::OneTool, [only]) if only.name() == name => Ok((built, common)),
+            (Yields::OneTool, _) => {
+                let message = format!("the kind `{}` did not build one tool with the name of the entry", kind.name());
+                Err(EntryError::at("", message))
+            }
+        }
+    }
+}
+
+/// Takes the settings that a kind applies itself.
+fn tool_settings(common: &mut CommonKeys) -> ToolSettings {
+    ToolSettings {
+        title: common.title.take(),
+        description: common.description.take(),
+        parameters: common.parameters.take(),
+        output: common.output.take(),
+        examples: std::mem::take(&mut common.examples),
+        readonly: common.readonly,
+        destructive: common.destructive,
+        idempotent: common.idempotent,
+        open_world: common.open_world,
+    }
+}
+
+/// Applies the settings that are the same for every kind.
+fn configured(mut tool: Tool, common: &CommonKeys) -> Result<Tool, DefinitionError> {
+    if let Some(limits) = common.limits(tool.limits()) {
+        tool = tool.with_limits(limits)?;
+    }
+    if let Some(approval) = common.approval {
+        tool = tool.set_needs_approval(approval.policy())?;
+    }
+    if let Some(version) = &common.version {
+        tool = tool.annotate(Version(version.clone()));
+    }
+    Ok(tool)
+}

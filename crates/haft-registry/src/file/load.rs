@@ -1,0 +1,197 @@
+//! LoadInProgress of workspace files.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use haft_core::SchemaError;
+
+use super::build::{self, Toolboxes, Trusted};
+use super::error::{FileError, FileFault};
+use super::format::FileFormat;
+use super::loaded::Loaded;
+use super::section::{LoadedSettings, SectionReader};
+use super::source::{FileDigest, FileSource, ReadFile};
+use super::tree::{FilePart, FileTree};
+use super::trust::{Trust, TrustRecord, TrustStatus};
+use crate::implementation::Kinds;
+
+/// The settings of a load.
+#[derive(Clone, Debug)]
+pub struct LoadOptions {
+    format: Arc<FileFormat>,
+    trust: Trust,
+}
+
+impl LoadOptions {
+    /// Creates options for files with entries of these kinds, of which none is trusted. The error is that of a kind
+    /// whose schema of settings is invalid.
+    pub fn new(kinds: Kinds) -> Result<Self, SchemaError> {
+        Ok(Self { format: Arc::new(FileFormat::new(kinds)?), trust: Trust::default() })
+    }
+
+    /// Sets the trust in the files.
+    #[must_use]
+    pub fn trust(mut self, trust: Trust) -> Self {
+        self.trust = trust;
+        self
+    }
+}
+
+/// Loads a workspace from a file.
+///
+/// Files are read while this is polled. Nothing is started, no host is contacted and no secret is read. An error has all
+/// faults of all files.
+pub async fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Loaded, FileError> {
+    let path = path.as_ref();
+    let format = &*options.format;
+    let tree = FileTree::read(path, format);
+    let Some(first) = tree.parts.first() else {
+        return Err(FileError { path: path.to_owned(), faults: tree.faults, files: tree.missing });
+    };
+    let sources: Vec<ReadFile> = tree.parts.iter().map(|part| part.source.as_read()).collect();
+    let grant = TrustGrant::new(&options.trust, &first.source, &sources);
+
+    let loading = LoadInProgress::build(tree, format, grant.trusted()).await;
+    let loading = match &grant {
+        // A file that a kind has read may have changed, which is known only now. Building had no effect yet.
+        TrustGrant::Recorded(record)
+            if loading.is_without_faults() && !loading.files.iter().all(|file| record.covers(file)) =>
+        {
+            let tree = FileTree { parts: loading.reread(format), ..FileTree::default() };
+            let mut untrusted = LoadInProgress::build(tree, format, Trusted::No).await;
+            untrusted.status = TrustStatus::Changed;
+            untrusted
+        }
+        _ => LoadInProgress { status: grant.status(), ..loading },
+    };
+    loading.finish(path)
+}
+
+/// The trust in the files of a workspace, before those are known that its kinds read.
+enum TrustGrant {
+    /// The files are trusted, whatever they contain.
+    Always,
+    /// The files are trusted if those that kinds read are the recorded ones.
+    Recorded(TrustRecord),
+    /// The files are not trusted.
+    Denied(TrustStatus),
+}
+
+impl TrustGrant {
+    fn new(trust: &Trust, first: &FileSource, sources: &[ReadFile]) -> Self {
+        match trust {
+            Trust::Always => Self::Always,
+            Trust::Never => Self::Denied(TrustStatus::Unknown),
+            Trust::Recorded(store) => match store.record(&first.canonical) {
+                Some(record) if sources.iter().all(|source| record.covers(source)) => Self::Recorded(record),
+                Some(_) => Self::Denied(TrustStatus::Changed),
+                None => Self::Denied(TrustStatus::Unknown),
+            },
+        }
+    }
+
+    fn trusted(&self) -> Trusted {
+        match self {
+            Self::Always | Self::Recorded(_) => Trusted::Yes,
+            Self::Denied(_) => Trusted::No,
+        }
+    }
+
+    fn status(&self) -> TrustStatus {
+        match self {
+            Self::Always | Self::Recorded(_) => TrustStatus::Trusted,
+            Self::Denied(status) => *status,
+        }
+    }
+}
+
+/// The files of a workspace with their toolboxes.
+struct LoadInProgress {
+    parts: Vec<(FilePart, Toolboxes)>,
+    faults: Vec<FileFault>,
+    missing: Vec<PathBuf>,
+    trusted: Trusted,
+    status: TrustStatus,
+    /// The files that count for the trust.
+    files: Vec<ReadFile>,
+}
+
+impl LoadInProgress {
+    async fn build(tree: FileTree, format: &FileFormat, trusted: Trusted) -> Self {
+        let FileTree { parts, faults, missing } = tree;
+        let mut built = Vec::with_capacity(parts.len());
+        for mut part in parts {
+            let toolboxes = build::build(&mut part, format, trusted).await;
+            built.push((part, toolboxes));
+        }
+        let sources = built.iter().map(|(part, _)| part.source.as_read());
+        let read_by_kinds = built.iter().flat_map(|(_, toolboxes)| toolboxes.files.iter().cloned());
+        let mut files: Vec<ReadFile> = Vec::new();
+        for file in sources.chain(read_by_kinds) {
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
+        Self { parts: built, faults, missing, trusted, status: TrustStatus::Unknown, files }
+    }
+
+    fn is_without_faults(&self) -> bool {
+        self.faults.is_empty() && self.parts.iter().all(|(part, _)| part.faults.is_empty())
+    }
+
+    /// Returns the files as they were read before they were built.
+    fn reread(self, format: &FileFormat) -> Vec<FilePart> {
+        self.parts.into_iter().map(|(part, _)| FilePart::new(part.source, format)).collect()
+    }
+
+    fn finish(mut self, path: &Path) -> Result<Loaded, FileError> {
+        let mut settings = LoadedSettings::default();
+        for (at, (part, toolboxes)) in self.parts.iter_mut().enumerate() {
+            let mut reader = SectionReader { part, remarks: &mut toolboxes.remarks, trusted: self.trusted };
+            reader.read_shared(&mut settings);
+            if at == 0 { reader.read_own(&mut settings) } else { reader.ignore_own() }
+        }
+        for (_, toolboxes) in &mut self.parts {
+            toolboxes.remarks.extend(settings.undefined_secrets(&toolboxes.secrets));
+        }
+        let paths = self.parts.iter().flat_map(|(part, toolboxes)| {
+            let own = [part.source.path.to_path_buf(), part.source.canonical.clone()];
+            own.into_iter().chain(toolboxes.paths.iter().cloned())
+        });
+        let mut watched: Vec<PathBuf> = paths.chain(self.missing).collect();
+        watched.sort_unstable();
+        watched.dedup();
+        let mut faults = self.faults;
+        let mut remarks = Vec::new();
+        let mut workspaces = Vec::with_capacity(self.parts.len());
+        let mut canonical = None;
+        for (part, toolboxes) in self.parts {
+            faults.extend(part.source.located(part.faults));
+            remarks.extend(part.source.located(toolboxes.remarks));
+            workspaces.push(toolboxes.workspace);
+            canonical.get_or_insert(part.source.canonical);
+        }
+        if !faults.is_empty() {
+            return Err(FileError { path: path.to_owned(), faults, files: watched });
+        }
+        let mut workspaces = workspaces.into_iter();
+        let LoadedSettings { standard, secrets, http, guard, limits, permissions, ask_rules, .. } = settings;
+        Ok(Loaded {
+            path: canonical.unwrap_or_default(),
+            workspace: workspaces.next().unwrap_or_default(),
+            orgs: workspaces.collect(),
+            standard,
+            secrets,
+            http,
+            guard,
+            limits,
+            permissions,
+            ask_rules,
+            remarks,
+            trust: self.status,
+            digest: FileDigest::of_all(&self.files),
+            files: self.files,
+            watched,
+        })
+    }
+}

@@ -1,0 +1,205 @@
+//! The sections of a file besides its toolboxes.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use haft_core::nearest;
+use haft_http::{AddressGuard, IpNet};
+
+use super::build::Trusted;
+use super::document::{TextFault, member};
+use super::settings::{GuardSettings, LimitSettings, SecretSetting, StandardChoice, StandardSetting};
+use super::tree::FilePart;
+use crate::implementation::{EntryError, EntryFault};
+use crate::permission::{AskRules, AskSettings, PermissionSettings, Permissions};
+use crate::secrets::{SecretOrigin, Secrets};
+
+/// The settings of all files together.
+#[derive(Debug)]
+pub(crate) struct LoadedSettings {
+    pub(crate) standard: Option<StandardChoice>,
+    pub(crate) secrets: Secrets,
+    pub(crate) http: GuardSettings,
+    pub(crate) guard: AddressGuard,
+    pub(crate) limits: LimitSettings,
+    pub(crate) permissions: Option<Permissions>,
+    pub(crate) ask_rules: AskRules,
+    /// The approval rules of all files.
+    asks: Vec<AskSettings>,
+}
+
+impl Default for LoadedSettings {
+    fn default() -> Self {
+        Self {
+            standard: Some(StandardChoice::default()),
+            secrets: Secrets::default(),
+            http: GuardSettings::default(),
+            guard: AddressGuard::new(),
+            limits: LimitSettings::default(),
+            permissions: None,
+            ask_rules: AskRules::default(),
+            asks: Vec::new(),
+        }
+    }
+}
+
+impl LoadedSettings {
+    /// Returns a remark for every secret that a tool reads and no file defines. The program may define it.
+    pub(crate) fn undefined_secrets(&self, read: &[(String, String)]) -> Vec<TextFault> {
+        let undefined = read.iter().filter(|(name, _)| !self.secrets.contains(name));
+        let remark = |(name, pointer): &(String, String)| {
+            let advice = match nearest(name, self.secrets.names()).first() {
+                Some(close) => format!("did you mean `{close}`?"),
+                None => "define it in `[secrets]`".to_owned(),
+            };
+            TextFault::at_key(pointer, format!("the secret `{name}` is not defined; {advice}"))
+        };
+        undefined.map(remark).collect()
+    }
+}
+
+/// Reads the sections of one file.
+pub(crate) struct SectionReader<'a> {
+    pub(crate) part: &'a mut FilePart,
+    pub(crate) remarks: &'a mut Vec<TextFault>,
+    pub(crate) trusted: Trusted,
+}
+
+impl SectionReader<'_> {
+    /// Reads the sections of which all files have their share.
+    pub(crate) fn read_shared(&mut self, settings: &mut LoadedSettings) {
+        self.read_secrets(&mut settings.secrets);
+        self.read_http(settings);
+        self.read_approval(settings);
+    }
+
+    /// Reads the sections that count in the file that is loaded.
+    pub(crate) fn read_own(&mut self, settings: &mut LoadedSettings) {
+        settings.limits = self.part.section("limits").unwrap_or_default();
+        if let Some(permissions) = self.part.section::<PermissionSettings>("permissions") {
+            match permissions.build() {
+                Ok(permissions) => settings.permissions = Some(permissions),
+                Err(error) => self.add_faults("/permissions", error),
+            }
+        }
+        settings.standard = match self.part.workspace.standard.take() {
+            None | Some(StandardSetting::Enabled(true)) => Some(StandardChoice::default()),
+            Some(StandardSetting::Enabled(false)) => None,
+            Some(StandardSetting::Chosen(choice)) => Some(self.standard(choice)),
+        };
+    }
+
+    /// Remarks on the sections that count only in the file that is loaded.
+    pub(crate) fn ignore_own(&mut self) {
+        let mut ignored = Vec::new();
+        for (name, pointer) in [("limits", "/limits"), ("permissions", "/permissions")] {
+            if self.part.take(name).is_some() {
+                ignored.push(pointer);
+            }
+        }
+        if self.part.workspace.standard.is_some() {
+            ignored.push("/workspace/standard");
+        }
+        let message = "left out: this counts only in the file that is loaded itself, not in that of an organisation";
+        self.remarks.extend(ignored.into_iter().map(|pointer| TextFault::at_key(pointer, message)));
+    }
+
+    fn read_secrets(&mut self, all: &mut Secrets) {
+        let Some(secrets) = self.part.section::<BTreeMap<String, SecretSetting>>("secrets") else { return };
+        for (name, setting) in secrets {
+            if all.contains(&name) {
+                let message = format!("left out: another file defines the secret `{name}` already");
+                self.remarks.push(TextFault::at_key(member("/secrets", &name), message));
+                continue;
+            }
+            let origin = match (self.trusted, setting) {
+                (Trusted::No, _) => {
+                    let path = self.part.source.path.display();
+                    SecretOrigin::Withheld(format!("`{path}` is not trusted; review the file, and trust it"))
+                }
+                (Trusted::Yes, SecretSetting::Env(variable)) => SecretOrigin::Env(variable),
+                (Trusted::Yes, SecretSetting::File(path)) => SecretOrigin::File(self.part.source.folder().join(path)),
+            };
+            *all = std::mem::take(all).with(name, origin);
+        }
+        if self.trusted == Trusted::No {
+            let message = "withheld: secrets require that this file is trusted";
+            self.remarks.push(TextFault::at_key("/secrets", message));
+        }
+    }
+
+    fn read_http(&mut self, all: &mut LoadedSettings) {
+        let Some(GuardSettings { allow_hosts, allow_nets }) = self.part.section("http") else { return };
+        let mut guard = all.guard.clone();
+        for (at, host) in allow_hosts.iter().enumerate() {
+            match guard.clone().allow_host(host) {
+                Ok(with_host) => guard = with_host,
+                Err(error) => {
+                    self.part.faults.push(TextFault::at(format!("/http/allow-hosts/{at}"), error.to_string()));
+                }
+            }
+        }
+        for (at, net) in allow_nets.iter().enumerate() {
+            match net.parse::<IpNet>() {
+                Ok(net) => guard = guard.allow_net(net),
+                Err(_) => {
+                    let message = format!("`{net}` is not a network; write one such as `10.0.0.0/8`");
+                    self.part.faults.push(TextFault::at(format!("/http/allow-nets/{at}"), message));
+                }
+            }
+        }
+        match self.trusted {
+            Trusted::Yes => {
+                all.guard = guard;
+                all.http.allow_hosts.extend(allow_hosts);
+                all.http.allow_nets.extend(allow_nets);
+            }
+            Trusted::No if allow_hosts.is_empty() && allow_nets.is_empty() => {}
+            Trusted::No => {
+                let message = "left out: hosts that are not public require that this file is trusted";
+                self.remarks.push(TextFault::at_key("/http", message));
+            }
+        }
+    }
+
+    /// Adds the approval rules of this file to those of the others: they can only require more.
+    fn read_approval(&mut self, all: &mut LoadedSettings) {
+        let Some(asks) = self.part.section::<Vec<AskSettings>>("approval") else { return };
+        if let Err(error) = AskRules::new(&asks) {
+            self.add_faults("/approval", error);
+            return;
+        }
+        all.asks.extend(asks);
+        match AskRules::new(&all.asks) {
+            Ok(rules) => all.ask_rules = rules,
+            Err(error) => self.add_faults("/approval", error),
+        }
+    }
+
+    fn add_faults(&mut self, pointer: &str, error: EntryError) {
+        let fault = |fault: EntryFault| TextFault::at(format!("{pointer}{}", fault.pointer), fault.message);
+        self.part.faults.extend(error.faults.into_iter().map(fault));
+    }
+
+    /// Resolves the folder of standard tools that read files.
+    fn standard(&mut self, mut choice: StandardChoice) -> StandardChoice {
+        const FILES: &str = "/workspace/standard/files";
+        let Some(files) = choice.files.take() else { return choice };
+        match fs::canonicalize(self.part.source.folder().join(&files)) {
+            Ok(folder) if !folder.is_dir() => {
+                let message = format!("`{}` is not a folder; name the folder whose files may be read", files.display());
+                self.part.faults.push(TextFault::at(FILES, message));
+            }
+            Ok(folder) if self.trusted == Trusted::No && !folder.starts_with(self.part.source.folder()) => {
+                let message = "left out: files outside of this folder require that this file is trusted";
+                self.remarks.push(TextFault::at_key(FILES, message));
+            }
+            Ok(folder) => choice.files = Some(folder),
+            Err(error) => {
+                let message = format!("the folder `{}` can't be used: {error}", files.display());
+                self.part.faults.push(TextFault::at(FILES, message));
+            }
+        }
+        choice
+    }
+}

@@ -1,0 +1,143 @@
+//! Files as they were read: the text, and the digest of exactly that text.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::document::{TextFault, TextPlace, TextPlaces};
+use super::error::{FileFault, FilePosition};
+use crate::implementation::reading::read_bounded;
+
+/// The maximum size of a workspace file, in bytes.
+pub(crate) const MAX_FILE: u64 = 4 * 1024 * 1024;
+
+/// The maximum size of a file that is read again to compare it with what it was.
+pub(crate) const MAX_READ: u64 = 64 * MAX_FILE;
+
+/// The maximum number of faults that are reported.
+pub(crate) const MAX_FAULTS: usize = 100;
+
+/// The SHA-256 digest of a file's content.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileDigest([u8; 32]);
+
+/// A file that was read to load a workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReadFile {
+    /// The path, without symbolic links.
+    pub path: PathBuf,
+    /// The digest of what was read.
+    pub digest: FileDigest,
+}
+
+impl FileDigest {
+    /// Returns the digest of this content.
+    #[must_use]
+    pub fn of(content: &[u8]) -> Self {
+        Self(Sha256::digest(content).into())
+    }
+
+    /// Returns one digest of several files.
+    pub(crate) fn of_all(files: &[ReadFile]) -> Self {
+        let mut hasher = Sha256::new();
+        for file in files {
+            hasher.update(file.digest.0);
+        }
+        Self(hasher.finalize().into())
+    }
+}
+
+/// Formats the digest as hexadecimal digits.
+impl fmt::Display for FileDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for FileDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FileDigest({self})")
+    }
+}
+
+/// A workspace file as it was read.
+#[derive(Debug)]
+pub(crate) struct FileSource {
+    /// The path by which it was asked for.
+    pub(crate) path: Arc<Path>,
+    /// The path without symbolic links. Trust depends on it, and so do relative paths: whoever makes a link to a
+    /// trusted file does not choose the folder that the file's paths refer to.
+    pub(crate) canonical: PathBuf,
+    pub(crate) text: String,
+    pub(crate) digest: FileDigest,
+}
+
+impl FileSource {
+    /// Reads a file, which faults call by the path `shown`.
+    pub(crate) fn read(location: &Path, shown: &Path) -> Result<Self, FileFault> {
+        let whole = |message: String| FileFault::whole(shown, message);
+        let path: Arc<Path> = Arc::from(shown);
+        let canonical = fs::canonicalize(location).map_err(|error| whole(unreadable(&error)))?;
+        let content = read_bounded(&canonical, MAX_FILE).map_err(|error| whole(unreadable(&error)))?;
+        let digest = FileDigest::of(&content);
+        let text = String::from_utf8(content).map_err(|error| {
+            let (valid, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
+            let position = FilePosition::of(&String::from_utf8_lossy(&bytes[..valid]), valid);
+            let message = "the file is not UTF-8 text; save it as UTF-8".to_owned();
+            FileFault { position: Some(position), ..whole(message) }
+        })?;
+        // A byte order mark is not part of the text, so that columns of the first line are right.
+        let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
+        Ok(Self { path, canonical, text, digest })
+    }
+
+    /// Returns the folder that relative paths refer to.
+    pub(crate) fn folder(&self) -> &Path {
+        self.canonical.parent().unwrap_or(Path::new("/"))
+    }
+
+    pub(crate) fn as_read(&self) -> ReadFile {
+        ReadFile { path: self.canonical.clone(), digest: self.digest }
+    }
+
+    /// Returns faults with their places, in the order of these.
+    pub(crate) fn located(&self, faults: Vec<TextFault>) -> Vec<FileFault> {
+        if faults.is_empty() {
+            return Vec::new();
+        }
+        let needs_tree = faults.iter().any(|fault| matches!(fault.place, TextPlace::Value(_) | TextPlace::Key(_)));
+        let places = if needs_tree { TextPlaces::of(&self.text) } else { TextPlaces::none() };
+        let mut located: Vec<_> = faults
+            .into_iter()
+            .map(|TextFault { place, message }| {
+                let (offset, key) = places.find(&place);
+                (offset, FileFault { path: Arc::clone(&self.path), position: None, key, message })
+            })
+            .collect();
+        located.sort_by_key(|(offset, _)| *offset);
+        let with_position = |(offset, fault): (Option<usize>, FileFault)| FileFault {
+            position: offset.map(|offset| FilePosition::of(&self.text, offset)),
+            ..fault
+        };
+        let rest = located.len().saturating_sub(MAX_FAULTS);
+        let mut located: Vec<_> = located.into_iter().take(MAX_FAULTS).map(with_position).collect();
+        if rest > 0 {
+            let message = format!("there are {rest} more faults than the {MAX_FAULTS} that are listed");
+            located.push(FileFault::whole(&self.path, message));
+        }
+        located
+    }
+}
+
+fn unreadable(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::IsADirectory => "this is a folder; name a file in it, such as `haft.toml`".to_owned(),
+        _ => format!("the file can't be read: {error}"),
+    }
+}

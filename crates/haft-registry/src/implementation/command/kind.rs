@@ -1,0 +1,65 @@
+//! The kind `command` of entries.
+
+use haft_core::Schema;
+use serde_json::Value;
+
+use super::super::{Building, Built, Entry, EntryError, EntryFault, ImplementationKind, TrustNeed, Yields};
+use super::settings::CommandSettings;
+
+/// The kind `command`: an entry is a [`CommandTool`](super::CommandTool).
+///
+/// ```toml
+/// [toolbox.dev.tool.grep]
+/// kind = "command"
+/// description = "Searches files."
+/// command = ["rg", "--json", "--", "{pattern}"]
+/// ```
+///
+/// The author of an entry must be trusted, as its command can do whatever this process can.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct CommandKind;
+
+impl CommandKind {
+    /// Creates the kind.
+    #[must_use]
+    pub fn new() -> Self {
+        Self
+    }
+}
+
+impl ImplementationKind for CommandKind {
+    fn name(&self) -> &'static str {
+        "command"
+    }
+
+    fn yields(&self) -> Yields {
+        Yields::OneTool
+    }
+
+    fn settings_schema(&self) -> Value {
+        schemars::schema_for!(CommandSettings).into()
+    }
+
+    fn trust(&self) -> TrustNeed {
+        TrustNeed::Required
+    }
+
+    fn build(&self, entry: Entry) -> Building {
+        let schema = self.settings_schema();
+        Box::pin(async move {
+            let settings = read_settings(schema, &entry.settings)?;
+            let command = settings.into_command(&entry.folder);
+            let builder = entry.builder(command.default_parameters());
+            Ok(Built::tool(command.build(builder)?))
+        })
+    }
+}
+
+/// Reads the settings, or returns all their faults.
+fn read_settings(schema: Value, settings: &Value) -> Result<CommandSettings, EntryError> {
+    let schema = Schema::json(schema).map_err(|error| EntryError::at("", error.to_string()))?;
+    schema.decode_value(settings).map_err(|issues| EntryError {
+        faults: issues.iter().map(|issue| EntryFault::at(issue.pointer.clone(), issue.message.clone())).collect(),
+    })
+}

@@ -1,0 +1,307 @@
+//! The template of a command: its program and the elements that follow.
+//!
+//! ```text
+//! "--json"           a literal element
+//! "{pattern}"        a variable: one element, one per value of an array, or none if there is no value
+//! "--name={name}"    variables within an element
+//! "{filter:json}"    a variable as JSON, whatever its type
+//! "{{x}}"            the literal {x}
+//! ```
+//!
+//! Where options end is decided by the template alone: at its first literal element `--`. An element before it that
+//! contains a variable must not be able to name an option, which is checked here as far as the template shows it, and
+//! in `render.rs` for the values.
+
+use super::super::EntryFault;
+
+/// The literal element after which no element is an option.
+const END_OF_OPTIONS: &str = "--";
+
+/// A program, and the elements that follow it.
+#[derive(Clone, Debug)]
+pub(super) struct ArgvTemplate {
+    pub(super) program: String,
+    pub(super) elements: Vec<Element>,
+}
+
+/// One element of a template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Element {
+    /// Always the same text.
+    Literal(String),
+    /// The values of a variable.
+    Values(Variable),
+    /// Text with variables: at least one, and at least two pieces.
+    Joined(Vec<Piece>),
+}
+
+/// A part of an element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    Literal(String),
+    Variable(Variable),
+}
+
+/// A place for an argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Variable {
+    pub(super) name: String,
+    pub(super) form: VariableForm,
+}
+
+/// The form in which a value is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum VariableForm {
+    /// Text as it is, numbers and booleans as in JSON.
+    Plain,
+    /// JSON.
+    Json,
+}
+
+/// A part of the elements: those that a program may read as options, and those after `--`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Zone {
+    Options,
+    Operands,
+}
+
+impl ArgvTemplate {
+    /// Parses a template, and adds its faults to the list. Faulty elements are left out.
+    pub(super) fn parse(argv: &[String], faults: &mut Vec<EntryFault>) -> Self {
+        let mut template = Self { program: String::new(), elements: Vec::new() };
+        let Some((program, rest)) = argv.split_first() else {
+            faults.push(EntryFault::at("/command", "the command is empty; name at least a program"));
+            return template;
+        };
+        match parse_program(program) {
+            Ok(program) => template.program = program,
+            Err(message) => faults.push(EntryFault::at("/command/0", message)),
+        }
+        let mut zone = Zone::Options;
+        for (index, text) in rest.iter().enumerate() {
+            match parse_element(text).and_then(|element| element.checked(zone)) {
+                Ok(element) => {
+                    if element.ends_options() {
+                        zone = Zone::Operands;
+                    }
+                    template.elements.push(element);
+                }
+                Err(message) => faults.push(EntryFault::at(format!("/command/{}", index + 1), message)),
+            }
+        }
+        template
+    }
+
+    /// Returns all variables, with repetitions.
+    pub(super) fn variables(&self) -> impl Iterator<Item = &Variable> {
+        self.elements.iter().flat_map(Element::variables)
+    }
+
+    /// Returns the elements with their zones.
+    pub(super) fn zoned(&self) -> impl Iterator<Item = (&Element, Zone)> {
+        let end = self.elements.iter().position(Element::ends_options).unwrap_or(self.elements.len());
+        let zone = move |index| if index <= end { Zone::Options } else { Zone::Operands };
+        self.elements.iter().enumerate().map(move |(index, element)| (element, zone(index)))
+    }
+
+    /// Returns the variables that directly follow a literal option: without a value, the option would take the next
+    /// element as its own.
+    pub(super) fn after_option(&self) -> impl Iterator<Item = &Variable> {
+        let pairs = self.zoned().zip(self.elements.iter().skip(1));
+        pairs.filter_map(|((before, zone), element)| match element {
+            Element::Values(variable) if before.is_option(zone) => Some(variable),
+            Element::Values(_) | Element::Literal(_) | Element::Joined(_) => None,
+        })
+    }
+}
+
+impl Element {
+    /// Reports whether this is a literal option that may take the next element as its value.
+    pub(super) fn is_option(&self, zone: Zone) -> bool {
+        match self {
+            Self::Literal(text) => {
+                let takes_none = matches!(text.as_str(), "-" | END_OF_OPTIONS) || text.contains('=');
+                zone == Zone::Options && text.starts_with('-') && !takes_none
+            }
+            Self::Values(_) | Self::Joined(_) => false,
+        }
+    }
+
+    /// Returns the variables of the element.
+    pub(super) fn variables(&self) -> impl Iterator<Item = &Variable> {
+        let (own, pieces): (Option<&Variable>, &[Piece]) = match self {
+            Self::Literal(_) => (None, &[]),
+            Self::Values(variable) => (Some(variable), &[]),
+            Self::Joined(pieces) => (None, pieces),
+        };
+        let joined = pieces.iter().filter_map(|piece| match piece {
+            Piece::Variable(variable) => Some(variable),
+            Piece::Literal(_) => None,
+        });
+        own.into_iter().chain(joined)
+    }
+
+    fn ends_options(&self) -> bool {
+        matches!(self, Self::Literal(text) if text == END_OF_OPTIONS)
+    }
+
+    /// Rejects an option whose name contains a variable, such as `-{x}`.
+    fn checked(self, zone: Zone) -> Result<Self, String> {
+        let names_option = match &self {
+            Self::Joined(pieces) => {
+                matches!(pieces.first(), Some(Piece::Literal(text)) if text.starts_with('-') && !text.contains('='))
+            }
+            Self::Literal(_) | Self::Values(_) => false,
+        };
+        if zone == Zone::Options && names_option {
+            return Err(
+                "a value could name an option here; write `--name={value}`, make the variable an element of its \
+                        own, or put an element `--` before it"
+                    .to_owned(),
+            );
+        }
+        Ok(self)
+    }
+}
+
+fn parse_program(text: &str) -> Result<String, String> {
+    match parse_element(text)? {
+        Element::Literal(program) if program.is_empty() => {
+            Err("the program is empty; name one, such as `git`".to_owned())
+        }
+        Element::Literal(program) => Ok(program),
+        Element::Values(_) | Element::Joined(_) => {
+            Err("the program can't contain a variable; name it literally".to_owned())
+        }
+    }
+}
+
+fn parse_element(text: &str) -> Result<Element, String> {
+    if text.contains('\0') {
+        return Err("an argument of a command can't contain a NUL character".to_owned());
+    }
+    let mut pieces = Vec::new();
+    let mut literal = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['{', '}']) {
+        literal.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if let Some(after) = rest.strip_prefix("{{") {
+            literal.push('{');
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix("}}") {
+            literal.push('}');
+            rest = after;
+        } else if let Some((name, after)) = rest.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
+            if !literal.is_empty() {
+                pieces.push(Piece::Literal(std::mem::take(&mut literal)));
+            }
+            pieces.push(Piece::Variable(parse_variable(name)?));
+            rest = after;
+        } else {
+            return Err(format!("`{text}` has a brace without its counterpart; a literal brace is doubled"));
+        }
+    }
+    literal.push_str(rest);
+    if pieces.is_empty() {
+        return Ok(Element::Literal(literal));
+    }
+    if !literal.is_empty() {
+        pieces.push(Piece::Literal(literal));
+    }
+    Ok(match pieces.as_slice() {
+        [Piece::Variable(variable)] => Element::Values(variable.clone()),
+        _ => Element::Joined(pieces),
+    })
+}
+
+fn parse_variable(text: &str) -> Result<Variable, String> {
+    let (name, form) = match text.split_once(':') {
+        None => (text, VariableForm::Plain),
+        Some((name, "json")) => (name, VariableForm::Json),
+        Some((_, form)) => return Err(format!("`{form}` is not a form of a variable; the only one is `json`")),
+    };
+    if name.is_empty() || name.contains('{') {
+        return Err(format!("`{{{text}}}` is not a variable; write `{{name}}`, and double a literal brace"));
+    }
+    Ok(Variable { name: name.to_owned(), form })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(argv: &[&str]) -> (ArgvTemplate, Vec<String>) {
+        let mut faults = Vec::new();
+        let argv: Vec<String> = argv.iter().map(|&text| text.to_owned()).collect();
+        let template = ArgvTemplate::parse(&argv, &mut faults);
+        (template, faults.iter().map(ToString::to_string).collect())
+    }
+
+    fn plain(name: &str) -> Variable {
+        Variable { name: name.to_owned(), form: VariableForm::Plain }
+    }
+
+    #[test]
+    fn elements_are_parsed() {
+        let json = Variable { name: "f".to_owned(), form: VariableForm::Json };
+        let literal = |text: &str| Element::Literal(text.to_owned());
+        for (text, element) in [
+            ("", literal("")),
+            ("-v", literal("-v")),
+            ("{{x}}", literal("{x}")),
+            ("}}{{", literal("}{")),
+            ("{x}", Element::Values(plain("x"))),
+            ("{a b/é}", Element::Values(plain("a b/é"))),
+            ("{f:json}", Element::Values(json.clone())),
+            ("--n={x}", Element::Joined(vec![Piece::Literal("--n=".to_owned()), Piece::Variable(plain("x"))])),
+            ("{x}{f:json}", Element::Joined(vec![Piece::Variable(plain("x")), Piece::Variable(json.clone())])),
+            ("{{{x}", Element::Joined(vec![Piece::Literal("{".to_owned()), Piece::Variable(plain("x"))])),
+            ("{x}}}", Element::Joined(vec![Piece::Variable(plain("x")), Piece::Literal("}".to_owned())])),
+        ] {
+            assert_eq!(parse_element(text).as_ref(), Ok(&element), "{text}");
+        }
+    }
+
+    #[test]
+    fn all_faults_are_reported_at_their_elements() {
+        let (_, faults) = parse(&["{prog}", "{", "}", "{}", "{x:yaml}", "a\0b", "{a{b}", "ok"]);
+        let at: Vec<&str> = faults.iter().map(|fault| fault.split_once(": ").unwrap().0).collect();
+        let expected: Vec<String> = [0, 1, 2, 3, 4, 5, 6].iter().map(|index| format!("/command/{index}")).collect();
+        assert_eq!(at, expected, "{faults:?}");
+        assert!(parse(&[]).1[0].starts_with("/command: "));
+        assert!(parse(&[""]).1[0].contains("the program is empty"));
+        assert_eq!(parse(&["{"]).1.len(), 1);
+    }
+
+    #[test]
+    fn a_variable_can_not_name_an_option() {
+        for (element, is_fault) in [
+            ("-{x}", true),
+            ("--{x}", true),
+            ("--no-{x}", true),
+            ("-I{x}", true),
+            ("--{x}=a", true),
+            ("--n={x}", false),
+            ("--n={x}={y}", false),
+            ("{x}", false),
+            ("{x}-y", false),
+            ("a-{x}", false),
+        ] {
+            assert_eq!(parse(&["p", element]).1.len(), usize::from(is_fault), "{element}");
+            assert_eq!(parse(&["p", "--", element]).1, [""; 0], "{element} after `--`");
+            assert_eq!(parse(&["p", "{{--}}", element, "--"]).1.len(), usize::from(is_fault), "{element} before `--`");
+        }
+    }
+
+    #[test]
+    fn variables_after_an_option_are_found() {
+        let (template, faults) =
+            parse(&["p", "-o", "{a}", "{b}", "--c=1", "{c}", "-d", "{d}", "--", "{e}", "-x", "{f}"]);
+        assert_eq!(faults, [""; 0]);
+        let names: Vec<&str> = template.after_option().map(|variable| variable.name.as_str()).collect();
+        assert_eq!(names, ["a", "d"]);
+        assert_eq!(parse(&["p", "-", "{a}", "--", "{b}"]).0.after_option().count(), 0);
+        assert_eq!(template.variables().count(), 6);
+    }
+}

@@ -1,0 +1,201 @@
+//! The import: one tool per operation, and a report of the rest.
+
+use std::collections::HashSet;
+
+use haft_core::Tool;
+use haft_http::Method;
+use serde_json::Value;
+
+use super::argument::{OperationArguments, arguments};
+use super::body::is_json;
+use super::document::OpenApi;
+use super::filter::Candidate;
+use super::operation::{Operation, Operations};
+use super::options::{ImportOptions, OutputCheck};
+use super::path::{operation_path, variable_name};
+use super::schema::{Direction, Draft, Loosened, Schemas};
+use super::security::authentication;
+use super::server::base_url;
+use super::skip::{SkipReason, Skipped};
+use super::text::description;
+use crate::implementation::http::{HttpTool, ParameterPlace, UrlTemplate};
+use crate::implementation::{Entry, ToolSettings};
+
+/// The maximum size of all schemas of one import together, in bytes.
+const MAX_IMPORT_BYTES: usize = 128 << 20;
+
+/// The outcome of an import.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Imported {
+    /// The operations that are tools now, in the order of the document.
+    pub operations: Vec<ImportedOperation>,
+    /// The operations that were not imported, each with a reason. Those that the options exclude are not among them.
+    pub skipped: Vec<Skipped>,
+    /// The keywords that were left out of schemas.
+    pub loosened: Vec<Loosened>,
+}
+
+/// An operation with its tool.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ImportedOperation {
+    /// The operation, such as `GET /pets/{id}`.
+    pub operation: String,
+    /// Its tool.
+    pub tool: Tool,
+    /// The request that the tool sends.
+    pub request: HttpTool,
+}
+
+impl Imported {
+    /// Returns the tools, in the order of the document.
+    pub fn tools(&self) -> impl Iterator<Item = &Tool> {
+        self.operations.iter().map(|operation| &operation.tool)
+    }
+
+    /// Returns the tools, in the order of the document.
+    #[must_use]
+    pub fn into_tools(self) -> Vec<Tool> {
+        self.operations.into_iter().map(|operation| operation.tool).collect()
+    }
+}
+
+impl OpenApi {
+    /// Imports every operation that the options do not exclude.
+    ///
+    /// ```
+    /// use haft_registry::openapi::{ImportOptions, OpenApi};
+    /// use serde_json::json;
+    ///
+    /// let document = OpenApi::from_value(json!({
+    ///     "openapi": "3.1.0",
+    ///     "servers": [{"url": "https://pets.example"}],
+    ///     "paths": {"/pets/{id}": {
+    ///         "get": {"operationId": "getPet", "summary": "Returns a pet."},
+    ///         "put": {"requestBody": {"content": {"image/png": {}}}},
+    ///     }},
+    /// }))?;
+    /// let imported = document.import(&ImportOptions::new());
+    /// let tool = imported.tools().next().unwrap();
+    /// assert_eq!((tool.name(), tool.description()), ("getPet", Some("Returns a pet.")));
+    ///
+    /// assert_eq!(imported.skipped[0].operation, "PUT /pets/{id}");
+    /// assert_eq!(imported.skipped[0].reason.code(), "unsupported_body");
+    /// # Ok::<_, haft_registry::openapi::OpenApiError>(())
+    /// ```
+    #[must_use]
+    pub fn import(&self, options: &ImportOptions) -> Imported {
+        let Operations { found, skipped } = self.operations();
+        let mut importer = Importer::new(self, options);
+        let mut imported = Imported { skipped, ..Imported::default() };
+        let mut names = HashSet::new();
+        for operation in &found {
+            let tags = operation.tags();
+            let Operation { name, method, path, .. } = operation;
+            let candidate = Candidate { tags: &tags, path, id: operation.id(), name, method };
+            let is_first = names.insert(name.as_str());
+            if !options.filter.accepts(candidate) {
+                continue;
+            }
+            let made =
+                if is_first { importer.import(operation) } else { Err(SkipReason::Duplicate { name: name.clone() }) };
+            match made {
+                Ok(operation) => imported.operations.push(operation),
+                Err(reason) => imported.skipped.push(Skipped { operation: operation.label(), reason }),
+            }
+        }
+        imported.loosened = importer.requests.loosened;
+        imported.loosened.append(&mut importer.responses.loosened);
+        imported
+    }
+}
+
+/// What the operations of one import share.
+struct Importer<'d> {
+    document: &'d OpenApi,
+    options: &'d ImportOptions,
+    requests: Schemas<'d>,
+    responses: Schemas<'d>,
+    /// The size of the schemas that may still be made.
+    budget: usize,
+}
+
+impl<'d> Importer<'d> {
+    fn new(document: &'d OpenApi, options: &'d ImportOptions) -> Self {
+        let requests = Schemas::new(document, Direction::Request);
+        let responses = Schemas::new(document, Direction::Response);
+        Self { document, options, requests, responses, budget: MAX_IMPORT_BYTES }
+    }
+
+    fn import(&mut self, operation: &Operation<'d>) -> Result<ImportedOperation, SkipReason> {
+        let Self { document, options, .. } = *self;
+        let label = operation.label();
+        let path = operation_path(operation.path)?;
+        let url = format!("{}{}", base_url(&document.root, operation, options)?, path.template);
+        let url: UrlTemplate = url.parse().map_err(|error| invalid_tool(&error))?;
+        let auth = authentication(document, operation, options)?;
+
+        let limit = options.schema_limit().min(self.budget);
+        let mut draft = Draft::new(&label, limit);
+        let made = arguments(document, operation, &path.variables, &auth, &mut self.requests, &mut draft);
+        self.budget -= draft.spent();
+        let OperationArguments { mut schema, parameters, body } = made?;
+        let bytes = self.requests.define(&mut schema, draft)?;
+        self.budget = self.budget.saturating_sub(bytes);
+
+        let method = Method::from_bytes(operation.method.as_bytes()).map_err(|error| invalid_tool(&error))?;
+        let mut request = HttpTool::new(method, url).body(body);
+        for mut parameter in parameters {
+            if parameter.place == ParameterPlace::Path {
+                parameter.wire_name = variable_name(&parameter.wire_name);
+            }
+            request = request.parameter(parameter);
+        }
+        request = auth.into_iter().fold(request, HttpTool::auth);
+        for (name, value) in &options.headers {
+            request = request.header(name, value);
+        }
+        let settings = ToolSettings {
+            title: operation.text("summary").map(str::trim).filter(|text| !text.is_empty()).map(super::text::title),
+            description: description(operation.text("summary"), operation.text("description")),
+            parameters: Some(schema.into()),
+            output: self.output(operation)?,
+            ..ToolSettings::default()
+        };
+        let entry = Entry::new(&operation.name, Value::Null).tool(settings);
+        let tool = request.build(&entry).map_err(|error| invalid_tool(&error))?;
+        Ok(ImportedOperation { operation: label, tool, request })
+    }
+
+    /// Returns the schema of the result, if it is to be enforced and the document has one.
+    fn output(&mut self, operation: &Operation<'d>) -> Result<Option<Value>, SkipReason> {
+        let document = self.document;
+        match self.options.output_check {
+            OutputCheck::Off => return Ok(None),
+            OutputCheck::Enforced => {}
+        }
+        let responses = operation.fields.get("responses").and_then(Value::as_object);
+        let Some((_, response)) = responses.into_iter().flatten().find(|(status, _)| status.starts_with('2')) else {
+            return Ok(None);
+        };
+        let content = document.follow(response)?.get("content").and_then(Value::as_object);
+        let media = content.into_iter().flatten().find(|(media_type, _)| is_json(media_type));
+        let Some(schema) = media.and_then(|(_, media)| media.get("schema")) else { return Ok(None) };
+        let label = operation.label();
+        let mut draft = Draft::new(&label, self.options.schema_limit().min(self.budget));
+        let converted = self.responses.convert(schema, &mut draft);
+        self.budget -= draft.spent();
+        let mut root = match converted? {
+            Value::Object(root) => root,
+            _ => return Ok(None),
+        };
+        let bytes = self.responses.define(&mut root, draft)?;
+        self.budget = self.budget.saturating_sub(bytes);
+        Ok(Some(root.into()))
+    }
+}
+
+fn invalid_tool(error: &dyn std::fmt::Display) -> SkipReason {
+    SkipReason::InvalidTool { fault: error.to_string().chars().take(500).collect() }
+}

@@ -1,0 +1,225 @@
+//! The kind `openapi`: an entry that imports a document.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::document::OpenApi;
+use super::import::Imported;
+use super::options::{ImportOptions, OutputCheck, SchemeCredential};
+use crate::implementation::{Building, Built, Entry, EntryError, EntryFault, ImplementationKind, Yields};
+
+/// The maximum number of remarks of one kind.
+const MAX_REMARKS: usize = 100;
+
+/// The kind `openapi`, whose entries yield a tool for each operation of a document.
+///
+/// ```
+/// use haft_registry::openapi::OpenApiKind;
+/// use haft_registry::{ImplementationKind, Kinds};
+///
+/// let kinds = Kinds::empty().with(OpenApiKind)?;
+/// let schema = kinds.get("openapi").unwrap().settings_schema();
+/// assert_eq!(schema["required"], serde_json::json!(["file"]));
+/// # Ok::<_, haft_registry::DuplicateKind>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OpenApiKind;
+
+/// The settings of an import.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct OpenApiSettings {
+    /// The document, JSON or YAML: a path below the folder of the workspace.
+    file: String,
+    /// The URL that all paths are appended to, in place of the servers of the document.
+    base_url: Option<String>,
+    /// The URL that the document is from. Relative URLs of servers refer to it.
+    location: Option<String>,
+    /// Values of variables in the URLs of servers.
+    #[serde(default)]
+    server_variables: BTreeMap<String, String>,
+    /// Tags, of which an operation must have one.
+    #[serde(default)]
+    tags: Vec<String>,
+    /// Tags, of which an operation must have none.
+    #[serde(default)]
+    exclude_tags: Vec<String>,
+    /// Patterns of paths, of which an operation must match one. `*` stands for any text.
+    #[serde(default)]
+    paths: Vec<String>,
+    /// Patterns of paths, of which an operation must match none.
+    #[serde(default)]
+    exclude_paths: Vec<String>,
+    /// Patterns of operation ids, of which an operation must match one. `*` stands for any text.
+    #[serde(default)]
+    operations: Vec<String>,
+    /// Patterns of operation ids, of which an operation must match none.
+    #[serde(default)]
+    exclude_operations: Vec<String>,
+    /// Methods, such as `GET`, of which an operation must have one.
+    #[serde(default)]
+    methods: Vec<String>,
+    /// Methods that an operation must not have.
+    #[serde(default)]
+    exclude_methods: Vec<String>,
+    /// The secrets of security schemes, by the names of the schemes in the document.
+    #[serde(default)]
+    security: BTreeMap<String, CredentialSettings>,
+    /// Headers of every request.
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    /// Whether a result must be valid by the response schemas of the document.
+    #[serde(default)]
+    check_output: bool,
+    /// The maximum size of the schema of a tool's arguments, in bytes.
+    max_schema_bytes: Option<usize>,
+}
+
+/// The secret of a security scheme.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum CredentialSettings {
+    /// The name of a secret.
+    Secret(String),
+    /// A secret with a user or a client.
+    Full(FullCredentialSettings),
+}
+
+/// A secret with a user or a client.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct FullCredentialSettings {
+    /// The name of a secret.
+    secret: String,
+    /// The user, for basic authentication.
+    user: Option<String>,
+    /// The id of the client, for the client credentials grant of OAuth 2.
+    client_id: Option<String>,
+}
+
+impl ImplementationKind for OpenApiKind {
+    fn name(&self) -> &'static str {
+        "openapi"
+    }
+
+    fn yields(&self) -> Yields {
+        Yields::ManyTools
+    }
+
+    fn settings_schema(&self) -> Value {
+        schemars::schema_for!(OpenApiSettings).to_value()
+    }
+
+    fn build(&self, entry: Entry) -> Building {
+        Box::pin(async move {
+            // Reading and importing a large document takes long enough to delay other tasks.
+            match tokio::runtime::Handle::try_current() {
+                Ok(runtime) => {
+                    let built = runtime.spawn_blocking(move || build(&entry)).await;
+                    built.unwrap_or_else(|error| Err(EntryError::at("/file", error.to_string())))
+                }
+                Err(_) => build(&entry),
+            }
+        })
+    }
+}
+
+fn build(entry: &Entry) -> Result<Built, EntryError> {
+    let settings = OpenApiSettings::deserialize(&entry.settings);
+    let settings = settings.map_err(|error| EntryError::at("", error.to_string()))?;
+    let path = below(&entry.folder, &settings.file).map_err(|message| EntryError::at("/file", message))?;
+    let document = OpenApi::read(path).map_err(|error| EntryError::at("/file", error.to_string()))?;
+    check_schemes(&document, &settings)?;
+    let options = options(settings);
+    let imported = document.import(&options);
+    let remarks = remarks(&document, &imported, &options);
+    Ok(Built::tools(imported.into_tools()).with_remarks(remarks))
+}
+
+/// Returns the path of a file in a folder or below it, and nowhere else.
+fn below(folder: &Path, file: &str) -> Result<PathBuf, String> {
+    let is_inside = |component: Component<'_>| matches!(component, Component::Normal(_) | Component::CurDir);
+    if !Path::new(file).components().all(is_inside) {
+        return Err(format!("the path `{file}` must be relative, and below the folder of the workspace"));
+    }
+    let unreadable = |error: std::io::Error| format!("the document `{file}` can't be read: {error}");
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let root = folder.canonicalize().map_err(unreadable)?;
+    let path = root.join(file).canonicalize().map_err(unreadable)?;
+    if path.starts_with(&root) {
+        Ok(path)
+    } else {
+        Err(format!("the link `{file}` leads out of the folder of the workspace"))
+    }
+}
+
+/// Rejects credentials of schemes that the document does not have.
+fn check_schemes(document: &OpenApi, settings: &OpenApiSettings) -> Result<(), EntryError> {
+    let known: Vec<&str> = document.security_schemes().collect();
+    let unknown = settings.security.keys().filter(|name| !known.contains(&name.as_str()));
+    let fault = |name: &String| {
+        let pointer = format!("/security/{}", name.replace('~', "~0").replace('/', "~1"));
+        let listed = if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
+        EntryFault::at(pointer, format!("the document has no security scheme `{name}`; {listed}"))
+    };
+    EntryError::check(unknown.map(fault).collect())
+}
+
+fn options(settings: OpenApiSettings) -> ImportOptions {
+    let mut options = ImportOptions::new();
+    options.base_url = settings.base_url;
+    options.location = settings.location;
+    options.server_variables = settings.server_variables;
+    options.headers = settings.headers.into_iter().collect();
+    options.max_schema_bytes = settings.max_schema_bytes;
+    options.output_check = if settings.check_output { OutputCheck::Enforced } else { OutputCheck::Off };
+    options = settings.tags.into_iter().fold(options, ImportOptions::include_tag);
+    options = settings.exclude_tags.into_iter().fold(options, ImportOptions::exclude_tag);
+    options = settings.paths.into_iter().fold(options, ImportOptions::include_path);
+    options = settings.exclude_paths.into_iter().fold(options, ImportOptions::exclude_path);
+    options = settings.operations.into_iter().fold(options, ImportOptions::include_operation);
+    options = settings.exclude_operations.into_iter().fold(options, ImportOptions::exclude_operation);
+    options = settings.methods.into_iter().fold(options, ImportOptions::include_method);
+    options = settings.exclude_methods.into_iter().fold(options, ImportOptions::exclude_method);
+    let credentials = settings.security.into_iter().map(|(scheme, credential)| (scheme, credential.into()));
+    credentials.fold(options, |options, (scheme, credential)| options.credential(scheme, credential))
+}
+
+impl From<CredentialSettings> for SchemeCredential {
+    fn from(settings: CredentialSettings) -> Self {
+        match settings {
+            CredentialSettings::Secret(secret) => Self::new(secret),
+            CredentialSettings::Full(FullCredentialSettings { secret, user, client_id }) => {
+                Self { secret, user, client_id }
+            }
+        }
+    }
+}
+
+/// Returns what the operator should know about an import.
+fn remarks(document: &OpenApi, imported: &Imported, options: &ImportOptions) -> Vec<EntryFault> {
+    let mut remarks = Vec::new();
+    if imported.operations.is_empty() {
+        remarks.push(EntryFault::at("/file", "no operation was imported"));
+    }
+    let skipped = imported.skipped.iter().map(ToString::to_string);
+    remarks.extend(capped(skipped, imported.skipped.len()));
+    let loosened = imported.loosened.iter().map(ToString::to_string);
+    remarks.extend(capped(loosened, imported.loosened.len()));
+    let open = document.security_schemes().filter(|scheme| !options.credentials.contains_key(*scheme));
+    let open: Vec<&str> = open.collect();
+    if !open.is_empty() {
+        let message = format!("requests are sent without a secret for the security schemes {}", open.join(", "));
+        remarks.push(EntryFault::at("/security", message));
+    }
+    remarks
+}
+
+fn capped(messages: impl Iterator<Item = String>, count: usize) -> impl Iterator<Item = EntryFault> {
+    let more = (count > MAX_REMARKS).then(|| format!("and {} more", count - MAX_REMARKS));
+    messages.take(MAX_REMARKS).chain(more).map(|message| EntryFault::at("/file", message))
+}

@@ -1,0 +1,35 @@
+//! Texts of a document for a model, of bounded length.
+
+/// The maximum length of a description, in characters.
+const MAX_CHARS: usize = 1_024;
+/// The maximum length of a title, in characters.
+const MAX_TITLE: usize = 100;
+
+/// Returns a text without white space around it, cut off with an ellipsis if it is very long.
+pub(super) fn capped(text: &str) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(MAX_CHARS) {
+        None => text.to_owned(),
+        Some(_) => {
+            let end = text.char_indices().nth(MAX_CHARS - 1).map_or(text.len(), |(index, _)| index);
+            format!("{}…", text.get(..end).unwrap_or(text).trim_end())
+        }
+    }
+}
+
+/// Joins a summary and a description. A description that repeats the summary is enough.
+pub(super) fn description(summary: Option<&str>, description: Option<&str>) -> Option<String> {
+    let present = |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+    match (present(summary), present(description)) {
+        (Some(summary), Some(description)) if description.starts_with(&*summary) => Some(capped(&description)),
+        (Some(summary), Some(description)) => Some(capped(&format!("{summary}\n\n{description}"))),
+        (one, other) => one.or(other).map(|text| capped(&text)),
+    }
+}
+
+/// Returns a summary as a title: its first line, without a full stop at its end.
+pub(super) fn title(summary: &str) -> String {
+    let line = summary.lines().next().unwrap_or_default().trim_end();
+    let line = line.strip_suffix('.').unwrap_or(line);
+    line.chars().take(MAX_TITLE).collect()
+}

@@ -1,0 +1,43 @@
+//! The permissions of the scopes around a call.
+
+use std::sync::Arc;
+
+use haft_core::{Ambient, Tool};
+
+use super::Permissions;
+use super::permit::ToolPermit;
+use crate::name::FullName;
+
+/// The permissions of the current scopes, all of which must allow a call. Cloning is cheap.
+///
+/// They follow the code that runs in [`Permissions::scope`], and the runs and tasks that the executor starts there; not
+/// the tasks that user code spawns.
+#[derive(Clone, Debug, Default)]
+pub struct AmbientPermissions(Arc<[Permissions]>);
+
+impl AmbientPermissions {
+    /// Returns the permissions that are current where this is called; none outside of every scope.
+    #[must_use]
+    pub fn current() -> Self {
+        Ambient::current().get::<Self>().cloned().unwrap_or_default()
+    }
+
+    /// Returns the permissions, those of the outermost scope first.
+    pub fn iter(&self) -> impl Iterator<Item = &Permissions> {
+        self.0.iter()
+    }
+
+    /// Creates a permit of a tool that asks only the permissions of the scope around each call.
+    #[must_use]
+    pub fn permit_for(name: &FullName, tool: &Tool) -> ToolPermit {
+        ToolPermit::new(None, name, tool)
+    }
+
+    /// Adds permissions. Nothing can be removed, so a nested scope never permits more.
+    pub(super) fn narrowed(&self, by: Permissions) -> Self {
+        if self.iter().any(|known| known.is_same(&by)) {
+            return self.clone();
+        }
+        Self(self.0.iter().cloned().chain([by]).collect())
+    }
+}

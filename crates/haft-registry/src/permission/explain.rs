@@ -1,0 +1,78 @@
+//! Explanations of permissions, for people.
+
+use std::fmt;
+
+use haft_core::Annotations;
+
+use super::Permissions;
+use super::rule::PermissionRule;
+use super::verdict::{DEFAULT_RULE, Verdict};
+use crate::name::FullName;
+
+/// The rules that match a tool, and what they decide.
+///
+/// ```
+/// use haft_core::Annotations;
+/// use haft_registry::PermissionSettings;
+///
+/// let permissions = PermissionSettings::new().allow("github/*").deny("github/delete_*").build()?;
+/// let explanation = permissions.explain(&"github/delete_repo".parse()?, &Annotations::new());
+/// assert_eq!(explanation.to_string(), "denied by the rule `deny github/delete_*`");
+/// assert_eq!(explanation.rules.len(), 2);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PermissionExplanation {
+    /// What is decided before the arguments of a call are known.
+    pub outcome: PermissionOutcome,
+    /// The rules that match, in the order in which they were written.
+    pub rules: Vec<PermissionRule>,
+}
+
+/// What permissions decide about a tool before the arguments of a call are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PermissionOutcome {
+    /// Every call is allowed.
+    Allowed,
+    /// Every call is denied.
+    Denied {
+        /// The name of the rule, which is `default` if no rule matches.
+        rule: String,
+    },
+    /// The arguments of a call decide.
+    ByArguments {
+        /// The names of the rules that are evaluated for each call.
+        rules: String,
+    },
+}
+
+impl PermissionExplanation {
+    pub(super) fn new(permissions: &Permissions, name: &FullName, annotations: &Annotations) -> Self {
+        let matching = permissions.rules().iter().filter(|rule| rule.matches(name, annotations));
+        let rules: Vec<PermissionRule> = matching.cloned().collect();
+        let outcome = match Verdict::of(rules.iter()) {
+            Verdict::Allowed => PermissionOutcome::Allowed,
+            Verdict::Denied(rule) => {
+                PermissionOutcome::Denied { rule: rule.as_ref().map_or(DEFAULT_RULE, PermissionRule::name).to_owned() }
+            }
+            #[cfg(feature = "cel")]
+            Verdict::ByArguments(rules) => PermissionOutcome::ByArguments { rules: rules.names() },
+        };
+        Self { outcome, rules }
+    }
+}
+
+impl fmt::Display for PermissionExplanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.outcome {
+            PermissionOutcome::Allowed => f.write_str("allowed"),
+            PermissionOutcome::Denied { rule } if self.rules.is_empty() => {
+                write!(f, "denied by the rule `{rule}`, as no rule matches")
+            }
+            PermissionOutcome::Denied { rule } => write!(f, "denied by the rule `{rule}`"),
+            PermissionOutcome::ByArguments { rules } => write!(f, "decided by the arguments: {rules}"),
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Expressions: conditions over the arguments of a call, in the Common Expression Language.
+//!
+//! The interpreter has no limit of time or memory, and an expression comes from a file while the arguments come from a
+//! model. So everything is bounded before it starts: the text, the depth and the number of parts when the expression is
+//! compiled, and the cost with the actual arguments when it is evaluated. Only listed functions exist. An expression
+//! that could take too long is not evaluated, and its rule fails closed.
+
+mod check;
+mod error;
+mod estimate;
+mod measure;
+mod parse;
+mod value;
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, LazyLock};
+use std::thread;
+
+use cel::common::types::CelBool;
+use cel::extractors::This;
+use cel::{Context, Env, ExecutionError, IdedExpr};
+use serde_json::Value;
+
+use self::check::ExpressionFacts;
+pub use self::error::{EvaluationError, ExpressionError, ExpressionFault};
+use self::estimate::VariableSizes;
+use self::measure::{ValueSizes, text_size};
+
+/// The maximum length of an expression, in bytes.
+pub const MAX_EXPRESSION_LEN: usize = 4096;
+
+/// The maximum cost of an evaluation, in steps: parts visited, values copied, and groups of bytes read.
+pub const MAX_EXPRESSION_COST: u64 = 250_000;
+
+/// The maximum depth of an expression.
+const MAX_DEPTH: usize = 40;
+
+/// The depth up to which an expression is evaluated on the stack of the caller. Without optimisation, a level takes some
+/// 50 KiB of it.
+const INLINE_DEPTH: usize = 10;
+
+/// The stack of a thread that parses or evaluates a deep expression, in bytes.
+const STACK: usize = 16 << 20;
+
+/// The maximum number of parts of an expression.
+const MAX_NODES: u64 = 1_000;
+
+/// The maximum number of loops inside one another.
+const MAX_LOOP_DEPTH: usize = 4;
+
+/// The maximum number of patterns of `matches`.
+const MAX_PATTERNS: usize = 16;
+
+/// The maximum size of the arguments that an expression reads, in values and groups of bytes.
+const MAX_INPUT: u64 = 100_000;
+
+/// The maximum depth of the arguments that an expression reads.
+const MAX_INPUT_DEPTH: usize = 64;
+
+/// The types and functions of the interpreter.
+static ENVIRONMENT: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
+
+/// A condition over the arguments of a call, compiled once. Cloning is cheap.
+///
+/// The variables are `args`, the decoded arguments; `tool`, the full name of the tool; and `caller`, the id of the caller
+/// or null. There are the operators and macros (`has`, `all`, `exists`, `exists_one`, `map`, `filter`) of the Common
+/// Expression Language, the functions `size`, `int`, `uint`, `double`, `string`, `bool` and `type`, and the methods
+/// `size`, `contains`, `startsWith`, `endsWith` and `matches`, whose pattern is a literal. Integers of the arguments are
+/// `int`, or `uint` beyond its range.
+///
+/// ```
+/// use haft_registry::{ExpressionInput, RuleExpression};
+/// use serde_json::json;
+///
+/// let small = RuleExpression::new("args.cents <= 10000 && args.to.startsWith('DE')")?;
+/// assert_eq!(small.evaluate(&ExpressionInput::new(&json!({"cents": 500, "to": "DE89"}))), Ok(true));
+/// assert!(small.evaluate(&ExpressionInput::new(&json!({"to": "DE89"}))).is_err());
+///
+/// let misspelt = RuleExpression::new("arg.cents <= 10000").unwrap_err();
+/// assert!(misspelt.to_string().contains("is it `args`?"));
+/// # Ok::<_, haft_registry::ExpressionError>(())
+/// ```
+#[derive(Clone)]
+pub struct RuleExpression(Arc<CompiledExpression>);
+
+struct CompiledExpression {
+    source: Box<str>,
+    root: IdedExpr,
+    facts: ExpressionFacts,
+}
+
+/// The values of the variables of an expression.
+#[derive(Clone, Copy, Debug)]
+pub struct ExpressionInput<'a> {
+    arguments: &'a Value,
+    tool: &'a str,
+    caller: Option<&'a str>,
+}
+
+impl<'a> ExpressionInput<'a> {
+    /// Creates the input with these decoded arguments.
+    #[must_use]
+    pub fn new(arguments: &'a Value) -> Self {
+        Self { arguments, tool: "", caller: None }
+    }
+
+    /// Sets the full name of the tool.
+    #[must_use]
+    pub fn tool(mut self, tool: &'a str) -> Self {
+        self.tool = tool;
+        self
+    }
+
+    /// Sets the id of the caller.
+    #[must_use]
+    pub fn caller(mut self, caller: Option<&'a str>) -> Self {
+        self.caller = caller;
+        self
+    }
+}
+
+impl RuleExpression {
+    /// Compiles an expression.
+    pub fn new(source: &str) -> Result<Self, ExpressionError> {
+        let parsed = parse::parse(source)?;
+        let facts = check::check(&parsed)?;
+        Ok(Self(Arc::new(CompiledExpression { source: source.into(), root: parsed.root, facts })))
+    }
+
+    /// Returns the text of the expression.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.0.source
+    }
+
+    /// Evaluates the expression, if that is certain to end soon.
+    pub fn evaluate(&self, input: &ExpressionInput<'_>) -> Result<bool, EvaluationError> {
+        let CompiledExpression { root, facts, .. } = &*self.0;
+        let inputs = VariableSizes {
+            args: ValueSizes::of_arguments(input.arguments, &facts.reads)?,
+            tool: ValueSizes::of_size(text_size(input.tool)),
+            caller: ValueSizes::of_size(text_size(input.caller.unwrap_or_default())),
+        };
+        let cost = estimate::cost(root, facts, &inputs);
+        if cost > MAX_EXPRESSION_COST {
+            return Err(EvaluationError::TooCostly { cost });
+        }
+        if facts.depth > INLINE_DEPTH {
+            return self.resolve_apart(input);
+        }
+        // The expression and its input are only read, so nothing is left half done.
+        catch_unwind(AssertUnwindSafe(|| self.resolve(input))).unwrap_or(Err(EvaluationError::Panicked))
+    }
+
+    /// Evaluates the expression on a thread with a stack that is large enough. The cost bounds how long this one waits.
+    fn resolve_apart(&self, input: &ExpressionInput<'_>) -> Result<bool, EvaluationError> {
+        thread::scope(|scope| {
+            let evaluating = thread_builder().spawn_scoped(scope, || self.resolve(input));
+            let evaluating =
+                evaluating.map_err(|_| EvaluationError::Failed("no thread can be started to evaluate it"))?;
+            evaluating.join().unwrap_or(Err(EvaluationError::Panicked))
+        })
+    }
+
+    fn resolve(&self, input: &ExpressionInput<'_>) -> Result<bool, EvaluationError> {
+        let CompiledExpression { root, facts, .. } = &*self.0;
+        let mut context = Context::with_env(Arc::clone(&ENVIRONMENT));
+        context.add_variable_as_val("args", value::arguments(input.arguments, &facts.reads));
+        context.add_variable_as_val("tool", value::text(Some(input.tool)));
+        context.add_variable_as_val("caller", value::text(input.caller));
+        if !facts.patterns.is_empty() {
+            self.add_matches(&mut context)?;
+        }
+        let resolved = cel::Value::resolve_val(root, &context).map_err(|error| failed(&error))?;
+        match resolved.downcast_ref::<CelBool>() {
+            Some(result) => Ok(*result.inner()),
+            None => Err(EvaluationError::NotBoolean(resolved.get_type().name().to_owned())),
+        }
+    }
+
+    /// Adds the function `matches`, with the patterns of the expression.
+    fn add_matches(&self, context: &mut Context<'_, '_>) -> Result<(), EvaluationError> {
+        let expression = Arc::clone(&self.0);
+        let matches = move |This(text): This<Arc<String>>, pattern: Arc<String>| {
+            let found = expression.facts.patterns.get(pattern.as_str());
+            found.map(|found| found.regex.is_match(&text)).ok_or_else(|| ExecutionError::no_such_key("pattern"))
+        };
+        context.add_function("matches", matches).map_err(|_| EvaluationError::Failed("`matches` is defined twice"))
+    }
+}
+
+/// Returns the builder of a thread for deep expressions.
+fn thread_builder() -> thread::Builder {
+    thread::Builder::new().name("haft-expression".to_owned()).stack_size(STACK)
+}
+
+/// Returns the reason of a failure, without the values that the interpreter's own error contains.
+fn failed(error: &ExecutionError) -> EvaluationError {
+    let short = |text: &str| text.chars().take(100).collect::<String>();
+    match error {
+        ExecutionError::NoSuchKey(key) => EvaluationError::Missing(short(key)),
+        ExecutionError::NoSuchOverload(overload) => EvaluationError::Type(format!(
+            "`{}` does not accept operands of the types {}",
+            overload.function(),
+            short(&overload.argument_types().join(", "))
+        )),
+        ExecutionError::UnexpectedType { got, want } => {
+            EvaluationError::Type(format!("a value is of type {}, not {}", short(got), short(want)))
+        }
+        ExecutionError::ValuesNotComparable(left, right) => {
+            EvaluationError::Type(format!("types {} and {} can't be compared", left.type_of(), right.type_of()))
+        }
+        ExecutionError::UnsupportedBinaryOperator(operator, left, right) => EvaluationError::Type(format!(
+            "`{operator}` does not accept operands of the types {} and {}",
+            left.type_of(),
+            right.type_of()
+        )),
+        ExecutionError::DivisionByZero(_) | ExecutionError::RemainderByZero(_) => {
+            EvaluationError::Failed("a number is divided by zero")
+        }
+        ExecutionError::Overflow(..) => EvaluationError::Failed("a number is too large"),
+        ExecutionError::IndexOutOfBounds(_) => EvaluationError::Failed("an index is out of bounds"),
+        _ => EvaluationError::Failed("an operand of an operator or a function is invalid"),
+    }
+}
+
+impl fmt::Display for RuleExpression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.source)
+    }
+}
+
+impl fmt::Debug for RuleExpression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RuleExpression").field(&self.0.source).finish()
+    }
+}

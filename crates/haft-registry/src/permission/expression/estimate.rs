@@ -1,0 +1,162 @@
+//! An upper bound of the cost of an evaluation, before it is started.
+//!
+//! The interpreter has no limit of its own, and once started it can't be stopped. So the cost is bounded first: the sizes
+//! of the actual arguments are known, and every operation has a size that follows from those of its operands. A loop
+//! costs the length of its list times the cost of its body, and a list or a text that is built in it grows by as much.
+//! All of this saturates, so an expression that explodes has a very large cost and is not started.
+//!
+//! One step is the visit of a part of the expression, the copy of a value, or the reading of a few bytes of text.
+
+use cel::IdedExpr;
+use cel::common::ast::{CallExpr, ComprehensionExpr, Expr, operators};
+
+use super::check::{ExpressionFacts, LoopUse, entry_parts, literal_size};
+use super::measure::{SizeLevel, ValueSizes, text_size};
+
+/// The size of the text of a number.
+const NUMBER_TEXT: u64 = 32;
+
+/// The sizes of the variables.
+pub(super) struct VariableSizes {
+    pub(super) args: ValueSizes,
+    pub(super) tool: ValueSizes,
+    pub(super) caller: ValueSizes,
+}
+
+/// Returns an upper bound of the steps of an evaluation.
+pub(super) fn cost(root: &IdedExpr, facts: &ExpressionFacts, inputs: &VariableSizes) -> u64 {
+    let VariableSizes { args, tool, caller } = inputs;
+    if facts.loops == LoopUse::None && facts.patterns.is_empty() {
+        // Without loops every part is visited once, and no value is larger than all literals and arguments together, as
+        // often as there are parts. That is enough for almost all rules.
+        let sizes = [args.size(), tool.size(), caller.size(), facts.literals, NUMBER_TEXT];
+        let largest = sizes.into_iter().fold(0, u64::saturating_add);
+        let rough = facts.nodes.saturating_mul(facts.nodes).saturating_mul(largest);
+        if rough <= super::MAX_EXPRESSION_COST {
+            return rough;
+        }
+    }
+    let variables = vec![("args", args.clone()), ("tool", tool.clone()), ("caller", caller.clone())];
+    let mut estimate = CostEstimate { variables, facts, cost: 0, times: 1 };
+    estimate.visit(root);
+    estimate.cost
+}
+
+struct CostEstimate<'e> {
+    /// The sizes of the variables, those of inner loops last.
+    variables: Vec<(&'e str, ValueSizes)>,
+    facts: &'e ExpressionFacts,
+    cost: u64,
+    /// The number of times that the current part is visited.
+    times: u64,
+}
+
+impl<'e> CostEstimate<'e> {
+    /// Adds the cost of a part, and returns a bound of the sizes of its result.
+    fn visit(&mut self, part: &'e IdedExpr) -> ValueSizes {
+        self.pay(1);
+        match &part.expr {
+            Expr::Literal(literal) => ValueSizes::of_size(literal_size(literal)),
+            Expr::Ident(name) => {
+                let variable = self.variables.iter().rev().find(|(known, _)| known == name);
+                variable.map_or_else(ValueSizes::scalar, |(_, sizes)| sizes.clone())
+            }
+            Expr::Select(select) => {
+                let operand = self.visit(&select.operand);
+                self.pay(text_size(&select.field));
+                if select.test { ValueSizes::scalar() } else { operand.element() }
+            }
+            Expr::Call(call) => self.visit_call(call),
+            Expr::Comprehension(comprehension) => self.visit_loop(comprehension),
+            Expr::List(list) => {
+                let elements: Vec<ValueSizes> = list.elements.iter().map(|element| self.visit(element)).collect();
+                self.collected(&elements, elements.len())
+            }
+            Expr::Map(map) => {
+                let inner = map.entries.iter().flat_map(|entry| entry_parts(&entry.expr));
+                let elements: Vec<ValueSizes> = inner.map(|element| self.visit(element)).collect();
+                self.collected(&elements, map.entries.len())
+            }
+            // Both are rejected when the expression is checked.
+            Expr::Struct(_) | Expr::Unspecified => {
+                self.pay(u64::MAX);
+                ValueSizes::scalar()
+            }
+        }
+    }
+
+    fn visit_call(&mut self, call: &'e CallExpr) -> ValueSizes {
+        let CallExpr { func_name, target, args } = call;
+        let operands: Vec<ValueSizes> =
+            target.as_deref().into_iter().chain(args).map(|operand| self.visit(operand)).collect();
+        let total = operands.iter().fold(0_u64, |total, operand| total.saturating_add(operand.size()));
+        match (func_name.as_str(), operands.as_slice()) {
+            (operators::CONDITIONAL, [_, then, otherwise]) => then.join(otherwise),
+            (
+                operators::LOGICAL_AND | operators::LOGICAL_OR | operators::LOGICAL_NOT | operators::NOT_STRICTLY_FALSE,
+                _,
+            ) => ValueSizes::scalar(),
+            // A list is borrowed, and only the index is read.
+            (operators::INDEX, [container, index]) => {
+                self.pay(index.size());
+                container.element()
+            }
+            (operators::ADD, [left, right]) => {
+                self.pay(total);
+                left.concat(right)
+            }
+            ("string", _) => {
+                self.pay(total);
+                ValueSizes::of_size(total.saturating_add(NUMBER_TEXT))
+            }
+            ("matches", _) => {
+                let weight = self.facts.patterns.values().map(|pattern| pattern.weight).max().unwrap_or(1);
+                self.pay(total.saturating_mul(weight));
+                ValueSizes::scalar()
+            }
+            _ => {
+                self.pay(total);
+                ValueSizes::scalar()
+            }
+        }
+    }
+
+    fn visit_loop(&mut self, comprehension: &'e ComprehensionExpr) -> ValueSizes {
+        let ComprehensionExpr { iter_range, iter_var, accu_var, accu_init, loop_cond, loop_step, result, .. } =
+            comprehension;
+        let init = self.visit(accu_init);
+        let range = self.visit(iter_range);
+        // Every element is copied once.
+        self.pay(range.size());
+        let times = self.times;
+        self.times = times.saturating_mul(range.len());
+        self.variables.push((iter_var, range.element()));
+        self.variables.push((accu_var, ValueSizes::nothing()));
+        self.visit(loop_cond);
+        // The result so far is never copied by a step, which only adds to it. So its growth by one step does not depend
+        // on it, and the growth by all steps is a multiple of it.
+        let growth = self.visit(loop_step);
+        self.times = times;
+        let built = init.concat(&growth.times(range.len()));
+        self.pay(built.size());
+        self.variables.pop();
+        self.variables.push((accu_var, built));
+        let sizes = self.visit(result);
+        self.variables.pop();
+        self.variables.pop();
+        sizes
+    }
+
+    /// Returns the sizes of a list or map of these elements, which are copied.
+    fn collected(&mut self, elements: &[ValueSizes], len: usize) -> ValueSizes {
+        let total = elements.iter().fold(1_u64, |total, element| total.saturating_add(element.size()));
+        self.pay(total);
+        let inner = elements.iter().fold(ValueSizes::nothing(), |inner, element| inner.join(element));
+        inner.within(SizeLevel { len: len as u64, size: total })
+    }
+
+    /// Adds to the cost, as often as the current part is visited.
+    fn pay(&mut self, steps: u64) {
+        self.cost = self.cost.saturating_add(steps.saturating_mul(self.times));
+    }
+}

@@ -1,0 +1,155 @@
+//! The sizes of values, level by level.
+//!
+//! A step into a value, by a member, an index or a loop, leads exactly one level down. So it is enough to know, for each
+//! level, the longest list and the largest value on it; and a loop over many small elements is not taken for one over
+//! many large ones.
+
+use std::iter::once;
+
+use serde_json::Value;
+
+use super::check::ArgumentReads;
+use super::error::EvaluationError;
+use super::{MAX_INPUT, MAX_INPUT_DEPTH};
+
+/// Bounds of the sizes of a value: of the value itself, then of what is inside of it, level by level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ValueSizes(Vec<SizeLevel>);
+
+/// Bounds of the values on one level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct SizeLevel {
+    /// The most elements of a list or map.
+    pub(super) len: u64,
+    /// The largest value, with all that is inside of it.
+    pub(super) size: u64,
+}
+
+impl ValueSizes {
+    /// Returns the sizes of a number, a boolean or null.
+    pub(super) fn scalar() -> Self {
+        Self::of_size(1)
+    }
+
+    /// Returns the sizes of no value at all.
+    pub(super) fn nothing() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Returns the sizes of a value without elements.
+    pub(super) fn of_size(size: u64) -> Self {
+        Self(vec![SizeLevel { len: 0, size }])
+    }
+
+    /// Measures the arguments that an expression reads.
+    pub(super) fn of_arguments(arguments: &Value, reads: &ArgumentReads) -> Result<Self, EvaluationError> {
+        let mut levels = vec![SizeLevel::default()];
+        let mut size = 1;
+        match (reads, arguments) {
+            (ArgumentReads::Members(members), Value::Object(object)) => {
+                let read = members.iter().filter_map(|member| object.get_key_value(member));
+                levels[0].len = members.len() as u64;
+                for (member, value) in read {
+                    size += text_size(member) + measure(value, 1, &mut levels, size)?;
+                }
+            }
+            _ => size = measure(arguments, 0, &mut levels, 0)?,
+        }
+        levels[0].size = size;
+        Ok(Self(levels))
+    }
+
+    /// Returns the size of the value itself.
+    pub(super) fn size(&self) -> u64 {
+        self.0.first().map_or(0, |level| level.size)
+    }
+
+    /// Returns the number of elements.
+    pub(super) fn len(&self) -> u64 {
+        self.0.first().map_or(0, |level| level.len)
+    }
+
+    /// Returns the sizes of an element.
+    pub(super) fn element(&self) -> Self {
+        match self.0.as_slice() {
+            [] | [_] => Self::scalar(),
+            [_, inner @ ..] => Self(inner.to_vec()),
+        }
+    }
+
+    /// Returns the sizes of a list or map of such elements.
+    pub(super) fn within(self, outer: SizeLevel) -> Self {
+        Self(once(outer).chain(self.0).collect())
+    }
+
+    /// Returns bounds of both.
+    pub(super) fn join(&self, other: &Self) -> Self {
+        self.merged(other, |left, right| SizeLevel { len: left.len.max(right.len), size: left.size.max(right.size) })
+    }
+
+    /// Returns the sizes of both in one list or text.
+    pub(super) fn concat(&self, other: &Self) -> Self {
+        let mut sizes = self.join(other);
+        if let Some(first) = sizes.0.first_mut() {
+            first.len = self.len().saturating_add(other.len());
+            first.size = self.size().saturating_add(other.size());
+        }
+        sizes
+    }
+
+    /// Returns the sizes of this so many times in one list or text.
+    pub(super) fn times(mut self, times: u64) -> Self {
+        if let Some(first) = self.0.first_mut() {
+            first.len = first.len.saturating_mul(times);
+            first.size = first.size.saturating_mul(times);
+        }
+        self
+    }
+
+    fn merged(&self, other: &Self, merge: impl Fn(SizeLevel, SizeLevel) -> SizeLevel) -> Self {
+        let level = |sizes: &Self, index: usize| sizes.0.get(index).copied().unwrap_or_default();
+        let depth = self.0.len().max(other.0.len());
+        Self((0..depth).map(|index| merge(level(self, index), level(other, index))).collect())
+    }
+}
+
+/// Returns the size of a text. Reading some bytes takes as long as visiting one value.
+pub(super) fn text_size(text: &str) -> u64 {
+    1 + text.len() as u64 / 16
+}
+
+/// Measures a value at a depth, and returns its size. `before` is the size of what was measured before.
+fn measure(value: &Value, depth: usize, levels: &mut Vec<SizeLevel>, before: u64) -> Result<u64, EvaluationError> {
+    if depth >= MAX_INPUT_DEPTH {
+        return Err(EvaluationError::InputTooDeep);
+    }
+    if levels.len() == depth {
+        levels.push(SizeLevel::default());
+    }
+    let (mut size, mut len) = (1, 0);
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::String(text) => size = text_size(text),
+        Value::Array(elements) => {
+            len = elements.len() as u64;
+            for element in elements {
+                size += measure(element, depth + 1, levels, before + size)?;
+            }
+        }
+        Value::Object(members) => {
+            len = members.len() as u64;
+            for (name, member) in members {
+                let key = text_size(name);
+                size += key + measure(member, depth + 1, levels, before + size + key)?;
+                // A loop over a map visits its keys.
+                levels[depth + 1].size = levels[depth + 1].size.max(key);
+            }
+        }
+    }
+    if before + size > MAX_INPUT {
+        return Err(EvaluationError::InputTooLarge);
+    }
+    let level = &mut levels[depth];
+    *level = SizeLevel { len: level.len.max(len), size: level.size.max(size) };
+    Ok(size)
+}

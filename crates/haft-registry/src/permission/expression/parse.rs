@@ -1,0 +1,104 @@
+//! Parsing of expressions.
+//!
+//! The parser recurses for every level of nesting, and its frames are large. So it runs on a thread of its own, whose
+//! stack holds the deepest text of the permitted length with room to spare; a panic in it is an error like any other.
+
+use cel::common::ast::SourceInfo;
+use cel::{Env, IdedExpr, ParseErrors};
+
+use super::error::{ExpressionError, ExpressionFault};
+use super::{MAX_DEPTH, MAX_EXPRESSION_LEN};
+
+/// An expression that was parsed, and not checked yet. Its depth is bounded by [`MAX_DEPTH`].
+pub(super) struct ParsedExpression {
+    pub(super) root: IdedExpr,
+    pub(super) depth: usize,
+    pub(super) positions: ExpressionPositions,
+}
+
+/// The positions of the parts of an expression.
+pub(super) struct ExpressionPositions {
+    info: SourceInfo,
+}
+
+pub(super) fn parse(source: &str) -> Result<ParsedExpression, ExpressionError> {
+    if source.len() > MAX_EXPRESSION_LEN {
+        return Err(at_offset(source, MAX_EXPRESSION_LEN, ExpressionFault::TooLong));
+    }
+    if let Some(offset) = too_deep(source) {
+        return Err(at_offset(source, offset, ExpressionFault::TooDeep));
+    }
+    let owned = source.to_owned();
+    let parsing = super::thread_builder().spawn(move || parse_here(&owned));
+    let failed = |text: &str| at_offset(source, 0, ExpressionFault::Syntax(text.to_owned()));
+    let parsed = parsing.map_err(|_| failed("no thread can be started to parse the expression"))?;
+    parsed.join().unwrap_or_else(|_| Err(failed("the parser panicked")))
+}
+
+impl ExpressionPositions {
+    /// Returns an error at a part of the expression.
+    pub(super) fn error(&self, id: u64, fault: ExpressionFault) -> ExpressionError {
+        let offset = self.info.offset_for(id).map_or(0, |(start, _)| start);
+        at_offset(&self.info.source, offset as usize, fault)
+    }
+}
+
+/// Returns the error at a position in bytes.
+fn at_offset(source: &str, offset: usize, fault: ExpressionFault) -> ExpressionError {
+    let before = source.get(..offset).unwrap_or(source);
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    ExpressionError { line: before.matches('\n').count() + 1, column: before[line_start..].chars().count() + 1, fault }
+}
+
+fn parse_here(source: &str) -> Result<ParsedExpression, ExpressionError> {
+    let most = u16::try_from(MAX_DEPTH).unwrap_or(u16::MAX);
+    // The optional syntax has semantics of its own for what is missing, and a rule has no need of it.
+    let parser = Env::stdlib().with_optional_support(false).parser().max_recursion_depth(most).error_recovery_limit(4);
+    let (root, info) = parser.parse_with_source_info(source).map_err(|errors| syntax(&errors))?;
+    // Here, where the stack is large enough to drop it.
+    let depth = super::check::depth(&root);
+    if depth > MAX_DEPTH {
+        return Err(at_offset(source, 0, ExpressionFault::TooDeep));
+    }
+    Ok(ParsedExpression { root, depth, positions: ExpressionPositions { info } })
+}
+
+/// Returns the first error of the parser.
+fn syntax(errors: &ParseErrors) -> ExpressionError {
+    let Some(first) = errors.errors.first() else {
+        return ExpressionError { line: 1, column: 1, fault: ExpressionFault::Syntax("it can't be parsed".to_owned()) };
+    };
+    let one_based = |position: isize| usize::try_from(position).unwrap_or(0).max(1);
+    let message: String = first.msg.chars().take(200).collect();
+    ExpressionError {
+        line: one_based(first.pos.0),
+        column: one_based(first.pos.1),
+        fault: ExpressionFault::Syntax(message),
+    }
+}
+
+/// Returns the position of the bracket that is nested too deeply, if there is one.
+///
+/// Text in quotes is skipped. Where the parser sees other quotes than this, its own limit of recursion applies.
+fn too_deep(source: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut quote: Option<u8> = None;
+    let mut bytes = source.bytes().enumerate();
+    while let Some((at, byte)) = bytes.next() {
+        match (quote, byte) {
+            (Some(_), b'\\') => drop(bytes.next()),
+            (Some(end), _) if byte == end => quote = None,
+            (Some(_), _) => {}
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (None, b'(' | b'[' | b'{') => {
+                depth += 1;
+                if depth > MAX_DEPTH {
+                    return Some(at);
+                }
+            }
+            (None, b')' | b']' | b'}') => depth = depth.saturating_sub(1),
+            (None, _) => {}
+        }
+    }
+    None
+}

@@ -1,0 +1,162 @@
+//! The permit of one tool.
+//!
+//! It knows the canonical full name of its tool and what its own permissions decide about it, so a call costs a
+//! comparison unless expressions remain. The permissions of the scope around a call are matched when they are first met,
+//! and the result is kept for the next calls.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use haft_core::{Annotations, CallArguments, Caller, Cx, Permission, Permit, Permitting, Tool, ToolCall};
+
+use super::ambient::AmbientPermissions;
+#[cfg(feature = "cel")]
+use super::expression::ExpressionInput;
+use super::rule::PermissionRule;
+use super::verdict::{DEFAULT_RULE, Verdict};
+use super::{Permissions, Visibility};
+use crate::name::FullName;
+
+/// The reason of a denial that does not depend on the arguments. It contains nothing about the rules.
+const NOT_PERMITTED: &str = "this tool is not permitted";
+
+/// The reason of a denial because of the arguments.
+#[cfg(feature = "cel")]
+const ARGUMENTS_NOT_PERMITTED: &str = "this tool is not permitted with these arguments";
+
+/// The number of permissions of scopes whose decisions are kept.
+const KEPT: usize = 4;
+
+/// The permit of one tool. See [`Permissions::permit_for`].
+#[derive(Debug)]
+pub struct ToolPermit {
+    name: FullName,
+    annotations: Annotations,
+    own: Option<Arc<Judgement>>,
+    /// The decisions of permissions of scopes, the most recent last. It holds the permissions, so that none of them is
+    /// mistaken for another that has its address later.
+    ambient: Mutex<Vec<(Permissions, Arc<Judgement>)>>,
+}
+
+/// The decision of permissions about one tool.
+#[derive(Debug)]
+struct Judgement {
+    verdict: Verdict,
+    visibility: Visibility,
+}
+
+/// A permit without rules about arguments, which has the default decision about them.
+struct NoArgumentRules;
+
+impl ToolPermit {
+    pub(super) fn new(permissions: Option<&Permissions>, name: &FullName, tool: &Tool) -> Self {
+        let annotations = tool.annotations().clone();
+        let own = permissions.map(|permissions| Arc::new(Judgement::new(permissions, name, &annotations)));
+        Self { name: name.clone(), annotations, own, ambient: Mutex::default() }
+    }
+
+    /// Returns the full name of the tool.
+    #[must_use]
+    pub fn name(&self) -> &FullName {
+        &self.name
+    }
+
+    /// Returns the decisions that apply to a call that is made now: the permit's own and those of the current scopes.
+    fn judgements(&self) -> impl Iterator<Item = Arc<Judgement>> {
+        let ambient = AmbientPermissions::current();
+        let outer: Vec<_> = ambient.iter().map(|permissions| self.judgement(permissions)).collect();
+        self.own.iter().map(Arc::clone).chain(outer)
+    }
+
+    /// Returns the decision of permissions of a scope.
+    fn judgement(&self, permissions: &Permissions) -> Arc<Judgement> {
+        // A panic in between can't leave a wrong decision behind.
+        let mut kept = self.ambient.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, judgement)) = kept.iter().find(|(known, _)| known.is_same(permissions)) {
+            return Arc::clone(judgement);
+        }
+        let judgement = Arc::new(Judgement::new(permissions, &self.name, &self.annotations));
+        if kept.len() == KEPT {
+            kept.remove(0);
+        }
+        kept.push((permissions.clone(), Arc::clone(&judgement)));
+        judgement
+    }
+}
+
+impl Permit for ToolPermit {
+    fn permit(&self, _: &Tool, call: &ToolCall, _: &Cx) -> Permitting {
+        let denied = self.judgements().find_map(|judgement| judgement.denies(call));
+        denied.unwrap_or(Permission::Allowed).into()
+    }
+
+    #[cfg(feature = "cel")]
+    fn permits_arguments(&self, tool: &Tool, call: &ToolCall, arguments: &CallArguments<'_>, cx: &Cx) -> Permitting {
+        let mut is_decided = false;
+        for judgement in self.judgements() {
+            let Verdict::ByArguments(rules) = &judgement.verdict else { continue };
+            is_decided = true;
+            let decided = match arguments.tree() {
+                Ok(tree) => {
+                    let name = self.name.to_string();
+                    rules.decide(&ExpressionInput::new(tree).tool(&name).caller(cx.caller().map(Caller::as_str)))
+                }
+                Err(error) => Err(format!("{} ({error})", rules.names())),
+            };
+            if let Err(rule) = decided {
+                return Permission::denied(ARGUMENTS_NOT_PERMITTED).by_rule(rule).into();
+            }
+        }
+        if is_decided {
+            Permission::Allowed.into()
+        } else {
+            NoArgumentRules.permits_arguments(tool, call, arguments, cx)
+        }
+    }
+
+    #[cfg(not(feature = "cel"))]
+    fn permits_arguments(&self, tool: &Tool, call: &ToolCall, arguments: &CallArguments<'_>, cx: &Cx) -> Permitting {
+        NoArgumentRules.permits_arguments(tool, call, arguments, cx)
+    }
+
+    fn sees(&self, _: &Tool, _: Option<&Caller>) -> bool {
+        !self.judgements().any(|judgement| judgement.hides())
+    }
+}
+
+impl Judgement {
+    fn new(permissions: &Permissions, name: &FullName, annotations: &Annotations) -> Self {
+        Self { verdict: permissions.verdict(name, annotations), visibility: permissions.0.visibility }
+    }
+
+    /// Returns the denial of a call whose arguments are not known yet.
+    fn denies(&self, call: &ToolCall) -> Option<Permission> {
+        match &self.verdict {
+            Verdict::Allowed => None,
+            Verdict::Denied(rule) => {
+                let rule = rule.as_ref().map_or(DEFAULT_RULE, PermissionRule::name);
+                Some(Permission::denied(NOT_PERMITTED).by_rule(rule))
+            }
+            // Nobody is asked about the arguments of a call that the provider executes, so nobody can allow them.
+            #[cfg(feature = "cel")]
+            Verdict::ByArguments(rules) if call.provider_executed => {
+                Some(Permission::denied(NOT_PERMITTED).by_rule(rules.names()))
+            }
+            #[cfg(feature = "cel")]
+            Verdict::ByArguments(_) => None,
+        }
+    }
+
+    /// Reports whether nobody may know of the tool.
+    fn hides(&self) -> bool {
+        match self.visibility {
+            Visibility::Shown => false,
+            Visibility::Hidden => matches!(self.verdict, Verdict::Denied(_)),
+        }
+    }
+}
+
+impl Permit for NoArgumentRules {
+    fn permit(&self, _: &Tool, _: &ToolCall, _: &Cx) -> Permitting {
+        Permission::Allowed.into()
+    }
+}

@@ -1,0 +1,126 @@
+//! A permission rule: whom it is about, and what it decides.
+
+use std::fmt;
+use std::sync::Arc;
+
+use haft_core::Annotations;
+
+#[cfg(feature = "cel")]
+use super::expression::RuleExpression;
+use super::matcher::ToolMatcher;
+use super::pattern::ToolPattern;
+use crate::name::FullName;
+
+/// The longest expression that the name of a rule without a name contains, in characters.
+#[cfg(feature = "cel")]
+const SHOWN: usize = 80;
+
+/// A rule that allows or denies calls of tools. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct PermissionRule(Arc<RuleParts>);
+
+#[derive(Debug)]
+pub(super) struct RuleParts {
+    pub(super) name: Box<str>,
+    pub(super) effect: RuleEffect,
+    pub(super) matcher: ToolMatcher,
+    #[cfg(feature = "cel")]
+    pub(super) when: Option<RuleExpression>,
+}
+
+/// The effect of a permission rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RuleEffect {
+    /// Calls are allowed unless another rule denies them.
+    Allow,
+    /// Calls are denied.
+    Deny,
+}
+
+impl PermissionRule {
+    pub(super) fn new(parts: RuleParts) -> Self {
+        Self(Arc::new(parts))
+    }
+
+    /// Returns the name by which denials refer to the rule: its own, or its text.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Returns the effect.
+    #[must_use]
+    pub fn effect(&self) -> RuleEffect {
+        self.0.effect
+    }
+
+    /// Returns the patterns, of which one must match.
+    #[must_use]
+    pub fn patterns(&self) -> &[ToolPattern] {
+        self.0.matcher.patterns()
+    }
+
+    /// Returns the expression that must be true for a call.
+    #[cfg(feature = "cel")]
+    #[must_use]
+    pub fn when(&self) -> Option<&RuleExpression> {
+        self.0.when.as_ref()
+    }
+
+    /// Reports whether the rule is about this tool, with some arguments at least.
+    #[must_use]
+    pub fn matches(&self, name: &FullName, annotations: &Annotations) -> bool {
+        self.0.matcher.matches(name, annotations)
+    }
+
+    pub(super) fn matches_name(&self, name: &FullName) -> bool {
+        self.0.matcher.matches_name(name)
+    }
+
+    /// Reports whether the rule depends on the arguments.
+    pub(super) fn is_conditional(&self) -> bool {
+        #[cfg(feature = "cel")]
+        let is_conditional = self.0.when.is_some();
+        #[cfg(not(feature = "cel"))]
+        let is_conditional = false;
+        is_conditional
+    }
+}
+
+impl fmt::Display for RuleEffect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Allow => "allow",
+            Self::Deny => "deny",
+        })
+    }
+}
+
+/// Writes the rule as a person would, such as `allow github/* if readonly`.
+impl fmt::Display for PermissionRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.0.effect, self.0.matcher)?;
+        #[cfg(feature = "cel")]
+        if let Some(when) = &self.0.when {
+            write!(f, " when {when}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the name of a rule that has none: its text, with a long expression shortened.
+pub(super) fn default_name(
+    effect: &str,
+    matcher: &ToolMatcher,
+    #[cfg(feature = "cel")] when: Option<&RuleExpression>,
+) -> String {
+    let mut name = format!("{effect} {matcher}");
+    #[cfg(feature = "cel")]
+    if let Some(when) = when {
+        let source = when.source();
+        let shown: String = source.chars().take(SHOWN).collect();
+        let mark = if shown.len() < source.len() { "…" } else { "" };
+        name.push_str(&format!(" when {shown}{mark}"));
+    }
+    name
+}

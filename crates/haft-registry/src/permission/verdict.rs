@@ -1,0 +1,117 @@
+//! The decision of permissions about one tool, as far as it can be made without the arguments of a call.
+
+#[cfg(feature = "cel")]
+use super::expression::ExpressionInput;
+use super::rule::{PermissionRule, RuleEffect};
+
+/// The rule that a denial names if no rule matches.
+pub(super) const DEFAULT_RULE: &str = "default";
+
+/// The decision about one tool.
+#[derive(Clone, Debug)]
+pub(super) enum Verdict {
+    /// Every call is allowed.
+    Allowed,
+    /// Every call is denied, by this rule.
+    Denied(Option<PermissionRule>),
+    /// The arguments decide.
+    #[cfg(feature = "cel")]
+    ByArguments(ArgumentRules),
+}
+
+/// The rules that decide about a call by its arguments.
+#[cfg(feature = "cel")]
+#[derive(Clone, Debug)]
+pub(super) struct ArgumentRules {
+    /// The rules that deny.
+    deny: Vec<PermissionRule>,
+    allow: Allowing,
+}
+
+#[cfg(feature = "cel")]
+#[derive(Clone, Debug)]
+enum Allowing {
+    /// A rule allows every call.
+    Every,
+    /// A call must be allowed by one of these rules. Never empty.
+    By(Vec<PermissionRule>),
+}
+
+impl Verdict {
+    /// Decides by the rules that match a tool.
+    pub(super) fn of<'r>(matching: impl Iterator<Item = &'r PermissionRule>) -> Self {
+        let (mut allow, mut deny) = (Vec::new(), Vec::new());
+        for rule in matching {
+            match rule.effect() {
+                RuleEffect::Allow => allow.push(rule),
+                RuleEffect::Deny => deny.push(rule),
+            }
+        }
+        if let Some(rule) = deny.iter().find(|rule| !rule.is_conditional()) {
+            return Self::Denied(Some((*rule).clone()));
+        }
+        if allow.is_empty() {
+            return Self::Denied(None);
+        }
+        Self::remaining(&allow, &deny)
+    }
+
+    /// Decides by rules that deny under conditions, and at least one that allows.
+    #[cfg(feature = "cel")]
+    fn remaining(allow: &[&PermissionRule], deny: &[&PermissionRule]) -> Self {
+        let owned = |rules: &[&PermissionRule]| rules.iter().map(|rule| (*rule).clone()).collect::<Vec<_>>();
+        let allows_all = allow.iter().any(|rule| !rule.is_conditional());
+        match (allows_all, deny) {
+            (true, []) => Self::Allowed,
+            (true, _) => Self::ByArguments(ArgumentRules { deny: owned(deny), allow: Allowing::Every }),
+            (false, _) => Self::ByArguments(ArgumentRules { deny: owned(deny), allow: Allowing::By(owned(allow)) }),
+        }
+    }
+
+    /// Decides by rules without conditions, as there are no others, of which at least one allows and none denies.
+    #[cfg(not(feature = "cel"))]
+    fn remaining(_: &[&PermissionRule], _: &[&PermissionRule]) -> Self {
+        Self::Allowed
+    }
+}
+
+#[cfg(feature = "cel")]
+impl ArgumentRules {
+    /// Decides about a call. The error names the rule that denies it, with the reason why it could not be evaluated if
+    /// there is one.
+    pub(super) fn decide(&self, input: &ExpressionInput<'_>) -> Result<(), String> {
+        for rule in &self.deny {
+            match evaluate(rule, input) {
+                Ok(false) => {}
+                Ok(true) => return Err(rule.name().to_owned()),
+                Err(denial) => return Err(denial),
+            }
+        }
+        let Allowing::By(rules) = &self.allow else { return Ok(()) };
+        let mut unmet = Vec::new();
+        for rule in rules {
+            match evaluate(rule, input) {
+                Ok(true) => return Ok(()),
+                Ok(false) => unmet.push(rule.name().to_owned()),
+                Err(denial) => unmet.push(denial),
+            }
+        }
+        Err(unmet.join(", "))
+    }
+
+    /// Returns the names of the rules, for a denial of a call whose arguments are not known.
+    pub(super) fn names(&self) -> String {
+        let allow: &[PermissionRule] = match &self.allow {
+            Allowing::Every => &[],
+            Allowing::By(rules) => rules,
+        };
+        self.deny.iter().chain(allow).map(PermissionRule::name).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Evaluates the condition of a rule. The error names the rule and the reason.
+#[cfg(feature = "cel")]
+fn evaluate(rule: &PermissionRule, input: &ExpressionInput<'_>) -> Result<bool, String> {
+    let Some(when) = rule.when() else { return Ok(true) };
+    when.evaluate(input).map_err(|error| format!("{} ({error})", rule.name()))
+}

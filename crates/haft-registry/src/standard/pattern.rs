@@ -1,0 +1,151 @@
+//! Patterns that tools search for: a literal text or a regular expression.
+//!
+//! The engine never backtracks, and the compiled form of an expression is limited, so the search for one match takes time
+//! in proportion to the text. All matches of a hostile expression can still take a pass over the text each, so loops over
+//! matches run under a [`SearchLimit`].
+
+use std::time::{Duration, Instant};
+
+use haft_core::Cx;
+use regex::{Regex, RegexBuilder};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::failure::StandardFailure;
+
+/// The maximum size of a compiled expression, and of its caches.
+const MAX_COMPILED: usize = 512 * 1024;
+/// The maximum nesting of an expression.
+const MAX_NESTING: u32 = 50;
+
+/// The notation of a pattern.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Syntax {
+    /// The text itself.
+    #[default]
+    Literal,
+    /// A regular expression without look-around and back-references.
+    Regex,
+}
+
+/// The treatment of letters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum LetterCase {
+    /// Upper and lower case differ.
+    #[default]
+    Sensitive,
+    /// Upper and lower case are the same.
+    Insensitive,
+}
+
+/// The time that the matches of one call may take. Ordinary expressions need a small part of it.
+const MAX_TIME: Duration = Duration::from_secs(5);
+
+/// The end of a loop over matches: the call was cancelled, or it has taken too long.
+pub(super) struct SearchLimit<'c> {
+    cx: &'c Cx,
+    start: Instant,
+}
+
+impl<'c> SearchLimit<'c> {
+    /// Starts the time.
+    pub(super) fn new(cx: &'c Cx) -> Self {
+        Self { cx, start: Instant::now() }
+    }
+
+    /// Fails if the loop must end.
+    pub(super) fn check(&self) -> Result<(), StandardFailure> {
+        if self.cx.is_cancelled() {
+            return Err(StandardFailure::new("cancelled", "the call was cancelled"));
+        }
+        if self.start.elapsed() > MAX_TIME {
+            let message = "the search took too long; use a more specific pattern, or search a shorter text";
+            return Err(StandardFailure::new("search_too_slow", message));
+        }
+        Ok(())
+    }
+}
+
+/// Compiles a pattern. Literal texts become expressions as well: there is one search.
+pub(super) fn compile(pattern: &str, syntax: Syntax, case: LetterCase) -> Result<Regex, StandardFailure> {
+    let expression = match syntax {
+        Syntax::Literal => regex::escape(pattern),
+        Syntax::Regex => pattern.to_owned(),
+    };
+    RegexBuilder::new(&expression)
+        .case_insensitive(case == LetterCase::Insensitive)
+        .multi_line(true)
+        .size_limit(MAX_COMPILED)
+        .dfa_size_limit(MAX_COMPILED)
+        .nest_limit(MAX_NESTING)
+        .build()
+        .map_err(|error| invalid(&error))
+}
+
+fn invalid(error: &regex::Error) -> StandardFailure {
+    match error {
+        regex::Error::CompiledTooBig(_) => StandardFailure::new(
+            "pattern_too_large",
+            "the regular expression is too large when compiled; use smaller repetitions and fewer alternatives",
+        ),
+        error => {
+            // The last line names the problem, the lines before it draw the expression.
+            let text = error.to_string();
+            let problem = text.lines().last().unwrap_or(&text).trim_start_matches("error: ");
+            let advice = "look-around and back-references are not supported";
+            StandardFailure::new("invalid_pattern", format!("the regular expression is invalid: {problem}; {advice}"))
+        }
+    }
+}
+
+/// Returns a text of at most this many characters, with an ellipsis in place of the rest.
+pub(super) fn clip(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use haft_core::Failure;
+
+    use super::*;
+
+    fn message(pattern: &str) -> String {
+        compile(pattern, Syntax::Regex, LetterCase::Sensitive).unwrap_err().message()
+    }
+
+    #[test]
+    fn literal_patterns_match_themselves() {
+        let pattern = compile("a.b*(c)", Syntax::Literal, LetterCase::Insensitive).unwrap();
+        assert!(pattern.is_match("xA.B*(C)") && !pattern.is_match("aXb(c)"));
+    }
+
+    #[test]
+    fn expressions_that_would_be_too_large_are_rejected() {
+        for large in [r"(\w{100}){100}", r"((((a{30}){30}){30}){30})", r"\pL{1000}"] {
+            assert!(message(large).contains("too large"), "{large}: {}", message(large));
+        }
+        assert!(compile(&"(".repeat(1000), Syntax::Regex, LetterCase::Sensitive).is_err());
+        assert!(
+            compile(&format!("{}a{}", "(".repeat(60), ")".repeat(60)), Syntax::Regex, LetterCase::Sensitive).is_err()
+        );
+    }
+
+    #[test]
+    fn faults_name_the_problem_in_one_line() {
+        for (invalid, problem) in [("a(b", "unclosed group"), ("(?=x)", "look-around"), (r"(a)\1", "backreferences")] {
+            let message = message(invalid);
+            assert!(message.contains(problem) && !message.contains('\n'), "{message}");
+        }
+    }
+
+    #[test]
+    fn clipping_never_splits_a_character() {
+        assert_eq!(clip("äöü", 2), "äö…");
+        assert_eq!(clip("äöü", 3), "äöü");
+    }
+}

@@ -1,0 +1,16 @@
+//! Text: search, split, count and diff.
+//!
+//! All of them take the text as an argument, so its size is limited by the parameters. Results are limited as well, and
+//! report what they leave out.
+
+mod count;
+mod diff;
+mod search;
+mod split;
+
+use haft_core::{DefinitionError, Tool};
+
+/// Creates the tools.
+pub(super) fn tools() -> [Result<Tool, DefinitionError>; 4] {
+    [search::tool(), split::tool(), count::tool(), diff::tool()]
+}
