@@ -100,7 +100,7 @@ impl TokenCache {
         slot.fetches.fetch_add(1, Ordering::AcqRel);
         match fetched {
             Ok((token, life)) => {
-                let until = life.and_then(|life| Instant::now().checked_add(life - margin(life)));
+                let until = life.and_then(|life| Instant::now().checked_add(life.saturating_sub(margin(life))));
                 *state = TokenState::Held(HeldToken { token: token.clone(), until });
                 Ok(token)
             }

@@ -76,7 +76,7 @@ async fn an_example_entry_works_as_written() {
         "result": {"pointer": "/items"},
     });
     let properties = json!({"owner": {}, "text": {}, "labels": {"type": "array"}, "page": {"type": "integer"}});
-    let mut entry = entry(properties, &["owner"]);
+    let mut entry = entry(&properties, &["owner"]);
     entry.settings = settings;
     let tool = of_entry(entry).await.unwrap();
     let arguments = json!({"owner": "rust-lang", "text": "a b", "labels": ["x", "y"], "page": 2});

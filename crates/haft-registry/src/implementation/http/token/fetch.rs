@@ -93,6 +93,7 @@ impl Transport {
         let mut sent = HttpRequest::new(parts.method, parts.uri.to_string())
             .timeouts(Timeouts::none().total(self.timeout))
             .limits(SizeLimits::default().body(MAX_RESPONSE))
+            .redirects(0)
             .body(body);
         for (name, value) in &parts.headers {
             let secret = Secret::new(value.to_str().unwrap_or_default());
