@@ -23,7 +23,8 @@ async fn a_request_can_have_a_limit_of_its_own() {
     let server = Server::start().await;
     let (none, two) = (client(), builder().redirects(2).build().unwrap());
     let request = || HttpRequest::get(server.url("/"));
-    let (sent, ..) = join!(two.send(request().redirects(0)), server.answer(&to("/1")));
+    let reply = to("/1");
+    let (sent, _connection) = join!(two.send(request().redirects(0)), server.answer(&reply));
     assert_eq!(sent.unwrap().status(), StatusCode::TEMPORARY_REDIRECT);
     let (sent, ()) = join!(none.send(request().redirects(1)), async {
         server.answer(&to("/1")).await;

@@ -89,15 +89,14 @@ impl AttemptError {
 
     /// Returns when the attempt may be repeated.
     pub(super) fn retry(&self, repetition: Repetition) -> Retry {
+        let is_harmless = repetition == Repetition::Harmless;
         match self {
-            Self::Status(failure) if !is_temporary(failure.status) || repetition == Repetition::Harmful => Retry::Never,
-            Self::Status(HttpStatusFailure { retry_after: Some(wait), .. }) => Retry::After(*wait),
-            Self::Status(_) => Retry::Now,
-            Self::Http(error) if !error.retryable() => Retry::Never,
-            Self::Http(error) if repetition == Repetition::Harmful && error.sent() => Retry::Never,
-            Self::Credential(error) if !error.retryable() => Retry::Never,
-            Self::Http(_) | Self::Credential(_) => Retry::Now,
-            Self::Content(_) => Retry::Never,
+            Self::Status(failure) if is_temporary(failure.status) && is_harmless => {
+                failure.retry_after.map_or(Retry::Now, Retry::After)
+            }
+            Self::Http(error) if error.retryable() && (is_harmless || !error.sent()) => Retry::Now,
+            Self::Credential(error) if error.retryable() => Retry::Now,
+            Self::Status(_) | Self::Http(_) | Self::Credential(_) | Self::Content(_) => Retry::Never,
         }
     }
 
