@@ -1,8 +1,8 @@
 //! Patterns that tools search for: a literal text or a regular expression.
 //!
-//! The engine never backtracks, and the compiled form of an expression is limited, so the search for one match takes time
-//! in proportion to the text. All matches of a hostile expression can still take a pass over the text each, so loops over
-//! matches run under a [`SearchLimit`].
+//! The engine never backtracks: the search for one match takes at most the size of the compiled expression times that of the
+//! text. Both are limited, because a search can't be stopped. All matches of a hostile expression can still take a pass
+//! over the text each, so loops over matches run under a [`SearchLimit`].
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 use super::failure::StandardFailure;
 
 /// The maximum size of a compiled expression, and of its caches.
-const MAX_COMPILED: usize = 512 * 1024;
+const MAX_COMPILED: usize = 256 * 1024;
+/// The maximum bytes that a regular expression is applied to at once.
+pub(super) const MAX_REGEX_TEXT: usize = 100_000;
 /// The maximum nesting of an expression.
 const MAX_NESTING: u32 = 50;
 
@@ -68,6 +70,26 @@ impl<'c> SearchLimit<'c> {
     }
 }
 
+/// Compiles a pattern to be applied to a text as a whole.
+pub(super) fn compile_for(
+    text: &str,
+    pattern: &str,
+    syntax: Syntax,
+    case: LetterCase,
+) -> Result<Regex, StandardFailure> {
+    match syntax {
+        Syntax::Regex if text.len() > MAX_REGEX_TEXT => {
+            let message = format!(
+                "a regular expression can be applied to {MAX_REGEX_TEXT} bytes at once, and the text has {}; use a \
+                 literal pattern, or parts of the text",
+                text.len()
+            );
+            Err(StandardFailure::new("text_too_long_for_regex", message))
+        }
+        Syntax::Regex | Syntax::Literal => compile(pattern, syntax, case),
+    }
+}
+
 /// Compiles a pattern. Literal texts become expressions as well: there is one search.
 pub(super) fn compile(pattern: &str, syntax: Syntax, case: LetterCase) -> Result<Regex, StandardFailure> {
     let expression = match syntax {
@@ -88,7 +110,8 @@ fn invalid(error: &regex::Error) -> StandardFailure {
     match error {
         regex::Error::CompiledTooBig(_) => StandardFailure::new(
             "pattern_too_large",
-            "the regular expression is too large when compiled; use smaller repetitions and fewer alternatives",
+            "the regular expression is too large when compiled; use smaller repetitions, fewer alternatives, and \
+             [A-Za-z0-9_] in place of \\w",
         ),
         error => {
             // The last line names the problem, the lines before it draw the expression.

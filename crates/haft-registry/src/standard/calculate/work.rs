@@ -7,7 +7,7 @@
 use super::fault::CalculationFault;
 
 /// The words that one calculation may touch.
-const BUDGET: u64 = 150_000_000;
+const BUDGET: u64 = 100_000_000;
 
 /// The rest of a budget.
 pub(super) struct Work<'c> {

@@ -62,7 +62,7 @@ impl QueryPath {
     }
 }
 
-/// What a path costs, as far as it was read.
+/// The cost of a path, as far as it was read.
 #[derive(Debug, Default)]
 struct Cost {
     descendants: usize,

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
-use crate::standard::pattern::{LetterCase, SearchLimit, Syntax, compile};
+use crate::standard::pattern::{LetterCase, SearchLimit, Syntax, compile, compile_for};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -69,7 +69,7 @@ pub(super) fn tool() -> Result<Tool, DefinitionError> {
         .title("Split a text")
         .describe(
             "Splits a text at line ends, at white space, at empty lines, at a literal separator or at a regular \
-             expression, and returns the parts and their number. Up to 500,000 characters and 2,000 parts per call; \
+             expression, and returns the parts and their number. Up to 500,000 characters, 100,000 bytes for a regular expression, and 2,000 parts per call; \
              read on with `first`.",
         )
         .example(json!({"text": "a, b,, c", "by": "separator", "separator": ",", "trim": true, "skip_empty": true}))
@@ -81,7 +81,7 @@ fn split(params: &TextSplitParams, limit: &SearchLimit<'_>) -> Result<TextParts,
     let text = params.text.as_str();
     let pattern = match (params.by, params.separator.as_deref()) {
         (SplitBy::Separator, Some(separator)) => Some(compile(separator, Syntax::Literal, LetterCase::Sensitive)?),
-        (SplitBy::Regex, Some(separator)) => Some(compile(separator, Syntax::Regex, LetterCase::Sensitive)?),
+        (SplitBy::Regex, Some(separator)) => Some(compile_for(text, separator, Syntax::Regex, LetterCase::Sensitive)?),
         (SplitBy::Paragraphs, None) => Some(compile(r"(?:\r?\n[ \t]*){2,}", Syntax::Regex, LetterCase::Sensitive)?),
         (SplitBy::Lines | SplitBy::Words, None) => None,
         (SplitBy::Separator | SplitBy::Regex, None) => {
