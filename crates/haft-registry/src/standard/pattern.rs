@@ -16,7 +16,7 @@ use super::failure::StandardFailure;
 /// The maximum size of a compiled expression, and of its caches.
 const MAX_COMPILED: usize = 256 * 1024;
 /// The maximum bytes that a regular expression is applied to at once.
-pub(super) const MAX_REGEX_TEXT: usize = 100_000;
+const MAX_REGEX_TEXT: usize = 100_000;
 /// The maximum nesting of an expression.
 const MAX_NESTING: u32 = 50;
 
@@ -123,6 +123,12 @@ fn invalid(error: &regex::Error) -> StandardFailure {
     }
 }
 
+/// Returns the beginning of a line that any pattern can be applied to.
+pub(super) fn searchable(line: &str) -> &str {
+    let end = (0..=line.len().min(MAX_REGEX_TEXT)).rev().find(|end| line.is_char_boundary(*end));
+    &line[..end.unwrap_or(0)]
+}
+
 /// Returns a text of at most this many characters, with an ellipsis in place of the rest.
 pub(super) fn clip(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
@@ -164,6 +170,13 @@ mod tests {
             let message = message(invalid);
             assert!(message.contains(problem) && !message.contains('\n'), "{message}");
         }
+    }
+
+    #[test]
+    fn long_lines_are_searched_in_part() {
+        let line = format!("x{}", "ä".repeat(MAX_REGEX_TEXT));
+        assert_eq!(searchable(&line).len(), MAX_REGEX_TEXT - 1);
+        assert_eq!((searchable("ä"), searchable("")), ("ä", ""));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::root::{FileRoot, regular};
 use super::walk::{Onward, Visited, Walk, WalkEnd};
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
-use crate::standard::pattern::{LetterCase, MAX_REGEX_TEXT, SearchLimit, Syntax, clip, compile};
+use crate::standard::pattern::{LetterCase, SearchLimit, Syntax, clip, compile, searchable};
 
 /// The maximum bytes of a file that is searched.
 const MAX_FILE: u64 = 4 * 1024 * 1024;
@@ -164,7 +164,7 @@ impl FileSearch<'_> {
                 self.slow = Some(failure);
                 return Onward::Stop;
             }
-            let line = &line[..line.floor_char_boundary(MAX_REGEX_TEXT)];
+            let line = searchable(line);
             let Some(found) = self.pattern.find(line) else { continue };
             if self.found.matches.len() == self.params.max_matches {
                 return Onward::Stop;
