@@ -20,25 +20,23 @@ const MAX_REGEX_TEXT: usize = 100_000;
 /// The maximum nesting of an expression.
 const MAX_NESTING: u32 = 50;
 
-/// The notation of a pattern.
+/// The notation of a pattern: a text to be found as it is, or a regular expression without look-around and back-references.
+// The variants of parameters have no doc comments: with them, the schema would be a list of alternatives, which strict
+// modes reject.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Syntax {
-    /// The text itself.
     #[default]
     Literal,
-    /// A regular expression without look-around and back-references.
     Regex,
 }
 
-/// The treatment of letters.
+/// The treatment of letters: upper and lower case differ, or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum LetterCase {
-    /// Upper and lower case differ.
     #[default]
     Sensitive,
-    /// Upper and lower case are the same.
     Insensitive,
 }
 

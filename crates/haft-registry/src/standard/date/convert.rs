@@ -39,7 +39,8 @@ struct ParseParams {
     /// The zone of local times, and of the result.
     #[schemars(length(min = 1, max = 64))]
     zone: Option<String>,
-    /// The choice for local times that are skipped or repeated when clocks change.
+    /// The choice for local times that are skipped or repeated when clocks change: the earlier or the later one, a failure
+    /// (`reject`), or the earlier of two and a skipped one moved forward (`compatible`).
     #[serde(default)]
     on_clock_change: OnClockChange,
 }

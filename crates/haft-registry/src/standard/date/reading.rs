@@ -14,17 +14,14 @@ use super::fault::DateFault;
 use super::moment::{ClockChange, Moment};
 
 /// The choice for local times that were skipped or repeated by a change of the clocks.
+// The variants have no doc comments: with them, the schema would be a list of alternatives, which strict modes reject.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum OnClockChange {
-    /// The earlier of two, and a skipped time moved forward.
     #[default]
     Compatible,
-    /// The earlier time.
     Earlier,
-    /// The later time.
     Later,
-    /// A failure.
     Reject,
 }
 

@@ -15,7 +15,7 @@ struct TextSplitParams {
     /// The text to split.
     #[schemars(length(max = 500_000))]
     text: String,
-    /// The places to split at.
+    /// The places to split at: line ends, white space, empty lines, a literal separator, or matches of a regular expression.
     by: SplitBy,
     /// The separator, for `separator` and `regex`.
     #[schemars(length(min = 1, max = 1000))]
@@ -43,15 +43,10 @@ fn default_limit() -> usize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum SplitBy {
-    /// Line ends.
     Lines,
-    /// White space.
     Words,
-    /// Empty lines.
     Paragraphs,
-    /// A literal separator.
     Separator,
-    /// A regular expression.
     Regex,
 }
 
