@@ -32,7 +32,7 @@ use std::time::SystemTime;
 
 use haft_core::{DefinitionError, Tool, Toolkit, ToolkitError};
 
-use self::date::Clock;
+use self::date::WallClock;
 use self::file::FileRoot;
 
 /// A builder of the standard toolbox.
@@ -56,7 +56,7 @@ use self::file::FileRoot;
 #[derive(Clone)]
 #[must_use]
 pub struct StandardToolbox {
-    clock: Clock,
+    clock: WallClock,
     root: Option<FileRoot>,
 }
 

@@ -25,7 +25,7 @@ const MAX_NESTING: u32 = 50;
 // modes reject.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Syntax {
+pub(super) enum PatternSyntax {
     #[default]
     Literal,
     Regex,
@@ -72,11 +72,11 @@ impl<'c> SearchLimit<'c> {
 pub(super) fn compile_for(
     text: &str,
     pattern: &str,
-    syntax: Syntax,
+    syntax: PatternSyntax,
     case: LetterCase,
 ) -> Result<Regex, StandardFailure> {
     match syntax {
-        Syntax::Regex if text.len() > MAX_REGEX_TEXT => {
+        PatternSyntax::Regex if text.len() > MAX_REGEX_TEXT => {
             let message = format!(
                 "a regular expression can be applied to {MAX_REGEX_TEXT} bytes at once, and the text has {}; use a \
                  literal pattern, or parts of the text",
@@ -84,15 +84,15 @@ pub(super) fn compile_for(
             );
             Err(StandardFailure::new("text_too_long_for_regex", message))
         }
-        Syntax::Regex | Syntax::Literal => compile(pattern, syntax, case),
+        PatternSyntax::Regex | PatternSyntax::Literal => compile(pattern, syntax, case),
     }
 }
 
 /// Compiles a pattern. Literal texts become expressions as well: there is one search.
-pub(super) fn compile(pattern: &str, syntax: Syntax, case: LetterCase) -> Result<Regex, StandardFailure> {
+pub(super) fn compile(pattern: &str, syntax: PatternSyntax, case: LetterCase) -> Result<Regex, StandardFailure> {
     let expression = match syntax {
-        Syntax::Literal => regex::escape(pattern),
-        Syntax::Regex => pattern.to_owned(),
+        PatternSyntax::Literal => regex::escape(pattern),
+        PatternSyntax::Regex => pattern.to_owned(),
     };
     RegexBuilder::new(&expression)
         .case_insensitive(case == LetterCase::Insensitive)
@@ -142,12 +142,12 @@ mod tests {
     use super::*;
 
     fn message(pattern: &str) -> String {
-        compile(pattern, Syntax::Regex, LetterCase::Sensitive).unwrap_err().message()
+        compile(pattern, PatternSyntax::Regex, LetterCase::Sensitive).unwrap_err().message()
     }
 
     #[test]
     fn literal_patterns_match_themselves() {
-        let pattern = compile("a.b*(c)", Syntax::Literal, LetterCase::Insensitive).unwrap();
+        let pattern = compile("a.b*(c)", PatternSyntax::Literal, LetterCase::Insensitive).unwrap();
         assert!(pattern.is_match("xA.B*(C)") && !pattern.is_match("aXb(c)"));
     }
 
@@ -156,9 +156,10 @@ mod tests {
         for large in [r"(\w{100}){100}", r"((((a{30}){30}){30}){30})", r"\pL{1000}"] {
             assert!(message(large).contains("too large"), "{large}: {}", message(large));
         }
-        assert!(compile(&"(".repeat(1000), Syntax::Regex, LetterCase::Sensitive).is_err());
+        assert!(compile(&"(".repeat(1000), PatternSyntax::Regex, LetterCase::Sensitive).is_err());
         assert!(
-            compile(&format!("{}a{}", "(".repeat(60), ")".repeat(60)), Syntax::Regex, LetterCase::Sensitive).is_err()
+            compile(&format!("{}a{}", "(".repeat(60), ")".repeat(60)), PatternSyntax::Regex, LetterCase::Sensitive)
+                .is_err()
         );
     }
 

@@ -9,7 +9,7 @@ use jiff::{Timestamp, Zoned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Clock;
+use super::WallClock;
 use super::fault::DateFault;
 use super::moment::{ClockChange, Moment};
 
@@ -42,14 +42,18 @@ impl ReadTime {
 /// The settings by which times are read.
 pub(super) struct TimeReader<'c> {
     database: TimeZoneDatabase,
-    clock: &'c Clock,
+    clock: &'c WallClock,
     zone: Option<TimeZone>,
     on_clock_change: OnClockChange,
 }
 
 impl<'c> TimeReader<'c> {
     /// Creates a reader for local times of a zone, to which all other times are converted.
-    pub(super) fn new(clock: &'c Clock, zone: Option<&str>, on_clock_change: OnClockChange) -> Result<Self, DateFault> {
+    pub(super) fn new(
+        clock: &'c WallClock,
+        zone: Option<&str>,
+        on_clock_change: OnClockChange,
+    ) -> Result<Self, DateFault> {
         let database = TimeZoneDatabase::bundled();
         let zone = zone.map(|name| time_zone(&database, name)).transpose()?;
         Ok(Self { database, clock, zone, on_clock_change })

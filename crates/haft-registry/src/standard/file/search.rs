@@ -15,7 +15,7 @@ use super::root::{FileRoot, regular};
 use super::walk::{Onward, Visited, Walk, WalkEnd};
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
-use crate::standard::pattern::{LetterCase, SearchLimit, Syntax, clip, compile, searchable};
+use crate::standard::pattern::{LetterCase, PatternSyntax, SearchLimit, clip, compile, searchable};
 
 /// The maximum bytes of a file that is searched.
 const MAX_FILE: u64 = 4 * 1024 * 1024;
@@ -36,7 +36,7 @@ struct FileSearchParams {
     pattern: String,
     /// The notation of the pattern.
     #[serde(default)]
-    syntax: Syntax,
+    syntax: PatternSyntax,
     /// The treatment of letters.
     #[serde(default)]
     letter_case: LetterCase,

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
-use crate::standard::pattern::{LetterCase, SearchLimit, Syntax, compile_for};
+use crate::standard::pattern::{LetterCase, PatternSyntax, SearchLimit, compile_for};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -20,7 +20,7 @@ struct TextCountParams {
     pattern: Option<String>,
     /// The notation of the pattern.
     #[serde(default)]
-    syntax: Syntax,
+    syntax: PatternSyntax,
     /// The treatment of letters in the pattern.
     #[serde(default)]
     letter_case: LetterCase,

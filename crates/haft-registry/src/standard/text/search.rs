@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
-use crate::standard::pattern::{LetterCase, SearchLimit, Syntax, clip, compile_for};
+use crate::standard::pattern::{LetterCase, PatternSyntax, SearchLimit, clip, compile_for};
 
 /// The characters of a line, and of a match, that are returned.
 const MAX_LINE: usize = 300;
@@ -24,7 +24,7 @@ struct TextSearchParams {
     pattern: String,
     /// The notation of the pattern.
     #[serde(default)]
-    syntax: Syntax,
+    syntax: PatternSyntax,
     /// The treatment of letters.
     #[serde(default)]
     letter_case: LetterCase,

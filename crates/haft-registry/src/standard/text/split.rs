@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
-use crate::standard::pattern::{LetterCase, SearchLimit, Syntax, compile, compile_for};
+use crate::standard::pattern::{LetterCase, PatternSyntax, SearchLimit, compile, compile_for};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -75,9 +75,15 @@ pub(super) fn tool() -> Result<Tool, DefinitionError> {
 fn split(params: &TextSplitParams, limit: &SearchLimit<'_>) -> Result<TextParts, StandardFailure> {
     let text = params.text.as_str();
     let pattern = match (params.by, params.separator.as_deref()) {
-        (SplitBy::Separator, Some(separator)) => Some(compile(separator, Syntax::Literal, LetterCase::Sensitive)?),
-        (SplitBy::Regex, Some(separator)) => Some(compile_for(text, separator, Syntax::Regex, LetterCase::Sensitive)?),
-        (SplitBy::Paragraphs, None) => Some(compile(r"(?:\r?\n[ \t]*){2,}", Syntax::Regex, LetterCase::Sensitive)?),
+        (SplitBy::Separator, Some(separator)) => {
+            Some(compile(separator, PatternSyntax::Literal, LetterCase::Sensitive)?)
+        }
+        (SplitBy::Regex, Some(separator)) => {
+            Some(compile_for(text, separator, PatternSyntax::Regex, LetterCase::Sensitive)?)
+        }
+        (SplitBy::Paragraphs, None) => {
+            Some(compile(r"(?:\r?\n[ \t]*){2,}", PatternSyntax::Regex, LetterCase::Sensitive)?)
+        }
         (SplitBy::Lines | SplitBy::Words, None) => None,
         (SplitBy::Separator | SplitBy::Regex, None) => {
             return Err(StandardFailure::new("missing_separator", "`separator` is required to split by it"));
