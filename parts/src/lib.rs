@@ -5,7 +5,8 @@
 //! - [`Aimock`]: a fake provider of all wires that answers from fixtures and keeps the requests. It validates little,
 //!   so the judge reads them.
 //! - [`Llama`]: a small real model behind llama.cpp's own server, which speaks three of the wires.
-//! - [`corpus`]: real tools, and calls of them.
+//! - [`Prism`]: a server that rejects requests that an OpenAPI document does not allow.
+//! - [`corpus`]: real tools, and calls of them; real OpenAPI documents.
 //!
 //! `cargo xtask setup` installs all of them under `target/parts`; a test that needs one is in a module named `parts`
 //! and fails with that advice if the part is missing. Each program ends with the value that started it, and with the
@@ -22,6 +23,7 @@ mod folder;
 mod http;
 mod judge;
 mod llama;
+mod prism;
 mod program;
 
 pub use self::aimock::{Aimock, SentRequest};
@@ -29,3 +31,4 @@ pub use self::folder::folder;
 pub use self::http::{Answer, get, post};
 pub use self::judge::{Judge, Parsed, RequestFault, Sample, WireName};
 pub use self::llama::Llama;
+pub use self::prism::{Prism, PrismAnswer};

@@ -7,6 +7,8 @@ mod executor;
 mod fetch;
 mod live;
 mod name;
+#[cfg(feature = "openapi")]
+mod openapi;
 mod precedence;
 mod workspace;
 

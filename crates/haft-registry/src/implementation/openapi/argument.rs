@@ -19,8 +19,21 @@ use crate::implementation::http::{BodyMapping, HttpAuth, ParameterPlace, Paramet
 /// The maximum number of parameters of one operation.
 const MAX_PARAMETERS: usize = 1_000;
 
-/// Headers that describe the message, which the request itself determines.
-const OWN_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
+/// Headers that describe the message or the connection, which the request itself determines.
+const OWN_HEADERS: [&str; 12] = [
+    "accept",
+    "accept-encoding",
+    "authorization",
+    "connection",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+];
 
 /// The arguments of an operation.
 #[derive(Debug)]
