@@ -1,10 +1,12 @@
-//! Programs and data from package registries that tests judge wires with.
+//! Programs and data from package registries that tests judge wires and requests with.
 //!
 //! - [`Judge`]: the official SDKs of the providers, in one Python process. Their types decide about our requests, and
 //!   their parsers and stream accumulators read the same responses as ours.
 //! - [`Aimock`]: a fake provider of all wires that answers from fixtures and keeps the requests. It validates little,
 //!   so the judge reads them.
 //! - [`Llama`]: a small real model behind llama.cpp's own server, which speaks three of the wires.
+//! - [`Httpbin`]: a server that answers with the requests it receives.
+//! - [`OAuth2Server`]: a server of OAuth 2 tokens.
 //! - [`Prism`]: a server that rejects requests that an OpenAPI document does not allow.
 //! - [`corpus`]: real tools, and calls of them; real OpenAPI documents.
 //!
@@ -21,14 +23,18 @@ mod aimock;
 pub mod corpus;
 mod folder;
 mod http;
+mod httpbin;
 mod judge;
 mod llama;
+mod oauth2;
 mod prism;
 mod program;
 
 pub use self::aimock::{Aimock, SentRequest};
 pub use self::folder::folder;
 pub use self::http::{Answer, get, post};
+pub use self::httpbin::Httpbin;
 pub use self::judge::{Judge, Parsed, RequestFault, Sample, WireName};
 pub use self::llama::Llama;
+pub use self::oauth2::OAuth2Server;
 pub use self::prism::{Prism, PrismAnswer};

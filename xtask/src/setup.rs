@@ -8,6 +8,7 @@
 //! instruction counts.
 
 mod bfcl;
+mod http;
 mod json_schema;
 mod judge;
 mod mcp_tools;
@@ -42,13 +43,15 @@ struct Folders<'a> {
     work: &'a Path,
 }
 
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 10] = [
     json_schema::PART,
     mcp_tools::PART,
     bfcl::PART,
     judge::SDK,
     judge::AIMOCK,
     judge::LLAMA,
+    http::HTTPBIN,
+    http::OAUTH2,
     openapi::OPENAPI,
     openapi::PRISM,
 ];

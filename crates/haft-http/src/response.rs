@@ -56,8 +56,8 @@ impl HttpResponse {
         self.body.endpoint()
     }
 
-    /// Returns the URL that answered, after redirects, without user and password. Unlike the [endpoint](Self::endpoint) it
-    /// has a query, which may hold credentials.
+    /// Returns the URL that answered, after redirects, without user, password and fragment. Unlike the
+    /// [endpoint](Self::endpoint) it has a query, which may hold credentials.
     #[must_use]
     pub fn url(&self) -> &str {
         self.url.as_str()

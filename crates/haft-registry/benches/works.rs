@@ -1,4 +1,4 @@
-//! The cost of calls by name among many tools compared with few, measured in one run.
+//! The cost of calls by name among many tools compared with few, and of loading many from a file, measured in one run.
 //!
 //! `cargo xtask bench` runs this and compares the ratios with the bars; name works to run only those.
 
@@ -11,7 +11,8 @@ use std::hint::black_box;
 
 use futures_util::FutureExt;
 use haft_core::{Tool, Toolkit};
-use haft_registry::{Executor, PermissionSettings, Registry, Workspace};
+use haft_registry::file::{LoadOptions, load};
+use haft_registry::{Executor, Kinds, PermissionSettings, Registry, Workspace};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -20,8 +21,10 @@ use self::meter::{Figures, Meter, Work};
 
 const MANY: usize = 10_000;
 const FEW: usize = 100;
+const FILE_TOOLS: usize = 1000;
+const TOOLS_PER_BOX: usize = 50;
 
-const WORKS: [Work; 1] = [("W7", 40, by_name)];
+const WORKS: [Work; 2] = [("W7", 40, by_name), ("W7b", 2, workspace_file)];
 
 fn main() {
     meter::run(&WORKS);
@@ -50,6 +53,46 @@ struct Forecast {
     days: u8,
 }
 
+/// W7b: loads a workspace file of a thousand HTTP tools with parameters of their own, compared with parsing its TOML.
+fn workspace_file(meter: Meter) -> Figures {
+    let text: String = (0..FILE_TOOLS).map(entry).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("haft.toml");
+    std::fs::write(&path, &text).unwrap();
+    let options = LoadOptions::new(Kinds::builtin()).unwrap();
+    let ours = || {
+        // Nothing waits, so that no runtime is needed.
+        let loaded = load(black_box(&path), &options).now_or_never().unwrap().unwrap();
+        assert_eq!(loaded.workspace.toolboxes().len(), FILE_TOOLS / TOOLS_PER_BOX);
+    };
+    meter.compare(ours, || drop(black_box(toml::from_str::<toml::Value>(black_box(&text)).unwrap())))
+}
+
+/// Returns a tool as files of real workspaces have them.
+fn entry(at: usize) -> String {
+    let toolbox = at / TOOLS_PER_BOX;
+    format!(
+        r#"
+[toolbox.box-{toolbox}.tool.search-{at}]
+kind = "http"
+description = "Searches the issues of project {at}, and returns those that match the query best."
+url = "https://api.example.com/projects/{at}/issues"
+readonly = true
+timeout = 30
+
+[toolbox.box-{toolbox}.tool.search-{at}.parameters]
+type = "object"
+required = ["query-{at}"]
+additionalProperties = false
+
+[toolbox.box-{toolbox}.tool.search-{at}.parameters.properties]
+query-{at} = {{ type = "string", description = "The words to search for.", minLength = 1 }}
+state = {{ type = "string", enum = ["open", "closed", "all"] }}
+limit = {{ type = "integer", minimum = 1, maximum = 100 }}
+"#
+    )
+}
+
 fn executor(count: usize) -> Executor {
     let tool =
         |at: usize| Tool::new(format!("tool_{at}")).handler(|forecast: Forecast, _| async move { forecast.days });
@@ -57,5 +100,5 @@ fn executor(count: usize) -> Executor {
     let acme = Workspace::org_builder("acme").toolbox("box").toolkit(tools).build().unwrap();
     let registry = Registry::builder().workspace(acme).build().unwrap();
     let permissions = PermissionSettings::new().allow("acme/**").deny("*/box/secret_*").build().unwrap();
-    Executor::builder(registry).permissions(permissions).build()
+    Executor::builder().permissions(permissions).build(registry)
 }

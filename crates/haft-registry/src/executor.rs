@@ -17,7 +17,7 @@ mod error;
 mod guarded;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use haft_core::{Changed, Dispatch, RunOptions, Snapshot, ToolCall, ToolResult, ToolSource};
 use serde::Serialize;
@@ -27,10 +27,10 @@ use serde_json::Value;
 pub use self::builder::ExecutorBuilder;
 pub use self::error::ExecutorError;
 use self::guarded::GuardedTools;
-use crate::error::LookupError;
+use crate::error::{LookupError, RegistryError};
 use crate::listing::RegisteredTool;
 use crate::name::FullName;
-use crate::registry::Registry;
+use crate::registry::{Registry, RegistryBuilder};
 
 /// The id of the calls that [`Executor::run`] makes: each is the only one of its run.
 const CALL_ID: &str = "run";
@@ -72,20 +72,56 @@ pub struct Executor(Arc<Service>);
 
 struct Service {
     registry: Registry,
-    tools: GuardedTools,
-    options: RunOptions,
+    state: RwLock<ServiceState>,
+}
+
+/// No code of others runs while this is locked.
+struct ServiceState {
+    /// The settings.
+    settings: SettingsSince,
+    /// The settings before those, for readers that have not yet seen the tools that came with the new ones.
+    before: Option<SettingsSince>,
+    /// The newest tools that were made.
+    newest: Option<Arc<GuardedTools>>,
+}
+
+/// The settings for the tools of a generation and of later ones.
+#[derive(Clone)]
+struct SettingsSince {
+    generation: u64,
+    settings: Arc<ExecutorBuilder>,
 }
 
 impl Executor {
     /// Creates an executor without permissions: all tools may be called.
     #[must_use]
     pub fn new(registry: Registry) -> Self {
-        Self::builder(registry).build()
+        Self::builder().build(registry)
     }
 
     /// Starts an executor with services, permissions and approval rules.
-    pub fn builder(registry: Registry) -> ExecutorBuilder {
-        ExecutorBuilder::new(registry)
+    pub fn builder() -> ExecutorBuilder {
+        ExecutorBuilder::new()
+    }
+
+    fn of(registry: Registry, settings: ExecutorBuilder) -> Self {
+        let settings = SettingsSince { generation: 0, settings: Arc::new(settings) };
+        Self(Arc::new(Service { registry, state: RwLock::new(ServiceState { settings, before: None, newest: None }) }))
+    }
+
+    /// Replaces all tools of the registry and all settings in one step. Runs that have begun keep what they began with;
+    /// an error changes nothing.
+    pub fn replace(&self, tools: RegistryBuilder, settings: ExecutorBuilder) -> Result<(), RegistryError> {
+        let settings = Arc::new(settings);
+        let mut unused = None;
+        self.0.registry.set_all_and(tools, |generation| {
+            let mut state = self.0.state.write().unwrap_or_else(PoisonError::into_inner);
+            let before = std::mem::replace(&mut state.settings, SettingsSince { generation, settings });
+            unused = state.before.replace(before);
+        })?;
+        // Dropping services runs the code of others, so it is done here, without a lock.
+        drop(unused);
+        Ok(())
     }
 
     /// Runs a tool and returns its output.
@@ -110,10 +146,12 @@ impl Executor {
         name: &str,
         input: Result<String, serde_json::Error>,
     ) -> Result<(FullName, ToolResult), ExecutorError> {
-        let (tool, snapshot) = self.look_up(name)?;
+        let tools = self.tools();
+        let tool = look_up(&tools, name)?;
         let input = input.map_err(|error| ExecutorError::unwritable(tool.name.clone(), error))?;
         let call = ToolCall::new(CALL_ID, tool.tool.name(), input);
-        let run = snapshot.run_calls(vec![call.into()], self.0.options.clone());
+        let snapshot = if tool.is_replaced() { tools.all() } else { tools.visible() };
+        let run = snapshot.run_calls(vec![call.into()], tools.options().clone());
         match run.collect_results().await.pop() {
             Some(result) => Ok((tool.name.clone(), result)),
             None => Err(ExecutorError::suspended(tool.name.clone())),
@@ -123,7 +161,7 @@ impl Executor {
     /// Finds a tool by its full or a shorter name, as [`Registry::find`] does, except that tools that the permissions
     /// hide are not found, not suggested and not among the candidates of an ambiguous name.
     pub fn find(&self, name: &str) -> Result<Arc<RegisteredTool>, LookupError> {
-        self.look_up(name).map(|(tool, _)| tool)
+        look_up(&self.tools(), name)
     }
 
     /// Returns the registry.
@@ -145,9 +183,9 @@ impl Executor {
     /// # let now = Tool::new("now").handler(|(), _cx| async { 7 })?;
     /// # let project = Workspace::builder().toolbox("time").tool(now).build()?;
     /// # let registry = Registry::builder().workspace(project).build()?;
-    /// let executor = Executor::builder(registry).options(RunOptions::new().concurrency(4)).build();
+    /// let executor = Executor::builder().options(RunOptions::new().concurrency(4)).build(registry);
     /// let calls = vec![ToolCall::new("c1", "time/now", "").into(), ToolCall::new("c2", "time/now", "").into()];
-    /// let results = executor.run_calls(calls, executor.options().clone()).collect_results().await;
+    /// let results = executor.run_calls(calls, executor.options()).collect_results().await;
     /// assert!(results.iter().all(|result| result.is_ok()));
     /// # Ok(())
     /// # }
@@ -155,24 +193,43 @@ impl Executor {
     ///
     /// Permissions, approval rules and services are not among them: the tools have those themselves.
     #[must_use]
-    pub fn options(&self) -> &RunOptions {
-        &self.0.options
+    pub fn options(&self) -> RunOptions {
+        self.tools().options().clone()
     }
 
-    /// Finds a tool that the caller may know of, and the tools that it is run with.
-    fn look_up(&self, name: &str) -> Result<(Arc<RegisteredTool>, Snapshot), LookupError> {
-        let tools = self.0.tools.current(&self.0.registry);
-        let sees = |tool: &RegisteredTool| tools.get(tool).is_some_and(|tool| self.0.options.sees(tool));
-        let found = tools.index().find_among(name, sees)?;
-        let snapshot = if found.is_replaced() { tools.all() } else { tools.visible() };
-        Ok((Arc::clone(found), snapshot.clone()))
+    /// Returns the current tools.
+    fn tools(&self) -> Arc<GuardedTools> {
+        let (index, generation) = self.0.registry.current();
+        let settings = {
+            let state = self.0.state.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(newest) = state.newest.as_ref().filter(|newest| newest.visible().generation() >= generation) {
+                return Arc::clone(newest);
+            }
+            let is_before =
+                |settings: &&SettingsSince| generation < state.settings.generation && settings.generation <= generation;
+            Arc::clone(&state.before.as_ref().filter(is_before).unwrap_or(&state.settings).settings)
+        };
+        // Tools are copied without the lock, as that drops values of others. Two threads may do so at the same time.
+        let made = Arc::new(GuardedTools::new(index, generation, settings));
+        let mut state = self.0.state.write().unwrap_or_else(PoisonError::into_inner);
+        let is_newer = state.newest.as_ref().is_none_or(|newest| newest.visible().generation() < generation);
+        let before = is_newer.then(|| state.newest.replace(Arc::clone(&made)));
+        drop(state);
+        drop(before);
+        made
     }
+}
+
+/// Finds a tool that the caller may know of.
+fn look_up(tools: &GuardedTools, name: &str) -> Result<Arc<RegisteredTool>, LookupError> {
+    let sees = |tool: &RegisteredTool| tools.get(tool).is_some_and(|tool| tools.options().sees(tool));
+    tools.index().find_among(name, sees).cloned()
 }
 
 /// The tools under their full names, with their permissions, approval rules and services.
 impl ToolSource for Executor {
     fn snapshot(&self) -> Snapshot {
-        self.0.tools.current(&self.0.registry).visible().clone()
+        self.tools().visible().clone()
     }
 
     fn changed(&self, after: u64) -> Changed<'_> {
@@ -182,6 +239,6 @@ impl ToolSource for Executor {
 
 impl fmt::Debug for Executor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Executor").field("options", &self.0.options).finish_non_exhaustive()
+        f.debug_struct("Executor").field("registry", &self.0.registry).finish_non_exhaustive()
     }
 }

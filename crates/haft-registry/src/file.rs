@@ -1,4 +1,55 @@
 //! `haft.toml`: a workspace as a file.
+//!
+//! ```toml
+#![doc = include_str!("file/example.toml")]
+//! ```
+//!
+//! Every key is optional, except the `kind` of a tool or an import. Entries of all kinds have these keys, besides those
+//! of the kind: `title`, `description`, `version`, `parameters`, `output`, `examples`, the hints `readonly`,
+//! `destructive`, `idempotent` and `open-world`, and `export`, `timeout`, `idle-timeout`, `max-output`, `concurrency` and
+//! `approval`. Imports have the last six. Relative paths refer to the folder of the file.
+//!
+//! ```text
+//! text ─> JSON ─> one JSON Schema ─> entries ─> kinds ─> tools ─> Workspace ─┐
+//!                                    sections ─> settings ───────────────────┴─> Loaded
+//! ```
+//!
+//! The text is converted to JSON and checked by [one schema](json_schema), which is also published for editors. An
+//! [error](FileError) lists all faults, with line, column and key. What a file contains is applied as a whole or not at
+//! all, see [`WatchedWorkspace`].
+//!
+//! Loading never starts a command, never contacts a host and never reads a secret. A file that is not
+//! [trusted](TrustStore) never gets to do so later: its commands are left out, its secrets are withheld, and hosts that
+//! are not public and files outside of its folder stay out of reach.
+//!
+//! ```
+//! use haft_core::Toolkit;
+//! use haft_registry::file::{LoadOptions, Trust, load};
+//! use haft_registry::{Executor, Kinds};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path();
+//! # std::fs::create_dir_all(folder.join("project/docs"))?;
+//! # std::fs::create_dir_all(folder.join("acme"))?;
+//! # std::fs::write(folder.join("acme/haft.toml"), "[workspace]\norg = \"acme\"\n")?;
+//! # std::fs::write(folder.join("project/haft.toml"), include_str!("file/example.toml"))?;
+//! # let path = folder.join("project/haft.toml");
+//! let options = LoadOptions::new(Kinds::builtin())?.trust(Trust::Always);
+//! let loaded = load(&path, &options).await?;
+//! let registry = loaded.registry(Toolkit::new()).build()?;
+//! assert_eq!(registry.find("search")?.name.to_string(), "dev/search");
+//!
+//! let executor = Executor::builder(registry)
+//!     .secrets(loaded.secrets)
+//!     .ask_rules(loaded.ask_rules)
+//!     .permissions(loaded.permissions.unwrap_or_default());
+//! # drop(executor);
+//! # Ok(())
+//! # }
+//! ```
+
 mod build;
 mod document;
 mod error;
@@ -7,6 +58,7 @@ mod load;
 mod loaded;
 mod section;
 mod settings;
+mod simplify;
 mod source;
 mod tree;
 mod trust;
@@ -16,7 +68,7 @@ pub use self::error::{FileError, FileFault, FilePosition};
 pub use self::format::json_schema;
 pub use self::load::{LoadOptions, load};
 pub use self::loaded::Loaded;
-pub use self::settings::{HttpSettings, LimitSettings, Seconds, StandardChoice};
+pub use self::settings::{GuardSettings, LimitSettings, Seconds, StandardChoice};
 pub use self::source::{FileDigest, ReadFile};
 pub use self::trust::{Trust, TrustError, TrustStatus, TrustStore};
 pub use self::watched::{FileWatch, ReloadError, WatchStatus, WatchedWorkspace};

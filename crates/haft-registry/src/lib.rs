@@ -27,9 +27,9 @@ mod secrets;
 
 pub use self::executor::{Executor, ExecutorBuilder, ExecutorError};
 pub use self::permission::{
-    AmbientPermissions, AskRules, AskSettings, MAX_PATTERN_LEN, PatternError, PatternFault, PatternList,
-    PermissionExplanation, PermissionOutcome, PermissionRule, PermissionSettings, Permissions, RuleEffect,
-    RuleSetSettings, RuleSettings, ToolPattern, ToolPermit,
+    AmbientPermissions, AskRules, AskSettings, MAX_PATTERN_LEN, PatternList, PermissionExplanation, PermissionOutcome,
+    PermissionRule, PermissionSettings, Permissions, RuleEffect, RuleSetSettings, RuleSettings, ToolPattern,
+    ToolPatternError, ToolPatternFault, ToolPermit,
 };
 #[cfg(feature = "cel")]
 pub use self::permission::{

@@ -42,7 +42,7 @@ pub use self::expression::{
     EvaluationError, ExpressionError, ExpressionFault, ExpressionInput, MAX_EXPRESSION_COST, MAX_EXPRESSION_LEN,
     RuleExpression,
 };
-pub use self::pattern::{MAX_PATTERN_LEN, PatternError, PatternFault, ToolPattern};
+pub use self::pattern::{MAX_PATTERN_LEN, ToolPattern, ToolPatternError, ToolPatternFault};
 pub use self::permit::ToolPermit;
 pub use self::rule::{PermissionRule, RuleEffect};
 pub use self::setting::{AskSettings, PatternList, PermissionSettings, RuleSetSettings, RuleSettings};
@@ -63,7 +63,7 @@ use crate::name::FullName;
 /// let permit = permissions.permit_for(&"math/add".parse()?, &add);
 /// let kit: Toolkit = [add].into_iter().collect();
 /// let results = kit.run_with([ToolCall::new("1", "add", "{}")], RunOptions::new().permit(permit)).collect_results().await;
-/// assert!(!results[0].is_failure());
+/// assert!(results[0].is_ok());
 /// # Ok(())
 /// # }
 /// ```

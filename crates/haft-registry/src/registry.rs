@@ -168,11 +168,17 @@ impl Registry {
     /// Sets all tools in one step, in place of those that it had: the standard toolbox, the project and all
     /// organisations. An error changes nothing.
     pub fn set_all(&self, tools: RegistryBuilder) -> Result<(), RegistryError> {
-        let all = tools.layers()?;
-        self.change(|layers| {
-            *layers = all;
+        self.set_all_and(tools, |_| {})
+    }
+
+    /// Sets all tools in one step. Right before they can be seen, their generation is passed to `publish`.
+    pub(crate) fn set_all_and(&self, tools: RegistryBuilder, publish: impl FnOnce(u64)) -> Result<(), RegistryError> {
+        let mut all = tools.layers()?;
+        let change = |layers: &mut Layers| {
+            std::mem::swap(layers, &mut all);
             Ok(())
-        })
+        };
+        self.change_and(change, publish)
     }
 
     /// Returns the tools and their generation.
@@ -187,6 +193,14 @@ impl Registry {
 
     /// Changes the sources. An error changes nothing.
     fn change<T>(&self, change: impl FnOnce(&mut Layers) -> Result<T, RegistryFault>) -> Result<T, RegistryError> {
+        self.change_and(change, |_| {})
+    }
+
+    fn change_and<T>(
+        &self,
+        change: impl FnOnce(&mut Layers) -> Result<T, RegistryFault>,
+        publish: impl FnOnce(u64),
+    ) -> Result<T, RegistryError> {
         let mut layers = self.0.layers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changed = layers.clone();
         let outcome = change(&mut changed)?;
@@ -195,6 +209,7 @@ impl Registry {
         let mut before = None;
         self.0.current.send_modify(|current| {
             let generation = current.generation + 1;
+            publish(generation);
             before = Some(std::mem::replace(current, Current { index: Arc::clone(&index), generation }));
         });
         drop(layers);

@@ -1,4 +1,18 @@
 //! The standard toolbox: tools that work offline.
+//!
+//! | tools | |
+//! |---|---|
+//! | `calculate` | exact arithmetic, and the usual functions |
+//! | `date_now`, `date_parse`, `date_format`, `date_add`, `date_diff`, `date_zones` | dates, times and time zones |
+//! | `json_query` | JSONPath and JSON Pointer |
+//! | `text_search`, `text_split`, `text_count`, `text_diff` | text |
+//! | `hash`, `encode`, `decode` | digests, base64, base32 and hexadecimal |
+//! | `file_list`, `file_read`, `file_search` | files under a root |
+//!
+//! None of them writes, reaches the network, or evaluates code. Their inputs are written by models, so every one is
+//! treated as hostile: sizes, depths and work are limited, and a call that has no result ends in a declared failure, which
+//! names its cause and what to do. They work in their own way on every machine: the time zone, the language and the
+//! environment of the process are never read.
 
 mod annotate;
 mod calculate;
@@ -7,19 +21,106 @@ mod encoding;
 mod failure;
 #[cfg(feature = "http")]
 mod fetch;
+mod file;
+mod json;
 mod pattern;
 mod text;
 
-use haft_core::{DefinitionError, Tool};
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
 
+use haft_core::{DefinitionError, Tool, Toolkit, ToolkitError};
+
+use self::date::Clock;
 #[cfg(feature = "http")]
 pub use self::fetch::{FetchFailure, fetch};
+use self::file::FileRoot;
 
-/// x
-pub fn x() -> Result<Tool, DefinitionError> {
-    let c: date::Clock = std::sync::Arc::new(std::time::SystemTime::now);
-    let _ = date::tools(&c);
-    let _ = text::tools();
-    let _ = encoding::tools();
-    calculate::tool()
+/// A builder of the standard toolbox.
+///
+/// ```
+/// use haft_core::ToolCall;
+/// use haft_registry::Registry;
+/// use haft_registry::standard::StandardToolbox;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let kit = StandardToolbox::new().toolkit()?;
+/// let call = ToolCall::new("c1", "calculate", r#"{"expression": "0.1 + 0.2"}"#);
+/// assert_eq!(kit.run_call(&call).await.to_model_text(), r#"{"result":"0.3","exact":true}"#);
+///
+/// let registry = Registry::builder().internal(kit).build()?;
+/// assert!(registry.find("date_now").is_ok());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct StandardToolbox {
+    clock: Clock,
+    root: Option<FileRoot>,
+}
+
+/// An error of building the standard toolbox.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StandardToolboxError {
+    /// The root of the files can't be opened.
+    #[error("cannot open the root of the files; it must be a directory that can be read")]
+    Root(#[source] io::Error),
+    /// The definition of a tool is invalid.
+    #[error(transparent)]
+    Definition(#[from] DefinitionError),
+    /// The tools can't be put together.
+    #[error(transparent)]
+    Toolkit(#[from] ToolkitError),
+}
+
+impl StandardToolbox {
+    /// Creates a toolbox with all tools that need nothing but their arguments and the time.
+    pub fn new() -> Self {
+        Self { clock: Arc::new(SystemTime::now), root: None }
+    }
+
+    /// Adds the tools for files, for everything below a directory. It is opened now, and stays the root even if another
+    /// directory gets its name.
+    pub fn files(mut self, root: impl AsRef<Path>) -> Result<Self, StandardToolboxError> {
+        self.root = Some(FileRoot::open(root.as_ref()).map_err(StandardToolboxError::Root)?);
+        Ok(self)
+    }
+
+    /// Sets the clock, for tests and replays. The default is the clock of the system.
+    pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// Builds the tools.
+    pub fn toolkit(&self) -> Result<Toolkit, StandardToolboxError> {
+        let mut tools = vec![calculate::tool()];
+        tools.extend(date::tools(&self.clock));
+        tools.push(json::tool());
+        tools.extend(text::tools());
+        tools.extend(encoding::tools());
+        if let Some(root) = &self.root {
+            tools.extend(file::tools(root));
+        }
+        let tools: Vec<Tool> = tools.into_iter().collect::<Result<_, _>>()?;
+        Ok(Toolkit::new().with_all(tools)?)
+    }
+}
+
+impl Default for StandardToolbox {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for StandardToolbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StandardToolbox").field("root", &self.root).finish_non_exhaustive()
+    }
 }

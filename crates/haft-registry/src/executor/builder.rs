@@ -1,35 +1,29 @@
-//! An executor in progress.
+//! The settings of an executor.
 
 use std::sync::Arc;
 
 use haft_core::{RunOptions, Services};
 
-use super::guarded::GuardedTools;
-use super::{Executor, Service};
+use super::Executor;
 use crate::permission::{AskRules, Permissions};
 use crate::registry::Registry;
 use crate::secrets::Secrets;
 
-/// An executor in progress: services are given once, for all tools that need them.
-#[derive(Debug)]
+/// The settings of an executor: services that are given once, for all tools that need them, and rules.
+#[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until it is built"]
 pub struct ExecutorBuilder {
-    registry: Registry,
-    services: Services,
-    permissions: Option<Permissions>,
-    ask_rules: AskRules,
-    options: RunOptions,
+    pub(super) services: Services,
+    /// Unset if only the permissions of the scope around a call apply.
+    pub(super) permissions: Option<Permissions>,
+    pub(super) ask_rules: AskRules,
+    pub(super) options: RunOptions,
 }
 
 impl ExecutorBuilder {
-    pub(super) fn new(registry: Registry) -> Self {
-        Self {
-            registry,
-            services: Services::new().with(Secrets::new()),
-            permissions: None,
-            ask_rules: AskRules::default(),
-            options: RunOptions::new(),
-        }
+    pub(super) fn new() -> Self {
+        let services = Services::new().with(Secrets::new());
+        Self { services, permissions: None, ask_rules: AskRules::default(), options: RunOptions::new() }
     }
 
     /// Sets the client of HTTP tools. It decides which addresses they may reach.
@@ -74,11 +68,9 @@ impl ExecutorBuilder {
         self
     }
 
-    /// Builds the executor.
+    /// Builds an executor of the tools of a registry.
     #[must_use]
-    pub fn build(self) -> Executor {
-        let Self { registry, services, permissions, ask_rules, options } = self;
-        let tools = GuardedTools::new(permissions, ask_rules, services);
-        Executor(Arc::new(Service { registry, tools, options }))
+    pub fn build(self, registry: Registry) -> Executor {
+        Executor::of(registry, self)
     }
 }

@@ -12,7 +12,7 @@ use super::document::{TextFault, member};
 use super::format::FileFormat;
 use super::settings::{CommonKeys, IMPORT_ENTRY, TOOL_ENTRY};
 use super::source::{FileDigest, ReadFile};
-use super::tree::Part;
+use super::tree::FilePart;
 use crate::implementation::reading::ReadObserver;
 use crate::implementation::{
     Built, Entry, EntryError, EntryFault, ImplementationKind, ToolSettings, TrustNeed, Yields,
@@ -33,6 +33,8 @@ pub(crate) struct Toolboxes {
     /// Unset if there are faults, which are those of the part.
     pub(crate) workspace: Workspace,
     pub(crate) remarks: Vec<TextFault>,
+    /// The secrets that tools read, with the JSON Pointers of their entries.
+    pub(crate) secrets: Vec<(String, String)>,
     /// The files that kinds read which need no trust.
     pub(crate) files: Vec<ReadFile>,
     /// All paths that kinds read, or could not.
@@ -40,7 +42,7 @@ pub(crate) struct Toolboxes {
 }
 
 /// Builds the toolboxes of a file. Faults are added to those of the file, whose other entries are built nevertheless.
-pub(crate) async fn build(part: &mut Part, format: &FileFormat, trusted: Trusted) -> Toolboxes {
+pub(crate) async fn build(part: &mut FilePart, format: &FileFormat, trusted: Trusted) -> Toolboxes {
     let Some(Value::Object(sections)) = part.take("toolbox") else {
         return Toolboxes { workspace: finish(part, empty(part), &HashMap::new()), ..Toolboxes::default() };
     };
@@ -60,12 +62,12 @@ pub(crate) async fn build(part: &mut Part, format: &FileFormat, trusted: Trusted
     built
 }
 
-fn empty(part: &Part) -> crate::workspace::WorkspaceBuilder {
+fn empty(part: &FilePart) -> crate::workspace::WorkspaceBuilder {
     part.org.as_ref().map_or_else(Workspace::builder, |org| Workspace::org_builder(org.as_str()))
 }
 
 /// Builds the workspace. Faults get the places of the entries that caused them.
-fn finish(part: &mut Part, builder: crate::workspace::WorkspaceBuilder, owners: &Owners) -> Workspace {
+fn finish(part: &mut FilePart, builder: crate::workspace::WorkspaceBuilder, owners: &Owners) -> Workspace {
     let error = match builder.build() {
         Ok(workspace) => return workspace,
         Err(error) => error,
@@ -98,7 +100,7 @@ fn finish(part: &mut Part, builder: crate::workspace::WorkspaceBuilder, owners: 
 type Owners = HashMap<(String, String), String>;
 
 struct BuildingToolboxes<'a> {
-    part: &'a mut Part,
+    part: &'a mut FilePart,
     format: &'a FileFormat,
     trusted: Trusted,
     built: Toolboxes,
@@ -172,6 +174,7 @@ impl BuildingToolboxes<'_> {
             }
         };
         self.built.remarks.extend(built.remarks.into_iter().map(at));
+        self.built.secrets.extend(built.secrets.into_iter().map(|secret| (secret, pointer.to_owned())));
         for tool in built.tools {
             self.owners.insert((namespace.to_owned(), tool.name().to_owned()), pointer.to_owned());
             match configured(tool, &common) {

@@ -21,13 +21,13 @@ const MAX_RECOVERED: usize = 64 * 1024;
 /// A fault at a place of the text, which is not located yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TextFault {
-    pub(crate) place: Place,
+    pub(crate) place: TextPlace,
     pub(crate) message: String,
 }
 
 /// A place of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum TextPlace {
     /// The text as a whole.
     Whole,
     /// The byte at an offset.
@@ -40,11 +40,11 @@ pub(crate) enum Place {
 
 impl TextFault {
     pub(crate) fn at(pointer: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { place: Place::Value(pointer.into()), message: message.into() }
+        Self { place: TextPlace::Value(pointer.into()), message: message.into() }
     }
 
     pub(crate) fn at_key(pointer: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { place: Place::Key(pointer.into()), message: message.into() }
+        Self { place: TextPlace::Key(pointer.into()), message: message.into() }
     }
 }
 
@@ -53,10 +53,10 @@ impl TextFault {
     /// stands for others, which are not listed.
     pub(crate) fn is_inside(&self, pointer: &str) -> bool {
         match &self.place {
-            Place::Value(own) | Place::Key(own) => {
+            TextPlace::Value(own) | TextPlace::Key(own) => {
                 own.is_empty() || own.strip_prefix(pointer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             }
-            Place::Whole | Place::Offset(_) => true,
+            TextPlace::Whole | TextPlace::Offset(_) => true,
         }
     }
 }
@@ -67,7 +67,7 @@ pub(crate) fn parse(text: &str) -> Result<Map<String, Value>, Vec<TextFault>> {
         Ok(root) => root,
         Err(first) => return Err(syntax_faults(text, first)),
     };
-    let mut conversion = Conversion { path: Vec::new(), faults: Vec::new() };
+    let mut conversion = JsonConversion { path: Vec::new(), faults: Vec::new() };
     let json = conversion.table(root.get_ref());
     if conversion.faults.is_empty() { Ok(json) } else { Err(conversion.faults) }
 }
@@ -75,35 +75,35 @@ pub(crate) fn parse(text: &str) -> Result<Map<String, Value>, Vec<TextFault>> {
 fn syntax_faults(text: &str, first: toml::de::Error) -> Vec<TextFault> {
     let errors = if text.len() <= MAX_RECOVERED { DeTable::parse_recoverable(text).1 } else { vec![first] };
     let fault = |error: &toml::de::Error| TextFault {
-        place: error.span().map_or(Place::Whole, |span| Place::Offset(span.start)),
+        place: error.span().map_or(TextPlace::Whole, |span| TextPlace::Offset(span.start)),
         message: format!("invalid TOML: {}", error.message()),
     };
     errors.iter().map(fault).collect()
 }
 
 /// The conversion of a tree to JSON.
-struct Conversion<'t> {
+struct JsonConversion<'t> {
     /// The keys on the way to the value.
-    path: Vec<Step<'t>>,
+    path: Vec<TomlStep<'t>>,
     faults: Vec<TextFault>,
 }
 
-enum Step<'t> {
+enum TomlStep<'t> {
     Key(&'t str),
     Index(usize),
 }
 
-impl<'t> Conversion<'t> {
+impl<'t> JsonConversion<'t> {
     fn table(&mut self, table: &'t DeTable<'_>) -> Map<String, Value> {
         let mut map = Map::with_capacity(table.len());
         for (key, value) in table {
-            let value = self.inside(Step::Key(key.get_ref()), value.get_ref());
+            let value = self.inside(TomlStep::Key(key.get_ref()), value.get_ref());
             map.insert(key.get_ref().to_string(), value);
         }
         map
     }
 
-    fn inside(&mut self, step: Step<'t>, value: &'t DeValue<'_>) -> Value {
+    fn inside(&mut self, step: TomlStep<'t>, value: &'t DeValue<'_>) -> Value {
         self.path.push(step);
         let json = if self.path.len() > MAX_DEPTH {
             self.fault(format!("nested more than {MAX_DEPTH} levels deep; use fewer"))
@@ -131,7 +131,7 @@ impl<'t> Conversion<'t> {
             }
             DeValue::Array(items) => {
                 let items = items.iter().enumerate();
-                Value::Array(items.map(|(at, item)| self.inside(Step::Index(at), item.get_ref())).collect())
+                Value::Array(items.map(|(at, item)| self.inside(TomlStep::Index(at), item.get_ref())).collect())
             }
             DeValue::Table(table) => Value::Object(self.table(table)),
         }
@@ -140,8 +140,8 @@ impl<'t> Conversion<'t> {
     /// Adds a fault of the current value. The value that stands in for it is never used.
     fn fault(&mut self, message: String) -> Value {
         let pointer = self.path.iter().fold(String::new(), |pointer, step| match step {
-            Step::Key(key) => member(&pointer, key),
-            Step::Index(at) => format!("{pointer}/{at}"),
+            TomlStep::Key(key) => member(&pointer, key),
+            TomlStep::Index(at) => format!("{pointer}/{at}"),
         });
         if self.faults.len() <= MAX_FAULTS {
             self.faults.push(TextFault::at(pointer, message));
@@ -171,11 +171,11 @@ pub(crate) fn keys(pointer: &str) -> impl Iterator<Item = String> {
 }
 
 /// The tree of a text, for the places of its keys.
-pub(crate) struct Places<'t> {
+pub(crate) struct TextPlaces<'t> {
     root: Option<Spanned<DeTable<'t>>>,
 }
 
-impl<'t> Places<'t> {
+impl<'t> TextPlaces<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
         Self { root: DeTable::parse(text).ok() }
     }
@@ -186,32 +186,32 @@ impl<'t> Places<'t> {
     }
 
     /// Returns the offset of a place, and its key as TOML writes it.
-    pub(crate) fn find(&self, place: &Place) -> (Option<usize>, String) {
+    pub(crate) fn find(&self, place: &TextPlace) -> (Option<usize>, String) {
         match place {
-            Place::Whole => (None, String::new()),
-            Place::Offset(offset) => (Some(*offset), String::new()),
-            Place::Value(pointer) => {
+            TextPlace::Whole => (None, String::new()),
+            TextPlace::Offset(offset) => (Some(*offset), String::new()),
+            TextPlace::Value(pointer) => {
                 let (found, key) = self.walk(pointer);
                 (Some(found.value.start), key)
             }
-            Place::Key(pointer) => {
+            TextPlace::Key(pointer) => {
                 let (found, key) = self.walk(pointer);
                 (Some(found.key.start), key)
             }
         }
     }
 
-    fn walk(&self, pointer: &str) -> (Found, String) {
-        let mut found = Found { key: 0..0, value: 0..0 };
+    fn walk(&self, pointer: &str) -> (TomlSpans, String) {
+        let mut found = TomlSpans { key: 0..0, value: 0..0 };
         let mut name = String::new();
-        let mut here = self.root.as_ref().map(|root| Node::Table(root.get_ref()));
+        let mut here = self.root.as_ref().map(|root| TomlNode::Table(root.get_ref()));
         for key in keys(pointer) {
             let next = match here {
-                Some(Node::Table(table)) => {
+                Some(TomlNode::Table(table)) => {
                     push_key(&mut name, &key);
                     table.get_key_value(key.as_str()).map(|(key, value)| (key.span(), value))
                 }
-                Some(Node::Array(items)) => {
+                Some(TomlNode::Array(items)) => {
                     name.push_str(&format!("[{key}]"));
                     key.parse().ok().and_then(|at: usize| items.get(at)).map(|value| (value.span(), value))
                 }
@@ -221,8 +221,8 @@ impl<'t> Places<'t> {
                 }
             };
             here = next.and_then(|(key, value)| {
-                found = Found { key, value: value.span() };
-                Node::of(value.get_ref())
+                found = TomlSpans { key, value: value.span() };
+                TomlNode::of(value.get_ref())
             });
         }
         (found, name)
@@ -230,18 +230,18 @@ impl<'t> Places<'t> {
 }
 
 /// The places of a key and of its value.
-struct Found {
+struct TomlSpans {
     key: Range<usize>,
     value: Range<usize>,
 }
 
 #[derive(Clone, Copy)]
-enum Node<'t> {
+enum TomlNode<'t> {
     Table(&'t DeTable<'t>),
     Array(&'t [Spanned<DeValue<'t>>]),
 }
 
-impl<'t> Node<'t> {
+impl<'t> TomlNode<'t> {
     fn of(value: &'t DeValue<'t>) -> Option<Self> {
         match value {
             DeValue::Table(table) => Some(Self::Table(table)),

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::document::{TextFault, keys, member};
 use super::settings::{CommonKeys, FileSections, IMPORT_ENTRY, IMPORT_KEYS, TOOL_ENTRY};
+use super::simplify::simplify;
 use crate::implementation::{ImplementationKind, Kinds, Yields};
 
 /// Returns the JSON Schema of workspace files with entries of these kinds.
@@ -34,6 +35,7 @@ pub fn json_schema(kinds: &Kinds) -> Value {
     } else {
         root["$defs"] = Value::Object(definitions);
     }
+    simplify(&mut root);
     root
 }
 

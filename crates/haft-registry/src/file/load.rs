@@ -1,4 +1,4 @@
-//! Loading of workspace files.
+//! LoadInProgress of workspace files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,9 +9,9 @@ use super::build::{self, Toolboxes, Trusted};
 use super::error::{FileError, FileFault};
 use super::format::FileFormat;
 use super::loaded::Loaded;
-use super::section::{SectionReader, Settings};
+use super::section::{LoadedSettings, SectionReader};
 use super::source::{FileDigest, FileSource, ReadFile};
-use super::tree::{Part, Tree};
+use super::tree::{FilePart, FileTree};
 use super::trust::{Trust, TrustRecord, TrustStatus};
 use crate::implementation::Kinds;
 
@@ -44,31 +44,31 @@ impl LoadOptions {
 pub async fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Loaded, FileError> {
     let path = path.as_ref();
     let format = &*options.format;
-    let tree = Tree::read(path, format);
+    let tree = FileTree::read(path, format);
     let Some(first) = tree.parts.first() else {
         return Err(FileError { path: path.to_owned(), faults: tree.faults, files: tree.missing });
     };
     let sources: Vec<ReadFile> = tree.parts.iter().map(|part| part.source.as_read()).collect();
-    let grant = Grant::new(&options.trust, &first.source, &sources);
+    let grant = TrustGrant::new(&options.trust, &first.source, &sources);
 
-    let loading = Loading::build(tree, format, grant.trusted()).await;
+    let loading = LoadInProgress::build(tree, format, grant.trusted()).await;
     let loading = match &grant {
         // A file that a kind has read may have changed, which is known only now. Building had no effect yet.
-        Grant::Recorded(record)
+        TrustGrant::Recorded(record)
             if loading.is_without_faults() && !loading.files.iter().all(|file| record.covers(file)) =>
         {
-            let tree = Tree { parts: loading.reread(format), ..Tree::default() };
-            let mut untrusted = Loading::build(tree, format, Trusted::No).await;
+            let tree = FileTree { parts: loading.reread(format), ..FileTree::default() };
+            let mut untrusted = LoadInProgress::build(tree, format, Trusted::No).await;
             untrusted.status = TrustStatus::Changed;
             untrusted
         }
-        _ => Loading { status: grant.status(), ..loading },
+        _ => LoadInProgress { status: grant.status(), ..loading },
     };
     loading.finish(path)
 }
 
 /// The trust in the files of a workspace, before those are known that its kinds read.
-enum Grant {
+enum TrustGrant {
     /// The files are trusted, whatever they contain.
     Always,
     /// The files are trusted if those that kinds read are the recorded ones.
@@ -77,7 +77,7 @@ enum Grant {
     Denied(TrustStatus),
 }
 
-impl Grant {
+impl TrustGrant {
     fn new(trust: &Trust, first: &FileSource, sources: &[ReadFile]) -> Self {
         match trust {
             Trust::Always => Self::Always,
@@ -106,8 +106,8 @@ impl Grant {
 }
 
 /// The files of a workspace with their toolboxes.
-struct Loading {
-    parts: Vec<(Part, Toolboxes)>,
+struct LoadInProgress {
+    parts: Vec<(FilePart, Toolboxes)>,
     faults: Vec<FileFault>,
     missing: Vec<PathBuf>,
     trusted: Trusted,
@@ -116,9 +116,9 @@ struct Loading {
     files: Vec<ReadFile>,
 }
 
-impl Loading {
-    async fn build(tree: Tree, format: &FileFormat, trusted: Trusted) -> Self {
-        let Tree { parts, faults, missing } = tree;
+impl LoadInProgress {
+    async fn build(tree: FileTree, format: &FileFormat, trusted: Trusted) -> Self {
+        let FileTree { parts, faults, missing } = tree;
         let mut built = Vec::with_capacity(parts.len());
         for mut part in parts {
             let toolboxes = build::build(&mut part, format, trusted).await;
@@ -140,16 +140,19 @@ impl Loading {
     }
 
     /// Returns the files as they were read before they were built.
-    fn reread(self, format: &FileFormat) -> Vec<Part> {
-        self.parts.into_iter().map(|(part, _)| Part::new(part.source, format)).collect()
+    fn reread(self, format: &FileFormat) -> Vec<FilePart> {
+        self.parts.into_iter().map(|(part, _)| FilePart::new(part.source, format)).collect()
     }
 
     fn finish(mut self, path: &Path) -> Result<Loaded, FileError> {
-        let mut settings = Settings::default();
+        let mut settings = LoadedSettings::default();
         for (at, (part, toolboxes)) in self.parts.iter_mut().enumerate() {
             let mut reader = SectionReader { part, remarks: &mut toolboxes.remarks, trusted: self.trusted };
             reader.read_shared(&mut settings);
             if at == 0 { reader.read_own(&mut settings) } else { reader.ignore_own() }
+        }
+        for (_, toolboxes) in &mut self.parts {
+            toolboxes.remarks.extend(settings.undefined_secrets(&toolboxes.secrets));
         }
         let paths = self.parts.iter().flat_map(|(part, toolboxes)| {
             let own = [part.source.path.to_path_buf(), part.source.canonical.clone()];
@@ -172,7 +175,7 @@ impl Loading {
             return Err(FileError { path: path.to_owned(), faults, files: watched });
         }
         let mut workspaces = workspaces.into_iter();
-        let Settings { standard, secrets, http, limits } = settings;
+        let LoadedSettings { standard, secrets, http, guard, limits, permissions, ask_rules, .. } = settings;
         Ok(Loaded {
             path: canonical.unwrap_or_default(),
             workspace: workspaces.next().unwrap_or_default(),
@@ -180,7 +183,10 @@ impl Loading {
             standard,
             secrets,
             http,
+            guard,
             limits,
+            permissions,
+            ask_rules,
             remarks,
             trust: self.status,
             digest: FileDigest::of_all(&self.files),

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use haft_core::Toolkit;
+use haft_http::AddressGuard;
 
 use super::error::FileFault;
-use super::settings::{HttpSettings, LimitSettings, StandardChoice};
+use super::settings::{GuardSettings, LimitSettings, StandardChoice};
 use super::source::{FileDigest, ReadFile};
 use super::trust::TrustStatus;
 use crate::error::RegistryError;
+use crate::permission::{AskRules, Permissions};
 use crate::registry::{Registry, RegistryBuilder};
 use crate::secrets::Secrets;
 use crate::workspace::Workspace;
@@ -28,9 +30,15 @@ pub struct Loaded {
     /// The secrets. Those of a file that is not trusted are withheld.
     pub secrets: Secrets,
     /// The exceptions from the guard of HTTP requests. A file that is not trusted has none.
-    pub http: HttpSettings,
+    pub http: GuardSettings,
+    /// The guard of HTTP requests with these exceptions.
+    pub guard: AddressGuard,
     /// The limits of a run.
     pub limits: LimitSettings,
+    /// The permissions; unset if the file sets none.
+    pub permissions: Option<Permissions>,
+    /// The approval rules of all files.
+    pub ask_rules: AskRules,
     /// Remarks about what was left out.
     pub remarks: Vec<FileFault>,
     /// The trust by which the files were loaded.

@@ -2,51 +2,86 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::net::IpAddr;
+
+use haft_core::nearest;
+use haft_http::{AddressGuard, IpNet};
 
 use super::build::Trusted;
 use super::document::{TextFault, member};
-use super::settings::{HttpSettings, LimitSettings, SecretSetting, StandardChoice, StandardSetting};
-use super::tree::Part;
+use super::settings::{GuardSettings, LimitSettings, SecretSetting, StandardChoice, StandardSetting};
+use super::tree::FilePart;
+use crate::implementation::{EntryError, EntryFault};
+use crate::permission::{AskRules, AskSettings, PermissionSettings, Permissions};
 use crate::secrets::{SecretOrigin, Secrets};
 
 /// The settings of all files together.
 #[derive(Debug)]
-pub(crate) struct Settings {
+pub(crate) struct LoadedSettings {
     pub(crate) standard: Option<StandardChoice>,
     pub(crate) secrets: Secrets,
-    pub(crate) http: HttpSettings,
+    pub(crate) http: GuardSettings,
+    pub(crate) guard: AddressGuard,
     pub(crate) limits: LimitSettings,
+    pub(crate) permissions: Option<Permissions>,
+    pub(crate) ask_rules: AskRules,
+    /// The approval rules of all files.
+    asks: Vec<AskSettings>,
 }
 
-impl Default for Settings {
+impl Default for LoadedSettings {
     fn default() -> Self {
         Self {
             standard: Some(StandardChoice::default()),
             secrets: Secrets::default(),
-            http: HttpSettings::default(),
+            http: GuardSettings::default(),
+            guard: AddressGuard::new(),
             limits: LimitSettings::default(),
+            permissions: None,
+            ask_rules: AskRules::default(),
+            asks: Vec::new(),
         }
+    }
+}
+
+impl LoadedSettings {
+    /// Returns a remark for every secret that a tool reads and no file defines. The program may define it.
+    pub(crate) fn undefined_secrets(&self, read: &[(String, String)]) -> Vec<TextFault> {
+        let undefined = read.iter().filter(|(name, _)| !self.secrets.contains(name));
+        let remark = |(name, pointer): &(String, String)| {
+            let advice = match nearest(name, self.secrets.names()).first() {
+                Some(close) => format!("did you mean `{close}`?"),
+                None => "define it in `[secrets]`".to_owned(),
+            };
+            TextFault::at_key(pointer, format!("the secret `{name}` is not defined; {advice}"))
+        };
+        undefined.map(remark).collect()
     }
 }
 
 /// Reads the sections of one file.
 pub(crate) struct SectionReader<'a> {
-    pub(crate) part: &'a mut Part,
+    pub(crate) part: &'a mut FilePart,
     pub(crate) remarks: &'a mut Vec<TextFault>,
     pub(crate) trusted: Trusted,
 }
 
 impl SectionReader<'_> {
     /// Reads the sections of which all files have their share.
-    pub(crate) fn read_shared(&mut self, settings: &mut Settings) {
+    pub(crate) fn read_shared(&mut self, settings: &mut LoadedSettings) {
         self.read_secrets(&mut settings.secrets);
-        self.read_http(&mut settings.http);
+        self.read_http(settings);
+        self.read_approval(settings);
     }
 
     /// Reads the sections that count in the file that is loaded.
-    pub(crate) fn read_own(&mut self, settings: &mut Settings) {
+    pub(crate) fn read_own(&mut self, settings: &mut LoadedSettings) {
         settings.limits = self.part.section("limits").unwrap_or_default();
+        if let Some(permissions) = self.part.section::<PermissionSettings>("permissions") {
+            match permissions.build() {
+                Ok(permissions) => settings.permissions = Some(permissions),
+                Err(error) => self.add_faults("/permissions", error),
+            }
+        }
         settings.standard = match self.part.workspace.standard.take() {
             None | Some(StandardSetting::Enabled(true)) => Some(StandardChoice::default()),
             Some(StandardSetting::Enabled(false)) => None,
@@ -57,8 +92,10 @@ impl SectionReader<'_> {
     /// Remarks on the sections that count only in the file that is loaded.
     pub(crate) fn ignore_own(&mut self) {
         let mut ignored = Vec::new();
-        if self.part.take("limits").is_some() {
-            ignored.push("/limits");
+        for (name, pointer) in [("limits", "/limits"), ("permissions", "/permissions")] {
+            if self.part.take(name).is_some() {
+                ignored.push(pointer);
+            }
         }
         if self.part.workspace.standard.is_some() {
             ignored.push("/workspace/standard");
@@ -91,20 +128,31 @@ impl SectionReader<'_> {
         }
     }
 
-    fn read_http(&mut self, all: &mut HttpSettings) {
-        let Some(HttpSettings { allow_hosts, allow_nets }) = self.part.section("http") else { return };
-        for (key, list, check) in [
-            ("/http/allow-hosts", &allow_hosts, check_host as fn(&str) -> Result<(), &'static str>),
-            ("/http/allow-nets", &allow_nets, check_net),
-        ] {
-            let checked = list.iter().enumerate().filter_map(|(at, text)| Some((at, text, check(text).err()?)));
-            let fault = |(at, text, fault)| TextFault::at(format!("{key}/{at}"), format!("`{text}` {fault}"));
-            self.part.faults.extend(checked.map(fault));
+    fn read_http(&mut self, all: &mut LoadedSettings) {
+        let Some(GuardSettings { allow_hosts, allow_nets }) = self.part.section("http") else { return };
+        let mut guard = all.guard.clone();
+        for (at, host) in allow_hosts.iter().enumerate() {
+            match guard.clone().allow_host(host) {
+                Ok(with_host) => guard = with_host,
+                Err(error) => {
+                    self.part.faults.push(TextFault::at(format!("/http/allow-hosts/{at}"), error.to_string()));
+                }
+            }
+        }
+        for (at, net) in allow_nets.iter().enumerate() {
+            match net.parse::<IpNet>() {
+                Ok(net) => guard = guard.allow_net(net),
+                Err(_) => {
+                    let message = format!("`{net}` is not a network; write one such as `10.0.0.0/8`");
+                    self.part.faults.push(TextFault::at(format!("/http/allow-nets/{at}"), message));
+                }
+            }
         }
         match self.trusted {
             Trusted::Yes => {
-                all.allow_hosts.extend(allow_hosts);
-                all.allow_nets.extend(allow_nets);
+                all.guard = guard;
+                all.http.allow_hosts.extend(allow_hosts);
+                all.http.allow_nets.extend(allow_nets);
             }
             Trusted::No if allow_hosts.is_empty() && allow_nets.is_empty() => {}
             Trusted::No => {
@@ -112,6 +160,25 @@ impl SectionReader<'_> {
                 self.remarks.push(TextFault::at_key("/http", message));
             }
         }
+    }
+
+    /// Adds the approval rules of this file to those of the others: they can only require more.
+    fn read_approval(&mut self, all: &mut LoadedSettings) {
+        let Some(asks) = self.part.section::<Vec<AskSettings>>("approval") else { return };
+        if let Err(error) = AskRules::new(&asks) {
+            self.add_faults("/approval", error);
+            return;
+        }
+        all.asks.extend(asks);
+        match AskRules::new(&all.asks) {
+            Ok(rules) => all.ask_rules = rules,
+            Err(error) => self.add_faults("/approval", error),
+        }
+    }
+
+    fn add_faults(&mut self, pointer: &str, error: EntryError) {
+        let fault = |fault: EntryFault| TextFault::at(format!("{pointer}{}", fault.pointer), fault.message);
+        self.part.faults.extend(error.faults.into_iter().map(fault));
     }
 
     /// Resolves the folder of standard tools that read files.
@@ -134,61 +201,5 @@ impl SectionReader<'_> {
             }
         }
         choice
-    }
-}
-
-/// Checks a host with or without a port.
-fn check_host(text: &str) -> Result<(), &'static str> {
-    let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((host, "")) => (host, None),
-        Some((host, port)) => (host, Some(port.strip_prefix(':').unwrap_or_default())),
-        None if text.parse::<IpAddr>().is_ok() => (text, None),
-        None => text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port))),
-    };
-    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
-    let is_host = !host.is_empty() && host.len() <= 253 && host.bytes().all(is_name) || host.parse::<IpAddr>().is_ok();
-    let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0));
-    if is_host && is_port { Ok(()) } else { Err("is not a host; write `name`, `name:port` or an address") }
-}
-
-/// Checks a network in CIDR notation.
-fn check_net(text: &str) -> Result<(), &'static str> {
-    let (address, bits) = text.split_once('/').ok_or("is not a network; write one such as `10.0.0.0/8`")?;
-    let most = match address.parse::<IpAddr>() {
-        Ok(IpAddr::V4(_)) => 32,
-        Ok(IpAddr::V6(_)) => 128,
-        Err(_) => return Err("does not begin with an address; write a network such as `10.0.0.0/8`"),
-    };
-    let is_number = !bits.is_empty() && bits.bytes().all(|byte| byte.is_ascii_digit());
-    match bits.parse::<u8>() {
-        Ok(bits) if is_number && bits <= most => Ok(()),
-        _ => Err("does not end with a length of at most 32 bits, or 128 bits for version 6"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{check_host, check_net};
-
-    #[test]
-    fn hosts() {
-        for host in ["localhost", "localhost:8080", "10.0.0.1", "10.0.0.1:80", "::1", "[::1]", "[::1]:443", "a-b.c_d"] {
-            assert_eq!(check_host(host), Ok(()), "{host}");
-        }
-        for host in ["", ":80", "a:", "a:0", "a:65536", "a:b", "http://a", "a/b", "a b", "[::1", "[::1]x", "*.a", "ü"]
-        {
-            assert!(check_host(host).is_err(), "{host}");
-        }
-    }
-
-    #[test]
-    fn networks() {
-        for net in ["10.0.0.0/8", "0.0.0.0/0", "fe80::/10", "::1/128", "1.2.3.4/32"] {
-            assert_eq!(check_net(net), Ok(()), "{net}");
-        }
-        for net in ["", "10.0.0.0", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/+8", "::/129", "10.0/8", "a/8"]
-        {
-            assert!(check_net(net).is_err(), "{net}");
-        }
     }
 }

@@ -10,6 +10,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::permission::{AskSettings, PermissionSettings};
+
 /// The longest timeout, in seconds: a year.
 const MAX_SECONDS: f64 = 31_536_000.0;
 
@@ -23,9 +25,13 @@ pub(crate) struct FileSections {
     /// The secrets that tools refer to by name. They are read when a call needs them.
     secrets: Option<BTreeMap<String, SecretSetting>>,
     /// The hosts and networks that tools may reach although they are not public.
-    http: Option<HttpSettings>,
+    http: Option<GuardSettings>,
     /// The limits of a run.
     limits: Option<LimitSettings>,
+    /// The tools that may be called. Without this section all may be.
+    permissions: Option<PermissionSettings>,
+    /// The calls that require approval, besides those that tools require it for themselves.
+    approval: Option<Vec<AskSettings>>,
     /// The toolboxes, by namespace.
     toolbox: Option<BTreeMap<String, ToolboxSection>>,
 }
@@ -122,7 +128,7 @@ pub(crate) enum SecretSetting {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[non_exhaustive]
-pub struct HttpSettings {
+pub struct GuardSettings {
     /// Hosts that may be reached, such as `localhost:8080`.
     #[serde(default)]
     pub allow_hosts: Vec<String>,

@@ -8,12 +8,15 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::document::{Place, Places, TextFault};
+use super::document::{TextFault, TextPlace, TextPlaces};
 use super::error::{FileFault, FilePosition};
 use crate::implementation::reading::read_bounded;
 
 /// The maximum size of a workspace file, in bytes.
 pub(crate) const MAX_FILE: u64 = 4 * 1024 * 1024;
+
+/// The maximum size of a file that is read again to compare it with what it was.
+pub(crate) const MAX_READ: u64 = 64 * MAX_FILE;
 
 /// The maximum number of faults that are reported.
 pub(crate) const MAX_FAULTS: usize = 100;
@@ -107,8 +110,8 @@ impl FileSource {
         if faults.is_empty() {
             return Vec::new();
         }
-        let needs_tree = faults.iter().any(|fault| matches!(fault.place, Place::Value(_) | Place::Key(_)));
-        let places = if needs_tree { Places::of(&self.text) } else { Places::none() };
+        let needs_tree = faults.iter().any(|fault| matches!(fault.place, TextPlace::Value(_) | TextPlace::Key(_)));
+        let places = if needs_tree { TextPlaces::of(&self.text) } else { TextPlaces::none() };
         let mut located: Vec<_> = faults
             .into_iter()
             .map(|TextFault { place, message }| {

@@ -21,7 +21,7 @@ const MAX_ORGS: usize = 64;
 
 /// One file of a workspace.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct FilePart {
     pub(crate) source: FileSource,
     /// The sections that are not read yet.
     sections: Value,
@@ -32,19 +32,19 @@ pub(crate) struct Part {
 
 /// All files of a workspace, that of the project first.
 #[derive(Debug, Default)]
-pub(crate) struct Tree {
-    pub(crate) parts: Vec<Part>,
+pub(crate) struct FileTree {
+    pub(crate) parts: Vec<FilePart>,
     /// Faults of files that can't be read.
     pub(crate) faults: Vec<FileFault>,
     /// The paths that can't be read.
     pub(crate) missing: Vec<PathBuf>,
 }
 
-impl Tree {
+impl FileTree {
     pub(crate) fn read(path: &Path, format: &FileFormat) -> Self {
         let mut tree = Self::default();
         match FileSource::read(path, path) {
-            Ok(source) => tree.add(Part::new(source, format), format, &mut Vec::new()),
+            Ok(source) => tree.add(FilePart::new(source, format), format, &mut Vec::new()),
             Err(fault) => {
                 tree.faults.push(fault);
                 tree.missing.push(path.to_owned());
@@ -54,7 +54,7 @@ impl Tree {
     }
 
     /// Adds a file, and then those of its organisations. `above` are the files that led to it.
-    fn add(&mut self, part: Part, format: &FileFormat, above: &mut Vec<PathBuf>) {
+    fn add(&mut self, part: FilePart, format: &FileFormat, above: &mut Vec<PathBuf>) {
         let at = self.parts.len();
         above.push(part.source.canonical.clone());
         let orgs = part.workspace.orgs.clone();
@@ -102,21 +102,21 @@ impl Tree {
             self.missing.push(canonical);
             fault.to_string()
         })?;
-        let part = Part::new(source, format);
+        let part = FilePart::new(source, format);
         let checked = self.check_org(&part);
         self.add(part, format, above);
         checked
     }
 
     /// Checks that a file is that of an organisation which no other file has.
-    fn check_org(&self, part: &Part) -> Result<(), String> {
+    fn check_org(&self, part: &FilePart) -> Result<(), String> {
         let path = part.source.path.display();
         let Some(org) = &part.org else {
             let is_unset = part.faults.is_empty();
             let message = format!("`{path}` belongs to no organisation; set `org` in its `[workspace]`");
             return if is_unset { Err(message) } else { Ok(()) };
         };
-        let is_same = |known: &&Part| known.org.as_ref().is_some_and(|known| known.is_like(org));
+        let is_same = |known: &&FilePart| known.org.as_ref().is_some_and(|known| known.is_like(org));
         match self.parts.iter().find(is_same) {
             Some(known) => {
                 let known = known.source.path.display();
@@ -129,7 +129,7 @@ impl Tree {
     }
 }
 
-impl Part {
+impl FilePart {
     pub(crate) fn new(source: FileSource, format: &FileFormat) -> Self {
         let (sections, faults) = match document::parse(&source.text) {
             Ok(sections) => {

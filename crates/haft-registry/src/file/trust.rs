@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::{Deserialize, Serialize};
 
 use super::loaded::Loaded;
-use super::source::{FileDigest, MAX_FILE, ReadFile};
+use super::source::{FileDigest, MAX_READ, ReadFile};
 use crate::implementation::reading::read_bounded;
 
 /// The trust in the files that are loaded.
@@ -122,9 +122,6 @@ const VERSION: u32 = 1;
 
 /// The maximum size of a record.
 const MAX_RECORD: u64 = 1024 * 1024;
-
-/// The maximum size of a file that a record names.
-const MAX_READ: u64 = 64 * MAX_FILE;
 
 impl TrustStore {
     /// Creates a store with its records in this folder, which is created when it is needed. Whoever can write to the

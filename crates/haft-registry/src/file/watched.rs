@@ -17,7 +17,9 @@ use tokio::task::JoinHandle;
 use super::error::FileError;
 use super::load::{LoadOptions, load};
 use super::loaded::Loaded;
+use super::source::{FileDigest, MAX_READ, ReadFile};
 use crate::error::RegistryError;
+use crate::implementation::reading::read_bounded;
 use crate::registry::Registry;
 
 /// The time that files must be left alone before they are loaded: editors and version control change them in steps.
@@ -171,6 +173,9 @@ impl WatchedWorkspace {
         })?;
         let mut watched = WatchedFolders { watcher, folders: BTreeSet::new(), files };
         watched.follow(&self.status())?;
+        if self.is_outdated() {
+            changed.notify_one();
+        }
         let workspace = self.clone();
         let task = tokio::spawn(async move {
             loop {
@@ -179,13 +184,29 @@ impl WatchedWorkspace {
                 while tokio::time::timeout(QUIET, changed.notified()).await.is_ok() {}
                 // The status has the error.
                 let _ = workspace.reload().await;
-                if let Err(error) = watched.follow(&workspace.status()) {
-                    tracing::warn!(%error, "files of the workspace can't be watched");
+                match watched.follow(&workspace.status()) {
+                    Ok(Followed::MoreFolders) if workspace.is_outdated() => changed.notify_one(),
+                    Ok(Followed::MoreFolders | Followed::SameFolders) => {}
+                    Err(error) => tracing::warn!(%error, "files of the workspace can't be watched"),
                 }
             }
         });
         Ok(FileWatch { task })
     }
+
+    /// Reports whether a file has changed since it was loaded, and before it was watched.
+    fn is_outdated(&self) -> bool {
+        let is_same = |file: &ReadFile| {
+            read_bounded(&file.path, MAX_READ).is_ok_and(|content| FileDigest::of(&content) == file.digest)
+        };
+        !self.0.status.borrow().loaded.files.iter().all(is_same)
+    }
+}
+
+/// The difference that following made.
+enum Followed {
+    SameFolders,
+    MoreFolders,
 }
 
 /// The folders that are watched. A file is watched by its folder: editors replace files, and a watch of the file itself
@@ -198,7 +219,7 @@ struct WatchedFolders {
 
 impl WatchedFolders {
     /// Watches the files of the last good load, and those of a failed one after it.
-    fn follow(&mut self, status: &WatchStatus) -> notify::Result<()> {
+    fn follow(&mut self, status: &WatchStatus) -> notify::Result<Followed> {
         let failed = match status.error.as_deref() {
             Some(ReloadError::File(error)) => error.files.as_slice(),
             Some(ReloadError::Registry(_)) | None => &[],
@@ -211,12 +232,18 @@ impl WatchedFolders {
             // It may have been removed.
             let _ = self.watcher.unwatch(gone);
         }
-        let mut outcome = Ok(());
+        let mut outcome = Ok(Followed::SameFolders);
         let mut watched = BTreeSet::new();
         for folder in folders {
-            let is_new = !self.folders.contains(&folder);
-            match if is_new { self.watcher.watch(&folder, RecursiveMode::NonRecursive) } else { Ok(()) } {
-                Ok(()) => drop(watched.insert(folder)),
+            if self.folders.contains(&folder) {
+                watched.insert(folder);
+                continue;
+            }
+            match self.watcher.watch(&folder, RecursiveMode::NonRecursive) {
+                Ok(()) => {
+                    watched.insert(folder);
+                    outcome = outcome.map(|_| Followed::MoreFolders);
+                }
                 // A folder that is missing is watched when it is there at a later load.
                 Err(_) if !folder.exists() => {}
                 Err(error) => outcome = Err(error),

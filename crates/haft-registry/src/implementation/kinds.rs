@@ -34,6 +34,18 @@ impl Kinds {
         Self::default()
     }
 
+    /// Creates a list of the kinds of this crate, as far as its features are enabled.
+    #[must_use]
+    pub fn builtin() -> Self {
+        let list: Vec<Arc<dyn ImplementationKind>> = vec![
+            #[cfg(feature = "command")]
+            Arc::new(super::command::CommandKind::new()),
+            #[cfg(feature = "http")]
+            Arc::new(super::http::HttpKind::new()),
+        ];
+        Self { list }
+    }
+
     /// Adds a kind.
     pub fn with(mut self, kind: impl ImplementationKind) -> Result<Self, DuplicateKind> {
         if self.get(kind.name()).is_some() {

@@ -15,16 +15,17 @@ mod value;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock};
+use std::thread;
 
 use cel::common::types::CelBool;
 use cel::extractors::This;
 use cel::{Context, Env, ExecutionError, IdedExpr};
 use serde_json::Value;
 
-use self::check::Facts;
+use self::check::ExpressionFacts;
 pub use self::error::{EvaluationError, ExpressionError, ExpressionFault};
-use self::estimate::Inputs;
-use self::measure::{Sizes, text_size};
+use self::estimate::VariableSizes;
+use self::measure::{ValueSizes, text_size};
 
 /// The maximum length of an expression, in bytes.
 pub const MAX_EXPRESSION_LEN: usize = 4096;
@@ -35,14 +36,21 @@ pub const MAX_EXPRESSION_COST: u64 = 250_000;
 /// The maximum depth of an expression.
 const MAX_DEPTH: usize = 40;
 
+/// The depth up to which an expression is evaluated on the stack of the caller. Without optimisation, a level takes some
+/// 50 KiB of it.
+const INLINE_DEPTH: usize = 10;
+
+/// The stack of a thread that parses or evaluates a deep expression, in bytes.
+const STACK: usize = 16 << 20;
+
 /// The maximum number of parts of an expression.
 const MAX_NODES: u64 = 1_000;
 
 /// The maximum number of loops inside one another.
 const MAX_LOOP_DEPTH: usize = 4;
 
-/// The maximum size of a compiled pattern of `matches`, in bytes.
-const MAX_REGEX_SIZE: usize = 64 << 10;
+/// The maximum number of patterns of `matches`.
+const MAX_PATTERNS: usize = 16;
 
 /// The maximum size of the arguments that an expression reads, in values and groups of bytes.
 const MAX_INPUT: u64 = 100_000;
@@ -79,7 +87,7 @@ pub struct RuleExpression(Arc<CompiledExpression>);
 struct CompiledExpression {
     source: Box<str>,
     root: IdedExpr,
-    facts: Facts,
+    facts: ExpressionFacts,
 }
 
 /// The values of the variables of an expression.
@@ -129,17 +137,30 @@ impl RuleExpression {
     /// Evaluates the expression, if that is certain to end soon.
     pub fn evaluate(&self, input: &ExpressionInput<'_>) -> Result<bool, EvaluationError> {
         let CompiledExpression { root, facts, .. } = &*self.0;
-        let inputs = Inputs {
-            args: Sizes::of_arguments(input.arguments, &facts.reads)?,
-            tool: Sizes::of_size(text_size(input.tool)),
-            caller: Sizes::of_size(text_size(input.caller.unwrap_or_default())),
+        let inputs = VariableSizes {
+            args: ValueSizes::of_arguments(input.arguments, &facts.reads)?,
+            tool: ValueSizes::of_size(text_size(input.tool)),
+            caller: ValueSizes::of_size(text_size(input.caller.unwrap_or_default())),
         };
         let cost = estimate::cost(root, facts, &inputs);
         if cost > MAX_EXPRESSION_COST {
             return Err(EvaluationError::TooCostly { cost });
         }
+        if facts.depth > INLINE_DEPTH {
+            return self.resolve_apart(input);
+        }
         // The expression and its input are only read, so nothing is left half done.
         catch_unwind(AssertUnwindSafe(|| self.resolve(input))).unwrap_or(Err(EvaluationError::Panicked))
+    }
+
+    /// Evaluates the expression on a thread with a stack that is large enough. The cost bounds how long this one waits.
+    fn resolve_apart(&self, input: &ExpressionInput<'_>) -> Result<bool, EvaluationError> {
+        thread::scope(|scope| {
+            let evaluating = thread_builder().spawn_scoped(scope, || self.resolve(input));
+            let evaluating =
+                evaluating.map_err(|_| EvaluationError::Failed("no thread can be started to evaluate it"))?;
+            evaluating.join().unwrap_or(Err(EvaluationError::Panicked))
+        })
     }
 
     fn resolve(&self, input: &ExpressionInput<'_>) -> Result<bool, EvaluationError> {
@@ -163,10 +184,15 @@ impl RuleExpression {
         let expression = Arc::clone(&self.0);
         let matches = move |This(text): This<Arc<String>>, pattern: Arc<String>| {
             let found = expression.facts.patterns.get(pattern.as_str());
-            found.map(|regex| regex.is_match(&text)).ok_or_else(|| ExecutionError::no_such_key("pattern"))
+            found.map(|found| found.regex.is_match(&text)).ok_or_else(|| ExecutionError::no_such_key("pattern"))
         };
         context.add_function("matches", matches).map_err(|_| EvaluationError::Failed("`matches` is defined twice"))
     }
+}
+
+/// Returns the builder of a thread for deep expressions.
+fn thread_builder() -> thread::Builder {
+    thread::Builder::new().name("haft-expression".to_owned()).stack_size(STACK)
 }
 
 /// Returns the reason of a failure, without the values that the interpreter's own error contains.

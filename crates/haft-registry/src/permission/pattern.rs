@@ -53,19 +53,19 @@ pub struct ToolPattern {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the pattern `{pattern}` is invalid at byte {at}: {fault}")]
 #[non_exhaustive]
-pub struct PatternError {
+pub struct ToolPatternError {
     /// The pattern, shortened if it is very long.
     pub pattern: String,
     /// The position of the fault, in bytes from the start.
     pub at: usize,
     /// The fault.
-    pub fault: PatternFault,
+    pub fault: ToolPatternFault,
 }
 
 /// The reason why a pattern is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum PatternFault {
+pub enum ToolPatternFault {
     /// The pattern, or a part of it between slashes, is empty.
     #[error("it has an empty segment; write `*` for every tool, or `namespace/*` for those of a toolbox")]
     EmptySegment,
@@ -103,8 +103,8 @@ enum PatternSegment {
 
 impl ToolPattern {
     /// Checks a pattern.
-    pub fn new(pattern: &str) -> Result<Self, PatternError> {
-        let segments = parse(pattern).map_err(|(at, fault)| PatternError {
+    pub fn new(pattern: &str) -> Result<Self, ToolPatternError> {
+        let segments = parse(pattern).map_err(|(at, fault)| ToolPatternError {
             pattern: pattern.chars().take(80).collect(),
             at,
             fault,
@@ -177,16 +177,16 @@ fn matches_segment(pieces: &[Box<str>], segment: &str) -> bool {
     rest.ends_with(&**last)
 }
 
-fn parse(pattern: &str) -> Result<Vec<PatternSegment>, (usize, PatternFault)> {
+fn parse(pattern: &str) -> Result<Vec<PatternSegment>, (usize, ToolPatternFault)> {
     if pattern.len() > MAX_PATTERN_LEN {
-        return Err((MAX_PATTERN_LEN, PatternFault::TooLong));
+        return Err((MAX_PATTERN_LEN, ToolPatternFault::TooLong));
     }
     if pattern == "*" {
         return Ok(vec![PatternSegment::Any]);
     }
     let (start, written) = pattern.strip_prefix('/').map_or((0, pattern), |rest| (1, rest));
     if start == 1 && written.contains('/') {
-        return Err((0, PatternFault::LeadingSlash));
+        return Err((0, ToolPatternFault::LeadingSlash));
     }
     let mut segments = Vec::new();
     let mut at = start;
@@ -194,36 +194,36 @@ fn parse(pattern: &str) -> Result<Vec<PatternSegment>, (usize, PatternFault)> {
         segments.push(parse_segment(text).map_err(|(inside, fault)| (at + inside, fault))?);
         let ones = segments.iter().filter(|segment| matches!(segment, PatternSegment::One(_))).count();
         if ones > 3 {
-            return Err((at, PatternFault::TooManySegments));
+            return Err((at, ToolPatternFault::TooManySegments));
         }
         at += text.len() + 1;
     }
     match segments.as_slice() {
-        [PatternSegment::Any] if start == 1 => Err((0, PatternFault::LeadingSlash)),
+        [PatternSegment::Any] if start == 1 => Err((0, ToolPatternFault::LeadingSlash)),
         _ => Ok(segments),
     }
 }
 
-fn parse_segment(text: &str) -> Result<PatternSegment, (usize, PatternFault)> {
+fn parse_segment(text: &str) -> Result<PatternSegment, (usize, ToolPatternFault)> {
     if text.is_empty() {
-        return Err((0, PatternFault::EmptySegment));
+        return Err((0, ToolPatternFault::EmptySegment));
     }
     if text == "**" {
         return Ok(PatternSegment::Any);
     }
     let is_allowed = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-' | '.' | '*');
     if let Some((at, character)) = text.char_indices().find(|(_, character)| !is_allowed(*character)) {
-        return Err((at, PatternFault::Character(character)));
+        return Err((at, ToolPatternFault::Character(character)));
     }
     if let Some(at) = text.find("**") {
-        return Err((at, PatternFault::PartialDoubleStar));
+        return Err((at, ToolPatternFault::PartialDoubleStar));
     }
     if !text.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '*') {
-        return Err((0, PatternFault::Start));
+        return Err((0, ToolPatternFault::Start));
     }
     let pieces: Box<[Box<str>]> = text.split('*').map(Box::from).collect();
     if pieces.iter().map(|piece| piece.len()).sum::<usize>() > MAX_SEGMENT_LEN {
-        return Err((0, PatternFault::SegmentTooLong));
+        return Err((0, ToolPatternFault::SegmentTooLong));
     }
     Ok(PatternSegment::One(pieces))
 }
@@ -235,9 +235,9 @@ impl fmt::Display for ToolPattern {
 }
 
 impl FromStr for ToolPattern {
-    type Err = PatternError;
+    type Err = ToolPatternError;
 
-    fn from_str(pattern: &str) -> Result<Self, PatternError> {
+    fn from_str(pattern: &str) -> Result<Self, ToolPatternError> {
         Self::new(pattern)
     }
 }

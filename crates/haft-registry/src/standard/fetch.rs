@@ -11,7 +11,7 @@ mod html;
 
 use std::time::Duration;
 
-use haft_core::{Cx, DefinitionError, Destructive, HandlerError, Idempotent, OpenWorld, Readonly, Tool};
+use haft_core::{Cx, DefinitionError, Destructive, Idempotent, OpenWorld, Readonly, Tool};
 use haft_http::{GuardedClient, HttpError, HttpRequest, HttpResponse, Method, SizeLimits, Timeouts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ The body is cut at max_bytes, and truncated is true then.";
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct FetchParams {
-    /// The absolute URL, e.g. "https://example.com/page?q=1".
+    /// The absolute URL, with the scheme http or https.
     #[schemars(length(min = 1, max = 8192))]
     url: String,
     /// The method; GET by default. HEAD returns no body.
@@ -97,11 +97,11 @@ struct FetchedAnswer {
 /// Creates the tool `fetch`, which requires a [`GuardedClient`] among the services.
 ///
 /// ```
-/// use haft_core::Toolkit;
+/// use haft_core::{Services, Toolkit};
 /// use haft_http::{AddressGuard, HttpClient};
 ///
 /// let client = HttpClient::builder().no_proxy().redirects(5).guarded(AddressGuard::new())?;
-/// let kit: Toolkit = Toolkit::new().with(haft_registry::standard::fetch()?)?.with_service(client);
+/// let kit: Toolkit = Toolkit::new().with(haft_registry::standard::fetch()?)?.with_services(Services::new().with(client));
 /// kit.ensure_runnable()?;
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
@@ -118,7 +118,7 @@ pub fn fetch() -> Result<Tool, DefinitionError> {
         .depends_on::<GuardedClient>()
         .try_handler_mixed(|params: FetchParams, cx: Cx| async move {
             let client = cx.service::<GuardedClient>()?;
-            Ok::<_, HandlerError<FetchFailure>>(fetched(client, params).await.map_err(failure)?)
+            fetched(client, params).await.map_err(failure)
         })
 }
 

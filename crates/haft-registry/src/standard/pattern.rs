@@ -1,8 +1,12 @@
 //! Patterns that tools search for: a literal text or a regular expression.
 //!
-//! The engine never backtracks, and the compiled form of an expression is limited, so a search takes time in proportion
-//! to the text. The callers limit the text and the number of matches.
+//! The engine never backtracks, and the compiled form of an expression is limited, so the search for one match takes time
+//! in proportion to the text. All matches of a hostile expression can still take a pass over the text each, so loops over
+//! matches run under a [`SearchLimit`].
 
+use std::time::{Duration, Instant};
+
+use haft_core::Cx;
 use regex::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -34,6 +38,34 @@ pub(super) enum LetterCase {
     Sensitive,
     /// Upper and lower case are the same.
     Insensitive,
+}
+
+/// The time that the matches of one call may take. Ordinary expressions need a small part of it.
+const MAX_TIME: Duration = Duration::from_secs(5);
+
+/// The end of a loop over matches: the call was cancelled, or it has taken too long.
+pub(super) struct SearchLimit<'c> {
+    cx: &'c Cx,
+    start: Instant,
+}
+
+impl<'c> SearchLimit<'c> {
+    /// Starts the time.
+    pub(super) fn new(cx: &'c Cx) -> Self {
+        Self { cx, start: Instant::now() }
+    }
+
+    /// Fails if the loop must end.
+    pub(super) fn check(&self) -> Result<(), StandardFailure> {
+        if self.cx.is_cancelled() {
+            return Err(StandardFailure::new("cancelled", "the call was cancelled"));
+        }
+        if self.start.elapsed() > MAX_TIME {
+            let message = "the search took too long; use a more specific pattern, or search a shorter text";
+            return Err(StandardFailure::new("search_too_slow", message));
+        }
+        Ok(())
+    }
 }
 
 /// Compiles a pattern. Literal texts become expressions as well: there is one search.

@@ -10,9 +10,6 @@ mod split;
 
 use haft_core::{DefinitionError, Tool};
 
-/// The maximum characters of a text. Parameters repeat the number in their schemas.
-const MAX_TEXT: usize = 500_000;
-
 /// Creates the tools.
 pub(super) fn tools() -> [Result<Tool, DefinitionError>; 4] {
     [search::tool(), split::tool(), count::tool(), diff::tool()]

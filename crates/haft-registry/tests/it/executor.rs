@@ -2,14 +2,17 @@
 
 use std::error::Error;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use haft_core::{
     ApprovalPolicy, Cx, Dispatch, ExecutionLimits, FailureKind, HandlerError, Permission, RunOptions, Services,
     Suspend, Tool, ToolCall, ToolEvent, ToolSource, Toolkit,
 };
-use haft_registry::{Executor, ExecutorError, LookupError, Registry, ToolOrigin, Workspace};
+use haft_registry::{
+    AskRules, AskSettings, Executor, ExecutorError, LookupError, PermissionSettings, Registry, ToolOrigin, Workspace,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -175,7 +178,7 @@ async fn services_are_given_once_and_own_ones_come_first() {
     let own = own.with_services(Services::new().with(String::from("of the toolbox")));
     let project = Workspace::builder().toolbox("a").toolkit(own).done().toolbox("b").tool(text("common")).build();
     let registry = Registry::builder().workspace(project.unwrap()).build().unwrap();
-    let executor = Executor::builder(registry.clone()).service(String::from("of the executor")).build();
+    let executor = Executor::builder().service(String::from("of the executor")).build(registry.clone());
     let without = Executor::new(registry);
     assert_eq!(without.run("a/own", json!({})).await.unwrap(), "of the toolbox");
     // A toolbox does not find what another one was given.
@@ -217,7 +220,7 @@ async fn a_batch_has_limits_approval_progress_and_events() {
     assert!(seen.contains(&"c1 1".to_owned()) && seen.contains(&"c1 ok: true".to_owned()), "{seen:?}");
     assert!(run.suspended().is_some());
     // The same call by itself can't be suspended.
-    let executor = Executor::builder(executor.registry().clone()).options(RunOptions::new().approvals(Suspend)).build();
+    let executor = Executor::builder().options(RunOptions::new().approvals(Suspend)).build(executor.registry().clone());
     let error = executor.run("t/gated", json!({})).await.unwrap_err();
     assert_eq!(error.kind(), &FailureKind::Denied);
     assert!(error.to_string().contains("run it as a batch"), "{error}");
@@ -230,7 +233,7 @@ async fn permits_of_the_application_are_asked_too() {
         true => Permission::Allowed,
         false => Permission::denied("math only").by_rule("only-math"),
     };
-    let executor = Executor::builder(registry).options(RunOptions::new().permit(only_math)).build();
+    let executor = Executor::builder().options(RunOptions::new().permit(only_math)).build(registry);
     assert!(executor.run("math/add", json!({})).await.is_ok());
     let error = executor.run("now", json!({})).await.unwrap_err();
     assert_eq!((error.kind(), error.to_string().as_str()), (&FailureKind::PermissionDenied, "`now` failed: math only"));
@@ -250,4 +253,114 @@ async fn changes_of_the_registry_are_changes_of_the_executor() {
     assert!(executor.run("math/log", json!({})).await.is_err());
     // The earlier snapshot runs what it had.
     assert_eq!(before.toolkit().names().collect::<Vec<_>>(), ["math/add"]);
+}
+
+#[tokio::test]
+async fn tools_and_settings_are_replaced_together() {
+    let allowing = |pattern: &str| {
+        Executor::builder()
+            .permissions(PermissionSettings::new().allow(pattern).build().unwrap())
+            .service(pattern.to_owned())
+    };
+    let workspace = |name: &str| Workspace::builder().toolbox(name).tool(service_text()).build().unwrap();
+    let tools = |name: &str| Registry::builder().workspace(workspace(name));
+    let executor = allowing("a/*").build(tools("a").build().unwrap());
+    let before = executor.snapshot();
+    assert_eq!(executor.run("a/text", json!({})).await.unwrap(), "a/*");
+
+    executor.replace(tools("b"), allowing("b/*")).unwrap();
+    assert_eq!(executor.run("b/text", json!({})).await.unwrap(), "b/*");
+    assert!(matches!(executor.run("a/text", json!({})).await, Err(ExecutorError::NotFound(_))));
+    assert_eq!(executor.snapshot().generation(), before.generation() + 1);
+    let old = before.run_calls(vec![ToolCall::new("c1", "a/text", "").into()], RunOptions::new());
+    assert_eq!(old.collect_results().await[0].to_model_text(), "a/*");
+
+    // The same tools with other rules.
+    executor.replace(tools("b"), allowing("c/*")).unwrap();
+    assert_eq!(executor.run("b/text", json!({})).await.unwrap_err().kind(), &FailureKind::PermissionDenied);
+    // A broken registry changes nothing.
+    assert!(executor.replace(tools("d").workspace(workspace("e")), allowing("**")).is_err());
+    assert_eq!(executor.run("b/text", json!({})).await.unwrap_err().kind(), &FailureKind::PermissionDenied);
+}
+
+/// Readers that look while tools and settings are replaced see tools with their own settings, never with others.
+#[test]
+fn concurrent_readers_never_see_tools_with_settings_of_others() {
+    let settings = |name: &str| {
+        let permissions = PermissionSettings::new().allow(format!("{name}/*").as_str()).build().unwrap();
+        Executor::builder().permissions(permissions)
+    };
+    let tools = |name: &str| {
+        Registry::builder().workspace(Workspace::builder().toolbox(name).tool(tool_saying("t", "")).build().unwrap())
+    };
+    let executor = settings("a").build(tools("a").build().unwrap());
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..2)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut seen = 0;
+                    while !is_done.load(Ordering::Relaxed) || seen == 0 {
+                        let snapshot = executor.snapshot();
+                        let name = snapshot.toolkit().names().next().unwrap().to_owned();
+                        let call = ToolCall::new("c1", name, "");
+                        let run = snapshot.run_calls(vec![call.into()], RunOptions::new()).collect_results();
+                        assert!(run.now_or_never().unwrap()[0].is_ok());
+                        seen += 1;
+                    }
+                })
+            })
+            .collect();
+        for round in 0..200 {
+            let name = if round % 2 == 0 { "b" } else { "a" };
+            executor.replace(tools(name), settings(name)).unwrap();
+        }
+        is_done.store(true, Ordering::Relaxed);
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+    });
+}
+
+/// A tool whose result is the text that it was provided with.
+fn service_text() -> Tool {
+    let tool = Tool::new("text").depends_on::<String>();
+    tool.handler(|(), cx: Cx| async move { cx.service::<String>().cloned().unwrap_or_default() }).unwrap()
+}
+
+#[tokio::test]
+async fn hidden_tools_are_not_found_with_the_text_of_missing_ones() {
+    let hiding = PermissionSettings::new().allow("math/log").hide_denied().build().unwrap();
+    let tools = || registry(&["now"], &["math/add", "math/log"], &[("acme", &["m/cut"]), ("zeta", &["m/cut"])]);
+    let executor = Executor::builder().permissions(hiding).build(tools());
+    assert!(executor.run("math/log", json!({})).await.is_ok());
+    let error = async |executor: &Executor, name: &str| executor.run(name, json!({})).await.unwrap_err().to_string();
+    for name in ["math/add", "now", "/now", "acme/m/cut", "m/cut", "math/none"] {
+        let text = error(&executor, name).await;
+        assert!(text.starts_with(&format!("there is no tool named `{name}`")), "{text}");
+        assert!(!text.replace(name, "").contains("cut") && !text.replace(name, "").contains("now"), "{text}");
+    }
+    // The same text as from a registry that has only the tool that is seen.
+    let alone = Executor::new(registry(&[], &["math/log"], &[]));
+    for name in ["math/add", "now", "acme/m/cut", "m/cut", "math/lag"] {
+        assert_eq!(error(&executor, name).await, error(&alone, name).await, "{name}");
+    }
+    let listed = executor.list(&RunOptions::new());
+    assert_eq!(listed.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["math/log"]);
+    assert!(executor.find("now").is_err() && executor.find("math/log").is_ok());
+}
+
+#[tokio::test]
+async fn approval_rules_are_added_to_those_of_the_tools() {
+    let rules = AskRules::new(&[AskSettings::ask("math/*").when("args > 10").named("large")]).unwrap();
+    let double = Tool::new("double").handler(|n: u64, _| async move { n * 2 }).unwrap();
+    let own = Tool::new("own").needs_approval(ApprovalPolicy::always()).handler(|n: u64, _| async move { n }).unwrap();
+    let project = Workspace::builder().toolbox("math").tool(double).tool(own).build().unwrap();
+    let executor = Executor::builder().ask_rules(rules).build(Registry::builder().workspace(project).build().unwrap());
+    assert_eq!(executor.run("math/double", 10).await.unwrap(), 20);
+    assert_eq!(executor.run("math/double", 11).await.unwrap_err().kind(), &FailureKind::Denied);
+    assert_eq!(executor.run("math/own", 1).await.unwrap_err().kind(), &FailureKind::Denied);
+    // A batch that is dispatched without a word about approval asks as well, and names the rule.
+    let calls = vec![ToolCall::new("c1", "math/double", "11").into()];
+    let suspended = executor.run_calls(calls, RunOptions::new().approvals(Suspend)).collect_or_suspend().await;
+    let suspended = suspended.unwrap_err();
+    assert!(format!("{suspended:?}").contains("large"), "{suspended:?}");
 }

@@ -62,12 +62,12 @@ mod data_structures {
     async fn implementations_of_all_kinds_are_tools_with_input_and_output_schemas() {
         let function = internal();
         let function = function.get("calculator").unwrap();
-        assert_eq!(function.success().to_json()["type"], "integer");
+        assert_eq!(function.success().as_json()["type"], "integer");
 
         let url = json!({"url": "https://api.example/items/{id}"});
-        let http = haft_registry::http::HttpKind.build(Entry::new("item", url)).await.unwrap();
+        let http = haft_registry::http::HttpKind::new().build(Entry::new("item", url)).await.unwrap();
         let commands = json!({"command": ["echo", "{text}"]});
-        let command = haft_registry::command::CommandKind.build(Entry::new("echo", commands)).await.unwrap();
+        let command = haft_registry::command::CommandKind::new().build(Entry::new("echo", commands)).await.unwrap();
         for (built, argument) in [(http, "id"), (command, "text")] {
             let [tool] = built.tools.as_slice() else { panic!("{built:?}") };
             assert_eq!(tool.json_schema()["required"], json!([argument]));
@@ -227,9 +227,9 @@ mod execution {
         let (tool, count) = counted();
         let project = Workspace::builder().toolbox("math").tool(tool).build().unwrap();
         let registry = Registry::builder().workspace(project).build().unwrap();
-        let builder = Executor::builder(registry);
-        let executor = permissions.into_iter().fold(builder, |builder, permissions| builder.permissions(permissions));
-        (executor.build(), count)
+        let builder = Executor::builder();
+        let builder = permissions.into_iter().fold(builder, |builder, permissions| builder.permissions(permissions));
+        (builder.build(registry), count)
     }
 
     #[tokio::test]
@@ -296,7 +296,7 @@ mod execution {
         let error = without.run("mail/who", json!({})).await.unwrap_err();
         assert!(chain(&error).iter().any(|text| text.contains("Account")), "{:?}", chain(&error));
         assert!(without.run("mail/other", json!({})).await.is_ok());
-        let with = Executor::builder(registry).service(Account("ana")).build();
+        let with = Executor::builder().service(Account("ana")).build(registry);
         assert_eq!(with.run("mail/who", json!({})).await.unwrap(), "ana");
     }
 
@@ -305,12 +305,12 @@ mod execution {
     #[tokio::test]
     async fn step_4_dispatches_http_implementations_with_the_client() {
         let settings = json!({"url": "http://127.0.0.1:9/none"});
-        let tools = haft_registry::http::HttpKind.build(Entry::new("get", settings)).await.unwrap().tools;
+        let tools = haft_registry::http::HttpKind::new().build(Entry::new("get", settings)).await.unwrap().tools;
         let toolbox = Workspace::builder().toolbox("web");
         let project = tools.into_iter().fold(toolbox, |toolbox, tool| toolbox.tool(tool)).build().unwrap();
         let registry = Registry::builder().workspace(project).build().unwrap();
         let client = haft_http::HttpClient::builder().no_proxy().guarded(haft_http::AddressGuard::new()).unwrap();
-        let executor = Executor::builder(registry).http_client(client).build();
+        let executor = Executor::builder().http_client(client).build(registry);
         let error = executor.run("web/get", json!({})).await.unwrap_err();
         assert!(matches!(error, ExecutorError::Execution { .. }), "{error:?}");
         assert!(chain(&error).iter().any(|text| text.contains("loopback")), "{:?}", chain(&error));

@@ -91,7 +91,7 @@ impl CommandCall<'_> {
                 Err(self.too_much_output())
             }
             Ok(exited) => {
-                self.group.kill_rest().await;
+                self.group.leader.kill_rest().await;
                 let status = exited.map_err(|source| self.wait_failure(source))?;
                 if !self.plan.is_success(status) {
                     return Err(self.exit_failure(status));
@@ -110,10 +110,11 @@ impl CommandCall<'_> {
         output: &mut StdoutReader,
         cx: &Cx,
     ) -> Result<io::Result<ExitStatus>, TooMuchOutput> {
-        let Pipes { stdin: input, stdout, stderr } = self.group.pipes();
+        // The pipes stay with the group, which keeps them open if it is dropped.
+        let ChildGroup { leader, pipes: Pipes { stdin: input, stdout, stderr }, .. } = &mut self.group;
         let released = Cancellation::new();
-        let stdout = PipeReader { pipe: stdout, released: released.clone() };
-        let stderr = PipeReader { pipe: stderr, released: released.clone() };
+        let stdout = PipeReader { pipe: stdout.as_mut(), released: released.clone() };
+        let stderr = PipeReader { pipe: stderr.as_mut(), released: released.clone() };
         let tail = &mut self.tail;
         let reading = async {
             let errors = async {
@@ -122,11 +123,11 @@ impl CommandCall<'_> {
             };
             tokio::try_join!(output.read(stdout, cx), errors).map(|_| ())
         };
-        let (mut reading, mut writing) = (pin!(reading), pin!(feed(input, stdin)));
+        let (mut reading, mut writing) = (pin!(reading), pin!(feed(input.take(), stdin)));
         let (mut has_read, mut has_written) = (false, false);
 
         let status = {
-            let mut exit = pin!(self.group.wait());
+            let mut exit = pin!(leader.wait());
             loop {
                 tokio::select! {
                     read = &mut reading, if !has_read => {
@@ -145,7 +146,7 @@ impl CommandCall<'_> {
                 () = sleep(DRAIN) => {}
             }
             // A process that the command has left behind holds the output.
-            self.group.kill_rest().await;
+            leader.kill_rest().await;
             released.cancel();
             reading.await?;
         }

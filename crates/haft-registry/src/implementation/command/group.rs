@@ -15,29 +15,36 @@
 //! The id of a group is free for other processes only when the command was reaped and no process of the group is left.
 //! So the group is killed directly after the command was reaped, and never later.
 
+use std::future::pending;
 use std::io;
 use std::process::ExitStatus;
 use std::time::Duration;
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
+use tokio::io::{AsyncRead, copy, sink};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::runtime::Handle;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// The maximum time for reaping what was killed. A process that the kernel does not end, as it waits for a device, must
 /// not hold its call.
 const MAX_REAP: Duration = Duration::from_secs(5);
 
-/// A command and the processes of its group. Dropping it kills them.
+/// A command, the processes of its group, and the pipes to it. Dropping it kills them.
 #[derive(Debug)]
 pub(super) struct ChildGroup {
-    /// `None` when nothing is left to kill.
-    child: Option<Box<dyn ChildWrapper>>,
+    pub(super) leader: GroupLeader,
+    pub(super) pipes: Pipes,
     grace: Duration,
     runtime: Handle,
 }
 
+/// The command itself; `None` when nothing of its group is left to kill.
+#[derive(Debug)]
+pub(super) struct GroupLeader(Option<Box<dyn ChildWrapper>>);
+
 /// The pipes to a command.
+#[derive(Debug)]
 pub(super) struct Pipes {
     pub(super) stdin: Option<ChildStdin>,
     pub(super) stdout: Option<ChildStdout>,
@@ -51,32 +58,9 @@ impl ChildGroup {
         command.wrap(KillOnDrop);
         #[cfg(unix)]
         command.wrap(process_wrap::tokio::ProcessGroup::leader());
-        Ok(Self { child: Some(command.spawn()?), grace, runtime: Handle::current() })
-    }
-
-    /// Takes the pipes.
-    pub(super) fn pipes(&mut self) -> Pipes {
-        match self.child.as_deref_mut() {
-            Some(child) => {
-                Pipes { stdin: child.stdin().take(), stdout: child.stdout().take(), stderr: child.stderr().take() }
-            }
-            None => Pipes { stdin: None, stdout: None, stderr: None },
-        }
-    }
-
-    /// Waits until the command has exited. Other processes of the group may still run.
-    pub(super) async fn wait(&mut self) -> io::Result<ExitStatus> {
-        match self.child.as_deref_mut() {
-            Some(child) => leader(child).wait().await,
-            None => Err(io::Error::other("the command was already waited for")),
-        }
-    }
-
-    /// Kills what is left of the group of a command that has exited.
-    pub(super) async fn kill_rest(&mut self) {
-        if let Some(child) = self.child.take() {
-            Doomed::new(child).end(Duration::ZERO).await;
-        }
+        let mut child = command.spawn()?;
+        let pipes = Pipes { stdin: child.stdin().take(), stdout: child.stdout().take(), stderr: child.stderr().take() };
+        Ok(Self { leader: GroupLeader(Some(child)), pipes, grace, runtime: Handle::current() })
     }
 
     /// Ends the group: with `SIGTERM`, and after the grace period with `SIGKILL`.
@@ -88,11 +72,31 @@ impl ChildGroup {
 
     /// Sends the first signal.
     fn doom(&mut self) -> Option<Doomed> {
-        let doomed = Doomed::new(self.child.take()?);
-        if !self.grace.is_zero() {
-            doomed.request_exit();
+        let doomed = Doomed::new(self.leader.0.take()?);
+        if self.grace.is_zero() {
+            return Some(doomed);
         }
-        Some(doomed)
+        doomed.request_exit();
+        // A command that cleans up may write about it, which must not end it.
+        let Pipes { stdin: _, stdout, stderr } = &mut self.pipes;
+        Some(Doomed { stdout: stdout.take(), stderr: stderr.take(), ..doomed })
+    }
+}
+
+impl GroupLeader {
+    /// Waits until the command has exited. Other processes of the group may still run.
+    pub(super) async fn wait(&mut self) -> io::Result<ExitStatus> {
+        match self.0.as_deref_mut() {
+            Some(child) => leader(child).wait().await,
+            None => Err(io::Error::other("the command was already waited for")),
+        }
+    }
+
+    /// Kills what is left of the group of a command that has exited.
+    pub(super) async fn kill_rest(&mut self) {
+        if let Some(child) = self.0.take() {
+            Doomed::new(child).end(Duration::ZERO).await;
+        }
     }
 }
 
@@ -107,22 +111,38 @@ impl Drop for ChildGroup {
 /// A group that must not survive. Dropping it kills at once.
 #[derive(Debug)]
 struct Doomed {
+    group: KilledOnDrop,
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+}
+
+/// The part of a doomed group that kills it.
+#[derive(Debug)]
+struct KilledOnDrop {
     child: Box<dyn ChildWrapper>,
     is_killed: bool,
 }
 
 impl Doomed {
     fn new(child: Box<dyn ChildWrapper>) -> Self {
-        Self { child, is_killed: false }
+        Self { group: KilledOnDrop { child, is_killed: false }, stdout: None, stderr: None }
     }
 
     /// Waits until the command has exited, but not longer than the grace period, kills the group and reaps it.
     async fn end(mut self, grace: Duration) {
         if !grace.is_zero() {
-            drop(timeout(grace, leader(&mut *self.child).wait()).await);
+            let discarding = async {
+                tokio::join!(discard(self.stdout.take()), discard(self.stderr.take()));
+                pending::<()>().await;
+            };
+            tokio::select! {
+                _ = leader(&mut *self.group.child).wait() => {}
+                () = discarding => {}
+                () = sleep(grace) => {}
+            }
         }
-        self.kill();
-        let reaped = timeout(MAX_REAP, self.child.wait()).await;
+        self.group.kill();
+        let reaped = timeout(MAX_REAP, self.group.child.wait()).await;
         if !matches!(reaped, Ok(Ok(_))) {
             tracing::warn!(?reaped, "a killed command was not reaped");
         }
@@ -132,12 +152,14 @@ impl Doomed {
     fn request_exit(&self) {
         const SIGTERM: i32 = 15;
         // The only error is that no process is left.
-        drop(self.child.signal(SIGTERM));
+        drop(self.group.child.signal(SIGTERM));
     }
 
     #[cfg(not(unix))]
     fn request_exit(&self) {}
+}
 
+impl KilledOnDrop {
     /// Kills the group, once: its id may belong to others later.
     fn kill(&mut self) {
         if !std::mem::replace(&mut self.is_killed, true) {
@@ -147,9 +169,16 @@ impl Doomed {
     }
 }
 
-impl Drop for Doomed {
+impl Drop for KilledOnDrop {
     fn drop(&mut self) {
         self.kill();
+    }
+}
+
+/// Reads a pipe to its end.
+async fn discard<P: AsyncRead + Unpin>(pipe: Option<P>) {
+    if let Some(mut pipe) = pipe {
+        drop(copy(&mut pipe, &mut sink()).await);
     }
 }
 

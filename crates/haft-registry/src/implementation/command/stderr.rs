@@ -78,7 +78,9 @@ mod tests {
 
     fn tail(limit: usize, secrets: &[&str], parts: &[&str]) -> String {
         let mut tail = StderrTail::new(limit, secrets.iter().map(|&text| Secret::new(text)).collect());
-        parts.iter().for_each(|part| tail.add(part.as_bytes()));
+        for part in parts {
+            tail.add(part.as_bytes());
+        }
         assert!(tail.bytes.len() <= limit + tail.margin);
         tail.text()
     }
@@ -88,7 +90,7 @@ mod tests {
         assert_eq!(tail(5, &[], &["abc", "defg", "h"]), "defgh");
         assert_eq!(tail(5, &[], &["abcde"]), "abcde");
         assert_eq!(tail(5, &[], &[]), "");
-        assert_eq!(tail(0, &["s3cret"], &["abcs3cret"]), "[secret]");
+        assert_eq!(tail(0, &["s3cret"], &["abcs3cret"]), "");
         assert_eq!(tail(2, &[], &["aé"]), "é");
         assert_eq!(tail(1, &[], &["aé"]), "\u{fffd}");
     }

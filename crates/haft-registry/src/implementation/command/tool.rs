@@ -193,20 +193,23 @@ impl CommandTool {
         json!({"type": "object", "properties": properties, "required": names, "additionalProperties": false})
     }
 
-    /// Builds the tool. The builder sets what the model reads; the [refine](ToolBuilder::refine) function and the handler
-    /// are set here.
-    pub fn build<P, R>(self, builder: ToolBuilder<P, R>) -> Result<Tool, EntryError> {
+    /// Builds the tool. The builder sets what the model reads. The handler is set here and, if the command has variables,
+    /// the [refine](ToolBuilder::refine) function: arguments that the command can't take are rejected before anybody is
+    /// asked to approve them.
+    pub fn build<P, R>(self, mut builder: ToolBuilder<P, R>) -> Result<Tool, EntryError> {
         let mut faults = Vec::new();
         let timeout = self.timeout;
-        let has_secrets = !self.environment.secrets.is_empty();
         let plan = Arc::new(self.plan(&mut faults));
-        let builder = if has_secrets { builder.depends_on::<Secrets>() } else { builder };
-        let refine = Arc::clone(&plan);
-        let defined = builder
-            .refine(move |arguments: Map<String, Value>, _cx: Cx| {
-                std::future::ready(refine.argv(&arguments).map(|_| arguments))
-            })
-            .define();
+        if !plan.environment.secrets.is_empty() {
+            builder = builder.depends_on::<Secrets>();
+        }
+        if plan.template.variables().next().is_some() {
+            let plan = Arc::clone(&plan);
+            builder = builder.refine(move |arguments: Map<String, Value>, _cx: Cx| {
+                std::future::ready(plan.argv(&arguments).map(|_| arguments))
+            });
+        }
+        let defined = builder.define();
         let tool = match defined {
             Ok(tool) => tool,
             Err(error) => {

@@ -11,8 +11,15 @@ use haft_core::nearest;
 use regex::{Regex, RegexBuilder};
 
 use super::error::{ExpressionError, ExpressionFault};
-use super::parse::{Parsed, Positions};
-use super::{MAX_LOOP_DEPTH, MAX_NODES, MAX_REGEX_SIZE};
+use super::measure::text_size;
+use super::parse::{ExpressionPositions, ParsedExpression};
+use super::{MAX_LOOP_DEPTH, MAX_NODES, MAX_PATTERNS};
+
+/// The sizes of compiled patterns of `matches`, in bytes, the largest last.
+const REGEX_SIZES: [usize; 4] = [2 << 10, 8 << 10, 32 << 10, 128 << 10];
+
+/// The maximum depth of a pattern of `matches`.
+const MAX_REGEX_DEPTH: u32 = 32;
 
 /// The variables of every expression.
 pub(super) const VARIABLES: [&str; 3] = ["args", "tool", "caller"];
@@ -54,18 +61,29 @@ const OPERATORS: [(&str, usize); 19] = [
 
 /// The facts about an expression that its evaluation needs.
 #[derive(Debug, Default)]
-pub(super) struct Facts {
+pub(super) struct ExpressionFacts {
     /// The number of parts.
     pub(super) nodes: u64,
-    pub(super) loops: Loops,
+    pub(super) depth: usize,
+    pub(super) loops: LoopUse,
+    /// The size of the literals together.
+    pub(super) literals: u64,
     pub(super) reads: ArgumentReads,
     /// The patterns of `matches`, by their text.
-    pub(super) patterns: BTreeMap<String, Regex>,
+    pub(super) patterns: BTreeMap<String, ArgumentPattern>,
+}
+
+/// A pattern of `matches`.
+#[derive(Debug)]
+pub(super) struct ArgumentPattern {
+    pub(super) regex: Regex,
+    /// The steps that a few bytes of text take at worst.
+    pub(super) weight: u64,
 }
 
 /// The presence of loops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Loops {
+pub(super) enum LoopUse {
     #[default]
     None,
     Some,
@@ -86,6 +104,36 @@ impl Default for ArgumentReads {
     }
 }
 
+impl ArgumentPattern {
+    /// Compiles a pattern, in the smallest of some sizes. The engine never backtracks: at worst, it visits every state
+    /// of the compiled pattern for every byte, and the size bounds the number of states.
+    fn new(pattern: &str) -> Result<Self, ExpressionFault> {
+        let mut rejected = String::new();
+        for size in REGEX_SIZES {
+            let builder = &mut RegexBuilder::new(pattern);
+            match builder.size_limit(size).dfa_size_limit(size).nest_limit(MAX_REGEX_DEPTH).build() {
+                Ok(regex) => return Ok(Self { regex, weight: (size / 128) as u64 }),
+                Err(error) => rejected = error.to_string(),
+            }
+        }
+        let last_line = rejected.lines().last().unwrap_or_default();
+        Err(ExpressionFault::InvalidPattern(last_line.chars().take(200).collect()))
+    }
+}
+
+/// Returns the size of a literal.
+pub(super) fn literal_size(literal: &LiteralValue) -> u64 {
+    match literal {
+        LiteralValue::String(text) => text_size(text.inner()),
+        LiteralValue::Bytes(bytes) => 1 + bytes.inner().len() as u64,
+        LiteralValue::Boolean(_)
+        | LiteralValue::Double(_)
+        | LiteralValue::Int(_)
+        | LiteralValue::Null
+        | LiteralValue::UInt(_) => 1,
+    }
+}
+
 /// Returns the depth of an expression.
 pub(super) fn depth(root: &IdedExpr) -> usize {
     let mut deepest = 0;
@@ -98,8 +146,12 @@ pub(super) fn depth(root: &IdedExpr) -> usize {
 }
 
 /// Checks an expression whose depth is bounded.
-pub(super) fn check(parsed: &Parsed) -> Result<Facts, ExpressionError> {
-    let mut checker = Checker { positions: &parsed.positions, facts: Facts::default(), bound: Vec::new() };
+pub(super) fn check(parsed: &ParsedExpression) -> Result<ExpressionFacts, ExpressionError> {
+    let mut checker = ExpressionChecker {
+        positions: &parsed.positions,
+        facts: ExpressionFacts { depth: parsed.depth, ..ExpressionFacts::default() },
+        bound: Vec::new(),
+    };
     checker.check(&parsed.root)?;
     if let Some(kind) = never_boolean(&parsed.root.expr) {
         return Err(parsed.positions.error(parsed.root.id, ExpressionFault::NotBoolean(kind)));
@@ -107,21 +159,24 @@ pub(super) fn check(parsed: &Parsed) -> Result<Facts, ExpressionError> {
     Ok(checker.facts)
 }
 
-struct Checker<'p> {
-    positions: &'p Positions,
-    facts: Facts,
+struct ExpressionChecker<'p> {
+    positions: &'p ExpressionPositions,
+    facts: ExpressionFacts,
     /// The variables of the loops around the current part.
     bound: Vec<String>,
 }
 
-impl Checker<'_> {
+impl ExpressionChecker<'_> {
     fn check(&mut self, part: &IdedExpr) -> Result<(), ExpressionError> {
         self.facts.nodes += 1;
         if self.facts.nodes > MAX_NODES {
             return Err(self.error(part, ExpressionFault::TooManyNodes));
         }
         match &part.expr {
-            Expr::Literal(_) => Ok(()),
+            Expr::Literal(literal) => {
+                self.facts.literals += literal_size(literal);
+                Ok(())
+            }
             Expr::Ident(name) => self.check_variable(part, name),
             Expr::Select(select) => match &select.operand.expr {
                 Expr::Ident(name) if name == VARIABLES[0] => {
@@ -173,23 +228,19 @@ impl Checker<'_> {
         let Some(Expr::Literal(LiteralValue::String(pattern))) = args.last().map(|last| &last.expr) else {
             return Err(self.error(part, ExpressionFault::PatternNotLiteral));
         };
-        let built = RegexBuilder::new(pattern.inner())
-            .size_limit(MAX_REGEX_SIZE)
-            .dfa_size_limit(MAX_REGEX_SIZE)
-            .nest_limit(32)
-            .build();
-        let built = built.map_err(|error| {
-            let last_line = error.to_string().lines().last().unwrap_or_default().chars().take(200).collect();
-            self.error(part, ExpressionFault::InvalidPattern(last_line))
-        })?;
-        self.facts.patterns.insert(pattern.inner().to_owned(), built);
+        if self.facts.patterns.len() >= MAX_PATTERNS {
+            return Err(self.error(part, ExpressionFault::TooManyPatterns));
+        }
+        let compiled = ArgumentPattern::new(pattern.inner());
+        let compiled = compiled.map_err(|fault| self.error(part, fault))?;
+        self.facts.patterns.insert(pattern.inner().to_owned(), compiled);
         Ok(())
     }
 
     fn check_loop(&mut self, part: &IdedExpr, comprehension: &ComprehensionExpr) -> Result<(), ExpressionError> {
         let ComprehensionExpr { iter_range, iter_var, iter_var2, accu_var, .. } = comprehension;
         let ComprehensionExpr { accu_init, loop_cond, loop_step, result, .. } = comprehension;
-        self.facts.loops = Loops::Some;
+        self.facts.loops = LoopUse::Some;
         self.check(iter_range)?;
         self.check(accu_init)?;
         // Two variables per loop: the element and the result so far.

@@ -26,7 +26,7 @@ pub enum ExpressionFault {
     /// The expression has too many parts.
     #[error("it has more than {} parts; split the rule in several", super::MAX_NODES)]
     TooManyNodes,
-    /// Loops are nested too deeply.
+    /// LoopUse are nested too deeply.
     #[error("loops are nested more than {} levels deep; split the rule in several", super::MAX_LOOP_DEPTH)]
     TooManyLoops,
     /// The text is no expression.
@@ -56,6 +56,9 @@ pub enum ExpressionFault {
     /// The pattern of `matches` is not a literal.
     #[error("the pattern of `matches` must be a literal text")]
     PatternNotLiteral,
+    /// There are too many patterns of `matches`.
+    #[error("it has more than {} patterns of `matches`; split the rule in several", super::MAX_PATTERNS)]
+    TooManyPatterns,
     /// The pattern of `matches` is invalid or too large.
     #[error("the pattern of `matches` is invalid or too large: {0}")]
     InvalidPattern(String),

@@ -8,85 +8,86 @@
 //! One step is the visit of a part of the expression, the copy of a value, or the reading of a few bytes of text.
 
 use cel::IdedExpr;
-use cel::common::ast::{CallExpr, ComprehensionExpr, Expr, LiteralValue, operators};
+use cel::common::ast::{CallExpr, ComprehensionExpr, Expr, operators};
 
-use super::check::{Facts, Loops, entry_parts};
-use super::measure::{Level, Sizes, text_size};
+use super::check::{ExpressionFacts, LoopUse, entry_parts, literal_size};
+use super::measure::{SizeLevel, ValueSizes, text_size};
 
 /// The size of the text of a number.
 const NUMBER_TEXT: u64 = 32;
 
 /// The sizes of the variables.
-pub(super) struct Inputs {
-    pub(super) args: Sizes,
-    pub(super) tool: Sizes,
-    pub(super) caller: Sizes,
+pub(super) struct VariableSizes {
+    pub(super) args: ValueSizes,
+    pub(super) tool: ValueSizes,
+    pub(super) caller: ValueSizes,
 }
 
 /// Returns an upper bound of the steps of an evaluation.
-pub(super) fn cost(root: &IdedExpr, facts: &Facts, inputs: &Inputs) -> u64 {
-    let Inputs { args, tool, caller } = inputs;
-    if facts.loops == Loops::None {
-        // Without loops every part is visited once, and no value is larger than all texts and arguments together, as
-        // often as they appear. That is enough for almost all rules.
-        let largest = args.size().saturating_add(tool.size()).saturating_add(caller.size()).saturating_add(NUMBER_TEXT);
+pub(super) fn cost(root: &IdedExpr, facts: &ExpressionFacts, inputs: &VariableSizes) -> u64 {
+    let VariableSizes { args, tool, caller } = inputs;
+    if facts.loops == LoopUse::None && facts.patterns.is_empty() {
+        // Without loops every part is visited once, and no value is larger than all literals and arguments together, as
+        // often as there are parts. That is enough for almost all rules.
+        let sizes = [args.size(), tool.size(), caller.size(), facts.literals, NUMBER_TEXT];
+        let largest = sizes.into_iter().fold(0, u64::saturating_add);
         let rough = facts.nodes.saturating_mul(facts.nodes).saturating_mul(largest);
-        if rough <= super::MAX_EXPRESSION_COST / 16 {
+        if rough <= super::MAX_EXPRESSION_COST {
             return rough;
         }
     }
     let variables = vec![("args", args.clone()), ("tool", tool.clone()), ("caller", caller.clone())];
-    let mut estimate = Estimate { variables, patterns: facts, cost: 0, times: 1 };
+    let mut estimate = CostEstimate { variables, facts, cost: 0, times: 1 };
     estimate.visit(root);
     estimate.cost
 }
 
-struct Estimate<'e> {
+struct CostEstimate<'e> {
     /// The sizes of the variables, those of inner loops last.
-    variables: Vec<(&'e str, Sizes)>,
-    patterns: &'e Facts,
+    variables: Vec<(&'e str, ValueSizes)>,
+    facts: &'e ExpressionFacts,
     cost: u64,
     /// The number of times that the current part is visited.
     times: u64,
 }
 
-impl<'e> Estimate<'e> {
+impl<'e> CostEstimate<'e> {
     /// Adds the cost of a part, and returns a bound of the sizes of its result.
-    fn visit(&mut self, part: &'e IdedExpr) -> Sizes {
+    fn visit(&mut self, part: &'e IdedExpr) -> ValueSizes {
         self.pay(1);
         match &part.expr {
-            Expr::Literal(literal) => literal_sizes(literal),
+            Expr::Literal(literal) => ValueSizes::of_size(literal_size(literal)),
             Expr::Ident(name) => {
                 let variable = self.variables.iter().rev().find(|(known, _)| known == name);
-                variable.map_or_else(Sizes::scalar, |(_, sizes)| sizes.clone())
+                variable.map_or_else(ValueSizes::scalar, |(_, sizes)| sizes.clone())
             }
             Expr::Select(select) => {
                 let operand = self.visit(&select.operand);
                 self.pay(text_size(&select.field));
-                if select.test { Sizes::scalar() } else { operand.element() }
+                if select.test { ValueSizes::scalar() } else { operand.element() }
             }
             Expr::Call(call) => self.visit_call(call),
             Expr::Comprehension(comprehension) => self.visit_loop(comprehension),
             Expr::List(list) => {
-                let elements: Vec<Sizes> = list.elements.iter().map(|element| self.visit(element)).collect();
+                let elements: Vec<ValueSizes> = list.elements.iter().map(|element| self.visit(element)).collect();
                 self.collected(&elements, elements.len())
             }
             Expr::Map(map) => {
                 let inner = map.entries.iter().flat_map(|entry| entry_parts(&entry.expr));
-                let elements: Vec<Sizes> = inner.map(|element| self.visit(element)).collect();
+                let elements: Vec<ValueSizes> = inner.map(|element| self.visit(element)).collect();
                 self.collected(&elements, map.entries.len())
             }
             // Both are rejected when the expression is checked.
             Expr::Struct(_) | Expr::Unspecified => {
                 self.pay(u64::MAX);
-                Sizes::scalar()
+                ValueSizes::scalar()
             }
         }
     }
 
-    fn visit_call(&mut self, call: &'e CallExpr) -> Sizes {
+    fn visit_call(&mut self, call: &'e CallExpr) -> ValueSizes {
         let CallExpr { func_name, target, args } = call;
-        let operands: Vec<Sizes> =
+        let operands: Vec<ValueSizes> =
             target.as_deref().into_iter().chain(args).map(|operand| self.visit(operand)).collect();
         let total = operands.iter().fold(0_u64, |total, operand| total.saturating_add(operand.size()));
         match (func_name.as_str(), operands.as_slice()) {
@@ -94,7 +95,7 @@ impl<'e> Estimate<'e> {
             (
                 operators::LOGICAL_AND | operators::LOGICAL_OR | operators::LOGICAL_NOT | operators::NOT_STRICTLY_FALSE,
                 _,
-            ) => Sizes::scalar(),
+            ) => ValueSizes::scalar(),
             // A list is borrowed, and only the index is read.
             (operators::INDEX, [container, index]) => {
                 self.pay(index.size());
@@ -106,22 +107,21 @@ impl<'e> Estimate<'e> {
             }
             ("string", _) => {
                 self.pay(total);
-                Sizes::of_size(total.saturating_add(NUMBER_TEXT))
+                ValueSizes::of_size(total.saturating_add(NUMBER_TEXT))
             }
             ("matches", _) => {
-                // The engine reads every byte once for each part of the pattern, at worst.
-                let longest = self.patterns.patterns.keys().map(|pattern| text_size(pattern)).max().unwrap_or(1);
-                self.pay(total.saturating_mul(longest.saturating_mul(16)));
-                Sizes::scalar()
+                let weight = self.facts.patterns.values().map(|pattern| pattern.weight).max().unwrap_or(1);
+                self.pay(total.saturating_mul(weight));
+                ValueSizes::scalar()
             }
             _ => {
                 self.pay(total);
-                Sizes::scalar()
+                ValueSizes::scalar()
             }
         }
     }
 
-    fn visit_loop(&mut self, comprehension: &'e ComprehensionExpr) -> Sizes {
+    fn visit_loop(&mut self, comprehension: &'e ComprehensionExpr) -> ValueSizes {
         let ComprehensionExpr { iter_range, iter_var, accu_var, accu_init, loop_cond, loop_step, result, .. } =
             comprehension;
         let init = self.visit(accu_init);
@@ -131,7 +131,7 @@ impl<'e> Estimate<'e> {
         let times = self.times;
         self.times = times.saturating_mul(range.len());
         self.variables.push((iter_var, range.element()));
-        self.variables.push((accu_var, Sizes::nothing()));
+        self.variables.push((accu_var, ValueSizes::nothing()));
         self.visit(loop_cond);
         // The result so far is never copied by a step, which only adds to it. So its growth by one step does not depend
         // on it, and the growth by all steps is a multiple of it.
@@ -148,27 +148,15 @@ impl<'e> Estimate<'e> {
     }
 
     /// Returns the sizes of a list or map of these elements, which are copied.
-    fn collected(&mut self, elements: &[Sizes], len: usize) -> Sizes {
+    fn collected(&mut self, elements: &[ValueSizes], len: usize) -> ValueSizes {
         let total = elements.iter().fold(1_u64, |total, element| total.saturating_add(element.size()));
         self.pay(total);
-        let inner = elements.iter().fold(Sizes::nothing(), |inner, element| inner.join(element));
-        inner.within(Level { len: len as u64, size: total })
+        let inner = elements.iter().fold(ValueSizes::nothing(), |inner, element| inner.join(element));
+        inner.within(SizeLevel { len: len as u64, size: total })
     }
 
     /// Adds to the cost, as often as the current part is visited.
     fn pay(&mut self, steps: u64) {
         self.cost = self.cost.saturating_add(steps.saturating_mul(self.times));
-    }
-}
-
-fn literal_sizes(literal: &LiteralValue) -> Sizes {
-    match literal {
-        LiteralValue::String(text) => Sizes::of_size(text_size(text.inner())),
-        LiteralValue::Bytes(bytes) => Sizes::of_size(1 + bytes.inner().len() as u64),
-        LiteralValue::Boolean(_)
-        | LiteralValue::Double(_)
-        | LiteralValue::Int(_)
-        | LiteralValue::Null
-        | LiteralValue::UInt(_) => Sizes::scalar(),
     }
 }

@@ -14,18 +14,18 @@ use super::{MAX_INPUT, MAX_INPUT_DEPTH};
 
 /// Bounds of the sizes of a value: of the value itself, then of what is inside of it, level by level.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Sizes(Vec<Level>);
+pub(super) struct ValueSizes(Vec<SizeLevel>);
 
 /// Bounds of the values on one level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Level {
+pub(super) struct SizeLevel {
     /// The most elements of a list or map.
     pub(super) len: u64,
     /// The largest value, with all that is inside of it.
     pub(super) size: u64,
 }
 
-impl Sizes {
+impl ValueSizes {
     /// Returns the sizes of a number, a boolean or null.
     pub(super) fn scalar() -> Self {
         Self::of_size(1)
@@ -38,12 +38,12 @@ impl Sizes {
 
     /// Returns the sizes of a value without elements.
     pub(super) fn of_size(size: u64) -> Self {
-        Self(vec![Level { len: 0, size }])
+        Self(vec![SizeLevel { len: 0, size }])
     }
 
     /// Measures the arguments that an expression reads.
     pub(super) fn of_arguments(arguments: &Value, reads: &ArgumentReads) -> Result<Self, EvaluationError> {
-        let mut levels = vec![Level::default()];
+        let mut levels = vec![SizeLevel::default()];
         let mut size = 1;
         match (reads, arguments) {
             (ArgumentReads::Members(members), Value::Object(object)) => {
@@ -78,13 +78,13 @@ impl Sizes {
     }
 
     /// Returns the sizes of a list or map of such elements.
-    pub(super) fn within(self, outer: Level) -> Self {
+    pub(super) fn within(self, outer: SizeLevel) -> Self {
         Self(once(outer).chain(self.0).collect())
     }
 
     /// Returns bounds of both.
     pub(super) fn join(&self, other: &Self) -> Self {
-        self.merged(other, |left, right| Level { len: left.len.max(right.len), size: left.size.max(right.size) })
+        self.merged(other, |left, right| SizeLevel { len: left.len.max(right.len), size: left.size.max(right.size) })
     }
 
     /// Returns the sizes of both in one list or text.
@@ -106,7 +106,7 @@ impl Sizes {
         self
     }
 
-    fn merged(&self, other: &Self, merge: impl Fn(Level, Level) -> Level) -> Self {
+    fn merged(&self, other: &Self, merge: impl Fn(SizeLevel, SizeLevel) -> SizeLevel) -> Self {
         let level = |sizes: &Self, index: usize| sizes.0.get(index).copied().unwrap_or_default();
         let depth = self.0.len().max(other.0.len());
         Self((0..depth).map(|index| merge(level(self, index), level(other, index))).collect())
@@ -119,12 +119,12 @@ pub(super) fn text_size(text: &str) -> u64 {
 }
 
 /// Measures a value at a depth, and returns its size. `before` is the size of what was measured before.
-fn measure(value: &Value, depth: usize, levels: &mut Vec<Level>, before: u64) -> Result<u64, EvaluationError> {
+fn measure(value: &Value, depth: usize, levels: &mut Vec<SizeLevel>, before: u64) -> Result<u64, EvaluationError> {
     if depth >= MAX_INPUT_DEPTH {
         return Err(EvaluationError::InputTooDeep);
     }
     if levels.len() == depth {
-        levels.push(Level::default());
+        levels.push(SizeLevel::default());
     }
     let (mut size, mut len) = (1, 0);
     match value {
@@ -150,6 +150,6 @@ fn measure(value: &Value, depth: usize, levels: &mut Vec<Level>, before: u64) ->
         return Err(EvaluationError::InputTooLarge);
     }
     let level = &mut levels[depth];
-    *level = Level { len: level.len.max(len), size: level.size.max(size) };
+    *level = SizeLevel { len: level.len.max(len), size: level.size.max(size) };
     Ok(size)
 }

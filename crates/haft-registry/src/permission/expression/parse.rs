@@ -3,29 +3,25 @@
 //! The parser recurses for every level of nesting, and its frames are large. So it runs on a thread of its own, whose
 //! stack holds the deepest text of the permitted length with room to spare; a panic in it is an error like any other.
 
-use std::thread;
-
 use cel::common::ast::SourceInfo;
 use cel::{Env, IdedExpr, ParseErrors};
 
 use super::error::{ExpressionError, ExpressionFault};
 use super::{MAX_DEPTH, MAX_EXPRESSION_LEN};
 
-/// The stack of the parser, in bytes.
-const STACK: usize = 16 << 20;
-
 /// An expression that was parsed, and not checked yet. Its depth is bounded by [`MAX_DEPTH`].
-pub(super) struct Parsed {
+pub(super) struct ParsedExpression {
     pub(super) root: IdedExpr,
-    pub(super) positions: Positions,
+    pub(super) depth: usize,
+    pub(super) positions: ExpressionPositions,
 }
 
 /// The positions of the parts of an expression.
-pub(super) struct Positions {
+pub(super) struct ExpressionPositions {
     info: SourceInfo,
 }
 
-pub(super) fn parse(source: &str) -> Result<Parsed, ExpressionError> {
+pub(super) fn parse(source: &str) -> Result<ParsedExpression, ExpressionError> {
     if source.len() > MAX_EXPRESSION_LEN {
         return Err(at_offset(source, MAX_EXPRESSION_LEN, ExpressionFault::TooLong));
     }
@@ -33,14 +29,13 @@ pub(super) fn parse(source: &str) -> Result<Parsed, ExpressionError> {
         return Err(at_offset(source, offset, ExpressionFault::TooDeep));
     }
     let owned = source.to_owned();
-    let parser = thread::Builder::new().name("haft-expression".to_owned()).stack_size(STACK);
-    let parsing = parser.spawn(move || parse_here(&owned));
+    let parsing = super::thread_builder().spawn(move || parse_here(&owned));
     let failed = |text: &str| at_offset(source, 0, ExpressionFault::Syntax(text.to_owned()));
     let parsed = parsing.map_err(|_| failed("no thread can be started to parse the expression"))?;
     parsed.join().unwrap_or_else(|_| Err(failed("the parser panicked")))
 }
 
-impl Positions {
+impl ExpressionPositions {
     /// Returns an error at a part of the expression.
     pub(super) fn error(&self, id: u64, fault: ExpressionFault) -> ExpressionError {
         let offset = self.info.offset_for(id).map_or(0, |(start, _)| start);
@@ -55,16 +50,17 @@ fn at_offset(source: &str, offset: usize, fault: ExpressionFault) -> ExpressionE
     ExpressionError { line: before.matches('\n').count() + 1, column: before[line_start..].chars().count() + 1, fault }
 }
 
-fn parse_here(source: &str) -> Result<Parsed, ExpressionError> {
-    let depth = u16::try_from(MAX_DEPTH).unwrap_or(u16::MAX);
+fn parse_here(source: &str) -> Result<ParsedExpression, ExpressionError> {
+    let most = u16::try_from(MAX_DEPTH).unwrap_or(u16::MAX);
     // The optional syntax has semantics of its own for what is missing, and a rule has no need of it.
-    let parser = Env::stdlib().with_optional_support(false).parser().max_recursion_depth(depth).error_recovery_limit(4);
+    let parser = Env::stdlib().with_optional_support(false).parser().max_recursion_depth(most).error_recovery_limit(4);
     let (root, info) = parser.parse_with_source_info(source).map_err(|errors| syntax(&errors))?;
     // Here, where the stack is large enough to drop it.
-    if super::check::depth(&root) > MAX_DEPTH {
+    let depth = super::check::depth(&root);
+    if depth > MAX_DEPTH {
         return Err(at_offset(source, 0, ExpressionFault::TooDeep));
     }
-    Ok(Parsed { root, positions: Positions { info } })
+    Ok(ParsedExpression { root, depth, positions: ExpressionPositions { info } })
 }
 
 /// Returns the first error of the parser.

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
-use crate::standard::pattern::{LetterCase, Syntax, compile};
+use crate::standard::pattern::{LetterCase, SearchLimit, Syntax, compile};
 
 /// The arguments of `text_count`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -49,7 +49,7 @@ struct TextCounts {
     more_occurrences: bool,
 }
 
-/// The occurrences at which counting stops. Each could take a pass over the rest of the text.
+/// The occurrences at which counting stops.
 const MAX_OCCURRENCES: usize = 100_000;
 
 /// Creates `text_count`.
@@ -68,8 +68,11 @@ fn count(params: &TextCountParams, cx: &Cx) -> Result<TextCounts, StandardFailur
     let text = params.text.as_str();
     let pattern =
         params.pattern.as_deref().map(|pattern| compile(pattern, params.syntax, params.letter_case)).transpose()?;
-    let occurrences = pattern
-        .map(|pattern| pattern.find_iter(text).take(MAX_OCCURRENCES + 1).take_while(|_| !cx.is_cancelled()).count());
+    let limit = SearchLimit::new(cx);
+    let matches = pattern.as_ref().map(|pattern| pattern.find_iter(text).take(MAX_OCCURRENCES + 1));
+    let occurrences = matches
+        .map(|mut matches| matches.try_fold(0, |count: usize, _| limit.check().map(|()| count + 1)))
+        .transpose()?;
     Ok(TextCounts {
         characters: text.chars().count(),
         characters_without_spaces: text.chars().filter(|c| !c.is_whitespace()).count(),

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
-use crate::standard::pattern::{LetterCase, Syntax, clip, compile};
+use crate::standard::pattern::{LetterCase, SearchLimit, Syntax, clip, compile};
 
 /// The characters of a line, and of a match, that are returned.
 const MAX_LINE: usize = 300;
@@ -84,17 +84,18 @@ pub(super) fn tool() -> Result<Tool, DefinitionError> {
         .example(json!({"text": "One two ONE", "pattern": "one", "letter_case": "insensitive"}))
         .try_blocking_handler(|params: TextSearchParams, cx: Cx| {
             let pattern = compile(&params.pattern, params.syntax, params.letter_case)?;
-            Ok::<_, StandardFailure>(search(&params, &pattern, &cx))
+            search(&params, &pattern, &SearchLimit::new(&cx))
         })
 }
 
-fn search(params: &TextSearchParams, pattern: &Regex, cx: &Cx) -> TextMatches {
+fn search(params: &TextSearchParams, pattern: &Regex, limit: &SearchLimit<'_>) -> Result<TextMatches, StandardFailure> {
     let lines: Vec<&str> = params.text.lines().collect();
     let mut cursor = LineCursor { text: &params.text, at: 0, line: 0, line_start: 0 };
     let mut matches = Vec::new();
     for captures in pattern.captures_iter(&params.text) {
-        if matches.len() == params.max_matches || cx.is_cancelled() {
-            return TextMatches { matches, truncated: true };
+        limit.check()?;
+        if matches.len() == params.max_matches {
+            return Ok(TextMatches { matches, truncated: true });
         }
         let Some(found) = captures.get(0) else { continue };
         cursor.advance(found.start());
@@ -112,7 +113,7 @@ fn search(params: &TextSearchParams, pattern: &Regex, cx: &Cx) -> TextMatches {
             after: clipped(&lines[after..(after + params.context_lines).min(lines.len())]),
         });
     }
-    TextMatches { matches, truncated: false }
+    Ok(TextMatches { matches, truncated: false })
 }
 
 /// Counts lines on the way from match to match.

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
-use crate::standard::pattern::{LetterCase, Syntax, compile};
+use crate::standard::pattern::{LetterCase, SearchLimit, Syntax, compile};
 
 /// The arguments of `text_split`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -76,10 +76,10 @@ pub(super) fn tool() -> Result<Tool, DefinitionError> {
         )
         .example(json!({"text": "a, b,, c", "by": "separator", "separator": ",", "trim": true, "skip_empty": true}))
         .example(json!({"text": "one\ntwo", "by": "lines"}))
-        .try_blocking_handler(|params: TextSplitParams, _cx: Cx| split(&params))
+        .try_blocking_handler(|params: TextSplitParams, cx: Cx| split(&params, &SearchLimit::new(&cx)))
 }
 
-fn split(params: &TextSplitParams) -> Result<TextParts, StandardFailure> {
+fn split(params: &TextSplitParams, limit: &SearchLimit<'_>) -> Result<TextParts, StandardFailure> {
     let text = params.text.as_str();
     let pattern = match (params.by, params.separator.as_deref()) {
         (SplitBy::Separator, Some(separator)) => Some(compile(separator, Syntax::Literal, LetterCase::Sensitive)?),
@@ -105,6 +105,7 @@ fn split(params: &TextSplitParams) -> Result<TextParts, StandardFailure> {
     let mut kept = Vec::new();
     let mut total = 0;
     for part in parts {
+        limit.check()?;
         if total >= params.first && kept.len() < params.max_parts {
             kept.push(part.to_owned());
         }

@@ -3,7 +3,7 @@
 mod example;
 mod survey;
 
-use haft_core::{Tool, ToolCall, Toolkit};
+use haft_core::{Services, Tool, ToolCall, Toolkit};
 use haft_parts::corpus::{OpenApiDocument, openapi};
 use haft_parts::{Prism, folder};
 use haft_registry::Secrets;
@@ -84,5 +84,6 @@ fn imported(document: &OpenApiDocument, url: &str) -> Imported {
 fn toolkit(imported: &Imported, url: &str) -> Toolkit {
     let tools: Toolkit = imported.tools().cloned().collect::<Vec<Tool>>().into_iter().collect();
     let host = url.strip_prefix("http://").unwrap();
-    tools.with_service(client(host)).with_service(Secrets::new().value("any", "user:secret"))
+    let secrets = Secrets::new().value("any", "user:secret");
+    tools.with_services(Services::new().with(client(host)).with(secrets))
 }

@@ -1,0 +1,184 @@
+//! The walk over a directory and those below it.
+//!
+//! In the order of names, depth first. Symbolic links are reported and never followed, so a walk can neither leave the root nor
+//! run in circles. Each directory is opened below the one before it. The number of entries is limited as a whole and per
+//! directory, because a directory has to be read to its end before its names can be sorted.
+
+use std::ffi::OsString;
+use std::io;
+
+use cap_std::fs::{Dir, FileType};
+use haft_core::Cx;
+
+use super::fault::FileFault;
+
+/// The maximum entries that one walk reads.
+const MAX_ENTRIES: usize = 50_000;
+/// The maximum entries of one directory.
+const MAX_DIRECTORY: usize = 10_000;
+
+/// The extent of a walk.
+#[derive(Debug)]
+pub(super) struct Walk<'w> {
+    /// The maximum depth; 1 is the directory alone.
+    pub(super) depth: usize,
+    /// The pattern that names of files must match.
+    pub(super) name: Option<&'w str>,
+    /// Whether names that begin with a dot are included.
+    pub(super) hidden: bool,
+}
+
+/// An entry that a walk has reached.
+#[derive(Debug)]
+pub(super) struct Visited<'d> {
+    /// The path from the root, with `/` between names. A name that is not UTF-8 has replacement characters.
+    pub(super) path: String,
+    pub(super) dir: &'d Dir,
+    pub(super) name: &'d OsString,
+    pub(super) kind: FileType,
+}
+
+/// A decision to go on, or to stop because the result is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Onward {
+    Continue,
+    Stop,
+}
+
+/// The completeness of a walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WalkEnd {
+    Complete,
+    /// A limit was reached, or the visitor has stopped.
+    Cut,
+}
+
+impl Walk<'_> {
+    /// Visits the entries of a directory, whose path from the root is given.
+    pub(super) fn run(
+        &self,
+        dir: &Dir,
+        path: &str,
+        cx: &Cx,
+        visit: &mut dyn FnMut(&Visited<'_>) -> Result<Onward, FileFault>,
+    ) -> Result<WalkEnd, FileFault> {
+        let mut state = WalkState { walk: self, cx, left: MAX_ENTRIES, cut: false, visit };
+        match state.directory(dir, path, 1)? {
+            Onward::Continue if !state.cut => Ok(WalkEnd::Complete),
+            Onward::Continue | Onward::Stop => Ok(WalkEnd::Cut),
+        }
+    }
+}
+
+struct WalkState<'w, 'v> {
+    walk: &'w Walk<'w>,
+    cx: &'w Cx,
+    left: usize,
+    cut: bool,
+    visit: &'v mut dyn FnMut(&Visited<'_>) -> Result<Onward, FileFault>,
+}
+
+impl WalkState<'_, '_> {
+    /// Recurses to the depth of the walk, which callers limit.
+    fn directory(&mut self, dir: &Dir, path: &str, depth: usize) -> Result<Onward, FileFault> {
+        for (name, kind) in self.names(dir).map_err(|error| FileFault::from_io(path, error))? {
+            let shown = name.to_string_lossy();
+            let path = if path.is_empty() { shown.to_string() } else { format!("{path}/{shown}") };
+            let matches = self.walk.name.is_none_or(|pattern| matches_name(pattern, &shown));
+            if matches && (self.visit)(&Visited { path: path.clone(), dir, name: &name, kind })? == Onward::Stop {
+                return Ok(Onward::Stop);
+            }
+            if !kind.is_dir() || depth >= self.walk.depth {
+                continue;
+            }
+            match dir.open_dir(&name) {
+                Ok(below) if self.directory(&below, &path, depth + 1)? == Onward::Stop => return Ok(Onward::Stop),
+                Ok(_) => {}
+                // It was removed, replaced or is not readable: the others are.
+                Err(_) => self.cut = true,
+            }
+        }
+        Ok(Onward::Continue)
+    }
+
+    /// Returns the sorted names of a directory, as far as the limits allow.
+    fn names(&mut self, dir: &Dir) -> Result<Vec<(OsString, FileType)>, io::Error> {
+        let mut names = Vec::new();
+        for entry in dir.entries()? {
+            if self.left == 0 || names.len() == MAX_DIRECTORY || self.cx.is_cancelled() {
+                self.cut = true;
+                break;
+            }
+            self.left -= 1;
+            let entry = entry?;
+            let name = entry.file_name();
+            if !self.walk.hidden && name.to_string_lossy().starts_with('.') {
+                continue;
+            }
+            if let Ok(kind) = entry.file_type() {
+                names.push((name, kind));
+            }
+        }
+        names.sort_by(|(left, _), (right, _)| left.cmp(right));
+        Ok(names)
+    }
+}
+
+/// Reports whether a name matches a pattern in which `*` stands for any text and `?` for any character.
+///
+/// At a mismatch, only the last `*` is extended: an earlier one never has to be, so the time is at most the product of
+/// both lengths.
+pub(super) fn matches_name(pattern: &str, name: &str) -> bool {
+    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    let (mut p, mut n) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while n < name.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p, n));
+                p += 1;
+            }
+            Some(c) if *c == '?' || *c == name[n] => (p, n) = (p + 1, n + 1),
+            _ => match star {
+                Some((at, from)) => {
+                    star = Some((at, from + 1));
+                    (p, n) = (at + 1, from + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|c| *c == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches_name;
+
+    #[test]
+    fn name_patterns_match_whole_names() {
+        for (pattern, name, expected) in [
+            ("*", "", true),
+            ("*.rs", "main.rs", true),
+            ("*.rs", "main.rsx", false),
+            ("*.rs", ".rs", true),
+            ("m?in.*", "main.rs", true),
+            ("m?in.*", "min.rs", false),
+            ("?", "ä", true),
+            ("a*b*c", "a-b-b-c", true),
+            ("a*b*c", "a-c-b", false),
+            ("**", "x", true),
+            ("main", "main", true),
+            ("main", "mains", false),
+            ("", "", true),
+            ("", "x", false),
+        ] {
+            assert_eq!(matches_name(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn hostile_patterns_end_soon() {
+        assert!(!matches_name(&format!("{}b", "*a".repeat(100)), &"a".repeat(255)));
+    }
+}

@@ -1,0 +1,45 @@
+//! Files that are made to exhaust something.
+
+use super::Folder;
+
+#[tokio::test]
+async fn deep_nesting_is_rejected() {
+    let deep = |open: &str, close: &str, levels: usize| format!("x = {}1{}", open.repeat(levels), close.repeat(levels));
+    for text in [
+        deep("[", "]", 100_000),
+        deep("{ a = ", "}", 100_000),
+        deep(&format!("{{ {}a = ", "a.".repeat(70)), "}", 78),
+        format!("[{}a]", "a.".repeat(100_000)),
+        format!("{}a = 1", "a.".repeat(77)),
+    ] {
+        let faults = Folder::with(&text).faults().await;
+        assert!(faults.contains("recurs") || faults.contains("nested more than 64"), "{:.300}", faults);
+    }
+}
+
+#[tokio::test]
+async fn faults_are_limited() {
+    for text in ["=\n".repeat(100_000), "=\n".repeat(20_000), "x = ".repeat(100_000), "[limits]\n".repeat(5_000)] {
+        let faults = Folder::with(&text).faults().await;
+        assert!((1..=101).contains(&faults.lines().count()), "{}", faults.lines().count());
+    }
+    let dates = format!("x = [{}]", "2024-01-01,".repeat(30_000));
+    let faults = Folder::with(&dates).faults().await;
+    assert_eq!(faults.lines().count(), 101);
+    assert!(faults.ends_with("haft.toml: there are 1 more faults than the 100 that are listed"), "{:.300}", faults);
+    let keys: String = (0..20_000).map(|at| format!("key-{at} = 1\n")).collect();
+    assert!(Folder::with(&keys).faults().await.lines().count() <= 101);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn devices_are_not_read() {
+    let folder =
+        Folder::with("[workspace]\norgs = ['/dev/zero']\n[toolbox.a.import.b]\nkind = 'lines'\nfile = '/dev/zero'\n");
+    let faults = folder.faults().await;
+    assert_eq!(
+        faults,
+        "haft.toml:2:9: workspace.orgs[0]: /dev/zero: the file can't be read: it is not a regular file\n\
+         haft.toml:5:8: toolbox.a.import.b.file: it is not a regular file",
+    );
+}

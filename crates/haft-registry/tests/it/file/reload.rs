@@ -1,0 +1,159 @@
+//! A workspace follows its files, and a broken one changes nothing.
+
+use std::time::Duration;
+
+use haft_core::{Dispatch, RunOptions, ToolCall, ToolSource, Toolkit};
+use haft_registry::Kinds;
+use haft_registry::file::{LoadOptions, Trust, WatchStatus, WatchedWorkspace};
+use tokio::sync::watch;
+
+use super::{Constant, Folder, Gated, Lines, answer};
+
+/// Against hangs only.
+const LONG: Duration = Duration::from_secs(60);
+
+fn gated(text: &str) -> String {
+    format!("[toolbox.a.tool.b]\nkind = 'gated'\ntext = '{text}'\n")
+}
+
+fn constant(text: &str) -> String {
+    format!("[toolbox.a.tool.b]\nkind = 'constant'\ntext = '{text}'\n")
+}
+
+async fn open(folder: &Folder, gate: watch::Receiver<bool>) -> WatchedWorkspace {
+    let kinds = Kinds::empty().with(Gated(gate)).unwrap().with(Constant).unwrap().with(Lines).unwrap();
+    let options = LoadOptions::new(kinds).unwrap().trust(Trust::Always);
+    WatchedWorkspace::open(folder.file(), options, |_| Ok(Toolkit::new())).await.unwrap()
+}
+
+async fn until(receiver: &mut watch::Receiver<WatchStatus>, is_awaited: impl Fn(&WatchStatus) -> bool) -> WatchStatus {
+    tokio::time::timeout(LONG, receiver.wait_for(|status| is_awaited(status))).await.unwrap().unwrap().clone()
+}
+
+#[tokio::test]
+async fn running_calls_keep_their_definition() {
+    let (open_gate, gate) = watch::channel(false);
+    let folder = Folder::with(gated("old"));
+    let workspace = open(&folder, gate).await;
+    let registry = workspace.registry().clone();
+    let options = RunOptions::new().started_events();
+    let mut run = registry.run_calls(vec![ToolCall::new("c1", "a/b", "").into()], options);
+    run.next().await.unwrap();
+
+    folder.write("haft.toml", constant("new"));
+    workspace.reload().await.unwrap();
+    assert_eq!(answer(&registry, "a/b").await, "new");
+    open_gate.send(true).unwrap();
+    assert_eq!(run.collect_results().await[0].to_model_text(), "old");
+}
+
+#[tokio::test]
+async fn a_load_is_one_generation_and_a_broken_file_is_none() {
+    let folder = Folder::with(format!("workspace.orgs = ['acme']\n{}", constant("1")));
+    folder.write("acme/haft.toml", format!("workspace.org = 'acme'\n{}", constant("1")));
+    let workspace = open(&folder, watch::channel(true).1).await;
+    let registry = workspace.registry();
+    assert_eq!(registry.snapshot().generation(), 0);
+    let renamed = |text: &str| text.replace("acme", "zeta").replace(".b]", ".c]");
+    folder.write("haft.toml", renamed(&std::fs::read_to_string(folder.file()).unwrap()));
+    folder.write("zeta/haft.toml", renamed(&format!("workspace.org = 'acme'\n{}", constant("1"))));
+    workspace.reload().await.unwrap();
+    assert_eq!(registry.snapshot().generation(), 1);
+    let names: Vec<String> = registry.snapshot().toolkit().names().map(str::to_owned).collect();
+    assert_eq!(names, ["a/c", "zeta/a/c"]);
+
+    for broken in ["[", "[toolbox.a.tool.b]\nkind = 'none'\n"] {
+        folder.write("haft.toml", broken);
+        let error = workspace.reload().await.unwrap_err();
+        assert_eq!(workspace.status().error.unwrap().to_string(), error.to_string());
+        assert_eq!(registry.snapshot().generation(), 1);
+        assert_eq!(workspace.status().loaded.orgs.len(), 1);
+    }
+    std::fs::remove_file(folder.file()).unwrap();
+    assert!(workspace.reload().await.unwrap_err().to_string().ends_with("there is no such file"));
+    assert_eq!(answer(registry, "a/c").await, "1");
+
+    folder.write("haft.toml", constant("2"));
+    workspace.reload().await.unwrap();
+    assert!(workspace.status().error.is_none());
+    assert_eq!(workspace.status().loads, 6);
+    assert_eq!(answer(registry, "a/b").await, "2");
+}
+
+#[tokio::test]
+async fn tools_that_can_not_be_registered_change_nothing() {
+    let folder = Folder::with(constant("1"));
+    let options = LoadOptions::new(super::kinds()).unwrap();
+    let internal = |loaded: &haft_registry::file::Loaded| {
+        let count = loaded.workspace.toolboxes().len();
+        Ok(Toolkit::new().with_all((0..count).map(|at| crate::tool(&format!("t{at}/x")))).unwrap())
+    };
+    let error = WatchedWorkspace::open(folder.file(), options.clone(), internal).await.unwrap_err();
+    assert!(error.to_string().contains("t0/x"), "{error}");
+    folder.write("haft.toml", "");
+    let workspace = WatchedWorkspace::open(folder.file(), options, internal).await.unwrap();
+    folder.write("haft.toml", constant("1"));
+    assert!(workspace.reload().await.unwrap_err().to_string().contains("t0/x"));
+    assert_eq!(workspace.registry().snapshot().generation(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn changes_of_files_are_noticed() {
+    let folder = Folder::with(constant("1"));
+    let workspace = open(&folder, watch::channel(true).1).await;
+    let mut status = workspace.subscribe();
+    let watching = workspace.watch().unwrap();
+
+    // Written in place.
+    folder.write("haft.toml", constant("2"));
+    until(&mut status, |status| status.loads > 1 && status.error.is_none()).await;
+    assert_eq!(answer(workspace.registry(), "a/b").await, "2");
+
+    // Replaced by another file, twice: the watch must not stay with the old one.
+    for text in ["3", "4"] {
+        folder.replace("haft.toml", constant(text));
+        let digest = haft_registry::file::FileDigest::of(constant(text).as_bytes());
+        until(&mut status, |status| status.loaded.files[0].digest == digest).await;
+        assert_eq!(answer(workspace.registry(), "a/b").await, text);
+    }
+
+    // Broken, removed, and good again, with a file in a folder that is not there yet.
+    folder.replace("haft.toml", "[");
+    until(&mut status, |status| status.error.is_some()).await;
+    folder.write("more/lines.txt", "x\n");
+    folder.replace("haft.toml", "[toolbox.a.import.b]\nkind = 'lines'\nfile = 'more/lines.txt'\n");
+    until(&mut status, |status| status.error.is_none()).await;
+    assert_eq!(answer(workspace.registry(), "a/x").await, "x");
+    folder.write("more/lines.txt", "y\n");
+    let digest = haft_registry::file::FileDigest::of(b"y\n");
+    until(&mut status, |status| status.loaded.files.get(1).is_some_and(|file| file.digest == digest)).await;
+    assert_eq!(answer(workspace.registry(), "a/y").await, "y");
+    drop(watching);
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_link_that_points_elsewhere_is_noticed() {
+    let folder = Folder::new();
+    folder.write("one/haft.toml", constant("1"));
+    folder.write("two/haft.toml", constant("2"));
+    super::symlink(&folder.path("one/haft.toml"), &folder.file());
+    let workspace = open(&folder, watch::channel(true).1).await;
+    let mut status = workspace.subscribe();
+    let _watching = workspace.watch().unwrap();
+    super::symlink(&folder.path("two/haft.toml"), &folder.path("next"));
+    std::fs::rename(folder.path("next"), folder.file()).unwrap();
+    until(&mut status, |status| status.loaded.path == folder.path("two/haft.toml")).await;
+    assert_eq!(answer(workspace.registry(), "a/b").await, "2");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_before_the_watch_is_noticed() {
+    let folder = Folder::with(constant("1"));
+    let workspace = open(&folder, watch::channel(true).1).await;
+    folder.write("haft.toml", constant("2"));
+    let mut status = workspace.subscribe();
+    let _watching = workspace.watch().unwrap();
+    until(&mut status, |status| status.loads > 1).await;
+    assert_eq!(answer(workspace.registry(), "a/b").await, "2");
+}

@@ -1,0 +1,187 @@
+//! Files that are not trusted are loaded without what could do harm.
+
+use haft_core::Toolkit;
+use haft_registry::file::{LoadOptions, Loaded, Trust, TrustStatus, load};
+
+use super::{Folder, answer, options, symlink, tool_names};
+
+const TEXT: &str = "
+[workspace]
+standard = { files = '..' }
+[secrets]
+token = { file = 'token' }
+[http]
+allow-hosts = ['localhost']
+[toolbox.sh.tool.ls]
+kind = 'program'
+run = ['ls']
+[toolbox.sh.tool.hello]
+kind = 'constant'
+text = 'hello'
+";
+
+fn recorded(folder: &Folder) -> LoadOptions {
+    options().trust(Trust::Recorded(folder.store()))
+}
+
+async fn loaded(folder: &Folder) -> Loaded {
+    load(folder.file(), &recorded(folder)).await.unwrap()
+}
+
+fn assert_harmless(loaded: &Loaded) {
+    assert_eq!(tool_names(loaded), ["sh/hello"]);
+    assert!(loaded.secrets.get("token").unwrap_err().to_string().contains("is not trusted; review the file"));
+    assert!(loaded.http.allow_hosts.is_empty());
+    assert_eq!(loaded.standard.as_ref().unwrap().files, None);
+}
+
+fn assert_whole(loaded: &Loaded) {
+    assert_eq!(tool_names(loaded), ["sh/ls", "sh/hello"]);
+    assert_eq!(loaded.secrets.get("token").unwrap().expose(), "t");
+    assert_eq!(loaded.http.allow_hosts, ["localhost"]);
+    assert!(loaded.standard.as_ref().unwrap().files.is_some());
+}
+
+#[tokio::test]
+async fn unknown_trusted_changed_revoked() {
+    let folder = Folder::with(TEXT);
+    folder.write("token", "t");
+    let store = folder.store();
+    let unknown = loaded(&folder).await;
+    assert_eq!((unknown.trust, store.status(folder.file()).unwrap()), (TrustStatus::Unknown, TrustStatus::Unknown));
+    assert_harmless(&unknown);
+    assert_eq!(
+        folder.remarks(&unknown),
+        [
+            "haft.toml:3:14: workspace.standard.files: left out: files outside of this folder require that this file is \
+             trusted",
+            "haft.toml:4:2: secrets: withheld: secrets require that this file is trusted",
+            "haft.toml:6:2: http: left out: hosts that are not public require that this file is trusted",
+            "haft.toml:8:18: toolbox.sh.tool.ls: left out: the kind `program` requires that this file is trusted",
+        ],
+    );
+
+    store.trust(&unknown).unwrap();
+    assert_eq!(store.status(folder.file()).unwrap(), TrustStatus::Trusted);
+    let trusted = loaded(&folder).await;
+    assert_eq!(trusted.trust, TrustStatus::Trusted);
+    assert_whole(&trusted);
+    assert!(trusted.remarks.is_empty());
+
+    folder.write("haft.toml", TEXT.replace("'ls']", "'rm']"));
+    assert_eq!(store.status(folder.file()).unwrap(), TrustStatus::Changed);
+    let changed = loaded(&folder).await;
+    assert_eq!(changed.trust, TrustStatus::Changed);
+    assert_harmless(&changed);
+
+    folder.write("haft.toml", TEXT);
+    assert_whole(&loaded(&folder).await);
+    assert!(store.revoke(folder.file()).unwrap());
+    assert!(!store.revoke(folder.file()).unwrap());
+    assert_harmless(&loaded(&folder).await);
+}
+
+#[tokio::test]
+async fn what_was_loaded_is_trusted_and_not_what_the_file_is_by_then() {
+    let folder = Folder::with(TEXT);
+    let reviewed = loaded(&folder).await;
+    folder.write("haft.toml", TEXT.replace("'ls']", "'rm']"));
+    folder.store().trust(&reviewed).unwrap();
+    assert_eq!(folder.store().status(folder.file()).unwrap(), TrustStatus::Changed);
+    assert_harmless(&loaded(&folder).await);
+}
+
+#[tokio::test]
+async fn a_file_that_an_import_reads_counts() {
+    let folder = Folder::with(format!("{TEXT}\n[toolbox.api.import.x]\nkind = 'lines'\nfile = 'api.txt'\n"));
+    folder.write("api.txt", "get\n");
+    folder.write("token", "t");
+    folder.store().trust(&loaded(&folder).await).unwrap();
+    let trusted = loaded(&folder).await;
+    assert_eq!((trusted.trust, tool_names(&trusted).len()), (TrustStatus::Trusted, 3));
+
+    folder.write("api.txt", "get\nevil\n");
+    assert_eq!(folder.store().status(folder.file()).unwrap(), TrustStatus::Changed);
+    let changed = loaded(&folder).await;
+    assert_eq!(changed.trust, TrustStatus::Changed);
+    assert_eq!(tool_names(&changed), ["sh/hello", "api/get", "api/evil"]);
+    assert!(changed.secrets.get("token").is_err());
+}
+
+#[tokio::test]
+async fn moved_and_copied_files_are_unknown() {
+    let folder = Folder::with(TEXT);
+    folder.store().trust(&loaded(&folder).await).unwrap();
+    folder.write("copy/haft.toml", TEXT);
+    let copy = load(folder.path("copy/haft.toml"), &recorded(&folder)).await.unwrap();
+    assert_eq!(copy.trust, TrustStatus::Unknown);
+    std::fs::rename(folder.file(), folder.path("moved.toml")).unwrap();
+    let moved = load(folder.path("moved.toml"), &recorded(&folder)).await.unwrap();
+    assert_eq!(moved.trust, TrustStatus::Unknown);
+    assert!(folder.store().revoke(folder.file()).unwrap(), "the trust in a file that is gone can be revoked");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_does_not_choose_the_folder_of_a_trusted_file() {
+    let folder = Folder::with(TEXT);
+    folder.store().trust(&loaded(&folder).await).unwrap();
+    let hostile = Folder::new();
+    symlink(&folder.file(), &hostile.file());
+    let linked = load(hostile.file(), &recorded(&folder)).await.unwrap();
+    assert_eq!(linked.trust, TrustStatus::Trusted);
+    let registry = linked.registry(Toolkit::new()).build().unwrap();
+    let started_in = answer(&registry, "sh/ls").await;
+    assert_eq!(started_in, folder.path("").display().to_string().trim_end_matches('/'));
+    assert!(linked.watched.contains(&hostile.file()) && linked.watched.contains(&folder.file()));
+
+    // A link that is trusted and then points elsewhere is another file.
+    std::fs::remove_file(hostile.file()).unwrap();
+    hostile.write("other.toml", TEXT);
+    symlink(&hostile.path("other.toml"), &hostile.file());
+    assert_eq!(load(hostile.file(), &recorded(&folder)).await.unwrap().trust, TrustStatus::Unknown);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn records_are_private_and_broken_ones_grant_nothing() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = Folder::with(TEXT);
+    folder.store().trust(&loaded(&folder).await).unwrap();
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder.path("trust")), 0o700);
+    let records: Vec<_> = std::fs::read_dir(folder.path("trust")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(records.len(), 1, "no temporary file is left: {records:?}");
+    assert_eq!(mode(&records[0]), 0o600);
+
+    let good = std::fs::read_to_string(&records[0]).unwrap();
+    for broken in [
+        String::new(),
+        "{}".to_owned(),
+        good.replace("\"version\":1", "\"version\":2"),
+        good[..good.len() - 2].to_owned(),
+        good.replace("/haft.toml", "/other.toml"),
+    ] {
+        std::fs::write(&records[0], &broken).unwrap();
+        assert_eq!(folder.store().status(folder.file()).unwrap(), TrustStatus::Unknown, "{broken}");
+        assert_harmless(&loaded(&folder).await);
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_trusted_by_default_and_missing_files_are_errors() {
+    let folder = Folder::with(TEXT);
+    assert_harmless(&load(folder.file(), &options()).await.unwrap());
+    let missing = folder.path("missing.toml");
+    assert!(folder.store().status(&missing).unwrap_err().to_string().contains("can't be found"));
+    assert!(!folder.store().revoke(&missing).unwrap());
+}
+
+#[tokio::test]
+async fn files_inside_of_the_folder_need_no_trust() {
+    let folder = Folder::with("workspace.standard = { files = 'data' }");
+    folder.write("data/x", "");
+    let loaded = loaded(&folder).await;
+    assert_eq!(loaded.standard.unwrap().files, Some(folder.path("data")));
+}

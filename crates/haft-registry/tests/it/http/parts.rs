@@ -1,0 +1,87 @@
+//! Servers that we did not write.
+
+use haft_parts::{Httpbin, OAuth2Server};
+use serde_json::{Value, json};
+
+use super::{SECRET, call, of_entry, of_kind, open_entry};
+
+async fn httpbin(server: &Httpbin, mut settings: Value, arguments: Value) -> Result<Value, haft_core::ToolFailure> {
+    settings["url"] = format!("{}{}", server.url(), settings["url"].as_str().unwrap()).into();
+    let mut entry = open_entry();
+    entry.settings = settings;
+    call(&of_entry(entry).await.unwrap(), arguments).await
+}
+
+#[tokio::test]
+async fn httpbin_reads_what_was_meant() {
+    let server = Httpbin::start();
+    let arguments = json!({"a": "x y&z", "l": ["1", "é"], "n": null});
+    let get = httpbin(&server, json!({"url": "/get"}), arguments.clone()).await.unwrap();
+    assert_eq!(get["args"], json!({"a": "x y&z", "l": ["1", "é"]}));
+
+    let post = httpbin(&server, json!({"url": "/post", "method": "POST"}), arguments.clone()).await.unwrap();
+    assert_eq!(post["json"], arguments);
+    for (format, field) in [("form", "form"), ("multipart", "form")] {
+        let settings = json!({"url": "/post", "body": {"format": format}});
+        let form = httpbin(&server, settings, arguments.clone()).await.unwrap();
+        assert_eq!(form[field], json!({"a": "x y&z", "l": ["1", "é"]}), "{format}");
+    }
+    let settings = json!({"url": "/put", "method": "PUT", "body": {"argument": "t", "format": "text"}});
+    assert_eq!(httpbin(&server, settings, json!({"t": "line\n2"})).await.unwrap()["data"], "line\n2");
+
+    let settings = json!({"url": "/anything/{x}", "headers": {"x-h": "{h}"}, "cookies": {"c": "{c}"}});
+    let any = httpbin(&server, settings, json!({"x": "a b?#é", "h": "v", "c": "1"})).await.unwrap();
+    assert_eq!(any["headers"]["X-H"], "v");
+    assert!(any["url"].as_str().unwrap().contains("/anything/a b"), "{any}");
+}
+
+#[tokio::test]
+async fn httpbin_accepts_our_credentials_and_we_its_answers() {
+    let server = Httpbin::start();
+    let bearer = httpbin(&server, json!({"url": "/bearer", "auth": {"bearer": "key"}}), json!({})).await.unwrap();
+    assert_eq!(bearer, json!({"authenticated": true, "token": SECRET}));
+    let settings = json!({"url": "/basic-auth/ada/pass", "auth": {"basic": {"user": "ada", "password": "other"}}});
+    let failure = httpbin(&server, settings, json!({})).await.unwrap_err();
+    assert_eq!(failure.details.unwrap().to_value()["status"], 401);
+    let settings =
+        json!({"url": "/basic-auth/ada/0th3r-secret", "auth": {"basic": {"user": "ada", "password": "other"}}});
+    assert_eq!(httpbin(&server, settings, json!({})).await.unwrap()["authenticated"], true);
+
+    let status = json!({"url": "/status/404", "status": {"404": "null"}});
+    assert_eq!(httpbin(&server, status, json!({})).await.unwrap(), json!(null));
+    let xml = httpbin(&server, json!({"url": "/xml"}), json!({})).await.unwrap();
+    assert!(xml.as_str().unwrap().starts_with("<?xml"));
+    let picture = httpbin(&server, json!({"url": "/image/png"}), json!({})).await.unwrap();
+    assert_eq!(picture["content_type"], "image/png");
+    let pointer = json!({"url": "/json", "result": {"json-path": "$.slideshow.slides[*].title"}});
+    assert_eq!(httpbin(&server, pointer, json!({})).await.unwrap().as_array().unwrap().len(), 2);
+    let zipped = httpbin(&server, json!({"url": "/gzip"}), json!({})).await.unwrap_err();
+    assert!(zipped.message.contains("compressed"), "{zipped}");
+    let large = json!({"url": "/bytes/2000", "result": {"max-bytes": 1999}});
+    assert_eq!(httpbin(&server, large, json!({})).await.unwrap_err().kind, haft_core::FailureKind::OutputTooLarge);
+}
+
+#[tokio::test]
+async fn a_real_token_server_issues_our_token() {
+    let (mut issuer, server) = (OAuth2Server::start(), Httpbin::start());
+    for style in ["basic", "body"] {
+        let oauth = json!({
+            "token-url": issuer.token_url(), "client-id": "haft", "client-secret": "key", "scopes": ["read", "write"],
+            "style": style,
+        });
+        let settings = json!({"url": format!("{}/bearer", server.url()), "auth": {"oauth2": oauth}});
+        let tool = of_kind(settings).await.unwrap();
+        let (first, second) = (call(&tool, json!({})).await.unwrap(), call(&tool, json!({})).await.unwrap());
+        let requests = issuer.requests();
+        assert_eq!(requests.len(), 1, "{requests:?}");
+        let request = &requests[0];
+        assert_eq!(first["token"], request["token"]);
+        assert_eq!(first, second);
+        assert_eq!(request["body"]["grant_type"], "client_credentials");
+        assert_eq!(request["body"]["scope"], "read write");
+        match style {
+            "basic" => assert!(request["authorization"].as_str().unwrap().starts_with("Basic "), "{request}"),
+            _ => assert_eq!(request["body"]["client_secret"], SECRET),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The tools as models see them. A change of the snapshot is a change of the interface.
+
+use haft_core::Tool;
+use serde_json::json;
+
+use super::toolbox;
+
+#[test]
+fn the_descriptors_are_as_recorded() {
+    let root = tempfile::tempdir().unwrap();
+    let kit = toolbox().files(root.path()).unwrap().toolkit().unwrap();
+    let described: Vec<_> = kit
+        .iter()
+        .map(|tool| {
+            json!({
+                "name": tool.name(),
+                "description": tool.description(),
+                "parameters": tool.json_schema(),
+                "success": tool.success().as_json(),
+                "failure": tool.failure().as_json(),
+                "examples": tool.descriptor().examples,
+            })
+        })
+        .collect();
+    insta::assert_json_snapshot!("standard_toolbox", described);
+}
+
+#[test]
+fn every_tool_is_marked_as_safe_and_offline() {
+    let root = tempfile::tempdir().unwrap();
+    let kit = toolbox().files(root.path()).unwrap().toolkit().unwrap();
+    let is_safe = |tool: &Tool| {
+        let hints = tool.annotations();
+        hints.readonly() && hints.idempotent() && !hints.destructive() && !hints.open_world()
+    };
+    for tool in kit.iter() {
+        assert!(is_safe(tool), "{}", tool.name());
+        assert!(tool.annotations().title().is_some(), "{}", tool.name());
+        assert!(!tool.descriptor().examples.is_empty(), "{}", tool.name());
+    }
+    assert_eq!(kit.len(), 18);
+}
