@@ -26,9 +26,13 @@ use serde_json::{Value, json};
 /// A timeout that no passing test waits for.
 const LONG: Duration = Duration::from_secs(600);
 
-/// A client that may connect to the loopback interface.
+thread_local! {
+    /// A client that may connect to the loopback interface. Every test has a thread and a runtime of its own.
+    static CLIENT: GuardedClient = GuardedClient::new().unwrap();
+}
+
 fn client() -> GuardedClient {
-    GuardedClient::new().unwrap()
+    CLIENT.with(GuardedClient::clone)
 }
 
 /// The text of every secret in these tests.
@@ -78,7 +82,7 @@ async fn call_with(tool: &Tool, arguments: Value, options: RunOptions) -> Result
     let call = ToolCall::new("c1", tool.name(), arguments.to_string());
     let mut results = kit.run_with([call], options).collect_results().await;
     match results.remove(0).outcome {
-        Outcome::Ok(output) => Ok(output.to_value()),
+        Outcome::Ok(output) => Ok(output.value().unwrap().to_value()),
         Outcome::Failed(failure) => Err(*failure),
         outcome => panic!("{outcome:?}"),
     }

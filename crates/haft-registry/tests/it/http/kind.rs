@@ -3,7 +3,7 @@
 use haft_core::Annotations;
 use haft_registry::http::HttpKind;
 use haft_registry::{Entry, ImplementationKind, Kinds, TrustNeed, Yields};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::server::Server;
 use super::{call, entry, of_entry, of_kind};
@@ -104,5 +104,4 @@ async fn the_result_is_checked_by_the_schema_of_the_entry() {
     entry.tool.output = Some(json!({"type": "integer"}));
     let failure = call(&of_entry(entry).await.unwrap(), json!({})).await.unwrap_err();
     assert_eq!(failure.kind, haft_core::FailureKind::OutputValidationError);
-    let _: Value = Value::Null;
 }
