@@ -47,10 +47,11 @@ async fn sent(path: &str, item: Value, components: Value, options: ImportOptions
     let tool = imported.into_tools().remove(0);
     let call = ToolCall::new("c1", tool.name(), arguments.to_string());
     let secrets = Secrets::new().value("one", "s-1").value("two", "s-2").value("pair", "user:pass");
-    let kit: Toolkit = Toolkit::new().with(tool).unwrap().with_services(Services::new().with(client(&host)).with(secrets));
+    let kit: Toolkit =
+        Toolkit::new().with(tool).unwrap().with_services(Services::new().with(client(&host)).with(secrets));
     let result = kit.run_call(&call).await;
-    let output = result.outcome.unwrap_or_else(|failure| panic!("{failure:?}"));
-    serde_json::from_str(&output.to_string()).unwrap()
+    assert!(result.is_ok(), "{result:?}");
+    result.value().unwrap().to_value()
 }
 
 #[tokio::test]
