@@ -57,6 +57,7 @@ impl OpenApi {
     /// Creates a document from a JSON value.
     pub fn from_value(value: Value) -> Result<Self, OpenApiError> {
         if !nests_within(&value, MAX_DEPTH) {
+            dismantle(value);
             return Err(OpenApiError::TooDeep);
         }
         let root = value.as_object().ok_or(OpenApiError::NotAnObject)?;
@@ -80,6 +81,8 @@ impl OpenApi {
         let options = serde_saphyr::options! {
             budget: serde_saphyr::budget! { max_depth: MAX_DEPTH, max_events: 8_000_000, max_nodes: 8_000_000 },
             with_snippet: false,
+            // In YAML 1.2, `no` and `on` are texts.
+            strict_booleans: true,
         };
         let value = serde_saphyr::from_str_with_options(text, options);
         Self::from_value(value.map_err(|error| OpenApiError::Yaml(error.to_string()))?)
@@ -208,6 +211,18 @@ fn nests_within(value: &Value, depth: usize) -> bool {
         }
     }
     true
+}
+
+/// Drops a value without recursion, which a deep one would exhaust the stack with.
+fn dismantle(value: Value) {
+    let mut pending = vec![value];
+    while let Some(value) = pending.pop() {
+        match value {
+            Value::Array(list) => pending.extend(list),
+            Value::Object(map) => pending.extend(map.into_iter().map(|(_, value)| value)),
+            _ => {}
+        }
+    }
 }
 
 fn short(value: &Value) -> String {

@@ -175,7 +175,11 @@ impl<'d> Importer<'d> {
             ..ToolSettings::default()
         };
         let entry = Entry::new(&operation.name, Value::Null).tool(settings);
-        let tool = request.build(&entry).map_err(|error| invalid_tool(&error))?;
+        let tool = request.build(&entry).map_err(|error| {
+            let fault = short(&error);
+            let is_schema = error.faults.iter().any(|fault| fault.pointer.starts_with("/parameters"));
+            if is_schema { SkipReason::InvalidSchema { fault } } else { SkipReason::InvalidTool { fault } }
+        })?;
         Ok(ImportedOperation { operation: label, tool, request })
     }
 
@@ -219,5 +223,9 @@ fn is_plain(media_type: &str) -> bool {
 }
 
 fn invalid_tool(error: &dyn std::fmt::Display) -> SkipReason {
-    SkipReason::InvalidTool { fault: error.to_string().chars().take(500).collect() }
+    SkipReason::InvalidTool { fault: short(error) }
+}
+
+fn short(error: &dyn std::fmt::Display) -> String {
+    error.to_string().chars().take(500).collect()
 }

@@ -3,7 +3,7 @@
 //! Servers are tried in order, and the first with `https` wins, else the first with `http`. Variables are replaced by what
 //! the options or the document state, and never by arguments: the origin of a request is constant.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::operation::Operation;
 use super::options::ImportOptions;
@@ -23,7 +23,7 @@ pub(super) fn base_url(root: &Value, operation: &Operation<'_>, options: &Import
     let mut insecure = None;
     // A document without servers means the server that it is from.
     let urls = listed.map_or_else(
-        || vec![absolute("/".to_owned(), options)],
+        || vec![server_url(&json!({"url": "/"}), options)],
         |list| list.iter().take(MAX_SERVERS).map(|server| server_url(server, options)).collect(),
     );
     for url in urls {

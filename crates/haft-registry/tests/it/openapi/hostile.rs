@@ -36,10 +36,13 @@ fn deep_nesting_is_rejected_in_every_form() {
     assert_eq!(OpenApi::from_yaml(&indented).unwrap_err().code(), "yaml");
     let mut value = json!({});
     for _ in 0..depth {
-        value = json!({"items": value});
+        // `json!` would copy the value, level by level.
+        value = Value::Array(vec![value]);
     }
-    let result = OpenApi::from_value(json!({"openapi": "3.0.0", "paths": {}, "x": value}));
-    assert_eq!(result.unwrap_err().code(), "document_too_deep");
+    let mut document = serde_json::Map::new();
+    document.insert("openapi".to_owned(), "3.0.0".into());
+    document.insert("x".to_owned(), value);
+    assert_eq!(OpenApi::from_value(document.into()).unwrap_err().code(), "document_too_deep");
 }
 
 #[test]
@@ -208,7 +211,7 @@ fn replacement() -> impl Strategy<Value = Value> {
         Just(json!(u64::MAX)),
         Just(json!([[{"a": []}]])),
         "\\PC{0,12}".prop_map(Value::from),
-        prop_oneof!["/", "{}", "{", "..", "#/", "\u{0}", "ä"].prop_map(Value::from),
+        prop::sample::select(vec!["/", "{}", "{", "..", "#/", "\u{0}", "ä"]).prop_map(Value::from),
         reference.clone(),
         reference,
     ]
