@@ -1,5 +1,7 @@
 //! The import of OpenAPI documents.
 
+#![allow(clippy::needless_pass_by_value, reason = "a test passes literals")]
+
 mod argument;
 mod dialect;
 mod hostile;

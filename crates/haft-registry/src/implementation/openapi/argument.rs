@@ -247,12 +247,12 @@ fn style(parameter: &Parameter<'_>, fields: &Value) -> Result<ParameterStyle, Sk
     });
     let explode = fields.get("explode").and_then(Value::as_bool).unwrap_or(named == "form" || named == "deepObject");
     Ok(match (parameter.place, named, explode) {
-        (ParameterPlace::Path | ParameterPlace::Header, "simple", false) => ParameterStyle::Comma,
+        (ParameterPlace::Path | ParameterPlace::Header, "simple", false)
+        | (ParameterPlace::Query | ParameterPlace::Cookie, "form", false) => ParameterStyle::Comma,
         (ParameterPlace::Path | ParameterPlace::Header, "simple", true) => ParameterStyle::CommaPairs,
         (ParameterPlace::Query | ParameterPlace::Cookie, "form" | "spaceDelimited" | "pipeDelimited", true) => {
             ParameterStyle::Spread
         }
-        (ParameterPlace::Query | ParameterPlace::Cookie, "form", false) => ParameterStyle::Comma,
         (ParameterPlace::Query, "spaceDelimited", false) => ParameterStyle::Space,
         (ParameterPlace::Query, "pipeDelimited", false) => ParameterStyle::Pipe,
         (ParameterPlace::Query, "deepObject", _) => ParameterStyle::DeepObject,

@@ -18,6 +18,8 @@ use super::skip::SkipReason;
 pub(super) const MAX_BYTES: usize = 64 << 20;
 /// The maximum nesting of a document.
 pub(super) const MAX_DEPTH: usize = 128;
+/// The maximum nesting of a document in YAML. Reading one level takes far more stack than in JSON.
+const MAX_YAML_DEPTH: usize = 64;
 /// The maximum number of references that lead from one to the next.
 const MAX_HOPS: usize = 64;
 
@@ -79,7 +81,7 @@ impl OpenApi {
     pub fn from_yaml(text: &str) -> Result<Self, OpenApiError> {
         within_size(text.len())?;
         let options = serde_saphyr::options! {
-            budget: serde_saphyr::budget! { max_depth: MAX_DEPTH, max_events: 8_000_000, max_nodes: 8_000_000 },
+            budget: serde_saphyr::budget! { max_depth: MAX_YAML_DEPTH, max_events: 8_000_000, max_nodes: 8_000_000 },
             with_snippet: false,
             // In YAML 1.2, `no` and `on` are texts.
             strict_booleans: true,

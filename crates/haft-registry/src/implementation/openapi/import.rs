@@ -21,8 +21,11 @@ use super::text::description;
 use crate::implementation::http::{HttpTool, ParameterPlace, TokenCache, UrlTemplate};
 use crate::implementation::{Entry, ToolSettings};
 
-/// The maximum size of all schemas of one import together, in bytes.
+/// The maximum size of all schemas of one import together, in bytes. The largest real documents have a few MiB.
 const MAX_IMPORT_BYTES: usize = 128 << 20;
+
+/// The part of that size that is charged for a schema that could not be made.
+const FAILURE_COST: usize = 32 << 10;
 
 /// The outcome of an import.
 #[derive(Debug, Default)]
@@ -147,8 +150,8 @@ impl<'d> Importer<'d> {
         let made = arguments(document, operation, &path.variables, &auth, &mut self.requests, &mut draft);
         self.budget = self.budget.saturating_sub(draft.spent());
         let OperationArguments { mut schema, parameters, body } = made?;
-        let bytes = self.requests.define(&mut schema, draft)?;
-        self.budget = self.budget.saturating_sub(bytes);
+        let defined = self.requests.define(&mut schema, draft);
+        self.charge(defined)?;
 
         let method = Method::from_bytes(operation.method.as_bytes()).map_err(|error| invalid_tool(&error))?;
         let mut request = HttpTool::new(method, url).body(body).tokens(&self.tokens);
@@ -183,6 +186,13 @@ impl<'d> Importer<'d> {
         Ok(ImportedOperation { operation: label, tool, request })
     }
 
+    /// Takes the size of a schema from what is left. A schema that was too large cost some work as well.
+    fn charge(&mut self, defined: Result<usize, SkipReason>) -> Result<(), SkipReason> {
+        let bytes = *defined.as_ref().unwrap_or(&FAILURE_COST);
+        self.budget = self.budget.saturating_sub(bytes);
+        defined.map(drop)
+    }
+
     /// Returns the JSON of a successful response, by its media type, if the document describes one.
     fn success_media(&self, operation: &Operation<'d>) -> Option<(&'d str, &'d Value)> {
         let responses = operation.fields.get("responses").and_then(Value::as_object);
@@ -207,12 +217,9 @@ impl<'d> Importer<'d> {
         let mut draft = Draft::new(&label, self.options.schema_limit());
         let converted = self.responses.convert(schema, &mut draft);
         self.budget = self.budget.saturating_sub(draft.spent());
-        let mut root = match converted? {
-            Value::Object(root) => root,
-            _ => return Ok(None),
-        };
-        let bytes = self.responses.define(&mut root, draft)?;
-        self.budget = self.budget.saturating_sub(bytes);
+        let Value::Object(mut root) = converted? else { return Ok(None) };
+        let defined = self.responses.define(&mut root, draft);
+        self.charge(defined)?;
         Ok(Some(root.into()))
     }
 }

@@ -23,6 +23,9 @@ use super::text::capped;
 /// The maximum nesting of a schema, not counting references.
 const MAX_NESTING: usize = 96;
 
+/// The maximum number of keywords whose absence is recorded.
+const MAX_LOOSENED: usize = 10_000;
+
 /// The direction in which values of a schema travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
@@ -41,7 +44,7 @@ pub struct Loosened {
     /// The keyword.
     pub keyword: String,
     /// The reason.
-    pub reason: &'static str,
+    pub reason: String,
 }
 
 impl fmt::Display for Loosened {
@@ -227,7 +230,7 @@ impl<'d> Schemas<'d> {
                 let mut all = Map::new();
                 for (key, schema) in map.iter().filter(|(key, _)| name != "properties" || !removed.contains(&&***key)) {
                     if name == "patternProperties" && !self.is_pattern(key) {
-                        self.left_out(draft, name, "the pattern can't be compiled");
+                        self.left_out(draft, name, not_compiled(key));
                         continue;
                     }
                     draft.spend(key.len() + 4)?;
@@ -262,8 +265,8 @@ impl<'d> Schemas<'d> {
                 None
             }),
             (Keyword::Bound, _) => None,
-            (Keyword::Pattern, Value::String(_)) => {
-                self.left_out(draft, name, "the pattern can't be compiled");
+            (Keyword::Pattern, Value::String(pattern)) => {
+                self.left_out(draft, name, not_compiled(pattern));
                 None
             }
             _ => {
@@ -306,9 +309,16 @@ impl<'d> Schemas<'d> {
         *self.patterns.entry(pattern).or_insert_with(compiles)
     }
 
-    fn left_out(&mut self, draft: &Draft<'_>, keyword: &str, reason: &'static str) {
-        self.loosened.push(Loosened { place: draft.place.to_owned(), keyword: keyword.to_owned(), reason });
+    fn left_out(&mut self, draft: &Draft<'_>, keyword: &str, reason: impl Into<String>) {
+        if self.loosened.len() < MAX_LOOSENED {
+            let (place, keyword) = (draft.place.to_owned(), keyword.to_owned());
+            self.loosened.push(Loosened { place, keyword, reason: reason.into() });
+        }
     }
+}
+
+fn not_compiled(pattern: &str) -> String {
+    format!("the pattern `{}` can't be compiled", pattern.chars().take(100).collect::<String>())
 }
 
 fn size_of(schema: &Map<String, Value>) -> usize {

@@ -40,7 +40,7 @@ fn server_url(server: &Value, options: &ImportOptions) -> Result<String, String>
     let url = server.get("url").and_then(Value::as_str).ok_or("a server has no `url`")?;
     let no_variables = Map::new();
     let variables = server.get("variables").and_then(Value::as_object).unwrap_or(&no_variables);
-    let url = absolute(expanded(url.trim(), variables, options)?, options)?;
+    let url = absolute(&expanded(url.trim(), variables, options)?, options)?;
     if url.contains(['?', '#', '{', '}']) {
         return Err(format!("`{url}` contains a query, a fragment or braces"));
     }
@@ -68,7 +68,7 @@ fn expanded(url: &str, variables: &Map<String, Value>, options: &ImportOptions) 
 }
 
 /// Resolves a URL against the location of the document.
-fn absolute(url: String, options: &ImportOptions) -> Result<String, String> {
+fn absolute(url: &str, options: &ImportOptions) -> Result<String, String> {
     let lower = url.to_ascii_lowercase();
     if lower.starts_with("https://") || lower.starts_with("http://") {
         // The scheme is compared in lower case from here on.
@@ -93,7 +93,7 @@ fn absolute(url: String, options: &ImportOptions) -> Result<String, String> {
         Some((host, path)) => (host, path.rsplit_once('/').map_or("", |(folder, _)| folder)),
         None => (rest, ""),
     };
-    let relative = url.strip_prefix("./").unwrap_or(&url);
+    let relative = url.strip_prefix("./").unwrap_or(url);
     if relative.split('/').any(|segment| segment == "..") {
         return Err(format!("`{url}` leads above the location of the document"));
     }

@@ -32,7 +32,7 @@ fn deep_nesting_is_rejected_in_every_form() {
     let json = format!("{}1{}", r#"{"a":"#.repeat(depth), "}".repeat(depth));
     assert_eq!(OpenApi::from_json(&json).unwrap_err().code(), "json");
     assert_eq!(OpenApi::from_yaml(&json).unwrap_err().code(), "yaml");
-    let indented: String = (0..1_000).map(|level| format!("{}a:\n", " ".repeat(level))).collect();
+    let indented = (0..1_000).map(|level| " ".repeat(level)).collect::<Vec<_>>().join("a:\n");
     assert_eq!(OpenApi::from_yaml(&indented).unwrap_err().code(), "yaml");
     let mut value = json!({});
     for _ in 0..depth {

@@ -38,7 +38,7 @@ fn value(root: &Value, schema: &Value, depth: usize, full: usize) -> Value {
     }
     match schema["type"].as_str().or_else(|| schema["type"][0].as_str()) {
         Some("string") => text(schema),
-        Some("integer") => json!(number(schema).ceil() as i64),
+        Some("integer") => json!(number(schema).ceil()),
         Some("number") => json!(number(schema)),
         Some("boolean") => json!(true),
         Some("array") => {
@@ -101,7 +101,6 @@ fn text(schema: &Value) -> Value {
     text.into()
 }
 
-#[allow(clippy::cast_precision_loss, reason = "examples are small numbers")]
 fn number(schema: &Value) -> f64 {
     let least = schema["minimum"].as_f64().or_else(|| schema["exclusiveMinimum"].as_f64().map(|bound| bound + 1.0));
     let most = schema["maximum"].as_f64().or_else(|| schema["exclusiveMaximum"].as_f64().map(|bound| bound - 1.0));
