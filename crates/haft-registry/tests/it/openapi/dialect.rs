@@ -1,9 +1,10 @@
 //! The dialects of JSON Schema in versions 3.0 and 3.1.
 
 use haft_core::Schema;
+use haft_registry::openapi::{ImportOptions, OutputCheck};
 use serde_json::{Value, json};
 
-use super::{body_schema, imported, only_tool};
+use super::{body_schema, document, imported, only_tool};
 
 #[test]
 fn keywords_of_version_3_0_are_written_as_in_json_schema() {
@@ -130,4 +131,27 @@ fn every_converted_schema_compiles() {
         let (converted, _): (Value, Value) = body_schema("3.0.0", schema, json!({}));
         assert!(Schema::json(converted).is_ok());
     }
+}
+
+#[test]
+fn response_schemas_are_enforced_on_request_only() {
+    let pet = json!({"type": "object", "required": ["id", "password"], "properties": {
+        "id": {"type": "integer", "readOnly": true},
+        "password": {"type": "string", "writeOnly": true},
+    }});
+    let responses = json!({"default": {"description": "no"}, "201": {"description": "ok", "content": {
+        "text/html": {}, "application/json": {"schema": {"$ref": "#/components/schemas/Pet"}},
+    }}});
+    let document =
+        document("3.0.0", json!({"/x": {"get": {"responses": responses}}}), json!({"schemas": {"Pet": pet}}));
+    let success = |check| {
+        let imported = document.import(&ImportOptions::new().output_check(check));
+        only_tool(&imported).success().as_json().clone()
+    };
+    assert_eq!(success(OutputCheck::Off), json!({}));
+    let expected = json!({
+        "$ref": "#/$defs/Pet",
+        "$defs": {"Pet": {"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}}}},
+    });
+    assert_eq!(success(OutputCheck::Enforced), expected);
 }
