@@ -82,6 +82,8 @@ impl OpenApi {
         within_size(text.len())?;
         let options = serde_saphyr::options! {
             budget: serde_saphyr::budget! { max_depth: MAX_YAML_DEPTH, max_events: 8_000_000, max_nodes: 8_000_000 },
+            // References do in OpenAPI what aliases do in YAML, so documents have few of them.
+            alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 50_000 },
             with_snippet: false,
             // In YAML 1.2, `no` and `on` are texts.
             strict_booleans: true,

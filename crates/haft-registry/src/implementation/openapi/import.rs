@@ -22,10 +22,10 @@ use crate::implementation::http::{HttpTool, ParameterPlace, TokenCache, UrlTempl
 use crate::implementation::{Entry, ToolSettings};
 
 /// The maximum size of all schemas of one import together, in bytes. The largest real documents have a few MiB.
-const MAX_IMPORT_BYTES: usize = 128 << 20;
+const MAX_IMPORT_BYTES: usize = 64 << 20;
 
 /// The part of that size that is charged for a schema that could not be made.
-const FAILURE_COST: usize = 32 << 10;
+const FAILURE_COST: usize = 16 << 10;
 
 /// The outcome of an import.
 #[derive(Debug, Default)]
@@ -114,7 +114,7 @@ impl OpenApi {
     }
 }
 
-/// What the operations of one import share.
+/// The state that the operations of one import share.
 struct Importer<'d> {
     document: &'d OpenApi,
     options: &'d ImportOptions,

@@ -72,7 +72,7 @@ struct OpenApiSettings {
     /// Headers of every request.
     #[serde(default)]
     headers: BTreeMap<String, String>,
-    /// Whether a result must be valid by the response schemas of the document.
+    /// True if a result must be valid by the response schemas of the document.
     #[serde(default)]
     check_output: bool,
     /// The maximum size of the schema of a tool's arguments, in bytes.

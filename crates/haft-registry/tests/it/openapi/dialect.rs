@@ -26,6 +26,7 @@ fn keywords_of_version_3_0_are_written_as_in_json_schema() {
         (json!({"exclusiveMaximum": true}), json!({})),
         (json!({"type": "string", "example": "x"}), json!({"type": "string", "examples": ["x"]})),
         (json!({"type": "object", "example": {"a": 1}}), json!({"type": "object"})),
+        (json!({"type": "string", "example": "x".repeat(300)}), json!({"type": "string"})),
         (
             json!({"oneOf": [{"type": "string"}], "discriminator": {"propertyName": "kind"}, "xml": {}, "x-note": 1}),
             json!({"oneOf": [{"type": "string"}]}),

@@ -126,6 +126,23 @@ fn schemas_that_are_too_large_skip_their_operation() {
 }
 
 #[test]
+fn one_large_part_that_all_operations_share_is_not_examined_for_each_of_them() {
+    let large = json!({"name": "a", "in": "query", "schema": {"default": "x".repeat(300 << 10)}});
+    let operation = json!({"parameters": [{"$ref": "#/components/parameters/Large"}]});
+    let paths: serde_json::Map<String, Value> =
+        (0..300).map(|at| (format!("/p{at}"), json!({"get": operation}))).collect();
+    let imported = imported("3.0.0", paths.into(), json!({"parameters": {"Large": large}}));
+    let count = |code: &str| codes(&imported).iter().filter(|(_, found)| *found == code).count();
+    assert_eq!((count("schema_too_large"), count("import_too_large")), (256, 44));
+
+    let many: Vec<Value> = (0..1_001).map(|at| json!({"name": format!("p{at}"), "in": "query"})).collect();
+    let schemes: serde_json::Map<String, Value> = (0..17).map(|at| (format!("s{at}"), json!([]))).collect();
+    let paths = json!({"/a": {"get": {"parameters": many}}, "/b": {"get": {"security": [schemes]}}});
+    let imported = super::imported("3.0.0", paths, json!({}));
+    assert_eq!(codes(&imported), [("GET /a", "invalid_operation"), ("GET /b", "unsupported_security")]);
+}
+
+#[test]
 fn parts_that_are_not_what_they_should_be_skip_their_operation_at_most() {
     for (item, expected) in [
         (json!(1), vec![("/x", "invalid_operation")]),

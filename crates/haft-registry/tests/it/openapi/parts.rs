@@ -26,7 +26,7 @@ const SERVED: [&str; 8] = [
 ];
 
 /// The most operations of a document that are called.
-const CALLED: usize = 40;
+const CALLED: usize = 30;
 
 #[test]
 fn at_least_95_of_100_operations_are_imported_and_all_others_have_a_code() {
@@ -69,7 +69,7 @@ async fn prism_accepts_the_requests_of_imported_tools() {
         }
     }
     assert!(rejected.is_empty(), "{} of {}:\n{}", rejected.len(), rejected.len() + accepted, rejected.join("\n"));
-    assert!(accepted > 150, "{accepted} requests");
+    assert!(accepted > 120, "{accepted} requests");
 }
 
 /// Imports a document for a server of its own, with a credential for every scheme.

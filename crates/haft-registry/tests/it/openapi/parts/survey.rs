@@ -1,4 +1,4 @@
-//! How many operations of real documents are imported, as a table.
+//! The numbers of operations of real documents that are imported and skipped, as a table.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
