@@ -23,8 +23,9 @@
 //! are not public and files outside of its folder stay out of reach.
 //!
 //! ```
-//! use haft_core::Toolkit;
+//! use haft_http::HttpClient;
 //! use haft_registry::file::{LoadOptions, Trust, load};
+//! use haft_registry::standard::StandardToolbox;
 //! use haft_registry::{Executor, Kinds};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
@@ -35,17 +36,24 @@
 //! # std::fs::create_dir_all(folder.join("acme"))?;
 //! # std::fs::write(folder.join("acme/haft.toml"), "[workspace]\norg = \"acme\"\n")?;
 //! # std::fs::write(folder.join("project/haft.toml"), include_str!("file/example.toml"))?;
+//! # let document = "{openapi: 3.1.0, info: {title: Pets, version: '1'}, paths: {}}";
+//! # std::fs::write(folder.join("project/petstore.yaml"), document)?;
 //! # let path = folder.join("project/haft.toml");
 //! let options = LoadOptions::new(Kinds::builtin())?.trust(Trust::Always);
 //! let loaded = load(&path, &options).await?;
-//! let registry = loaded.registry(Toolkit::new()).build()?;
+//! let registry = loaded.registry(StandardToolbox::new().toolkit()?).build()?;
 //! assert_eq!(registry.find("search")?.name.to_string(), "dev/search");
 //!
-//! let executor = Executor::builder(registry)
+//! let mut executor = Executor::builder(registry)
 //!     .secrets(loaded.secrets)
-//!     .ask_rules(loaded.ask_rules)
-//!     .permissions(loaded.permissions.unwrap_or_default());
-//! # drop(executor);
+//!     .http_client(HttpClient::builder().no_proxy().guarded(loaded.guard)?)
+//!     .options(loaded.limits.apply(Default::default()))
+//!     .ask_rules(loaded.ask_rules);
+//! if let Some(permissions) = loaded.permissions {
+//!     executor = executor.permissions(permissions);
+//! }
+//! let sum = executor.build().run("calculate", &serde_json::json!({"expression": "1 + 2"})).await?;
+//! assert_eq!(sum["result"], "3");
 //! # Ok(())
 //! # }
 //! ```

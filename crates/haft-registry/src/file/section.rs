@@ -13,6 +13,10 @@ use super::tree::FilePart;
 use crate::implementation::{EntryError, EntryFault};
 use crate::permission::{AskRules, AskSettings, PermissionSettings, Permissions};
 use crate::secrets::{SecretOrigin, Secrets};
+use crate::standard::StandardToolbox;
+
+/// The standard tool that a choice enables by a key of its own.
+const FETCH: &str = "fetch";
 
 /// The settings of all files together.
 #[derive(Debug)]
@@ -181,8 +185,10 @@ impl SectionReader<'_> {
         self.part.faults.extend(error.faults.into_iter().map(fault));
     }
 
-    /// Resolves the folder of standard tools that read files.
+    /// Checks the choice of standard tools, and resolves the folder whose files are read.
     fn standard(&mut self, mut choice: StandardChoice) -> StandardChoice {
+        let faults = self.unknown_tools(&choice);
+        self.part.faults.extend(faults);
         const FILES: &str = "/workspace/standard/files";
         let Some(files) = choice.files.take() else { return choice };
         match fs::canonicalize(self.part.source.folder().join(&files)) {
@@ -201,5 +207,35 @@ impl SectionReader<'_> {
             }
         }
         choice
+    }
+
+    /// Returns the faults of names that no standard tool has, or none that is chosen.
+    fn unknown_tools(&self, choice: &StandardChoice) -> Vec<TextFault> {
+        let Some(only) = &choice.only else { return Vec::new() };
+        let names = |toolbox: StandardToolbox| -> Vec<String> {
+            toolbox.toolkit().map(|tools| tools.names().map(str::to_owned).collect()).unwrap_or_default()
+        };
+        let plain = names(StandardToolbox::new());
+        // The folder of the file stands in for any: only the names of the tools count.
+        let with_files = StandardToolbox::new().files(self.part.source.folder()).map(names).unwrap_or_default();
+        let is_chosen = |name: &String| match choice {
+            _ if plain.contains(name) => true,
+            StandardChoice { files: Some(_), .. } if with_files.contains(name) => true,
+            StandardChoice { fetch, .. } => *fetch && name == FETCH,
+        };
+        let all = || with_files.iter().map(String::as_str).chain([FETCH]);
+        let message = |name: &String| match nearest(name, all()).first() {
+            _ if is_chosen(name) => None,
+            _ if name == FETCH => Some("the tool `fetch` requires `fetch = true`".to_owned()),
+            _ if with_files.contains(name) => {
+                Some(format!("the tool `{name}` requires `files`, the folder that it reads"))
+            }
+            Some(close) => Some(format!("there is no standard tool `{name}`; did you mean `{close}`?")),
+            None => {
+                Some(format!("there is no standard tool `{name}`; they are {}", all().collect::<Vec<_>>().join(", ")))
+            }
+        };
+        let fault = |(at, name)| Some(TextFault::at(format!("/workspace/standard/only/{at}"), message(name)?));
+        only.iter().enumerate().filter_map(fault).collect()
     }
 }
