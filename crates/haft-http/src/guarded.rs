@@ -3,7 +3,10 @@
 //! It is a type of its own, so that a function can require it: a tool whose URL comes from a model must never receive a
 //! client without a guard by mistake.
 
-use crate::client::HttpClient;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use crate::client::{HttpClient, HttpClientBuilder};
 use crate::error::HttpError;
 use crate::guard::AddressGuard;
 use crate::request::HttpRequest;
@@ -14,8 +17,18 @@ use crate::response::HttpResponse;
 /// It connects where its [`AddressGuard`] permits it: by default to public addresses only. Every redirect is checked as
 /// the first URL is. A client with other settings is created by
 /// [`HttpClientBuilder::guarded`](crate::HttpClientBuilder::guarded).
-#[derive(Clone, Debug)]
-pub struct GuardedClient(HttpClient);
+#[derive(Clone)]
+pub struct GuardedClient(Arc<GuardedSetup>);
+
+enum GuardedSetup {
+    Created(HttpClient),
+    /// The client is created for the first request.
+    OnUse {
+        client: OnceLock<HttpClient>,
+        settings: HttpClientBuilder,
+        guard: AddressGuard,
+    },
+}
 
 impl GuardedClient {
     /// Creates a client with the default settings, which connects to public addresses only.
@@ -28,12 +41,38 @@ impl GuardedClient {
 
     /// Takes a client whose transport is guarded.
     pub(crate) fn of(client: HttpClient) -> Self {
-        Self(client)
+        Self(Arc::new(GuardedSetup::Created(client)))
+    }
+
+    pub(crate) fn on_use(settings: HttpClientBuilder, guard: AddressGuard) -> Self {
+        Self(Arc::new(GuardedSetup::OnUse { client: OnceLock::new(), settings, guard }))
     }
 
     /// Sends a request, as [`HttpClient::send`] does. A URL or a redirect that the guard rejects is
     /// [`HttpError::Forbidden`], as is a request with a header `host`.
     pub async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        self.0.send(request).await
+        self.client()?.send(request).await
+    }
+
+    fn client(&self) -> Result<&HttpClient, HttpError> {
+        match &*self.0 {
+            GuardedSetup::Created(client) => Ok(client),
+            GuardedSetup::OnUse { client, settings, guard } => match client.get() {
+                Some(client) => Ok(client),
+                None => {
+                    let created = settings.clone().guarded_client(guard.clone())?;
+                    Ok(client.get_or_init(|| created))
+                }
+            },
+        }
+    }
+}
+
+impl fmt::Debug for GuardedClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.0 {
+            GuardedSetup::Created(client) => f.debug_tuple("GuardedClient").field(client).finish(),
+            GuardedSetup::OnUse { settings, .. } => f.debug_tuple("GuardedClient").field(settings).finish(),
+        }
     }
 }

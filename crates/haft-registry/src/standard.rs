@@ -28,11 +28,11 @@ mod text;
 
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use haft_core::{DefinitionError, Tool, Toolkit, ToolkitError};
+use haft_core::{DefinitionError, Tool, Toolkit, ToolkitError, nearest};
 
 use self::date::Clock;
 #[cfg(feature = "http")]
@@ -62,6 +62,10 @@ use self::file::FileRoot;
 pub struct StandardToolbox {
     clock: Clock,
     root: Option<FileRoot>,
+    /// The tools that others are made for, such as `fetch`.
+    further: Vec<fn() -> Result<Tool, DefinitionError>>,
+    /// The names of the only tools that are wanted.
+    only: Option<Vec<String>>,
 }
 
 /// An error of building the standard toolbox.
@@ -69,8 +73,21 @@ pub struct StandardToolbox {
 #[non_exhaustive]
 pub enum StandardToolboxError {
     /// The root of the files can't be opened.
-    #[error("cannot open the root of the files; it must be a directory that can be read")]
-    Root(#[source] io::Error),
+    #[error("cannot open `{}` as the root of files; it must be a directory that can be read", path.display())]
+    Root {
+        /// The path.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// There is no standard tool with this name, or it was not added.
+    #[error("there is no standard tool named `{name}`{}; the tools for files and `fetch` are added separately", suggested(.nearest))]
+    UnknownTool {
+        /// The name.
+        name: String,
+        /// Similar names.
+        nearest: Vec<String>,
+    },
     /// The definition of a tool is invalid.
     #[error(transparent)]
     Definition(#[from] DefinitionError),
@@ -82,14 +99,29 @@ pub enum StandardToolboxError {
 impl StandardToolbox {
     /// Creates a toolbox with all tools that need nothing but their arguments and the time.
     pub fn new() -> Self {
-        Self { clock: Arc::new(SystemTime::now), root: None }
+        Self { clock: Arc::new(SystemTime::now), root: None, further: Vec::new(), only: None }
     }
 
     /// Adds the tools for files, for everything below a directory. It is opened now, and stays the root even if another
     /// directory gets its name.
     pub fn files(mut self, root: impl AsRef<Path>) -> Result<Self, StandardToolboxError> {
-        self.root = Some(FileRoot::open(root.as_ref()).map_err(StandardToolboxError::Root)?);
+        let path = root.as_ref();
+        let opened = FileRoot::open(path);
+        self.root = Some(opened.map_err(|source| StandardToolboxError::Root { path: path.to_owned(), source })?);
         Ok(self)
+    }
+
+    /// Adds the tool that fetches web pages. It requires a [`GuardedClient`](haft_http::GuardedClient) as a service.
+    #[cfg(feature = "http")]
+    pub fn fetch(mut self) -> Self {
+        self.further.push(fetch);
+        self
+    }
+
+    /// Keeps only the tools with these names.
+    pub fn only<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.only = Some(names.into_iter().map(Into::into).collect());
+        self
     }
 
     /// Sets the clock, for tests and replays. The default is the clock of the system.
@@ -108,9 +140,20 @@ impl StandardToolbox {
         if let Some(root) = &self.root {
             tools.extend(file::tools(root));
         }
+        tools.extend(self.further.iter().map(|tool| tool()));
         let tools: Vec<Tool> = tools.into_iter().collect::<Result<_, _>>()?;
-        Ok(Toolkit::new().with_all(tools)?)
+        let kit = Toolkit::new().with_all(tools)?;
+        let Some(only) = &self.only else { return Ok(kit) };
+        if let Some(unknown) = only.iter().find(|name| kit.get(name).is_none()) {
+            let nearest = nearest(unknown, kit.names()).into_iter().map(str::to_owned).collect();
+            return Err(StandardToolboxError::UnknownTool { name: unknown.clone(), nearest });
+        }
+        Ok(kit.filter(|tool| only.iter().any(|name| name == tool.name())))
     }
+}
+
+fn suggested(nearest: &[String]) -> String {
+    nearest.first().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
 }
 
 impl Default for StandardToolbox {

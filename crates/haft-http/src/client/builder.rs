@@ -153,7 +153,29 @@ impl HttpClientBuilder {
     /// # Ok::<_, HttpError>(())
     /// # }).unwrap();
     /// ```
-    pub fn guarded(mut self, guard: AddressGuard) -> Result<GuardedClient, HttpError> {
+    pub fn guarded(self, guard: AddressGuard) -> Result<GuardedClient, HttpError> {
+        self.guarded_client(guard).map(GuardedClient::of)
+    }
+
+    /// Creates a client as [`guarded`](Self::guarded) does, except that everything is set up for the first request,
+    /// which returns the error if that fails. A program that may never send a request is faster so, and works where only
+    /// requests are impossible.
+    ///
+    /// ```
+    /// use haft_http::{AddressGuard, HttpClient, HttpError, HttpRequest};
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    /// # runtime.block_on(async {
+    /// let client = HttpClient::builder().proxy("http://proxy.example").guarded_on_use(AddressGuard::new());
+    /// let error = client.send(HttpRequest::get("http://a.example")).await.unwrap_err();
+    /// assert!(matches!(error, HttpError::UncheckedProxy { .. }));
+    /// # });
+    /// ```
+    pub fn guarded_on_use(self, guard: AddressGuard) -> GuardedClient {
+        GuardedClient::on_use(self, guard)
+    }
+
+    pub(crate) fn guarded_client(mut self, guard: AddressGuard) -> Result<HttpClient, HttpError> {
         let proxies = match self.proxy.in_use() {
             ProxyUse::Direct => {
                 // The transport must not find a proxy that was not found here.
@@ -178,7 +200,7 @@ impl HttpClientBuilder {
         let exempt =
             if guard.has_exempt_hosts() { connected(self.transport()?.dns_resolver(exempt))? } else { checked.clone() };
         let transport = Transport::Guarded(GuardedTransport { guard, checked, exempt, proxies });
-        Ok(GuardedClient::of(self.client(transport)))
+        Ok(self.client(transport))
     }
 
     /// Starts a transport with everything but its resolver.

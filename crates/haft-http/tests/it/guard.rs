@@ -9,10 +9,16 @@ use std::collections::HashMap;
 use std::io;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use haft_http::{AddressGuard, GuardRejection, GuardedClient, HttpError, HttpRequest, Resolver, Resolving};
 
+use tokio::time::timeout;
+
 use crate::server::builder;
+
+/// An upper bound against hangs, which no passing test comes near.
+const BOUND: Duration = Duration::from_secs(30);
 
 /// A resolver that answers from a table and records the questions. The answers of a name are used in their order, and the
 /// last one again and again.
@@ -58,7 +64,7 @@ fn guarded(guard: AddressGuard, names: &Names) -> GuardedClient {
     builder().redirects(5).resolver(names.clone()).guarded(guard).unwrap()
 }
 
-/// Sends a request that must be rejected before it is sent, and returns the reason.
+/// Returns the reason of an error, which must be that of a guard.
 #[track_caller]
 fn rejection(error: &HttpError) -> GuardRejection {
     assert!(!error.retryable());
@@ -71,8 +77,10 @@ fn rejection(error: &HttpError) -> GuardRejection {
     }
 }
 
+/// Sends a request that must be rejected, and returns the reason.
 async fn rejected(client: &GuardedClient, url: &str) -> GuardRejection {
-    match client.send(HttpRequest::get(url)).await {
+    // A request that is not rejected waits for a server that does not answer.
+    match timeout(BOUND, client.send(HttpRequest::get(url))).await.unwrap_or_else(|_| panic!("{url} is not rejected")) {
         Err(error) => rejection(&error),
         Ok(response) => panic!("{url}: {response:?}"),
     }

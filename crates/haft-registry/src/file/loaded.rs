@@ -2,18 +2,22 @@
 
 use std::path::PathBuf;
 
-use haft_core::Toolkit;
-use haft_http::AddressGuard;
+use haft_core::{RunOptions, Toolkit};
+use haft_http::{AddressGuard, HttpClient};
 
 use super::error::FileFault;
 use super::settings::{GuardSettings, LimitSettings, StandardChoice};
 use super::source::{FileDigest, ReadFile};
 use super::trust::TrustStatus;
-use crate::error::RegistryError;
+use crate::executor::{Executor, ExecutorBuilder};
 use crate::permission::{AskRules, Permissions};
 use crate::registry::{Registry, RegistryBuilder};
 use crate::secrets::Secrets;
+use crate::standard::{StandardToolbox, StandardToolboxError};
 use crate::workspace::Workspace;
+
+/// The number of redirects that tools follow.
+const MAX_REDIRECTS: usize = 5;
 
 /// A workspace as it was loaded from files, with the settings that it runs with.
 #[derive(Clone, Debug)]
@@ -52,14 +56,35 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Starts a registry with the tools of the workspace, and with these tools as the standard toolbox.
-    pub fn registry(&self, internal: Toolkit) -> RegistryBuilder {
-        let builder = Registry::builder().internal(internal).workspace(self.workspace.clone());
-        self.orgs.iter().cloned().fold(builder, RegistryBuilder::workspace)
+    /// Starts a registry with the tools of the workspace and the standard tools that it chooses.
+    pub fn registry(&self) -> Result<RegistryBuilder, StandardToolboxError> {
+        let builder = Registry::builder().internal(self.standard_tools()?).workspace(self.workspace.clone());
+        Ok(self.orgs.iter().cloned().fold(builder, RegistryBuilder::workspace))
     }
 
-    /// Replaces all tools of a registry in one step, as one generation. Runs that have begun keep their tools.
-    pub fn apply(&self, registry: &Registry, internal: Toolkit) -> Result<(), RegistryError> {
-        registry.set_all(self.registry(internal))
+    /// Starts an executor with the secrets, the guard, the rules and the limits of the workspace.
+    pub fn executor(&self) -> ExecutorBuilder {
+        let client = HttpClient::builder().redirects(MAX_REDIRECTS).guarded_on_use(self.guard.clone());
+        let builder = Executor::builder().secrets(self.secrets.clone()).http_client(client);
+        let builder = builder.ask_rules(self.ask_rules.clone()).options(self.limits.apply(RunOptions::new()));
+        match &self.permissions {
+            Some(permissions) => builder.permissions(permissions.clone()),
+            None => builder,
+        }
+    }
+
+    fn standard_tools(&self) -> Result<Toolkit, StandardToolboxError> {
+        let Some(StandardChoice { files, fetch, only }) = &self.standard else { return Ok(Toolkit::new()) };
+        let mut toolbox = StandardToolbox::new();
+        if let Some(root) = files {
+            toolbox = toolbox.files(root)?;
+        }
+        if *fetch {
+            toolbox = toolbox.fetch();
+        }
+        if let Some(only) = only {
+            toolbox = toolbox.only(only);
+        }
+        toolbox.toolkit()
     }
 }

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft_core::Toolkit;
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::{Mutex, Notify, watch};
 use tokio::task::JoinHandle;
@@ -19,8 +18,9 @@ use super::load::{LoadOptions, load};
 use super::loaded::Loaded;
 use super::source::{FileDigest, MAX_READ, ReadFile};
 use crate::error::RegistryError;
+use crate::executor::{Executor, ExecutorBuilder};
 use crate::implementation::reading::read_bounded;
-use crate::registry::Registry;
+use crate::standard::StandardToolboxError;
 
 /// The time that files must be left alone before they are loaded: editors and version control change them in steps.
 const QUIET: Duration = Duration::from_millis(100);
@@ -28,7 +28,6 @@ const QUIET: Duration = Duration::from_millis(100);
 /// A workspace that is loaded from a file, and loaded again when the file changes. Clones share it.
 ///
 /// ```
-/// use haft_core::Toolkit;
 /// use haft_registry::Kinds;
 /// use haft_registry::file::{LoadOptions, WatchedWorkspace};
 ///
@@ -38,7 +37,7 @@ const QUIET: Duration = Duration::from_millis(100);
 /// # let path = folder.path().join("haft.toml");
 /// std::fs::write(&path, "[limits]\nconcurrency = 8\n")?;
 /// let options = LoadOptions::new(Kinds::empty())?;
-/// let workspace = WatchedWorkspace::open(&path, options, |_| Ok(Toolkit::new())).await?;
+/// let workspace = WatchedWorkspace::open(&path, options, |executor| executor).await?;
 ///
 /// std::fs::write(&path, "[limits]\nconcurrency = 'many'\n")?;
 /// assert!(workspace.reload().await.is_err());
@@ -54,15 +53,15 @@ pub struct WatchedWorkspace(Arc<Inner>);
 struct Inner {
     path: PathBuf,
     options: LoadOptions,
-    internal: Box<InternalTools>,
-    registry: Registry,
+    /// Adds the settings of the application to those of the files.
+    complete: Box<CompleteSettings>,
+    executor: Executor,
     status: watch::Sender<WatchStatus>,
     /// Held by whoever loads, so that an older load never replaces a newer one.
     loading: Mutex<()>,
 }
 
-/// A function from a loaded workspace to the tools of the standard toolbox.
-type InternalTools = dyn Fn(&Loaded) -> Result<Toolkit, RegistryError> + Send + Sync;
+type CompleteSettings = dyn Fn(ExecutorBuilder) -> ExecutorBuilder + Send + Sync;
 
 /// The outcome of the last load.
 #[derive(Clone, Debug)]
@@ -83,6 +82,9 @@ pub enum ReloadError {
     /// The files have faults.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The standard tools can't be built as the files choose them.
+    #[error(transparent)]
+    Standard(#[from] StandardToolboxError),
     /// The tools can't be registered.
     #[error(transparent)]
     Registry(#[from] RegistryError),
@@ -102,24 +104,25 @@ impl Drop for FileWatch {
 }
 
 impl WatchedWorkspace {
-    /// Loads a workspace for the first time. `internal` returns the tools of the standard toolbox for each load.
+    /// Loads a workspace for the first time. `complete` adds the settings of the application to those of the files, such
+    /// as services, an approver and permits, and is called for every load.
     pub async fn open(
         path: impl Into<PathBuf>,
         options: LoadOptions,
-        internal: impl Fn(&Loaded) -> Result<Toolkit, RegistryError> + Send + Sync + 'static,
+        complete: impl Fn(ExecutorBuilder) -> ExecutorBuilder + Send + Sync + 'static,
     ) -> Result<Self, ReloadError> {
         let path = path.into();
         let loaded = load(&path, &options).await?;
-        let registry = loaded.registry(internal(&loaded)?).build()?;
+        let executor = complete(loaded.executor()).build(loaded.registry()?.build()?);
         let status = watch::Sender::new(WatchStatus { loads: 1, loaded: Arc::new(loaded), error: None });
-        let internal = Box::new(internal);
-        Ok(Self(Arc::new(Inner { path, options, internal, registry, status, loading: Mutex::default() })))
+        let complete = Box::new(complete);
+        Ok(Self(Arc::new(Inner { path, options, complete, executor, status, loading: Mutex::default() })))
     }
 
-    /// Returns the registry, whose tools are those of the last good load.
+    /// Returns the executor, whose tools and rules are those of the last good load.
     #[must_use]
-    pub fn registry(&self) -> &Registry {
-        &self.0.registry
+    pub fn executor(&self) -> &Executor {
+        &self.0.executor
     }
 
     /// Returns the outcome of the last load.
@@ -134,7 +137,7 @@ impl WatchedWorkspace {
         self.0.status.subscribe()
     }
 
-    /// Loads the files again, and replaces all tools in one step. After an error everything stays as it is.
+    /// Loads the files again, and replaces all tools and settings in one step. After an error everything stays as it is.
     pub async fn reload(&self) -> Result<Arc<Loaded>, Arc<ReloadError>> {
         let _loading = self.0.loading.lock().await;
         let outcome = self.load_and_apply().await.map_err(Arc::new);
@@ -152,9 +155,9 @@ impl WatchedWorkspace {
     }
 
     async fn load_and_apply(&self) -> Result<Arc<Loaded>, ReloadError> {
-        let Inner { path, options, internal, registry, .. } = &*self.0;
+        let Inner { path, options, complete, executor, .. } = &*self.0;
         let loaded = load(path, options).await?;
-        loaded.apply(registry, internal(&loaded)?)?;
+        executor.replace(loaded.registry()?, complete(loaded.executor()))?;
         Ok(Arc::new(loaded))
     }
 
@@ -222,7 +225,7 @@ impl WatchedFolders {
     fn follow(&mut self, status: &WatchStatus) -> notify::Result<Followed> {
         let failed = match status.error.as_deref() {
             Some(ReloadError::File(error)) => error.files.as_slice(),
-            Some(ReloadError::Registry(_)) | None => &[],
+            Some(ReloadError::Standard(_) | ReloadError::Registry(_)) | None => &[],
         };
         let files: BTreeSet<PathBuf> =
             status.loaded.watched.iter().chain(failed).filter_map(|path| absolute(path)).collect();

@@ -42,7 +42,6 @@ round(x, places), min, max, sum, mean, mod, gcd, lcm, factorial, choose(n, k). A
 There are no variables, no comparisons and no implicit multiplication: write 2*pi, not 2pi. \
 Integers may have up to 10,000 digits.";
 
-/// The arguments of `calculate`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct CalculateParams {

@@ -12,7 +12,6 @@ use self::bytes::ByteEncoding;
 use super::annotate::pure;
 use super::failure::StandardFailure;
 
-/// The arguments of `encode`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct EncodeParams {
@@ -23,7 +22,6 @@ struct EncodeParams {
     encoding: ByteEncoding,
 }
 
-/// The arguments of `decode`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct DecodeParams {

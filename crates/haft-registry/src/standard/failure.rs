@@ -22,8 +22,8 @@ pub(super) struct StandardFailure {
 
 impl StandardFailure {
     /// Creates a failure; the message is one sentence that says what failed and what to do.
-    pub(super) fn new(reason: &'static str, message: impl ToString) -> Self {
-        Self { reason, position: None, message: message.to_string() }
+    pub(super) fn new(reason: &'static str, message: impl Into<String>) -> Self {
+        Self { reason, position: None, message: message.into() }
     }
 
     /// Sets the position, in characters from 1.

@@ -20,7 +20,6 @@ use super::failure::StandardFailure;
 /// The maximum characters of all values that are returned, as JSON.
 const MAX_RESULT: usize = 200_000;
 
-/// The arguments of `json_query`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct JsonQueryParams {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use haft_core::Cx;
 use regex::{Regex, RegexBuilder};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::failure::StandardFailure;
 
@@ -19,7 +19,7 @@ const MAX_COMPILED: usize = 512 * 1024;
 const MAX_NESTING: u32 = 50;
 
 /// The notation of a pattern.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Syntax {
     /// The text itself.
@@ -30,7 +30,7 @@ pub(super) enum Syntax {
 }
 
 /// The treatment of letters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum LetterCase {
     /// Upper and lower case differ.

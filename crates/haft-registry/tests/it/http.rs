@@ -78,7 +78,7 @@ async fn call_with(tool: &Tool, arguments: Value, options: RunOptions) -> Result
     let call = ToolCall::new("c1", tool.name(), arguments.to_string());
     let mut results = kit.run_with([call], options).collect_results().await;
     match results.remove(0).outcome {
-        Outcome::Ok(output) => Ok(output.to_value()),
+        Outcome::Ok(output) => Ok(output.value().unwrap().to_value()),
         Outcome::Failed(failure) => Err(*failure),
         outcome => panic!("{outcome:?}"),
     }

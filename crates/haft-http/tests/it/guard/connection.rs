@@ -4,8 +4,9 @@ use std::net::IpAddr;
 use haft_http::{AddressClass, AddressGuard, GuardRejection, HttpRequest};
 use tokio::join;
 use tokio::net::TcpListener;
+use tokio::time::timeout;
 
-use super::{Names, guarded, rejected};
+use super::{BOUND, Names, guarded, rejected};
 use crate::server::{Server, response};
 
 const LOOPBACK: GuardRejection = GuardRejection::ResolvedAddress(AddressClass::Loopback);
@@ -30,7 +31,8 @@ async fn a_name_that_is_rebound_is_never_connected_to_its_second_address() {
     let url = format!("http://rebound.example:{}/", port(&server));
 
     let close = response(200, "connection: close\r\n", "outer");
-    let (sent, answered) = join!(client.send(HttpRequest::get(&url)), server.answer(close));
+    let first = async { join!(client.send(HttpRequest::get(&url)), server.answer(close)) };
+    let (sent, answered) = timeout(BOUND, first).await.expect("the first connection goes to the first answer");
     assert_eq!(sent.unwrap().text().await.unwrap(), "outer");
     assert!(answered.0.contains(&format!("host: rebound.example:{}", port(&server))), "{}", answered.0);
     assert_eq!(names.asked().len(), 1, "the answer that was checked is the one that is connected to");

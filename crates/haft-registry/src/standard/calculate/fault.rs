@@ -94,7 +94,7 @@ impl CalculationFault {
 
 impl From<CalculationError> for StandardFailure {
     fn from(error: CalculationError) -> Self {
-        Self::new(error.cause.reason(), &error).at(error.position)
+        Self::new(error.cause.reason(), error.to_string()).at(error.position)
     }
 }
 

@@ -3,19 +3,18 @@
 use std::sync::Arc;
 
 use haft_core::{DefinitionError, Tool};
-use jiff::{Span, Unit};
+use jiff::{Span, Unit, Zoned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::fault::DateFault;
-use super::moment::Moment;
-use super::reading::{OnClockChange, TimeReader};
+use super::moment::{ClockChange, Moment};
+use super::reading::{OnClockChange, ReadTime, TimeReader};
 use super::{Clock, time_help};
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
 
-/// The arguments of `date_add`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct AddParams {
@@ -23,7 +22,6 @@ struct AddParams {
     #[schemars(length(min = 1, max = 200))]
     time: String,
     /// The zone of local times, and of the result.
-    #[serde(default)]
     #[schemars(length(min = 1, max = 64))]
     zone: Option<String>,
     /// Calendar years to add; negative to subtract, as for every unit.
@@ -32,31 +30,30 @@ struct AddParams {
     years: i64,
     /// Calendar months.
     #[serde(default)]
-    #[schemars(range(min = -239976, max = 239976))]
+    #[schemars(range(min = -239_976, max = 239_976))]
     months: i64,
     /// Calendar weeks.
     #[serde(default)]
-    #[schemars(range(min = -1043497, max = 1043497))]
+    #[schemars(range(min = -1_043_497, max = 1_043_497))]
     weeks: i64,
     /// Calendar days, which have 23 or 25 hours when clocks change.
     #[serde(default)]
-    #[schemars(range(min = -7304484, max = 7304484))]
+    #[schemars(range(min = -7_304_484, max = 7_304_484))]
     days: i64,
     /// Hours of 60 minutes.
     #[serde(default)]
-    #[schemars(range(min = -175307616, max = 175307616))]
+    #[schemars(range(min = -175_307_616, max = 175_307_616))]
     hours: i64,
     /// Minutes.
     #[serde(default)]
-    #[schemars(range(min = -10518456960i64, max = 10518456960i64))]
+    #[schemars(range(min = -10_518_456_960_i64, max = 10_518_456_960_i64))]
     minutes: i64,
     /// Seconds.
     #[serde(default)]
-    #[schemars(range(min = -631107417600i64, max = 631107417600i64))]
+    #[schemars(range(min = -631_107_417_600_i64, max = 631_107_417_600_i64))]
     seconds: i64,
 }
 
-/// The arguments of `date_diff`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct DiffParams {
@@ -67,7 +64,6 @@ struct DiffParams {
     #[schemars(length(min = 1, max = 200))]
     to: String,
     /// The zone of local times, and the one whose calendar counts. That of `from` if omitted.
-    #[serde(default)]
     #[schemars(length(min = 1, max = 64))]
     zone: Option<String>,
     /// The largest unit of the result.
@@ -76,7 +72,7 @@ struct DiffParams {
 }
 
 /// A unit of time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum CalendarUnit {
     Years,
@@ -128,9 +124,7 @@ pub(super) fn add(clock: &Clock) -> Result<Tool, DefinitionError> {
     let sum = move |params: &AddParams| -> Result<Moment, StandardFailure> {
         let reader = TimeReader::new(&clock, params.zone.as_deref(), OnClockChange::default())?;
         let start = reader.read(&params.time)?;
-        let span = span(params).map_err(|source| DateFault::OutOfRange { source })?;
-        let end = start.at.checked_add(span).map_err(|source| DateFault::OutOfRange { source })?;
-        Ok(Moment::new(&end, None))
+        Ok(add_span(&start.at, params).map_err(|source| DateFault::OutOfRange { source })?.moment())
     };
     pure(Tool::new("date_add"))
         .title("Add to a date or time")
@@ -195,13 +189,21 @@ fn float(value: i64) -> f64 {
     value as f64
 }
 
-fn span(params: &AddParams) -> Result<Span, jiff::Error> {
-    Span::new()
-        .try_years(params.years)?
-        .try_months(params.months)?
-        .try_weeks(params.weeks)?
-        .try_days(params.days)?
-        .try_hours(params.hours)?
-        .try_minutes(params.minutes)?
-        .try_seconds(params.seconds)
+/// Adds months, then days, to the local time, and then seconds to the instant that it is. A span of the library has one
+/// sign for all of its units; here each unit has its own.
+fn add_span(start: &Zoned, params: &AddParams) -> Result<ReadTime, jiff::Error> {
+    // The parameters are limited, so no product overflows.
+    let months = params.years * 12 + params.months;
+    let days = params.weeks * 7 + params.days;
+    let seconds = (params.hours * 60 + params.minutes) * 60 + params.seconds;
+    let mut time = ReadTime { at: start.clone(), clock_change: None };
+    if months != 0 || days != 0 {
+        let local = start.datetime().checked_add(Span::new().try_months(months)?)?;
+        let local = local.checked_add(Span::new().try_days(days)?)?;
+        let ambiguous = start.time_zone().to_ambiguous_zoned(local);
+        time.clock_change = ClockChange::of(ambiguous.offset());
+        time.at = ambiguous.compatible()?;
+    }
+    time.at = time.at.checked_add(Span::new().try_seconds(seconds)?)?;
+    Ok(time)
 }

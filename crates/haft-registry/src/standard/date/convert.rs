@@ -19,29 +19,24 @@ use crate::standard::failure::StandardFailure;
 /// few thousand are written before the check.
 const MAX_FORMATTED: usize = 1_000;
 
-/// The arguments of `date_now`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NowParams {
     /// The time zone of the result, e.g. "Asia/Tokyo" or "+05:30". UTC if omitted.
-    #[serde(default)]
     #[schemars(length(min = 1, max = 64))]
     zone: Option<String>,
 }
 
-/// The arguments of `date_parse`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ParseParams {
     /// The time to read.
     #[schemars(length(min = 1, max = 200))]
     time: String,
-    /// A strptime format if the time is in another notation, e.g. "%d.%m.%Y %H:%M". Omit it for the notations above.
-    #[serde(default)]
+    /// A strptime format if the time is in another notation, e.g. "%d.%m.%Y %H:%M". Omit it for the other notations.
     #[schemars(length(min = 1, max = 200))]
     format: Option<String>,
     /// The zone of local times, and of the result.
-    #[serde(default)]
     #[schemars(length(min = 1, max = 64))]
     zone: Option<String>,
     /// The choice for local times that are skipped or repeated when clocks change.
@@ -49,7 +44,6 @@ struct ParseParams {
     on_clock_change: OnClockChange,
 }
 
-/// The arguments of `date_format`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct FormatParams {
@@ -60,7 +54,6 @@ struct FormatParams {
     #[schemars(length(min = 1, max = 200))]
     format: String,
     /// The zone of local times, and of the result.
-    #[serde(default)]
     #[schemars(length(min = 1, max = 64))]
     zone: Option<String>,
 }

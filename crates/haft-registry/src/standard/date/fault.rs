@@ -43,7 +43,7 @@ impl From<DateFault> for StandardFailure {
             DateFault::Format { .. } | DateFault::TooLong { .. } => "invalid_format",
             DateFault::OutOfRange { .. } => "out_of_range",
         };
-        Self::new(reason, fault)
+        Self::new(reason, fault.to_string())
     }
 }
 

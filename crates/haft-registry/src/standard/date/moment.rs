@@ -21,6 +21,7 @@ pub(super) struct Moment {
     /// The name of the day, e.g. "Monday".
     weekday: String,
     /// The day of the year, from 1.
+    #[schemars(range(min = 1, max = 366))]
     day_of_year: i16,
     /// The ISO 8601 week, e.g. "2024-W18".
     iso_week: String,

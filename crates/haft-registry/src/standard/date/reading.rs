@@ -7,14 +7,14 @@ use jiff::fmt::{rfc2822, temporal};
 use jiff::tz::{Disambiguation, TimeZone, TimeZoneDatabase};
 use jiff::{Timestamp, Zoned};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Clock;
 use super::fault::DateFault;
 use super::moment::{ClockChange, Moment};
 
 /// The choice for local times that were skipped or repeated by a change of the clocks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum OnClockChange {
     /// The earlier of two, and a skipped time moved forward.
@@ -92,28 +92,28 @@ impl<'c> TimeReader<'c> {
         let parsed = BrokenDownTime::parse(format, text).map_err(mismatch)?;
         if let Some(name) = parsed.iana_time_zone() {
             let zone = time_zone(&self.database, name)?;
-            return Ok(self.converted_read(self.local(parsed.to_datetime().map_err(mismatch)?, zone)?));
+            return Ok(self.converted_read(self.local(parsed.to_datetime().map_err(mismatch)?, &zone)?));
         }
         if let Ok(timestamp) = parsed.to_timestamp() {
             let zone = parsed.offset().map_or(TimeZone::UTC, TimeZone::fixed);
             return Ok(self.converted(timestamp.to_zoned(zone)));
         }
         let local = parsed.to_datetime().or_else(|_| parsed.to_date().map(DateTime::from)).map_err(mismatch)?;
-        self.local(local, self.zone())
+        self.local(local, &self.zone())
     }
 
     fn pieces(&self, text: &str, pieces: &Pieces<'_>) -> Result<ReadTime, DateFault> {
         let local = pieces.date().to_datetime(pieces.time().unwrap_or_default());
         let offset = pieces.to_numeric_offset();
         match (pieces.time_zone_annotation(), offset) {
-            (None, None) => self.local(local, self.zone()),
+            (None, None) => self.local(local, &self.zone()),
             (None, Some(offset)) => {
                 let timestamp = offset.to_timestamp(local).map_err(|source| DateFault::OutOfRange { source })?;
                 Ok(self.converted(timestamp.to_zoned(TimeZone::fixed(offset))))
             }
             (Some(annotation), None) => {
                 let zone = self.annotated(annotation)?;
-                Ok(self.converted_read(self.local(local, zone)?))
+                Ok(self.converted_read(self.local(local, &zone)?))
             }
             (Some(annotation), Some(_)) => {
                 self.annotated(annotation)?;
@@ -132,7 +132,7 @@ impl<'c> TimeReader<'c> {
     }
 
     /// Returns the time at which the clocks of a zone read this.
-    fn local(&self, local: DateTime, zone: TimeZone) -> Result<ReadTime, DateFault> {
+    fn local(&self, local: DateTime, zone: &TimeZone) -> Result<ReadTime, DateFault> {
         let ambiguous = zone.to_ambiguous_zoned(local);
         let clock_change = ClockChange::of(ambiguous.offset());
         let choice = match (self.on_clock_change, clock_change) {

@@ -15,7 +15,6 @@ use super::{Clock, time_help};
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
 
-/// The arguments of `date_zones`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ZonesParams {

@@ -2,12 +2,12 @@
 
 use data_encoding::{BASE32, BASE32_NOPAD, BASE64, BASE64_NOPAD, BASE64URL_NOPAD, DecodeKind, Encoding, HEXLOWER};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::standard::failure::StandardFailure;
 
 /// An encoding of bytes as text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ByteEncoding {
     /// RFC 4648 base64 with + and /, padded.

@@ -12,7 +12,6 @@ use super::bytes::ByteEncoding;
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
 
-/// The arguments of `hash`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct HashParams {
@@ -23,7 +22,6 @@ struct HashParams {
     #[serde(default)]
     algorithm: HashAlgorithm,
     /// The encoding of the input, if it is bytes instead of a text.
-    #[serde(default)]
     input_encoding: Option<ByteEncoding>,
     /// The encoding of the digest.
     #[serde(default = "hexadecimal")]
@@ -35,7 +33,7 @@ fn hexadecimal() -> ByteEncoding {
 }
 
 /// A hash algorithm.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum HashAlgorithm {
     Md5,

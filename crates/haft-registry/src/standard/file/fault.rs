@@ -77,7 +77,7 @@ impl FileFault {
             Self::Cancelled => "cancelled",
             Self::Io { .. } => return HandlerError::opaque(self),
         };
-        HandlerError::Declared(StandardFailure::new(reason, self))
+        HandlerError::Declared(StandardFailure::new(reason, self.to_string()))
     }
 }
 

@@ -11,7 +11,6 @@ use super::walk::{Onward, Visited, Walk, WalkEnd};
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
 
-/// The arguments of `file_list`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct FileListParams {
@@ -24,10 +23,9 @@ struct FileListParams {
     #[schemars(range(min = 1, max = 20))]
     depth: usize,
     /// A pattern for names, in which * stands for any text and ? for one character, e.g. "*.md".
-    #[serde(default)]
     #[schemars(length(min = 1, max = 200))]
     name: Option<String>,
-    /// Whether names that begin with a dot are listed.
+    /// True to list names that begin with a dot.
     #[serde(default)]
     hidden: bool,
     /// The maximum number of entries.

@@ -16,7 +16,6 @@ use super::root::FileRoot;
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
 
-/// The arguments of `file_read`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct FileReadParams {
@@ -56,7 +55,7 @@ fn default_bytes() -> u64 {
 }
 
 /// The form of the content of a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum ReadFormat {
     /// Lines of text.
@@ -149,9 +148,12 @@ fn read(root: &FileRoot, params: &FileReadParams, cx: &Cx) -> Result<FileContent
         }
         ReadFormat::Base64 => {
             let io = |error| FileFault::from_io(&params.path, error);
-            file.seek(SeekFrom::Start(params.offset)).map_err(io)?;
             let mut bytes = Vec::new();
-            file.take(params.max_bytes).read_to_end(&mut bytes).map_err(io)?;
+            // Not every position can be sought.
+            if params.offset < size {
+                file.seek(SeekFrom::Start(params.offset)).map_err(io)?;
+                file.take(params.max_bytes).read_to_end(&mut bytes).map_err(io)?;
+            }
             let end = params.offset.saturating_add(bytes.len() as u64);
             let next_offset = (end < size && !bytes.is_empty()).then_some(end);
             let base64 = BASE64.encode(&bytes);

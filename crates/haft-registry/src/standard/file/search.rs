@@ -28,7 +28,6 @@ const BINARY_PROBE: usize = 8 * 1024;
 /// The characters of a line that are returned.
 const MAX_LINE: usize = 300;
 
-/// The arguments of `file_search`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct FileSearchParams {
@@ -46,10 +45,9 @@ struct FileSearchParams {
     #[schemars(length(max = 1000))]
     path: String,
     /// A pattern for names of files, in which * stands for any text and ? for one character, e.g. "*.rs".
-    #[serde(default)]
     #[schemars(length(min = 1, max = 200))]
     name: Option<String>,
-    /// Whether files and directories whose names begin with a dot are searched.
+    /// True to search files and directories whose names begin with a dot.
     #[serde(default)]
     hidden: bool,
     /// The maximum number of matching lines.

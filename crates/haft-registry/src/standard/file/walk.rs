@@ -24,7 +24,7 @@ pub(super) struct Walk<'w> {
     pub(super) depth: usize,
     /// The pattern that names of files must match.
     pub(super) name: Option<&'w str>,
-    /// Whether names that begin with a dot are included.
+    /// True if names that begin with a dot are included.
     pub(super) hidden: bool,
 }
 

@@ -9,7 +9,6 @@ use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
 use crate::standard::pattern::{LetterCase, SearchLimit, Syntax, compile};
 
-/// The arguments of `text_count`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct TextCountParams {
@@ -17,7 +16,6 @@ struct TextCountParams {
     #[schemars(length(max = 500_000))]
     text: String,
     /// A text or a regular expression whose occurrences are counted, without overlaps.
-    #[serde(default)]
     #[schemars(length(min = 1, max = 1000))]
     pattern: Option<String>,
     /// The notation of the pattern.

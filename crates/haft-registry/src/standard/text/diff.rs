@@ -19,7 +19,6 @@ const REFINING_TIME: Duration = Duration::from_secs(2);
 /// The maximum characters of the result.
 const MAX_DIFF: usize = 100_000;
 
-/// The arguments of `text_diff`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct TextDiffParams {

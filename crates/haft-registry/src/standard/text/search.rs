@@ -13,7 +13,6 @@ use crate::standard::pattern::{LetterCase, SearchLimit, Syntax, clip, compile};
 /// The characters of a line, and of a match, that are returned.
 const MAX_LINE: usize = 300;
 
-/// The arguments of `text_search`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct TextSearchParams {

@@ -9,7 +9,6 @@ use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
 use crate::standard::pattern::{LetterCase, SearchLimit, Syntax, compile};
 
-/// The arguments of `text_split`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct TextSplitParams {
@@ -19,13 +18,12 @@ struct TextSplitParams {
     /// The places to split at.
     by: SplitBy,
     /// The separator, for `separator` and `regex`.
-    #[serde(default)]
     #[schemars(length(min = 1, max = 1000))]
     separator: Option<String>,
-    /// Whether white space around the parts is removed.
+    /// True to remove white space around the parts.
     #[serde(default)]
     trim: bool,
-    /// Whether empty parts are left out.
+    /// True to leave out empty parts.
     #[serde(default)]
     skip_empty: bool,
     /// The number of parts to leave out at the beginning, to read on after `max_parts`.

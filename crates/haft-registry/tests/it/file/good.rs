@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use haft_core::{Concurrency, RunOptions, Tool, ToolCall, Toolkit};
 use haft_registry::file::{LoadOptions, Trust, TrustStatus, load};
-use haft_registry::{Executor, Kinds, SecretFault};
+use haft_registry::{Kinds, SecretFault};
 
 use super::{Folder, answer, tool_names};
 
@@ -75,7 +75,7 @@ async fn entries_keep_their_order_and_their_settings() {
 async fn exports_replace_standard_tools() {
     let folder = Folder::with(
         "
-        [toolbox.math.tool.add]
+        [toolbox.math.tool.calculate]
         kind = 'constant'
         text = 'ours'
         export = true
@@ -88,11 +88,10 @@ async fn exports_replace_standard_tools() {
     );
     folder.write("more.txt", "sub\n# mul\ndiv\n");
     let loaded = folder.load().await;
-    let internal: Toolkit = [crate::tool("add"), crate::tool("now")].into_iter().collect();
-    let registry = loaded.registry(internal).build().unwrap();
+    let registry = loaded.registry().unwrap().build().unwrap();
     let found = |name: &str| registry.find(name).unwrap().name.to_string();
-    assert_eq!((found("add"), found("now"), found("div")), ("math/add".into(), "now".into(), "math/div".into()));
-    assert_eq!(answer(&registry, "math/add").await, "ours");
+    assert_eq!([found("calculate"), found("hash"), found("div")], ["math/calculate", "hash", "math/div"]);
+    assert_eq!(answer(&registry, "math/calculate").await, "ours");
     assert!(!registry.find("sub").unwrap().tool.approval().is_never());
     assert_eq!(
         folder.remarks(&loaded),
@@ -177,10 +176,7 @@ async fn permissions_and_approval_rules() {
         ",
     );
     let loaded = folder.load().await;
-    let executor = Executor::builder()
-        .permissions(loaded.permissions.clone().unwrap())
-        .ask_rules(loaded.ask_rules.clone())
-        .build(loaded.registry(Toolkit::new()).build().unwrap());
+    let executor = loaded.executor().build(loaded.registry().unwrap().build().unwrap());
     let error = executor.run("math/sub", serde_json::json!({})).await.unwrap_err();
     assert!(error.to_string().contains("math/sub"), "{error}");
     let rule = loaded.ask_rules.unmatched_rules(&["math/sub".parse().unwrap()]).len();

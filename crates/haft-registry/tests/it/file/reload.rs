@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use haft_core::{Dispatch, RunOptions, ToolCall, ToolSource, Toolkit};
+use haft_core::{Dispatch, FailureKind, RunOptions, ToolCall, ToolSource};
 use haft_registry::Kinds;
 use haft_registry::file::{LoadOptions, Trust, WatchStatus, WatchedWorkspace};
 use tokio::sync::watch;
@@ -23,7 +23,7 @@ fn constant(text: &str) -> String {
 async fn open(folder: &Folder, gate: watch::Receiver<bool>) -> WatchedWorkspace {
     let kinds = Kinds::empty().with(Gated(gate)).unwrap().with(Constant).unwrap().with(Lines).unwrap();
     let options = LoadOptions::new(kinds).unwrap().trust(Trust::Always);
-    WatchedWorkspace::open(folder.file(), options, |_| Ok(Toolkit::new())).await.unwrap()
+    WatchedWorkspace::open(folder.file(), options, |executor| executor).await.unwrap()
 }
 
 async fn until(receiver: &mut watch::Receiver<WatchStatus>, is_awaited: impl Fn(&WatchStatus) -> bool) -> WatchStatus {
@@ -35,14 +35,14 @@ async fn running_calls_keep_their_definition() {
     let (open_gate, gate) = watch::channel(false);
     let folder = Folder::with(gated("old"));
     let workspace = open(&folder, gate).await;
-    let registry = workspace.registry().clone();
+    let executor = workspace.executor().clone();
     let options = RunOptions::new().started_events();
-    let mut run = registry.run_calls(vec![ToolCall::new("c1", "a/b", "").into()], options);
+    let mut run = executor.run_calls(vec![ToolCall::new("c1", "a/b", "").into()], options);
     run.next().await.unwrap();
 
     folder.write("haft.toml", constant("new"));
     workspace.reload().await.unwrap();
-    assert_eq!(answer(&registry, "a/b").await, "new");
+    assert_eq!(answer(&executor, "a/b").await, "new");
     open_gate.send(true).unwrap();
     assert_eq!(run.collect_results().await[0].to_model_text(), "old");
 }
@@ -52,49 +52,61 @@ async fn a_load_is_one_generation_and_a_broken_file_is_none() {
     let folder = Folder::with(format!("workspace.orgs = ['acme']\n{}", constant("1")));
     folder.write("acme/haft.toml", format!("workspace.org = 'acme'\n{}", constant("1")));
     let workspace = open(&folder, watch::channel(true).1).await;
-    let registry = workspace.registry();
-    assert_eq!(registry.snapshot().generation(), 0);
+    let executor = workspace.executor();
+    assert_eq!(executor.snapshot().generation(), 0);
     let renamed = |text: &str| text.replace("acme", "zeta").replace(".b]", ".c]");
     folder.write("haft.toml", renamed(&std::fs::read_to_string(folder.file()).unwrap()));
     folder.write("zeta/haft.toml", renamed(&format!("workspace.org = 'acme'\n{}", constant("1"))));
     workspace.reload().await.unwrap();
-    assert_eq!(registry.snapshot().generation(), 1);
-    let names: Vec<String> = registry.snapshot().toolkit().names().map(str::to_owned).collect();
+    assert_eq!(executor.snapshot().generation(), 1);
+    let names: Vec<String> =
+        executor.snapshot().toolkit().names().filter(|name| name.contains('/')).map(str::to_owned).collect();
     assert_eq!(names, ["a/c", "zeta/a/c"]);
 
     for broken in ["[", "[toolbox.a.tool.b]\nkind = 'none'\n"] {
         folder.write("haft.toml", broken);
         let error = workspace.reload().await.unwrap_err();
         assert_eq!(workspace.status().error.unwrap().to_string(), error.to_string());
-        assert_eq!(registry.snapshot().generation(), 1);
+        assert_eq!(executor.snapshot().generation(), 1);
         assert_eq!(workspace.status().loaded.orgs.len(), 1);
     }
     std::fs::remove_file(folder.file()).unwrap();
     assert!(workspace.reload().await.unwrap_err().to_string().ends_with("there is no such file"));
-    assert_eq!(answer(registry, "a/c").await, "1");
+    assert_eq!(answer(executor, "a/c").await, "1");
 
     folder.write("haft.toml", constant("2"));
     workspace.reload().await.unwrap();
     assert!(workspace.status().error.is_none());
     assert_eq!(workspace.status().loads, 6);
-    assert_eq!(answer(registry, "a/b").await, "2");
+    assert_eq!(answer(executor, "a/b").await, "2");
 }
 
 #[tokio::test]
-async fn tools_that_can_not_be_registered_change_nothing() {
-    let folder = Folder::with(constant("1"));
+async fn standard_tools_that_do_not_exist_change_nothing() {
+    let folder = Folder::with("workspace.standard.only = ['calcualte']\n");
     let options = LoadOptions::new(super::kinds()).unwrap();
-    let internal = |loaded: &haft_registry::file::Loaded| {
-        let count = loaded.workspace.toolboxes().len();
-        Ok(Toolkit::new().with_all((0..count).map(|at| crate::tool(&format!("t{at}/x")))).unwrap())
-    };
-    let error = WatchedWorkspace::open(folder.file(), options.clone(), internal).await.unwrap_err();
-    assert!(error.to_string().contains("t0/x"), "{error}");
-    folder.write("haft.toml", "");
-    let workspace = WatchedWorkspace::open(folder.file(), options, internal).await.unwrap();
-    folder.write("haft.toml", constant("1"));
-    assert!(workspace.reload().await.unwrap_err().to_string().contains("t0/x"));
-    assert_eq!(workspace.registry().snapshot().generation(), 0);
+    let error = WatchedWorkspace::open(folder.file(), options.clone(), |executor| executor).await.unwrap_err();
+    assert!(error.to_string().contains("`calcualte`; did you mean `calculate`?"), "{error}");
+    folder.write("haft.toml", "workspace.standard.only = ['calculate']\n");
+    let workspace = WatchedWorkspace::open(folder.file(), options, |executor| executor).await.unwrap();
+    folder.write("haft.toml", "workspace.standard.only = ['fetch']\n");
+    assert!(workspace.reload().await.unwrap_err().to_string().contains("`fetch`"));
+    let snapshot = workspace.executor().snapshot();
+    assert_eq!((snapshot.generation(), snapshot.toolkit().names().collect::<Vec<_>>()), (0, vec!["calculate"]));
+}
+
+#[tokio::test]
+async fn rules_are_replaced_together_with_tools() {
+    let folder = Folder::with(format!("{}[permissions]\nallow = ['a/*']\n", constant("1")));
+    let workspace = open(&folder, watch::channel(true).1).await;
+    let run = || workspace.executor().run("a/b", serde_json::json!({}));
+    assert_eq!(run().await.unwrap(), "1");
+    folder.write("haft.toml", format!("{}[permissions]\nallow = ['c/*']\n", constant("1")));
+    workspace.reload().await.unwrap();
+    assert_eq!(run().await.unwrap_err().kind(), &FailureKind::PermissionDenied);
+    folder.write("haft.toml", format!("{}[[approval]]\nask = '**'\n", constant("1")));
+    workspace.reload().await.unwrap();
+    assert_eq!(run().await.unwrap_err().kind(), &FailureKind::Denied);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -107,14 +119,14 @@ async fn changes_of_files_are_noticed() {
     // Written in place.
     folder.write("haft.toml", constant("2"));
     until(&mut status, |status| status.loads > 1 && status.error.is_none()).await;
-    assert_eq!(answer(workspace.registry(), "a/b").await, "2");
+    assert_eq!(answer(workspace.executor(), "a/b").await, "2");
 
     // Replaced by another file, twice: the watch must not stay with the old one.
     for text in ["3", "4"] {
         folder.replace("haft.toml", constant(text));
         let digest = haft_registry::file::FileDigest::of(constant(text).as_bytes());
         until(&mut status, |status| status.loaded.files[0].digest == digest).await;
-        assert_eq!(answer(workspace.registry(), "a/b").await, text);
+        assert_eq!(answer(workspace.executor(), "a/b").await, text);
     }
 
     // Broken, removed, and good again, with a file in a folder that is not there yet.
@@ -123,11 +135,11 @@ async fn changes_of_files_are_noticed() {
     folder.write("more/lines.txt", "x\n");
     folder.replace("haft.toml", "[toolbox.a.import.b]\nkind = 'lines'\nfile = 'more/lines.txt'\n");
     until(&mut status, |status| status.error.is_none()).await;
-    assert_eq!(answer(workspace.registry(), "a/x").await, "x");
+    assert_eq!(answer(workspace.executor(), "a/x").await, "x");
     folder.write("more/lines.txt", "y\n");
     let digest = haft_registry::file::FileDigest::of(b"y\n");
     until(&mut status, |status| status.loaded.files.get(1).is_some_and(|file| file.digest == digest)).await;
-    assert_eq!(answer(workspace.registry(), "a/y").await, "y");
+    assert_eq!(answer(workspace.executor(), "a/y").await, "y");
     drop(watching);
 }
 
@@ -144,7 +156,7 @@ async fn a_link_that_points_elsewhere_is_noticed() {
     super::symlink(&folder.path("two/haft.toml"), &folder.path("next"));
     std::fs::rename(folder.path("next"), folder.file()).unwrap();
     until(&mut status, |status| status.loaded.path == folder.path("two/haft.toml")).await;
-    assert_eq!(answer(workspace.registry(), "a/b").await, "2");
+    assert_eq!(answer(workspace.executor(), "a/b").await, "2");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -155,5 +167,5 @@ async fn a_change_before_the_watch_is_noticed() {
     let mut status = workspace.subscribe();
     let _watching = workspace.watch().unwrap();
     until(&mut status, |status| status.loads > 1).await;
-    assert_eq!(answer(workspace.registry(), "a/b").await, "2");
+    assert_eq!(answer(workspace.executor(), "a/b").await, "2");
 }

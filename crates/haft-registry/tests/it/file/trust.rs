@@ -130,7 +130,7 @@ async fn a_link_does_not_choose_the_folder_of_a_trusted_file() {
     symlink(&folder.file(), &hostile.file());
     let linked = load(hostile.file(), &recorded(&folder)).await.unwrap();
     assert_eq!(linked.trust, TrustStatus::Trusted);
-    let registry = linked.registry(Toolkit::new()).build().unwrap();
+    let registry = linked.registry().unwrap().build().unwrap();
     let started_in = answer(&registry, "sh/ls").await;
     assert_eq!(started_in, folder.path("").display().to_string().trim_end_matches('/'));
     assert!(linked.watched.contains(&hostile.file()) && linked.watched.contains(&folder.file()));

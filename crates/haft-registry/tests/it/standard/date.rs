@@ -49,7 +49,7 @@ async fn times_are_read_in_every_notation() {
         ("@1714564800", None, "2024-05-01T12:00:00+00:00"),
         ("@1714564800.25", Some("Europe/Paris"), "2024-05-01T14:00:00.25+02:00"),
         ("@-1", None, "1969-12-31T23:59:59+00:00"),
-        ("-009999-01-02T00:00:00Z", None, "-009999-01-02T00:00:00+00:00"),
+        ("-009999-01-03T00:00:00Z", None, "-009999-01-03T00:00:00+00:00"),
     ] {
         let found = call(&kit, "date_parse", json!({"time": time, "zone": zone})).await;
         let found = found.unwrap_or_else(|failed| panic!("{time}: {failed:?}"));
@@ -117,6 +117,10 @@ async fn spans_are_added_by_calendar_and_clock() {
         ("2024-12-31T23:59:59Z", json!({"seconds": 1}), "2025-01-01T00:00:00+00:00"),
         ("2024-05-01", json!({"weeks": 2, "days": -1}), "2024-05-14T00:00:00+00:00"),
         ("2024-05-01", json!({}), "2024-05-01T00:00:00+00:00"),
+        ("2024-03-31", json!({"months": -1, "days": 2, "hours": -1}), "2024-03-01T23:00:00+00:00"),
+        ("2024-05-01", json!({"years": -1, "months": 13}), "2024-06-01T00:00:00+00:00"),
+        ("2024-11-03T01:30-05:00[America/New_York]", json!({"seconds": 0}), "2024-11-03T01:30:00-05:00"),
+        ("2024-03-09T02:30[America/New_York]", json!({"days": 1}), "2024-03-10T03:30:00-04:00"),
         // A day keeps the local time across a change of the clocks, 24 hours do not.
         ("2024-03-09T12:00[America/New_York]", json!({"days": 1}), "2024-03-10T12:00:00-04:00"),
         ("2024-03-09T12:00[America/New_York]", json!({"hours": 24}), "2024-03-10T13:00:00-04:00"),
@@ -124,7 +128,6 @@ async fn spans_are_added_by_calendar_and_clock() {
         let mut arguments = span.clone();
         arguments["time"] = json!(time);
         let found = call(&kit, "date_add", arguments).await;
-        // Mixed signs are an error of the span, not of the caller.
         let found = found.unwrap_or_else(|failed| panic!("{time} {span}: {failed:?}"));
         assert_eq!(found["time"], expected, "{time} {span}");
     }
@@ -136,7 +139,7 @@ async fn differences_have_parts_and_totals() {
     let part = |found: &Value, unit: &str| found[unit].as_f64().unwrap();
     for (from, to, unit, duration, total) in [
         ("1990-07-14", "2024-05-01", "years", "P33Y9M17D", 33.797_814),
-        ("2024-01-31", "2024-03-01", "months", "P1M1D", 1.034_482),
+        ("2024-01-31", "2024-03-01", "months", "P1M1D", 1.032_258),
         ("2024-05-01", "2024-05-15", "weeks", "P2W", 2.0),
         ("2024-05-01", "2024-04-30", "days", "-P1D", -1.0),
         ("2024-05-01T00:00:00Z", "2024-05-02T01:30:00Z", "hours", "PT25H30M", 25.5),
@@ -152,8 +155,8 @@ async fn differences_have_parts_and_totals() {
         assert!((part(&found, "total") - total).abs() < 1e-4, "{from} {to}: {found}");
     }
     let found = call(&kit, "date_diff", json!({"from": "2024-05-01", "to": "2024-05-02T03:04:05.5Z"})).await.unwrap();
-    let parts = ["days", "hours", "minutes", "seconds", "total_seconds"].map(|unit| part(&found, unit));
-    assert_eq!(parts, [1.0, 3.0, 4.0, 5.5, 97_445.5]);
+    let parts = ["days", "hours", "minutes", "seconds", "total_seconds"].map(|unit| found[unit].clone());
+    assert_eq!(json!(parts), json!([1, 3, 4, 5.5, 97_445.5]));
 }
 
 #[tokio::test]
@@ -198,7 +201,7 @@ async fn invalid_times_fail_with_their_reason() {
         ("date_parse", json!({"time": "12", "format": "%H"}), "format_mismatch"),
         ("date_format", json!({"time": "now", "format": "%!"}), "invalid_format"),
         ("date_format", json!({"time": "now", "format": "%100000d"}), "invalid_format"),
-        ("date_format", json!({"time": "now", "format": "%255d".repeat(40)}), "invalid_format"),
+        ("date_format", json!({"time": "now", "format": "%c".repeat(100)}), "invalid_format"),
         ("date_format", json!({"time": "now", "format": "%"}), "invalid_format"),
         ("date_add", json!({"time": "9999-12-30", "days": 3}), "out_of_range"),
         ("date_add", json!({"time": "now", "years": -19_998}), "out_of_range"),
@@ -215,7 +218,7 @@ async fn invalid_times_fail_with_their_reason() {
         assert!(failed.message.len() < 500, "{}", failed.message);
     }
     let failed = call(&kit, "date_now", json!({"zone": "Europe/Pariss"})).await.unwrap_err();
-    assert!(failed.message.contains("Europe/Paris?"), "{}", failed.message);
+    assert!(failed.message.contains("did you mean Europe/Paris"), "{}", failed.message);
     for arguments in [json!({"time": "now", "years": 20_000}), json!({"time": "y".repeat(201)}), json!({"time": ""})] {
         assert_eq!(call(&kit, "date_add", arguments).await.unwrap_err().kind, FailureKind::InputValidationError);
     }

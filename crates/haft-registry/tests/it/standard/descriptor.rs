@@ -33,7 +33,7 @@ fn every_tool_is_marked_as_safe_and_offline() {
         let hints = tool.annotations();
         hints.readonly() && hints.idempotent() && !hints.destructive() && !hints.open_world()
     };
-    for tool in kit.iter() {
+    for tool in &kit {
         assert!(is_safe(tool), "{}", tool.name());
         assert!(tool.annotations().title().is_some(), "{}", tool.name());
         assert!(!tool.descriptor().examples.is_empty(), "{}", tool.name());

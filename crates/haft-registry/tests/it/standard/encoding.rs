@@ -86,14 +86,18 @@ async fn invalid_encodings_fail_at_their_position() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
-    fn texts_survive_every_encoding(text in any::<String>(), encoding in prop::sample::select(vec!["base64", "base64url", "base32", "hex"])) {
+    fn texts_survive_every_encoding(text in any::<String>()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let decoded = runtime.block_on(async {
-            let kit = kit();
-            let encoded = call(&kit, "encode", json!({"text": text, "encoding": encoding})).await.unwrap();
-            call(&kit, "decode", json!({"text": encoded["encoded"], "encoding": encoding})).await.unwrap()
-        });
-        prop_assert_eq!(decoded["text"].as_str(), Some(text.as_str()));
+        let kit = kit();
+        for encoding in ["base64", "base64url", "base32", "hex"] {
+            let decoded = runtime.block_on(async {
+                let encoded = call(&kit, "encode", json!({"text": text, "encoding": encoding})).await.unwrap();
+                call(&kit, "decode", json!({"text": encoded["encoded"], "encoding": encoding})).await.unwrap()
+            });
+            prop_assert_eq!(decoded["text"].as_str(), Some(text.as_str()));
+        }
     }
 }
