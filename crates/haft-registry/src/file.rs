@@ -23,10 +23,8 @@
 //! are not public and files outside of its folder stay out of reach.
 //!
 //! ```
-//! use haft_http::HttpClient;
+//! use haft_registry::Kinds;
 //! use haft_registry::file::{LoadOptions, Trust, load};
-//! use haft_registry::standard::StandardToolbox;
-//! use haft_registry::{Executor, Kinds};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -41,18 +39,9 @@
 //! # let path = folder.join("project/haft.toml");
 //! let options = LoadOptions::new(Kinds::builtin())?.trust(Trust::Always);
 //! let loaded = load(&path, &options).await?;
-//! let registry = loaded.registry(StandardToolbox::new().toolkit()?).build()?;
-//! assert_eq!(registry.find("search")?.name.to_string(), "dev/search");
-//!
-//! let mut executor = Executor::builder(registry)
-//!     .secrets(loaded.secrets)
-//!     .http_client(HttpClient::builder().no_proxy().guarded(loaded.guard)?)
-//!     .options(loaded.limits.apply(Default::default()))
-//!     .ask_rules(loaded.ask_rules);
-//! if let Some(permissions) = loaded.permissions {
-//!     executor = executor.permissions(permissions);
-//! }
-//! let sum = executor.build().run("calculate", &serde_json::json!({"expression": "1 + 2"})).await?;
+//! let executor = loaded.executor().build(loaded.registry()?.build()?);
+//! assert_eq!(executor.registry().find("search")?.name.to_string(), "dev/search");
+//! let sum = executor.run("calculate", serde_json::json!({"expression": "1 + 2"})).await?;
 //! assert_eq!(sum["result"], "3");
 //! # Ok(())
 //! # }

@@ -15,6 +15,9 @@ use crate::permission::{AskRules, AskSettings, PermissionSettings, Permissions};
 use crate::secrets::{SecretOrigin, Secrets};
 use crate::standard::StandardToolbox;
 
+/// The JSON Pointer of the folder of standard tools.
+const FILES: &str = "/workspace/standard/files";
+
 /// The standard tool that a choice enables by a key of its own.
 const FETCH: &str = "fetch";
 
@@ -189,7 +192,6 @@ impl SectionReader<'_> {
     fn standard(&mut self, mut choice: StandardChoice) -> StandardChoice {
         let faults = self.unknown_tools(&choice);
         self.part.faults.extend(faults);
-        const FILES: &str = "/workspace/standard/files";
         let Some(files) = choice.files.take() else { return choice };
         match fs::canonicalize(self.part.source.folder().join(&files)) {
             Ok(folder) if !folder.is_dir() => {
@@ -199,6 +201,10 @@ impl SectionReader<'_> {
             Ok(folder) if self.trusted == Trusted::No && !folder.starts_with(self.part.source.folder()) => {
                 let message = "left out: files outside of this folder require that this file is trusted";
                 self.remarks.push(TextFault::at_key(FILES, message));
+                let plain = tool_names(&StandardToolbox::new());
+                if let Some(only) = &mut choice.only {
+                    only.retain(|name| name == FETCH || plain.contains(name));
+                }
             }
             Ok(folder) => choice.files = Some(folder),
             Err(error) => {
@@ -212,12 +218,10 @@ impl SectionReader<'_> {
     /// Returns the faults of names that no standard tool has, or none that is chosen.
     fn unknown_tools(&self, choice: &StandardChoice) -> Vec<TextFault> {
         let Some(only) = &choice.only else { return Vec::new() };
-        let names = |toolbox: StandardToolbox| -> Vec<String> {
-            toolbox.toolkit().map(|tools| tools.names().map(str::to_owned).collect()).unwrap_or_default()
-        };
-        let plain = names(StandardToolbox::new());
+        let plain = tool_names(&StandardToolbox::new());
         // The folder of the file stands in for any: only the names of the tools count.
-        let with_files = StandardToolbox::new().files(self.part.source.folder()).map(names).unwrap_or_default();
+        let with_files = StandardToolbox::new().files(self.part.source.folder());
+        let with_files = with_files.map(|toolbox| tool_names(&toolbox)).unwrap_or_default();
         let is_chosen = |name: &String| match choice {
             _ if plain.contains(name) => true,
             StandardChoice { files: Some(_), .. } if with_files.contains(name) => true,
@@ -238,4 +242,8 @@ impl SectionReader<'_> {
         let fault = |(at, name)| Some(TextFault::at(format!("/workspace/standard/only/{at}"), message(name)?));
         only.iter().enumerate().filter_map(fault).collect()
     }
+}
+
+fn tool_names(toolbox: &StandardToolbox) -> Vec<String> {
+    toolbox.toolkit().map(|tools| tools.names().map(str::to_owned).collect()).unwrap_or_default()
 }
