@@ -23,9 +23,8 @@
 //! are not public and files outside of its folder stay out of reach.
 //!
 //! ```
-//! use haft_core::Toolkit;
+//! use haft_registry::Kinds;
 //! use haft_registry::file::{LoadOptions, Trust, load};
-//! use haft_registry::{Executor, Kinds};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -35,17 +34,15 @@
 //! # std::fs::create_dir_all(folder.join("acme"))?;
 //! # std::fs::write(folder.join("acme/haft.toml"), "[workspace]\norg = \"acme\"\n")?;
 //! # std::fs::write(folder.join("project/haft.toml"), include_str!("file/example.toml"))?;
+//! # let document = "{openapi: 3.1.0, info: {title: Pets, version: '1'}, paths: {}}";
+//! # std::fs::write(folder.join("project/petstore.yaml"), document)?;
 //! # let path = folder.join("project/haft.toml");
 //! let options = LoadOptions::new(Kinds::builtin())?.trust(Trust::Always);
 //! let loaded = load(&path, &options).await?;
-//! let registry = loaded.registry(Toolkit::new()).build()?;
-//! assert_eq!(registry.find("search")?.name.to_string(), "dev/search");
-//!
-//! let executor = Executor::builder(registry)
-//!     .secrets(loaded.secrets)
-//!     .ask_rules(loaded.ask_rules)
-//!     .permissions(loaded.permissions.unwrap_or_default());
-//! # drop(executor);
+//! let executor = loaded.executor().build(loaded.registry()?.build()?);
+//! assert_eq!(executor.registry().find("search")?.name.to_string(), "dev/search");
+//! let sum = executor.run("calculate", serde_json::json!({"expression": "1 + 2"})).await?;
+//! assert_eq!(sum["result"], "3");
 //! # Ok(())
 //! # }
 //! ```

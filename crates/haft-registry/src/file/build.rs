@@ -1,7 +1,6 @@
 //! The toolboxes of one file, built from its entries.
 
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,7 +17,7 @@ use crate::implementation::{
     Built, Entry, EntryError, EntryFault, ImplementationKind, ToolSettings, TrustNeed, Yields,
 };
 use crate::name::{Namespace, SimpleName};
-use crate::workspace::{ToolboxBuilder, Workspace, WorkspaceFault};
+use crate::workspace::{ToolboxBuilder, Workspace, WorkspaceBuilder, WorkspaceFault};
 
 /// The trust in a file while it is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +29,7 @@ pub(crate) enum Trusted {
 /// The toolboxes of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Toolboxes {
-    /// Unset if there are faults, which are those of the part.
+    /// Empty if there are faults, which are those of the part.
     pub(crate) workspace: Workspace,
     pub(crate) remarks: Vec<TextFault>,
     /// The secrets that tools read, with the JSON Pointers of their entries.
@@ -62,12 +61,12 @@ pub(crate) async fn build(part: &mut FilePart, format: &FileFormat, trusted: Tru
     built
 }
 
-fn empty(part: &FilePart) -> crate::workspace::WorkspaceBuilder {
+fn empty(part: &FilePart) -> WorkspaceBuilder {
     part.org.as_ref().map_or_else(Workspace::builder, |org| Workspace::org_builder(org.as_str()))
 }
 
 /// Builds the workspace. Faults get the places of the entries that caused them.
-fn finish(part: &mut FilePart, builder: crate::workspace::WorkspaceBuilder, owners: &Owners) -> Workspace {
+fn finish(part: &mut FilePart, builder: WorkspaceBuilder, owners: &Owners) -> Workspace {
     let error = match builder.build() {
         Ok(workspace) => return workspace,
         Err(error) => error,
@@ -98,6 +97,9 @@ fn finish(part: &mut FilePart, builder: crate::workspace::WorkspaceBuilder, owne
 
 /// The entry that a tool is from, by namespace and name.
 type Owners = HashMap<(String, String), String>;
+
+/// The paths that a kind read, with the digests of those that it could.
+type FileReads = Vec<(PathBuf, Option<FileDigest>)>;
 
 struct BuildingToolboxes<'a> {
     part: &'a mut FilePart,
@@ -204,7 +206,7 @@ impl BuildingToolboxes<'_> {
         }
         let mut common: CommonKeys =
             serde_json::from_value(Value::Object(common)).map_err(|error| EntryError::at("", error.to_string()))?;
-        let reads: Arc<Mutex<Vec<(PathBuf, Option<FileDigest>)>>> = Arc::default();
+        let reads: Arc<Mutex<FileReads>> = Arc::default();
         let seen = Arc::clone(&reads);
         let mut entry = Entry::new(name, Value::Object(settings)).folder(self.part.source.folder());
         entry.tool = tool_settings(&mut common);

@@ -1,4 +1,6 @@
-//! LoadInProgress of workspace files.
+//! Loading of workspace files: reading, the decision about trust, building, and what comes of it.
+//!
+//! Nothing here is started, sent or revealed, whatever a file contains.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

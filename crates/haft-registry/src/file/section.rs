@@ -13,6 +13,13 @@ use super::tree::FilePart;
 use crate::implementation::{EntryError, EntryFault};
 use crate::permission::{AskRules, AskSettings, PermissionSettings, Permissions};
 use crate::secrets::{SecretOrigin, Secrets};
+use crate::standard::StandardToolbox;
+
+/// The JSON Pointer of the folder of standard tools.
+const FILES: &str = "/workspace/standard/files";
+
+/// The standard tool that a choice enables by a key of its own.
+const FETCH: &str = "fetch";
 
 /// The settings of all files together.
 #[derive(Debug)]
@@ -181,9 +188,10 @@ impl SectionReader<'_> {
         self.part.faults.extend(error.faults.into_iter().map(fault));
     }
 
-    /// Resolves the folder of standard tools that read files.
+    /// Checks the choice of standard tools, and resolves the folder whose files are read.
     fn standard(&mut self, mut choice: StandardChoice) -> StandardChoice {
-        const FILES: &str = "/workspace/standard/files";
+        let faults = self.unknown_tools(&choice);
+        self.part.faults.extend(faults);
         let Some(files) = choice.files.take() else { return choice };
         match fs::canonicalize(self.part.source.folder().join(&files)) {
             Ok(folder) if !folder.is_dir() => {
@@ -193,6 +201,10 @@ impl SectionReader<'_> {
             Ok(folder) if self.trusted == Trusted::No && !folder.starts_with(self.part.source.folder()) => {
                 let message = "left out: files outside of this folder require that this file is trusted";
                 self.remarks.push(TextFault::at_key(FILES, message));
+                let plain = tool_names(&StandardToolbox::new());
+                if let Some(only) = &mut choice.only {
+                    only.retain(|name| name == FETCH || plain.contains(name));
+                }
             }
             Ok(folder) => choice.files = Some(folder),
             Err(error) => {
@@ -202,4 +214,36 @@ impl SectionReader<'_> {
         }
         choice
     }
+
+    /// Returns the faults of names that no standard tool has, or none that is chosen.
+    fn unknown_tools(&self, choice: &StandardChoice) -> Vec<TextFault> {
+        let Some(only) = &choice.only else { return Vec::new() };
+        let plain = tool_names(&StandardToolbox::new());
+        // The folder of the file stands in for any: only the names of the tools count.
+        let with_files = StandardToolbox::new().files(self.part.source.folder());
+        let with_files = with_files.map(|toolbox| tool_names(&toolbox)).unwrap_or_default();
+        let is_chosen = |name: &String| match choice {
+            _ if plain.contains(name) => true,
+            StandardChoice { files: Some(_), .. } if with_files.contains(name) => true,
+            StandardChoice { fetch, .. } => *fetch && name == FETCH,
+        };
+        let all = || with_files.iter().map(String::as_str).chain([FETCH]);
+        let message = |name: &String| match nearest(name, all()).first() {
+            _ if is_chosen(name) => None,
+            _ if name == FETCH => Some("the tool `fetch` requires `fetch = true`".to_owned()),
+            _ if with_files.contains(name) => {
+                Some(format!("the tool `{name}` requires `files`, the folder that it reads"))
+            }
+            Some(close) => Some(format!("there is no standard tool `{name}`; did you mean `{close}`?")),
+            None => {
+                Some(format!("there is no standard tool `{name}`; they are {}", all().collect::<Vec<_>>().join(", ")))
+            }
+        };
+        let fault = |(at, name)| Some(TextFault::at(format!("/workspace/standard/only/{at}"), message(name)?));
+        only.iter().enumerate().filter_map(fault).collect()
+    }
+}
+
+fn tool_names(toolbox: &StandardToolbox) -> Vec<String> {
+    toolbox.toolkit().map(|tools| tools.names().map(str::to_owned).collect()).unwrap_or_default()
 }

@@ -53,11 +53,13 @@ pub(crate) struct ToolboxSection {
 pub(crate) const TOOL_ENTRY: &str = "tool";
 pub(crate) const IMPORT_ENTRY: &str = "import";
 
-/// An entry, whose schema depends on the registered kinds.
+/// An entry of a tool, whose schema depends on the registered kinds.
 #[derive(Debug)]
-pub(crate) struct ToolEntry;
+pub(crate) struct ToolEntry(#[allow(dead_code, reason = "the type is for the schema")] Value);
+
+/// An entry of an import, whose schema depends on the registered kinds.
 #[derive(Debug)]
-pub(crate) struct ImportEntry;
+pub(crate) struct ImportEntry(#[allow(dead_code, reason = "the type is for the schema")] Value);
 
 macro_rules! defined_elsewhere {
     ($type:ty, $name:expr) => {
@@ -155,7 +157,7 @@ pub struct LimitSettings {
 }
 
 impl LimitSettings {
-    /// Adds the limits to the options of a run. A timeout begins now.
+    /// Adds the limits to the options of a run.
     #[must_use]
     pub fn apply(&self, mut options: RunOptions) -> RunOptions {
         let Self { concurrency, timeout, call_timeout, call_idle_timeout, max_output } = *self;

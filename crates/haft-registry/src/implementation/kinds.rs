@@ -42,6 +42,8 @@ impl Kinds {
             Arc::new(super::command::CommandKind::new()),
             #[cfg(feature = "http")]
             Arc::new(super::http::HttpKind::new()),
+            #[cfg(feature = "openapi")]
+            Arc::new(super::openapi::OpenApiKind),
         ];
         Self { list }
     }

@@ -21,7 +21,7 @@ use tokio::sync::watch;
 struct Constant;
 
 impl ImplementationKind for Constant {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "constant"
     }
 
@@ -57,7 +57,7 @@ impl ImplementationKind for Constant {
 struct Program;
 
 impl ImplementationKind for Program {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "program"
     }
 
@@ -86,7 +86,7 @@ impl ImplementationKind for Program {
 struct Lines;
 
 impl ImplementationKind for Lines {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "lines"
     }
 
@@ -120,7 +120,7 @@ impl ImplementationKind for Lines {
 struct Gated(watch::Receiver<bool>);
 
 impl ImplementationKind for Gated {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "gated"
     }
 

@@ -99,7 +99,12 @@ impl OpenApi {
         let mut text = String::new();
         let limit = MAX_BYTES as u64 + 1;
         File::open(path).and_then(|file| file.take(limit).read_to_string(&mut text)).map_err(fault)?;
-        if text.trim_start().starts_with('{') { Self::from_json(&text) } else { Self::from_yaml(&text) }
+        Self::from_text(&text)
+    }
+
+    /// Reads a document from JSON or YAML text.
+    pub(super) fn from_text(text: &str) -> Result<Self, OpenApiError> {
+        if text.trim_start().starts_with('{') { Self::from_json(text) } else { Self::from_yaml(text) }
     }
 
     /// Returns the title of the API.

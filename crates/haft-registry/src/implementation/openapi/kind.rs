@@ -1,13 +1,16 @@
 //! The kind `openapi`: an entry that imports a document.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::document::OpenApi;
+use super::document::{MAX_BYTES, OpenApi};
+use super::error::OpenApiError;
 use super::import::Imported;
 use super::options::{ImportOptions, OutputCheck, SchemeCredential};
 use crate::implementation::{Building, Built, Entry, EntryError, EntryFault, ImplementationKind, Yields};
@@ -132,12 +135,19 @@ fn build(entry: &Entry) -> Result<Built, EntryError> {
     let settings = OpenApiSettings::deserialize(&entry.settings);
     let settings = settings.map_err(|error| EntryError::at("", error.to_string()))?;
     let path = below(&entry.folder, &settings.file).map_err(|message| EntryError::at("/file", message))?;
-    let document = OpenApi::read(path).map_err(|error| EntryError::at("/file", error.to_string()))?;
+    let document = read(entry, &path).map_err(|error| EntryError::at("/file", error.to_string()))?;
     check_schemes(&document, &settings)?;
     let options = options(settings);
     let imported = document.import(&options);
     let remarks = remarks(&document, &imported, &options);
     Ok(Built::tools(imported.into_tools()).with_remarks(remarks))
+}
+
+/// Reads a document through the entry, so that changes of it are noticed.
+fn read(entry: &Entry, path: &Path) -> Result<OpenApi, OpenApiError> {
+    let content = entry.read_file(path, MAX_BYTES as u64);
+    let text = content.and_then(|content| String::from_utf8(content).map_err(io::Error::other));
+    OpenApi::from_text(&text.map_err(|error| OpenApiError::Read { path: path.to_owned(), source: Arc::new(error) })?)
 }
 
 /// Returns the path of a file in a folder or below it, and nowhere else.
@@ -146,7 +156,7 @@ fn below(folder: &Path, file: &str) -> Result<PathBuf, String> {
     if !Path::new(file).components().all(is_inside) {
         return Err(format!("the path `{file}` must be relative, and below the folder of the workspace"));
     }
-    let unreadable = |error: std::io::Error| format!("the document `{file}` can't be read: {error}");
+    let unreadable = |error: io::Error| format!("the document `{file}` can't be read: {error}");
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let root = folder.canonicalize().map_err(unreadable)?;
     let path = root.join(file).canonicalize().map_err(unreadable)?;

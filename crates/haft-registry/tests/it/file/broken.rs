@@ -88,6 +88,7 @@ const SECTIONS: &[&str] = &[
     "[workspace]\nstandard = { files = 'no-such-folder' }\n",
     "[workspace]\nstandard = { files = 'haft.toml' }\n",
     "[workspace]\norgs = '../acme'\n",
+    "[workspace]\nstandard = { only = ['calculate', 'calclate', 'fetch', 'file_read', 'weather'] }\n",
     "[permissions]\nallow = ['../x', { tools = 'a/*', readnly = true }]\ndeny = 'all'\n",
     "[permissions]\nallow = ['../x']\nuse = ['none']\n",
     "[[approval]]\nask = 'a/*'\n[[approval]]\nask = ['b/*', '']\nwhen = 'args.amount >'\n",

@@ -117,7 +117,7 @@ async fn settings_of_runs_and_requests() {
     let folder = Folder::with(
         "
         [workspace]
-        standard = { files = 'data', fetch = true, only = ['read_file'] }
+        standard = { files = 'data', fetch = true, only = ['file_read', 'fetch', 'hash'] }
         [http]
         allow-hosts = ['localhost:8080']
         allow-nets = ['10.0.0.0/8']
@@ -134,7 +134,7 @@ async fn settings_of_runs_and_requests() {
     let standard = loaded.standard.as_ref().unwrap();
     assert_eq!(standard.files, Some(folder.path("data")));
     assert!(standard.fetch);
-    assert_eq!(standard.only.as_deref(), Some(["read_file".to_owned()].as_slice()));
+    assert_eq!(standard.only.as_ref().unwrap(), &["file_read", "fetch", "hash"]);
     assert_eq!(loaded.http.allow_hosts, ["localhost:8080"]);
     assert_eq!(loaded.http.allow_nets, ["10.0.0.0/8"]);
     assert_eq!(loaded.limits.timeout.map(Duration::from), Some(Duration::from_secs(60)));
@@ -213,4 +213,23 @@ async fn secrets_that_no_file_defines_are_remarked() {
             "haft.toml:8:25: toolbox.a.tool.c: the secret `gitlab` is not defined; did you mean `github`?",
         ],
     );
+}
+
+#[tokio::test]
+async fn changes_of_openapi_documents_are_noticed() {
+    let folder = Folder::with("[toolbox.pets.import.api]\nkind = 'openapi'\nfile = 'api.yaml'\ntimeout = 5\n");
+    let document = "openapi: 3.1.0\ninfo: { title: Pets, version: '1' }\nservers: [{ url: 'https://pets.example' }]\n\
+                    paths:\n  /pets:\n    get:\n      operationId: listPets\n      responses: { '200': { description: ok } }\n";
+    folder.write("api.yaml", document);
+    let options = LoadOptions::new(Kinds::builtin()).unwrap().trust(Trust::Recorded(folder.store()));
+    let loaded = load(folder.file(), &options).await.unwrap();
+    assert_eq!(tool_names(&loaded), ["pets/listPets"]);
+    assert!(loaded.watched.contains(&folder.path("api.yaml")));
+    let tool = loaded.workspace.toolbox("pets").unwrap().toolkit().get("listPets").unwrap().clone();
+    assert_eq!(tool.limits().timeout, Some(Duration::from_secs(5)));
+
+    folder.store().trust(&loaded).unwrap();
+    assert_eq!(load(folder.file(), &options).await.unwrap().trust, TrustStatus::Trusted);
+    folder.write("api.yaml", document.replace("pets.example", "evil.example"));
+    assert_eq!(load(folder.file(), &options).await.unwrap().trust, TrustStatus::Changed);
 }

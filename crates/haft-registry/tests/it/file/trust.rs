@@ -1,6 +1,5 @@
 //! Files that are not trusted are loaded without what could do harm.
 
-use haft_core::Toolkit;
 use haft_registry::file::{LoadOptions, Loaded, Trust, TrustStatus, load};
 
 use super::{Folder, answer, options, symlink, tool_names};
@@ -176,6 +175,16 @@ async fn nothing_is_trusted_by_default_and_missing_files_are_errors() {
     let missing = folder.path("missing.toml");
     assert!(folder.store().status(&missing).unwrap_err().to_string().contains("can't be found"));
     assert!(!folder.store().revoke(&missing).unwrap());
+}
+
+#[tokio::test]
+async fn tools_without_their_folder_are_left_out_of_a_choice() {
+    let folder = Folder::with("workspace.standard = { files = '..', only = ['file_read', 'hash'] }");
+    let untrusted = loaded(&folder).await;
+    let registry = untrusted.registry().unwrap().build().unwrap();
+    assert!(registry.find("hash").is_ok() && registry.find("file_read").is_err());
+    folder.store().trust(&untrusted).unwrap();
+    assert!(loaded(&folder).await.registry().unwrap().build().unwrap().find("file_read").is_ok());
 }
 
 #[tokio::test]
