@@ -19,7 +19,8 @@
 
 #[doc(inline)]
 pub use haft_http::{
-    BodyChunks, Bytes, Endpoint, HeaderMap, HeaderName, HeaderValue, HttpClient, HttpClientBuilder, HttpError,
-    HttpRequest, HttpResponse, Method, Secret, SecretError, SizeLimits, SseDecoder, SseError, SseEvent, SseEvents,
+    AddressClass, AddressGuard, BodyChunks, Bytes, Endpoint, GuardRejection, GuardedClient, HeaderMap, HeaderName,
+    HeaderValue, HostRuleError, HttpClient, HttpClientBuilder, HttpError, HttpRequest, HttpResponse, IpNet, Method,
+    Resolver, Resolving, Secret, SecretError, SizeLimits, SseDecoder, SseError, SseEvent, SseEvents,
     StatusCode, TimeoutKind, Timeouts, retry_after,
 };

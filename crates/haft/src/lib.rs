@@ -6,12 +6,14 @@ mod macros;
 
 pub mod approval;
 pub mod conversation;
-#[cfg(feature = "clients")]
+#[cfg(any(feature = "clients", feature = "tools"))]
 pub mod http;
 pub mod middleware;
 #[cfg(feature = "model")]
 pub mod model;
 pub mod prelude;
+#[cfg(feature = "registry")]
+pub mod registry;
 pub mod run;
 pub mod schema;
 pub mod tool;

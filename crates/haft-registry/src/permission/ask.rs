@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use haft_core::{ApprovalPolicy, Tool};
+use haft_core::{ApprovalNeed, ApprovalPolicy, Tool};
+use serde::de::IgnoredAny;
 
 use super::build::{RuleSource, compile};
 #[cfg(feature = "cel")]
@@ -72,7 +73,7 @@ impl AskRules {
         if let Some(conditions) = rules.iter().map(|rule| Some((rule.name.clone(), rule.when.clone()?))).collect() {
             return Some(conditional(name, conditions));
         }
-        Some(ApprovalPolicy::always())
+        rules.iter().find(|rule| rule.is_unconditional()).map(|rule| unconditional(&rule.name))
     }
 
     /// Returns the names of the rules that match a tool, with some arguments at least.
@@ -89,6 +90,21 @@ impl AskRules {
     }
 }
 
+impl AskRule {
+    fn is_unconditional(&self) -> bool {
+        #[cfg(feature = "cel")]
+        return self.when.is_none();
+        #[cfg(not(feature = "cel"))]
+        true
+    }
+}
+
+/// Creates the policy of a rule without a condition.
+fn unconditional(rule: &str) -> ApprovalPolicy {
+    let rule = rule.to_owned();
+    ApprovalPolicy::when(move |_: IgnoredAny, _| ApprovalNeed::NeededBy(rule.clone()))
+}
+
 /// Creates the policy of rules that all have a condition.
 #[cfg(feature = "cel")]
 fn conditional(name: &FullName, conditions: Vec<(Box<str>, RuleExpression)>) -> ApprovalPolicy {
@@ -99,12 +115,12 @@ fn conditional(name: &FullName, conditions: Vec<(Box<str>, RuleExpression)>) -> 
         let mut undecided = None;
         for (rule, when) in &conditions {
             match when.evaluate(&input) {
-                Ok(true) => return Ok(true),
+                Ok(true) => return Ok(ApprovalNeed::NeededBy(rule.to_string())),
                 Ok(false) => {}
                 Err(error) => undecided = Some(UndecidedRule { rule: rule.clone(), error }),
             }
         }
-        undecided.map_or(Ok(false), Err)
+        undecided.map_or(Ok(ApprovalNeed::NotNeeded), Err)
     })
 }
 

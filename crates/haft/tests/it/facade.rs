@@ -6,10 +6,11 @@ const CORE: &str = include_str!("../../../haft-core/src/lib.rs");
 const MODEL: &str = include_str!("../../../haft-model/src/lib.rs");
 const MIDDLEWARE: &str = include_str!("../../../haft-middleware/src/lib.rs");
 const WIRE: &str = include_str!("../../../haft-wire/src/lib.rs");
+const REGISTRY: &str = include_str!("../../../haft-registry/src/lib.rs");
 const HTTP: &str = include_str!("../../../haft-http/src/lib.rs");
 const ROOT: &str = include_str!("../../src/lib.rs");
 const PRELUDE: &str = include_str!("../../src/prelude.rs");
-const MODULES: [&str; 10] = [
+const MODULES: [&str; 11] = [
     include_str!("../../src/tool.rs"),
     include_str!("../../src/toolkit.rs"),
     include_str!("../../src/run.rs"),
@@ -20,15 +21,17 @@ const MODULES: [&str; 10] = [
     include_str!("../../src/model.rs"),
     include_str!("../../src/wire.rs"),
     include_str!("../../src/http.rs"),
+    include_str!("../../src/registry.rs"),
 ];
 /// The crates by the paths that they are re-exported from. Names differ within each crate, not between them: the budget
 /// of a loop and that of a wire are both a `Budget`.
-const CRATES: [(&str, &str); 5] = [
+const CRATES: [(&str, &str); 6] = [
     ("haft_core::", CORE),
     ("haft_model::", MODEL),
     ("haft_middleware::", MIDDLEWARE),
     ("haft_wire::", WIRE),
     ("haft_http::", HTTP),
+    ("haft_registry::", REGISTRY),
 ];
 
 /// Returns the names of all `pub use` items of a source whose path begins like this.

@@ -18,7 +18,7 @@ use haft::serde_json::{Value, json};
 use haft::tool::StaticTool;
 
 const README: &str = include_str!("../../README.md");
-const MODULES: [&str; 11] = [
+const MODULES: [&str; 12] = [
     include_str!("../../src/tool.rs"),
     include_str!("../../src/toolkit.rs"),
     include_str!("../../src/run.rs"),
@@ -30,6 +30,7 @@ const MODULES: [&str; 11] = [
     include_str!("../../src/model/adapter.rs"),
     include_str!("../../src/wire.rs"),
     include_str!("../../src/http.rs"),
+    include_str!("../../src/registry.rs"),
 ];
 const AGENT: &str = include_str!("../../../../examples/agent.rs");
 const COMPILED: &str = include_str!("readme.rs");

@@ -1,0 +1,63 @@
+//! Tools by name: toolboxes and workspaces, the executor service, permissions, and tools that are not Rust.
+//!
+//! ```text
+//!  standard toolbox   tool            ┐
+//!  project            ns/tool         ├─ Registry ─┐
+//!  organisations      org/ns/tool     ┘            ├─ Executor ── run("ns/tool", input) ─► output
+//!  permissions, approval rules, services ──────────┘     └── a source: list, dispatch, turn loops, servers
+//! ```
+//!
+//! A [`Registry`] has the tools of the standard toolbox, of a project and of organisations under names that do not
+//! collide. An [`Executor`] runs them by their full or a shorter name:
+//!
+//! ```
+//! use haft::prelude::*;
+//! use haft::registry::{Executor, PermissionSettings, Registry, Workspace};
+//! use haft::serde_json::json;
+//!
+//! /// Adds two numbers.
+//! #[tool]
+//! fn add(a: i64, b: i64) -> i64 {
+//!     a + b
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let project = Workspace::builder().toolbox("math").toolkit(toolkit![Add]).build()?;
+//! let registry = Registry::builder().workspace(project).build()?;
+//! let permissions = PermissionSettings::new().allow("math/*").build()?;
+//! let executor = Executor::builder().permissions(permissions).build(registry);
+//!
+//! assert_eq!(executor.run_as::<i64>("math/add", json!({"a": 1, "b": 2})).await?, 3);
+//! let error = executor.run("math/add", json!({"a": 1})).await.unwrap_err();
+//! assert_eq!(error.issues()[0].pointer, "/b");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! It is a [`ToolSource`](crate::toolkit::ToolSource), so a turn loop, a batch of calls and a server use it as it is; the
+//! tools carry their permissions and approval rules with them, and nothing can run them without.
+//!
+//! With the feature `tools` there are [HTTP](http), [OpenAPI](openapi) and [command](command) tools and a
+//! [standard toolbox](standard); further kinds implement [`ImplementationKind`]. With the feature `workspace` all of this
+//! is read from a [`haft.toml`](file).
+
+#[cfg(feature = "workspace")]
+#[doc(inline)]
+pub use haft_registry::file;
+#[doc(inline)]
+pub use haft_registry::{
+    AmbientPermissions, AskRules, AskSettings, Building, Built, DuplicateKind, Entry, EntryError, EntryFault,
+    EvaluationError, Executor, ExecutorBuilder, ExecutorError, ExpressionError, ExpressionFault, ExpressionInput,
+    FullName, ImplementationKind, Kinds, LookupError, MAX_EXPRESSION_COST, MAX_EXPRESSION_LEN, MAX_PATTERN_LEN,
+    MAX_SEGMENT_LEN, NameError, NamedSecretError, Namespace, OrgName, PatternList,
+    PermissionExplanation, PermissionOutcome, PermissionRule, PermissionSettings, Permissions, RegisteredTool,
+    Registry, RegistryBuilder, RegistryError, RegistryFault, RegistryNameFault, RuleEffect, RuleExpression,
+    RuleSetSettings, RuleSettings, SecretFault, SecretOrigin, Secrets, SimpleName, ToolOrigin, ToolPattern, ToolPatternError,
+    ToolPatternFault, ToolPermit,
+    ToolSettings, Toolbox, ToolboxBuilder, TrustNeed, Workspace, WorkspaceBuilder, WorkspaceError, WorkspaceFault,
+    Yields,
+};
+#[cfg(feature = "tools")]
+#[doc(inline)]
+pub use haft_registry::{command, http, openapi, standard};
