@@ -7,7 +7,8 @@
 //! - [`Llama`]: a small real model behind llama.cpp's own server, which speaks three of the wires.
 //! - [`Httpbin`]: a server that answers with the requests it receives.
 //! - [`OAuth2Server`]: a server of OAuth 2 tokens.
-//! - [`corpus`]: real tools, and calls of them.
+//! - [`Prism`]: a server that rejects requests that an OpenAPI document does not allow.
+//! - [`corpus`]: real tools, and calls of them; real OpenAPI documents.
 //!
 //! `cargo xtask setup` installs all of them under `target/parts`; a test that needs one is in a module named `parts`
 //! and fails with that advice if the part is missing. Each program ends with the value that started it, and with the
@@ -26,6 +27,7 @@ mod httpbin;
 mod judge;
 mod llama;
 mod oauth2;
+mod prism;
 mod program;
 
 pub use self::aimock::{Aimock, SentRequest};
@@ -35,3 +37,4 @@ pub use self::httpbin::Httpbin;
 pub use self::judge::{Judge, Parsed, RequestFault, Sample, WireName};
 pub use self::llama::Llama;
 pub use self::oauth2::OAuth2Server;
+pub use self::prism::{Prism, PrismAnswer};

@@ -41,7 +41,7 @@ use crate::timeouts::{TimeoutKind, Timeouts};
 /// Creating a client loads the certificates that the system trusts, so that one client should serve a whole program. It
 /// belongs to the runtime that it is first used in, whose tasks drive the connections.
 ///
-/// Redirects are not followed unless [`HttpClientBuilder::redirects`] is set, and nothing is retried: errors report
+/// Redirects are not followed unless [`HttpClientBuilder::redirects`] or [`HttpRequest::redirects`] is set, and nothing is retried: errors report
 /// whether a retry is useful and whether the request may have arrived.
 #[derive(Clone)]
 pub struct HttpClient {
@@ -68,9 +68,10 @@ impl HttpClient {
     /// Dropping the future, the response or the stream of its body cancels the request: the connection is closed, or the
     /// stream of an HTTP/2 connection is reset. A runtime of tokio with I/O and time enabled is required.
     pub async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let HttpRequest { method, url, headers, body, timeouts, limits } = request;
+        let HttpRequest { method, url, headers, body, timeouts, limits, redirects } = request;
         let mut hop = Hop { method, url: url?, headers, body };
         let timeouts = timeouts.unwrap_or(self.timeouts);
+        let redirects = redirects.unwrap_or(self.redirects);
         let start = Instant::now();
         let total = Deadline::new(start, TimeoutKind::Total, timeouts.total);
         let headers = Deadline::earlier(Deadline::new(start, TimeoutKind::FirstByte, timeouts.first_byte), total);
@@ -78,15 +79,15 @@ impl HttpClient {
         loop {
             let endpoint = Endpoint::of(&hop.url);
             let response = self.exchange(&hop, &endpoint, followed, headers).await?;
-            let next = if self.redirects == 0 { None } else { hop.redirected(response.status(), response.headers()) };
+            let next = if redirects == 0 { None } else { hop.redirected(response.status(), response.headers()) };
             let Some(next) = next else {
                 let limits = limits.unwrap_or(self.limits);
                 return Ok(HttpResponse::new(response, limits, |response| {
                     ResponseBody::new(response, endpoint, timeouts.idle, total)
                 }));
             };
-            if followed == self.redirects {
-                return Err(HttpError::TooManyRedirects { endpoint, limit: self.redirects });
+            if followed == redirects {
+                return Err(HttpError::TooManyRedirects { endpoint, limit: redirects });
             }
             followed += 1;
             hop = next;

@@ -37,13 +37,22 @@ pub struct HttpRequest {
     pub(crate) body: Bytes,
     pub(crate) timeouts: Option<Timeouts>,
     pub(crate) limits: Option<SizeLimits>,
+    pub(crate) redirects: Option<usize>,
 }
 
 impl HttpRequest {
     /// Creates a request with this method and an absolute `http` or `https` URL.
     pub fn new(method: Method, url: impl AsRef<str>) -> Self {
         let url = parse(url.as_ref());
-        Self { method, url, headers: HeaderMap::new(), body: Bytes::new(), timeouts: None, limits: None }
+        Self {
+            method,
+            url,
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+            timeouts: None,
+            limits: None,
+            redirects: None,
+        }
     }
 
     /// Creates a GET request.
@@ -105,6 +114,13 @@ impl HttpRequest {
         self
     }
 
+    /// Sets the number of redirects to follow for this request, in place of that of the client. A request whose body holds
+    /// credentials should follow none, because a redirect may send the body to another origin.
+    pub fn redirects(mut self, limit: usize) -> Self {
+        self.redirects = Some(limit);
+        self
+    }
+
     fn insert(mut self, name: &str, value: Option<HeaderValue>) -> Self {
         match (HeaderName::from_bytes(name.as_bytes()), value) {
             (Ok(name), Some(value)) => {
@@ -126,6 +142,7 @@ impl fmt::Debug for HttpRequest {
             .field("body_bytes", &self.body.len())
             .field("timeouts", &self.timeouts)
             .field("limits", &self.limits)
+            .field("redirects", &self.redirects)
             .finish()
     }
 }

@@ -34,7 +34,7 @@ use std::time::SystemTime;
 
 use haft_core::{DefinitionError, Tool, Toolkit, ToolkitError, nearest};
 
-use self::date::Clock;
+use self::date::WallClock;
 #[cfg(feature = "http")]
 pub use self::fetch::{FetchFailure, fetch};
 use self::file::FileRoot;
@@ -60,7 +60,7 @@ use self::file::FileRoot;
 #[derive(Clone)]
 #[must_use]
 pub struct StandardToolbox {
-    clock: Clock,
+    clock: WallClock,
     root: Option<FileRoot>,
     /// The tools that others are made for, such as `fetch`.
     further: Vec<fn() -> Result<Tool, DefinitionError>>,
@@ -104,6 +104,24 @@ impl StandardToolbox {
 
     /// Adds the tools for files, for everything below a directory. It is opened now, and stays the root even if another
     /// directory gets its name.
+    ///
+    /// ```
+    /// use haft_core::ToolCall;
+    /// use haft_registry::standard::StandardToolbox;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let root = tempfile::tempdir()?;
+    /// std::fs::write(root.path().join("notes.txt"), "buy milk")?;
+    /// let kit = StandardToolbox::new().files(root.path())?.toolkit()?;
+    ///
+    /// let result = kit.run_call(&ToolCall::new("c1", "file_read", r#"{"path": "notes.txt"}"#)).await;
+    /// assert!(result.to_model_text().contains("buy milk"));
+    /// let result = kit.run_call(&ToolCall::new("c2", "file_read", r#"{"path": "../secret.txt"}"#)).await;
+    /// assert!(result.to_model_text().contains("outside_root"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn files(mut self, root: impl AsRef<Path>) -> Result<Self, StandardToolboxError> {
         let path = root.as_ref();
         let opened = FileRoot::open(path);

@@ -2,5 +2,6 @@
 
 mod aimock;
 mod llama;
+mod prism;
 mod request;
 mod sample;

@@ -19,6 +19,21 @@ async fn a_redirect_is_the_response_by_default() {
 }
 
 #[tokio::test]
+async fn a_request_can_have_a_limit_of_its_own() {
+    let server = Server::start().await;
+    let (none, two) = (client(), builder().redirects(2).build().unwrap());
+    let request = || HttpRequest::get(server.url("/"));
+    let reply = to("/1");
+    let (sent, _connection) = join!(two.send(request().redirects(0)), server.answer(&reply));
+    assert_eq!(sent.unwrap().status(), StatusCode::TEMPORARY_REDIRECT);
+    let (sent, ()) = join!(none.send(request().redirects(1)), async {
+        server.answer(&to("/1")).await;
+        server.answer(&to("/2")).await;
+    });
+    assert!(matches!(sent, Err(HttpError::TooManyRedirects { limit: 1, .. })), "{sent:?}");
+}
+
+#[tokio::test]
 async fn redirects_are_followed_up_to_the_limit() {
     let server = Server::start().await;
     let client = builder().redirects(2).build().unwrap();

@@ -1,9 +1,9 @@
 //! Tools that send HTTP requests.
 //!
 //! ```text
-//! arguments ─> RequestMapping ─> GuardedClient ─> ResponseMapping ─> result
-//!              URL, query,       addresses,       status, format,
-//!              headers, body     redirects        selection
+//! arguments ─> HttpTool ───────> GuardedClient ─> ResponseMapping ─> result
+//!              URL, query,      addresses,       status, format,
+//!              headers, body    redirects        selection
 //!                 ▲
 //!              Secrets, by name
 //! ```
@@ -11,6 +11,21 @@
 //! A request is data: an [`HttpTool`], built in Rust or from the settings of the kind `http`. Arguments fill the places that
 //! the mapping has for them and can change nothing else: not the host, not the path around a variable, not a constant and
 //! not a credential. All faults of a mapping are found when the tool is built.
+//!
+//! As an entry of a workspace file:
+//!
+//! ```toml
+//! [toolbox.web.tool.search]
+//! kind = "http"
+//! description = "Searches issues."
+//! url = "https://api.example.com/repos/{owner}/issues"   # `{owner}` is an argument
+//! query = { q = "{text}", per_page = 50 }                 # `"{text}"` is an argument, all else is sent as it is
+//! headers = { accept = "application/json" }
+//! auth = { bearer = "github" }                            # the name of a secret
+//! result = { pointer = "/items" }
+//! status = { 404 = "null" }
+//! retry = { attempts = 3 }
+//! ```
 //!
 //! No secret is ever part of a result that a model reads: secrets are read by the call, sent to the server that the
 //! mapping names, and removed from the texts of failures.

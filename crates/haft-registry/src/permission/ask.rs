@@ -82,8 +82,9 @@ impl AskRules {
     }
 
     /// Returns the names of the rules whose patterns match none of these tools, which may be misspelt.
-    pub fn unmatched_rules<'n>(&self, names: impl IntoIterator<Item = &'n FullName> + Clone) -> Vec<&str> {
-        let is_unmatched = |rule: &&AskRule| !names.clone().into_iter().any(|name| rule.matcher.matches_name(name));
+    pub fn unmatched_rules<'n>(&self, names: impl IntoIterator<Item = &'n FullName>) -> Vec<&str> {
+        let names: Vec<&FullName> = names.into_iter().collect();
+        let is_unmatched = |rule: &&AskRule| !names.iter().any(|name| rule.matcher.matches_name(name));
         self.0.iter().filter(is_unmatched).map(|rule| &*rule.name).collect()
     }
 }

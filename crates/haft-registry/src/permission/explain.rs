@@ -24,13 +24,13 @@ use crate::name::FullName;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PermissionExplanation {
-    /// What is decided before the arguments of a call are known.
+    /// The decision before the arguments of a call are known.
     pub outcome: PermissionOutcome,
     /// The rules that match, in the order in which they were written.
     pub rules: Vec<PermissionRule>,
 }
 
-/// What permissions decide about a tool before the arguments of a call are known.
+/// The decision of permissions about a tool before the arguments of a call are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PermissionOutcome {

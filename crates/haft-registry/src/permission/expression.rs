@@ -25,7 +25,7 @@ use serde_json::Value;
 use self::check::ExpressionFacts;
 pub use self::error::{EvaluationError, ExpressionError, ExpressionFault};
 use self::estimate::VariableSizes;
-use self::measure::{ValueSizes, text_size};
+use self::measure::{ArgumentSizes, ValueSizes, text_size};
 
 /// The maximum length of an expression, in bytes.
 pub const MAX_EXPRESSION_LEN: usize = 4096;
@@ -138,7 +138,7 @@ impl RuleExpression {
     pub fn evaluate(&self, input: &ExpressionInput<'_>) -> Result<bool, EvaluationError> {
         let CompiledExpression { root, facts, .. } = &*self.0;
         let inputs = VariableSizes {
-            args: ValueSizes::of_arguments(input.arguments, &facts.reads)?,
+            args: ArgumentSizes::of(input.arguments, &facts.reads)?,
             tool: ValueSizes::of_size(text_size(input.tool)),
             caller: ValueSizes::of_size(text_size(input.caller.unwrap_or_default())),
         };
@@ -172,7 +172,7 @@ impl RuleExpression {
         if !facts.patterns.is_empty() {
             self.add_matches(&mut context)?;
         }
-        let resolved = cel::Value::resolve_val(root, &context).map_err(|error| failed(&error))?;
+        let resolved = cel::Value::resolve_val(root, &context).map_err(|error| self.failed(&error))?;
         match resolved.downcast_ref::<CelBool>() {
             Some(result) => Ok(*result.inner()),
             None => Err(EvaluationError::NotBoolean(resolved.get_type().name().to_owned())),
@@ -188,41 +188,45 @@ impl RuleExpression {
         };
         context.add_function("matches", matches).map_err(|_| EvaluationError::Failed("`matches` is defined twice"))
     }
+
+    /// Returns the reason of a failure, without the values that the interpreter's own error contains.
+    fn failed(&self, error: &ExecutionError) -> EvaluationError {
+        let short = |text: &str| text.chars().take(100).collect::<String>();
+        match error {
+            // A key that the expression does not spell was computed, and may be an argument.
+            ExecutionError::NoSuchKey(key) if self.source().contains(key.as_str()) => {
+                EvaluationError::Missing(short(key))
+            }
+            ExecutionError::NoSuchKey(_) => EvaluationError::Failed("there is no member with the computed name"),
+            ExecutionError::NoSuchOverload(overload) => EvaluationError::Type(format!(
+                "`{}` does not accept operands of the types {}",
+                overload.function(),
+                short(&overload.argument_types().join(", "))
+            )),
+            ExecutionError::UnexpectedType { got, want } => {
+                EvaluationError::Type(format!("a value is of type {}, not {}", short(got), short(want)))
+            }
+            ExecutionError::ValuesNotComparable(left, right) => {
+                EvaluationError::Type(format!("types {} and {} can't be compared", left.type_of(), right.type_of()))
+            }
+            ExecutionError::UnsupportedBinaryOperator(operator, left, right) => EvaluationError::Type(format!(
+                "`{operator}` does not accept operands of the types {} and {}",
+                left.type_of(),
+                right.type_of()
+            )),
+            ExecutionError::DivisionByZero(_) | ExecutionError::RemainderByZero(_) => {
+                EvaluationError::Failed("a number is divided by zero")
+            }
+            ExecutionError::Overflow(..) => EvaluationError::Failed("a number is too large"),
+            ExecutionError::IndexOutOfBounds(_) => EvaluationError::Failed("an index is out of bounds"),
+            _ => EvaluationError::Failed("an operand of an operator or a function is invalid"),
+        }
+    }
 }
 
 /// Returns the builder of a thread for deep expressions.
 fn thread_builder() -> thread::Builder {
     thread::Builder::new().name("haft-expression".to_owned()).stack_size(STACK)
-}
-
-/// Returns the reason of a failure, without the values that the interpreter's own error contains.
-fn failed(error: &ExecutionError) -> EvaluationError {
-    let short = |text: &str| text.chars().take(100).collect::<String>();
-    match error {
-        ExecutionError::NoSuchKey(key) => EvaluationError::Missing(short(key)),
-        ExecutionError::NoSuchOverload(overload) => EvaluationError::Type(format!(
-            "`{}` does not accept operands of the types {}",
-            overload.function(),
-            short(&overload.argument_types().join(", "))
-        )),
-        ExecutionError::UnexpectedType { got, want } => {
-            EvaluationError::Type(format!("a value is of type {}, not {}", short(got), short(want)))
-        }
-        ExecutionError::ValuesNotComparable(left, right) => {
-            EvaluationError::Type(format!("types {} and {} can't be compared", left.type_of(), right.type_of()))
-        }
-        ExecutionError::UnsupportedBinaryOperator(operator, left, right) => EvaluationError::Type(format!(
-            "`{operator}` does not accept operands of the types {} and {}",
-            left.type_of(),
-            right.type_of()
-        )),
-        ExecutionError::DivisionByZero(_) | ExecutionError::RemainderByZero(_) => {
-            EvaluationError::Failed("a number is divided by zero")
-        }
-        ExecutionError::Overflow(..) => EvaluationError::Failed("a number is too large"),
-        ExecutionError::IndexOutOfBounds(_) => EvaluationError::Failed("an index is out of bounds"),
-        _ => EvaluationError::Failed("an operand of an operator or a function is invalid"),
-    }
 }
 
 impl fmt::Display for RuleExpression {

@@ -129,6 +129,7 @@ impl Judgement {
     }
 
     /// Returns the denial of a call whose arguments are not known yet.
+    #[cfg_attr(not(feature = "cel"), allow(unused_variables, reason = "only expressions depend on the call"))]
     fn denies(&self, call: &ToolCall) -> Option<Permission> {
         match &self.verdict {
             Verdict::Allowed => None,
@@ -136,7 +137,7 @@ impl Judgement {
                 let rule = rule.as_ref().map_or(DEFAULT_RULE, PermissionRule::name);
                 Some(Permission::denied(NOT_PERMITTED).by_rule(rule))
             }
-            // Nobody is asked about the arguments of a call that the provider executes, so nobody can allow them.
+            // The arguments of a call that the provider executes are never checked, so they are never allowed.
             #[cfg(feature = "cel")]
             Verdict::ByArguments(rules) if call.provider_executed => {
                 Some(Permission::denied(NOT_PERMITTED).by_rule(rules.names()))

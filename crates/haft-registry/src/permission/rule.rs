@@ -114,13 +114,14 @@ pub(super) fn default_name(
     matcher: &ToolMatcher,
     #[cfg(feature = "cel")] when: Option<&RuleExpression>,
 ) -> String {
-    let mut name = format!("{effect} {matcher}");
     #[cfg(feature = "cel")]
-    if let Some(when) = when {
+    let condition = when.map_or_else(String::new, |when| {
         let source = when.source();
         let shown: String = source.chars().take(SHOWN).collect();
         let mark = if shown.len() < source.len() { "…" } else { "" };
-        name.push_str(&format!(" when {shown}{mark}"));
-    }
-    name
+        format!(" when {shown}{mark}")
+    });
+    #[cfg(not(feature = "cel"))]
+    let condition = "";
+    format!("{effect} {matcher}{condition}")
 }

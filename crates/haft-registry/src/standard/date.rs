@@ -17,7 +17,7 @@ use std::time::SystemTime;
 use haft_core::{DefinitionError, Tool};
 
 /// The source of the current time.
-pub(super) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
+pub(super) type WallClock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
 /// The input of a time, as every description explains it.
 macro_rules! time_help {
@@ -31,7 +31,7 @@ macro_rules! time_help {
 use time_help;
 
 /// Creates the tools.
-pub(super) fn tools(clock: &Clock) -> [Result<Tool, DefinitionError>; 6] {
+pub(super) fn tools(clock: &WallClock) -> [Result<Tool, DefinitionError>; 6] {
     [
         convert::now(clock),
         convert::parse(clock),

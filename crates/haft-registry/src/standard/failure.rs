@@ -21,7 +21,7 @@ pub(super) struct StandardFailure {
 }
 
 impl StandardFailure {
-    /// Creates a failure; the message is one sentence that says what failed and what to do.
+    /// Creates a failure; the message is one sentence: what failed, and what to do.
     pub(super) fn new(reason: &'static str, message: impl Into<String>) -> Self {
         Self { reason, position: None, message: message.into() }
     }

@@ -1,8 +1,8 @@
 //! `json_query`.
 //!
-//! The library that evaluates JSONPath has no limits of its own, and a short path can select a node more often than
-//! there are atoms: `$[*,*][*,*]…`. So a path is checked before it is evaluated (`path`), and only those are accepted
-//! whose work is in proportion to the document.
+//! The library that evaluates JSONPath has no limits of its own, and each bracket of `$[*,*][*,*]…` doubles the values that
+//! are selected. So a path is checked before it is evaluated (`path`), and only those are accepted whose work is in
+//! proportion to the document.
 
 mod location;
 mod path;

@@ -1,8 +1,8 @@
 //! Patterns that tools search for: a literal text or a regular expression.
 //!
-//! The engine never backtracks, and the compiled form of an expression is limited, so the search for one match takes time
-//! in proportion to the text. All matches of a hostile expression can still take a pass over the text each, so loops over
-//! matches run under a [`SearchLimit`].
+//! The engine never backtracks: the search for one match takes at most the size of the compiled expression times that of the
+//! text. Both are limited, because a search can't be stopped. All matches of a hostile expression can still take a pass
+//! over the text each, so loops over matches run under a [`SearchLimit`].
 
 use std::time::{Duration, Instant};
 
@@ -14,29 +14,29 @@ use serde::{Deserialize, Serialize};
 use super::failure::StandardFailure;
 
 /// The maximum size of a compiled expression, and of its caches.
-const MAX_COMPILED: usize = 512 * 1024;
+const MAX_COMPILED: usize = 256 * 1024;
+/// The maximum bytes that a regular expression is applied to at once.
+const MAX_REGEX_TEXT: usize = 100_000;
 /// The maximum nesting of an expression.
 const MAX_NESTING: u32 = 50;
 
-/// The notation of a pattern.
+/// The notation of a pattern: a text to be found as it is, or a regular expression without look-around and back-references.
+// The variants of parameters have no doc comments: with them, the schema would be a list of alternatives, which strict
+// modes reject.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Syntax {
-    /// The text itself.
+pub(super) enum PatternSyntax {
     #[default]
     Literal,
-    /// A regular expression without look-around and back-references.
     Regex,
 }
 
-/// The treatment of letters.
+/// The treatment of letters: upper and lower case differ, or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum LetterCase {
-    /// Upper and lower case differ.
     #[default]
     Sensitive,
-    /// Upper and lower case are the same.
     Insensitive,
 }
 
@@ -68,11 +68,31 @@ impl<'c> SearchLimit<'c> {
     }
 }
 
+/// Compiles a pattern to be applied to a text as a whole.
+pub(super) fn compile_for(
+    text: &str,
+    pattern: &str,
+    syntax: PatternSyntax,
+    case: LetterCase,
+) -> Result<Regex, StandardFailure> {
+    match syntax {
+        PatternSyntax::Regex if text.len() > MAX_REGEX_TEXT => {
+            let message = format!(
+                "a regular expression can be applied to {MAX_REGEX_TEXT} bytes at once, and the text has {}; use a \
+                 literal pattern, or parts of the text",
+                text.len()
+            );
+            Err(StandardFailure::new("text_too_long_for_regex", message))
+        }
+        PatternSyntax::Regex | PatternSyntax::Literal => compile(pattern, syntax, case),
+    }
+}
+
 /// Compiles a pattern. Literal texts become expressions as well: there is one search.
-pub(super) fn compile(pattern: &str, syntax: Syntax, case: LetterCase) -> Result<Regex, StandardFailure> {
+pub(super) fn compile(pattern: &str, syntax: PatternSyntax, case: LetterCase) -> Result<Regex, StandardFailure> {
     let expression = match syntax {
-        Syntax::Literal => regex::escape(pattern),
-        Syntax::Regex => pattern.to_owned(),
+        PatternSyntax::Literal => regex::escape(pattern),
+        PatternSyntax::Regex => pattern.to_owned(),
     };
     RegexBuilder::new(&expression)
         .case_insensitive(case == LetterCase::Insensitive)
@@ -88,7 +108,8 @@ fn invalid(error: &regex::Error) -> StandardFailure {
     match error {
         regex::Error::CompiledTooBig(_) => StandardFailure::new(
             "pattern_too_large",
-            "the regular expression is too large when compiled; use smaller repetitions and fewer alternatives",
+            "the regular expression is too large when compiled; use smaller repetitions, fewer alternatives, and \
+             [A-Za-z0-9_] in place of \\w",
         ),
         error => {
             // The last line names the problem, the lines before it draw the expression.
@@ -98,6 +119,12 @@ fn invalid(error: &regex::Error) -> StandardFailure {
             StandardFailure::new("invalid_pattern", format!("the regular expression is invalid: {problem}; {advice}"))
         }
     }
+}
+
+/// Returns the beginning of a line that any pattern can be applied to.
+pub(super) fn searchable(line: &str) -> &str {
+    let end = (0..=line.len().min(MAX_REGEX_TEXT)).rev().find(|end| line.is_char_boundary(*end));
+    &line[..end.unwrap_or(0)]
 }
 
 /// Returns a text of at most this many characters, with an ellipsis in place of the rest.
@@ -115,12 +142,12 @@ mod tests {
     use super::*;
 
     fn message(pattern: &str) -> String {
-        compile(pattern, Syntax::Regex, LetterCase::Sensitive).unwrap_err().message()
+        compile(pattern, PatternSyntax::Regex, LetterCase::Sensitive).unwrap_err().message()
     }
 
     #[test]
     fn literal_patterns_match_themselves() {
-        let pattern = compile("a.b*(c)", Syntax::Literal, LetterCase::Insensitive).unwrap();
+        let pattern = compile("a.b*(c)", PatternSyntax::Literal, LetterCase::Insensitive).unwrap();
         assert!(pattern.is_match("xA.B*(C)") && !pattern.is_match("aXb(c)"));
     }
 
@@ -129,9 +156,10 @@ mod tests {
         for large in [r"(\w{100}){100}", r"((((a{30}){30}){30}){30})", r"\pL{1000}"] {
             assert!(message(large).contains("too large"), "{large}: {}", message(large));
         }
-        assert!(compile(&"(".repeat(1000), Syntax::Regex, LetterCase::Sensitive).is_err());
+        assert!(compile(&"(".repeat(1000), PatternSyntax::Regex, LetterCase::Sensitive).is_err());
         assert!(
-            compile(&format!("{}a{}", "(".repeat(60), ")".repeat(60)), Syntax::Regex, LetterCase::Sensitive).is_err()
+            compile(&format!("{}a{}", "(".repeat(60), ")".repeat(60)), PatternSyntax::Regex, LetterCase::Sensitive)
+                .is_err()
         );
     }
 
@@ -141,6 +169,13 @@ mod tests {
             let message = message(invalid);
             assert!(message.contains(problem) && !message.contains('\n'), "{message}");
         }
+    }
+
+    #[test]
+    fn long_lines_are_searched_in_part() {
+        let line = format!("x{}", "ä".repeat(MAX_REGEX_TEXT));
+        assert_eq!(searchable(&line).len(), MAX_REGEX_TEXT - 1);
+        assert_eq!((searchable("ä"), searchable("")), ("ä", ""));
     }
 
     #[test]

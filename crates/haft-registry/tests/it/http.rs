@@ -18,7 +18,7 @@ mod server;
 use std::time::Duration;
 
 use haft_core::{FailureKind, Outcome, RunOptions, Tool, ToolCall, ToolFailure, Toolkit};
-use haft_http::{GuardedClient, Method};
+use haft_http::{AddressGuard, GuardedClient, HttpClient, Method};
 use haft_registry::http::{HttpKind, HttpTool};
 use haft_registry::{Entry, EntryError, ImplementationKind, Secrets, ToolSettings};
 use serde_json::{Value, json};
@@ -26,9 +26,16 @@ use serde_json::{Value, json};
 /// A timeout that no passing test waits for.
 const LONG: Duration = Duration::from_secs(600);
 
-/// A client that may connect to the loopback interface.
+thread_local! {
+    /// A client that may connect to the loopback interface. Every test has a thread and a runtime of its own.
+    static CLIENT: GuardedClient = {
+        let guard = AddressGuard::new().allow_host("127.0.0.1").unwrap();
+        HttpClient::builder().no_proxy().guarded(guard).unwrap()
+    };
+}
+
 fn client() -> GuardedClient {
-    GuardedClient::new().unwrap()
+    CLIENT.with(GuardedClient::clone)
 }
 
 /// The text of every secret in these tests.
@@ -47,7 +54,7 @@ fn http_tool(method: Method, url: impl AsRef<str>) -> HttpTool {
 }
 
 /// An entry whose arguments are these properties, all optional but those of the list, and any other.
-fn entry(properties: Value, required: &[&str]) -> Entry {
+fn entry(properties: &Value, required: &[&str]) -> Entry {
     let mut settings = ToolSettings::default();
     settings.parameters = Some(json!({"type": "object", "properties": properties, "required": required}));
     Entry::new("t", Value::Null).tool(settings)

@@ -13,6 +13,8 @@ mod file;
 mod http;
 mod live;
 mod name;
+#[cfg(feature = "openapi")]
+mod openapi;
 mod permission;
 mod precedence;
 mod source_004;

@@ -40,6 +40,7 @@ fn annotated(annotation: impl Annotation) -> Tool {
     Tool::dynamic("any").params_json(json!({})).annotate(annotation).handler(|_: Value, _cx| async { 1 }).unwrap()
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "it ends a chain of calls")]
 fn built(settings: PermissionSettings) -> Permissions {
     settings.build().unwrap()
 }

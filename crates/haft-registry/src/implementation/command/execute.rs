@@ -17,7 +17,7 @@ use tokio::process::{ChildStdin, Command};
 use tokio::time::sleep;
 
 use super::error::CommandError;
-use super::group::{ChildGroup, Pipes};
+use super::group::{ChildGroup, ChildPipes};
 use super::option::{StderrReader, StdinFormat};
 use super::pipe::PipeReader;
 use super::stderr::StderrTail;
@@ -111,7 +111,7 @@ impl CommandCall<'_> {
         cx: &Cx,
     ) -> Result<io::Result<ExitStatus>, TooMuchOutput> {
         // The pipes stay with the group, which keeps them open if it is dropped.
-        let ChildGroup { leader, pipes: Pipes { stdin: input, stdout, stderr }, .. } = &mut self.group;
+        let ChildGroup { leader, pipes: ChildPipes { stdin: input, stdout, stderr }, .. } = &mut self.group;
         let released = Cancellation::new();
         let stdout = PipeReader { pipe: stdout.as_mut(), released: released.clone() };
         let stderr = PipeReader { pipe: stderr.as_mut(), released: released.clone() };

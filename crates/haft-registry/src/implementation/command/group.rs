@@ -34,7 +34,7 @@ const MAX_REAP: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct ChildGroup {
     pub(super) leader: GroupLeader,
-    pub(super) pipes: Pipes,
+    pub(super) pipes: ChildPipes,
     grace: Duration,
     runtime: Handle,
 }
@@ -45,7 +45,7 @@ pub(super) struct GroupLeader(Option<Box<dyn ChildWrapper>>);
 
 /// The pipes to a command.
 #[derive(Debug)]
-pub(super) struct Pipes {
+pub(super) struct ChildPipes {
     pub(super) stdin: Option<ChildStdin>,
     pub(super) stdout: Option<ChildStdout>,
     pub(super) stderr: Option<ChildStderr>,
@@ -59,7 +59,8 @@ impl ChildGroup {
         #[cfg(unix)]
         command.wrap(process_wrap::tokio::ProcessGroup::leader());
         let mut child = command.spawn()?;
-        let pipes = Pipes { stdin: child.stdin().take(), stdout: child.stdout().take(), stderr: child.stderr().take() };
+        let pipes =
+            ChildPipes { stdin: child.stdin().take(), stdout: child.stdout().take(), stderr: child.stderr().take() };
         Ok(Self { leader: GroupLeader(Some(child)), pipes, grace, runtime: Handle::current() })
     }
 
@@ -78,7 +79,7 @@ impl ChildGroup {
         }
         doomed.request_exit();
         // A command that cleans up may write about it, which must not end it.
-        let Pipes { stdin: _, stdout, stderr } = &mut self.pipes;
+        let ChildPipes { stdin: _, stdout, stderr } = &mut self.pipes;
         Some(Doomed { stdout: stdout.take(), stderr: stderr.take(), ..doomed })
     }
 }

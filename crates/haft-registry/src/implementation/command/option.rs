@@ -1,9 +1,9 @@
-//! The choices of a command: what it reads and writes.
+//! The formats of the data that a command reads and writes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a command reads from its standard input.
+/// The data that a command reads from its standard input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

@@ -6,7 +6,7 @@
 use haft_core::{Issue, Issues};
 use serde_json::{Map, Value};
 
-use super::template::{ArgvTemplate, Element, Piece, Variable, VariableForm, Zone};
+use super::template::{ArgvElement, ArgvPiece, ArgvTemplate, ArgvVariable, ArgvZone, VariableForm};
 
 /// The maximum size of one element in bytes, which is that of Linux.
 const MAX_ELEMENT: usize = 128 * 1024 - 1;
@@ -17,17 +17,17 @@ const KEYWORD: &str = "command";
 impl ArgvTemplate {
     /// Returns the elements that follow the program, or all reasons why the arguments are rejected.
     pub(super) fn render(&self, arguments: &Map<String, Value>) -> Result<Vec<String>, Issues> {
-        let mut rendering = Rendering { arguments, argv: Vec::new(), issues: Vec::new() };
+        let mut rendering = ArgvRendering { arguments, argv: Vec::new(), issues: Vec::new() };
         let mut after_option = false;
         for (element, zone) in self.zoned() {
             let before = rendering.argv.len();
             match element {
-                Element::Literal(text) => rendering.argv.push(text.clone()),
-                Element::Values(variable) => rendering.values(variable, zone),
-                Element::Joined(pieces) => rendering.joined(pieces, zone),
+                ArgvElement::Literal(text) => rendering.argv.push(text.clone()),
+                ArgvElement::Values(variable) => rendering.values(variable, zone),
+                ArgvElement::Joined(pieces) => rendering.joined(pieces, zone),
             }
             let is_missing = rendering.argv.len() == before && rendering.issues.is_empty();
-            if let (Element::Values(variable), true, true) = (element, is_missing, after_option) {
+            if let (ArgvElement::Values(variable), true, true) = (element, is_missing, after_option) {
                 rendering.reject(variable, "requires a value, as an option precedes it");
             }
             after_option = element.is_option(zone);
@@ -37,15 +37,15 @@ impl ArgvTemplate {
 }
 
 /// The elements so far, and the reasons why the arguments are rejected.
-struct Rendering<'a> {
+struct ArgvRendering<'a> {
     arguments: &'a Map<String, Value>,
     argv: Vec<String>,
     issues: Vec<Issue>,
 }
 
-impl<'a> Rendering<'a> {
+impl<'a> ArgvRendering<'a> {
     /// Adds the elements of a variable that stands alone.
-    fn values(&mut self, variable: &Variable, zone: Zone) {
+    fn values(&mut self, variable: &ArgvVariable, zone: ArgvZone) {
         let values = match (self.value(variable), variable.form) {
             (None, _) => return,
             (Some(Value::Array(list)), VariableForm::Plain) => list.iter().collect(),
@@ -59,15 +59,15 @@ impl<'a> Rendering<'a> {
     }
 
     /// Adds an element with variables in it, unless none of them has a value.
-    fn joined(&mut self, pieces: &[Piece], zone: Zone) {
+    fn joined(&mut self, pieces: &[ArgvPiece], zone: ArgvZone) {
         // Literal text at its beginning decides what the element is: the template was checked for that.
-        let zone = if matches!(pieces.first(), Some(Piece::Literal(_))) { Zone::Operands } else { zone };
+        let zone = if matches!(pieces.first(), Some(ArgvPiece::Literal(_))) { ArgvZone::Operands } else { zone };
         let mut text = String::new();
         let (mut given, mut missing) = (Vec::new(), Vec::new());
         for piece in pieces {
             match piece {
-                Piece::Literal(literal) => text.push_str(literal),
-                Piece::Variable(variable) => match self.value(variable) {
+                ArgvPiece::Literal(literal) => text.push_str(literal),
+                ArgvPiece::Variable(variable) => match self.value(variable) {
                     None => missing.push(variable),
                     Some(value) => {
                         text.push_str(&self.text(variable, value).unwrap_or_default());
@@ -84,8 +84,8 @@ impl<'a> Rendering<'a> {
     }
 
     /// Adds an element, unless it could be read as an option or is too long.
-    fn push(&mut self, text: String, variable: &Variable, zone: Zone) {
-        if zone == Zone::Options && text.starts_with('-') {
+    fn push(&mut self, text: String, variable: &ArgvVariable, zone: ArgvZone) {
+        if zone == ArgvZone::Options && text.starts_with('-') {
             self.reject(variable, "must not begin with `-`, as it would be read as an option");
         } else if text.len() > MAX_ELEMENT {
             self.reject(variable, "is too long for an argument of a command");
@@ -95,12 +95,12 @@ impl<'a> Rendering<'a> {
     }
 
     /// Returns the value of a variable; `None` if it is missing or null.
-    fn value(&self, variable: &Variable) -> Option<&'a Value> {
+    fn value(&self, variable: &ArgvVariable) -> Option<&'a Value> {
         self.arguments.get(&variable.name).filter(|value| !value.is_null())
     }
 
     /// Returns a value as text, unless it has none.
-    fn text(&mut self, variable: &Variable, value: &Value) -> Option<String> {
+    fn text(&mut self, variable: &ArgvVariable, value: &Value) -> Option<String> {
         let text = match (value, variable.form) {
             (Value::String(text), VariableForm::Plain) => text.clone(),
             (Value::Number(_) | Value::Bool(_), VariableForm::Plain) | (_, VariableForm::Json) => value.to_string(),
@@ -116,7 +116,7 @@ impl<'a> Rendering<'a> {
         Some(text)
     }
 
-    fn reject(&mut self, variable: &Variable, message: &str) {
+    fn reject(&mut self, variable: &ArgvVariable, message: &str) {
         self.issues.push(Issue::new(pointer(&variable.name), KEYWORD, message));
     }
 }
@@ -254,31 +254,31 @@ mod tests {
             // Every rendered element is taken by the template's element that it came from, in order.
             let mut left = rendered.as_slice();
             for (at, (element, zone)) in template.zoned().enumerate() {
-                let literals_after = template.elements[at + 1..].iter().filter(|e| matches!(e, Element::Literal(_))).count();
+                let literals_after = template.elements[at + 1..].iter().filter(|e| matches!(e, ArgvElement::Literal(_))).count();
                 match element {
-                    Element::Literal(text) => {
+                    ArgvElement::Literal(text) => {
                         prop_assert_eq!(left.first(), Some(text));
                         left = &left[1..];
                     }
-                    Element::Values(_) | Element::Joined(_) => {
+                    ArgvElement::Values(_) | ArgvElement::Joined(_) => {
                         let one = ArgvTemplate { program: String::new(), elements: vec![element.clone()] };
                         // Alone, an element is in the zone of options: it is never rendered differently after `--`.
                         let count = match one.render(arguments.as_object().unwrap()) {
                             Ok(own) => own.len(),
                             Err(_) => {
-                                prop_assert_eq!(zone, Zone::Operands, "only operands may begin with a hyphen");
+                                prop_assert_eq!(zone, ArgvZone::Operands, "only operands may begin with a hyphen");
                                 let operand = ArgvTemplate {
                                     program: String::new(),
-                                    elements: vec![Element::Literal("--".to_owned()), element.clone()],
+                                    elements: vec![ArgvElement::Literal("--".to_owned()), element.clone()],
                                 };
                                 operand.render(arguments.as_object().unwrap()).unwrap().len() - 1
                             }
                         };
                         for text in &left[..count] {
-                            let begins_literally = matches!(element, Element::Joined(pieces)
-                                if matches!(pieces.first(), Some(Piece::Literal(_))));
+                            let begins_literally = matches!(element, ArgvElement::Joined(pieces)
+                                if matches!(pieces.first(), Some(ArgvPiece::Literal(_))));
                             prop_assert!(
-                                zone == Zone::Operands || begins_literally || !text.starts_with('-'), "{:?}", text
+                                zone == ArgvZone::Operands || begins_literally || !text.starts_with('-'), "{:?}", text
                             );
                             prop_assert!(!text.contains('\0'));
                         }

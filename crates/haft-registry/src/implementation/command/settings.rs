@@ -20,10 +20,10 @@ pub(super) struct CommandSettings {
     /// rejected, unless an argument `--` precedes it.
     #[schemars(length(min = 1))]
     command: Vec<String>,
-    /// What the command reads: `json`, the arguments as one JSON object, or `none`. The default is `json` if the command
+    /// The standard input: `json`, the arguments as one JSON object, or `none`. The default is `json` if the command
     /// has no variables, and `none` otherwise.
     stdin: Option<StdinFormat>,
-    /// What the command writes: `text`, `json`, or `json-lines`, where lines `{"progress": value}` are progress and a
+    /// The standard output: `text`, `json`, or `json-lines`, where lines `{"progress": value}` are progress and a
     /// line `{"result": value}`, or else the last line, is the result. The default is `text`.
     #[serde(default)]
     stdout: StdoutFormat,

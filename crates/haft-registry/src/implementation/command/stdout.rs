@@ -1,4 +1,4 @@
-//! What a command writes to its standard output: its progress and its result.
+//! The standard output of a command: its progress and its result.
 //!
 //! The output is capped as a whole. Beyond the cap nothing is read, and the command is killed by whoever reads. Invalid
 //! output does not end the command, as its exit status says more: the rest is read and ignored.

@@ -21,30 +21,30 @@ const END_OF_OPTIONS: &str = "--";
 #[derive(Clone, Debug)]
 pub(super) struct ArgvTemplate {
     pub(super) program: String,
-    pub(super) elements: Vec<Element>,
+    pub(super) elements: Vec<ArgvElement>,
 }
 
 /// One element of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Element {
+pub(super) enum ArgvElement {
     /// Always the same text.
     Literal(String),
     /// The values of a variable.
-    Values(Variable),
+    Values(ArgvVariable),
     /// Text with variables: at least one, and at least two pieces.
-    Joined(Vec<Piece>),
+    Joined(Vec<ArgvPiece>),
 }
 
 /// A part of an element.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum ArgvPiece {
     Literal(String),
-    Variable(Variable),
+    Variable(ArgvVariable),
 }
 
 /// A place for an argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Variable {
+pub(super) struct ArgvVariable {
     pub(super) name: String,
     pub(super) form: VariableForm,
 }
@@ -60,7 +60,7 @@ pub(super) enum VariableForm {
 
 /// A part of the elements: those that a program may read as options, and those after `--`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Zone {
+pub(super) enum ArgvZone {
     Options,
     Operands,
 }
@@ -77,12 +77,12 @@ impl ArgvTemplate {
             Ok(program) => template.program = program,
             Err(message) => faults.push(EntryFault::at("/command/0", message)),
         }
-        let mut zone = Zone::Options;
+        let mut zone = ArgvZone::Options;
         for (index, text) in rest.iter().enumerate() {
             match parse_element(text).and_then(|element| element.checked(zone)) {
                 Ok(element) => {
                     if element.ends_options() {
-                        zone = Zone::Operands;
+                        zone = ArgvZone::Operands;
                     }
                     template.elements.push(element);
                 }
@@ -93,50 +93,50 @@ impl ArgvTemplate {
     }
 
     /// Returns all variables, with repetitions.
-    pub(super) fn variables(&self) -> impl Iterator<Item = &Variable> {
-        self.elements.iter().flat_map(Element::variables)
+    pub(super) fn variables(&self) -> impl Iterator<Item = &ArgvVariable> {
+        self.elements.iter().flat_map(ArgvElement::variables)
     }
 
     /// Returns the elements with their zones.
-    pub(super) fn zoned(&self) -> impl Iterator<Item = (&Element, Zone)> {
-        let end = self.elements.iter().position(Element::ends_options).unwrap_or(self.elements.len());
-        let zone = move |index| if index <= end { Zone::Options } else { Zone::Operands };
+    pub(super) fn zoned(&self) -> impl Iterator<Item = (&ArgvElement, ArgvZone)> {
+        let end = self.elements.iter().position(ArgvElement::ends_options).unwrap_or(self.elements.len());
+        let zone = move |index| if index <= end { ArgvZone::Options } else { ArgvZone::Operands };
         self.elements.iter().enumerate().map(move |(index, element)| (element, zone(index)))
     }
 
     /// Returns the variables that directly follow a literal option: without a value, the option would take the next
     /// element as its own.
-    pub(super) fn after_option(&self) -> impl Iterator<Item = &Variable> {
+    pub(super) fn after_option(&self) -> impl Iterator<Item = &ArgvVariable> {
         let pairs = self.zoned().zip(self.elements.iter().skip(1));
         pairs.filter_map(|((before, zone), element)| match element {
-            Element::Values(variable) if before.is_option(zone) => Some(variable),
-            Element::Values(_) | Element::Literal(_) | Element::Joined(_) => None,
+            ArgvElement::Values(variable) if before.is_option(zone) => Some(variable),
+            ArgvElement::Values(_) | ArgvElement::Literal(_) | ArgvElement::Joined(_) => None,
         })
     }
 }
 
-impl Element {
+impl ArgvElement {
     /// Reports whether this is a literal option that may take the next element as its value.
-    pub(super) fn is_option(&self, zone: Zone) -> bool {
+    pub(super) fn is_option(&self, zone: ArgvZone) -> bool {
         match self {
             Self::Literal(text) => {
                 let takes_none = matches!(text.as_str(), "-" | END_OF_OPTIONS) || text.contains('=');
-                zone == Zone::Options && text.starts_with('-') && !takes_none
+                zone == ArgvZone::Options && text.starts_with('-') && !takes_none
             }
             Self::Values(_) | Self::Joined(_) => false,
         }
     }
 
     /// Returns the variables of the element.
-    pub(super) fn variables(&self) -> impl Iterator<Item = &Variable> {
-        let (own, pieces): (Option<&Variable>, &[Piece]) = match self {
+    pub(super) fn variables(&self) -> impl Iterator<Item = &ArgvVariable> {
+        let (own, pieces): (Option<&ArgvVariable>, &[ArgvPiece]) = match self {
             Self::Literal(_) => (None, &[]),
             Self::Values(variable) => (Some(variable), &[]),
             Self::Joined(pieces) => (None, pieces),
         };
         let joined = pieces.iter().filter_map(|piece| match piece {
-            Piece::Variable(variable) => Some(variable),
-            Piece::Literal(_) => None,
+            ArgvPiece::Variable(variable) => Some(variable),
+            ArgvPiece::Literal(_) => None,
         });
         own.into_iter().chain(joined)
     }
@@ -146,14 +146,14 @@ impl Element {
     }
 
     /// Rejects an option whose name contains a variable, such as `-{x}`.
-    fn checked(self, zone: Zone) -> Result<Self, String> {
+    fn checked(self, zone: ArgvZone) -> Result<Self, String> {
         let names_option = match &self {
             Self::Joined(pieces) => {
-                matches!(pieces.first(), Some(Piece::Literal(text)) if text.starts_with('-') && !text.contains('='))
+                matches!(pieces.first(), Some(ArgvPiece::Literal(text)) if text.starts_with('-') && !text.contains('='))
             }
             Self::Literal(_) | Self::Values(_) => false,
         };
-        if zone == Zone::Options && names_option {
+        if zone == ArgvZone::Options && names_option {
             return Err(
                 "a value could name an option here; write `--name={value}`, make the variable an element of its \
                         own, or put an element `--` before it"
@@ -166,17 +166,17 @@ impl Element {
 
 fn parse_program(text: &str) -> Result<String, String> {
     match parse_element(text)? {
-        Element::Literal(program) if program.is_empty() => {
+        ArgvElement::Literal(program) if program.is_empty() => {
             Err("the program is empty; name one, such as `git`".to_owned())
         }
-        Element::Literal(program) => Ok(program),
-        Element::Values(_) | Element::Joined(_) => {
+        ArgvElement::Literal(program) => Ok(program),
+        ArgvElement::Values(_) | ArgvElement::Joined(_) => {
             Err("the program can't contain a variable; name it literally".to_owned())
         }
     }
 }
 
-fn parse_element(text: &str) -> Result<Element, String> {
+fn parse_element(text: &str) -> Result<ArgvElement, String> {
     if text.contains('\0') {
         return Err("an argument of a command can't contain a NUL character".to_owned());
     }
@@ -194,9 +194,9 @@ fn parse_element(text: &str) -> Result<Element, String> {
             rest = after;
         } else if let Some((name, after)) = rest.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
             if !literal.is_empty() {
-                pieces.push(Piece::Literal(std::mem::take(&mut literal)));
+                pieces.push(ArgvPiece::Literal(std::mem::take(&mut literal)));
             }
-            pieces.push(Piece::Variable(parse_variable(name)?));
+            pieces.push(ArgvPiece::Variable(parse_variable(name)?));
             rest = after;
         } else {
             return Err(format!("`{text}` has a brace without its counterpart; a literal brace is doubled"));
@@ -204,18 +204,18 @@ fn parse_element(text: &str) -> Result<Element, String> {
     }
     literal.push_str(rest);
     if pieces.is_empty() {
-        return Ok(Element::Literal(literal));
+        return Ok(ArgvElement::Literal(literal));
     }
     if !literal.is_empty() {
-        pieces.push(Piece::Literal(literal));
+        pieces.push(ArgvPiece::Literal(literal));
     }
     Ok(match pieces.as_slice() {
-        [Piece::Variable(variable)] => Element::Values(variable.clone()),
-        _ => Element::Joined(pieces),
+        [ArgvPiece::Variable(variable)] => ArgvElement::Values(variable.clone()),
+        _ => ArgvElement::Joined(pieces),
     })
 }
 
-fn parse_variable(text: &str) -> Result<Variable, String> {
+fn parse_variable(text: &str) -> Result<ArgvVariable, String> {
     let (name, form) = match text.split_once(':') {
         None => (text, VariableForm::Plain),
         Some((name, "json")) => (name, VariableForm::Json),
@@ -224,7 +224,7 @@ fn parse_variable(text: &str) -> Result<Variable, String> {
     if name.is_empty() || name.contains('{') {
         return Err(format!("`{{{text}}}` is not a variable; write `{{name}}`, and double a literal brace"));
     }
-    Ok(Variable { name: name.to_owned(), form })
+    Ok(ArgvVariable { name: name.to_owned(), form })
 }
 
 #[cfg(test)]
@@ -238,26 +238,32 @@ mod tests {
         (template, faults.iter().map(ToString::to_string).collect())
     }
 
-    fn plain(name: &str) -> Variable {
-        Variable { name: name.to_owned(), form: VariableForm::Plain }
+    fn plain(name: &str) -> ArgvVariable {
+        ArgvVariable { name: name.to_owned(), form: VariableForm::Plain }
     }
 
     #[test]
     fn elements_are_parsed() {
-        let json = Variable { name: "f".to_owned(), form: VariableForm::Json };
-        let literal = |text: &str| Element::Literal(text.to_owned());
+        let json = ArgvVariable { name: "f".to_owned(), form: VariableForm::Json };
+        let literal = |text: &str| ArgvElement::Literal(text.to_owned());
         for (text, element) in [
             ("", literal("")),
             ("-v", literal("-v")),
             ("{{x}}", literal("{x}")),
             ("}}{{", literal("}{")),
-            ("{x}", Element::Values(plain("x"))),
-            ("{a b/é}", Element::Values(plain("a b/é"))),
-            ("{f:json}", Element::Values(json.clone())),
-            ("--n={x}", Element::Joined(vec![Piece::Literal("--n=".to_owned()), Piece::Variable(plain("x"))])),
-            ("{x}{f:json}", Element::Joined(vec![Piece::Variable(plain("x")), Piece::Variable(json.clone())])),
-            ("{{{x}", Element::Joined(vec![Piece::Literal("{".to_owned()), Piece::Variable(plain("x"))])),
-            ("{x}}}", Element::Joined(vec![Piece::Variable(plain("x")), Piece::Literal("}".to_owned())])),
+            ("{x}", ArgvElement::Values(plain("x"))),
+            ("{a b/é}", ArgvElement::Values(plain("a b/é"))),
+            ("{f:json}", ArgvElement::Values(json.clone())),
+            (
+                "--n={x}",
+                ArgvElement::Joined(vec![ArgvPiece::Literal("--n=".to_owned()), ArgvPiece::Variable(plain("x"))]),
+            ),
+            (
+                "{x}{f:json}",
+                ArgvElement::Joined(vec![ArgvPiece::Variable(plain("x")), ArgvPiece::Variable(json.clone())]),
+            ),
+            ("{{{x}", ArgvElement::Joined(vec![ArgvPiece::Literal("{".to_owned()), ArgvPiece::Variable(plain("x"))])),
+            ("{x}}}", ArgvElement::Joined(vec![ArgvPiece::Variable(plain("x")), ArgvPiece::Literal("}".to_owned())])),
         ] {
             assert_eq!(parse_element(text).as_ref(), Ok(&element), "{text}");
         }

@@ -23,7 +23,7 @@ use crate::secrets::Secrets;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let command = CommandTool::new(["printf", "%s", "--", "{text}"]);
+/// let command = CommandTool::new(["printf", "--", "%s", "{text}"]);
 /// let print = Tool::dynamic("print").params_json(command.default_parameters()).annotate(Readonly(true));
 /// let kit: Toolkit = Toolkit::new().with(command.build(print)?)?;
 ///
@@ -80,7 +80,7 @@ pub struct CommandTool {
     timeout: Duration,
 }
 
-/// The name of the key for each setting is that of the entry of a file, so that faults name what the author wrote.
+/// Setters. Faults are reported under the key that a setting has in an entry of a file.
 impl CommandTool {
     /// The default of [`max_output`](Self::max_output): 1 MiB.
     pub const MAX_OUTPUT: usize = 1 << 20;

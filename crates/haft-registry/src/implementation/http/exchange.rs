@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep};
 use super::auth::HttpAuth;
 use super::content::ContentMapping;
 use super::credential::Credentials;
-use super::failure::{AttemptError, HttpStatusFailure, Repetition};
+use super::failure::{AttemptError, HttpStatusFailure, Repetition, Retry};
 use super::mapping::{PreparedRequest, RequestMapping};
 use super::response::{StatusOutcome, StatusRule};
 use super::retry::HttpRetry;
@@ -29,6 +29,7 @@ pub(super) struct Exchange {
     pub(super) retry: HttpRetry,
     pub(super) idempotency_key: Option<String>,
     pub(super) timeout: Duration,
+    pub(super) redirects: usize,
     pub(super) repetition: Repetition,
 }
 
@@ -114,7 +115,8 @@ impl Exchange {
         let url = if query.is_empty() { url.clone() } else { format!("{url}?{query}") };
         let mut sent = HttpRequest::new(self.method.clone(), url)
             .timeouts(Timeouts::none().total(self.remaining(cx)))
-            .limits(SizeLimits::default().body(self.limit));
+            .limits(SizeLimits::default().body(self.limit))
+            .redirects(self.redirects);
         for (name, value) in headers {
             sent = sent.header(name, value);
         }
@@ -129,7 +131,11 @@ impl Exchange {
 
     /// Returns the wait before the next attempt; none if there is none.
     fn wait(&self, error: &AttemptError, attempts: u32, cx: &Cx) -> Option<Duration> {
-        let asked = error.repeatable(self.repetition)?;
+        let asked = match error.retry(self.repetition) {
+            Retry::Never => return None,
+            Retry::Now => None,
+            Retry::After(wait) => Some(wait),
+        };
         if attempts >= self.retry.attempts || asked.is_some_and(|asked| asked > self.retry.max_wait) {
             return None;
         }

@@ -61,6 +61,15 @@ pub(super) enum Repetition {
     Harmful,
 }
 
+/// The time at which an attempt may be repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Retry {
+    Never,
+    Now,
+    /// After the wait that the server asks for.
+    After(Duration),
+}
+
 impl AttemptError {
     /// Returns the failure of the call.
     pub(super) fn into_failure(self, repetition: Repetition) -> HandlerError<HttpStatusFailure> {
@@ -78,17 +87,16 @@ impl AttemptError {
         }
     }
 
-    /// Reports whether the attempt may be repeated, with the wait that the server asks for.
-    pub(super) fn repeatable(&self, repetition: Repetition) -> Option<Option<Duration>> {
+    /// Returns when the attempt may be repeated.
+    pub(super) fn retry(&self, repetition: Repetition) -> Retry {
+        let is_harmless = repetition == Repetition::Harmless;
         match self {
-            Self::Status(failure) => {
-                (is_temporary(failure.status) && repetition == Repetition::Harmless).then_some(failure.retry_after)
+            Self::Status(failure) if is_temporary(failure.status) && is_harmless => {
+                failure.retry_after.map_or(Retry::Now, Retry::After)
             }
-            Self::Http(error) => {
-                (error.retryable() && (repetition == Repetition::Harmless || !error.sent())).then_some(None)
-            }
-            Self::Credential(error) => error.retryable().then_some(None),
-            Self::Content(_) => None,
+            Self::Http(error) if error.retryable() && (is_harmless || !error.sent()) => Retry::Now,
+            Self::Credential(error) if error.retryable() => Retry::Now,
+            Self::Status(_) | Self::Http(_) | Self::Credential(_) | Self::Content(_) => Retry::Never,
         }
     }
 
@@ -174,6 +182,10 @@ fn of_transport(error: HttpError, repetition: Repetition) -> ToolFailure {
         HttpError::TooLarge { limit, .. } => {
             let message = format!("the response of the server is larger than the limit of {limit} bytes");
             (FailureKind::OutputTooLarge, message)
+        }
+        HttpError::Forbidden { .. } => {
+            let message = "the address of the server is not permitted; only the operator of the tool can permit it";
+            (FailureKind::ExecutionError, message.to_owned())
         }
         HttpError::TooManyRedirects { .. } => {
             (FailureKind::ExecutionError, "the server redirected the request too often".to_owned())

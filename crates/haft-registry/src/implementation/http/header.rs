@@ -53,9 +53,9 @@ pub(super) fn name_fault(name: &str, origin: HeaderOrigin) -> Option<String> {
     }
 }
 
-/// Reports whether a text can be the value of a header.
+/// Reports whether a text can be the value of a header. Other characters than ASCII mean something else to every server.
 pub(super) fn is_value(text: &str) -> bool {
-    HeaderValue::from_str(text).is_ok()
+    text.is_ascii() && HeaderValue::from_str(text).is_ok()
 }
 
 /// Reports whether a text can be the name of a cookie, which has the characters of the name of a header.

@@ -27,7 +27,7 @@ impl Redactor {
             return;
         }
         let json = Value::from(text).to_string();
-        let in_json = json.trim_matches('"');
+        let in_json = json.get(1..json.len() - 1).unwrap_or_default();
         for form in [text, &escaped(text), &in_json.replace('/', "\\/"), in_json, &BASE64_STANDARD.encode(text)] {
             if !self.forms.iter().any(|known| known == form) {
                 self.forms.push(form.to_owned());

@@ -1,4 +1,4 @@
-//! When a request is sent again.
+//! The conditions for sending a request again.
 
 use std::time::Duration;
 

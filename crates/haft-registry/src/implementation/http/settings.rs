@@ -64,6 +64,10 @@ pub(super) struct HttpSettings {
     /// The timeout of one attempt in seconds, 30 by default.
     #[schemars(extend("exclusiveMinimum" = 0))]
     timeout_seconds: Option<f64>,
+    /// The number of redirects to follow: 5 by default for GET, HEAD and OPTIONS, 0 for others. Credentials are sent to the
+    /// first server only, but a body may be sent on.
+    #[schemars(range(max = 20))]
+    redirects: Option<usize>,
 }
 
 /// An HTTP method.
@@ -146,6 +150,9 @@ impl HttpSettings {
         }
         if let Some(timeout) = self.timeout_seconds {
             tool = tool.timeout(seconds(timeout, "/timeout-seconds", &mut faults));
+        }
+        if let Some(redirects) = self.redirects {
+            tool = tool.redirects(redirects);
         }
         Ok(tool.with_faults(faults))
     }

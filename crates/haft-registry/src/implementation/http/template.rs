@@ -47,7 +47,7 @@ pub struct UrlTemplate {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Segment {
     /// One segment of literals and variables.
-    One(Vec<Piece>),
+    One(Vec<UrlPiece>),
     /// All segments of a variable.
     Many(String),
 }
@@ -58,12 +58,12 @@ struct QueryPair {
     /// The escaped name.
     name: String,
     /// The value; none if there is no `=`.
-    value: Option<Vec<Piece>>,
+    value: Option<Vec<UrlPiece>>,
 }
 
 /// A part of a segment or value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+enum UrlPiece {
     /// Escaped text.
     Literal(String),
     /// The name of a variable.
@@ -138,10 +138,10 @@ impl UrlTemplate {
     }
 }
 
-fn variables(pieces: &[Piece]) -> impl Iterator<Item = &str> {
+fn variables(pieces: &[UrlPiece]) -> impl Iterator<Item = &str> {
     pieces.iter().filter_map(|piece| match piece {
-        Piece::Variable(name) => Some(name.as_str()),
-        Piece::Literal(_) => None,
+        UrlPiece::Variable(name) => Some(name.as_str()),
+        UrlPiece::Literal(_) => None,
     })
 }
 

@@ -11,6 +11,7 @@ mod fetch;
 use std::collections::HashMap;
 use std::fmt;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -48,7 +49,7 @@ struct TokenKey {
 struct TokenSlot {
     state: tokio::sync::Mutex<TokenState>,
     /// The number of completed requests, by which those who waited recognise that one was completed meanwhile.
-    fetches: std::sync::atomic::AtomicU64,
+    fetches: AtomicU64,
 }
 
 #[derive(Default)]
@@ -81,7 +82,6 @@ impl TokenCache {
         secret: &Secret,
         timeout: Duration,
     ) -> Result<Secret, TokenError> {
-        use std::sync::atomic::Ordering;
         let slot = self.slot(credentials, secret);
         let before = slot.fetches.load(Ordering::Acquire);
         let mut state = slot.state.lock().await;
@@ -100,7 +100,7 @@ impl TokenCache {
         slot.fetches.fetch_add(1, Ordering::AcqRel);
         match fetched {
             Ok((token, life)) => {
-                let until = life.and_then(|life| Instant::now().checked_add(life - margin(life)));
+                let until = life.and_then(|life| Instant::now().checked_add(life.saturating_sub(margin(life))));
                 *state = TokenState::Held(HeldToken { token: token.clone(), until });
                 Ok(token)
             }
@@ -138,5 +138,34 @@ fn margin(life: Duration) -> Duration {
 impl fmt::Debug for TokenCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TokenCache").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use haft_core::Secret;
+
+    use super::{ClientCredentials, MAX_TOKENS, TokenCache, margin};
+
+    #[test]
+    fn a_token_is_replaced_shortly_before_its_end() {
+        let seconds = |life| margin(Duration::from_secs(life)).as_secs();
+        assert_eq!([0, 10, 100, 150, 3600].map(seconds), [0, 2, 20, 30, 30]);
+    }
+
+    #[test]
+    fn the_number_of_tokens_is_limited() {
+        let cache = TokenCache::new();
+        let credentials = ClientCredentials::new("https://id.example/token", "c", "s");
+        let held = cache.slot(&credentials, &Secret::new("held"));
+        for number in 0..3 * MAX_TOKENS {
+            cache.slot(&credentials, &Secret::new(number.to_string()));
+        }
+        assert!(cache.slots.lock().unwrap().len() <= MAX_TOKENS);
+        let same = cache.slot(&credentials, &Secret::new("held"));
+        assert!(std::sync::Arc::ptr_eq(&held, &same), "one that is in use stays");
+        assert_eq!(format!("{cache:?}"), "TokenCache { .. }");
     }
 }

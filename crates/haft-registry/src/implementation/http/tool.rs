@@ -25,6 +25,8 @@ use crate::secrets::Secrets;
 
 /// The timeout of a request, unless it is set.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+/// The number of redirects of a request that only reads, unless it is set.
+const DEFAULT_REDIRECTS: usize = 5;
 
 /// A request as data, from which a tool is built.
 ///
@@ -58,6 +60,7 @@ pub struct HttpTool {
     pub(super) retry: HttpRetry,
     pub(super) idempotency_key: Option<String>,
     pub(super) timeout: Duration,
+    redirects: usize,
     tokens: TokenCache,
     /// Faults of the settings that the request was read from.
     faults: Vec<EntryFault>,
@@ -76,6 +79,7 @@ impl HttpTool {
     pub fn new(method: Method, url: UrlTemplate) -> Self {
         Self {
             body: BodyMapping::default_of(&method),
+            redirects: if is_safe(&method) { DEFAULT_REDIRECTS } else { 0 },
             method,
             url,
             parameters: Vec::new(),
@@ -149,6 +153,13 @@ impl HttpTool {
         self
     }
 
+    /// Sets the number of redirects to follow. It is 5 for GET, HEAD and OPTIONS by default and 0 for others, whose body a
+    /// redirect may send to another server. Credentials are sent to the first server only.
+    pub fn redirects(mut self, limit: usize) -> Self {
+        self.redirects = limit;
+        self
+    }
+
     /// Shares the tokens of OAuth 2 clients with other tools. By default a tool has tokens of its own.
     pub fn tokens(mut self, tokens: &TokenCache) -> Self {
         self.tokens = tokens.clone();
@@ -200,6 +211,7 @@ impl HttpTool {
             retry: self.retry.clone(),
             idempotency_key: self.idempotency_key.clone(),
             timeout: self.timeout,
+            redirects: self.redirects,
             repetition: self.repetition(&entry.tool),
         });
         let mut builder = self.annotated(entry.builder(default), &entry.tool).depends_on::<GuardedClient>();
@@ -253,8 +265,7 @@ impl HttpTool {
 
     /// Adds the hints that follow from the method, where the entry has none.
     fn annotated(&self, mut builder: ToolBuilder<Open, Open>, settings: &ToolSettings) -> ToolBuilder<Open, Open> {
-        let is_safe = matches!(self.method, Method::GET | Method::HEAD | Method::OPTIONS);
-        if settings.readonly.is_none() && is_safe {
+        if settings.readonly.is_none() && is_safe(&self.method) {
             builder = builder.annotate(Readonly(true));
         }
         if settings.destructive.is_none() && self.method == Method::DELETE && settings.readonly != Some(true) {
@@ -270,7 +281,7 @@ impl HttpTool {
     }
 
     fn is_idempotent(&self) -> bool {
-        matches!(self.method, Method::GET | Method::HEAD | Method::OPTIONS | Method::PUT | Method::DELETE)
+        is_safe(&self.method) || matches!(self.method, Method::PUT | Method::DELETE)
     }
 
     fn repetition(&self, settings: &ToolSettings) -> Repetition {
@@ -288,4 +299,9 @@ impl HttpTool {
         self.constants.push(RequestConstant { place, name: name.into(), value: value.into() });
         self
     }
+}
+
+/// Reports whether requests with this method change nothing.
+fn is_safe(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }

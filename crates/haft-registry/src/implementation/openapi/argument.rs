@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::body::{BODY, RequestBody, request_body};
 use super::document::OpenApi;
 use super::operation::Operation;
-use super::schema::{Draft, Schemas};
+use super::schema::{Draft, Schemas, is_example};
 use super::skip::SkipReason;
 use super::text::capped;
 use crate::implementation::http::{BodyMapping, HttpAuth, ParameterPlace, ParameterStyle, RequestParameter};
@@ -19,8 +19,24 @@ use crate::implementation::http::{BodyMapping, HttpAuth, ParameterPlace, Paramet
 /// The maximum number of parameters of one operation.
 const MAX_PARAMETERS: usize = 1_000;
 
-/// Headers that describe the message, which the request itself determines.
-const OWN_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
+/// The part of a schema's maximum size that every parameter takes, whatever its own schema is.
+const PARAMETER_COST: usize = 16;
+
+/// Headers that describe the message or the connection, which the request itself determines.
+const OWN_HEADERS: [&str; 12] = [
+    "accept",
+    "accept-encoding",
+    "authorization",
+    "connection",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+];
 
 /// The arguments of an operation.
 #[derive(Debug)]
@@ -51,6 +67,7 @@ pub(super) fn arguments<'d>(
     draft: &mut Draft<'_>,
 ) -> Result<OperationArguments, SkipReason> {
     let mut parameters = parameters(document, operation, variables)?;
+    draft.spend(PARAMETER_COST * parameters.len())?;
     parameters.retain(|parameter| !is_sent_by(parameter, auth));
     let body = request_body(document, operation, schemas, draft)?;
     let named = argument_names(&parameters, body.is_some());
@@ -94,6 +111,10 @@ fn parameters<'d>(
     let mut index: HashMap<(ParameterPlace, String), usize> = HashMap::new();
     for list in [operation.item.get("parameters"), operation.fields.get("parameters")] {
         let list = list.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        if list.len() > MAX_PARAMETERS {
+            let part = format!("a list of {} parameters", list.len());
+            return Err(SkipReason::InvalidOperation { part, expected: "at most 1,000 are supported" });
+        }
         for fields in list {
             let fields = document.follow(fields)?;
             let Some(parameter) = parameter(fields)? else { continue };
@@ -108,10 +129,6 @@ fn parameters<'d>(
                     found.push(parameter);
                 }
             }
-        }
-        if found.len() > MAX_PARAMETERS {
-            let part = format!("the list of {} parameters", found.len());
-            return Err(SkipReason::InvalidOperation { part, expected: "at most 1,000 are supported" });
         }
     }
     for name in variables {
@@ -220,8 +237,7 @@ fn described<'d>(
     if let Some(text) = fields.get("description").and_then(Value::as_str).filter(|text| !text.trim().is_empty()) {
         schema.insert("description".to_owned(), capped(text).into());
     }
-    let example = fields.get("example").filter(|example| !example.is_array() && !example.is_object());
-    if let Some(example) = example {
+    if let Some(example) = fields.get("example").filter(|example| is_example(example)) {
         schema.entry("examples").or_insert_with(|| json!([example]));
     }
     Ok((schema.into(), style))
@@ -234,12 +250,12 @@ fn style(parameter: &Parameter<'_>, fields: &Value) -> Result<ParameterStyle, Sk
     });
     let explode = fields.get("explode").and_then(Value::as_bool).unwrap_or(named == "form" || named == "deepObject");
     Ok(match (parameter.place, named, explode) {
-        (ParameterPlace::Path | ParameterPlace::Header, "simple", false) => ParameterStyle::Comma,
+        (ParameterPlace::Path | ParameterPlace::Header, "simple", false)
+        | (ParameterPlace::Query | ParameterPlace::Cookie, "form", false) => ParameterStyle::Comma,
         (ParameterPlace::Path | ParameterPlace::Header, "simple", true) => ParameterStyle::CommaPairs,
         (ParameterPlace::Query | ParameterPlace::Cookie, "form" | "spaceDelimited" | "pipeDelimited", true) => {
             ParameterStyle::Spread
         }
-        (ParameterPlace::Query | ParameterPlace::Cookie, "form", false) => ParameterStyle::Comma,
         (ParameterPlace::Query, "spaceDelimited", false) => ParameterStyle::Space,
         (ParameterPlace::Query, "pipeDelimited", false) => ParameterStyle::Pipe,
         (ParameterPlace::Query, "deepObject", _) => ParameterStyle::DeepObject,

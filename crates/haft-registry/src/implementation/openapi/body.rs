@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::document::{OpenApi, reference_of};
+use super::document::OpenApi;
 use super::operation::Operation;
 use super::schema::{Draft, Schemas};
 use super::skip::SkipReason;
@@ -13,6 +13,11 @@ use crate::implementation::http::{BodyFormat, BodyMapping};
 
 /// The name of the argument that is the request body.
 pub(super) const BODY: &str = "body";
+
+/// The maximum number of schemas that are examined for files in one form.
+const MAX_EXAMINED: usize = 1_000;
+/// The nesting below which a form has no files: deeper values are written as JSON.
+const MAX_FIELD_DEPTH: usize = 8;
 
 /// A request body.
 #[derive(Debug)]
@@ -52,12 +57,13 @@ pub(super) fn request_body<'d>(
         other => Map::from_iter([("allOf".to_owned(), json!([other]))]),
     };
     let description = body.get("description").and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-    match (description, format) {
-        (Some(text), _) => _ = schema.insert("description".to_owned(), capped(text).into()),
-        (None, BodyFormat::Text) => {
-            _ = schema.insert("description".to_owned(), format!("A text of the type {media_type}").into())
-        }
-        _ => {}
+    let text = match (description, format) {
+        (Some(text), _) => Some(capped(text)),
+        (None, BodyFormat::Text) => Some(format!("A text of the type {media_type}")),
+        (None, _) => None,
+    };
+    if let Some(text) = text {
+        schema.insert("description".to_owned(), text.into());
     }
     let is_required = body.get("required") == Some(&Value::Bool(true));
     Ok(Some(RequestBody { mapping, schema: schema.into(), is_required }))
@@ -91,7 +97,7 @@ fn rank(media_type: &str) -> Option<(u8, BodyFormat)> {
     Some(match (kind, subtype) {
         ("application", "json") => (0, BodyFormat::Json),
         ("text", "json") => (2, BodyFormat::Json),
-        ("application", "*") | ("*", "*") => (3, BodyFormat::Json),
+        ("application" | "*", "*") => (3, BodyFormat::Json),
         (_, subtype) if subtype.ends_with("+json") => (1, BodyFormat::Json),
         ("application", "x-www-form-urlencoded") => (4, BodyFormat::Form),
         ("multipart", "form-data") => (5, BodyFormat::Multipart),
@@ -118,11 +124,13 @@ fn has_files(document: &OpenApi, media: &Value) -> bool {
     while let Some((schema, depth)) = pending.pop() {
         examined += 1;
         // What can't be examined counts as a file, so that nothing is sent in the wrong form.
-        let Ok(followed) = document.follow(schema) else { return true };
-        if depth > 8 || examined > 1_000 {
-            return reference_of(schema).is_none() && examined > 1_000;
+        let Ok(schema) = document.follow(schema) else { return true };
+        if examined > MAX_EXAMINED {
+            return true;
         }
-        let schema = followed;
+        if depth > MAX_FIELD_DEPTH {
+            continue;
+        }
         if is_binary(schema) {
             return true;
         }

@@ -18,6 +18,8 @@ use super::skip::SkipReason;
 pub(super) const MAX_BYTES: usize = 64 << 20;
 /// The maximum nesting of a document.
 pub(super) const MAX_DEPTH: usize = 128;
+/// The maximum nesting of a document in YAML. Reading one level takes far more stack than in JSON.
+const MAX_YAML_DEPTH: usize = 64;
 /// The maximum number of references that lead from one to the next.
 const MAX_HOPS: usize = 64;
 
@@ -57,6 +59,7 @@ impl OpenApi {
     /// Creates a document from a JSON value.
     pub fn from_value(value: Value) -> Result<Self, OpenApiError> {
         if !nests_within(&value, MAX_DEPTH) {
+            dismantle(value);
             return Err(OpenApiError::TooDeep);
         }
         let root = value.as_object().ok_or(OpenApiError::NotAnObject)?;
@@ -78,8 +81,12 @@ impl OpenApi {
     pub fn from_yaml(text: &str) -> Result<Self, OpenApiError> {
         within_size(text.len())?;
         let options = serde_saphyr::options! {
-            budget: serde_saphyr::budget! { max_depth: MAX_DEPTH, max_events: 8_000_000, max_nodes: 8_000_000 },
+            budget: serde_saphyr::budget! { max_depth: MAX_YAML_DEPTH, max_events: 8_000_000, max_nodes: 8_000_000 },
+            // References do in OpenAPI what aliases do in YAML, so documents have few of them.
+            alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 50_000 },
             with_snippet: false,
+            // In YAML 1.2, `no` and `on` are texts.
+            strict_booleans: true,
         };
         let value = serde_saphyr::from_str_with_options(text, options);
         Self::from_value(value.map_err(|error| OpenApiError::Yaml(error.to_string()))?)
@@ -213,6 +220,18 @@ fn nests_within(value: &Value, depth: usize) -> bool {
         }
     }
     true
+}
+
+/// Drops a value without recursion, which a deep one would exhaust the stack with.
+fn dismantle(value: Value) {
+    let mut pending = vec![value];
+    while let Some(value) = pending.pop() {
+        match value {
+            Value::Array(list) => pending.extend(list),
+            Value::Object(map) => pending.extend(map.into_iter().map(|(_, value)| value)),
+            _ => {}
+        }
+    }
 }
 
 fn short(value: &Value) -> String {

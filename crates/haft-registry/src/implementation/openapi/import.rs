@@ -18,11 +18,14 @@ use super::security::authentication;
 use super::server::base_url;
 use super::skip::{SkipReason, Skipped};
 use super::text::description;
-use crate::implementation::http::{HttpTool, ParameterPlace, UrlTemplate};
+use crate::implementation::http::{HttpTool, ParameterPlace, TokenCache, UrlTemplate};
 use crate::implementation::{Entry, ToolSettings};
 
-/// The maximum size of all schemas of one import together, in bytes.
-const MAX_IMPORT_BYTES: usize = 128 << 20;
+/// The maximum size of all schemas of one import together, in bytes. The largest real documents have a few MiB.
+const MAX_IMPORT_BYTES: usize = 64 << 20;
+
+/// The part of that size that is charged for a schema that could not be made.
+const FAILURE_COST: usize = 16 << 10;
 
 /// The outcome of an import.
 #[derive(Debug, Default)]
@@ -111,12 +114,13 @@ impl OpenApi {
     }
 }
 
-/// What the operations of one import share.
+/// The state that the operations of one import share.
 struct Importer<'d> {
     document: &'d OpenApi,
     options: &'d ImportOptions,
     requests: Schemas<'d>,
     responses: Schemas<'d>,
+    tokens: TokenCache,
     /// The size of the schemas that may still be made.
     budget: usize,
 }
@@ -125,27 +129,32 @@ impl<'d> Importer<'d> {
     fn new(document: &'d OpenApi, options: &'d ImportOptions) -> Self {
         let requests = Schemas::new(document, Direction::Request);
         let responses = Schemas::new(document, Direction::Response);
-        Self { document, options, requests, responses, budget: MAX_IMPORT_BYTES }
+        Self { document, options, requests, responses, tokens: TokenCache::new(), budget: MAX_IMPORT_BYTES }
     }
 
     fn import(&mut self, operation: &Operation<'d>) -> Result<ImportedOperation, SkipReason> {
         let Self { document, options, .. } = *self;
         let label = operation.label();
+        if self.budget == 0 {
+            return Err(SkipReason::ImportTooLarge { limit: MAX_IMPORT_BYTES });
+        }
+        if operation.method == "TRACE" {
+            return Err(SkipReason::UnsupportedMethod { method: operation.method.clone() });
+        }
         let path = operation_path(operation.path)?;
         let url = format!("{}{}", base_url(&document.root, operation, options)?, path.template);
         let url: UrlTemplate = url.parse().map_err(|error| invalid_tool(&error))?;
         let auth = authentication(document, operation, options)?;
 
-        let limit = options.schema_limit().min(self.budget);
-        let mut draft = Draft::new(&label, limit);
+        let mut draft = Draft::new(&label, options.schema_limit());
         let made = arguments(document, operation, &path.variables, &auth, &mut self.requests, &mut draft);
-        self.budget -= draft.spent();
+        self.budget = self.budget.saturating_sub(draft.spent());
         let OperationArguments { mut schema, parameters, body } = made?;
-        let bytes = self.requests.define(&mut schema, draft)?;
-        self.budget = self.budget.saturating_sub(bytes);
+        let defined = self.requests.define(&mut schema, draft);
+        self.charge(defined)?;
 
         let method = Method::from_bytes(operation.method.as_bytes()).map_err(|error| invalid_tool(&error))?;
-        let mut request = HttpTool::new(method, url).body(body);
+        let mut request = HttpTool::new(method, url).body(body).tokens(&self.tokens);
         for mut parameter in parameters {
             if parameter.place == ParameterPlace::Path {
                 parameter.wire_name = variable_name(&parameter.wire_name);
@@ -153,6 +162,11 @@ impl<'d> Importer<'d> {
             request = request.parameter(parameter);
         }
         request = auth.into_iter().fold(request, HttpTool::auth);
+        let success = self.success_media(operation);
+        let sets_accept = options.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("accept"));
+        if let Some((media_type, _)) = success.filter(|(media_type, _)| !sets_accept && is_plain(media_type)) {
+            request = request.header("accept", format!("{media_type}, */*;q=0.5"));
+        }
         for (name, value) in &options.headers {
             request = request.header(name, value);
         }
@@ -164,38 +178,61 @@ impl<'d> Importer<'d> {
             ..ToolSettings::default()
         };
         let entry = Entry::new(&operation.name, Value::Null).tool(settings);
-        let tool = request.build(&entry).map_err(|error| invalid_tool(&error))?;
+        let tool = request.build(&entry).map_err(|error| {
+            let fault = short(&error);
+            let is_schema = error.faults.iter().any(|fault| fault.pointer.starts_with("/parameters"));
+            if is_schema { SkipReason::InvalidSchema { fault } } else { SkipReason::InvalidTool { fault } }
+        })?;
         Ok(ImportedOperation { operation: label, tool, request })
+    }
+
+    /// Takes the size of a schema from what is left. A schema that was too large cost some work as well.
+    fn charge(&mut self, defined: Result<usize, SkipReason>) -> Result<(), SkipReason> {
+        let bytes = *defined.as_ref().unwrap_or(&FAILURE_COST);
+        self.budget = self.budget.saturating_sub(bytes);
+        defined.map(drop)
+    }
+
+    /// Returns the JSON of a successful response, by its media type, if the document describes one.
+    fn success_media(&self, operation: &Operation<'d>) -> Option<(&'d str, &'d Value)> {
+        let responses = operation.fields.get("responses").and_then(Value::as_object);
+        let success = responses.into_iter().flatten().find(|(status, _)| status.starts_with('2'));
+        let (_, response) = success?;
+        // A response that can't be found says nothing about the request.
+        let response = self.document.follow(response).ok()?;
+        let content = response.get("content").and_then(Value::as_object);
+        let mut media = content.into_iter().flatten().map(|(media_type, media)| (media_type.as_str(), media));
+        media.find(|(media_type, _)| is_json(media_type))
     }
 
     /// Returns the schema of the result, if it is to be enforced and the document has one.
     fn output(&mut self, operation: &Operation<'d>) -> Result<Option<Value>, SkipReason> {
-        let document = self.document;
         match self.options.output_check {
             OutputCheck::Off => return Ok(None),
             OutputCheck::Enforced => {}
         }
-        let responses = operation.fields.get("responses").and_then(Value::as_object);
-        let Some((_, response)) = responses.into_iter().flatten().find(|(status, _)| status.starts_with('2')) else {
-            return Ok(None);
-        };
-        let content = document.follow(response)?.get("content").and_then(Value::as_object);
-        let media = content.into_iter().flatten().find(|(media_type, _)| is_json(media_type));
+        let media = self.success_media(operation);
         let Some(schema) = media.and_then(|(_, media)| media.get("schema")) else { return Ok(None) };
         let label = operation.label();
-        let mut draft = Draft::new(&label, self.options.schema_limit().min(self.budget));
+        let mut draft = Draft::new(&label, self.options.schema_limit());
         let converted = self.responses.convert(schema, &mut draft);
-        self.budget -= draft.spent();
-        let mut root = match converted? {
-            Value::Object(root) => root,
-            _ => return Ok(None),
-        };
-        let bytes = self.responses.define(&mut root, draft)?;
-        self.budget = self.budget.saturating_sub(bytes);
+        self.budget = self.budget.saturating_sub(draft.spent());
+        let Value::Object(mut root) = converted? else { return Ok(None) };
+        let defined = self.responses.define(&mut root, draft);
+        self.charge(defined)?;
         Ok(Some(root.into()))
     }
 }
 
+/// Reports whether a media type can be part of a header.
+fn is_plain(media_type: &str) -> bool {
+    media_type.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/+-._;= ".contains(&byte))
+}
+
 fn invalid_tool(error: &dyn std::fmt::Display) -> SkipReason {
-    SkipReason::InvalidTool { fault: error.to_string().chars().take(500).collect() }
+    SkipReason::InvalidTool { fault: short(error) }
+}
+
+fn short(error: &dyn std::fmt::Display) -> String {
+    error.to_string().chars().take(500).collect()
 }

@@ -75,7 +75,7 @@ struct OpenApiSettings {
     /// Headers of every request.
     #[serde(default)]
     headers: BTreeMap<String, String>,
-    /// Whether a result must be valid by the response schemas of the document.
+    /// True if a result must be valid by the response schemas of the document.
     #[serde(default)]
     check_output: bool,
     /// The maximum size of the schema of a tool's arguments, in bytes.
@@ -220,10 +220,9 @@ fn remarks(document: &OpenApi, imported: &Imported, options: &ImportOptions) -> 
     remarks.extend(capped(skipped, imported.skipped.len()));
     let loosened = imported.loosened.iter().map(ToString::to_string);
     remarks.extend(capped(loosened, imported.loosened.len()));
-    let open = document.security_schemes().filter(|scheme| !options.credentials.contains_key(*scheme));
-    let open: Vec<&str> = open.collect();
-    if !open.is_empty() {
-        let message = format!("requests are sent without a secret for the security schemes {}", open.join(", "));
+    let schemes: Vec<&str> = document.security_schemes().collect();
+    if options.credentials.is_empty() && !schemes.is_empty() {
+        let message = format!("requests are sent without secrets; the document has the schemes {}", schemes.join(", "));
         remarks.push(EntryFault::at("/security", message));
     }
     remarks

@@ -48,7 +48,8 @@ pub struct SchemeCredential {
     pub secret: String,
     /// The user, for basic authentication. Without one, the secret is `user:password`.
     pub user: Option<String>,
-    /// The id of the client, for the client credentials grant of OAuth 2. Without one, the secret is a bearer token.
+    /// The id of the client, for the client credentials grant of OAuth 2, which sends the secret to the `tokenUrl` of the
+    /// document. Without one, the secret is a bearer token.
     pub client_id: Option<String>,
 }
 

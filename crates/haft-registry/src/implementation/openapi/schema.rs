@@ -14,6 +14,7 @@ use std::sync::Arc;
 use haft_core::Schema;
 use serde_json::{Map, Value, json};
 
+pub(super) use self::keyword::is_example;
 use self::keyword::{Keyword, bounds};
 use super::document::{OpenApi, OpenApiVersion, pointer_of, reference_of};
 use super::name::definition_name;
@@ -22,6 +23,9 @@ use super::text::capped;
 
 /// The maximum nesting of a schema, not counting references.
 const MAX_NESTING: usize = 96;
+
+/// The maximum number of keywords whose absence is recorded.
+const MAX_LOOSENED: usize = 10_000;
 
 /// The direction in which values of a schema travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +45,7 @@ pub struct Loosened {
     /// The keyword.
     pub keyword: String,
     /// The reason.
-    pub reason: &'static str,
+    pub reason: String,
 }
 
 impl fmt::Display for Loosened {
@@ -90,13 +94,18 @@ impl<'a> Draft<'a> {
         self.limit - self.budget
     }
 
-    fn spend(&mut self, bytes: usize) -> Result<(), SkipReason> {
+    /// Takes the size of an addition from what may still be added.
+    pub(super) fn spend(&mut self, bytes: usize) -> Result<(), SkipReason> {
         match self.budget.checked_sub(bytes) {
             Some(left) => {
                 self.budget = left;
                 Ok(())
             }
-            None => Err(SkipReason::SchemaTooLarge { limit: self.limit }),
+            None => {
+                // Whatever it was, it was looked at, so all of the budget counts as spent.
+                self.budget = 0;
+                Err(SkipReason::SchemaTooLarge { limit: self.limit })
+            }
         }
     }
 }
@@ -191,7 +200,7 @@ impl<'d> Schemas<'d> {
         if let Some(name) = map.keys().find(|name| matches!(&***name, "$dynamicRef" | "$recursiveRef")) {
             return Err(SkipReason::InvalidSchema { fault: format!("`{name}` is not supported; use `$ref`") });
         }
-        let removed = self.one_way_properties(map)?;
+        let removed = self.one_way_properties(map, draft)?;
         for (name, value) in map {
             let Some(keyword) = Keyword::named(name) else { continue };
             if let Some(value) = self.keyword(keyword, name, value, &removed, draft, depth)? {
@@ -200,7 +209,7 @@ impl<'d> Schemas<'d> {
             }
         }
         bounds(map, &mut converted);
-        if let Some(example) = map.get("example").filter(|example| keyword::is_scalar(example)) {
+        if let Some(example) = map.get("example").filter(|example| is_example(example)) {
             converted.entry("examples").or_insert_with(|| json!([example]));
         }
         let is_nullable = map.get("nullable") == Some(&Value::Bool(true));
@@ -213,7 +222,7 @@ impl<'d> Schemas<'d> {
         keyword: Keyword,
         name: &str,
         value: &'d Value,
-        removed: &[&str],
+        removed: &HashSet<&str>,
         draft: &mut Draft<'_>,
         depth: usize,
     ) -> Result<Option<Value>, SkipReason> {
@@ -225,9 +234,9 @@ impl<'d> Schemas<'d> {
             }
             (Keyword::SchemaMap, Value::Object(map)) => {
                 let mut all = Map::new();
-                for (key, schema) in map.iter().filter(|(key, _)| name != "properties" || !removed.contains(&&***key)) {
+                for (key, schema) in map.iter().filter(|(key, _)| name != "properties" || !removed.contains(&***key)) {
                     if name == "patternProperties" && !self.is_pattern(key) {
-                        self.left_out(draft, name, "the pattern can't be compiled");
+                        self.left_out(draft, name, not_compiled(key));
                         continue;
                     }
                     draft.spend(key.len() + 4)?;
@@ -240,7 +249,7 @@ impl<'d> Schemas<'d> {
                 Some(value.clone())
             }
             (Keyword::Required, Value::Array(names)) => {
-                let kept = names.iter().filter(|name| name.as_str().is_some_and(|name| !removed.contains(&name)));
+                let kept = names.iter().filter(|name| name.as_str().is_some_and(|name| !removed.contains(name)));
                 let mut unique: Vec<Value> = Vec::new();
                 let mut seen = HashSet::new();
                 unique.extend(kept.filter(|name| seen.insert(name.as_str())).cloned());
@@ -262,8 +271,8 @@ impl<'d> Schemas<'d> {
                 None
             }),
             (Keyword::Bound, _) => None,
-            (Keyword::Pattern, Value::String(_)) => {
-                self.left_out(draft, name, "the pattern can't be compiled");
+            (Keyword::Pattern, Value::String(pattern)) => {
+                self.left_out(draft, name, not_compiled(pattern));
                 None
             }
             _ => {
@@ -284,17 +293,22 @@ impl<'d> Schemas<'d> {
     }
 
     /// Returns the properties that do not travel in this direction.
-    fn one_way_properties(&self, schema: &'d Map<String, Value>) -> Result<Vec<&'d str>, SkipReason> {
+    fn one_way_properties(
+        &self,
+        schema: &'d Map<String, Value>,
+        draft: &mut Draft<'_>,
+    ) -> Result<HashSet<&'d str>, SkipReason> {
         let flag = match self.direction {
             Direction::Request => "readOnly",
             Direction::Response => "writeOnly",
         };
         let is_set = |schema: &Value| schema.get(flag) == Some(&Value::Bool(true));
-        let mut removed = Vec::new();
+        let mut removed = HashSet::new();
         let Some(Value::Object(properties)) = schema.get("properties") else { return Ok(removed) };
+        draft.spend(properties.len())?;
         for (name, property) in properties {
             if is_set(property) || (reference_of(property).is_some() && is_set(self.document.follow(property)?)) {
-                removed.push(&**name);
+                removed.insert(&**name);
             }
         }
         Ok(removed)
@@ -306,29 +320,29 @@ impl<'d> Schemas<'d> {
         *self.patterns.entry(pattern).or_insert_with(compiles)
     }
 
-    fn left_out(&mut self, draft: &Draft<'_>, keyword: &str, reason: &'static str) {
-        self.loosened.push(Loosened { place: draft.place.to_owned(), keyword: keyword.to_owned(), reason });
+    fn left_out(&mut self, draft: &Draft<'_>, keyword: &str, reason: impl Into<String>) {
+        if self.loosened.len() < MAX_LOOSENED {
+            let (place, keyword) = (draft.place.to_owned(), keyword.to_owned());
+            self.loosened.push(Loosened { place, keyword, reason: reason.into() });
+        }
     }
+}
+
+fn not_compiled(pattern: &str) -> String {
+    format!("the pattern `{}` can't be compiled", pattern.chars().take(100).collect::<String>())
 }
 
 fn size_of(schema: &Map<String, Value>) -> usize {
     schema.iter().map(|(name, value)| name.len() + 4 + serialized_len(value)).sum()
 }
 
-/// Returns the length of the JSON text of a value, without writing it.
+/// Returns about the length of the JSON text of a value.
 fn serialized_len(value: &Value) -> usize {
-    struct Count(usize);
-    impl std::io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
+    match value {
+        Value::Null | Value::Bool(_) => 5,
+        Value::Number(_) => 8,
+        Value::String(text) => text.len() + 2,
+        Value::Array(list) => list.iter().map(|value| serialized_len(value) + 1).sum::<usize>() + 2,
+        Value::Object(map) => size_of(map) + 2,
     }
-    let mut count = Count(0);
-    // Counting can't fail; a value that could not be written would count as too large.
-    if serde_json::to_writer(&mut count, value).is_err() { usize::MAX >> 1 } else { count.0 }
 }

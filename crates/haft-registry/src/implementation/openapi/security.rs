@@ -14,6 +14,8 @@ use crate::implementation::http::{ClientCredentials, HttpAuth};
 
 /// The maximum number of alternatives that are tried for one operation.
 const MAX_ALTERNATIVES: usize = 64;
+/// The maximum number of schemes that are required at once.
+const MAX_SCHEMES: usize = 16;
 
 /// Returns the authentication of an operation.
 pub(super) fn authentication(
@@ -46,6 +48,11 @@ fn required(
     options: &ImportOptions,
 ) -> Result<Option<Vec<HttpAuth>>, SkipReason> {
     let mut all = Some(Vec::new());
+    if schemes.len() > MAX_SCHEMES {
+        let scheme = schemes.keys().next().cloned().unwrap_or_default();
+        let fault = format!("it is required together with {} others", schemes.len() - 1);
+        return Err(SkipReason::UnsupportedSecurity { scheme, fault });
+    }
     for (name, scopes) in schemes {
         let unsupported =
             |fault: &str| SkipReason::UnsupportedSecurity { scheme: name.clone(), fault: fault.to_owned() };

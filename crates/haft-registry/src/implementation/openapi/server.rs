@@ -3,7 +3,7 @@
 //! Servers are tried in order, and the first with `https` wins, else the first with `http`. Variables are replaced by what
 //! the options or the document state, and never by arguments: the origin of a request is constant.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::operation::Operation;
 use super::options::ImportOptions;
@@ -23,7 +23,7 @@ pub(super) fn base_url(root: &Value, operation: &Operation<'_>, options: &Import
     let mut insecure = None;
     // A document without servers means the server that it is from.
     let urls = listed.map_or_else(
-        || vec![absolute("/".to_owned(), options)],
+        || vec![server_url(&json!({"url": "/"}), options)],
         |list| list.iter().take(MAX_SERVERS).map(|server| server_url(server, options)).collect(),
     );
     for url in urls {
@@ -40,7 +40,7 @@ fn server_url(server: &Value, options: &ImportOptions) -> Result<String, String>
     let url = server.get("url").and_then(Value::as_str).ok_or("a server has no `url`")?;
     let no_variables = Map::new();
     let variables = server.get("variables").and_then(Value::as_object).unwrap_or(&no_variables);
-    let url = absolute(expanded(url.trim(), variables, options)?, options)?;
+    let url = absolute(&expanded(url.trim(), variables, options)?, options)?;
     if url.contains(['?', '#', '{', '}']) {
         return Err(format!("`{url}` contains a query, a fragment or braces"));
     }
@@ -68,7 +68,7 @@ fn expanded(url: &str, variables: &Map<String, Value>, options: &ImportOptions) 
 }
 
 /// Resolves a URL against the location of the document.
-fn absolute(url: String, options: &ImportOptions) -> Result<String, String> {
+fn absolute(url: &str, options: &ImportOptions) -> Result<String, String> {
     let lower = url.to_ascii_lowercase();
     if lower.starts_with("https://") || lower.starts_with("http://") {
         // The scheme is compared in lower case from here on.
@@ -93,7 +93,7 @@ fn absolute(url: String, options: &ImportOptions) -> Result<String, String> {
         Some((host, path)) => (host, path.rsplit_once('/').map_or("", |(folder, _)| folder)),
         None => (rest, ""),
     };
-    let relative = url.strip_prefix("./").unwrap_or(&url);
+    let relative = url.strip_prefix("./").unwrap_or(url);
     if relative.split('/').any(|segment| segment == "..") {
         return Err(format!("`{url}` leads above the location of the document"));
     }

@@ -48,6 +48,12 @@ pub enum SkipReason {
         /// The fault.
         fault: &'static str,
     },
+    /// The method can't be sent.
+    #[error("requests with the method `{method}` are not supported")]
+    UnsupportedMethod {
+        /// The method.
+        method: String,
+    },
     /// There is no server with an absolute URL.
     #[error("no server has a usable URL ({fault}); set a base URL")]
     NoServer {
@@ -91,6 +97,12 @@ pub enum SkipReason {
     /// The schema of the arguments nests too deeply.
     #[error("the schema of the arguments nests too deeply; use references")]
     SchemaTooDeep,
+    /// The schemas of the operations before this one are as large as all of an import may be.
+    #[error("the schemas of one import are larger than {limit} bytes together; import fewer operations")]
+    ImportTooLarge {
+        /// The limit, in bytes.
+        limit: usize,
+    },
     /// Another operation has the same name.
     #[error("another operation has the name `{name}` as well; give each an `operationId` of its own")]
     Duplicate {
@@ -115,6 +127,7 @@ impl SkipReason {
             Self::CyclicRef { .. } => "cyclic_ref",
             Self::InvalidOperation { .. } => "invalid_operation",
             Self::InvalidPath { .. } => "invalid_path",
+            Self::UnsupportedMethod { .. } => "unsupported_method",
             Self::NoServer { .. } => "no_server",
             Self::UnsupportedBody { .. } => "unsupported_body",
             Self::UnsupportedParameter { .. } => "unsupported_parameter",
@@ -122,6 +135,7 @@ impl SkipReason {
             Self::InvalidSchema { .. } => "invalid_schema",
             Self::SchemaTooLarge { .. } => "schema_too_large",
             Self::SchemaTooDeep => "schema_too_deep",
+            Self::ImportTooLarge { .. } => "import_too_large",
             Self::Duplicate { .. } => "duplicate",
             Self::InvalidTool { .. } => "invalid_tool",
         }

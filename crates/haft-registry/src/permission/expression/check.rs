@@ -98,6 +98,16 @@ pub(super) enum ArgumentReads {
     All,
 }
 
+impl ArgumentReads {
+    /// Reports whether a member of the arguments is read.
+    pub(super) fn includes(&self, member: &str) -> bool {
+        match self {
+            Self::Members(members) => members.contains(member),
+            Self::All => true,
+        }
+    }
+}
+
 impl Default for ArgumentReads {
     fn default() -> Self {
         Self::Members(BTreeSet::new())
@@ -299,7 +309,6 @@ pub(super) fn entry_parts(entry: &EntryExpr) -> Vec<&IdedExpr> {
 /// Returns the kind of an expression whose result can't be a boolean, whatever the arguments are.
 fn never_boolean(root: &Expr) -> Option<&'static str> {
     match root {
-        Expr::Literal(LiteralValue::Boolean(_)) => None,
         Expr::Literal(LiteralValue::String(_)) => Some("a text"),
         Expr::Literal(LiteralValue::Null) => Some("null"),
         Expr::Literal(LiteralValue::Bytes(_)) => Some("bytes"),
@@ -317,7 +326,12 @@ fn never_boolean(root: &Expr) -> Option<&'static str> {
                 _ => None,
             }
         }
-        Expr::Unspecified | Expr::Comprehension(_) | Expr::Ident(_) | Expr::Select(_) | Expr::Struct(_) => None,
+        Expr::Literal(LiteralValue::Boolean(_))
+        | Expr::Unspecified
+        | Expr::Comprehension(_)
+        | Expr::Ident(_)
+        | Expr::Select(_)
+        | Expr::Struct(_) => None,
     }
 }
 

@@ -26,7 +26,7 @@ pub enum ExpressionFault {
     /// The expression has too many parts.
     #[error("it has more than {} parts; split the rule in several", super::MAX_NODES)]
     TooManyNodes,
-    /// LoopUse are nested too deeply.
+    /// Loops are nested too deeply.
     #[error("loops are nested more than {} levels deep; split the rule in several", super::MAX_LOOP_DEPTH)]
     TooManyLoops,
     /// The text is no expression.

@@ -10,39 +10,40 @@
 use cel::IdedExpr;
 use cel::common::ast::{CallExpr, ComprehensionExpr, Expr, operators};
 
-use super::check::{ExpressionFacts, LoopUse, entry_parts, literal_size};
-use super::measure::{SizeLevel, ValueSizes, text_size};
+use super::check::{ExpressionFacts, LoopUse, VARIABLES, entry_parts, literal_size};
+use super::measure::{ArgumentSizes, SizeLevel, ValueSizes, text_size};
 
 /// The size of the text of a number.
 const NUMBER_TEXT: u64 = 32;
 
 /// The sizes of the variables.
-pub(super) struct VariableSizes {
-    pub(super) args: ValueSizes,
+pub(super) struct VariableSizes<'a> {
+    pub(super) args: ArgumentSizes<'a>,
     pub(super) tool: ValueSizes,
     pub(super) caller: ValueSizes,
 }
 
 /// Returns an upper bound of the steps of an evaluation.
-pub(super) fn cost(root: &IdedExpr, facts: &ExpressionFacts, inputs: &VariableSizes) -> u64 {
+pub(super) fn cost(root: &IdedExpr, facts: &ExpressionFacts, inputs: &VariableSizes<'_>) -> u64 {
     let VariableSizes { args, tool, caller } = inputs;
     if facts.loops == LoopUse::None && facts.patterns.is_empty() {
         // Without loops every part is visited once, and no value is larger than all literals and arguments together, as
         // often as there are parts. That is enough for almost all rules.
-        let sizes = [args.size(), tool.size(), caller.size(), facts.literals, NUMBER_TEXT];
+        let sizes = [args.whole.size(), tool.size(), caller.size(), facts.literals, NUMBER_TEXT];
         let largest = sizes.into_iter().fold(0, u64::saturating_add);
         let rough = facts.nodes.saturating_mul(facts.nodes).saturating_mul(largest);
         if rough <= super::MAX_EXPRESSION_COST {
             return rough;
         }
     }
-    let variables = vec![("args", args.clone()), ("tool", tool.clone()), ("caller", caller.clone())];
-    let mut estimate = CostEstimate { variables, facts, cost: 0, times: 1 };
+    let variables = vec![("args", args.whole.clone()), ("tool", tool.clone()), ("caller", caller.clone())];
+    let mut estimate = CostEstimate { arguments: args, variables, facts, cost: 0, times: 1 };
     estimate.visit(root);
     estimate.cost
 }
 
 struct CostEstimate<'e> {
+    arguments: &'e ArgumentSizes<'e>,
     /// The sizes of the variables, those of inner loops last.
     variables: Vec<(&'e str, ValueSizes)>,
     facts: &'e ExpressionFacts,
@@ -58,13 +59,19 @@ impl<'e> CostEstimate<'e> {
         match &part.expr {
             Expr::Literal(literal) => ValueSizes::of_size(literal_size(literal)),
             Expr::Ident(name) => {
+                self.pay(text_size(name));
                 let variable = self.variables.iter().rev().find(|(known, _)| known == name);
                 variable.map_or_else(ValueSizes::scalar, |(_, sizes)| sizes.clone())
             }
             Expr::Select(select) => {
                 let operand = self.visit(&select.operand);
                 self.pay(text_size(&select.field));
-                if select.test { ValueSizes::scalar() } else { operand.element() }
+                match &select.operand.expr {
+                    _ if select.test => ValueSizes::scalar(),
+                    // No loop variable has the name of the arguments.
+                    Expr::Ident(name) if name == VARIABLES[0] => self.arguments.member(&select.field),
+                    _ => operand.element(),
+                }
             }
             Expr::Call(call) => self.visit_call(call),
             Expr::Comprehension(comprehension) => self.visit_loop(comprehension),
@@ -132,6 +139,7 @@ impl<'e> CostEstimate<'e> {
         self.times = times.saturating_mul(range.len());
         self.variables.push((iter_var, range.element()));
         self.variables.push((accu_var, ValueSizes::nothing()));
+        self.pay(text_size(iter_var));
         self.visit(loop_cond);
         // The result so far is never copied by a step, which only adds to it. So its growth by one step does not depend
         // on it, and the growth by all steps is a multiple of it.
@@ -158,5 +166,66 @@ impl<'e> CostEstimate<'e> {
     /// Adds to the cost, as often as the current part is visited.
     fn pay(&mut self, steps: u64) {
         self.cost = self.cost.saturating_add(steps.saturating_mul(self.times));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::permission::expression::check::check;
+    use crate::permission::expression::parse::parse;
+
+    fn cost_of(source: &str, arguments: &Value) -> u64 {
+        let parsed = parse(source).unwrap();
+        let facts = check(&parsed).unwrap();
+        let sizes = VariableSizes {
+            args: ArgumentSizes::of(arguments, &facts.reads).unwrap(),
+            tool: ValueSizes::scalar(),
+            caller: ValueSizes::scalar(),
+        };
+        cost(&parsed.root, &facts, &sizes)
+    }
+
+    fn numbers(count: u64) -> Value {
+        json!({"l": (0..count).collect::<Vec<_>>()})
+    }
+
+    #[test]
+    fn each_loop_multiplies_by_the_length_of_its_list() {
+        let table = [
+            ("args.l.all(a, true)", 1),
+            ("args.l.all(a, args.l.all(b, true))", 2),
+            ("args.l.all(a, args.l.all(b, args.l.all(c, true)))", 3),
+            ("args.l.map(a, args.l).all(b, b.all(c, true))", 2),
+            ("args.l.map(a, args.l).map(b, b + b).all(c, c.all(d, true))", 2),
+        ];
+        for (source, degree) in table {
+            let (small, large) = (cost_of(source, &numbers(100)), cost_of(source, &numbers(1_000)));
+            let growth = large / small;
+            assert!(growth > 10_u64.pow(degree) / 2 && growth <= 10_u64.pow(degree), "{source}: {small} {large}");
+            assert!(small >= 100_u64.pow(degree), "{source}: {small}");
+        }
+    }
+
+    #[test]
+    fn each_doubling_doubles_the_cost() {
+        let doubled = |times: usize| cost_of(&format!("['x']{}[0] == 'x'", ".map(v, v + v)".repeat(times)), &json!({}));
+        assert!(doubled(20) > 1 << 20);
+        assert!(doubled(21) > doubled(20) * 19 / 10);
+    }
+
+    /// The sizes of elements count, not that of the list once for each of them.
+    #[test]
+    fn loops_over_small_elements_are_linear() {
+        let items = |count: u64| json!({"l": (0..count).map(|n| json!({"price": n})).collect::<Vec<_>>()});
+        let source = "args.l.all(i, i.price < 100)";
+        assert!(cost_of(source, &items(1_000)) < 11 * cost_of(source, &items(100)));
+        assert!(cost_of(source, &items(1_000)) < 30_000);
+        let mut limited = items(1_000);
+        limited["limit"] = json!(2_000);
+        let compared = cost_of("args.l.all(i, i.price < args.limit)", &limited);
+        assert!(compared < 40_000, "{compared}");
     }
 }

@@ -4,6 +4,7 @@
 //! level, the longest list and the largest value on it; and a loop over many small elements is not taken for one over
 //! many large ones.
 
+use std::collections::BTreeMap;
 use std::iter::once;
 
 use serde_json::Value;
@@ -25,7 +26,49 @@ pub(super) struct SizeLevel {
     pub(super) size: u64,
 }
 
+/// The sizes of the arguments that an expression reads. Members are measured one by one, as most expressions compare a
+/// small one with a large one.
+#[derive(Debug)]
+pub(super) struct ArgumentSizes<'a> {
+    pub(super) whole: ValueSizes,
+    members: BTreeMap<&'a str, ValueSizes>,
+}
+
+impl<'a> ArgumentSizes<'a> {
+    /// Measures arguments.
+    pub(super) fn of(arguments: &'a Value, reads: &ArgumentReads) -> Result<Self, EvaluationError> {
+        let Value::Object(object) = arguments else {
+            let (whole, _) = ValueSizes::of(arguments, 0)?;
+            return Ok(Self { whole, members: BTreeMap::new() });
+        };
+        let mut sizes = Self { whole: ValueSizes::nothing(), members: BTreeMap::new() };
+        let mut outer = SizeLevel { len: 0, size: 1 };
+        for (name, value) in object.iter().filter(|(name, _)| reads.includes(name)) {
+            let key = text_size(name);
+            let (member, size) = ValueSizes::of(value, outer.size + key)?;
+            outer = SizeLevel { len: outer.len + 1, size: outer.size + key + size };
+            // A loop over a map visits its keys.
+            sizes.whole = sizes.whole.join(&member).join(&ValueSizes::of_size(key));
+            sizes.members.insert(name, member);
+        }
+        sizes.whole = sizes.whole.within(outer);
+        Ok(sizes)
+    }
+
+    /// Returns the sizes of a member.
+    pub(super) fn member(&self, name: &str) -> ValueSizes {
+        self.members.get(name).cloned().unwrap_or_else(ValueSizes::scalar)
+    }
+}
+
 impl ValueSizes {
+    /// Measures a value, and returns its size, too. `before` is the size of what was measured before.
+    fn of(value: &Value, before: u64) -> Result<(Self, u64), EvaluationError> {
+        let mut levels = Vec::new();
+        let size = measure(value, 0, &mut levels, before)?;
+        Ok((Self(levels), size))
+    }
+
     /// Returns the sizes of a number, a boolean or null.
     pub(super) fn scalar() -> Self {
         Self::of_size(1)
@@ -39,24 +82,6 @@ impl ValueSizes {
     /// Returns the sizes of a value without elements.
     pub(super) fn of_size(size: u64) -> Self {
         Self(vec![SizeLevel { len: 0, size }])
-    }
-
-    /// Measures the arguments that an expression reads.
-    pub(super) fn of_arguments(arguments: &Value, reads: &ArgumentReads) -> Result<Self, EvaluationError> {
-        let mut levels = vec![SizeLevel::default()];
-        let mut size = 1;
-        match (reads, arguments) {
-            (ArgumentReads::Members(members), Value::Object(object)) => {
-                let read = members.iter().filter_map(|member| object.get_key_value(member));
-                levels[0].len = members.len() as u64;
-                for (member, value) in read {
-                    size += text_size(member) + measure(value, 1, &mut levels, size)?;
-                }
-            }
-            _ => size = measure(arguments, 0, &mut levels, 0)?,
-        }
-        levels[0].size = size;
-        Ok(Self(levels))
     }
 
     /// Returns the size of the value itself.

@@ -88,7 +88,6 @@ fn too_deep(source: &str) -> Option<usize> {
         match (quote, byte) {
             (Some(_), b'\\') => drop(bytes.next()),
             (Some(end), _) if byte == end => quote = None,
-            (Some(_), _) => {}
             (None, b'"' | b'\'') => quote = Some(byte),
             (None, b'(' | b'[' | b'{') => {
                 depth += 1;
@@ -97,7 +96,7 @@ fn too_deep(source: &str) -> Option<usize> {
                 }
             }
             (None, b')' | b']' | b'}') => depth = depth.saturating_sub(1),
-            (None, _) => {}
+            (Some(_) | None, _) => {}
         }
     }
     None

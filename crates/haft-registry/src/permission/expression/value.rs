@@ -10,10 +10,8 @@ use super::check::ArgumentReads;
 
 /// Converts the arguments that an expression reads. Their depth and size are bounded.
 pub(super) fn arguments<'v>(arguments: &'v Value, reads: &ArgumentReads) -> Box<dyn Val + 'v> {
-    match (reads, arguments) {
-        (ArgumentReads::Members(members), Value::Object(object)) => {
-            map(members.iter().filter_map(|member| object.get_key_value(member)))
-        }
+    match arguments {
+        Value::Object(object) => map(object.iter().filter(|(name, _)| reads.includes(name))),
         _ => value(arguments),
     }
 }

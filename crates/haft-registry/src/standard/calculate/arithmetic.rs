@@ -9,8 +9,8 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use super::fault::CalculationFault;
 use super::number::{MAX_BITS, Number, NumberValue, too_many_digits};
-use super::program::Operator;
-use super::work::Work;
+use super::program::InfixOperator;
+use super::work::WorkBudget;
 
 /// The largest root that is looked for exactly.
 const MAX_ROOT: u32 = 64;
@@ -19,12 +19,12 @@ const MAX_FACTORIAL: u32 = 3_248;
 
 /// Applies an operator.
 pub(super) fn operate(
-    operator: Operator,
+    operator: InfixOperator,
     left: &Number,
     right: &Number,
-    work: &mut Work<'_>,
+    work: &mut WorkBudget<'_>,
 ) -> Result<Number, CalculationFault> {
-    let divides = matches!(operator, Operator::Divide | Operator::FloorDivide | Operator::Remainder);
+    let divides = matches!(operator, InfixOperator::Divide | InfixOperator::FloorDivide | InfixOperator::Remainder);
     if divides && right.is_zero() {
         return Err(CalculationFault::DivisionByZero);
     }
@@ -43,7 +43,7 @@ pub(super) fn operate(
 }
 
 /// Returns a number to the power of another.
-pub(super) fn power(base: &Number, exponent: &Number, work: &mut Work<'_>) -> Result<Number, CalculationFault> {
+pub(super) fn power(base: &Number, exponent: &Number, work: &mut WorkBudget<'_>) -> Result<Number, CalculationFault> {
     if base.is_zero() {
         return match () {
             () if exponent.is_zero() => Err(CalculationFault::ZeroToZero),
@@ -78,7 +78,7 @@ pub(super) fn negate(number: Number) -> Number {
 }
 
 /// Returns the factorial of a non-negative integer.
-pub(super) fn factorial(number: &Number, work: &mut Work<'_>) -> Result<Number, CalculationFault> {
+pub(super) fn factorial(number: &Number, work: &mut WorkBudget<'_>) -> Result<Number, CalculationFault> {
     let requirement = "an integer that is not negative";
     let n = number
         .to_integer()
@@ -99,64 +99,66 @@ fn unless_too_large(result: Result<Number, CalculationFault>) -> Result<Option<N
 }
 
 fn on_integers(
-    operator: Operator,
+    operator: InfixOperator,
     left: &BigInt,
     right: &BigInt,
-    work: &mut Work<'_>,
+    work: &mut WorkBudget<'_>,
 ) -> Result<Number, CalculationFault> {
     let (a, b) = (left.bits(), right.bits());
     match operator {
-        Operator::Add | Operator::Subtract => work.charge_linear(a.max(b))?,
-        Operator::Multiply | Operator::FloorDivide | Operator::Remainder => work.charge_multiply(a, b)?,
-        Operator::Divide => work.charge_reduce(a, b)?,
+        InfixOperator::Add | InfixOperator::Subtract => work.charge_linear(a.max(b))?,
+        InfixOperator::Multiply | InfixOperator::FloorDivide | InfixOperator::Remainder => {
+            work.charge_multiply(a, b)?;
+        }
+        InfixOperator::Divide => work.charge_reduce(a, b)?,
     }
     match operator {
-        Operator::Add => Number::integer(left + right),
-        Operator::Subtract => Number::integer(left - right),
-        Operator::Multiply => Number::integer(left * right),
-        Operator::Divide => Number::fraction(BigRational::new(left.clone(), right.clone())),
-        Operator::FloorDivide => Number::integer(floored(left, right).0),
-        Operator::Remainder => Number::integer(floored(left, right).1),
+        InfixOperator::Add => Number::integer(left + right),
+        InfixOperator::Subtract => Number::integer(left - right),
+        InfixOperator::Multiply => Number::integer(left * right),
+        InfixOperator::Divide => Number::fraction(BigRational::new(left.clone(), right.clone())),
+        InfixOperator::FloorDivide => Number::integer(floored(left, right).0),
+        InfixOperator::Remainder => Number::integer(floored(left, right).1),
     }
 }
 
 /// Each operation multiplies across and reduces what it gets.
 fn on_fractions(
-    operator: Operator,
+    operator: InfixOperator,
     left: &BigRational,
     right: &BigRational,
-    work: &mut Work<'_>,
+    work: &mut WorkBudget<'_>,
 ) -> Result<Number, CalculationFault> {
     let (a, b) = (left.numer().bits(), right.numer().bits());
     let (c, d) = (left.denom().bits(), right.denom().bits());
     work.charge_multiply(a.max(c), b.max(d))?;
     match operator {
-        Operator::Multiply => work.charge_reduce(a + b, c + d)?,
-        Operator::Divide => work.charge_reduce(a + d, b + c)?,
-        Operator::Add | Operator::Subtract => work.charge_reduce((a + d).max(b + c), c + d)?,
-        Operator::FloorDivide | Operator::Remainder => {
+        InfixOperator::Multiply => work.charge_reduce(a + b, c + d)?,
+        InfixOperator::Divide => work.charge_reduce(a + d, b + c)?,
+        InfixOperator::Add | InfixOperator::Subtract => work.charge_reduce((a + d).max(b + c), c + d)?,
+        InfixOperator::FloorDivide | InfixOperator::Remainder => {
             work.charge_reduce(a + d, b + c)?;
             work.charge_reduce(a + d, c + d)?;
         }
     }
     match operator {
-        Operator::Add => Number::fraction(left + right),
-        Operator::Subtract => Number::fraction(left - right),
-        Operator::Multiply => Number::fraction(left * right),
-        Operator::Divide => Number::fraction(left / right),
-        Operator::FloorDivide => Number::fraction((left / right).floor()),
-        Operator::Remainder => Number::fraction(left - right * (left / right).floor()),
+        InfixOperator::Add => Number::fraction(left + right),
+        InfixOperator::Subtract => Number::fraction(left - right),
+        InfixOperator::Multiply => Number::fraction(left * right),
+        InfixOperator::Divide => Number::fraction(left / right),
+        InfixOperator::FloorDivide => Number::fraction((left / right).floor()),
+        InfixOperator::Remainder => Number::fraction(left - right * (left / right).floor()),
     }
 }
 
-fn on_floats(operator: Operator, left: f64, right: f64) -> Result<Number, CalculationFault> {
+fn on_floats(operator: InfixOperator, left: f64, right: f64) -> Result<Number, CalculationFault> {
     let result = match operator {
-        Operator::Add => left + right,
-        Operator::Subtract => left - right,
-        Operator::Multiply => left * right,
-        Operator::Divide => left / right,
-        Operator::FloorDivide => (left / right).floor(),
-        Operator::Remainder => left - right * (left / right).floor(),
+        InfixOperator::Add => left + right,
+        InfixOperator::Subtract => left - right,
+        InfixOperator::Multiply => left * right,
+        InfixOperator::Divide => left / right,
+        InfixOperator::FloorDivide => (left / right).floor(),
+        InfixOperator::Remainder => left - right * (left / right).floor(),
     };
     Number::float(result, "the result")
 }
@@ -175,7 +177,7 @@ fn floored(left: &BigInt, right: &BigInt) -> (BigInt, BigInt) {
 fn rooted_power(
     base: &BigRational,
     exponent: &BigRational,
-    work: &mut Work<'_>,
+    work: &mut WorkBudget<'_>,
 ) -> Result<Option<Number>, CalculationFault> {
     let Some(degree) = exponent.denom().to_u32().filter(|degree| *degree <= MAX_ROOT) else { return Ok(None) };
     let Some(root) = exact_root(base, degree, work)? else { return Ok(None) };
@@ -183,7 +185,7 @@ fn rooted_power(
 }
 
 /// Returns a power of a number other than zero.
-fn integer_power(base: &BigRational, exponent: &BigInt, work: &mut Work<'_>) -> Result<Number, CalculationFault> {
+fn integer_power(base: &BigRational, exponent: &BigInt, work: &mut WorkBudget<'_>) -> Result<Number, CalculationFault> {
     if base.numer().magnitude().is_one() && base.denom().is_one() {
         let negative = base.is_negative() && exponent.bit(0);
         return Number::integer(if negative { -1 } else { 1 });
@@ -212,7 +214,7 @@ fn integer_power(base: &BigRational, exponent: &BigInt, work: &mut Work<'_>) -> 
 pub(super) fn exact_root(
     value: &BigRational,
     root: u32,
-    work: &mut Work<'_>,
+    work: &mut WorkBudget<'_>,
 ) -> Result<Option<BigRational>, CalculationFault> {
     // Newton's method, in a few dozen steps of one division each.
     let bits = value.numer().bits().max(value.denom().bits());

@@ -8,8 +8,8 @@ use super::arithmetic::{exact_root, factorial, operate, power};
 use super::fault::CalculationFault;
 use super::logarithm;
 use super::number::{Number, NumberValue, power_of_ten, too_many_digits};
-use super::program::Operator;
-use super::work::Work;
+use super::program::InfixOperator;
+use super::work::WorkBudget;
 
 /// A function that expressions can call.
 #[derive(Debug)]
@@ -19,17 +19,17 @@ pub(super) struct Function {
     pub(super) usage: &'static str,
     pub(super) least: usize,
     pub(super) most: usize,
-    body: Body,
+    body: FunctionBody,
 }
 
 #[derive(Debug)]
-enum Body {
+enum FunctionBody {
     /// One float to another.
     Float(fn(f64) -> f64),
     /// Two floats to one.
     Floats(fn(f64, f64) -> f64),
     /// Fractions stay fractions where they can. The arguments are as many as the function takes.
-    Exact(fn(&[Number], &mut Work<'_>) -> Result<Number, CalculationFault>),
+    Exact(fn(&[Number], &mut WorkBudget<'_>) -> Result<Number, CalculationFault>),
 }
 
 /// Returns the function of a name in lower case.
@@ -44,16 +44,16 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> + Clone {
 
 impl Function {
     /// Calls the function.
-    pub(super) fn call(&self, arguments: &[Number], work: &mut Work<'_>) -> Result<Number, CalculationFault> {
+    pub(super) fn call(&self, arguments: &[Number], work: &mut WorkBudget<'_>) -> Result<Number, CalculationFault> {
         let undefined = || CalculationFault::NotReal { what: self.usage };
         let result = match (&self.body, arguments) {
-            (Body::Float(apply), [x]) => apply(x.to_float()?),
-            (Body::Floats(apply), [x, y]) => apply(x.to_float()?, y.to_float()?),
-            (Body::Exact(apply), arguments) => {
+            (FunctionBody::Float(apply), [x]) => apply(x.to_float()?),
+            (FunctionBody::Floats(apply), [x, y]) => apply(x.to_float()?, y.to_float()?),
+            (FunctionBody::Exact(apply), arguments) => {
                 let exact = arguments.iter().all(|argument| argument.exact);
                 return Ok(apply(arguments, work)?.and_exact(exact));
             }
-            (Body::Float(_) | Body::Floats(_), _) => return Err(undefined()),
+            (FunctionBody::Float(_) | FunctionBody::Floats(_), _) => return Err(undefined()),
         };
         Number::float(result, self.usage)
     }
@@ -62,11 +62,11 @@ impl Function {
 const MANY: usize = 1_000;
 
 const fn float(name: &'static str, usage: &'static str, apply: fn(f64) -> f64) -> Function {
-    Function { name, usage, least: 1, most: 1, body: Body::Float(apply) }
+    Function { name, usage, least: 1, most: 1, body: FunctionBody::Float(apply) }
 }
 
 const fn floats(name: &'static str, usage: &'static str, apply: fn(f64, f64) -> f64) -> Function {
-    Function { name, usage, least: 2, most: 2, body: Body::Floats(apply) }
+    Function { name, usage, least: 2, most: 2, body: FunctionBody::Floats(apply) }
 }
 
 const fn exact(
@@ -74,9 +74,9 @@ const fn exact(
     usage: &'static str,
     least: usize,
     most: usize,
-    apply: fn(&[Number], &mut Work<'_>) -> Result<Number, CalculationFault>,
+    apply: fn(&[Number], &mut WorkBudget<'_>) -> Result<Number, CalculationFault>,
 ) -> Function {
-    Function { name, usage, least, most, body: Body::Exact(apply) }
+    Function { name, usage, least, most, body: FunctionBody::Exact(apply) }
 }
 
 static FUNCTIONS: &[Function] = &[
@@ -96,7 +96,7 @@ static FUNCTIONS: &[Function] = &[
     exact("cbrt", "cbrt(x)", 1, 1, |x, work| root(&x[0], 3, work)),
     exact("root", "root(x, n)", 2, 2, |x, work| root(&x[0], degree(&x[1])?, work)),
     exact("pow", "pow(x, y)", 2, 2, |x, work| power(&x[0], &x[1], work)),
-    exact("mod", "mod(x, y)", 2, 2, |x, work| operate(Operator::Remainder, &x[0], &x[1], work)),
+    exact("mod", "mod(x, y)", 2, 2, |x, work| operate(InfixOperator::Remainder, &x[0], &x[1], work)),
     exact("floor", "floor(x)", 1, 1, |x, _| rounded(&x[0], BigRational::floor)),
     exact("ceil", "ceil(x)", 1, 1, |x, _| rounded(&x[0], BigRational::ceil)),
     exact("trunc", "trunc(x)", 1, 1, |x, _| rounded(&x[0], BigRational::trunc)),
@@ -105,7 +105,7 @@ static FUNCTIONS: &[Function] = &[
     exact("max", "max(x, y, ...)", 1, MANY, |x, work| extreme(x, std::cmp::Ordering::Greater, work)),
     exact("sum", "sum(x, y, ...)", 1, MANY, sum),
     exact("mean", "mean(x, y, ...)", 1, MANY, |x, work| {
-        operate(Operator::Divide, &sum(x, work)?, &Number::integer(x.len())?, work)
+        operate(InfixOperator::Divide, &sum(x, work)?, &Number::integer(x.len())?, work)
     }),
     exact("gcd", "gcd(n, m, ...)", 1, MANY, |x, work| fold_integers(x, "gcd", work, gcd)),
     exact("lcm", "lcm(n, m, ...)", 1, MANY, |x, work| fold_integers(x, "lcm", work, lcm)),
@@ -134,7 +134,7 @@ static FUNCTIONS: &[Function] = &[
     float("rad", "rad(x)", f64::to_radians),
 ];
 
-fn root(x: &Number, degree: u32, work: &mut Work<'_>) -> Result<Number, CalculationFault> {
+fn root(x: &Number, degree: u32, work: &mut WorkBudget<'_>) -> Result<Number, CalculationFault> {
     let odd = degree % 2 == 1;
     if x.is_negative() && !odd {
         return Err(CalculationFault::NotReal { what: "an even root of a negative number" });
@@ -163,7 +163,7 @@ fn rounded(x: &Number, round: fn(&BigRational) -> BigRational) -> Result<Number,
 }
 
 /// Rounds half away from zero, at this many places after the point.
-fn round(arguments: &[Number], work: &mut Work<'_>) -> Result<Number, CalculationFault> {
+fn round(arguments: &[Number], work: &mut WorkBudget<'_>) -> Result<Number, CalculationFault> {
     let x = arguments[0].to_fraction();
     let Some(places) = arguments.get(1) else { return rounded(&arguments[0], BigRational::round) };
     let requirement = "an integer number of places between -1000 and 1000";
@@ -179,11 +179,15 @@ fn round(arguments: &[Number], work: &mut Work<'_>) -> Result<Number, Calculatio
     Number::fraction(result)
 }
 
-fn sum(terms: &[Number], work: &mut Work<'_>) -> Result<Number, CalculationFault> {
-    terms.iter().try_fold(Number::integer(0)?, |sum, term| operate(Operator::Add, &sum, term, work))
+fn sum(terms: &[Number], work: &mut WorkBudget<'_>) -> Result<Number, CalculationFault> {
+    terms.iter().try_fold(Number::integer(0)?, |sum, term| operate(InfixOperator::Add, &sum, term, work))
 }
 
-fn extreme(values: &[Number], wanted: std::cmp::Ordering, work: &mut Work<'_>) -> Result<Number, CalculationFault> {
+fn extreme(
+    values: &[Number],
+    wanted: std::cmp::Ordering,
+    work: &mut WorkBudget<'_>,
+) -> Result<Number, CalculationFault> {
     let mut found = values[0].to_fraction();
     let mut at = 0;
     for (index, value) in values.iter().enumerate().skip(1) {
@@ -202,8 +206,8 @@ fn extreme(values: &[Number], wanted: std::cmp::Ordering, work: &mut Work<'_>) -
 fn fold_integers(
     values: &[Number],
     what: &'static str,
-    work: &mut Work<'_>,
-    fold: fn(BigInt, BigInt, &mut Work<'_>) -> Result<BigInt, CalculationFault>,
+    work: &mut WorkBudget<'_>,
+    fold: fn(BigInt, BigInt, &mut WorkBudget<'_>) -> Result<BigInt, CalculationFault>,
 ) -> Result<Number, CalculationFault> {
     let integer = |value: &Number| {
         value.to_integer().map(|value| value.abs()).ok_or(CalculationFault::Domain { what, requirement: "integers" })
@@ -216,7 +220,7 @@ fn fold_integers(
 }
 
 /// Euclid's algorithm. Each step divides, and costs about as much as the digits that it removes.
-fn gcd(mut a: BigInt, mut b: BigInt, work: &mut Work<'_>) -> Result<BigInt, CalculationFault> {
+fn gcd(mut a: BigInt, mut b: BigInt, work: &mut WorkBudget<'_>) -> Result<BigInt, CalculationFault> {
     while !b.is_zero() {
         work.charge_multiply(b.bits(), (a.bits().saturating_sub(b.bits())).max(64))?;
         (a, b) = (b.clone(), a % b);
@@ -224,7 +228,7 @@ fn gcd(mut a: BigInt, mut b: BigInt, work: &mut Work<'_>) -> Result<BigInt, Calc
     Ok(a)
 }
 
-fn lcm(a: BigInt, b: BigInt, work: &mut Work<'_>) -> Result<BigInt, CalculationFault> {
+fn lcm(a: BigInt, b: BigInt, work: &mut WorkBudget<'_>) -> Result<BigInt, CalculationFault> {
     if a.is_zero() || b.is_zero() {
         return Ok(BigInt::zero());
     }
@@ -236,7 +240,7 @@ fn lcm(a: BigInt, b: BigInt, work: &mut Work<'_>) -> Result<BigInt, CalculationF
     Ok(result)
 }
 
-fn choose(arguments: &[Number], work: &mut Work<'_>) -> Result<Number, CalculationFault> {
+fn choose(arguments: &[Number], work: &mut WorkBudget<'_>) -> Result<Number, CalculationFault> {
     let requirement = "two integers that are not negative";
     let integer = |number: &Number| {
         let domain = CalculationFault::Domain { what: "choose(n, k)", requirement };

@@ -7,7 +7,7 @@ use num_traits::{One, Signed, ToPrimitive};
 use super::arithmetic::power;
 use super::fault::CalculationFault;
 use super::number::{Number, NumberValue};
-use super::work::Work;
+use super::work::WorkBudget;
 
 const POSITIVE: &str = "a number greater than zero";
 
@@ -22,7 +22,7 @@ pub(super) fn natural(x: &Number) -> Result<Number, CalculationFault> {
 }
 
 /// Returns the logarithm to a base, as an integer if it is one.
-pub(super) fn to_base(x: &Number, base: &Number, work: &mut Work<'_>) -> Result<Number, CalculationFault> {
+pub(super) fn to_base(x: &Number, base: &Number, work: &mut WorkBudget<'_>) -> Result<Number, CalculationFault> {
     let (above, below) = (logarithm(x, "log(x, base)")?, logarithm(base, "log(x, base)")?);
     let is_one = matches!(&base.value, NumberValue::Fraction(value) if value.is_one());
     if is_one || below == 0.0 {

@@ -9,7 +9,7 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use super::fault::CalculationFault;
 use super::token::Literal;
-use super::work::Work;
+use super::work::WorkBudget;
 
 /// The maximum digits of a numerator and of a denominator.
 pub(super) const MAX_DIGITS: u32 = 10_000;
@@ -82,7 +82,7 @@ impl Number {
         }
     }
 
-    pub(super) fn literal(literal: &Literal, work: &mut Work<'_>) -> Result<Self, CalculationFault> {
+    pub(super) fn literal(literal: &Literal, work: &mut WorkBudget<'_>) -> Result<Self, CalculationFault> {
         let size = literal.exponent.unsigned_abs();
         // A factor of 10^n, and no division unless there is a fraction.
         work.charge_multiply(literal.digits.bits(), u64::from(size) * 4)?;

@@ -17,32 +17,32 @@
 use super::fault::{CalculationError, CalculationFault};
 use super::function::{self, Function};
 use super::number::Constant;
-use super::token::{Literal, Symbol, Token, TokenKind, tokens};
+use super::token::{ExpressionToken, Literal, Symbol, TokenKind, tokens};
 
 /// The maximum nesting of parentheses, signs and powers.
 const MAX_DEPTH: usize = 100;
 
 /// One step, with the position that its faults are reported at.
 #[derive(Clone, Debug)]
-pub(super) struct Step {
+pub(super) struct ProgramStep {
     pub(super) position: usize,
-    pub(super) action: Action,
+    pub(super) action: StepAction,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Action {
+pub(super) enum StepAction {
     Literal(Literal),
     Constant(Constant),
     Negate,
     Factorial,
-    Operate(Operator),
+    Operate(InfixOperator),
     Power,
     /// A call with this many arguments, which are in the range of the function.
     Call(&'static Function, usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operator {
+pub(super) enum InfixOperator {
     Add,
     Subtract,
     Multiply,
@@ -52,7 +52,7 @@ pub(super) enum Operator {
 }
 
 /// Parses an expression.
-pub(super) fn parse(expression: &str) -> Result<Vec<Step>, CalculationError> {
+pub(super) fn parse(expression: &str) -> Result<Vec<ProgramStep>, CalculationError> {
     let tokens = tokens(expression)?;
     if tokens.is_empty() {
         return Err(CalculationFault::Empty.at(1));
@@ -67,17 +67,17 @@ pub(super) fn parse(expression: &str) -> Result<Vec<Step>, CalculationError> {
 }
 
 struct ExpressionParser<'t> {
-    tokens: &'t [Token],
+    tokens: &'t [ExpressionToken],
     at: usize,
     /// The position after the last character.
     end: usize,
-    steps: Vec<Step>,
+    steps: Vec<ProgramStep>,
 }
 
 const SIGN_BINDS: u8 = 3;
 
 impl<'t> ExpressionParser<'t> {
-    fn peek(&self) -> Option<&'t Token> {
+    fn peek(&self) -> Option<&'t ExpressionToken> {
         self.tokens.get(self.at)
     }
 
@@ -88,8 +88,8 @@ impl<'t> ExpressionParser<'t> {
         }
     }
 
-    fn push(&mut self, position: usize, action: Action) {
-        self.steps.push(Step { position, action });
+    fn push(&mut self, position: usize, action: StepAction) {
+        self.steps.push(ProgramStep { position, action });
     }
 
     /// Parses operators that bind at least this strongly.
@@ -106,7 +106,7 @@ impl<'t> ExpressionParser<'t> {
                 if self.symbol() == Some(Symbol::Factorial) {
                     return Err(CalculationFault::DoubleFactorial.at(token.position));
                 }
-                self.push(token.position, Action::Factorial);
+                self.push(token.position, StepAction::Factorial);
                 continue;
             }
             let Some((action, left, right)) = infix(symbol) else { break };
@@ -137,11 +137,11 @@ impl<'t> ExpressionParser<'t> {
         };
         self.at += 1;
         match &token.kind {
-            TokenKind::Number(literal) => self.push(token.position, Action::Literal(literal.clone())),
+            TokenKind::Number(literal) => self.push(token.position, StepAction::Literal(literal.clone())),
             TokenKind::Name(name) => self.named(name, token.position, depth)?,
             TokenKind::Symbol(Symbol::Minus) => {
                 self.expression(SIGN_BINDS, depth + 1)?;
-                self.push(token.position, Action::Negate);
+                self.push(token.position, StepAction::Negate);
             }
             TokenKind::Symbol(Symbol::Plus) => self.expression(SIGN_BINDS, depth + 1)?,
             TokenKind::Symbol(Symbol::Open) => {
@@ -163,7 +163,7 @@ impl<'t> ExpressionParser<'t> {
 
     fn named(&mut self, name: &str, position: usize, depth: usize) -> Result<(), CalculationError> {
         if let Some(constant) = Constant::named(name) {
-            self.push(position, Action::Constant(constant));
+            self.push(position, StepAction::Constant(constant));
             return Ok(());
         }
         let Some(function) = function::named(name) else {
@@ -191,7 +191,7 @@ impl<'t> ExpressionParser<'t> {
         if found < function.least || found > function.most {
             return Err(CalculationFault::WrongArguments { usage: function.usage, found }.at(position));
         }
-        self.push(position, Action::Call(function, found));
+        self.push(position, StepAction::Call(function, found));
         Ok(())
     }
 
@@ -209,23 +209,23 @@ impl<'t> ExpressionParser<'t> {
 
 /// Returns the action of an infix operator, the strength by which it binds its left side, and the least strength for its
 /// right side.
-fn infix(symbol: Symbol) -> Option<(Action, u8, u8)> {
+fn infix(symbol: Symbol) -> Option<(StepAction, u8, u8)> {
     let operator = match symbol {
-        Symbol::Plus => Operator::Add,
-        Symbol::Minus => Operator::Subtract,
-        Symbol::Times => Operator::Multiply,
-        Symbol::Divide => Operator::Divide,
-        Symbol::FloorDivide => Operator::FloorDivide,
-        Symbol::Remainder => Operator::Remainder,
-        Symbol::Power => return Some((Action::Power, 4, 4)),
+        Symbol::Plus => InfixOperator::Add,
+        Symbol::Minus => InfixOperator::Subtract,
+        Symbol::Times => InfixOperator::Multiply,
+        Symbol::Divide => InfixOperator::Divide,
+        Symbol::FloorDivide => InfixOperator::FloorDivide,
+        Symbol::Remainder => InfixOperator::Remainder,
+        Symbol::Power => return Some((StepAction::Power, 4, 4)),
         Symbol::Factorial | Symbol::Open | Symbol::Close | Symbol::Comma => return None,
     };
-    let binds = if matches!(operator, Operator::Add | Operator::Subtract) { 1 } else { 2 };
-    Some((Action::Operate(operator), binds, binds + 1))
+    let binds = if matches!(operator, InfixOperator::Add | InfixOperator::Subtract) { 1 } else { 2 };
+    Some((StepAction::Operate(operator), binds, binds + 1))
 }
 
 /// Returns the fault of a token after which the expression can't go on.
-fn trailing(token: &Token) -> CalculationError {
+fn trailing(token: &ExpressionToken) -> CalculationError {
     let cause = match token.kind {
         TokenKind::Symbol(Symbol::Close) => CalculationFault::UnopenedParenthesis,
         TokenKind::Symbol(Symbol::Comma) => CalculationFault::Comma,

@@ -18,7 +18,7 @@ const MAX_FRACTION: usize = 60;
 
 /// A number as text.
 #[derive(Debug, PartialEq)]
-pub(super) struct Rendered {
+pub(super) struct RenderedNumber {
     pub(super) text: String,
     /// True if the text is exactly the number.
     pub(super) whole: bool,
@@ -27,9 +27,9 @@ pub(super) struct Rendered {
 }
 
 /// Writes a number.
-pub(super) fn render(number: &Number) -> Rendered {
+pub(super) fn render(number: &Number) -> RenderedNumber {
     match &number.value {
-        NumberValue::Float(value) => Rendered { text: float(*value), whole: true, fraction: None },
+        NumberValue::Float(value) => RenderedNumber { text: float(*value), whole: true, fraction: None },
         NumberValue::Fraction(value) => fraction(value),
     }
 }
@@ -41,9 +41,9 @@ fn float(value: f64) -> String {
     if size != 0.0 && !(1e-7..1e21).contains(&size) { format!("{value:e}") } else { format!("{value}") }
 }
 
-fn fraction(value: &BigRational) -> Rendered {
+fn fraction(value: &BigRational) -> RenderedNumber {
     if value.is_integer() {
-        return Rendered { text: value.to_integer().to_string(), whole: true, fraction: None };
+        return RenderedNumber { text: value.to_integer().to_string(), whole: true, fraction: None };
     }
     let sign = if value.is_negative() { "-" } else { "" };
     let size = value.abs();
@@ -51,12 +51,12 @@ fn fraction(value: &BigRational) -> Rendered {
     if (&scale % size.denom()).is_zero() {
         let digits = size.numer() * (scale / size.denom());
         let text = format!("{sign}{}", plain(&digits.to_string(), -i64::from(MAX_PLACES)));
-        return Rendered { text, whole: true, fraction: None };
+        return RenderedNumber { text, whole: true, fraction: None };
     }
     let (digits, exponent, whole) = rounded(&size);
     let text = format!("{sign}{}", decimal(digits.to_string().trim_end_matches('0'), exponent));
     let fraction = (!whole).then(|| value.to_string()).filter(|fraction| fraction.len() <= MAX_FRACTION);
-    Rendered { text, whole, fraction }
+    RenderedNumber { text, whole, fraction }
 }
 
 /// Rounds a positive number to its leading digits. Returns them, the power of ten of the first digit, and whether they are

@@ -15,7 +15,7 @@ const MAX_EXPONENT: i32 = 10_000;
 
 /// A token with the position of its first character, from 1.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Token {
+pub(super) struct ExpressionToken {
     pub(super) position: usize,
     pub(super) kind: TokenKind,
 }
@@ -80,13 +80,13 @@ impl Symbol {
 }
 
 /// Reads all tokens of an expression.
-pub(super) fn tokens(expression: &str) -> Result<Vec<Token>, CalculationError> {
+pub(super) fn tokens(expression: &str) -> Result<Vec<ExpressionToken>, CalculationError> {
     // One character more than allowed is enough to know.
     let characters: Vec<char> = expression.chars().take(MAX_CHARACTERS + 1).collect();
     if characters.len() > MAX_CHARACTERS {
         return Err(CalculationFault::TooLong { limit: MAX_CHARACTERS }.at(MAX_CHARACTERS + 1));
     }
-    let mut reader = Reader { characters: &characters, at: 0 };
+    let mut reader = TokenReader { characters: &characters, at: 0 };
     let mut found = Vec::new();
     while let Some(next) = reader.peek() {
         let position = reader.at + 1;
@@ -95,17 +95,17 @@ pub(super) fn tokens(expression: &str) -> Result<Vec<Token>, CalculationError> {
             continue;
         }
         let kind = reader.token(next).map_err(|cause| cause.at(position))?;
-        found.push(Token { position, kind });
+        found.push(ExpressionToken { position, kind });
     }
     Ok(found)
 }
 
-struct Reader<'c> {
+struct TokenReader<'c> {
     characters: &'c [char],
     at: usize,
 }
 
-impl Reader<'_> {
+impl TokenReader<'_> {
     fn peek(&self) -> Option<char> {
         self.peek_at(0)
     }

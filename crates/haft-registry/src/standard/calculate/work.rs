@@ -7,15 +7,15 @@
 use super::fault::CalculationFault;
 
 /// The words that one calculation may touch.
-const BUDGET: u64 = 150_000_000;
+const BUDGET: u64 = 100_000_000;
 
 /// The rest of a budget.
-pub(super) struct Work<'c> {
+pub(super) struct WorkBudget<'c> {
     left: u64,
     is_cancelled: &'c dyn Fn() -> bool,
 }
 
-impl<'c> Work<'c> {
+impl<'c> WorkBudget<'c> {
     pub(super) fn new(is_cancelled: &'c dyn Fn() -> bool) -> Self {
         Self { left: BUDGET, is_cancelled }
     }

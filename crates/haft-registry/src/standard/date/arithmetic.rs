@@ -11,7 +11,7 @@ use serde_json::json;
 use super::fault::DateFault;
 use super::moment::{ClockChange, Moment};
 use super::reading::{OnClockChange, ReadTime, TimeReader};
-use super::{Clock, time_help};
+use super::{WallClock, time_help};
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
 
@@ -119,7 +119,7 @@ struct TimeDifference {
 }
 
 /// Creates `date_add`.
-pub(super) fn add(clock: &Clock) -> Result<Tool, DefinitionError> {
+pub(super) fn add(clock: &WallClock) -> Result<Tool, DefinitionError> {
     let clock = Arc::clone(clock);
     let sum = move |params: &AddParams| -> Result<Moment, StandardFailure> {
         let reader = TimeReader::new(&clock, params.zone.as_deref(), OnClockChange::default())?;
@@ -143,7 +143,7 @@ pub(super) fn add(clock: &Clock) -> Result<Tool, DefinitionError> {
 }
 
 /// Creates `date_diff`.
-pub(super) fn diff(clock: &Clock) -> Result<Tool, DefinitionError> {
+pub(super) fn diff(clock: &WallClock) -> Result<Tool, DefinitionError> {
     let clock = Arc::clone(clock);
     let difference = move |params: &DiffParams| difference(&clock, params);
     pure(Tool::new("date_diff"))
@@ -161,7 +161,7 @@ pub(super) fn diff(clock: &Clock) -> Result<Tool, DefinitionError> {
         })
 }
 
-fn difference(clock: &Clock, params: &DiffParams) -> Result<TimeDifference, StandardFailure> {
+fn difference(clock: &WallClock, params: &DiffParams) -> Result<TimeDifference, StandardFailure> {
     let out_of_range = |source| DateFault::OutOfRange { source };
     let reader = TimeReader::new(clock, params.zone.as_deref(), OnClockChange::default())?;
     let (from, to) = (reader.read(&params.from)?.at, reader.read(&params.to)?.at);

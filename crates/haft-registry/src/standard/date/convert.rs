@@ -11,7 +11,7 @@ use serde_json::json;
 use super::fault::DateFault;
 use super::moment::Moment;
 use super::reading::{OnClockChange, TimeReader};
-use super::{Clock, time_help};
+use super::{WallClock, time_help};
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
 
@@ -39,7 +39,8 @@ struct ParseParams {
     /// The zone of local times, and of the result.
     #[schemars(length(min = 1, max = 64))]
     zone: Option<String>,
-    /// The choice for local times that are skipped or repeated when clocks change.
+    /// The choice for local times that are skipped or repeated when clocks change: the earlier or the later one, a failure
+    /// (`reject`), or the earlier of two and a skipped one moved forward (`compatible`).
     #[serde(default)]
     on_clock_change: OnClockChange,
 }
@@ -66,7 +67,7 @@ struct FormattedTime {
 }
 
 /// Creates `date_now`.
-pub(super) fn now(clock: &Clock) -> Result<Tool, DefinitionError> {
+pub(super) fn now(clock: &WallClock) -> Result<Tool, DefinitionError> {
     let clock = Arc::clone(clock);
     let read = move |params: &NowParams| -> Result<Moment, StandardFailure> {
         let reader = TimeReader::new(&clock, params.zone.as_deref(), OnClockChange::default())?;
@@ -86,7 +87,7 @@ pub(super) fn now(clock: &Clock) -> Result<Tool, DefinitionError> {
 }
 
 /// Creates `date_parse`.
-pub(super) fn parse(clock: &Clock) -> Result<Tool, DefinitionError> {
+pub(super) fn parse(clock: &WallClock) -> Result<Tool, DefinitionError> {
     let clock = Arc::clone(clock);
     let read = move |params: &ParseParams| -> Result<Moment, StandardFailure> {
         let reader = TimeReader::new(&clock, params.zone.as_deref(), params.on_clock_change)?;
@@ -112,7 +113,7 @@ pub(super) fn parse(clock: &Clock) -> Result<Tool, DefinitionError> {
 }
 
 /// Creates `date_format`.
-pub(super) fn format(clock: &Clock) -> Result<Tool, DefinitionError> {
+pub(super) fn format(clock: &WallClock) -> Result<Tool, DefinitionError> {
     let clock = Arc::clone(clock);
     let write = move |params: &FormatParams| -> Result<FormattedTime, StandardFailure> {
         let reader = TimeReader::new(&clock, params.zone.as_deref(), OnClockChange::default())?;

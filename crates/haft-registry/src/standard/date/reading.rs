@@ -9,22 +9,19 @@ use jiff::{Timestamp, Zoned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Clock;
+use super::WallClock;
 use super::fault::DateFault;
 use super::moment::{ClockChange, Moment};
 
 /// The choice for local times that were skipped or repeated by a change of the clocks.
+// The variants have no doc comments: with them, the schema would be a list of alternatives, which strict modes reject.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum OnClockChange {
-    /// The earlier of two, and a skipped time moved forward.
     #[default]
     Compatible,
-    /// The earlier time.
     Earlier,
-    /// The later time.
     Later,
-    /// A failure.
     Reject,
 }
 
@@ -45,14 +42,18 @@ impl ReadTime {
 /// The settings by which times are read.
 pub(super) struct TimeReader<'c> {
     database: TimeZoneDatabase,
-    clock: &'c Clock,
+    clock: &'c WallClock,
     zone: Option<TimeZone>,
     on_clock_change: OnClockChange,
 }
 
 impl<'c> TimeReader<'c> {
     /// Creates a reader for local times of a zone, to which all other times are converted.
-    pub(super) fn new(clock: &'c Clock, zone: Option<&str>, on_clock_change: OnClockChange) -> Result<Self, DateFault> {
+    pub(super) fn new(
+        clock: &'c WallClock,
+        zone: Option<&str>,
+        on_clock_change: OnClockChange,
+    ) -> Result<Self, DateFault> {
         let database = TimeZoneDatabase::bundled();
         let zone = zone.map(|name| time_zone(&database, name)).transpose()?;
         Ok(Self { database, clock, zone, on_clock_change })

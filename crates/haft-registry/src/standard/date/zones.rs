@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::moment::offset_text;
 use super::reading::{OnClockChange, TimeReader, time_zone};
-use super::{Clock, time_help};
+use super::{WallClock, time_help};
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
 
@@ -66,7 +66,7 @@ struct FoundZone {
 }
 
 /// Creates `date_zones`.
-pub(super) fn tool(clock: &Clock) -> Result<Tool, DefinitionError> {
+pub(super) fn tool(clock: &WallClock) -> Result<Tool, DefinitionError> {
     let clock = Arc::clone(clock);
     let find = move |params: &ZonesParams| find(&clock, params);
     pure(Tool::new("date_zones"))
@@ -84,7 +84,7 @@ pub(super) fn tool(clock: &Clock) -> Result<Tool, DefinitionError> {
         })
 }
 
-fn find(clock: &Clock, params: &ZonesParams) -> Result<FoundZones, StandardFailure> {
+fn find(clock: &WallClock, params: &ZonesParams) -> Result<FoundZones, StandardFailure> {
     let at = TimeReader::new(clock, None, OnClockChange::default())?.read(&params.at)?.at.timestamp();
     let query = params.query.trim().replace(' ', "_").to_lowercase();
     let database = TimeZoneDatabase::bundled();

@@ -6,17 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::standard::failure::StandardFailure;
 
-/// An encoding of bytes as text.
+/// An encoding of bytes as text, by RFC 4648; base64url is written without padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ByteEncoding {
-    /// RFC 4648 base64 with + and /, padded.
     Base64,
-    /// RFC 4648 base64 with - and _, without padding.
     Base64url,
-    /// RFC 4648 base32 in upper case, padded.
     Base32,
-    /// Hexadecimal in lower case.
     Hex,
 }
 

@@ -58,10 +58,8 @@ fn default_bytes() -> u64 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum ReadFormat {
-    /// Lines of text.
     #[default]
     Text,
-    /// Bytes in base64.
     Base64,
 }
 

@@ -15,7 +15,7 @@ use super::root::{FileRoot, regular};
 use super::walk::{Onward, Visited, Walk, WalkEnd};
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
-use crate::standard::pattern::{LetterCase, SearchLimit, Syntax, clip, compile};
+use crate::standard::pattern::{LetterCase, PatternSyntax, SearchLimit, clip, compile, searchable};
 
 /// The maximum bytes of a file that is searched.
 const MAX_FILE: u64 = 4 * 1024 * 1024;
@@ -36,7 +36,7 @@ struct FileSearchParams {
     pattern: String,
     /// The notation of the pattern.
     #[serde(default)]
-    syntax: Syntax,
+    syntax: PatternSyntax,
     /// The treatment of letters.
     #[serde(default)]
     letter_case: LetterCase,
@@ -92,7 +92,8 @@ pub(super) fn tool(root: &FileRoot) -> Result<Tool, DefinitionError> {
         .title("Search files")
         .describe(
             "Searches the files below the root, or below a directory of it, for lines that contain a literal text or match a \
-             regular expression (Rust syntax), and returns path, line and column. Binary files, files of more than 4 MiB, \
+             regular expression (Rust syntax), and returns path, line and column. Of longer lines, the first 100,000 \
+             bytes are searched. Binary files, files of more than 4 MiB, \
              symbolic links and, unless asked for, names that begin with a dot are skipped.",
         )
         .example(json!({"pattern": "TODO", "name": "*.rs"}))
@@ -163,6 +164,7 @@ impl FileSearch<'_> {
                 self.slow = Some(failure);
                 return Onward::Stop;
             }
+            let line = searchable(line);
             let Some(found) = self.pattern.find(line) else { continue };
             if self.found.matches.len() == self.params.max_matches {
                 return Onward::Stop;

@@ -9,8 +9,11 @@ use serde_json::Value;
 
 /// Returns the JSON Pointers of values of a document, in their order. A value may be listed more than once.
 pub(super) fn locations(document: &Value, values: &[&Value]) -> Vec<String> {
-    let mut walk =
-        Walk { wanted: values.iter().map(|value| (address(value), None)).collect(), missing: 0, path: String::new() };
+    let mut walk = LocationWalk {
+        wanted: values.iter().map(|value| (address(value), None)).collect(),
+        missing: 0,
+        path: String::new(),
+    };
     walk.missing = walk.wanted.len();
     walk.visit(document);
     values.iter().map(|value| walk.wanted.get(&address(value)).cloned().flatten().unwrap_or_default()).collect()
@@ -20,13 +23,13 @@ fn address(value: &Value) -> *const Value {
     value
 }
 
-struct Walk {
+struct LocationWalk {
     wanted: HashMap<*const Value, Option<String>>,
     missing: usize,
     path: String,
 }
 
-impl Walk {
+impl LocationWalk {
     /// Visits a value. Documents nest to a fixed depth, because they were parsed with the default limits.
     fn visit(&mut self, value: &Value) {
         if let Some(found) = self.wanted.get_mut(&address(value)) {

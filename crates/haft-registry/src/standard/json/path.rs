@@ -39,7 +39,7 @@ impl QueryPath {
             let message = "the path must begin with $ (JSONPath) or / (JSON Pointer)";
             return Err(StandardFailure::new("invalid_path", message).at(1));
         }
-        Cost::default().check(text).map_err(|(problem, position)| {
+        PathCost::default().check(text).map_err(|(problem, position)| {
             StandardFailure::new("path_too_complex", format!("{problem} (at character {position})")).at(position)
         })?;
         let path = JsonPath::parse(text).map_err(|error| {
@@ -62,27 +62,27 @@ impl QueryPath {
     }
 }
 
-/// What a path costs, as far as it was read.
+/// The cost of a path, as far as it was read.
 #[derive(Debug, Default)]
-struct Cost {
+struct PathCost {
     descendants: usize,
     filters: usize,
     filter_wildcards: usize,
     multiplicity: usize,
     /// The open brackets and parentheses.
-    open: Vec<Opened>,
+    open: Vec<OpenBracket>,
 }
 
 #[derive(Debug)]
-struct Opened {
+struct OpenBracket {
     selectors: usize,
     filter: bool,
 }
 
-type Problem = (&'static str, usize);
+type PathProblem = (&'static str, usize);
 
-impl Cost {
-    fn check(mut self, text: &str) -> Result<(), Problem> {
+impl PathCost {
+    fn check(mut self, text: &str) -> Result<(), PathProblem> {
         self.multiplicity = 1;
         let characters: Vec<char> = text.chars().collect();
         let mut at = 0;
@@ -119,7 +119,7 @@ impl Cost {
                 if found == '(' && is_expensive(&characters[..at]) {
                     return Err("match() and search() are not supported; filter the results with text_search");
                 }
-                self.open.push(Opened { selectors: 1, filter: false });
+                self.open.push(OpenBracket { selectors: 1, filter: false });
                 if self.open.len() > MAX_NESTING {
                     return Err("brackets and parentheses are nested too deep");
                 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
-use crate::standard::pattern::{LetterCase, SearchLimit, Syntax, compile};
+use crate::standard::pattern::{LetterCase, PatternSyntax, SearchLimit, compile_for};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -20,7 +20,7 @@ struct TextCountParams {
     pattern: Option<String>,
     /// The notation of the pattern.
     #[serde(default)]
-    syntax: Syntax,
+    syntax: PatternSyntax,
     /// The treatment of letters in the pattern.
     #[serde(default)]
     letter_case: LetterCase,
@@ -56,7 +56,7 @@ pub(super) fn tool() -> Result<Tool, DefinitionError> {
         .title("Count in a text")
         .describe(
             "Counts the characters, words, lines and bytes of a text and, if a pattern is given, how often a literal text \
-             or a regular expression occurs in it. Up to 500,000 characters and 100,000 occurrences.",
+             or a regular expression occurs in it. Up to 500,000 characters, 100,000 bytes for a regular expression, and 100,000 occurrences.",
         )
         .example(json!({"text": "strawberry", "pattern": "r"}))
         .try_blocking_handler(|params: TextCountParams, cx: Cx| count(&params, &cx))
@@ -64,8 +64,11 @@ pub(super) fn tool() -> Result<Tool, DefinitionError> {
 
 fn count(params: &TextCountParams, cx: &Cx) -> Result<TextCounts, StandardFailure> {
     let text = params.text.as_str();
-    let pattern =
-        params.pattern.as_deref().map(|pattern| compile(pattern, params.syntax, params.letter_case)).transpose()?;
+    let pattern = params
+        .pattern
+        .as_deref()
+        .map(|pattern| compile_for(text, pattern, params.syntax, params.letter_case))
+        .transpose()?;
     let limit = SearchLimit::new(cx);
     let matches = pattern.as_ref().map(|pattern| pattern.find_iter(text).take(MAX_OCCURRENCES + 1));
     let occurrences = matches

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
-use crate::standard::pattern::{LetterCase, SearchLimit, Syntax, clip, compile};
+use crate::standard::pattern::{LetterCase, PatternSyntax, SearchLimit, clip, compile_for};
 
 /// The characters of a line, and of a match, that are returned.
 const MAX_LINE: usize = 300;
@@ -24,7 +24,7 @@ struct TextSearchParams {
     pattern: String,
     /// The notation of the pattern.
     #[serde(default)]
-    syntax: Syntax,
+    syntax: PatternSyntax,
     /// The treatment of letters.
     #[serde(default)]
     letter_case: LetterCase,
@@ -77,12 +77,12 @@ pub(super) fn tool() -> Result<Tool, DefinitionError> {
         .describe(
             "Searches a text for a literal text or a regular expression (Rust syntax: no look-around, no \
              back-references; ^ and $ match at lines; (?s) lets . match line ends) and returns each match with its line, \
-             column, capture groups and surrounding lines. Up to 500,000 characters of text and 200 matches.",
+             column, capture groups and surrounding lines. Up to 500,000 characters of text, 100,000 bytes for a regular expression, and 200 matches.",
         )
         .example(json!({"text": "alpha\nbeta\ngamma", "pattern": "^b\\w+", "syntax": "regex"}))
         .example(json!({"text": "One two ONE", "pattern": "one", "letter_case": "insensitive"}))
         .try_blocking_handler(|params: TextSearchParams, cx: Cx| {
-            let pattern = compile(&params.pattern, params.syntax, params.letter_case)?;
+            let pattern = compile_for(&params.text, &params.pattern, params.syntax, params.letter_case)?;
             search(&params, &pattern, &SearchLimit::new(&cx))
         })
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
-use crate::standard::pattern::{LetterCase, SearchLimit, Syntax, compile};
+use crate::standard::pattern::{LetterCase, PatternSyntax, SearchLimit, compile, compile_for};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -15,7 +15,7 @@ struct TextSplitParams {
     /// The text to split.
     #[schemars(length(max = 500_000))]
     text: String,
-    /// The places to split at.
+    /// The places to split at: line ends, white space, empty lines, a literal separator, or matches of a regular expression.
     by: SplitBy,
     /// The separator, for `separator` and `regex`.
     #[schemars(length(min = 1, max = 1000))]
@@ -43,15 +43,10 @@ fn default_limit() -> usize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum SplitBy {
-    /// Line ends.
     Lines,
-    /// White space.
     Words,
-    /// Empty lines.
     Paragraphs,
-    /// A literal separator.
     Separator,
-    /// A regular expression.
     Regex,
 }
 
@@ -69,7 +64,7 @@ pub(super) fn tool() -> Result<Tool, DefinitionError> {
         .title("Split a text")
         .describe(
             "Splits a text at line ends, at white space, at empty lines, at a literal separator or at a regular \
-             expression, and returns the parts and their number. Up to 500,000 characters and 2,000 parts per call; \
+             expression, and returns the parts and their number. Up to 500,000 characters, 100,000 bytes for a regular expression, and 2,000 parts per call; \
              read on with `first`.",
         )
         .example(json!({"text": "a, b,, c", "by": "separator", "separator": ",", "trim": true, "skip_empty": true}))
@@ -80,9 +75,15 @@ pub(super) fn tool() -> Result<Tool, DefinitionError> {
 fn split(params: &TextSplitParams, limit: &SearchLimit<'_>) -> Result<TextParts, StandardFailure> {
     let text = params.text.as_str();
     let pattern = match (params.by, params.separator.as_deref()) {
-        (SplitBy::Separator, Some(separator)) => Some(compile(separator, Syntax::Literal, LetterCase::Sensitive)?),
-        (SplitBy::Regex, Some(separator)) => Some(compile(separator, Syntax::Regex, LetterCase::Sensitive)?),
-        (SplitBy::Paragraphs, None) => Some(compile(r"(?:\r?\n[ \t]*){2,}", Syntax::Regex, LetterCase::Sensitive)?),
+        (SplitBy::Separator, Some(separator)) => {
+            Some(compile(separator, PatternSyntax::Literal, LetterCase::Sensitive)?)
+        }
+        (SplitBy::Regex, Some(separator)) => {
+            Some(compile_for(text, separator, PatternSyntax::Regex, LetterCase::Sensitive)?)
+        }
+        (SplitBy::Paragraphs, None) => {
+            Some(compile(r"(?:\r?\n[ \t]*){2,}", PatternSyntax::Regex, LetterCase::Sensitive)?)
+        }
         (SplitBy::Lines | SplitBy::Words, None) => None,
         (SplitBy::Separator | SplitBy::Regex, None) => {
             return Err(StandardFailure::new("missing_separator", "`separator` is required to split by it"));

@@ -127,7 +127,7 @@ async fn a_variable_must_be_a_parameter() {
 #[tokio::test]
 async fn an_invalid_definition_is_reported_with_the_faults_of_the_command() {
     let parameters = Some(json!({"type": 7}));
-    assert_eq!(faults(json!({"command": ["p", "{"]}), parameters).await, ["/command/1", ""]);
+    assert_eq!(faults(json!({"command": ["p", "{"]}), parameters).await, ["/command/1", "/parameters/type"]);
 }
 
 #[test]

@@ -73,7 +73,7 @@ async fn all_faults_are_reported_at_once() {
         "status": {"4x": "null"},
         "idempotency-key": "content-length",
     });
-    let mut entry = entry(json!({"q": {"type": "string"}, "unused": {}}), &[]);
+    let mut entry = entry(&json!({"q": {"type": "string"}, "unused": {}}), &[]);
     entry.settings = settings;
     let error = of_entry(entry).await.unwrap_err();
     let mut found = pointers(&error);
@@ -143,7 +143,7 @@ async fn faults_say_what_to_do() {
 #[tokio::test]
 async fn the_schema_must_fit_the_mapping() {
     let with = async |parameters: Value, settings: Value| {
-        let mut built = entry(json!({}), &[]);
+        let mut built = entry(&json!({}), &[]);
         built.tool.parameters = Some(parameters);
         built.settings = settings;
         of_entry(built).await

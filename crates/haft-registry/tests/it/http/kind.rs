@@ -3,7 +3,7 @@
 use haft_core::Annotations;
 use haft_registry::http::HttpKind;
 use haft_registry::{Entry, ImplementationKind, Kinds, TrustNeed, Yields};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::server::Server;
 use super::{call, entry, of_entry, of_kind};
@@ -76,7 +76,7 @@ async fn an_example_entry_works_as_written() {
         "result": {"pointer": "/items"},
     });
     let properties = json!({"owner": {}, "text": {}, "labels": {"type": "array"}, "page": {"type": "integer"}});
-    let mut entry = entry(properties, &["owner"]);
+    let mut entry = entry(&properties, &["owner"]);
     entry.settings = settings;
     let tool = of_entry(entry).await.unwrap();
     let arguments = json!({"owner": "rust-lang", "text": "a b", "labels": ["x", "y"], "page": 2});
@@ -104,5 +104,4 @@ async fn the_result_is_checked_by_the_schema_of_the_entry() {
     entry.tool.output = Some(json!({"type": "integer"}));
     let failure = call(&of_entry(entry).await.unwrap(), json!({})).await.unwrap_err();
     assert_eq!(failure.kind, haft_core::FailureKind::OutputValidationError);
-    let _: Value = Value::Null;
 }

@@ -11,7 +11,7 @@ use haft_registry::http::{ClientAuthStyle, ClientCredentials, HttpAuth, TokenCac
 use serde_json::{Value, json};
 
 use super::server::{Received, Server, json_answer};
-use super::{SECRET, call, call_with, client, http_tool, open_entry, secrets};
+use super::{SECRET, call, call_with, client, http_tool, open_entry};
 
 /// A server of tokens `t1`, `t2` and so on, with this life.
 async fn token_server(life: Option<u64>) -> Server {
@@ -186,5 +186,4 @@ async fn a_token_that_can_not_be_had_is_for_the_operator() {
         assert!(!format!("{failure:?} {text}").contains(SECRET), "{failure:?}");
         assert_eq!(api.count(), 0);
     }
-    let _ = secrets();
 }

@@ -72,6 +72,14 @@ async fn a_part_of_the_body_can_be_selected() {
 }
 
 #[tokio::test]
+async fn a_path_that_selects_too_much_is_a_failure() {
+    let body: &'static [u8] = format!("[{}0]", "0,".repeat(100_000)).leak().as_bytes();
+    let mapping = ResponseMapping::new().json_path("$[*]");
+    let failure = value(mapping, "application/json", body).await.unwrap_err();
+    assert_eq!(failure, "output_too_large: the JSONPath of the tool selects more than 100000 values");
+}
+
+#[tokio::test]
 async fn responses_without_a_body_are_null() {
     let server = Server::start(|_, _| answer(204, "application/json", "")).await;
     let tool = http_tool(Method::DELETE, server.url("/")).response(ResponseMapping::new().pointer("/a"));

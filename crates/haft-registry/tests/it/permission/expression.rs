@@ -97,6 +97,8 @@ fn failures_are_errors_without_values() {
         "args.secret ? true : false",
         "!args.secret",
         "caller.x == 1",
+        "{'a': 1}[args.secret] == 1",
+        "{'a': {}}.a[args.list[0]] == 1",
     ];
     for source in table {
         match evaluate(source, &arguments) {
@@ -250,12 +252,14 @@ fn expressions_that_explode_are_not_started() {
 #[test]
 fn plain_rules_work_for_large_arguments() {
     let items: Vec<Value> = (0..2_000).map(|index| json!({"price": index, "name": "n".repeat(20)})).collect();
-    let arguments = json!({"items": items, "content": "x".repeat(1 << 20), "path": "/tmp/x"});
+    let arguments = json!({"items": items, "content": "x".repeat(1 << 20), "path": "/tmp/x", "limit": 2000});
     for (source, expected) in [
         ("args.path.startsWith('/tmp/')", true),
         ("args.content.contains('secret')", false),
         ("size(args.content) <= 2000000", true),
         ("args.items.all(item, item.price < 2000)", true),
+        ("args.items.all(item, item.price < args.limit)", true),
+        ("args.items.all(item, item.name.contains(args.path))", false),
         ("args.items.size() <= 100", false),
     ] {
         assert_eq!(evaluate(source, &arguments), Ok(expected), "{source}");
@@ -297,7 +301,7 @@ fn patterns_of_hostile_size_are_rejected_or_bounded() {
     assert!(matches!(evaluate("args.s.matches('^[ab]{200}$')", &huge), Err(EvaluationError::TooCostly { .. })));
 }
 
-/// What is close to the limit takes a moment at most.
+/// An expression close to the limit takes a moment at most.
 #[test]
 fn the_most_costly_expressions_end_soon() {
     let numbers: Vec<u64> = (0..100).collect();
@@ -381,7 +385,7 @@ async fn rules_that_explode_deny_whatever_they_would_decide() {
     }
 }
 
-/// Nobody is asked about the arguments of calls that the provider executes.
+/// The arguments of calls that the provider executes are never checked.
 #[tokio::test]
 async fn calls_that_the_provider_executes_are_denied_where_arguments_decide() {
     let tool = any();
@@ -411,4 +415,153 @@ async fn expressions_of_scopes_hold_too() {
     let large = scope.scope(outcome(&inner, "bank/transfer", r#"{"cents": 99999, "to": "DE"}"#)).await;
     assert_eq!(large, denied_by("small-transfers, boss"));
     assert_eq!(scope.scope(outcome(&inner, "bank/transfer", r#"{"cents": 1, "to": "DE"}"#)).await, "ok");
+}
+
+/// Whatever is written and whatever is sent: an answer or an error, and never a panic.
+mod random {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn token() -> impl Strategy<Value = &'static str> {
+        proptest::sample::select(vec![
+            "args",
+            "tool",
+            "caller",
+            "args.l",
+            "args.s",
+            "args.n",
+            "args.o",
+            "x",
+            "y",
+            "1",
+            "-1",
+            "0",
+            "2u",
+            "1.5",
+            "'a'",
+            "9223372036854775807",
+            "true",
+            "null",
+            "[",
+            "]",
+            "(",
+            ")",
+            "{",
+            "}",
+            ",",
+            ":",
+            "?",
+            ".",
+            "!",
+            "-",
+            " + ",
+            " - ",
+            " * ",
+            " / ",
+            " % ",
+            " == ",
+            " != ",
+            " < ",
+            " >= ",
+            " && ",
+            " || ",
+            " in ",
+            ".all(x, ",
+            ".map(y, ",
+            ".filter(x, ",
+            ".exists(y, ",
+            ".exists_one(x, ",
+            "has(args.n)",
+            "size(",
+            ".size()",
+            "int(",
+            "uint(",
+            "string(",
+            "double(",
+            "type(",
+            ".contains('a')",
+            ".matches('a+')",
+            "[0]",
+            "['k']",
+            ".k",
+            "\u{e4}",
+            "\"",
+            "'",
+            "\\",
+            "b'x'",
+            "r'",
+        ])
+    }
+
+    /// Expressions that are well-formed, if not well-typed.
+    fn expression() -> impl Strategy<Value = String> {
+        let leaf = proptest::sample::select(vec![
+            "args.l",
+            "args.s",
+            "args.n",
+            "args.o",
+            "args.missing",
+            "args",
+            "tool",
+            "caller",
+            "1",
+            "-1",
+            "0",
+            "2u",
+            "1.5",
+            "9223372036854775807",
+            "-9223372036854775808",
+            "'a'",
+            "true",
+            "null",
+            "[1, 2]",
+            "{'k': 1}",
+            "int",
+        ]);
+        leaf.prop_map(str::to_owned).prop_recursive(5, 40, 3, |inner| {
+            let operators = vec!["+", "-", "*", "/", "%", "==", "!=", "<", "<=", "&&", "||", "in"];
+            let loops = vec!["all", "exists", "exists_one", "map", "filter"];
+            let functions = vec!["size", "int", "uint", "double", "string", "bool", "type"];
+            prop_oneof![
+                (inner.clone(), proptest::sample::select(operators), inner.clone())
+                    .prop_map(|(left, operator, right)| format!("({left} {operator} {right})")),
+                (inner.clone(), proptest::sample::select(loops), inner.clone())
+                    .prop_map(|(list, name, body)| format!("({list}).{name}(x, ({body}) == x || x == {body})")),
+                (proptest::sample::select(functions), inner.clone()).prop_map(|(name, of)| format!("{name}({of})")),
+                (inner.clone(), inner.clone()).prop_map(|(of, at)| format!("({of})[{at}]")),
+                (inner.clone(), inner.clone(), inner).prop_map(|(a, b, c)| format!("({a} ? {b} : {c})")),
+            ]
+        })
+    }
+
+    fn check(source: &str) -> Result<(), TestCaseError> {
+        let arguments = json!({"l": [1, "a", {"k": [1.5]}], "s": "a\u{e4}b", "n": -7, "o": {"k": 1, "l": null}});
+        match RuleExpression::new(source) {
+            Ok(expression) => {
+                let evaluated = expression.evaluate(&ExpressionInput::new(&arguments));
+                prop_assert_ne!(evaluated, Err(EvaluationError::Panicked), "{}", source);
+            }
+            Err(error) => prop_assert!(!error.to_string().contains("panicked"), "{}: {}", source, error),
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn random_tokens_never_panic(tokens in proptest::collection::vec(token(), 0..25)) {
+            check(&tokens.concat())?;
+        }
+
+        #[test]
+        fn random_expressions_never_panic(source in expression()) {
+            check(&source)?;
+            check(&format!("type({source}) == bool"))?;
+        }
+
+        #[test]
+        fn random_text_never_panics(source in "\\PC{0,60}") {
+            check(&source)?;
+        }
+    }
 }

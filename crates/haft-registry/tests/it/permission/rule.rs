@@ -141,15 +141,17 @@ async fn hidden_tools_are_unknown_exactly_like_those_that_do_not_exist() {
 /// A rule is about the tool, whatever it is called: by an alias, with a namespace, by a wire.
 #[tokio::test]
 async fn aliases_of_a_denied_tool_are_denied() {
-    let permissions = permissions(&["+*", "-bank/transfer"]);
+    let settings = PermissionSettings::new().allow("*").deny(RuleSettings::tools("bank/transfer").readonly(false));
+    let permissions = built(settings);
     for alias in ["any", "transfer", "math__add", "safe"] {
         let calls = Arc::default();
         let original = counting(&calls);
-        let renamed = original.with_name(alias).unwrap();
+        let guarded = original.guard(permissions.permit_for(&name("bank/transfer"), &original));
+        // Neither another name nor other hints change what is decided.
+        let renamed = guarded.with_name(alias).unwrap().annotate(Readonly(true));
         let kit: Toolkit = [renamed].into_iter().collect();
-        let permit = permissions.permit_for(&name("bank/transfer"), &original);
-        let run = kit.run_with([ToolCall::new("c1", alias, "{}")], RunOptions::new().permit(permit));
-        assert_eq!(text(&run.collect_results().await[0]), denied_by("deny bank/transfer"), "{alias}");
+        let run = kit.run([ToolCall::new("c1", alias, "{}")]);
+        assert_eq!(text(&run.collect_results().await[0]), denied_by("deny bank/transfer if not readonly"), "{alias}");
     }
 }
 

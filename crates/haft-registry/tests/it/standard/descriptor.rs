@@ -1,6 +1,7 @@
 //! The tools as models see them. A change of the snapshot is a change of the interface.
 
 use haft_core::Tool;
+use haft_wire::{FindingKind, Profile};
 use serde_json::json;
 
 use super::toolbox;
@@ -39,4 +40,21 @@ fn every_tool_is_marked_as_safe_and_offline() {
         assert!(!tool.descriptor().examples.is_empty(), "{}", tool.name());
     }
     assert_eq!(kit.len(), 18);
+}
+
+/// Lengths and defaults become part of descriptions where a provider has no keyword for them. Nothing else is lost, and
+/// only budgets of a provider, which are about all tools together, prevent strict modes.
+#[test]
+fn every_profile_renders_every_tool() {
+    let root = tempfile::tempdir().unwrap();
+    let kit = toolbox().files(root.path()).unwrap().toolkit().unwrap();
+    for profile in Profile::all() {
+        let all = profile.render(&kit.descriptors());
+        assert_eq!(all.iter().count(), kit.len(), "{}", profile.name());
+        for descriptor in kit.descriptors() {
+            for finding in profile.render(&[descriptor]).findings() {
+                assert!(matches!(finding.kind, FindingKind::Loss(_)), "{}: {finding}", profile.name());
+            }
+        }
+    }
 }

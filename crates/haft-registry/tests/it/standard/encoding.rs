@@ -1,6 +1,8 @@
 //! Digests and encodings, against published vectors.
 
-use haft_core::FailureKind;
+use std::sync::OnceLock;
+
+use haft_core::{FailureKind, Toolkit};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -85,17 +87,20 @@ async fn invalid_encodings_fail_at_their_position() {
     }
 }
 
+/// Built once for all cases.
+static KIT: OnceLock<Toolkit> = OnceLock::new();
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn texts_survive_every_encoding(text in any::<String>()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let kit = kit();
+        let kit = KIT.get_or_init(kit);
         for encoding in ["base64", "base64url", "base32", "hex"] {
             let decoded = runtime.block_on(async {
-                let encoded = call(&kit, "encode", json!({"text": text, "encoding": encoding})).await.unwrap();
-                call(&kit, "decode", json!({"text": encoded["encoded"], "encoding": encoding})).await.unwrap()
+                let encoded = call(kit, "encode", json!({"text": text, "encoding": encoding})).await.unwrap();
+                call(kit, "decode", json!({"text": encoded["encoded"], "encoding": encoding})).await.unwrap()
             });
             prop_assert_eq!(decoded["text"].as_str(), Some(text.as_str()));
         }

@@ -97,7 +97,7 @@ async fn invalid_queries_fail_with_their_reason() {
 async fn the_heaviest_paths_on_a_large_deep_document_end_soon() {
     let kit = kit();
     // A hundred levels, and then as many numbers as there is room for.
-    let document = format!("{}{}{}", "[".repeat(100), vec!["1"; 400_000].join(","), "]".repeat(100));
+    let document = format!("{}{}{}", "[".repeat(100), vec!["1"; 100_000].join(","), "]".repeat(100));
     for path in ["$..*", "$..[*,*]", "$..[?@ == 1]", "$..[?count(@.*) > 1]", "$..[0:,0:,0:][0:,0:]"] {
         let found = call(&kit, "json_query", json!({"json": document, "path": path, "max_matches": 1})).await;
         assert!(

@@ -61,6 +61,12 @@ async fn hostile_patterns_are_rejected_or_end_soon() {
         let search = json!({"text": "a".repeat(20_000), "pattern": pattern, "syntax": "regex"});
         assert!(call(&kit, "text_search", search).await.is_ok(), "{pattern}");
     }
+    let long = "a".repeat(100_001);
+    for (tool, extra) in [("text_search", "pattern"), ("text_count", "pattern"), ("text_split", "separator")] {
+        let mut arguments = json!({"text": long, extra: "b"});
+        arguments[if tool == "text_split" { "by" } else { "syntax" }] = json!("regex");
+        assert_eq!(call(&kit, tool, arguments).await.unwrap_err().reason, "text_too_long_for_regex", "{tool}");
+    }
     for (pattern, reason) in [
         (r"((a{100}){100}){100}", "pattern_too_large"),
         (r"\w{500}", "pattern_too_large"),

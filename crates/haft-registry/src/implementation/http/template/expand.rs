@@ -6,7 +6,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use serde_json::Value;
 
 use super::super::value::{pairs, scalar};
-use super::{Piece, QueryPair, Segment, UrlTemplate, variables};
+use super::{QueryPair, Segment, UrlPiece, UrlTemplate, variables};
 use crate::implementation::http::ParameterStyle;
 
 /// All characters but the unreserved ones of RFC 3986.
@@ -76,7 +76,7 @@ impl UrlTemplate {
         for QueryPair { name, value: pieces } in &self.query {
             match pieces.as_deref() {
                 None => written_pairs.push((name.clone(), None)),
-                Some([Piece::Variable(variable)]) => {
+                Some([UrlPiece::Variable(variable)]) => {
                     let values = pairs("", value(variable), ParameterStyle::Repeat);
                     written_pairs.extend(values.into_iter().map(|(_, value)| (name.clone(), Some(value))));
                 }
@@ -96,10 +96,10 @@ pub(super) fn is_dot_segment(segment: &str) -> bool {
     matches!(&*percent_decode_str(segment).decode_utf8_lossy(), "." | "..")
 }
 
-fn written(pieces: &[Piece], value: impl Fn(&str) -> String) -> String {
+fn written(pieces: &[UrlPiece], value: impl Fn(&str) -> String) -> String {
     let text = pieces.iter().map(|piece| match piece {
-        Piece::Literal(text) => Cow::Borrowed(text.as_str()),
-        Piece::Variable(name) => Cow::Owned(value(name)),
+        UrlPiece::Literal(text) => Cow::Borrowed(text.as_str()),
+        UrlPiece::Variable(name) => Cow::Owned(value(name)),
     });
     text.collect()
 }

@@ -4,7 +4,7 @@ use oauth2::url::{Position, Url};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use super::expand::is_dot_segment;
-use super::{Piece, QueryPair, Segment, UrlTemplate, UrlTemplateError};
+use super::{QueryPair, Segment, UrlPiece, UrlTemplate, UrlTemplateError};
 
 /// The characters of a literal that are escaped. Escapes that it contains are kept.
 const LITERAL: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'^').add(b'`').add(b'|').add(b'\'');
@@ -56,8 +56,8 @@ fn segment(text: &str) -> Result<Segment, UrlTemplateError> {
     }
     let pieces = pieces(text)?;
     match pieces.iter().find_map(|piece| match piece {
-        Piece::Variable(name) => name.strip_prefix('+'),
-        Piece::Literal(_) => None,
+        UrlPiece::Variable(name) => name.strip_prefix('+'),
+        UrlPiece::Literal(_) => None,
     }) {
         Some(name) => Err(UrlTemplateError::PartOfSegment(name.to_owned())),
         None if is_dot_segment(text) => Err(UrlTemplateError::DotSegment),
@@ -74,20 +74,20 @@ fn query_pair(text: &str) -> Result<QueryPair, UrlTemplateError> {
     Ok(QueryPair { name: literal(name), value })
 }
 
-fn pieces(mut text: &str) -> Result<Vec<Piece>, UrlTemplateError> {
+fn pieces(mut text: &str) -> Result<Vec<UrlPiece>, UrlTemplateError> {
     let mut pieces = Vec::new();
     while let Some(start) = text.find(['{', '}']) {
         let (before, braced) = text.split_at(start);
         let inner = braced.strip_prefix('{').and_then(|inner| inner.split_once('}'));
         let (name, after) = inner.filter(|(name, _)| is_name(name)).ok_or(UrlTemplateError::Brace)?;
         if !before.is_empty() {
-            pieces.push(Piece::Literal(literal(before)));
+            pieces.push(UrlPiece::Literal(literal(before)));
         }
-        pieces.push(Piece::Variable(name.to_owned()));
+        pieces.push(UrlPiece::Variable(name.to_owned()));
         text = after;
     }
     if !text.is_empty() {
-        pieces.push(Piece::Literal(literal(text)));
+        pieces.push(UrlPiece::Literal(literal(text)));
     }
     Ok(pieces)
 }

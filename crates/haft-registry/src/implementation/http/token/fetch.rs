@@ -66,6 +66,8 @@ pub(super) async fn token(
         }
         Ok(_) | Err(RequestTokenError::Parse(..) | RequestTokenError::Other(_)) => Err(invalid()),
         Err(RequestTokenError::Request(SendError(error))) => Err(TokenError::Http(Arc::new(error))),
+        // A server that is out of order says nothing about the credentials.
+        Err(RequestTokenError::ServerResponse(_)) if transport.status.load(Ordering::Relaxed) >= 500 => Err(invalid()),
         Err(RequestTokenError::ServerResponse(response)) => {
             let mut redactor = Redactor::default();
             redactor.add(&secret);
@@ -91,6 +93,7 @@ impl Transport {
         let mut sent = HttpRequest::new(parts.method, parts.uri.to_string())
             .timeouts(Timeouts::none().total(self.timeout))
             .limits(SizeLimits::default().body(MAX_RESPONSE))
+            .redirects(0)
             .body(body);
         for (name, value) in &parts.headers {
             let secret = Secret::new(value.to_str().unwrap_or_default());

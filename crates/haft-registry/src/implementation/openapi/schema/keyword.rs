@@ -27,6 +27,9 @@ pub(super) enum Keyword {
     Annotation(fn(&Value) -> bool),
 }
 
+/// The maximum length of an example, in bytes.
+const MAX_EXAMPLE: usize = 256;
+
 const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "object", "array", "null"];
 
 impl Keyword {
@@ -62,7 +65,7 @@ impl Keyword {
             "default" => Self::Annotation(|_| true),
             "deprecated" => Self::Annotation(|value| *value == Value::Bool(true)),
             "examples" => Self::Annotation(|value| {
-                value.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(is_scalar))
+                value.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(is_example))
             }),
             _ => return None,
         })
@@ -141,8 +144,13 @@ pub(super) fn nullable(mut schema: Map<String, Value>) -> Value {
     schema.into()
 }
 
-pub(super) fn is_scalar(value: &Value) -> bool {
-    !value.is_array() && !value.is_object()
+/// Reports whether a value is an example that is worth its size: a scalar, and no long text.
+pub(in super::super) fn is_example(value: &Value) -> bool {
+    match value {
+        Value::Array(_) | Value::Object(_) => false,
+        Value::String(text) => text.len() <= MAX_EXAMPLE,
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+    }
 }
 
 /// Writes the values of an enumeration of strings as strings. YAML reads an unquoted `1` or `true` as something else,

@@ -40,7 +40,7 @@ pub(super) struct FoundLines {
 /// Reads lines of a file.
 pub(super) fn read_lines(file: &mut impl Read, range: LineRange, path: &str, cx: &Cx) -> Result<FoundLines, FileFault> {
     let mut collector =
-        Collector { range, line: 1, kept: Vec::new(), dropped: 0, size: 0, found: FoundLines::default() };
+        LineCollector { range, line: 1, kept: Vec::new(), dropped: 0, size: 0, found: FoundLines::default() };
     let mut block = vec![0; BLOCK];
     let mut read: u64 = 0;
     loop {
@@ -57,7 +57,7 @@ pub(super) fn read_lines(file: &mut impl Read, range: LineRange, path: &str, cx:
             return Err(FileFault::Binary { path: path.to_owned() });
         }
         read += count as u64;
-        if collector.take(&block[..count]) == Fill::Full {
+        if collector.take(&block[..count]) == LineFill::Full {
             collector.found.more = true;
             return Ok(collector.found);
         }
@@ -70,12 +70,12 @@ pub(super) fn read_lines(file: &mut impl Read, range: LineRange, path: &str, cx:
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fill {
+enum LineFill {
     Open,
     Full,
 }
 
-struct Collector {
+struct LineCollector {
     range: LineRange,
     /// The number of the current line.
     line: u64,
@@ -87,12 +87,12 @@ struct Collector {
     found: FoundLines,
 }
 
-impl Collector {
+impl LineCollector {
     /// Takes bytes. There is more after them if a byte arrives when all lines are complete.
-    fn take(&mut self, mut bytes: &[u8]) -> Fill {
+    fn take(&mut self, mut bytes: &[u8]) -> LineFill {
         while !bytes.is_empty() {
             if self.is_full() {
-                return Fill::Full;
+                return LineFill::Full;
             }
             let end = bytes.iter().position(|byte| *byte == b'\n');
             self.keep(&bytes[..end.unwrap_or(bytes.len())]);
@@ -104,7 +104,7 @@ impl Collector {
                 None => break,
             }
         }
-        Fill::Open
+        LineFill::Open
     }
 
     fn is_full(&self) -> bool {

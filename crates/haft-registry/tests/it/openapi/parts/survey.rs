@@ -1,4 +1,4 @@
-//! How many operations of real documents are imported, as a table.
+//! The numbers of operations of real documents that are imported and skipped, as a table.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,28 +11,28 @@ use haft_registry::openapi::{ImportOptions, Imported, OpenApi};
 
 /// The counts of one import or of many.
 #[derive(Debug, Default)]
-pub struct Survey {
-    pub documents: usize,
+pub(crate) struct Survey {
+    pub(crate) documents: usize,
     /// The documents by their versions.
-    pub versions: BTreeMap<String, usize>,
-    pub operations: usize,
-    pub imported: usize,
+    pub(crate) versions: BTreeMap<String, usize>,
+    pub(crate) operations: usize,
+    pub(crate) imported: usize,
     /// The operations that were not imported, by code, with the first of each as an example.
-    pub skipped: BTreeMap<String, (usize, String)>,
+    pub(crate) skipped: BTreeMap<String, (usize, String)>,
     /// The keywords that were left out, by keyword and reason.
-    pub loosened: BTreeMap<String, usize>,
+    pub(crate) loosened: BTreeMap<String, usize>,
     /// The documents that could not be read, with the code.
-    pub rejected: Vec<String>,
-    pub panics: Vec<String>,
-    pub schema_bytes: usize,
-    pub largest: usize,
-    pub time: Duration,
-    pub slowest: (Duration, String),
+    pub(crate) rejected: Vec<String>,
+    pub(crate) panics: Vec<String>,
+    pub(crate) schema_bytes: usize,
+    pub(crate) largest: usize,
+    pub(crate) time: Duration,
+    pub(crate) slowest: (Duration, String),
 }
 
 impl Survey {
     /// Imports all documents. A document is from the host that its provider names.
-    pub fn of(documents: &[OpenApiDocument]) -> Self {
+    pub(crate) fn of(documents: &[OpenApiDocument]) -> Self {
         let mut survey = Self::default();
         for document in documents {
             survey.add(document);
@@ -42,7 +42,7 @@ impl Survey {
 
     /// Returns the share of operations that were imported.
     #[allow(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
-    pub fn share(&self) -> f64 {
+    pub(crate) fn share(&self) -> f64 {
         if self.operations == 0 { 0.0 } else { self.imported as f64 / self.operations as f64 }
     }
 

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use haft_core::{FailureKind, Toolkit};
+use proptest::prelude::*;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -213,6 +214,42 @@ async fn names_that_are_not_unicode_are_listed_as_such() {
     assert_eq!(found["entries"], json!([entry]));
     let found = call(&site.kit, "file_search", json!({"pattern": "needle"})).await.unwrap();
     assert_eq!(paths(&found, "matches"), ["caf\u{fffd}"]);
+}
+
+#[test]
+fn no_combination_of_names_leads_outside() {
+    let site = site();
+    add_traps(&site);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let names = [
+        "..",
+        ".",
+        "",
+        "inside",
+        "file.txt",
+        "outside",
+        "secret.txt",
+        "root",
+        "root-sibling",
+        "relative_dir_link",
+        "fifo",
+        "absolute_dir_link",
+        "parent_link",
+        "good_dir_link",
+        "good_link",
+        "link_to_link",
+        "slash_link",
+        "loop_a",
+    ];
+    let paths = prop::collection::vec(prop::sample::select(names.to_vec()), 1..8);
+    proptest!(ProptestConfig::with_cases(300), |(parts in paths)| {
+        let path = parts.join("/");
+        for tool in TOOLS {
+            let found = runtime.block_on(call(&site.kit, tool, arguments(tool, &path)));
+            let text = found.map_or_else(|failed| failed.message, |found| found.to_string());
+            prop_assert!(!text.contains(SECRET), "{} {}", tool, path);
+        }
+    });
 }
 
 /// Runs changes on a thread, again and again, while calls are made.
