@@ -34,7 +34,7 @@
 //! # std::fs::create_dir_all(folder.join("acme"))?;
 //! # std::fs::write(folder.join("acme/haft.toml"), "[workspace]\norg = \"acme\"\n")?;
 //! # std::fs::write(folder.join("project/haft.toml"), include_str!("file/example.toml"))?;
-//! # let document = "{openapi: 3.1.0, info: {title: Pets, version: '1'}, paths: {}}";
+//! # let document = "openapi: 3.1.0\ninfo: { title: Pets, version: '1' }\npaths: {}\n";
 //! # std::fs::write(folder.join("project/petstore.yaml"), document)?;
 //! # let path = folder.join("project/haft.toml");
 //! let options = LoadOptions::new(Kinds::builtin())?.trust(Trust::Always);

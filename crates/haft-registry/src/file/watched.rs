@@ -12,6 +12,7 @@ use std::time::Duration;
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::{Mutex, Notify, watch};
 use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout};
 
 use super::error::FileError;
 use super::load::{LoadOptions, load};
@@ -24,6 +25,9 @@ use crate::standard::StandardToolboxError;
 
 /// The time that files must be left alone before they are loaded: editors and version control change them in steps.
 const QUIET: Duration = Duration::from_millis(100);
+
+/// The longest time for which changes that follow one another delay a load.
+const MAX_DELAY: Duration = Duration::from_secs(2);
 
 /// A workspace that is loaded from a file, and loaded again when the file changes. Clones share it.
 ///
@@ -183,8 +187,9 @@ impl WatchedWorkspace {
         let task = tokio::spawn(async move {
             loop {
                 changed.notified().await;
-                // Every further change starts the wait anew.
-                while tokio::time::timeout(QUIET, changed.notified()).await.is_ok() {}
+                // Every further change starts the wait anew, within a limit.
+                let latest = Instant::now() + MAX_DELAY;
+                while Instant::now() < latest && timeout(QUIET, changed.notified()).await.is_ok() {}
                 // The status has the error.
                 let _ = workspace.reload().await;
                 match watched.follow(&workspace.status()) {
