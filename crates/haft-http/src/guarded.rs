@@ -25,7 +25,7 @@ enum GuardedSetup {
     /// The client is created for the first request.
     OnUse {
         client: OnceLock<HttpClient>,
-        settings: HttpClientBuilder,
+        settings: Box<HttpClientBuilder>,
         guard: AddressGuard,
     },
 }
@@ -45,7 +45,7 @@ impl GuardedClient {
     }
 
     pub(crate) fn on_use(settings: HttpClientBuilder, guard: AddressGuard) -> Self {
-        Self(Arc::new(GuardedSetup::OnUse { client: OnceLock::new(), settings, guard }))
+        Self(Arc::new(GuardedSetup::OnUse { client: OnceLock::new(), settings: Box::new(settings), guard }))
     }
 
     /// Sends a request, as [`HttpClient::send`] does. A URL or a redirect that the guard rejects is
@@ -60,7 +60,7 @@ impl GuardedClient {
             GuardedSetup::OnUse { client, settings, guard } => match client.get() {
                 Some(client) => Ok(client),
                 None => {
-                    let created = settings.clone().guarded_client(guard.clone())?;
+                    let created = HttpClientBuilder::clone(settings).guarded_client(guard.clone())?;
                     Ok(client.get_or_init(|| created))
                 }
             },

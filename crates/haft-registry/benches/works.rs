@@ -21,6 +21,8 @@ use self::meter::{Figures, Meter, Work};
 
 const MANY: usize = 10_000;
 const FEW: usize = 100;
+/// The number of calls of one run.
+const CALLS: usize = 2;
 const FILE_TOOLS: usize = 1000;
 const TOOLS_PER_BOX: usize = 50;
 
@@ -33,7 +35,7 @@ fn main() {
 /// W7: a permitted call by its full and by a shorter name among ten thousand tools, compared with one among a hundred.
 fn by_name(meter: Meter) -> Figures {
     let (many, few) = (executor(MANY), executor(FEW));
-    meter.compare(|| call(&many, MANY), || call(&few, FEW))
+    meter.compare(|| call(&many, MANY), || call(&few, FEW)).per_run_of(CALLS)
 }
 
 fn call(executor: &Executor, count: usize) {

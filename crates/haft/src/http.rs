@@ -21,6 +21,6 @@
 pub use haft_http::{
     AddressClass, AddressGuard, BodyChunks, Bytes, Endpoint, GuardRejection, GuardedClient, HeaderMap, HeaderName,
     HeaderValue, HostRuleError, HttpClient, HttpClientBuilder, HttpError, HttpRequest, HttpResponse, IpNet, Method,
-    Resolver, Resolving, Secret, SecretError, SizeLimits, SseDecoder, SseError, SseEvent, SseEvents,
-    StatusCode, TimeoutKind, Timeouts, retry_after,
+    Resolver, Resolving, Secret, SecretError, SizeLimits, SseDecoder, SseError, SseEvent, SseEvents, StatusCode,
+    TimeoutKind, Timeouts, retry_after,
 };

@@ -41,11 +41,11 @@ const DOMAIN: &str = "haft approval request 1\n";
 #[derive(Clone)]
 pub struct SigningKeys {
     current: String,
-    secrets: Arc<BTreeMap<String, Secret>>,
+    secrets: Arc<BTreeMap<String, KeyBytes>>,
 }
 
 #[derive(Clone)]
-struct Secret(Vec<u8>);
+struct KeyBytes(Vec<u8>);
 
 /// An invalid signing key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -102,7 +102,7 @@ impl SigningKeys {
         if self.secrets.contains_key(&key_id) {
             return Err(SigningKeyError::Repeated { key_id });
         }
-        Arc::make_mut(&mut self.secrets).insert(key_id, Secret(secret.to_vec()));
+        Arc::make_mut(&mut self.secrets).insert(key_id, KeyBytes(secret.to_vec()));
         Ok(self)
     }
 
@@ -127,7 +127,7 @@ impl SigningKeys {
     }
 
     fn mac(&self, key_id: &str, request: &ApprovalRequest) -> Option<Hmac<Sha256>> {
-        let Secret(secret) = self.secrets.get(key_id)?;
+        let KeyBytes(secret) = self.secrets.get(key_id)?;
         let mut mac = Hmac::<Sha256>::new_from_slice(secret).ok()?;
         mac.update(DOMAIN.as_bytes());
         mac.update(signed_text(request).as_bytes());

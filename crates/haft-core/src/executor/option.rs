@@ -33,7 +33,7 @@ use crate::schema::DecodeOptions;
 use crate::scope::RunScope;
 use crate::service::Services;
 use crate::timestamp::Timestamp;
-use crate::tool::{ApprovalPolicy, OutputCap, Tool};
+use crate::tool::{ApprovalPolicy, OutputCap};
 
 /// Options for running calls. Cloning is cheap.
 ///
@@ -428,19 +428,6 @@ impl RunOptions {
 
     pub(crate) fn caller_ref(&self) -> Option<&Caller> {
         self.scope.as_ref()?.caller.as_ref()
-    }
-
-    /// Returns the permits that decide about calls of a tool: those of the tool, then those of the run.
-    pub(super) fn permits_of<'a>(&'a self, tool: &'a Tool) -> impl Iterator<Item = &'a Arc<dyn Permit>> {
-        tool.permits().iter().chain(self.permits.as_slice())
-    }
-
-    /// Reports whether the caller may know of a tool: every permit of the tool and of these options must
-    /// [see](Permit::sees) it.
-    #[must_use]
-    pub fn sees(&self, tool: &Tool) -> bool {
-        let caller = self.caller_ref();
-        self.permits_of(tool).all(|permit| isolated(|| permit.sees(tool, caller)).unwrap_or_default())
     }
 
     /// Passes an event to every observer. An observer can't affect the run or another observer, so a panic is ignored.

@@ -7,12 +7,14 @@
 
 use std::fmt;
 use std::future::ready;
+use std::sync::Arc;
 
+use super::option::RunOptions;
 use crate::arguments::CallArguments;
 use crate::call::ToolCall;
 use crate::cx::{Caller, Cx};
 use crate::handler::{BoxError, BoxFuture};
-use crate::isolation::Isolated;
+use crate::isolation::{Isolated, isolated};
 use crate::tool::Tool;
 
 /// Decides whether a call may run.
@@ -160,6 +162,21 @@ impl Permitting {
             PermitDecision::Now(decision) => Box::pin(ready(decision)),
             PermitDecision::Later(decision) => decision,
         }
+    }
+}
+
+impl RunOptions {
+    /// Returns the permits that decide about calls of a tool: those of the tool, then those of the run.
+    pub(super) fn permits_of<'a>(&'a self, tool: &'a Tool) -> impl Iterator<Item = &'a Arc<dyn Permit>> {
+        tool.permits().iter().chain(self.permits.as_slice())
+    }
+
+    /// Reports whether the caller may know of a tool: every permit of the tool and of these options must
+    /// [see](Permit::sees) it.
+    #[must_use]
+    pub fn sees(&self, tool: &Tool) -> bool {
+        let caller = self.caller_ref();
+        self.permits_of(tool).all(|permit| isolated(|| permit.sees(tool, caller)).unwrap_or_default())
     }
 }
 

@@ -26,9 +26,9 @@ impl Permit for AtMost {
     }
 
     fn permits_arguments(&self, _: &Tool, _: &ToolCall, arguments: &CallArguments<'_>, _: &Cx) -> Permitting {
-        let decide = |n: u64| match n <= self.limit {
-            true => Permission::Allowed,
-            false => Permission::denied("too large").by_rule("at-most"),
+        let decide = |n: u64| {
+            let is_small = n <= self.limit;
+            if is_small { Permission::Allowed } else { Permission::denied("too large").by_rule("at-most") }
         };
         arguments.decode().map(decide).into()
     }

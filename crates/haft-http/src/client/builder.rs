@@ -171,6 +171,7 @@ impl HttpClientBuilder {
     /// assert!(matches!(error, HttpError::UncheckedProxy { .. }));
     /// # });
     /// ```
+    #[must_use]
     pub fn guarded_on_use(self, guard: AddressGuard) -> GuardedClient {
         GuardedClient::on_use(self, guard)
     }

@@ -11,7 +11,8 @@ use haft_core::{
     Suspend, Tool, ToolCall, ToolEvent, ToolSource, Toolkit,
 };
 use haft_registry::{
-    AskRules, AskSettings, Executor, ExecutorError, LookupError, PermissionSettings, Registry, ToolOrigin, Workspace,
+    AskRules, AskSettings, Executor, ExecutorError, LookupError, PermissionSettings, Registry, ToolOrigin,
+    ToolboxBuilder, Workspace,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,7 +29,7 @@ struct Sum {
 
 fn executor(tools: impl IntoIterator<Item = Tool>) -> Executor {
     let toolbox = Workspace::builder().toolbox("t");
-    let project = tools.into_iter().fold(toolbox, |toolbox, tool| toolbox.tool(tool)).build().unwrap();
+    let project = tools.into_iter().fold(toolbox, ToolboxBuilder::tool).build().unwrap();
     Executor::new(Registry::builder().workspace(project).build().unwrap())
 }
 
@@ -142,7 +143,8 @@ async fn failures_of_execution_keep_their_kind_and_their_cause() {
     let opaque = Tool::new("opaque").try_handler_mixed(|(), _| async {
         Err::<(), HandlerError<String>>(HandlerError::opaque(std::io::Error::other("10.0.0.7 refused")))
     });
-    let panics = Tool::new("panics").handler(|(), _| async { assert!(cfg!(not(test)), "inside") }).unwrap();
+    let panics =
+        Tool::new("panics").handler(|(), _| async { assert!(std::env::args().count() == 0, "inside") }).unwrap();
     let slow = Tool::new("slow").limits(ExecutionLimits::new().timeout(Duration::from_secs(1)));
     let slow = slow.handler(|(), _| std::future::pending::<()>()).unwrap();
     let gated = Tool::new("gated").needs_approval(ApprovalPolicy::always()).handler(|(), _| async {}).unwrap();
@@ -229,9 +231,9 @@ async fn a_batch_has_limits_approval_progress_and_events() {
 #[tokio::test]
 async fn permits_of_the_application_are_asked_too() {
     let registry = registry(&["now"], &["math/add"], &[]);
-    let only_math = |tool: &Tool, _: &ToolCall, _: &Cx| match tool.name().starts_with("math/") {
-        true => Permission::Allowed,
-        false => Permission::denied("math only").by_rule("only-math"),
+    let only_math = |tool: &Tool, _: &ToolCall, _: &Cx| {
+        let is_math = tool.name().starts_with("math/");
+        if is_math { Permission::Allowed } else { Permission::denied("math only").by_rule("only-math") }
     };
     let executor = Executor::builder().options(RunOptions::new().permit(only_math)).build(registry);
     assert!(executor.run("math/add", json!({})).await.is_ok());
@@ -316,7 +318,9 @@ fn concurrent_readers_never_see_tools_with_settings_of_others() {
             executor.replace(tools(name), settings(name)).unwrap();
         }
         is_done.store(true, Ordering::Relaxed);
-        readers.into_iter().for_each(|reader| reader.join().unwrap());
+        for reader in readers {
+            reader.join().unwrap();
+        }
     });
 }
 

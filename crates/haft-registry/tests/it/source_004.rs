@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use haft_core::{Cx, Dispatch, FailureKind, RunOptions, Tool, ToolCall, ToolSource, Toolkit};
 use haft_registry::{
-    Entry, Executor, ExecutorError, FullName, ImplementationKind, LookupError, Namespace, OrgName, PermissionSettings,
-    Permissions, Registry, SimpleName, ToolOrigin, Workspace,
+    Entry, Executor, ExecutorBuilder, ExecutorError, FullName, ImplementationKind, LookupError, Namespace, OrgName,
+    PermissionSettings, Permissions, Registry, SimpleName, ToolOrigin, ToolboxBuilder, Workspace,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -228,7 +228,7 @@ mod execution {
         let project = Workspace::builder().toolbox("math").tool(tool).build().unwrap();
         let registry = Registry::builder().workspace(project).build().unwrap();
         let builder = Executor::builder();
-        let builder = permissions.into_iter().fold(builder, |builder, permissions| builder.permissions(permissions));
+        let builder = permissions.into_iter().fold(builder, ExecutorBuilder::permissions);
         (builder.build(registry), count)
     }
 
@@ -288,8 +288,7 @@ mod execution {
         struct Account(&'static str);
 
         let who = Tool::new("who").depends_on::<Account>();
-        let who =
-            who.handler(|(), cx: Cx| async move { cx.service::<Account>().map(|account| account.0).unwrap_or("") });
+        let who = who.handler(|(), cx: Cx| async move { cx.service::<Account>().map_or("", |account| account.0) });
         let project = Workspace::builder().toolbox("mail").tool(who.unwrap()).tool(tool("other")).build().unwrap();
         let registry = Registry::builder().workspace(project).build().unwrap();
         let without = Executor::new(registry.clone());
@@ -307,7 +306,7 @@ mod execution {
         let settings = json!({"url": "http://127.0.0.1:9/none"});
         let tools = haft_registry::http::HttpKind::new().build(Entry::new("get", settings)).await.unwrap().tools;
         let toolbox = Workspace::builder().toolbox("web");
-        let project = tools.into_iter().fold(toolbox, |toolbox, tool| toolbox.tool(tool)).build().unwrap();
+        let project = tools.into_iter().fold(toolbox, ToolboxBuilder::tool).build().unwrap();
         let registry = Registry::builder().workspace(project).build().unwrap();
         let client = haft_http::HttpClient::builder().no_proxy().guarded(haft_http::AddressGuard::new()).unwrap();
         let executor = Executor::builder().http_client(client).build(registry);

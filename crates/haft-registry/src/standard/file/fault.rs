@@ -13,7 +13,7 @@ use crate::standard::pattern::clip;
 const MAX_QUOTE: usize = 200;
 
 #[derive(Debug, thiserror::Error)]
-pub(super) enum FileFault {
+pub(super) enum FileToolFault {
     #[error("`{path}` is absolute; write a path relative to the root of the files, such as docs/readme.md")]
     Absolute { path: String },
     #[error("`{path}` is not a valid path")]
@@ -43,7 +43,7 @@ pub(super) enum FileFault {
     Io { source: io::Error },
 }
 
-impl FileFault {
+impl FileToolFault {
     /// Finds the cause of an error about a path.
     pub(super) fn from_io(path: &str, error: io::Error) -> Self {
         let path = clip(path, MAX_QUOTE);

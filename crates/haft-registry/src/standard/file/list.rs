@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::fault::FileFault;
+use super::fault::FileToolFault;
 use super::root::FileRoot;
 use super::walk::{Onward, Visited, Walk, WalkEnd};
 use crate::standard::annotate::pure;
@@ -88,11 +88,11 @@ pub(super) fn tool(root: &FileRoot) -> Result<Tool, DefinitionError> {
         .example(json!({}))
         .example(json!({"path": "docs", "depth": 3, "name": "*.md"}))
         .try_blocking_handler_mixed(move |params: FileListParams, cx: Cx| -> Result<_, HandlerError<StandardFailure>> {
-            list(&root, &params, &cx).map_err(FileFault::into_error)
+            list(&root, &params, &cx).map_err(FileToolFault::into_error)
         })
 }
 
-fn list(root: &FileRoot, params: &FileListParams, cx: &Cx) -> Result<FileListing, FileFault> {
+fn list(root: &FileRoot, params: &FileListParams, cx: &Cx) -> Result<FileListing, FileToolFault> {
     let dir = root.directory(&params.path)?;
     let mut entries = Vec::new();
     let walk = Walk { depth: params.depth, name: params.name.as_deref(), hidden: params.hidden };

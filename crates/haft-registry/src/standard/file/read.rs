@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use self::lines::{LineRange, read_lines};
-use super::fault::FileFault;
+use super::fault::FileToolFault;
 use super::root::FileRoot;
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
@@ -122,11 +122,11 @@ pub(super) fn tool(root: &FileRoot) -> Result<Tool, DefinitionError> {
         .example(json!({"path": "app.log", "start_line": 501, "max_lines": 100}))
         .example(json!({"path": "logo.png", "format": "base64", "max_bytes": 1024}))
         .try_blocking_handler_mixed(move |params: FileReadParams, cx: Cx| -> Result<_, HandlerError<StandardFailure>> {
-            read(&root, &params, &cx).map_err(FileFault::into_error)
+            read(&root, &params, &cx).map_err(FileToolFault::into_error)
         })
 }
 
-fn read(root: &FileRoot, params: &FileReadParams, cx: &Cx) -> Result<FileContent, FileFault> {
+fn read(root: &FileRoot, params: &FileReadParams, cx: &Cx) -> Result<FileContent, FileToolFault> {
     let (mut file, metadata) = root.file(&params.path)?;
     let size = metadata.len();
     match params.format {
@@ -145,7 +145,7 @@ fn read(root: &FileRoot, params: &FileReadParams, cx: &Cx) -> Result<FileContent
             })
         }
         ReadFormat::Base64 => {
-            let io = |error| FileFault::from_io(&params.path, error);
+            let io = |error| FileToolFault::from_io(&params.path, error);
             let mut bytes = Vec::new();
             // Not every position can be sought.
             if params.offset < size {

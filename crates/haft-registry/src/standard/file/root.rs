@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
-use super::fault::FileFault;
+use super::fault::FileToolFault;
 
 /// The directory below which files are read. Clones share it.
 #[derive(Clone, Debug)]
@@ -22,18 +22,18 @@ impl FileRoot {
     }
 
     /// Opens a regular file.
-    pub(super) fn file(&self, path: &str) -> Result<(File, Metadata), FileFault> {
+    pub(super) fn file(&self, path: &str) -> Result<(File, Metadata), FileToolFault> {
         let checked = relative(path)?;
-        regular(&self.dir, &checked).map_err(|error| FileFault::from_io(path, error))?.map_err(|kind| match kind {
-            OtherKind::Directory => FileFault::IsDirectory { path: path.to_owned() },
-            OtherKind::Special => FileFault::Special { path: path.to_owned() },
+        regular(&self.dir, &checked).map_err(|error| FileToolFault::from_io(path, error))?.map_err(|kind| match kind {
+            OtherKind::Directory => FileToolFault::IsDirectory { path: path.to_owned() },
+            OtherKind::Special => FileToolFault::Special { path: path.to_owned() },
         })
     }
 
     /// Opens a directory.
-    pub(super) fn directory(&self, path: &str) -> Result<Dir, FileFault> {
+    pub(super) fn directory(&self, path: &str) -> Result<Dir, FileToolFault> {
         let checked = relative(path)?;
-        self.dir.open_dir(checked).map_err(|error| FileFault::from_io(path, error))
+        self.dir.open_dir(checked).map_err(|error| FileToolFault::from_io(path, error))
     }
 }
 
@@ -81,14 +81,14 @@ fn never_block(options: &mut OpenOptions) {
 fn never_block(_: &mut OpenOptions) {}
 
 /// Returns a relative path in its shortest form. `..` stays: only the directories themselves decide where it leads.
-fn relative(path: &str) -> Result<PathBuf, FileFault> {
+fn relative(path: &str) -> Result<PathBuf, FileToolFault> {
     if path.contains('\0') {
-        return Err(FileFault::InvalidPath { path: path.replace('\0', "\u{fffd}") });
+        return Err(FileToolFault::InvalidPath { path: path.replace('\0', "\u{fffd}") });
     }
     let mut checked = PathBuf::new();
     for component in Path::new(path).components() {
         match component {
-            Component::Prefix(_) | Component::RootDir => return Err(FileFault::Absolute { path: path.to_owned() }),
+            Component::Prefix(_) | Component::RootDir => return Err(FileToolFault::Absolute { path: path.to_owned() }),
             Component::CurDir => {}
             Component::ParentDir | Component::Normal(_) => checked.push(component),
         }

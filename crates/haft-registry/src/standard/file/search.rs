@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::fault::FileFault;
+use super::fault::FileToolFault;
 use super::list::prefix;
 use super::root::{FileRoot, regular};
 use super::walk::{Onward, Visited, Walk, WalkEnd};
@@ -103,7 +103,7 @@ pub(super) fn tool(root: &FileRoot) -> Result<Tool, DefinitionError> {
                 compile(&params.pattern, params.syntax, params.letter_case).map_err(HandlerError::Declared)?;
             let limit = SearchLimit::new(&cx);
             let mut search = FileSearch { params: &params, pattern, limit, bytes: 0, slow: None, found: FileMatches::default() };
-            search.run(&root, &cx).map_err(FileFault::into_error)?;
+            search.run(&root, &cx).map_err(FileToolFault::into_error)?;
             match search.slow {
                 Some(failure) if search.found.matches.is_empty() => Err(HandlerError::Declared(failure)),
                 _ => Ok(search.found),
@@ -122,7 +122,7 @@ struct FileSearch<'p> {
 }
 
 impl FileSearch<'_> {
-    fn run(&mut self, root: &FileRoot, cx: &Cx) -> Result<(), FileFault> {
+    fn run(&mut self, root: &FileRoot, cx: &Cx) -> Result<(), FileToolFault> {
         let dir = root.directory(&self.params.path)?;
         let walk = Walk { depth: MAX_DEPTH, name: self.params.name.as_deref(), hidden: self.params.hidden };
         let end = walk.run(&dir, prefix(&self.params.path), cx, &mut |visited| Ok(self.visit(visited)))?;

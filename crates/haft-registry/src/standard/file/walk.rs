@@ -10,7 +10,7 @@ use std::io;
 use cap_std::fs::{Dir, FileType};
 use haft_core::Cx;
 
-use super::fault::FileFault;
+use super::fault::FileToolFault;
 
 /// The maximum entries that one walk reads.
 const MAX_ENTRIES: usize = 50_000;
@@ -60,8 +60,8 @@ impl Walk<'_> {
         dir: &Dir,
         path: &str,
         cx: &Cx,
-        visit: &mut dyn FnMut(&Visited<'_>) -> Result<Onward, FileFault>,
-    ) -> Result<WalkEnd, FileFault> {
+        visit: &mut dyn FnMut(&Visited<'_>) -> Result<Onward, FileToolFault>,
+    ) -> Result<WalkEnd, FileToolFault> {
         let mut state = WalkState { walk: self, cx, left: MAX_ENTRIES, cut: false, visit };
         match state.directory(dir, path, 1)? {
             Onward::Continue if !state.cut => Ok(WalkEnd::Complete),
@@ -75,13 +75,13 @@ struct WalkState<'w, 'v> {
     cx: &'w Cx,
     left: usize,
     cut: bool,
-    visit: &'v mut dyn FnMut(&Visited<'_>) -> Result<Onward, FileFault>,
+    visit: &'v mut dyn FnMut(&Visited<'_>) -> Result<Onward, FileToolFault>,
 }
 
 impl WalkState<'_, '_> {
     /// Recurses to the depth of the walk, which callers limit.
-    fn directory(&mut self, dir: &Dir, path: &str, depth: usize) -> Result<Onward, FileFault> {
-        for (name, kind) in self.names(dir).map_err(|error| FileFault::from_io(path, error))? {
+    fn directory(&mut self, dir: &Dir, path: &str, depth: usize) -> Result<Onward, FileToolFault> {
+        for (name, kind) in self.names(dir).map_err(|error| FileToolFault::from_io(path, error))? {
             let shown = name.to_string_lossy();
             let path = if path.is_empty() { shown.to_string() } else { format!("{path}/{shown}") };
             let matches = self.walk.name.is_none_or(|pattern| matches_name(pattern, &shown));

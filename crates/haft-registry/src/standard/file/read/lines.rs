@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Read};
 
 use haft_core::Cx;
 
-use super::super::fault::FileFault;
+use super::super::fault::FileToolFault;
 
 /// The maximum characters of a line that are returned.
 const MAX_LINE: usize = 2_000;
@@ -38,23 +38,28 @@ pub(super) struct FoundLines {
 }
 
 /// Reads lines of a file.
-pub(super) fn read_lines(file: &mut impl Read, range: LineRange, path: &str, cx: &Cx) -> Result<FoundLines, FileFault> {
+pub(super) fn read_lines(
+    file: &mut impl Read,
+    range: LineRange,
+    path: &str,
+    cx: &Cx,
+) -> Result<FoundLines, FileToolFault> {
     let mut collector =
         LineCollector { range, line: 1, kept: Vec::new(), dropped: 0, size: 0, found: FoundLines::default() };
     let mut block = vec![0; BLOCK];
     let mut read: u64 = 0;
     loop {
         if cx.is_cancelled() {
-            return Err(FileFault::Cancelled);
+            return Err(FileToolFault::Cancelled);
         }
         let count = match file.read(&mut block) {
             Ok(0) => break,
             Ok(count) => count,
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) => return Err(FileFault::from_io(path, error)),
+            Err(error) => return Err(FileToolFault::from_io(path, error)),
         };
         if read == 0 && block[..count.min(BINARY_PROBE)].contains(&0) {
-            return Err(FileFault::Binary { path: path.to_owned() });
+            return Err(FileToolFault::Binary { path: path.to_owned() });
         }
         read += count as u64;
         if collector.take(&block[..count]) == LineFill::Full {
@@ -62,7 +67,7 @@ pub(super) fn read_lines(file: &mut impl Read, range: LineRange, path: &str, cx:
             return Ok(collector.found);
         }
         if read > MAX_SCAN {
-            return Err(FileFault::TooFar { path: path.to_owned(), limit: MAX_SCAN });
+            return Err(FileToolFault::TooFar { path: path.to_owned(), limit: MAX_SCAN });
         }
     }
     collector.end();
