@@ -1,5 +1,5 @@
-// An example of the README has a client in it, so its blocks are tests only where there are clients.
-#![cfg_attr(any(feature = "clients", not(doctest)), doc = include_str!("../README.md"))]
+// Examples of the README have a client and a workspace in them, so its blocks are tests only where there are both.
+#![cfg_attr(any(all(feature = "clients", feature = "workspace"), not(doctest)), doc = include_str!("../README.md"))]
 
 #[cfg(feature = "macros")]
 mod macros;

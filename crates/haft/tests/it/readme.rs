@@ -245,3 +245,32 @@ fn links_and_fences_are_not_code_in_prose() {
     let page = "a `b(…)` [`C`] \n```rust\nlet `x` = 1;\n```\n `D::e` [`#[f]`](g) `h\\|i`";
     assert_eq!(code_in_prose(page), ["b(…)", "D::e", "h|i"]);
 }
+
+/// The workspace file of the README is loaded without faults, with a document for its import.
+#[cfg(feature = "workspace")]
+#[tokio::test]
+async fn the_workspace_file_of_the_readme_is_valid() {
+    use haft::registry::file::{LoadOptions, Trust, load};
+
+    let toml = README.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    std::fs::create_dir(folder.path().join("docs")).unwrap();
+    write("haft.toml", toml);
+    write(
+        "shop.yaml",
+        "openapi: 3.1.0\ninfo: {title: Shop, version: '1'}\nservers: [{url: 'https://shop.example'}]\npaths:\n  /refunds:\n    \
+         post:\n      operationId: refund\n      requestBody:\n        content:\n          application/json:\n            schema: \
+         {type: object, properties: {cents: {type: integer}}}\n      responses: {}\n",
+    );
+    let options = LoadOptions::new(haft::registry::Kinds::builtin()).unwrap().trust(Trust::Always);
+    let loaded = load(folder.path().join("haft.toml"), &options).await.unwrap();
+    assert!(loaded.remarks.is_empty(), "{:?}", loaded.remarks);
+    let registry = loaded.registry().unwrap().build().unwrap();
+    for name in ["calculate", "file_read", "github/issues", "shop/refund"] {
+        assert!(registry.find(name).is_ok(), "{name}");
+    }
+    let names: Vec<_> = registry.list().iter().map(|tool| tool.name.clone()).collect();
+    assert!(loaded.permissions.unwrap().unmatched_rules(&names).is_empty());
+    assert!(loaded.ask_rules.unmatched_rules(&names).is_empty());
+}
