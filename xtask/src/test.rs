@@ -141,7 +141,10 @@ fn documentation(workspace: &Workspace, _: Network) -> anyhow::Result<()> {
 
 /// Runs every example as a user would: with the features that the examples' own manifest enables.
 fn examples(workspace: &Workspace, _: Network) -> anyhow::Result<()> {
-    let examples = artifact::build(workspace, &["build", "--quiet", "-p", "haft-examples", "--features", "workspace", "--examples"])?;
+    let examples = artifact::build(
+        workspace,
+        &["build", "--quiet", "-p", "haft-examples", "--features", "workspace", "--examples"],
+    )?;
     for example in &examples {
         eprintln!("   {}", example.name);
         let run = Invocation::new(&example.executable).current_dir(workspace.root());

@@ -111,8 +111,7 @@ impl Valgrind {
 /// Builds a benchmark for counting and returns its path.
 pub(crate) fn build(workspace: &Workspace, package: &str, bench: &str) -> anyhow::Result<PathBuf> {
     let cargo = BUILD.iter().fold(workspace.cargo(), |cargo, (name, value)| cargo.env(name, value));
-    let bench_of =
-        ["bench", "--quiet", "--profile", "release", "--no-run", "-p", package, "--all-features", "--bench", bench];
+    let bench_of = ["bench", "--quiet", "--profile", "release", "--no-run", "-p", package, "--bench", bench];
     let built = artifact::built_by(cargo.args(bench_of))?;
     let program = built.into_iter().find(|program| program.name == bench);
     program.map(|program| program.executable.into()).context("cargo does not report the path of the benchmark")

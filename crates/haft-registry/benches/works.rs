@@ -4,6 +4,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a benchmark that can't be set up should stop")]
 
+#[cfg(feature = "file")]
+#[path = "works/file.rs"]
+mod file;
 #[path = "../../haft-core/benches/meter.rs"]
 mod meter;
 
@@ -11,8 +14,7 @@ use std::hint::black_box;
 
 use futures_util::FutureExt;
 use haft_core::{Tool, Toolkit};
-use haft_registry::file::{LoadOptions, load};
-use haft_registry::{Executor, Kinds, PermissionSettings, Registry, Workspace};
+use haft_registry::{Executor, PermissionSettings, Registry, Workspace};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -23,13 +25,16 @@ const MANY: usize = 10_000;
 const FEW: usize = 100;
 /// The number of calls of one run.
 const CALLS: usize = 2;
-const FILE_TOOLS: usize = 1000;
-const TOOLS_PER_BOX: usize = 50;
 
-const WORKS: [Work; 2] = [("W7", 40, by_name), ("W7b", 2, workspace_file)];
+/// W7b needs many more crates, so that it is built only with the feature that it measures.
+const WORKS: &[Work] = &[
+    ("W7", 40, by_name),
+    #[cfg(feature = "file")]
+    ("W7b", 2, file::loading),
+];
 
 fn main() {
-    meter::run(&WORKS);
+    meter::run(WORKS);
 }
 
 /// W7: a permitted call by its full and by a shorter name among ten thousand tools, compared with one among a hundred.
@@ -53,46 +58,6 @@ struct Forecast {
     city: String,
     #[schemars(range(min = 1, max = 14))]
     days: u8,
-}
-
-/// W7b: loads a workspace file of a thousand HTTP tools with parameters of their own, compared with parsing its TOML.
-fn workspace_file(meter: Meter) -> Figures {
-    let text: String = (0..FILE_TOOLS).map(entry).collect();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("haft.toml");
-    std::fs::write(&path, &text).unwrap();
-    let options = LoadOptions::new(Kinds::builtin()).unwrap();
-    let ours = || {
-        // Nothing waits, so that no runtime is needed.
-        let loaded = load(black_box(&path), &options).now_or_never().unwrap().unwrap();
-        assert_eq!(loaded.workspace.toolboxes().len(), FILE_TOOLS / TOOLS_PER_BOX);
-    };
-    meter.compare(ours, || drop(black_box(toml::from_str::<toml::Value>(black_box(&text)).unwrap())))
-}
-
-/// Returns a tool as files of real workspaces have them.
-fn entry(at: usize) -> String {
-    let toolbox = at / TOOLS_PER_BOX;
-    format!(
-        r#"
-[toolbox.box-{toolbox}.tool.search-{at}]
-kind = "http"
-description = "Searches the issues of project {at}, and returns those that match the query best."
-url = "https://api.example.com/projects/{at}/issues"
-readonly = true
-timeout = 30
-
-[toolbox.box-{toolbox}.tool.search-{at}.parameters]
-type = "object"
-required = ["query-{at}"]
-additionalProperties = false
-
-[toolbox.box-{toolbox}.tool.search-{at}.parameters.properties]
-query-{at} = {{ type = "string", description = "The words to search for.", minLength = 1 }}
-state = {{ type = "string", enum = ["open", "closed", "all"] }}
-limit = {{ type = "integer", minimum = 1, maximum = 100 }}
-"#
-    )
 }
 
 fn executor(count: usize) -> Executor {

@@ -15,7 +15,7 @@ use crate::valgrind::{self, Valgrind};
 use crate::workspace::Workspace;
 
 /// The works that are counted, in order, each with its crate.
-const WORKS: [(&str, &str); 17] = [
+const WORKS: [(&str, &str); 16] = [
     ("haft-core", "W0"),
     ("haft-core", "W1"),
     ("haft-core", "W1-10000"),
@@ -32,7 +32,6 @@ const WORKS: [(&str, &str); 17] = [
     ("haft-wire", "W11-anthropic"),
     ("haft-wire", "W11-gemini"),
     ("haft-registry", "W7"),
-    ("haft-registry", "W7b"),
 ];
 /// The published ratios.
 const FILE: &str = "crates/haft-core/benches/instructions.json";
