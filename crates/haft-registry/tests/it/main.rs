@@ -17,6 +17,8 @@ mod name;
 mod openapi;
 mod permission;
 mod precedence;
+#[cfg(all(unix, feature = "file"))]
+mod secret_scan;
 mod source_004;
 #[cfg(feature = "standard")]
 mod standard;
