@@ -77,8 +77,8 @@ impl HttpClient {
         let headers = Deadline::earlier(Deadline::new(start, TimeoutKind::FirstByte, timeouts.first_byte), total);
         let mut followed = 0;
         loop {
-            let endpoint = Endpoint::of(&hop.url);
-            let response = self.exchange(&hop, &endpoint, followed, headers).await?;
+            let endpoint = Endpoint::of(&hop.url, followed);
+            let response = self.exchange(&hop, &endpoint, headers).await?;
             let next = if redirects == 0 { None } else { hop.redirected(response.status(), response.headers()) };
             let Some(next) = next else {
                 let limits = limits.unwrap_or(self.limits);
@@ -99,10 +99,9 @@ impl HttpClient {
         &self,
         hop: &Hop,
         endpoint: &Endpoint,
-        redirects: usize,
         deadline: Option<Deadline>,
     ) -> Result<reqwest::Response, HttpError> {
-        let forbidden = |rejection| HttpError::Forbidden { endpoint: endpoint.clone(), rejection, redirects };
+        let forbidden = |rejection| HttpError::Forbidden { endpoint: endpoint.clone(), rejection };
         let sending = hop.start(self.transport.admit(hop).map_err(forbidden)?).send();
         let result = match deadline {
             Some(deadline) => match timeout_at(deadline.at, sending).await {

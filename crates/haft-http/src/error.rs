@@ -69,8 +69,6 @@ pub enum HttpError {
         endpoint: Endpoint,
         /// The reason.
         rejection: GuardRejection,
-        /// The number of redirects that led to the endpoint. It is zero for the URL of the request itself.
-        redirects: usize,
     },
     /// The name of the host has no address.
     #[error("the host name of {endpoint} can't be resolved")]
@@ -170,23 +168,22 @@ impl HttpError {
         }
     }
 
-    /// Reports whether the request may have reached the other side, so that it may have had an effect. False only if it
-    /// certainly has not.
+    /// Reports whether the request may have reached a server, so that it may have had an effect. False only if it certainly
+    /// has not. After a redirect it is true: the server that redirected has received the request.
     #[must_use]
     pub fn sent(&self) -> bool {
         match self {
             Self::InvalidSetting { .. }
             | Self::InvalidUrl { .. }
             | Self::InvalidHeader { .. }
-            | Self::UncheckedProxy { .. }
-            | Self::Forbidden { redirects: 0, .. }
-            | Self::Dns { .. }
-            | Self::Connect { .. }
-            | Self::Tls { .. }
-            | Self::Proxy { .. }
-            | Self::TimedOut { timeout: TimeoutKind::Connect, .. } => false,
+            | Self::UncheckedProxy { .. } => false,
+            Self::Forbidden { endpoint, .. }
+            | Self::Dns { endpoint, .. }
+            | Self::Connect { endpoint, .. }
+            | Self::Tls { endpoint, .. }
+            | Self::Proxy { endpoint, .. }
+            | Self::TimedOut { endpoint, timeout: TimeoutKind::Connect, .. } => endpoint.redirects() > 0,
             Self::TimedOut { timeout: TimeoutKind::FirstByte | TimeoutKind::Idle | TimeoutKind::Total, .. }
-            | Self::Forbidden { .. }
             | Self::TooLarge { .. }
             | Self::Closed { .. }
             | Self::IncompleteEvent { .. }

@@ -15,8 +15,8 @@ use crate::response::HttpResponse;
 /// An HTTP client for requests whose URL is not the program's own. Clones share their connections.
 ///
 /// It connects where its [`AddressGuard`] permits it: by default to public addresses only. Every redirect is checked as
-/// the first URL is. A client with other settings is created by
-/// [`HttpClientBuilder::guarded`](crate::HttpClientBuilder::guarded).
+/// the first URL is. Unless others are set, its timeouts are [`Timeouts::for_tools`](crate::Timeouts::for_tools). A client
+/// with other settings is created by [`HttpClientBuilder::guarded`](crate::HttpClientBuilder::guarded).
 #[derive(Clone)]
 pub struct GuardedClient(Arc<GuardedSetup>);
 

@@ -137,7 +137,7 @@ impl fmt::Debug for HttpRequest {
         let names: Vec<&str> = self.headers.keys().map(HeaderName::as_str).collect();
         f.debug_struct("HttpRequest")
             .field("method", &self.method)
-            .field("url", &self.url.as_ref().map(Endpoint::of))
+            .field("url", &self.url.as_ref().map(|url| Endpoint::of(url, 0).to_string()))
             .field("headers", &names)
             .field("body_bytes", &self.body.len())
             .field("timeouts", &self.timeouts)

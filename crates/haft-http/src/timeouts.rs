@@ -7,6 +7,8 @@ use std::time::Duration;
 ///
 /// The defaults suit models: ten minutes for the headers, because a model that does not stream answers when it is done,
 /// and five minutes between two chunks, because a model that thinks may send nothing meanwhile. There is no total timeout.
+/// A [`GuardedClient`](crate::GuardedClient), which serves tools, has the timeouts [`for_tools`](Self::for_tools) unless
+/// others are set.
 ///
 /// ```
 /// use std::time::Duration;
@@ -38,6 +40,14 @@ impl Timeouts {
     #[must_use]
     pub const fn none() -> Self {
         Self { first_byte: None, idle: None, total: None }
+    }
+
+    /// Creates the timeouts of requests that a model or a person waits for: 30 seconds for the headers and between two
+    /// chunks, 60 seconds in total.
+    #[must_use]
+    pub const fn for_tools() -> Self {
+        let wait = Duration::from_secs(30);
+        Self::none().first_byte(wait).idle(wait).total(Duration::from_secs(60))
     }
 
     /// Sets the time to the headers of the response.

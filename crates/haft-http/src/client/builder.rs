@@ -38,7 +38,8 @@ const USER_AGENT: &str = concat!("haft/", env!("CARGO_PKG_VERSION"));
 #[must_use = "the settings do nothing until the client is built"]
 pub struct HttpClientBuilder {
     connect_timeout: Duration,
-    timeouts: Timeouts,
+    /// None is the default of the client that is built.
+    timeouts: Option<Timeouts>,
     limits: SizeLimits,
     redirects: usize,
     user_agent: String,
@@ -52,7 +53,7 @@ impl Default for HttpClientBuilder {
     fn default() -> Self {
         Self {
             connect_timeout: Duration::from_secs(10),
-            timeouts: Timeouts::default(),
+            timeouts: None,
             limits: SizeLimits::default(),
             redirects: 0,
             user_agent: USER_AGENT.to_owned(),
@@ -71,9 +72,10 @@ impl HttpClientBuilder {
         self
     }
 
-    /// Sets the timeouts of requests that set none.
+    /// Sets the timeouts of requests that set none. They are [`Timeouts::default`] for an [`HttpClient`] and
+    /// [`Timeouts::for_tools`] for a [`GuardedClient`] by default.
     pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
-        self.timeouts = timeouts;
+        self.timeouts = Some(timeouts);
         self
     }
 
@@ -131,7 +133,7 @@ impl HttpClientBuilder {
             Some(resolver) => self.transport()?.dns_resolver(OpenResolver(resolver.clone())),
         };
         let transport = Transport::Open(connected(transport)?);
-        Ok(self.client(transport))
+        Ok(self.client(transport, Timeouts::default()))
     }
 
     /// Creates a client that connects only where the guard permits it, redirects included.
@@ -201,7 +203,7 @@ impl HttpClientBuilder {
         let exempt =
             if guard.has_exempt_hosts() { connected(self.transport()?.dns_resolver(exempt))? } else { checked.clone() };
         let transport = Transport::Guarded(GuardedTransport { guard, checked, exempt, proxies });
-        Ok(self.client(transport))
+        Ok(self.client(transport, Timeouts::for_tools()))
     }
 
     /// Starts a transport with everything but its resolver.
@@ -220,8 +222,10 @@ impl HttpClientBuilder {
         Ok(transport)
     }
 
-    fn client(self, transport: Transport) -> HttpClient {
+    /// Creates the client, with these timeouts unless others are set.
+    fn client(self, transport: Transport, default: Timeouts) -> HttpClient {
         let Self { connect_timeout, timeouts, limits, redirects, proxy, .. } = self;
+        let timeouts = timeouts.unwrap_or(default);
         let by_set_proxy = matches!(proxy, ProxySetting::Set(_));
         HttpClient { transport, route: Route { connect_timeout, by_set_proxy }, timeouts, limits, redirects }
     }
@@ -256,6 +260,8 @@ impl fmt::Debug for HttpClientBuilder {
 mod tests {
     use super::HttpClientBuilder;
     use crate::error::HttpError;
+    use crate::guard::AddressGuard;
+    use crate::timeouts::Timeouts;
 
     /// A certificate that was made for this test.
     const PEM: &str = "-----BEGIN CERTIFICATE-----
@@ -305,6 +311,15 @@ fGEj
     fn certificates_are_read_one_by_one_and_in_bundles() {
         let builder = HttpClientBuilder::default().root_certificates(PEM);
         assert!(builder.root_certificates(format!("{PEM}\n{PEM}")).build().is_ok());
+    }
+
+    #[test]
+    fn clients_of_tools_have_shorter_timeouts_unless_others_are_set() {
+        let builder = || HttpClientBuilder::default().no_proxy();
+        let guarded = |builder: HttpClientBuilder| builder.guarded_client(AddressGuard::new()).unwrap().timeouts;
+        assert_eq!(builder().build().unwrap().timeouts, Timeouts::default());
+        assert_eq!(guarded(builder()), Timeouts::for_tools());
+        assert_eq!(guarded(builder().timeouts(Timeouts::none())), Timeouts::none());
     }
 
     #[test]

@@ -69,8 +69,8 @@ fn guarded(guard: AddressGuard, names: &Names) -> GuardedClient {
 fn rejection(error: &HttpError) -> GuardRejection {
     assert!(!error.retryable());
     match error {
-        HttpError::Forbidden { rejection, redirects, .. } => {
-            assert_eq!(error.sent(), *redirects > 0);
+        HttpError::Forbidden { rejection, endpoint } => {
+            assert_eq!(error.sent(), endpoint.redirects() > 0);
             *rejection
         }
         other => panic!("{other:?}"),

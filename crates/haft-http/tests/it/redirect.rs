@@ -94,3 +94,26 @@ async fn a_redirect_without_a_usable_location_is_the_response() {
         assert_eq!(sent.unwrap().status(), StatusCode::FOUND, "{location}");
     }
 }
+
+#[tokio::test]
+async fn a_request_that_was_redirected_was_sent() {
+    let server = Server::start().await;
+    let closed = {
+        let other = Server::start().await;
+        other.url("/")
+    };
+    let unresolved = format!("http://{}.example/", "a".repeat(64));
+    let client = builder().redirects(1).build().unwrap();
+    for location in [closed, unresolved] {
+        let error = client.send(HttpRequest::get(&location)).await.unwrap_err();
+        assert!(error.retryable() && !error.sent(), "{error:?}");
+        assert_eq!(error.endpoint().unwrap().redirects(), 0);
+
+        let reply = to(&location);
+        let (sent, _connection) = join!(client.send(HttpRequest::post(server.url("/"))), server.answer(&reply));
+        let error = sent.unwrap_err();
+        assert!(matches!(error, HttpError::Connect { .. } | HttpError::Dns { .. }), "{error:?}");
+        assert!(error.retryable() && error.sent(), "{error:?}");
+        assert_eq!(error.endpoint().unwrap().redirects(), 1);
+    }
+}

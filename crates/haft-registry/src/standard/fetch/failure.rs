@@ -64,7 +64,7 @@ impl Failure for FetchFailure {
 pub(super) fn failure(error: HttpError) -> HandlerError<FetchFailure> {
     let declared = match &error {
         HttpError::InvalidUrl { .. } => FetchFailure::InvalidUrl,
-        HttpError::Forbidden { redirects: 0, .. } => FetchFailure::Forbidden,
+        HttpError::Forbidden { endpoint, .. } if endpoint.redirects() == 0 => FetchFailure::Forbidden,
         HttpError::Forbidden { .. } => FetchFailure::ForbiddenRedirect,
         HttpError::Dns { .. } => FetchFailure::UnknownHost,
         HttpError::Connect { .. } | HttpError::Proxy { .. } => FetchFailure::Unreachable,

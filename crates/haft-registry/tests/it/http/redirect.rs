@@ -71,7 +71,7 @@ async fn the_guard_decides_about_every_hop_and_about_tokens() {
     assert_eq!(failure.kind, FailureKind::ExecutionError);
     assert!(failure.message.starts_with("the address of the server is not permitted"), "{failure}");
     let cause = failure.source().and_then(|cause| cause.downcast_ref::<HttpError>());
-    assert!(matches!(cause, Some(HttpError::Forbidden { redirects: 1, .. })), "{failure:?}");
+    assert!(matches!(cause, Some(HttpError::Forbidden { endpoint, .. }) if endpoint.redirects() == 1), "{failure:?}");
 
     let server = Server::echo().await;
     let strict = || RunOptions::new().service(strict_client()).service(super::secrets());
