@@ -18,9 +18,11 @@
 //! future, response or stream cancels its request.
 
 #[doc(inline)]
+pub use haft_core::{Secret, SecretError};
+#[doc(inline)]
 pub use haft_http::{
     AddressClass, AddressGuard, BodyChunks, Bytes, Endpoint, GuardRejection, GuardedClient, HeaderMap, HeaderName,
     HeaderValue, HostRuleError, HttpClient, HttpClientBuilder, HttpError, HttpRequest, HttpResponse, IpNet, Method,
-    Resolver, Resolving, Secret, SecretError, SizeLimits, SseDecoder, SseError, SseEvent, SseEvents, StatusCode,
-    TimeoutKind, Timeouts, retry_after,
+    Resolver, Resolving, SizeLimits, SseDecoder, SseError, SseEvent, SseEvents, StatusCode, TimeoutKind, Timeouts,
+    retry_after,
 };

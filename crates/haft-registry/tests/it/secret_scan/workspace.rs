@@ -147,10 +147,10 @@ fn shell() -> String {
 }
 
 fn document(origin: &str) -> String {
-    let response = json!({"200": {"description": "ok", "content": {"application/json": {"schema": {"type": "string"}}}}});
-    let operation = |id: &str, scheme: &str| {
-        json!({"get": {"operationId": id, "security": [{scheme: []}], "responses": response}})
-    };
+    let response =
+        json!({"200": {"description": "ok", "content": {"application/json": {"schema": {"type": "string"}}}}});
+    let operation =
+        |id: &str, scheme: &str| json!({"get": {"operationId": id, "security": [{scheme: []}], "responses": response}});
     let flows = json!({"clientCredentials": {"tokenUrl": format!("{origin}/odd/token"), "scopes": {}}});
     json!({
         "openapi": "3.1.0",
