@@ -2,6 +2,8 @@
 //!
 //! `cargo run --example workspace --features workspace`
 
+#![allow(clippy::print_stdout, reason = "an example shows what it does")]
+
 use std::path::Path;
 
 use haft::registry::file::{LoadOptions, Trust, TrustStore, load};

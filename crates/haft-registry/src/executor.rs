@@ -77,19 +77,11 @@ struct Service {
 
 /// No code of others runs while this is locked.
 struct ServiceState {
-    /// The settings.
-    settings: SettingsSince,
-    /// The settings before those, for readers that have not yet seen the tools that came with the new ones.
-    before: Option<SettingsSince>,
+    /// The settings, for the tools of this generation and of later ones.
+    settings: Arc<ExecutorBuilder>,
+    since: u64,
     /// The newest tools that were made.
     newest: Option<Arc<GuardedTools>>,
-}
-
-/// The settings for the tools of a generation and of later ones.
-#[derive(Clone)]
-struct SettingsSince {
-    generation: u64,
-    settings: Arc<ExecutorBuilder>,
 }
 
 impl Executor {
@@ -105,8 +97,8 @@ impl Executor {
     }
 
     fn of(registry: Registry, settings: ExecutorBuilder) -> Self {
-        let settings = SettingsSince { generation: 0, settings: Arc::new(settings) };
-        Self(Arc::new(Service { registry, state: RwLock::new(ServiceState { settings, before: None, newest: None }) }))
+        let state = ServiceState { settings: Arc::new(settings), since: 0, newest: None };
+        Self(Arc::new(Service { registry, state: RwLock::new(state) }))
     }
 
     /// Replaces all tools of the registry and all settings in one step. Runs that have begun keep what they began with;
@@ -116,8 +108,8 @@ impl Executor {
         let mut unused = None;
         self.0.registry.set_all_and(tools, |generation| {
             let mut state = self.0.state.write().unwrap_or_else(PoisonError::into_inner);
-            let before = std::mem::replace(&mut state.settings, SettingsSince { generation, settings });
-            unused = state.before.replace(before);
+            state.since = generation;
+            unused = Some(std::mem::replace(&mut state.settings, settings));
         })?;
         // Dropping services runs the code of others, so it is done here, without a lock.
         drop(unused);
@@ -159,12 +151,19 @@ impl Executor {
     }
 
     /// Finds a tool by its full or a shorter name, as [`Registry::find`] does, except that tools that the permissions
-    /// hide are not found, not suggested and not among the candidates of an ambiguous name.
+    /// hide are not found, not suggested and not among the candidates of an ambiguous name. The tool has its permissions
+    /// and approval rules.
     pub fn find(&self, name: &str) -> Result<Arc<RegisteredTool>, LookupError> {
-        look_up(&self.tools(), name)
+        let tools = self.tools();
+        let mut found = look_up(&tools, name)?;
+        if let Some(guarded) = tools.get(&found) {
+            Arc::make_mut(&mut found).tool = guarded.clone();
+        }
+        Ok(found)
     }
 
-    /// Returns the registry.
+    /// Returns the registry. Its tools don't have the permissions, approval rules and services of this executor: run
+    /// them by the executor, not by the registry.
     #[must_use]
     pub fn registry(&self) -> &Registry {
         &self.0.registry
@@ -199,15 +198,17 @@ impl Executor {
 
     /// Returns the current tools.
     fn tools(&self) -> Arc<GuardedTools> {
-        let (index, generation) = self.0.registry.current();
-        let settings = {
+        let (index, generation, settings) = loop {
+            let (index, generation) = self.0.registry.current();
             let state = self.0.state.read().unwrap_or_else(PoisonError::into_inner);
             if let Some(newest) = state.newest.as_ref().filter(|newest| newest.visible().generation() >= generation) {
                 return Arc::clone(newest);
             }
-            let is_before =
-                |settings: &&SettingsSince| generation < state.settings.generation && settings.generation <= generation;
-            Arc::clone(&state.before.as_ref().filter(is_before).unwrap_or(&state.settings).settings)
+            // Tools must not get the rules of others: those that were replaced meanwhile are read again. Their successors
+            // are published while the registry is locked, so reading them waits until they are there.
+            if generation >= state.since {
+                break (index, generation, Arc::clone(&state.settings));
+            }
         };
         // Tools are copied without the lock, as that drops values of others. Two threads may do so at the same time.
         let made = Arc::new(GuardedTools::new(index, generation, settings));

@@ -7,7 +7,8 @@
 //! Every key is optional, except the `kind` of a tool or an import. Entries of all kinds have these keys, besides those
 //! of the kind: `title`, `description`, `version`, `parameters`, `output`, `examples`, the hints `readonly`,
 //! `destructive`, `idempotent` and `open-world`, and `export`, `timeout`, `idle-timeout`, `max-output`, `concurrency` and
-//! `approval`. Imports have the last six. Relative paths refer to the folder of the file.
+//! `approval`. Imports have the last six. They mean the same for every kind. Relative paths refer to the folder of the
+//! file.
 //!
 //! ```text
 //! text ─> JSON ─> one JSON Schema ─> entries ─> kinds ─> tools ─> Workspace ─┐
@@ -19,8 +20,9 @@
 //! all, see [`WatchedWorkspace`].
 //!
 //! Loading never starts a command, never contacts a host and never reads a secret. A file that is not
-//! [trusted](TrustStore) never gets to do so later: its commands are left out, its secrets are withheld, and hosts that
-//! are not public and files outside of its folder stay out of reach.
+//! [trusted](TrustStore) never gets to do so later: its commands are left out, all secrets are withheld from its tools,
+//! also those that the program has, and hosts that are not public and files outside of its folder stay out of reach.
+//! The files of organisations that it names are loaded in the same way.
 //!
 //! ```
 //! use haft_registry::Kinds;
@@ -48,6 +50,7 @@
 //! ```
 
 mod build;
+mod confined;
 mod document;
 mod error;
 mod format;
@@ -62,10 +65,10 @@ mod trust;
 mod watched;
 
 pub use self::error::{FileError, FileFault, FilePosition};
-pub use self::format::json_schema;
+pub use self::format::{KindFormatError, json_schema};
 pub use self::load::{LoadOptions, load};
 pub use self::loaded::Loaded;
-pub use self::settings::{GuardSettings, LimitSettings, Seconds, StandardChoice};
+pub use self::settings::{GuardSettings, LimitSettings, Seconds, SecondsError, StandardChoice};
 pub use self::source::{FileDigest, ReadFile};
 pub use self::trust::{Trust, TrustError, TrustStatus, TrustStore};
 pub use self::watched::{FileWatch, ReloadError, WatchStatus, WatchedWorkspace};

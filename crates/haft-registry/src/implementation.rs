@@ -40,7 +40,7 @@ pub type Building = Pin<Box<dyn Future<Output = Result<Built, EntryError>> + Sen
 /// A kind of implementation, such as `http`.
 ///
 /// ```
-/// use haft_registry::{Building, Built, Entry, ImplementationKind, Yields};
+/// use haft_registry::{Building, Built, Entry, ImplementationKind, TrustNeed, Yields};
 /// use serde_json::{Value, json};
 ///
 /// /// Returns the same text for every call.
@@ -57,6 +57,10 @@ pub type Building = Pin<Box<dyn Future<Output = Result<Built, EntryError>> + Sen
 ///
 ///     fn settings_schema(&self) -> Value {
 ///         json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]})
+///     }
+///
+///     fn trust(&self) -> TrustNeed {
+///         TrustNeed::None
 ///     }
 ///
 ///     fn build(&self, entry: Entry) -> Building {
@@ -77,14 +81,13 @@ pub trait ImplementationKind: Send + Sync + 'static {
     fn yields(&self) -> Yields;
 
     /// Returns the JSON Schema of the settings: an object whose `properties` are the keys that the kind adds to an
-    /// entry. Other keys are rejected by whoever reads the entry, together with those that all entries have.
+    /// entry. They can't have the names of the keys that all entries have. Other keys are rejected by whoever reads the
+    /// entry.
     fn settings_schema(&self) -> Value;
 
     /// Reports whether building or calling its tools requires that the author of the entry is trusted. Kinds that
     /// start programs require it.
-    fn trust(&self) -> TrustNeed {
-        TrustNeed::None
-    }
+    fn trust(&self) -> TrustNeed;
 
     /// Builds the tools of an entry, whose settings are valid by the schema.
     fn build(&self, entry: Entry) -> Building;
@@ -102,7 +105,8 @@ pub enum Yields {
 /// The trust that a kind of implementation requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrustNeed {
-    /// None: its tools are confined by what the program provides.
+    /// None: its tools reach nothing but the services that the program provides, and no secret unless the author is
+    /// trusted.
     None,
     /// The author of the entry must be trusted as the author of a program that is run.
     Required,

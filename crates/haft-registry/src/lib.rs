@@ -1,4 +1,56 @@
 //! A registry of tools: toolboxes, workspaces of projects and organisations, and lookup by name.
+//!
+//! A [`Registry`] finds tools by full or shorter names. An [`Executor`] runs them, with the services that they need and
+//! under [`Permissions`] and [approval rules](AskRules). The tools are functions, or entries of a file: HTTP requests,
+//! operations of an OpenAPI document, commands, and further [kinds](ImplementationKind).
+//!
+//! ```
+//! use haft_core::{FailureKind, Readonly, Tool};
+//! use haft_registry::{Executor, PermissionSettings, Registry, RuleSettings, Workspace};
+//! use serde_json::{Value, json};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let tool = |name: &str| Tool::dynamic(name).params_json(json!({"type": "object"}));
+//! let count = tool("count").annotate(Readonly(true)).handler(|_: Value, _cx| async { 7 })?;
+//! let delete = tool("delete").handler(|_: Value, _cx| async { "deleted" })?;
+//!
+//! // The full names are `mail/count` and `mail/delete`; `count` alone means the first one as well.
+//! let project = Workspace::builder().toolbox("mail").exported(count).tool(delete).build()?;
+//! let registry = Registry::builder().workspace(project).build()?;
+//!
+//! // What no rule allows is denied.
+//! let permissions = PermissionSettings::new().allow(RuleSettings::tools("*").readonly(true)).build()?;
+//! let executor = Executor::builder().permissions(permissions).build(registry);
+//!
+//! assert_eq!(executor.run("count", json!({})).await?, 7);
+//! let error = executor.run("mail/delete", json!({})).await.unwrap_err();
+//! assert_eq!(*error.kind(), FailureKind::PermissionDenied);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A name means the tool with the highest precedence: that of the project, then those of organisations, then that of
+//! the standard toolbox. Full names are always unambiguous, and only they are shown to models.
+//!
+//! An executor is a [`ToolSource`](haft_core::ToolSource): batches of calls, turn loops and servers run its tools under
+//! the same rules as [`Executor::run`] does. The registry below it has no rules.
+//!
+//! | feature | adds | for |
+//! |---|---|---|
+//! | | [`Registry`], [`Workspace`], [`Toolbox`] | names, precedence, changes while tools run |
+//! | | [`Executor`], [`ExecutorError`] | running by name |
+//! | | [`Permissions`], [`AskRules`] | who may call what, and what requires approval |
+//! | | [`Secrets`] | secrets that tools refer to by name |
+//! | | [`ImplementationKind`], [`Kinds`] | kinds of tools in files |
+//! | `cel` | `RuleExpression` | rules over the arguments of calls |
+//! | `command` | module `command` | tools that start commands |
+//! | `http` | module `http` | tools that send HTTP requests |
+//! | `openapi` | module `openapi` | a tool for each operation of an OpenAPI document |
+//! | `standard` | module `standard` | arithmetic, dates, JSON, text, digests, files under a root |
+//! | `file` | module `file` | workspaces as `haft.toml`, with trust and reload; enables all others |
+//!
+//! No feature is enabled by default.
 
 // names, and the tools that have them
 mod error;

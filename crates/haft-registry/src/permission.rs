@@ -42,6 +42,7 @@ pub use self::expression::{
     EvaluationError, ExpressionError, ExpressionFault, ExpressionInput, MAX_EXPRESSION_COST, MAX_EXPRESSION_LEN,
     RuleExpression,
 };
+use self::matcher::NameText;
 pub use self::pattern::{MAX_PATTERN_LEN, ToolPattern, ToolPatternError, ToolPatternFault};
 pub use self::permit::ToolPermit;
 pub use self::rule::{PermissionRule, RuleEffect};
@@ -147,6 +148,7 @@ impl Permissions {
     ) -> impl Iterator<Item = &PermissionRule> {
         let mut unmatched: Vec<bool> = vec![true; self.rules().len()];
         for name in names {
+            let name = &NameText::of(name);
             for (rule, is_unmatched) in self.rules().iter().zip(&mut unmatched) {
                 *is_unmatched = *is_unmatched && !rule.matches_name(name);
             }
@@ -156,7 +158,12 @@ impl Permissions {
 
     /// Returns what the rules decide about a tool.
     fn verdict(&self, name: &FullName, annotations: &Annotations) -> Verdict {
-        Verdict::of(self.rules().iter().filter(|rule| rule.matches(name, annotations)))
+        Verdict::of(self.matching(&NameText::of(name), annotations))
+    }
+
+    /// Returns the rules that are about a tool.
+    fn matching(&self, name: &NameText, annotations: &Annotations) -> impl Iterator<Item = &PermissionRule> {
+        self.rules().iter().filter(|rule| rule.is_about(name, annotations))
     }
 
     fn ambient(&self) -> Ambient {

@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft_core::{Secret, SecretError};
+
+use crate::implementation::reading::read_bounded;
 
 /// The maximum size of a file with a secret.
 const MAX_FILE: u64 = 64 * 1024;
@@ -29,6 +30,8 @@ const MAX_FILE: u64 = 64 * 1024;
 #[derive(Clone, Default)]
 pub struct Secrets {
     by_name: Arc<BTreeMap<String, SecretOrigin>>,
+    /// The reason for which no secret is read, if there is one.
+    withheld: Option<Arc<str>>,
 }
 
 /// The place that a secret is read from.
@@ -92,6 +95,12 @@ impl Secrets {
         Self::default()
     }
 
+    /// Creates a list of which no secret is read, whatever its name, for this reason.
+    #[must_use]
+    pub fn withheld(reason: impl Into<Arc<str>>) -> Self {
+        Self { by_name: Arc::default(), withheld: Some(reason.into()) }
+    }
+
     /// Adds a secret by its text, in place of one with the same name.
     #[must_use]
     pub fn value(self, name: impl Into<String>, text: impl Into<String>) -> Self {
@@ -119,8 +128,10 @@ impl Secrets {
 
     /// Reads the secret with this name.
     pub fn get(&self, name: &str) -> Result<Secret, NamedSecretError> {
-        let origin = self.by_name.get(name).ok_or(SecretFault::Undefined);
-        let secret = origin.and_then(SecretOrigin::read);
+        let secret = match &self.withheld {
+            Some(reason) => Err(SecretFault::Withheld(reason.to_string())),
+            None => self.by_name.get(name).ok_or(SecretFault::Undefined).and_then(SecretOrigin::read),
+        };
         secret.map_err(|fault| NamedSecretError { name: name.to_owned(), fault })
     }
 
@@ -149,11 +160,11 @@ impl SecretOrigin {
 
 fn read_file(path: &Path) -> Result<Secret, SecretFault> {
     let fault = |error: io::Error| SecretFault::File { path: path.to_owned(), source: Arc::new(error) };
-    let mut text = String::new();
-    let read = File::open(path).and_then(|file| file.take(MAX_FILE + 1).read_to_string(&mut text));
-    if read.map_err(fault)? as u64 > MAX_FILE {
-        return Err(fault(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than 64 KiB")));
-    }
+    // Bounded, and of regular files only: a pipe would hold the call, and a device may never end.
+    let content = read_bounded(path, MAX_FILE).map_err(fault)?;
+    // The error must not contain what was read.
+    let not_text = |_| fault(io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"));
+    let text = String::from_utf8(content).map_err(not_text)?;
     match text.trim() {
         "" => Err(SecretFault::EmptyFile { path: path.to_owned() }),
         text => Ok(Secret::new(text)),
@@ -164,5 +175,51 @@ fn read_file(path: &Path) -> Result<Secret, SecretFault> {
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.by_name.keys()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_texts_in_regular_files_are_secrets() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("good"), " s3cret\r\n").unwrap();
+        std::fs::write(path("blank"), " \n").unwrap();
+        std::fs::write(path("binary"), b"s3cret\xff").unwrap();
+        std::fs::write(path("large"), vec![b'x'; 65 * 1024]).unwrap();
+        let secrets = ["good", "blank", "binary", "large", "missing", ""];
+        let secrets = secrets.iter().fold(Secrets::new(), |secrets, name| secrets.file(*name, path(name)));
+        assert_eq!(secrets.get("good").unwrap().expose(), "s3cret");
+        for (name, reason) in [
+            ("blank", "is empty"),
+            ("binary", "it is not UTF-8 text"),
+            ("large", "it is larger than 64 KiB"),
+            ("missing", "can't be read"),
+            ("", "it is a folder"),
+        ] {
+            let error = secrets.get(name).unwrap_err();
+            assert!(error.to_string().contains(reason), "{name}: {error}");
+            assert!(!format!("{error:?}").contains("s3cret"));
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_does_not_hold_the_call() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let error = Secrets::new().file("x", &pipe).get("x").unwrap_err();
+        assert!(error.to_string().contains("it is not a regular file"), "{error}");
+    }
+
+    #[test]
+    fn all_can_be_withheld() {
+        let secrets = Secrets::withheld("not now").value("x", "s3cret");
+        assert_eq!(secrets.get("x").unwrap_err().to_string(), "the secret `x` can't be read: not now");
+        assert!(secrets.get("y").is_err());
     }
 }

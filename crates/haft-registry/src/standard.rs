@@ -7,9 +7,10 @@
 //! | `json_query` | JSONPath and JSON Pointer |
 //! | `text_search`, `text_split`, `text_count`, `text_diff` | text |
 //! | `hash`, `encode`, `decode` | digests, base64, base32 and hexadecimal |
-//! | `file_list`, `file_read`, `file_search` | files under a root |
+//! | `file_list`, `file_read`, `file_search` | files under a root, if one is [set](StandardToolbox::files) |
 //!
-//! None of them writes, reaches the network, or evaluates code. Their inputs are written by models, so every one is
+//! None of them writes, reaches the network, or evaluates code. The tool `fetch`, which reads public web pages through a
+//! guarded client, is only there if it is asked for. Their inputs are written by models, so every one is
 //! treated as hostile: sizes, depths and work are limited, and a call that has no result ends in a declared failure, which
 //! names its cause and what to do. They work in their own way on every machine: the time zone, the language and the
 //! environment of the process are never read.

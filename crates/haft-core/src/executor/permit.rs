@@ -107,6 +107,8 @@ pub enum Permission {
         /// The name of the rule that denied the call, for the operator: it is part of the failure's cause and the field
         /// `haft.rule` of the call's span. The model never reads it.
         rule: Option<String>,
+        /// More about the denial, for the operator: it is part of the failure's cause. The model never reads it.
+        detail: Option<String>,
     },
 }
 
@@ -124,7 +126,7 @@ pub(super) enum PermitDecision {
 impl Permission {
     /// Denies the call for this reason.
     pub fn denied(reason: impl Into<String>) -> Self {
-        Self::Denied { reason: reason.into(), rule: None }
+        Self::Denied { reason: reason.into(), rule: None, detail: None }
     }
 
     /// Names the rule that denied the call, for the operator. A permission that allows stays as it is.
@@ -140,7 +142,34 @@ impl Permission {
     pub fn by_rule(self, rule: impl Into<String>) -> Self {
         match self {
             Self::Allowed => Self::Allowed,
-            Self::Denied { reason, .. } => Self::Denied { reason, rule: Some(rule.into()) },
+            Self::Denied { reason, detail, .. } => Self::Denied { reason, rule: Some(rule.into()), detail },
+        }
+    }
+
+    /// Adds more about the denial for the operator, such as why a rule could not be evaluated. A permission that allows
+    /// stays as it is.
+    ///
+    /// ```
+    /// use haft_core::{Cx, Permission, RunOptions, Tool, ToolCall, Toolkit};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let kit: Toolkit = Toolkit::new().with(Tool::new("pay").handler(|(), _cx| async {})?)?;
+    /// let permit = |_: &Tool, _: &ToolCall, _: &Cx| {
+    ///     Permission::denied("not now").by_rule("office-hours").detail("the clock is not set")
+    /// };
+    /// let result = kit.run_call_with(&ToolCall::new("c1", "pay", ""), &RunOptions::new().permit(permit)).await;
+    /// let failure = result.failure().unwrap();
+    /// assert_eq!(failure.message, "not now");
+    /// assert_eq!(failure.cause_chain().unwrap(), "denied by the rule `office-hours`: the clock is not set");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn detail(self, detail: impl Into<String>) -> Self {
+        match self {
+            Self::Allowed => Self::Allowed,
+            Self::Denied { reason, rule, .. } => Self::Denied { reason, rule, detail: Some(detail.into()) },
         }
     }
 }

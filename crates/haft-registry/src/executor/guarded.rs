@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use haft_core::{DefinitionError, RunOptions, Snapshot, Tool, Toolkit, ToolkitError};
+use haft_core::{
+    Cx, DefinitionError, Permission, Permit, Permitting, RunOptions, Snapshot, Tool, ToolCall, Toolkit, ToolkitError,
+};
 
 use super::builder::ExecutorBuilder;
 use crate::index::Index;
@@ -54,7 +56,7 @@ impl GuardedTools {
 }
 
 fn guarded(tool: &Tool, index: &Index, settings: &ExecutorBuilder) -> Result<Tool, DefinitionError> {
-    let Some(registered) = index.exact(tool.name()) else { return Ok(tool.clone()) };
+    let Some(registered) = index.exact(tool.name()) else { return Ok(tool.guard(NotRegistered)) };
     let permit = match &settings.permissions {
         Some(permissions) => permissions.permit_for(&registered.name, tool),
         None => AmbientPermissions::permit_for(&registered.name, tool),
@@ -63,6 +65,15 @@ fn guarded(tool: &Tool, index: &Index, settings: &ExecutorBuilder) -> Result<Too
     match settings.ask_rules.policy_for(&registered.name, tool) {
         Some(policy) => guarded.set_needs_approval(tool.approval().clone().or(policy)),
         None => Ok(guarded),
+    }
+}
+
+/// The permit of a tool that has no full name to decide by, which denies.
+struct NotRegistered;
+
+impl Permit for NotRegistered {
+    fn permit(&self, _: &Tool, _: &ToolCall, _: &Cx) -> Permitting {
+        Permission::denied("this tool is not registered").into()
     }
 }
 

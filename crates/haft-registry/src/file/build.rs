@@ -1,12 +1,13 @@
 //! The toolboxes of one file, built from its entries.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use haft_core::{DefinitionError, Tool, Version};
 use serde_json::{Map, Value};
 
+use super::confined::ConfinedTool;
 use super::document::{TextFault, member};
 use super::format::FileFormat;
 use super::settings::{CommonKeys, IMPORT_ENTRY, TOOL_ENTRY};
@@ -18,6 +19,9 @@ use crate::implementation::{
 };
 use crate::name::{Namespace, SimpleName};
 use crate::workspace::{ToolboxBuilder, Workspace, WorkspaceBuilder, WorkspaceFault};
+
+/// The maximum number of imports of a file: each may read a large document, and an untrusted file can name any number.
+const MAX_IMPORTS: usize = 256;
 
 /// The trust in a file while it is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +49,8 @@ pub(crate) async fn build(part: &mut FilePart, format: &FileFormat, trusted: Tru
     let Some(Value::Object(sections)) = part.take("toolbox") else {
         return Toolboxes { workspace: finish(part, empty(part), &HashMap::new()), ..Toolboxes::default() };
     };
-    let mut building = BuildingToolboxes { part, format, trusted, built: Toolboxes::default(), owners: HashMap::new() };
+    let mut building =
+        BuildingToolboxes { part, format, trusted, built: Toolboxes::default(), owners: HashMap::new(), imports: 0 };
     let mut workspace = empty(building.part);
     for (namespace, section) in sections {
         let pointer = member("/toolbox", &namespace);
@@ -107,6 +112,8 @@ struct BuildingToolboxes<'a> {
     trusted: Trusted,
     built: Toolboxes,
     owners: Owners,
+    /// The number of imports so far.
+    imports: usize,
 }
 
 impl BuildingToolboxes<'_> {
@@ -132,6 +139,7 @@ impl BuildingToolboxes<'_> {
                 if let Value::Object(entry) = entry
                     && !self.part.is_faulty(&pointer)
                     && self.check_name(&key, &name, &pointer)
+                    && self.check_number(&key, &pointer)
                 {
                     toolbox = self.entry(toolbox, namespace, &name, &pointer, entry).await;
                 }
@@ -149,6 +157,19 @@ impl BuildingToolboxes<'_> {
         is_valid
     }
 
+    /// Checks the number of imports, and reports the first one that is too many.
+    fn check_number(&mut self, sort: &str, pointer: &str) -> bool {
+        if sort != IMPORT_ENTRY {
+            return true;
+        }
+        self.imports += 1;
+        if self.imports == MAX_IMPORTS + 1 {
+            let message = format!("there are more than {MAX_IMPORTS} imports; remove some, or divide the file");
+            self.part.faults.push(TextFault::at_key(pointer, message));
+        }
+        self.imports <= MAX_IMPORTS
+    }
+
     async fn entry(
         &mut self,
         mut toolbox: ToolboxBuilder,
@@ -158,7 +179,7 @@ impl BuildingToolboxes<'_> {
         keys: Map<String, Value>,
     ) -> ToolboxBuilder {
         let format = self.format;
-        let Some((kind, own_keys)) = keys.get("kind").and_then(Value::as_str).and_then(|kind| format.kind(kind)) else {
+        let Some(kind) = keys.get("kind").and_then(Value::as_str).and_then(|kind| format.kinds.get(kind)) else {
             return toolbox;
         };
         if self.trusted == Trusted::No && kind.trust() == TrustNeed::Required {
@@ -166,7 +187,7 @@ impl BuildingToolboxes<'_> {
             self.built.remarks.push(TextFault::at_key(pointer, message));
             return toolbox;
         }
-        let outcome = self.tools(&**kind, own_keys, name, keys).await;
+        let outcome = self.tools(&**kind, name, keys).await;
         let at = |fault: EntryFault| TextFault::at(format!("{pointer}{}", fault.pointer), fault.message);
         let (built, common) = match outcome {
             Ok(built) => built,
@@ -179,6 +200,10 @@ impl BuildingToolboxes<'_> {
         self.built.secrets.extend(built.secrets.into_iter().map(|secret| (secret, pointer.to_owned())));
         for tool in built.tools {
             self.owners.insert((namespace.to_owned(), tool.name().to_owned()), pointer.to_owned());
+            let tool = match self.trusted {
+                Trusted::Yes => tool,
+                Trusted::No => tool.wrap(ConfinedTool::new(&self.part.source)),
+            };
             match configured(tool, &common) {
                 Ok(tool) if common.export => toolbox = toolbox.exported(tool),
                 Ok(tool) => toolbox = toolbox.tool(tool),
@@ -192,18 +217,12 @@ impl BuildingToolboxes<'_> {
     async fn tools(
         &mut self,
         kind: &dyn ImplementationKind,
-        own_keys: &HashSet<String>,
         name: &str,
         keys: Map<String, Value>,
     ) -> Result<(Built, CommonKeys), EntryError> {
-        let (mut common, mut settings) = (Map::new(), Map::new());
-        for (key, value) in keys {
-            if own_keys.contains(&key) {
-                settings.insert(key, value);
-            } else {
-                common.insert(key, value);
-            }
-        }
+        let common_keys = self.format.common_keys(kind.yields());
+        let (common, settings): (Map<_, _>, Map<_, _>) =
+            keys.into_iter().partition(|(key, _)| common_keys.contains(key));
         let mut common: CommonKeys =
             serde_json::from_value(Value::Object(common)).map_err(|error| EntryError::at("", error.to_string()))?;
         let reads: Arc<Mutex<FileReads>> = Arc::default();

@@ -4,8 +4,8 @@
 //! sections and from the settings of the registered kinds: an entry must be valid for `$defs/kind-NAME` of its kind, which
 //! has the keys of all entries and those of the kind, and no others.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::iter::once;
 
 use haft_core::{Issue, Schema, SchemaError, nearest};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -44,15 +44,52 @@ pub fn json_schema(kinds: &Kinds) -> Value {
 pub(crate) struct FileFormat {
     pub(crate) kinds: Kinds,
     schema: Schema,
-    /// The settings that each kind adds.
-    own_keys: HashMap<String, HashSet<String>>,
+    /// The keys of all tools, and those of all imports.
+    tool_keys: HashSet<String>,
+    import_keys: HashSet<String>,
+}
+
+/// A kind whose entries can't be written in a workspace file.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KindFormatError {
+    /// The schema of the settings of a kind is invalid.
+    #[error("the settings of a kind have an invalid schema: {0}")]
+    Schema(#[from] SchemaError),
+    /// A setting has the name of a key with another meaning, which all entries have.
+    #[error("the kind `{kind}` has a setting `{key}`, which is a key of all entries; rename the setting")]
+    CommonKey {
+        /// The name of the kind.
+        kind: String,
+        /// The setting.
+        key: String,
+    },
 }
 
 impl FileFormat {
-    pub(crate) fn new(kinds: Kinds) -> Result<Self, SchemaError> {
+    pub(crate) fn new(kinds: Kinds) -> Result<Self, KindFormatError> {
+        let keys = |yields| -> HashSet<String> {
+            once("kind".to_owned()).chain(common_properties(yields).into_iter().map(|(key, _)| key)).collect()
+        };
+        let (tool_keys, import_keys) = (keys(Yields::OneTool), keys(Yields::ManyTools));
         let schema = Schema::json(json_schema(&kinds))?;
-        let own_keys = kinds.iter().map(|kind| (kind.name().to_owned(), settings_of(&**kind))).collect();
-        Ok(Self { kinds, schema, own_keys })
+        let format = Self { kinds, schema, tool_keys, import_keys };
+        for kind in format.kinds.iter() {
+            let settings = kind.settings_schema();
+            let own = settings.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+            if let Some(key) = own.into_iter().find(|key| format.common_keys(kind.yields()).contains(*key)) {
+                return Err(KindFormatError::CommonKey { kind: kind.name().to_owned(), key: key.clone() });
+            }
+        }
+        Ok(format)
+    }
+
+    /// Returns the keys that all entries of a sort have. All others are settings of their kind.
+    pub(crate) fn common_keys(&self, yields: Yields) -> &HashSet<String> {
+        match yields {
+            Yields::OneTool => &self.tool_keys,
+            Yields::ManyTools => &self.import_keys,
+        }
     }
 
     /// Returns the faults of a file.
@@ -108,11 +145,6 @@ impl FileFormat {
             None if known.is_empty() => format!("there is no kind `{written}`, and none is registered"),
             None => format!("there is no kind `{written}`; the kinds are {}", known.join(", ")),
         }
-    }
-
-    /// Returns the kind with this name, and the settings that it adds.
-    pub(crate) fn kind(&self, name: &str) -> Option<(&Arc<dyn ImplementationKind>, &HashSet<String>)> {
-        Some((self.kinds.get(name)?, self.own_keys.get(name)?))
     }
 }
 
@@ -211,10 +243,4 @@ fn rebase(value: &mut Value, base: &str) {
 
 fn pointer_text(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
-}
-
-fn settings_of(kind: &dyn ImplementationKind) -> HashSet<String> {
-    let schema = kind.settings_schema();
-    let properties = schema.get("properties").and_then(Value::as_object);
-    properties.map(|properties| properties.keys().cloned().collect()).unwrap_or_default()
 }

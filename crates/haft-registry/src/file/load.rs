@@ -5,11 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft_core::SchemaError;
-
 use super::build::{self, Toolboxes, Trusted};
 use super::error::{FileError, FileFault};
-use super::format::FileFormat;
+use super::format::{FileFormat, KindFormatError};
 use super::loaded::Loaded;
 use super::section::{LoadedSettings, SectionReader};
 use super::source::{FileDigest, FileSource, ReadFile};
@@ -26,8 +24,8 @@ pub struct LoadOptions {
 
 impl LoadOptions {
     /// Creates options for files with entries of these kinds, of which none is trusted. The error is that of a kind
-    /// whose schema of settings is invalid.
-    pub fn new(kinds: Kinds) -> Result<Self, SchemaError> {
+    /// whose settings can't be keys of an entry.
+    pub fn new(kinds: Kinds) -> Result<Self, KindFormatError> {
         Ok(Self { format: Arc::new(FileFormat::new(kinds)?), trust: Trust::default() })
     }
 
@@ -177,7 +175,7 @@ impl LoadInProgress {
             return Err(FileError { path: path.to_owned(), faults, files: watched });
         }
         let mut workspaces = workspaces.into_iter();
-        let LoadedSettings { standard, secrets, http, guard, limits, permissions, ask_rules, .. } = settings;
+        let LoadedSettings { standard, secrets, http, guard, limits, permissions, ask_rules } = settings;
         Ok(Loaded {
             path: canonical.unwrap_or_default(),
             workspace: workspaces.next().unwrap_or_default(),

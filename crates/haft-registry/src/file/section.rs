@@ -7,6 +7,7 @@ use haft_core::nearest;
 use haft_http::{AddressGuard, IpNet};
 
 use super::build::Trusted;
+use super::confined::untrusted;
 use super::document::{TextFault, member};
 use super::settings::{GuardSettings, LimitSettings, SecretSetting, StandardChoice, StandardSetting};
 use super::tree::FilePart;
@@ -31,8 +32,6 @@ pub(crate) struct LoadedSettings {
     pub(crate) limits: LimitSettings,
     pub(crate) permissions: Option<Permissions>,
     pub(crate) ask_rules: AskRules,
-    /// The approval rules of all files.
-    asks: Vec<AskSettings>,
 }
 
 impl Default for LoadedSettings {
@@ -45,7 +44,6 @@ impl Default for LoadedSettings {
             limits: LimitSettings::default(),
             permissions: None,
             ask_rules: AskRules::default(),
-            asks: Vec::new(),
         }
     }
 }
@@ -120,10 +118,7 @@ impl SectionReader<'_> {
                 continue;
             }
             let origin = match (self.trusted, setting) {
-                (Trusted::No, _) => {
-                    let path = self.part.source.path.display();
-                    SecretOrigin::Withheld(format!("`{path}` is not trusted; review the file, and trust it"))
-                }
+                (Trusted::No, _) => SecretOrigin::Withheld(untrusted(&self.part.source)),
                 (Trusted::Yes, SecretSetting::Env(variable)) => SecretOrigin::Env(variable),
                 (Trusted::Yes, SecretSetting::File(path)) => SecretOrigin::File(self.part.source.folder().join(path)),
             };
@@ -172,13 +167,8 @@ impl SectionReader<'_> {
     /// Adds the approval rules of this file to those of the others: they can only require more.
     fn read_approval(&mut self, all: &mut LoadedSettings) {
         let Some(asks) = self.part.section::<Vec<AskSettings>>("approval") else { return };
-        if let Err(error) = AskRules::new(&asks) {
-            self.add_faults("/approval", error);
-            return;
-        }
-        all.asks.extend(asks);
-        match AskRules::new(&all.asks) {
-            Ok(rules) => all.ask_rules = rules,
+        match AskRules::new(&asks) {
+            Ok(rules) => all.ask_rules = all.ask_rules.and(&rules),
             Err(error) => self.add_faults("/approval", error),
         }
     }

@@ -12,6 +12,9 @@ use serde_json::{Map, Value};
 
 use crate::permission::{AskSettings, PermissionSettings};
 
+/// The shortest timeout, in seconds.
+const MIN_SECONDS: f64 = 0.001;
+
 /// The longest timeout, in seconds: a year.
 const MAX_SECONDS: f64 = 31_536_000.0;
 
@@ -180,9 +183,23 @@ impl LimitSettings {
     }
 }
 
-/// A duration in seconds, above zero and at most a year.
+/// A duration in seconds, from a millisecond to a year.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "f64")]
 pub struct Seconds(f64);
+
+/// A number of seconds that is no duration of a limit.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("{0} is not a number of seconds from {MIN_SECONDS} to {MAX_SECONDS}")]
+pub struct SecondsError(f64);
+
+impl TryFrom<f64> for Seconds {
+    type Error = SecondsError;
+
+    fn try_from(seconds: f64) -> Result<Self, SecondsError> {
+        if (MIN_SECONDS..=MAX_SECONDS).contains(&seconds) { Ok(Self(seconds)) } else { Err(SecondsError(seconds)) }
+    }
+}
 
 impl From<Seconds> for Duration {
     fn from(Seconds(seconds): Seconds) -> Self {
@@ -200,7 +217,7 @@ impl JsonSchema for Seconds {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "number", "minimum": 0.001, "maximum": MAX_SECONDS})
+        json_schema!({"type": "number", "minimum": MIN_SECONDS, "maximum": MAX_SECONDS})
     }
 }
 

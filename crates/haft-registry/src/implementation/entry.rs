@@ -72,7 +72,8 @@ impl Entry {
     /// Reads a file of at most `max` bytes that the entry names. Relative paths refer to the folder of the entry.
     ///
     /// Kinds read files in this way only: a workspace that is loaded from a file is loaded again when one of them
-    /// changes, and is trusted only as long as none has.
+    /// changes. Those of a kind that needs no trust count for the trust in the workspace, as they decide what its tools
+    /// do.
     pub fn read_file(&self, path: impl AsRef<Path>, max: u64) -> io::Result<Vec<u8>> {
         self.reads.read(&self.folder.join(path), max)
     }

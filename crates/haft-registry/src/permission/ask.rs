@@ -6,10 +6,10 @@ use std::sync::Arc;
 use haft_core::{ApprovalNeed, ApprovalPolicy, Tool};
 use serde::de::IgnoredAny;
 
-use super::build::{RuleSource, compile};
+use super::build::{MAX_RULES, RuleSource, compile};
 #[cfg(feature = "cel")]
 use super::expression::{EvaluationError, ExpressionInput, RuleExpression};
-use super::matcher::{MatchEffect, ToolMatcher};
+use super::matcher::{MatchEffect, NameText, ToolMatcher};
 use super::setting::AskSettings;
 use crate::implementation::{EntryError, EntryFault};
 use crate::name::FullName;
@@ -18,7 +18,7 @@ use crate::name::FullName;
 ///
 /// The rules can only add to what a tool requires by itself. An expression that fails requires approval.
 #[derive(Clone, Debug, Default)]
-pub struct AskRules(Arc<[AskRule]>);
+pub struct AskRules(Arc<[Arc<AskRule>]>);
 
 /// A rule that requires approval.
 #[derive(Debug)]
@@ -42,30 +42,38 @@ struct UndecidedRule {
 impl AskRules {
     /// Checks rules, and reports all faults. The pointer of a fault begins with the index of its rule.
     pub fn new(settings: &[AskSettings]) -> Result<Self, EntryError> {
+        if settings.len() > MAX_RULES {
+            return Err(EntryError::at("", format!("there are more than {MAX_RULES} approval rules; use patterns")));
+        }
         let mut faults: Vec<EntryFault> = Vec::new();
-        let rules: Vec<AskRule> = settings
+        let rules: Vec<Arc<AskRule>> = settings
             .iter()
             .enumerate()
             .filter_map(|(index, rule)| {
                 let form = RuleSource::of_ask(rule);
                 let compiled = compile(&form, "ask", MatchEffect::Restricts, &format!("/{index}"), &mut faults)?;
-                Some(AskRule {
+                Some(Arc::new(AskRule {
                     name: compiled.name.into(),
                     matcher: compiled.matcher,
                     #[cfg(feature = "cel")]
                     when: compiled.when,
-                })
+                }))
             })
             .collect();
         EntryError::check(faults)?;
         Ok(Self(rules.into()))
     }
 
+    /// Adds other rules behind these.
+    #[must_use]
+    pub fn and(&self, others: &Self) -> Self {
+        Self(self.0.iter().chain(&*others.0).cloned().collect())
+    }
+
     /// Returns the policy that the rules add to a tool; `None` if no rule matches it.
     #[must_use]
     pub fn policy_for(&self, name: &FullName, tool: &Tool) -> Option<ApprovalPolicy> {
-        let matching = |rule: &&AskRule| rule.matcher.matches(name, tool.annotations());
-        let rules: Vec<&AskRule> = self.0.iter().filter(matching).collect();
+        let rules: Vec<&AskRule> = self.rules_for(name, tool).collect();
         if rules.is_empty() {
             return None;
         }
@@ -78,15 +86,19 @@ impl AskRules {
 
     /// Returns the names of the rules that match a tool, with some arguments at least.
     pub fn matching<'a>(&'a self, name: &'a FullName, tool: &'a Tool) -> impl Iterator<Item = &'a str> {
-        let matching = |rule: &&AskRule| rule.matcher.matches(name, tool.annotations());
-        self.0.iter().filter(matching).map(|rule| &*rule.name)
+        self.rules_for(name, tool).map(|rule| &*rule.name)
     }
 
     /// Returns the names of the rules whose patterns match none of these tools, which may be misspelt.
     pub fn unmatched_rules<'n>(&self, names: impl IntoIterator<Item = &'n FullName>) -> Vec<&str> {
-        let names: Vec<&FullName> = names.into_iter().collect();
-        let is_unmatched = |rule: &&AskRule| !names.iter().any(|name| rule.matcher.matches_name(name));
+        let names: Vec<NameText> = names.into_iter().map(NameText::of).collect();
+        let is_unmatched = |rule: &&Arc<AskRule>| !names.iter().any(|name| rule.matcher.matches_name(name));
         self.0.iter().filter(is_unmatched).map(|rule| &*rule.name).collect()
+    }
+
+    fn rules_for<'a>(&'a self, name: &FullName, tool: &'a Tool) -> impl Iterator<Item = &'a AskRule> + use<'a> {
+        let name = NameText::of(name);
+        self.0.iter().map(|rule| &**rule).filter(move |rule| rule.matcher.matches(&name, tool.annotations()))
     }
 }
 

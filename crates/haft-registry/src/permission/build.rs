@@ -18,7 +18,7 @@ use crate::implementation::{EntryError, EntryFault};
 const MAX_SETS: usize = 256;
 
 /// The most rules, those of all sets included.
-const MAX_RULES: usize = 10_000;
+pub(super) const MAX_RULES: usize = 10_000;
 
 /// The most patterns of one rule.
 const MAX_PATTERNS: usize = 1_000;

@@ -5,6 +5,7 @@ use std::fmt;
 use haft_core::Annotations;
 
 use super::Permissions;
+use super::matcher::NameText;
 use super::rule::PermissionRule;
 use super::verdict::{DEFAULT_RULE, Verdict};
 use crate::name::FullName;
@@ -50,8 +51,7 @@ pub enum PermissionOutcome {
 
 impl PermissionExplanation {
     pub(super) fn new(permissions: &Permissions, name: &FullName, annotations: &Annotations) -> Self {
-        let matching = permissions.rules().iter().filter(|rule| rule.matches(name, annotations));
-        let rules: Vec<PermissionRule> = matching.cloned().collect();
+        let rules: Vec<PermissionRule> = permissions.matching(&NameText::of(name), annotations).cloned().collect();
         let outcome = match Verdict::of(rules.iter()) {
             Verdict::Allowed => PermissionOutcome::Allowed,
             Verdict::Denied(rule) => {

@@ -35,6 +35,19 @@ pub(super) struct HintConditions {
     pub(super) open_world: Option<bool>,
 }
 
+/// A full name as text, made once for all rules that it is compared with.
+pub(super) struct NameText {
+    exact: String,
+    folded: String,
+}
+
+impl NameText {
+    pub(super) fn of(name: &FullName) -> Self {
+        let exact = name.to_string();
+        Self { folded: exact.to_ascii_lowercase(), exact }
+    }
+}
+
 impl ToolMatcher {
     pub(super) fn new(patterns: Vec<ToolPattern>, hints: HintConditions, effect: MatchEffect) -> Self {
         let folded = match effect {
@@ -48,17 +61,14 @@ impl ToolMatcher {
         &self.patterns
     }
 
-    pub(super) fn matches(&self, name: &FullName, annotations: &Annotations) -> bool {
+    pub(super) fn matches(&self, name: &NameText, annotations: &Annotations) -> bool {
         self.hints.hold(annotations) && self.matches_name(name)
     }
 
-    pub(super) fn matches_name(&self, name: &FullName) -> bool {
+    pub(super) fn matches_name(&self, name: &NameText) -> bool {
         match &self.folded {
-            None => self.patterns.iter().any(|pattern| pattern.matches(name)),
-            Some(folded) => {
-                let name = name.to_string().to_ascii_lowercase();
-                folded.iter().any(|pattern| pattern.matches_text(&name))
-            }
+            None => self.patterns.iter().any(|pattern| pattern.matches_text(&name.exact)),
+            Some(folded) => folded.iter().any(|pattern| pattern.matches_text(&name.folded)),
         }
     }
 }

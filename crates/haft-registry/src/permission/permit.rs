@@ -12,6 +12,8 @@ use super::ambient::AmbientPermissions;
 #[cfg(feature = "cel")]
 use super::expression::ExpressionInput;
 use super::rule::PermissionRule;
+#[cfg(feature = "cel")]
+use super::verdict::ArgumentDenial;
 use super::verdict::{DEFAULT_RULE, Verdict};
 use super::{Permissions, Visibility};
 use crate::name::FullName;
@@ -93,17 +95,25 @@ impl Permit for ToolPermit {
     fn permits_arguments(&self, tool: &Tool, call: &ToolCall, arguments: &CallArguments<'_>, cx: &Cx) -> Permitting {
         let mut is_decided = false;
         for judgement in self.judgements() {
-            let Verdict::ByArguments(rules) = &judgement.verdict else { continue };
+            let rules = match &judgement.verdict {
+                Verdict::Allowed => continue,
+                // The call was denied before, unless another scope was current then.
+                Verdict::Denied(_) => {
+                    return judgement.denies(call).unwrap_or(Permission::denied(NOT_PERMITTED)).into();
+                }
+                Verdict::ByArguments(rules) => rules,
+            };
             is_decided = true;
             let decided = match arguments.tree() {
                 Ok(tree) => {
                     let name = self.name.to_string();
                     rules.decide(&ExpressionInput::new(tree).tool(&name).caller(cx.caller().map(Caller::as_str)))
                 }
-                Err(error) => Err(format!("{} ({error})", rules.names())),
+                Err(error) => Err(ArgumentDenial { rule: rules.names(), detail: Some(error.to_string()) }),
             };
-            if let Err(rule) = decided {
-                return Permission::denied(ARGUMENTS_NOT_PERMITTED).by_rule(rule).into();
+            if let Err(ArgumentDenial { rule, detail }) = decided {
+                let denied = Permission::denied(ARGUMENTS_NOT_PERMITTED).by_rule(rule);
+                return detail.into_iter().fold(denied, Permission::detail).into();
             }
         }
         if is_decided {

@@ -7,7 +7,7 @@ use haft_core::Annotations;
 
 #[cfg(feature = "cel")]
 use super::expression::RuleExpression;
-use super::matcher::ToolMatcher;
+use super::matcher::{NameText, ToolMatcher};
 use super::pattern::ToolPattern;
 use crate::name::FullName;
 
@@ -70,10 +70,14 @@ impl PermissionRule {
     /// Reports whether the rule is about this tool, with some arguments at least.
     #[must_use]
     pub fn matches(&self, name: &FullName, annotations: &Annotations) -> bool {
+        self.is_about(&NameText::of(name), annotations)
+    }
+
+    pub(super) fn is_about(&self, name: &NameText, annotations: &Annotations) -> bool {
         self.0.matcher.matches(name, annotations)
     }
 
-    pub(super) fn matches_name(&self, name: &FullName) -> bool {
+    pub(super) fn matches_name(&self, name: &NameText) -> bool {
         self.0.matcher.matches_name(name)
     }
 

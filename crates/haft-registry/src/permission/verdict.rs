@@ -1,7 +1,7 @@
 //! The decision of permissions about one tool, as far as it can be made without the arguments of a call.
 
 #[cfg(feature = "cel")]
-use super::expression::ExpressionInput;
+use super::expression::{EvaluationError, ExpressionInput};
 use super::rule::{PermissionRule, RuleEffect};
 
 /// The rule that a denial names if no rule matches.
@@ -26,6 +26,15 @@ pub(super) struct ArgumentRules {
     /// The rules that deny.
     deny: Vec<PermissionRule>,
     allow: Allowing,
+}
+
+/// The denial of a call because of its arguments, for the operator.
+#[cfg(feature = "cel")]
+pub(super) struct ArgumentDenial {
+    /// The name of the rule, or the names of those of which none allows the call.
+    pub(super) rule: String,
+    /// The reason why a rule could not be evaluated.
+    pub(super) detail: Option<String>,
 }
 
 #[cfg(feature = "cel")]
@@ -77,26 +86,28 @@ impl Verdict {
 
 #[cfg(feature = "cel")]
 impl ArgumentRules {
-    /// Decides about a call. The error names the rule that denies it, with the reason why it could not be evaluated if
-    /// there is one.
-    pub(super) fn decide(&self, input: &ExpressionInput<'_>) -> Result<(), String> {
+    /// Decides about a call.
+    pub(super) fn decide(&self, input: &ExpressionInput<'_>) -> Result<(), ArgumentDenial> {
         for rule in &self.deny {
             match evaluate(rule, input) {
                 Ok(false) => {}
-                Ok(true) => return Err(rule.name().to_owned()),
-                Err(denial) => return Err(denial),
+                Ok(true) => return Err(ArgumentDenial { rule: rule.name().to_owned(), detail: None }),
+                Err(error) => {
+                    return Err(ArgumentDenial { rule: rule.name().to_owned(), detail: Some(error.to_string()) });
+                }
             }
         }
         let Allowing::By(rules) = &self.allow else { return Ok(()) };
-        let mut unmet = Vec::new();
+        let mut details = Vec::new();
         for rule in rules {
             match evaluate(rule, input) {
                 Ok(true) => return Ok(()),
-                Ok(false) => unmet.push(rule.name().to_owned()),
-                Err(denial) => unmet.push(denial),
+                Ok(false) => {}
+                Err(error) => details.push(format!("`{}` can't be evaluated: {error}", rule.name())),
             }
         }
-        Err(unmet.join(", "))
+        let detail = (!details.is_empty()).then(|| details.join("; "));
+        Err(ArgumentDenial { rule: joined(rules.iter()), detail })
     }
 
     /// Returns the names of the rules, for a denial of a call whose arguments are not known.
@@ -105,13 +116,18 @@ impl ArgumentRules {
             Allowing::Every => &[],
             Allowing::By(rules) => rules,
         };
-        self.deny.iter().chain(allow).map(PermissionRule::name).collect::<Vec<_>>().join(", ")
+        joined(self.deny.iter().chain(allow))
     }
 }
 
-/// Evaluates the condition of a rule. The error names the rule and the reason.
+/// Evaluates the condition of a rule.
 #[cfg(feature = "cel")]
-fn evaluate(rule: &PermissionRule, input: &ExpressionInput<'_>) -> Result<bool, String> {
-    let Some(when) = rule.when() else { return Ok(true) };
-    when.evaluate(input).map_err(|error| format!("{} ({error})", rule.name()))
+fn evaluate(rule: &PermissionRule, input: &ExpressionInput<'_>) -> Result<bool, EvaluationError> {
+    rule.when().map_or(Ok(true), |when| when.evaluate(input))
+}
+
+/// Returns the names of rules as one text.
+#[cfg(feature = "cel")]
+fn joined<'r>(rules: impl Iterator<Item = &'r PermissionRule>) -> String {
+    rules.map(PermissionRule::name).collect::<Vec<_>>().join(", ")
 }

@@ -368,3 +368,14 @@ async fn approval_rules_are_added_to_those_of_the_tools() {
     let suspended = suspended.unwrap_err();
     assert!(format!("{suspended:?}").contains("large"), "{suspended:?}");
 }
+
+#[tokio::test]
+async fn a_tool_that_is_found_has_its_rules() {
+    let executor = Executor::builder()
+        .permissions(PermissionSettings::new().allow("t/sub").build().unwrap())
+        .build(executor([add()]).registry().clone());
+    let found = executor.find("t/add").unwrap();
+    let kit: Toolkit = [found.tool.clone()].into_iter().collect();
+    let result = kit.run_call(&ToolCall::new("c1", "t/add", r#"{"a": 1, "b": 2}"#)).await;
+    assert_eq!(result.failure().unwrap().kind, FailureKind::PermissionDenied);
+}

@@ -41,6 +41,10 @@ impl ImplementationKind for Constant {
         })
     }
 
+    fn trust(&self) -> TrustNeed {
+        TrustNeed::None
+    }
+
     fn build(&self, entry: Entry) -> Building {
         Box::pin(async move {
             let text = entry.settings["text"].as_str().unwrap().to_owned();
@@ -98,6 +102,10 @@ impl ImplementationKind for Lines {
         json!({"type": "object", "properties": {"file": {"type": "string"}}, "required": ["file"]})
     }
 
+    fn trust(&self) -> TrustNeed {
+        TrustNeed::None
+    }
+
     fn build(&self, entry: Entry) -> Building {
         Box::pin(async move {
             let file = entry.settings["file"].as_str().unwrap();
@@ -130,6 +138,10 @@ impl ImplementationKind for Gated {
 
     fn settings_schema(&self) -> Value {
         json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]})
+    }
+
+    fn trust(&self) -> TrustNeed {
+        TrustNeed::None
     }
 
     fn build(&self, entry: Entry) -> Building {

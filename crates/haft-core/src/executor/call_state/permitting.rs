@@ -35,10 +35,21 @@ enum PermitStep {
     Arguments(Box<Gated>),
 }
 
-/// The rule of a permit that denied a call.
+/// The operator's part of a denial: the rule, and more about it.
 #[derive(Debug, thiserror::Error)]
-#[error("denied by the rule `{0}`")]
-struct DeniedByRule(String);
+#[error("{}", describe(.rule.as_deref(), .detail.as_deref()))]
+struct DenialCause {
+    rule: Option<String>,
+    detail: Option<String>,
+}
+
+fn describe(rule: Option<&str>, detail: Option<&str>) -> String {
+    match (rule, detail) {
+        (Some(rule), Some(detail)) => format!("denied by the rule `{rule}`: {detail}"),
+        (Some(rule), None) => format!("denied by the rule `{rule}`"),
+        (None, detail) => detail.unwrap_or("denied").to_owned(),
+    }
+}
 
 /// A permit that returned the default of `permits_arguments` from `permit`, where it decides nothing.
 #[derive(Debug, thiserror::Error)]
@@ -131,20 +142,17 @@ impl CallState {
         call: &ToolCall,
         step_cx: StepCx<'_>,
     ) -> Result<(), ToolFailure> {
-        let (reason, rule) = match decision {
+        let (reason, rule, detail) = match decision {
             Ok(Permission::Allowed) => return Ok(()),
-            Ok(Permission::Denied { reason, rule }) => (reason, rule),
+            Ok(Permission::Denied { reason, rule, detail }) => (reason, rule, detail),
             Err(error) => return Err(undecided(error, call, step_cx)),
         };
         let denied = ToolFailure::new(FailureKind::PermissionDenied, reason);
         record(&denied, rule.as_deref(), call, step_cx);
-        Err(match rule {
-            Some(rule) => {
-                self.span.record_rule(&rule);
-                denied.cause(DeniedByRule(rule))
-            }
-            None => denied,
-        })
+        if let Some(rule) = &rule {
+            self.span.record_rule(rule);
+        }
+        Err(if rule.is_none() && detail.is_none() { denied } else { denied.cause(DenialCause { rule, detail }) })
     }
 }
 

@@ -9,7 +9,8 @@ use super::environment::EnvironmentError;
 /// The reason why a call of a command failed: the cause of its [`ToolFailure`](haft_core::ToolFailure). The model does
 /// not read it.
 ///
-/// `stderr` is the end of what the command wrote to its standard error, with the secrets of its environment replaced.
+/// `stderr` is the end of what the command wrote to its standard error. In it, and in other texts that may quote the
+/// command, the secrets of its environment are replaced.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {

@@ -84,7 +84,7 @@ struct CommandCall<'a> {
 
 impl CommandCall<'_> {
     async fn run(mut self, stdin: Option<String>, cx: &Cx) -> Result<ToolOutput, ToolFailure> {
-        let mut output = StdoutReader::new(self.plan.stdout, self.plan.max_output);
+        let mut output = StdoutReader::new(self.plan.stdout, self.plan.max_stdout);
         match self.communicate(stdin, &mut output, cx).await {
             Err(TooMuchOutput) => {
                 self.group.terminate().await;
@@ -96,7 +96,7 @@ impl CommandCall<'_> {
                 if !self.plan.is_success(status) {
                     return Err(self.exit_failure(status));
                 }
-                let result = output.finish(cx).await.map_err(|fault| self.output_failure(fault))?;
+                let result = output.finish(cx).await.map_err(|fault| self.output_failure(&fault))?;
                 tracing::debug!(tool = cx.tool_name(), stderr = self.tail.text(), "the command succeeded");
                 Ok(ToolOutput::new(result))
             }
@@ -154,7 +154,7 @@ impl CommandCall<'_> {
     }
 
     fn too_much_output(&mut self) -> ToolFailure {
-        let limit = self.plan.max_output;
+        let limit = self.plan.max_stdout;
         let message = format!(
             "the command was stopped, as its output exceeds the limit of {limit} bytes; request less, for example with a \
              filter or a smaller page"
@@ -180,7 +180,9 @@ impl CommandCall<'_> {
         ToolFailure::new(FailureKind::ToolFailed, message).cause(cause)
     }
 
-    fn output_failure(&mut self, fault: String) -> ToolFailure {
+    fn output_failure(&mut self, fault: &str) -> ToolFailure {
+        // The fault may quote the output, and that may contain a secret.
+        let fault = self.tail.redact(fault);
         let cause = CommandError::InvalidOutput { program: self.program(), fault, stderr: self.tail.text() };
         let message = "the command returned invalid output; only its operator can see the cause";
         ToolFailure::new(FailureKind::OutputValidationError, message).cause(cause)

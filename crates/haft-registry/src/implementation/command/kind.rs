@@ -1,6 +1,8 @@
 //! The kind `command` of entries.
 
-use haft_core::Schema;
+use std::sync::LazyLock;
+
+use haft_core::{Schema, SchemaError};
 use serde_json::Value;
 
 use super::super::{Building, Built, Entry, EntryError, EntryFault, ImplementationKind, TrustNeed, Yields};
@@ -38,7 +40,7 @@ impl ImplementationKind for CommandKind {
     }
 
     fn settings_schema(&self) -> Value {
-        schemars::schema_for!(CommandSettings).into()
+        settings_schema()
     }
 
     fn trust(&self) -> TrustNeed {
@@ -46,19 +48,24 @@ impl ImplementationKind for CommandKind {
     }
 
     fn build(&self, entry: Entry) -> Building {
-        let schema = self.settings_schema();
         Box::pin(async move {
-            let settings = read_settings(schema, &entry.settings)?;
-            let command = settings.into_command(&entry.folder);
+            let command = read_settings(&entry.settings)?.into_command(&entry.folder);
             let builder = entry.builder(command.default_parameters());
-            Ok(Built::tool(command.build(builder)?))
+            let secrets: Vec<String> = command.secret_names().map(str::to_owned).collect();
+            Ok(Built::tool(command.build(builder)?).with_secrets(secrets))
         })
     }
 }
 
+fn settings_schema() -> Value {
+    schemars::schema_for!(CommandSettings).into()
+}
+
 /// Reads the settings, or returns all their faults.
-fn read_settings(schema: Value, settings: &Value) -> Result<CommandSettings, EntryError> {
-    let schema = Schema::json(schema).map_err(|error| EntryError::at("", error.to_string()))?;
+fn read_settings(settings: &Value) -> Result<CommandSettings, EntryError> {
+    // Compiled once: a file may have many entries.
+    static SCHEMA: LazyLock<Result<Schema, SchemaError>> = LazyLock::new(|| Schema::json(settings_schema()));
+    let schema = SCHEMA.as_ref().map_err(|error| EntryError::at("", error.to_string()))?;
     schema.decode_value(settings).map_err(|issues| EntryError {
         faults: issues.iter().map(|issue| EntryFault::at(issue.pointer.clone(), issue.message.clone())).collect(),
     })

@@ -43,18 +43,16 @@ pub(super) struct CommandSettings {
     /// The exit codes of a success. The default is `[0]`.
     #[schemars(length(min = 1), inner(range(min = 0, max = 255)))]
     success_codes: Option<Vec<i32>>,
-    /// The maximum number of bytes on stdout. A command that writes more is killed. The default is 1048576.
+    /// The maximum number of bytes on stdout, with all progress. A command that writes more is killed. The default is
+    /// 1048576. The part of the result that the model reads is limited by `max-output`.
     #[schemars(range(min = 1, max = 1_073_741_824))]
-    max_output: Option<usize>,
+    max_stdout: Option<usize>,
     /// The number of bytes that are kept of the end of stderr. The default is 16384.
     #[schemars(range(max = 16_777_216))]
     max_stderr: Option<usize>,
     /// The seconds between `SIGTERM` and `SIGKILL` when a call times out or is cancelled. The default is 2.
     #[schemars(range(min = 0, max = 3600))]
     grace: Option<f64>,
-    /// The maximum duration of a call in seconds. The default is 60.
-    #[schemars(range(min = 0.001, max = 604_800))]
-    timeout: Option<f64>,
 }
 
 impl CommandSettings {
@@ -70,23 +68,16 @@ impl CommandSettings {
         if let Some(codes) = self.success_codes {
             command = command.success_codes(codes);
         }
-        if let Some(bytes) = self.max_output {
-            command = command.max_output(bytes);
+        if let Some(bytes) = self.max_stdout {
+            command = command.max_stdout(bytes);
         }
         if let Some(bytes) = self.max_stderr {
             command = command.max_stderr(bytes);
         }
-        if let Some(grace) = self.grace.and_then(seconds) {
+        // The schema has rejected numbers that are no durations.
+        if let Some(grace) = self.grace.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
             command = command.grace(grace);
-        }
-        if let Some(timeout) = self.timeout.and_then(seconds) {
-            command = command.timeout(timeout);
         }
         command
     }
-}
-
-/// Returns a duration. The schema has rejected numbers that have none.
-fn seconds(number: f64) -> Option<Duration> {
-    Duration::try_from_secs_f64(number).ok()
 }

@@ -46,20 +46,12 @@ impl StderrTail {
     pub(super) fn text(&mut self) -> String {
         let bytes = self.bytes.make_contiguous();
         let skipped = if self.is_cut { bytes.len().saturating_sub(self.limit) } else { 0 };
-        let mut kept = Vec::with_capacity(bytes.len());
-        let mut at = 0;
-        while at < bytes.len() {
-            let secrets = self.secrets.iter().map(|secret| secret.expose().as_bytes());
-            let longest = secrets.filter(|secret| bytes[at..].starts_with(secret)).map(<[u8]>::len).max().unwrap_or(0);
-            if longest == 0 {
-                kept.extend((at >= skipped).then_some(bytes[at]));
-                at += 1;
-            } else {
-                at += longest;
-                kept.extend_from_slice(if at > skipped { REPLACEMENT } else { &[] });
-            }
-        }
-        String::from_utf8_lossy(&kept).into_owned()
+        without_secrets(bytes, skipped, &self.secrets)
+    }
+
+    /// Returns another text about the command without its secrets.
+    pub(super) fn redact(&self, text: &str) -> String {
+        without_secrets(text.as_bytes(), 0, &self.secrets)
     }
 
     fn add(&mut self, bytes: &[u8]) {
@@ -70,6 +62,24 @@ impl StderrTail {
             self.bytes.drain(..beyond);
         }
     }
+}
+
+/// Returns the bytes after the first `skipped` ones as text, with secrets replaced, also one that begins before.
+fn without_secrets(bytes: &[u8], skipped: usize, secrets: &[Secret]) -> String {
+    let mut kept = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let secrets = secrets.iter().map(|secret| secret.expose().as_bytes());
+        let longest = secrets.filter(|secret| bytes[at..].starts_with(secret)).map(<[u8]>::len).max().unwrap_or(0);
+        if longest == 0 {
+            kept.extend((at >= skipped).then_some(bytes[at]));
+            at += 1;
+        } else {
+            at += longest;
+            kept.extend_from_slice(if at > skipped { REPLACEMENT } else { &[] });
+        }
+    }
+    String::from_utf8_lossy(&kept).into_owned()
 }
 
 #[cfg(test)]
@@ -93,6 +103,12 @@ mod tests {
         assert_eq!(tail(0, &["s3cret"], &["abcs3cret"]), "");
         assert_eq!(tail(2, &[], &["aé"]), "é");
         assert_eq!(tail(1, &[], &["aé"]), "\u{fffd}");
+    }
+
+    #[test]
+    fn secrets_are_replaced_in_other_texts() {
+        let tail = StderrTail::new(0, vec![Secret::new("s3cret")]);
+        assert_eq!(tail.redact("the key `s3cret` is invalid: é"), "the key `[secret]` is invalid: é");
     }
 
     #[test]

@@ -61,7 +61,7 @@ use crate::secrets::Secrets;
 /// # Result
 ///
 /// An exit code that is not a [success](Self::success_codes) is the failure `tool_failed`, of which the model reads the
-/// code. More output than [permitted](Self::max_output) kills the command and is the failure `output_too_large`. Output
+/// code. More output than [permitted](Self::max_stdout) kills the command and is the failure `output_too_large`. Output
 /// of another form than [declared](Self::stdout) is `output_validation_error`. A command that can't be started is
 /// `execution_error`, and its call has not started. The causes are [`CommandError`](super::CommandError)s.
 #[derive(Clone, Debug)]
@@ -74,21 +74,20 @@ pub struct CommandTool {
     folder: PathBuf,
     environment: Environment,
     success_codes: Vec<i32>,
-    max_output: usize,
+    max_stdout: usize,
     max_stderr: usize,
     grace: Duration,
-    timeout: Duration,
 }
 
 /// Setters. Faults are reported under the key that a setting has in an entry of a file.
 impl CommandTool {
-    /// The default of [`max_output`](Self::max_output): 1 MiB.
-    pub const MAX_OUTPUT: usize = 1 << 20;
+    /// The default of [`max_stdout`](Self::max_stdout): 1 MiB.
+    pub const MAX_STDOUT: usize = 1 << 20;
     /// The default of [`max_stderr`](Self::max_stderr): 16 KiB.
     pub const MAX_STDERR: usize = 16 << 10;
     /// The default of [`grace`](Self::grace): 2 seconds.
     pub const GRACE: Duration = Duration::from_secs(2);
-    /// The default of [`timeout`](Self::timeout): 60 seconds.
+    /// The timeout of a call of a tool whose [limits](haft_core::ExecutionLimits) have none: 60 seconds.
     pub const TIMEOUT: Duration = Duration::from_secs(60);
 
     /// Creates a command from its program and the arguments that follow.
@@ -101,10 +100,9 @@ impl CommandTool {
             folder: PathBuf::from("."),
             environment: Environment::default(),
             success_codes: vec![0],
-            max_output: Self::MAX_OUTPUT,
+            max_stdout: Self::MAX_STDOUT,
             max_stderr: Self::MAX_STDERR,
             grace: Self::GRACE,
-            timeout: Self::TIMEOUT,
         }
     }
 
@@ -154,8 +152,8 @@ impl CommandTool {
 
     /// Sets the maximum number of bytes that the command may write to stdout, with all its progress. A command that
     /// writes more is killed.
-    pub fn max_output(mut self, bytes: usize) -> Self {
-        self.max_output = bytes;
+    pub fn max_stdout(mut self, bytes: usize) -> Self {
+        self.max_stdout = bytes;
         self
     }
 
@@ -171,10 +169,9 @@ impl CommandTool {
         self
     }
 
-    /// Sets the timeout of a call, for a tool whose [limits](haft_core::ExecutionLimits) have none.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
-        self
+    /// Returns the names of the secrets that calls read.
+    pub fn secret_names(&self) -> impl Iterator<Item = &str> {
+        self.environment.secrets.values().map(String::as_str)
     }
 
     /// Returns the JSON Schema of the arguments of a tool that has no other: an object with a required text for each
@@ -198,7 +195,6 @@ impl CommandTool {
     /// asked to approve them.
     pub fn build<P, R>(self, mut builder: ToolBuilder<P, R>) -> Result<Tool, EntryError> {
         let mut faults = Vec::new();
-        let timeout = self.timeout;
         let plan = Arc::new(self.plan(&mut faults));
         if !plan.environment.secrets.is_empty() {
             builder = builder.depends_on::<Secrets>();
@@ -220,7 +216,7 @@ impl CommandTool {
         plan.check_parameters(tool.parameters().as_json(), &mut faults);
         EntryError::check(faults)?;
         let limits = tool.limits().clone();
-        let tool = if limits.timeout.is_none() { tool.with_limits(limits.timeout(timeout))? } else { tool };
+        let tool = if limits.timeout.is_none() { tool.with_limits(limits.timeout(Self::TIMEOUT))? } else { tool };
         let forward = move |_: Tool, call: ToolCall, cx: ForwardCx| {
             let plan = Arc::clone(&plan);
             async move { plan.execute(call, cx).await }
@@ -235,8 +231,8 @@ impl CommandTool {
         if self.success_codes.is_empty() {
             faults.push(EntryFault::at("/success-codes", "no exit code is a success; list at least one, such as 0"));
         }
-        if self.max_output == 0 {
-            faults.push(EntryFault::at("/max-output", "must be at least 1"));
+        if self.max_stdout == 0 {
+            faults.push(EntryFault::at("/max-stdout", "must be at least 1"));
         }
         let folder = std::path::absolute(&self.folder).unwrap_or_else(|error| {
             faults.push(EntryFault::at("/folder", format!("the folder can't be used: {error}")));
@@ -252,7 +248,7 @@ impl CommandTool {
             folder,
             environment: self.environment,
             success_codes: self.success_codes,
-            max_output: self.max_output,
+            max_stdout: self.max_stdout,
             max_stderr: self.max_stderr,
             grace: self.grace,
         }
@@ -269,7 +265,7 @@ pub(super) struct CommandPlan {
     pub(super) folder: PathBuf,
     pub(super) environment: Environment,
     success_codes: Vec<i32>,
-    pub(super) max_output: usize,
+    pub(super) max_stdout: usize,
     pub(super) max_stderr: usize,
     pub(super) grace: Duration,
 }

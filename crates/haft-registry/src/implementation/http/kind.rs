@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::settings::HttpSettings;
 use super::token::TokenCache;
-use crate::implementation::{Building, Built, Entry, EntryError, EntryFault, ImplementationKind, Yields};
+use crate::implementation::{Building, Built, Entry, EntryError, EntryFault, ImplementationKind, TrustNeed, Yields};
 
 /// The kind of tools that send HTTP requests. All its tools share the tokens of OAuth 2 clients.
 ///
@@ -70,6 +70,10 @@ impl ImplementationKind for HttpKind {
 
     fn settings_schema(&self) -> Value {
         schema_for!(HttpSettings).to_value()
+    }
+
+    fn trust(&self) -> TrustNeed {
+        TrustNeed::None
     }
 
     fn build(&self, entry: Entry) -> Building {

@@ -13,7 +13,7 @@ use super::document::{MAX_BYTES, OpenApi};
 use super::error::OpenApiError;
 use super::import::Imported;
 use super::options::{ImportOptions, OutputCheck, SchemeCredential};
-use crate::implementation::{Building, Built, Entry, EntryError, EntryFault, ImplementationKind, Yields};
+use crate::implementation::{Building, Built, Entry, EntryError, EntryFault, ImplementationKind, TrustNeed, Yields};
 
 /// The maximum number of remarks of one kind.
 const MAX_REMARKS: usize = 100;
@@ -115,6 +115,10 @@ impl ImplementationKind for OpenApiKind {
 
     fn settings_schema(&self) -> Value {
         schemars::schema_for!(OpenApiSettings).to_value()
+    }
+
+    fn trust(&self) -> TrustNeed {
+        TrustNeed::None
     }
 
     fn build(&self, entry: Entry) -> Building {

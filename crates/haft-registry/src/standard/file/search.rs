@@ -134,6 +134,10 @@ impl FileSearch<'_> {
         if !visited.kind.is_file() {
             return Onward::Continue;
         }
+        // Files that are skipped were read as well, at least in part.
+        if self.bytes >= MAX_BYTES || self.is_slow() {
+            return Onward::Stop;
+        }
         match self.content(visited) {
             Some(content) => self.search(&visited.path, &String::from_utf8_lossy(&content)),
             None => {
@@ -160,8 +164,7 @@ impl FileSearch<'_> {
     fn search(&mut self, path: &str, content: &str) -> Onward {
         self.found.files_searched += 1;
         for (index, line) in content.lines().enumerate() {
-            if let Err(failure) = self.limit.check() {
-                self.slow = Some(failure);
+            if self.is_slow() {
                 return Onward::Stop;
             }
             let line = searchable(line);
@@ -176,6 +179,12 @@ impl FileSearch<'_> {
                 text: clip(line, MAX_LINE),
             });
         }
-        if self.bytes >= MAX_BYTES { Onward::Stop } else { Onward::Continue }
+        Onward::Continue
+    }
+
+    /// Reports whether the search must end because it was cancelled or takes too long.
+    fn is_slow(&mut self) -> bool {
+        self.slow = self.limit.check().err();
+        self.slow.is_some()
     }
 }

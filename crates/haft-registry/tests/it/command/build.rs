@@ -31,14 +31,13 @@ fn every_setting_is_described() {
         "env",
         "folder",
         "grace",
-        "max-output",
         "max-stderr",
+        "max-stdout",
         "secret-env",
         "stderr",
         "stdin",
         "stdout",
         "success-codes",
-        "timeout",
     ];
     let mut sorted = names.clone();
     sorted.sort();
@@ -52,11 +51,11 @@ fn every_setting_is_described() {
 async fn an_entry_becomes_a_tool() {
     let settings = json!({
         "command": ["/bin/sh", "-c", "pwd; echo $A; exit 3", "--", "{x}"],
-        "folder": ".", "env": {"A": "b"}, "success-codes": [0, 3], "max-output": 100, "max-stderr": 10, "grace": 0.5,
-        "timeout": 7, "stdin": "none", "stdout": "text", "stderr": "model", "secret-env": {},
+        "folder": ".", "env": {"A": "b"}, "success-codes": [0, 3], "max-stdout": 100, "max-stderr": 10, "grace": 0.5,
+        "stdin": "none", "stdout": "text", "stderr": "model", "secret-env": {},
     });
     let tool = build(settings, None).await.unwrap();
-    assert_eq!(tool.limits().timeout.unwrap().as_secs(), 7);
+    assert_eq!(tool.limits().timeout, Some(CommandTool::TIMEOUT));
     let expected = json!({
         "type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"], "additionalProperties": false,
     });
@@ -79,11 +78,11 @@ async fn an_entry_without_a_folder_runs_in_that_of_the_process() {
 #[tokio::test]
 async fn all_invalid_settings_are_reported() {
     let settings = json!({
-        "command": "rg", "stdin": "yaml", "max-output": 0, "grace": -1, "success-codes": [], "env": {"A": 1}, "shell": true,
+        "command": "rg", "stdin": "yaml", "max-stdout": 0, "grace": -1, "success-codes": [], "env": {"A": 1}, "shell": true,
     });
     let mut pointers = faults(settings, None).await;
     pointers.sort();
-    assert_eq!(pointers, ["/command", "/env/A", "/grace", "/max-output", "/shell", "/stdin", "/success-codes"]);
+    assert_eq!(pointers, ["/command", "/env/A", "/grace", "/max-stdout", "/shell", "/stdin", "/success-codes"]);
     assert_eq!(faults(json!({}), None).await.len(), 1);
 }
 
@@ -138,4 +137,11 @@ fn a_tool_keeps_its_own_timeout() {
     let tool = command().build(builder().limits(limits)).unwrap();
     assert_eq!(tool.limits().timeout.unwrap().as_secs(), 1);
     assert_eq!(command().build(builder()).unwrap().limits().timeout, Some(CommandTool::TIMEOUT));
+}
+
+#[tokio::test]
+async fn secrets_are_reported() {
+    let settings = json!({"command": ["true"], "secret-env": {"TOKEN": "github", "KEY": "mail"}});
+    let built = CommandKind::new().build(Entry::new("run", settings)).await.unwrap();
+    assert_eq!(built.secrets, ["mail", "github"]);
 }

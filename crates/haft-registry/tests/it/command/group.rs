@@ -190,7 +190,7 @@ fn a_call_can_be_dropped_outside_of_its_runtime() {
 async fn a_flood_is_capped_and_killed() {
     let processes = Processes::new();
     let command = processes.script("trap '' PIPE TERM; echo $$ >> pids; while :; do echo flood; done 2> /dev/null");
-    let result = run(command.max_output(100_000).grace(Duration::from_millis(50)), json!({})).await;
+    let result = run(command.max_stdout(100_000).grace(Duration::from_millis(50)), json!({})).await;
     assert_eq!(result.failure().unwrap().kind, FailureKind::OutputTooLarge);
     assert_eq!(state(processes.ids()[0]), None, "it was reaped before the result");
 }

@@ -78,7 +78,7 @@ async fn a_signal_is_a_failure() {
 
 #[tokio::test]
 async fn the_cap_of_the_output_is_exact() {
-    let print = |bytes: usize| CommandTool::new(["head", "-c", &bytes.to_string(), "/dev/zero"]).max_output(1000);
+    let print = |bytes: usize| CommandTool::new(["head", "-c", &bytes.to_string(), "/dev/zero"]).max_stdout(1000);
     assert_eq!(text(&run(print(1000), json!({})).await).len(), 1000);
     let failure = fail(print(1001), json!({})).await;
     assert_eq!((&failure.kind, failure.started), (&FailureKind::OutputTooLarge, true));

@@ -89,7 +89,7 @@ async fn a_slow_reader_gets_everything_in_order() {
 
 #[tokio::test]
 async fn progress_counts_towards_the_cap() {
-    let command = script("while :; do echo 1; done").stdout(StdoutFormat::JsonLines).max_output(5000);
+    let command = script("while :; do echo 1; done").stdout(StdoutFormat::JsonLines).max_stdout(5000);
     let (progress, result) = collect(&kit(command)).await;
     assert_eq!(result.failure().unwrap().kind, FailureKind::OutputTooLarge);
     assert!(progress.len() <= 2500, "{}", progress.len());

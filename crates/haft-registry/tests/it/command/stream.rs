@@ -32,10 +32,10 @@ async fn stdin_is_empty_if_the_arguments_are_in_the_command() {
 async fn a_mebibyte_in_both_directions_does_not_block() {
     let arguments = json!({"text": "x".repeat(1 << 20)});
     // It writes while it reads, so both pipes are full most of the time.
-    let echo = CommandTool::new(["cat"]).stdout(StdoutFormat::Json).max_output(4 << 20);
+    let echo = CommandTool::new(["cat"]).stdout(StdoutFormat::Json).max_stdout(4 << 20);
     assert_eq!(run(echo, arguments.clone()).await.decode::<Value>().unwrap(), arguments);
     // It writes everything before it reads anything.
-    let late = script("head -c 1048576 /dev/zero; wc -c").max_output(4 << 20);
+    let late = script("head -c 1048576 /dev/zero; wc -c").max_stdout(4 << 20);
     assert!(text(&run(late, arguments.clone()).await).ends_with(&format!("{}", arguments.to_string().len() + 1)));
 }
 

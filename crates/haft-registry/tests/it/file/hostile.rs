@@ -43,3 +43,16 @@ async fn devices_are_not_read() {
          haft.toml:5:8: toolbox.a.import.b.file: it is not a regular file",
     );
 }
+
+#[tokio::test]
+async fn the_number_of_imports_is_limited() {
+    let import = |number| format!("[toolbox.t{number}.import.x]\nkind = 'lines'\nfile = 'empty'\n");
+    let text = |count: usize| (0..count).map(import).collect::<String>();
+    let folder = Folder::with(text(256));
+    folder.write("empty", "");
+    folder.load().await;
+    folder.write("haft.toml", text(300));
+    let faults = folder.faults().await;
+    assert_eq!(faults.matches("there are more than 256 imports").count(), 1, "{faults}");
+    assert!(faults.contains("toolbox.t256.import.x"), "{faults}");
+}

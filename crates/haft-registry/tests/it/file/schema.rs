@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use haft_registry::Kinds;
-use haft_registry::file::json_schema;
-use serde_json::Value;
+use haft_registry::file::{KindFormatError, LoadOptions, json_schema, load};
+use haft_registry::{Building, Built, Entry, ImplementationKind, Kinds, TrustNeed, Yields};
+use serde_json::{Value, json as value};
 
-use super::kinds;
+use super::{Folder, answer, kinds};
 
 const EXAMPLE: &str = include_str!("../../../src/file/example.toml");
 
@@ -66,4 +66,53 @@ fn it_is_written_for_those_who_write_files() {
     let schema = json_schema(&Kinds::builtin()).to_string();
     assert!(!schema.contains(r#""type":"null""#) && !schema.contains(r#""null"]"#), "{schema}");
     assert!(!schema.contains("```"), "{schema}");
+}
+
+/// A kind with these settings, whose tools return them.
+struct Echo(Value);
+
+impl ImplementationKind for Echo {
+    fn name(&self) -> &'static str {
+        "echo"
+    }
+
+    fn yields(&self) -> Yields {
+        Yields::OneTool
+    }
+
+    fn settings_schema(&self) -> Value {
+        self.0.clone()
+    }
+
+    fn trust(&self) -> TrustNeed {
+        TrustNeed::None
+    }
+
+    fn build(&self, entry: Entry) -> Building {
+        Box::pin(async move {
+            let settings = entry.settings.to_string();
+            let builder = entry.builder(value!({"type": "object"}));
+            Ok(Built::tool(builder.handler(move |_: Value, _cx| std::future::ready(settings.clone()))?))
+        })
+    }
+}
+
+#[test]
+fn the_keys_of_all_entries_have_one_meaning() {
+    assert!(LoadOptions::new(Kinds::builtin()).is_ok());
+    for key in ["kind", "timeout", "max-output", "description"] {
+        let kinds = Kinds::empty().with(Echo(value!({"type": "object", "properties": {key: {}}}))).unwrap();
+        let error = LoadOptions::new(kinds).unwrap_err();
+        assert!(matches!(&error, KindFormatError::CommonKey { key: shadowed, .. } if shadowed == key), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn settings_that_only_a_branch_declares_reach_the_kind() {
+    let branch = value!({"properties": {"a": {"type": "integer"}}, "required": ["a"]});
+    let kinds = Kinds::empty().with(Echo(value!({"type": "object", "anyOf": [branch]}))).unwrap();
+    let folder = Folder::with("[toolbox.x.tool.y]\nkind = 'echo'\ntitle = 'Y'\na = 1\n");
+    let loaded = load(folder.file(), &LoadOptions::new(kinds).unwrap()).await.unwrap();
+    let registry = loaded.registry().unwrap().build().unwrap();
+    assert_eq!(answer(&registry, "x/y").await, r#"{"a":1}"#);
 }

@@ -1,6 +1,9 @@
 //! Files that are not trusted are loaded without what could do harm.
 
+use haft_core::{Cx, RunOptions};
 use haft_registry::file::{LoadOptions, Loaded, Trust, TrustStatus, load};
+use haft_registry::{Building, Built, Entry, ImplementationKind, Kinds, Secrets, TrustNeed, Yields};
+use serde_json::{Value, json};
 
 use super::{Folder, answer, options, symlink, tool_names};
 
@@ -193,4 +196,55 @@ async fn files_inside_of_the_folder_need_no_trust() {
     folder.write("data/x", "");
     let loaded = loaded(&folder).await;
     assert_eq!(loaded.standard.unwrap().files, Some(folder.path("data")));
+}
+
+/// A tool that reads a secret, of a kind that needs no trust.
+struct Reader;
+
+impl ImplementationKind for Reader {
+    fn name(&self) -> &'static str {
+        "reader"
+    }
+
+    fn yields(&self) -> Yields {
+        Yields::OneTool
+    }
+
+    fn settings_schema(&self) -> Value {
+        json!({"type": "object", "properties": {"secret": {"type": "string"}}, "required": ["secret"]})
+    }
+
+    fn trust(&self) -> TrustNeed {
+        TrustNeed::None
+    }
+
+    fn build(&self, entry: Entry) -> Building {
+        Box::pin(async move {
+            let name = entry.settings["secret"].as_str().unwrap().to_owned();
+            let builder = entry.builder(json!({"type": "object"})).depends_on::<Secrets>();
+            let tool = builder.handler(move |_: Value, cx: Cx| {
+                let secret = cx.service::<Secrets>().unwrap().get(&name);
+                std::future::ready(secret.map_or_else(|error| error.to_string(), |secret| secret.expose().to_owned()))
+            })?;
+            Ok(Built::tool(tool))
+        })
+    }
+}
+
+#[tokio::test]
+async fn secrets_of_the_program_are_withheld_too() {
+    let folder = Folder::with("[toolbox.x.tool.read]\nkind = 'reader'\nsecret = 'github'\n");
+    let options = || LoadOptions::new(Kinds::empty().with(Reader).unwrap()).unwrap();
+    let secrets = || Secrets::new().value("github", "ghp-1");
+    for (trust, expected) in [(Trust::Always, "ghp-1"), (Trust::Never, "is not trusted; review the file, and trust it")]
+    {
+        let loaded = load(folder.file(), &options().trust(trust)).await.unwrap();
+        let registry = || loaded.registry().unwrap().build().unwrap();
+        let of_executor = loaded.executor().secrets(secrets()).build(registry());
+        let of_run = loaded.executor().options(RunOptions::new().service(secrets())).build(registry());
+        for executor in [of_executor, of_run] {
+            let read: String = executor.run_as("x/read", json!({})).await.unwrap();
+            assert!(read.ends_with(expected), "{read}");
+        }
+    }
 }

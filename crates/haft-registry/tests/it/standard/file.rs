@@ -189,3 +189,15 @@ async fn a_cancelled_search_has_no_result() {
     let result = kit.run_call_with(&search, &options).await;
     assert_eq!(result.failure().unwrap().kind, FailureKind::Cancelled);
 }
+
+/// Files that are skipped count, as they were read.
+#[tokio::test]
+async fn a_search_ends_among_binary_files() {
+    let (root, kit) = files(&[]);
+    for number in 0..40 {
+        let file = fs::File::create(root.path().join(format!("{number:02}.bin"))).unwrap();
+        file.set_len(4 * 1024 * 1024).unwrap();
+    }
+    let found = call(&kit, "file_search", json!({"pattern": "x"})).await.unwrap();
+    assert_eq!((&found["files_skipped"], &found["truncated"]), (&json!(32), &json!(true)), "{found}");
+}
