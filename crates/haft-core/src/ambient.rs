@@ -94,6 +94,24 @@ impl Ambient {
         AmbientScope { future, ambient: self }
     }
 
+    /// Wraps a future, which then runs with the values that are current when it is first polled, and with these where
+    /// it finds none, wherever it is polled afterwards. A run and a turn loop carry the values of their creation so.
+    ///
+    /// ```
+    /// use haft_core::Ambient;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let read = || async { (Ambient::current().get::<u8>().copied(), Ambient::current().get::<char>().copied()) };
+    /// let carried = Ambient::default().with(1_u8).with('a').carry(read());
+    /// assert_eq!(Ambient::default().with(2_u8).scope(carried).await, (Some(2), Some('a')));
+    /// # }
+    /// ```
+    #[must_use = "futures do nothing unless polled"]
+    pub fn carry<F: Future>(self, future: F) -> CarriedAmbient<F> {
+        CarriedAmbient { future, ambient: self, is_started: false }
+    }
+
     /// Runs code with these values as the current ones, and with no others.
     pub fn sync_scope<T>(mut self, code: impl FnOnce() -> T) -> T {
         let _entered = Entered::swap(&mut self);
@@ -130,6 +148,39 @@ impl<F: Future> Future for AmbientScope<F> {
 impl<F> fmt::Debug for AmbientScope<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AmbientScope").field("future", &type_name::<F>()).field("ambient", &self.ambient).finish()
+    }
+}
+
+pin_project! {
+    /// A future that carries ambient values. See [`Ambient::carry`].
+    #[must_use = "futures do nothing unless polled"]
+    pub struct CarriedAmbient<F> {
+        #[pin]
+        future: F,
+        ambient: Ambient,
+        is_started: bool,
+    }
+}
+
+impl<F: Future> Future for CarriedAmbient<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        if !std::mem::replace(this.is_started, true) {
+            *this.ambient = Ambient::current().over(this.ambient);
+        }
+        if this.ambient.is_empty() {
+            return this.future.poll(task);
+        }
+        let _entered = Entered::swap(this.ambient);
+        this.future.poll(task)
+    }
+}
+
+impl<F> fmt::Debug for CarriedAmbient<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CarriedAmbient").field("future", &type_name::<F>()).field("ambient", &self.ambient).finish()
     }
 }
 

@@ -162,7 +162,7 @@ mod tool;
 mod toolkit;
 mod typed;
 
-pub use self::ambient::{Ambient, AmbientScope};
+pub use self::ambient::{Ambient, AmbientScope, CarriedAmbient};
 #[cfg(feature = "approval")]
 pub use self::approval::{
     ApprovalMemory, CallPlan, Decision, Decisions, Delivery, QueuePlan, SignatureError, SigningKeyError, SigningKeys,

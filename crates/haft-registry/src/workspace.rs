@@ -90,6 +90,11 @@ impl Workspace {
         builder
     }
 
+    /// Continues a workspace, to add toolboxes to those that it has, such as tools in Rust to those of a file.
+    pub fn into_builder(self) -> WorkspaceBuilder {
+        WorkspaceBuilder { workspace: self, faults: Vec::new() }
+    }
+
     /// Returns the organisation; that of a project is unset.
     #[must_use]
     pub fn org(&self) -> Option<&OrgName> {

@@ -36,7 +36,28 @@
 //! ```
 //!
 //! It is a [`ToolSource`](crate::toolkit::ToolSource), so a turn loop, a batch of calls and a server use it as it is; the
-//! tools carry their permissions and approval rules with them, and nothing can run them without.
+//! tools carry their permissions and approval rules with them, and nothing can run them without. Limits, the approver and
+//! observers are options of a run, which a loop or a batch takes from [`Executor::options`]:
+//!
+//! ```
+//! # use haft::model::ScriptedTurn;
+//! # use haft::prelude::*;
+//! # use haft::registry::{Executor, PermissionSettings, Registry};
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let model = ScriptedModel::new([ScriptedTurn::text("Nothing to do.")]);
+//! # let registry = Registry::builder().build()?;
+//! let executor = Executor::builder().options(RunOptions::new().concurrency(4)).build(registry);
+//! let agent = TurnLoop::new(model, executor.clone()).options(executor.options());
+//!
+//! // The permissions of one tenant hold for everything that the loop does, wherever it is polled.
+//! let tenant = PermissionSettings::new().allow("math/*").build()?;
+//! let run = tenant.sync_scope(|| agent.start(TurnRequest::new("any", vec![Item::user("Hello")])));
+//! let outcome = run.finish().await;
+//! # assert_eq!(outcome.state.turns(), 1);
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! With the feature `tools` there are [HTTP](http), [OpenAPI](openapi) and [command](command) tools and a
 //! [standard toolbox](standard); further kinds implement [`ImplementationKind`]. With the feature `workspace` all of this

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
-use haft_core::{Cancellation, RunOptions};
+use haft_core::{Ambient, Cancellation, RunOptions};
 
 use super::Settings;
 use super::end::{LoopEnd, LoopOutcome};
@@ -46,6 +46,8 @@ impl LoopRun {
         let flag = settings.cancellation.as_ref().map_or_else(Cancellation::new, Cancellation::child);
         let (state, event_slot) = (StateCell::new(state), EventSlot::default());
         let machine = Machine::drive(settings, options, state.clone(), event_slot.clone(), flag.clone());
+        // Permissions of the code that started the loop hold wherever it is polled.
+        let machine = Ambient::current().carry(machine);
         Self { progress: LoopProgress::Running(Box::pin(machine)), event_slot, state, flag }
     }
 

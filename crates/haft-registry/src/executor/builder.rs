@@ -62,9 +62,10 @@ impl ExecutorBuilder {
         self
     }
 
-    /// Sets the options of [`Executor::run`]: limits, approver, observers, and permits of the application.
+    /// Adds options of [`Executor::run`]: limits, approver, observers, and permits of the application. They are combined
+    /// with earlier ones, such as the limits of a file, as [`RunOptions::merge`] does: the stricter limit applies.
     pub fn options(mut self, options: RunOptions) -> Self {
-        self.options = options;
+        self.options = self.options.merge(options);
         self
     }
 

@@ -15,7 +15,7 @@ pub enum ExecutorError {
     /// The name means no tool, or several.
     #[error(transparent)]
     NotFound(#[from] LookupError),
-    /// The schema of the tool rejects the input. The tool has not run.
+    /// The schema of the tool, or its implementation, rejects the input. Nothing was sent or started.
     #[error("the input of `{tool}` is invalid: {}", .failure.message)]
     InputValidation {
         /// The full name of the tool.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use haft_core::{RunOptions, Toolkit};
+use haft_core::{RunOptions, Services, Toolkit};
 use haft_http::{AddressGuard, HttpClient};
 
 use super::error::FileFault;
@@ -14,7 +14,7 @@ use crate::permission::{AskRules, Permissions};
 use crate::registry::{Registry, RegistryBuilder};
 use crate::secrets::Secrets;
 use crate::standard::{StandardToolbox, StandardToolboxError};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, WorkspaceBuilder, WorkspaceError};
 
 /// The number of redirects that tools follow.
 const MAX_REDIRECTS: usize = 5;
@@ -56,6 +56,32 @@ pub struct Loaded {
 }
 
 impl Loaded {
+    /// Adds toolboxes of the application to the project's: tools in Rust beside those of the file.
+    ///
+    /// ```
+    /// use haft_core::Tool;
+    /// use haft_registry::Kinds;
+    /// use haft_registry::file::{LoadOptions, load};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("haft.toml");
+    /// # std::fs::write(&path, "")?;
+    /// let mut loaded = load(&path, &LoadOptions::new(Kinds::builtin())?).await?;
+    /// let greet = Tool::new("greet").handler(|name: String, _cx| async move { format!("Hello, {name}!") })?;
+    /// loaded.extend(|workspace| workspace.toolbox("mine").tool(greet).done())?;
+    ///
+    /// let executor = loaded.executor().build(loaded.registry()?.build()?);
+    /// assert_eq!(executor.run("mine/greet", "Ana").await?, "Hello, Ana!");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn extend(&mut self, add: impl FnOnce(WorkspaceBuilder) -> WorkspaceBuilder) -> Result<(), WorkspaceError> {
+        self.workspace = add(self.workspace.clone().into_builder()).build()?;
+        Ok(())
+    }
+
     /// Starts a registry with the tools of the workspace and the standard tools that it chooses.
     pub fn registry(&self) -> Result<RegistryBuilder, StandardToolboxError> {
         let builder = Registry::builder().internal(self.standard_tools()?).workspace(self.workspace.clone());
@@ -82,9 +108,11 @@ impl Loaded {
         if *fetch {
             toolbox = toolbox.fetch();
         }
+        // A model chooses what is fetched, so that hosts which are exempt for tools of the file are not for this one.
+        let public = HttpClient::builder().redirects(MAX_REDIRECTS).guarded_on_use(AddressGuard::new());
         if let Some(only) = only {
             toolbox = toolbox.only(only);
         }
-        toolbox.toolkit()
+        Ok(toolbox.toolkit()?.with_services(Services::new().with(public)))
     }
 }

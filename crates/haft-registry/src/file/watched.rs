@@ -22,6 +22,7 @@ use crate::error::RegistryError;
 use crate::executor::{Executor, ExecutorBuilder};
 use crate::implementation::reading::read_bounded;
 use crate::standard::StandardToolboxError;
+use crate::workspace::WorkspaceError;
 
 /// The time that files must be left alone before they are loaded: editors and version control change them in steps.
 const QUIET: Duration = Duration::from_millis(100);
@@ -41,7 +42,7 @@ const MAX_DELAY: Duration = Duration::from_secs(2);
 /// # let path = folder.path().join("haft.toml");
 /// std::fs::write(&path, "[limits]\nconcurrency = 8\n")?;
 /// let options = LoadOptions::new(Kinds::empty())?;
-/// let workspace = WatchedWorkspace::open(&path, options, |executor| executor).await?;
+/// let workspace = WatchedWorkspace::open(&path, options, |loaded| Ok(loaded.executor())).await?;
 ///
 /// std::fs::write(&path, "[limits]\nconcurrency = 'many'\n")?;
 /// assert!(workspace.reload().await.is_err());
@@ -65,7 +66,7 @@ struct Inner {
     loading: Mutex<()>,
 }
 
-type CompleteSettings = dyn Fn(ExecutorBuilder) -> ExecutorBuilder + Send + Sync;
+type CompleteSettings = dyn Fn(&mut Loaded) -> Result<ExecutorBuilder, WorkspaceError> + Send + Sync;
 
 /// The outcome of the last load.
 #[derive(Clone, Debug)]
@@ -89,6 +90,9 @@ pub enum ReloadError {
     /// The standard tools can't be built as the files choose them.
     #[error(transparent)]
     Standard(#[from] StandardToolboxError),
+    /// The toolboxes of the application can't be added.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
     /// The tools can't be registered.
     #[error(transparent)]
     Registry(#[from] RegistryError),
@@ -108,16 +112,17 @@ impl Drop for FileWatch {
 }
 
 impl WatchedWorkspace {
-    /// Loads a workspace for the first time. `complete` adds the settings of the application to those of the files, such
-    /// as services, an approver and permits, and is called for every load.
+    /// Loads a workspace for the first time. `complete` returns the settings of the executor, which are
+    /// [those of the files](Loaded::executor) with what the application adds: services, an approver, permits, and
+    /// [toolboxes](Loaded::extend). It is called for every load.
     pub async fn open(
         path: impl Into<PathBuf>,
         options: LoadOptions,
-        complete: impl Fn(ExecutorBuilder) -> ExecutorBuilder + Send + Sync + 'static,
+        complete: impl Fn(&mut Loaded) -> Result<ExecutorBuilder, WorkspaceError> + Send + Sync + 'static,
     ) -> Result<Self, ReloadError> {
         let path = path.into();
-        let loaded = load(&path, &options).await?;
-        let executor = complete(loaded.executor()).build(loaded.registry()?.build()?);
+        let mut loaded = load(&path, &options).await?;
+        let executor = complete(&mut loaded)?.build(loaded.registry()?.build()?);
         let status = watch::Sender::new(WatchStatus { loads: 1, loaded: Arc::new(loaded), error: None });
         let complete = Box::new(complete);
         Ok(Self(Arc::new(Inner { path, options, complete, executor, status, loading: Mutex::default() })))
@@ -160,8 +165,9 @@ impl WatchedWorkspace {
 
     async fn load_and_apply(&self) -> Result<Arc<Loaded>, ReloadError> {
         let Inner { path, options, complete, executor, .. } = &*self.0;
-        let loaded = load(path, options).await?;
-        executor.replace(loaded.registry()?, complete(loaded.executor()))?;
+        let mut loaded = load(path, options).await?;
+        let settings = complete(&mut loaded)?;
+        executor.replace(loaded.registry()?, settings)?;
         Ok(Arc::new(loaded))
     }
 
@@ -230,7 +236,7 @@ impl WatchedFolders {
     fn follow(&mut self, status: &WatchStatus) -> notify::Result<Followed> {
         let failed = match status.error.as_deref() {
             Some(ReloadError::File(error)) => error.files.as_slice(),
-            Some(ReloadError::Standard(_) | ReloadError::Registry(_)) | None => &[],
+            Some(ReloadError::Standard(_) | ReloadError::Workspace(_) | ReloadError::Registry(_)) | None => &[],
         };
         let files: BTreeSet<PathBuf> =
             status.loaded.watched.iter().chain(failed).filter_map(|path| absolute(path)).collect();

@@ -13,6 +13,8 @@ mod methods;
 mod mistake;
 mod peer_catalogue;
 mod readme;
+#[cfg(all(feature = "model", feature = "registry"))]
+mod registry_loop;
 mod remote_toolkit;
 mod running;
 mod services_derive;

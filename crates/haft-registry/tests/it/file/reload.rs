@@ -23,7 +23,7 @@ fn constant(text: &str) -> String {
 async fn open(folder: &Folder, gate: watch::Receiver<bool>) -> WatchedWorkspace {
     let kinds = Kinds::empty().with(Gated(gate)).unwrap().with(Constant).unwrap().with(Lines).unwrap();
     let options = LoadOptions::new(kinds).unwrap().trust(Trust::Always);
-    WatchedWorkspace::open(folder.file(), options, |executor| executor).await.unwrap()
+    WatchedWorkspace::open(folder.file(), options, |loaded| Ok(loaded.executor())).await.unwrap()
 }
 
 async fn until(receiver: &mut watch::Receiver<WatchStatus>, is_awaited: impl Fn(&WatchStatus) -> bool) -> WatchStatus {
@@ -85,10 +85,11 @@ async fn a_load_is_one_generation_and_a_broken_file_is_none() {
 async fn standard_tools_that_do_not_exist_change_nothing() {
     let folder = Folder::with("workspace.standard.only = ['calcualte']\n");
     let options = LoadOptions::new(super::kinds()).unwrap();
-    let error = WatchedWorkspace::open(folder.file(), options.clone(), |executor| executor).await.unwrap_err();
+    let error =
+        WatchedWorkspace::open(folder.file(), options.clone(), |loaded| Ok(loaded.executor())).await.unwrap_err();
     assert!(error.to_string().contains("`calcualte`; did you mean `calculate`?"), "{error}");
     folder.write("haft.toml", "workspace.standard.only = ['calculate']\n");
-    let workspace = WatchedWorkspace::open(folder.file(), options, |executor| executor).await.unwrap();
+    let workspace = WatchedWorkspace::open(folder.file(), options, |loaded| Ok(loaded.executor())).await.unwrap();
     folder.write("haft.toml", "workspace.standard.only = ['fetch']\n");
     assert!(workspace.reload().await.unwrap_err().to_string().contains("`fetch`"));
     let snapshot = workspace.executor().snapshot();
@@ -168,4 +169,52 @@ async fn a_change_before_the_watch_is_noticed() {
     let _watching = workspace.watch().unwrap();
     until(&mut status, |status| status.loads > 1).await;
     assert_eq!(answer(workspace.executor(), "a/b").await, "2");
+}
+
+#[tokio::test]
+async fn toolboxes_and_options_of_the_application_stay_through_reloads() {
+    let folder = Folder::with(format!("{}[limits]\nconcurrency = 3\n", constant("1")));
+    let options = LoadOptions::new(super::kinds()).unwrap();
+    let workspace = WatchedWorkspace::open(folder.file(), options, |loaded| {
+        loaded.extend(|workspace| workspace.toolbox("mine").tool(crate::tool_saying("hello", "hi")).done())?;
+        Ok(loaded.executor().options(RunOptions::new().caller("bob")))
+    });
+    let workspace = workspace.await.unwrap();
+    for text in ["1", "2"] {
+        folder.write("haft.toml", format!("{}[limits]\nconcurrency = 3\n", constant(text)));
+        workspace.reload().await.unwrap();
+        let executor = workspace.executor();
+        assert_eq!(executor.run("mine/hello", serde_json::json!({})).await.unwrap(), "hi");
+        assert_eq!(executor.run("a/b", serde_json::json!({})).await.unwrap(), text);
+        let options = format!("{:?}", executor.options());
+        assert!(options.contains("concurrency: Some(3)") && options.contains("bob"), "{options}");
+    }
+    // A toolbox that the file has as well is an error, and changes nothing.
+    folder.write("haft.toml", constant("3").replace("toolbox.a", "toolbox.mine"));
+    assert!(workspace.reload().await.unwrap_err().to_string().contains("two toolboxes named `mine`"));
+    assert_eq!(workspace.executor().run("a/b", serde_json::json!({})).await.unwrap(), "2");
+}
+
+#[tokio::test]
+async fn hosts_that_are_exempt_for_tools_are_not_for_fetch() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let folder = Folder::with(format!(
+        "workspace.standard.fetch = true\n[http]\nallow-hosts = ['{address}']\n[toolbox.a.tool.b]\nkind = 'http'\nurl = \
+         'http://{address}/x'\n"
+    ));
+    let options = LoadOptions::new(Kinds::builtin()).unwrap().trust(Trust::Always);
+    let loaded = haft_registry::file::load(folder.file(), &options).await.unwrap();
+    let executor = loaded.executor().build(loaded.registry().unwrap().build().unwrap());
+    let serving = std::thread::spawn(move || {
+        use std::io::{Read, Write};
+        let (mut socket, _) = listener.accept().unwrap();
+        let _ = socket.read(&mut [0; 1024]);
+        socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-type: text/plain\r\n\r\nok").unwrap();
+    });
+    let url = format!("http://{address}/admin");
+    let error = executor.run("fetch", serde_json::json!({"url": url})).await.unwrap_err();
+    assert!(format!("{error:?}").contains("forbidden"), "{error:?}");
+    assert_eq!(executor.run("a/b", serde_json::json!({})).await.unwrap(), "ok");
+    serving.join().unwrap();
 }
