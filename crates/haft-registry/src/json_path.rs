@@ -1,4 +1,4 @@
-//! JSONPaths whose evaluation is cheap.
+//! Paths of the form JSONPath whose evaluation is cheap.
 //!
 //! The library that evaluates JSONPath has no limits of its own, and each bracket of `$[*,*][*,*]…` doubles the values that
 //! are selected. The check reads the text of a path, without the strings in it, and rejects what multiplies work:

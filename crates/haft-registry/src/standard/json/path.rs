@@ -1,4 +1,4 @@
-//! Paths, which are JSONPaths or JSON Pointers.
+//! Paths, each of which is a JSONPath or a JSON Pointer.
 
 use serde_json::Value;
 use serde_json_path::JsonPath;
