@@ -92,6 +92,8 @@ pub use self::secrets::{NamedSecretError, SecretFault, SecretOrigin, Secrets};
 
 // tools that are not Rust
 mod implementation;
+#[cfg(any(feature = "http", feature = "standard"))]
+mod json_path;
 #[cfg(feature = "standard")]
 pub mod standard;
 

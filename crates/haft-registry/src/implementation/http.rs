@@ -27,8 +27,8 @@
 //! retry = { attempts = 3 }
 //! ```
 //!
-//! No secret is ever part of a result that a model reads: secrets are read by the call, sent to the server that the
-//! mapping names, and removed from the texts of failures.
+//! Secrets are read by the call and sent to the server that the mapping names. If that server returns them, they are removed
+//! from the texts of failures and results. What a server returns in another form, such as a file, can't be searched.
 
 mod arguments;
 mod auth;
@@ -40,6 +40,7 @@ mod failure;
 mod header;
 mod kind;
 mod mapping;
+pub(crate) mod media_type;
 mod parameter;
 mod redactor;
 mod response;
@@ -55,6 +56,8 @@ pub use self::auth::{ClientAuthStyle, ClientCredentials, HttpAuth};
 pub use self::body::{BodyFormat, BodyMapping, BodySource};
 pub use self::failure::HttpStatusFailure;
 pub use self::kind::HttpKind;
+#[cfg(feature = "openapi")]
+pub(crate) use self::mapping::pointer;
 pub use self::parameter::{ParameterPlace, ParameterStyle, RequestParameter};
 pub use self::response::{ResponseMapping, ResultFormat, Selection, StatusOutcome, StatusRule};
 pub use self::retry::HttpRetry;

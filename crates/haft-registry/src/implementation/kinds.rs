@@ -34,16 +34,19 @@ impl Kinds {
         Self::default()
     }
 
-    /// Creates a list of the kinds of this crate, as far as its features are enabled.
+    /// Creates a list of the kinds of this crate, as far as its features are enabled. They share the tokens of OAuth 2
+    /// clients.
     #[must_use]
     pub fn builtin() -> Self {
+        #[cfg(feature = "http")]
+        let tokens = super::http::TokenCache::new();
         let list: Vec<Arc<dyn ImplementationKind>> = vec![
             #[cfg(feature = "command")]
             Arc::new(super::command::CommandKind::new()),
             #[cfg(feature = "http")]
-            Arc::new(super::http::HttpKind::new()),
+            Arc::new(super::http::HttpKind::new().tokens(&tokens)),
             #[cfg(feature = "openapi")]
-            Arc::new(super::openapi::OpenApiKind),
+            Arc::new(super::openapi::OpenApiKind::new().tokens(&tokens)),
         ];
         Self { list }
     }

@@ -1,7 +1,7 @@
 //! `fetch`: one document from the web.
 //!
 //! The URL comes from a model, so the tool requires a [`GuardedClient`] and never creates a client itself: the application
-//! decides which hosts can be reached, and whether redirects are followed. Every answer of a server is a value, whatever
+//! decides which hosts can be reached, whether redirects are followed, and when a request times out. Every answer of a server is a value, whatever
 //! its status is. What the network does is a failure that the model reads, by cause and without addresses; the error
 //! itself is for the operator.
 
@@ -9,10 +9,8 @@ mod content;
 mod failure;
 mod html;
 
-use std::time::Duration;
-
 use haft_core::{Cx, DefinitionError, Destructive, Idempotent, OpenWorld, Readonly, Tool};
-use haft_http::{GuardedClient, HttpError, HttpRequest, HttpResponse, Method, SizeLimits, Timeouts};
+use haft_http::{GuardedClient, HttpError, HttpRequest, HttpResponse, Method, SizeLimits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -21,11 +19,10 @@ use self::content::{FetchedContent, is_html, read_content};
 pub use self::failure::FetchFailure;
 use self::failure::failure;
 use self::html::to_text;
+use crate::implementation::http::media_type::compression;
 
 const DEFAULT_MAX_BYTES: u32 = 256 * 1024;
 const MAX_BYTES: u32 = 4 * 1024 * 1024;
-/// The time for the whole answer. The timeouts of the client suit models, which may think for minutes.
-const TIMEOUT: Duration = Duration::from_secs(60);
 
 const DESCRIPTION: &str = "\
 Fetches one http or https URL and returns the status, the type and the body of the answer. \
@@ -79,6 +76,9 @@ struct FetchedAnswer {
     /// The declared type of the body.
     #[serde(skip_serializing_if = "Option::is_none")]
     content_type: Option<String>,
+    /// The compression of the body, which is returned as it is then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content_encoding: Option<String>,
     /// The URL of a redirect that was not followed.
     #[serde(skip_serializing_if = "Option::is_none")]
     location: Option<String>,
@@ -129,22 +129,21 @@ async fn fetched(client: &GuardedClient, params: FetchParams) -> Result<FetchedA
     };
     let max_bytes = params.max_bytes.min(MAX_BYTES) as usize;
     // The body is read up to its limit and then left, so that its declared length must not be an error.
-    let request = HttpRequest::new(method, &params.url)
-        .timeouts(Timeouts::none().first_byte(TIMEOUT).idle(TIMEOUT).total(TIMEOUT))
-        .limits(SizeLimits::default().stream(usize::MAX));
+    let request = HttpRequest::new(method, &params.url).limits(SizeLimits::default().stream(usize::MAX));
     let response = client.send(request).await?;
     let (status, url, location) = (response.status().as_u16(), response.url().to_owned(), response.location());
-    let content_type = content_type(&response);
+    let (content_type, content_encoding) = (content_type(&response), compression(response.headers()));
     let (body, truncated) = read(response, max_bytes).await?;
-    let (text, base64, lossy) = match read_content(content_type.as_deref(), body, truncated) {
-        FetchedContent::None => (None, None, false),
-        FetchedContent::Text { text, lossy } => {
-            let strips = params.format == FetchFormat::Text && is_html(content_type.as_deref(), &text);
-            (Some(if strips { to_text(&text) } else { text }), None, lossy)
-        }
-        FetchedContent::Base64(base64) => (None, Some(base64), false),
-    };
-    Ok(FetchedAnswer { status, url, content_type, location, text, base64, lossy, truncated })
+    let (text, base64, lossy) =
+        match read_content(content_type.as_deref(), content_encoding.as_deref(), body, truncated) {
+            FetchedContent::None => (None, None, false),
+            FetchedContent::Text { text, lossy } => {
+                let strips = params.format == FetchFormat::Text && is_html(content_type.as_deref(), &text);
+                (Some(if strips { to_text(&text) } else { text }), None, lossy)
+            }
+            FetchedContent::Base64(base64) => (None, Some(base64), false),
+        };
+    Ok(FetchedAnswer { status, url, content_type, content_encoding, location, text, base64, lossy, truncated })
 }
 
 /// Reads the body up to a number of bytes. The rest is not received.

@@ -1,8 +1,6 @@
 //! `json_query`.
 //!
-//! The library that evaluates JSONPath has no limits of its own, and each bracket of `$[*,*][*,*]…` doubles the values that
-//! are selected. So a path is checked before it is evaluated (`path`), and only those are accepted whose work is in
-//! proportion to the document.
+//! Only paths are accepted whose work is in proportion to the document, see [`crate::json_path`].
 
 mod location;
 mod path;

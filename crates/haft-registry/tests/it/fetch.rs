@@ -26,6 +26,11 @@ async fn start() -> String {
         .route("/json", get(|| async { typed("application/json", r#"{"a":1}"#) }))
         .route("/bytes", get(|| async { typed("image/png", vec![0x89, b'P', 0xff]) }))
         .route("/latin", get(|| async { typed("text/plain", vec![b'a', 0xe4, b'b']) }))
+        .route("/umlaut", get(|| async { typed("text/plain; charset=iso-8859-1", vec![b'a', 0xe4]) }))
+        .route(
+            "/packed",
+            get(|| async { ([(header::CONTENT_ENCODING, "gzip")], typed("text/html", vec![0x1f, 0x8b])) }),
+        )
         .route("/long", get(|| async { typed("text/plain", "ä".repeat(300_000)) }))
         .route("/empty", get(|| async { StatusCode::NO_CONTENT }))
         .route("/missing", get(|| async { (StatusCode::NOT_FOUND, "nothing here") }))
@@ -82,6 +87,16 @@ async fn answers_are_values_of_any_status_and_type() {
             "/latin",
             none.clone(),
             json!({"status": 200, "content_type": "text/plain", "text": "a\u{fffd}b", "lossy": true, "truncated": false}),
+        ),
+        (
+            "/umlaut",
+            none.clone(),
+            json!({"status": 200, "content_type": "text/plain; charset=iso-8859-1", "text": "aä", "lossy": false, "truncated": false}),
+        ),
+        (
+            "/packed",
+            none.clone(),
+            json!({"status": 200, "content_type": "text/html", "content_encoding": "gzip", "base64": "H4s=", "lossy": false, "truncated": false}),
         ),
         (
             "/missing",

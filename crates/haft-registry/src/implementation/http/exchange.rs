@@ -102,7 +102,10 @@ impl Exchange {
         if self.method == Method::HEAD {
             return Ok(Value::Null);
         }
-        self.content.value(&headers, &body).map_err(AttemptError::Content)
+        let mut value = self.content.value(&headers, &body).map_err(AttemptError::Content)?;
+        // A server that returns what it received must not disclose the credentials to the model and to the journal.
+        credentials.redactor.redact_value(&mut value);
+        Ok(value)
     }
 
     fn written(&self, request: &PreparedRequest, credentials: &Credentials, cx: &Cx) -> HttpRequest {

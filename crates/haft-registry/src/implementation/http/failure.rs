@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use haft_core::{Failure, FailureKind, HandlerError, ToolFailure};
-use haft_http::{HttpError, HttpResponse, StatusCode, retry_after};
+use haft_http::{HttpError, HttpResponse, StatusCode, TimeoutKind, retry_after};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -175,7 +175,10 @@ fn is_temporary(status: u16) -> bool {
 /// Returns the failure of a request that has no complete response.
 fn of_transport(error: HttpError, repetition: Repetition) -> ToolFailure {
     let may_repeat = repetition == Repetition::Harmless || !error.sent();
-    let (kind, message) = match &error {
+    let (kind, mut message) = match &error {
+        HttpError::TimedOut { timeout: TimeoutKind::Connect, after, .. } => {
+            (FailureKind::TimedOut, format!("the server can't be reached within {after:?}"))
+        }
         HttpError::TimedOut { after, .. } => {
             (FailureKind::TimedOut, format!("the server did not answer completely within {after:?}"))
         }
@@ -191,8 +194,7 @@ fn of_transport(error: HttpError, repetition: Repetition) -> ToolFailure {
             (FailureKind::ExecutionError, "the server redirected the request too often".to_owned())
         }
         _ if !may_repeat => {
-            let message = "the connection ended before the response was complete; the request may have had its effect";
-            (FailureKind::OutcomeUnknown, message.to_owned())
+            (FailureKind::OutcomeUnknown, "the connection ended before the response was complete".to_owned())
         }
         HttpError::Closed { .. } => {
             (FailureKind::ExecutionError, "the connection ended before the response was complete".to_owned())
@@ -202,6 +204,9 @@ fn of_transport(error: HttpError, repetition: Repetition) -> ToolFailure {
             (FailureKind::ExecutionError, message.to_owned())
         }
     };
+    if !may_repeat {
+        message.push_str("; the request may have had its effect");
+    }
     let mut failure = ToolFailure::new(kind, message);
     failure.retryable = error.retryable() && may_repeat;
     failure.cause(error)

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use haft_core::{Issue, Issues};
 use haft_http::Bytes;
 use oauth2::url::Url;
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
 use self::multipart::multipart;
@@ -29,8 +30,15 @@ pub(super) struct RequestMapping {
     rest: Rest,
     /// The arguments that have a place of their own.
     placed: BTreeSet<String>,
-    /// The names in the query that arguments without a place of their own can't have.
-    taken: BTreeSet<String>,
+    taken: TakenNames,
+}
+
+/// The escaped names in the query and of cookies that belong to one parameter, constant or secret each, so that the members
+/// of an argument and arguments without a place of their own can't have them.
+#[derive(Debug, Default)]
+struct TakenNames {
+    query: BTreeSet<String>,
+    cookies: BTreeSet<String>,
 }
 
 /// The place of the arguments that have none of their own.
@@ -125,17 +133,10 @@ impl RequestMapping {
         match place {
             ParameterPlace::Path => {}
             ParameterPlace::Query => {
-                if let (ParameterStyle::Spread, Value::Object(members)) = (style, value)
-                    && let Some(taken) = members.keys().find(|name| self.taken.contains(*name))
-                {
-                    let message = format!("must not have the member `{taken}`, which is another parameter");
-                    return Err(Issue::new(pointer(argument), "http", message));
-                }
-                request
-                    .query
-                    .extend(pairs(wire_name, value, *style).into_iter().map(|(name, value)| (name, Some(value))));
+                let written = own_pairs(parameter, value, &self.taken.query)?;
+                request.query.extend(written.into_iter().map(|(name, value)| (name, Some(value))));
             }
-            ParameterPlace::Cookie => request.cookies.extend(pairs(wire_name, value, *style)),
+            ParameterPlace::Cookie => request.cookies.extend(own_pairs(parameter, value, &self.taken.cookies)?),
             ParameterPlace::Header => {
                 let Some(text) = single(value, *style, str::to_owned) else { return Ok(()) };
                 if !header::is_value(&text) {
@@ -154,7 +155,7 @@ impl RequestMapping {
         match self.rest {
             Rest::Query => {
                 for (name, value) in rest() {
-                    if self.taken.contains(name) {
+                    if self.taken.query.contains(&escaped(name)) {
                         issues.push(Issue::new(pointer(name), "http", "is the name of another parameter; remove it"));
                         continue;
                     }
@@ -209,9 +210,32 @@ impl RequestMapping {
     }
 }
 
+/// Writes the pairs of an argument. Some styles write members of an object under names of their own, which must not be
+/// those of another parameter, a constant or a secret.
+fn own_pairs(
+    parameter: &RequestParameter,
+    value: &Value,
+    taken: &BTreeSet<String>,
+) -> Result<Vec<(String, String)>, Issue> {
+    let RequestParameter { argument, wire_name, style, .. } = parameter;
+    let written = pairs(wire_name, value, *style);
+    if matches!(style, ParameterStyle::Spread | ParameterStyle::DeepObject) {
+        let own = escaped(wire_name);
+        if let Some((name, _)) = written.iter().find(|(name, _)| *name != own && taken.contains(name)) {
+            let message = format!("must not be sent as `{}`, which is another parameter; remove it", unescaped(name));
+            return Err(Issue::new(pointer(argument), "http", message));
+        }
+    }
+    Ok(written)
+}
+
 /// Returns the JSON Pointer of an argument.
-pub(super) fn pointer(argument: &str) -> String {
+pub(crate) fn pointer(argument: &str) -> String {
     format!("/{}", argument.replace('~', "~0").replace('/', "~1"))
+}
+
+fn unescaped(name: &str) -> String {
+    percent_decode_str(name).decode_utf8_lossy().into_owned()
 }
 
 fn origin(url: &Url) -> String {

@@ -3,8 +3,7 @@
 //! References are resolved inside the document alone. Nothing is ever fetched, and no other file is read.
 
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,6 +12,7 @@ use serde_json::{Map, Value};
 
 use super::error::OpenApiError;
 use super::skip::SkipReason;
+use crate::implementation::reading::read_bounded;
 
 /// The maximum size of the text of a document.
 pub(super) const MAX_BYTES: usize = 64 << 20;
@@ -95,15 +95,18 @@ impl OpenApi {
     /// Reads a document from a file: JSON if its text begins with a brace, else YAML. This blocks the thread.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, OpenApiError> {
         let path = path.as_ref();
-        let fault = |error: io::Error| OpenApiError::Read { path: path.to_owned(), source: Arc::new(error) };
-        let mut text = String::new();
-        let limit = MAX_BYTES as u64 + 1;
-        File::open(path).and_then(|file| file.take(limit).read_to_string(&mut text)).map_err(fault)?;
-        Self::from_text(&text)
+        Self::from_file(path, read_bounded(path, MAX_BYTES as u64))
     }
 
-    /// Reads a document from JSON or YAML text.
-    pub(super) fn from_text(text: &str) -> Result<Self, OpenApiError> {
+    /// Reads a document from the content of a file.
+    pub(super) fn from_file(path: &Path, content: io::Result<Vec<u8>>) -> Result<Self, OpenApiError> {
+        let text = content.and_then(|content| {
+            let invalid = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text; save it as UTF-8");
+            String::from_utf8(content).map_err(invalid)
+        });
+        let text = text.map_err(|error| OpenApiError::Read { path: path.to_owned(), source: Arc::new(error) })?;
+        // A byte order mark is no part of JSON.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         if text.trim_start().starts_with('{') { Self::from_json(text) } else { Self::from_yaml(text) }
     }
 

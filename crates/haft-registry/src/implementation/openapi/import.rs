@@ -1,6 +1,6 @@
 //! The import: one tool per operation, and a report of the rest.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use haft_core::Tool;
 use haft_http::Method;
@@ -18,11 +18,14 @@ use super::security::authentication;
 use super::server::base_url;
 use super::skip::{SkipReason, Skipped};
 use super::text::description;
-use crate::implementation::http::{HttpTool, ParameterPlace, TokenCache, UrlTemplate};
+use crate::implementation::http::{HttpTool, ParameterPlace, UrlTemplate};
 use crate::implementation::{Entry, ToolSettings};
 
 /// The maximum size of all schemas of one import together, in bytes. The largest real documents have a few MiB.
 const MAX_IMPORT_BYTES: usize = 64 << 20;
+
+/// The part of that size that every operation takes, whatever its schema is: a tool has a size of its own.
+const OPERATION_COST: usize = 1 << 10;
 
 /// The part of that size that is charged for a schema that could not be made.
 const FAILURE_COST: usize = 16 << 10;
@@ -55,6 +58,12 @@ impl Imported {
     /// Returns the tools, in the order of the document.
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
         self.operations.iter().map(|operation| &operation.tool)
+    }
+
+    /// Returns the names of the secrets that calls of the tools will read.
+    #[must_use]
+    pub fn secret_names(&self) -> BTreeSet<&str> {
+        self.operations.iter().flat_map(|operation| operation.request.secret_names()).collect()
     }
 
     /// Returns the tools, in the order of the document.
@@ -120,7 +129,6 @@ struct Importer<'d> {
     options: &'d ImportOptions,
     requests: Schemas<'d>,
     responses: Schemas<'d>,
-    tokens: TokenCache,
     /// The size of the schemas that may still be made.
     budget: usize,
 }
@@ -129,7 +137,7 @@ impl<'d> Importer<'d> {
     fn new(document: &'d OpenApi, options: &'d ImportOptions) -> Self {
         let requests = Schemas::new(document, Direction::Request);
         let responses = Schemas::new(document, Direction::Response);
-        Self { document, options, requests, responses, tokens: TokenCache::new(), budget: MAX_IMPORT_BYTES }
+        Self { document, options, requests, responses, budget: MAX_IMPORT_BYTES }
     }
 
     fn import(&mut self, operation: &Operation<'d>) -> Result<ImportedOperation, SkipReason> {
@@ -138,6 +146,7 @@ impl<'d> Importer<'d> {
         if self.budget == 0 {
             return Err(SkipReason::ImportTooLarge { limit: MAX_IMPORT_BYTES });
         }
+        self.budget = self.budget.saturating_sub(OPERATION_COST);
         if operation.method == "TRACE" {
             return Err(SkipReason::UnsupportedMethod { method: operation.method.clone() });
         }
@@ -154,7 +163,7 @@ impl<'d> Importer<'d> {
         self.charge(defined)?;
 
         let method = Method::from_bytes(operation.method.as_bytes()).map_err(|error| invalid_tool(&error))?;
-        let mut request = HttpTool::new(method, url).body(body).tokens(&self.tokens);
+        let mut request = HttpTool::new(method, url).body(body).tokens(&options.tokens);
         for mut parameter in parameters {
             if parameter.place == ParameterPlace::Path {
                 parameter.wire_name = variable_name(&parameter.wire_name);

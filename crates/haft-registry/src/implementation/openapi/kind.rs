@@ -3,34 +3,36 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::document::{MAX_BYTES, OpenApi};
-use super::error::OpenApiError;
 use super::import::Imported;
 use super::options::{ImportOptions, OutputCheck, SchemeCredential};
+use crate::implementation::http::{TokenCache, pointer};
 use crate::implementation::{Building, Built, Entry, EntryError, EntryFault, ImplementationKind, TrustNeed, Yields};
 
 /// The maximum number of remarks of one kind.
 const MAX_REMARKS: usize = 100;
 
-/// The kind `openapi`, whose entries yield a tool for each operation of a document.
+/// The kind `openapi`, whose entries yield a tool for each operation of a document. All its tools share the tokens of OAuth 2
+/// clients.
 ///
 /// ```
 /// use haft_registry::openapi::OpenApiKind;
 /// use haft_registry::{ImplementationKind, Kinds};
 ///
-/// let kinds = Kinds::empty().with(OpenApiKind)?;
+/// let kinds = Kinds::empty().with(OpenApiKind::new())?;
 /// let schema = kinds.get("openapi").unwrap().settings_schema();
 /// assert_eq!(schema["required"], serde_json::json!(["file"]));
 /// # Ok::<_, haft_registry::DuplicateKind>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default)]
-pub struct OpenApiKind;
+#[derive(Clone, Debug, Default)]
+pub struct OpenApiKind {
+    tokens: TokenCache,
+}
 
 /// The settings of an import.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -104,6 +106,21 @@ struct FullCredentialSettings {
     client_id: Option<String>,
 }
 
+impl OpenApiKind {
+    /// Creates the kind.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Shares the tokens of OAuth 2 clients with other kinds.
+    #[must_use]
+    pub fn tokens(mut self, tokens: &TokenCache) -> Self {
+        self.tokens = tokens.clone();
+        self
+    }
+}
+
 impl ImplementationKind for OpenApiKind {
     fn name(&self) -> &'static str {
         "openapi"
@@ -122,48 +139,50 @@ impl ImplementationKind for OpenApiKind {
     }
 
     fn build(&self, entry: Entry) -> Building {
+        let tokens = self.tokens.clone();
         Box::pin(async move {
             // Reading and importing a large document takes long enough to delay other tasks.
             match tokio::runtime::Handle::try_current() {
                 Ok(runtime) => {
-                    let built = runtime.spawn_blocking(move || build(&entry)).await;
+                    let built = runtime.spawn_blocking(move || build(&entry, &tokens)).await;
                     built.unwrap_or_else(|error| Err(EntryError::at("/file", error.to_string())))
                 }
-                Err(_) => build(&entry),
+                Err(_) => build(&entry, &tokens),
             }
         })
     }
 }
 
-fn build(entry: &Entry) -> Result<Built, EntryError> {
+fn build(entry: &Entry, tokens: &TokenCache) -> Result<Built, EntryError> {
     let settings = OpenApiSettings::deserialize(&entry.settings);
     let settings = settings.map_err(|error| EntryError::at("", error.to_string()))?;
-    let path = below(&entry.folder, &settings.file).map_err(|message| EntryError::at("/file", message))?;
-    let document = read(entry, &path).map_err(|error| EntryError::at("/file", error.to_string()))?;
+    let path = below(entry, &settings.file).map_err(|message| EntryError::at("/file", message))?;
+    // Read through the entry, so that changes of the document are noticed.
+    let document = OpenApi::from_file(Path::new(&settings.file), entry.read_file(&path, MAX_BYTES as u64));
+    let document = document.map_err(|error| EntryError::at("/file", error.to_string()))?;
     check_schemes(&document, &settings)?;
-    let options = options(settings);
+    let options = options(settings).tokens(tokens);
     let imported = document.import(&options);
     let remarks = remarks(&document, &imported, &options);
-    Ok(Built::tools(imported.into_tools()).with_remarks(remarks))
+    let secrets: Vec<String> = imported.secret_names().into_iter().map(str::to_owned).collect();
+    Ok(Built::tools(imported.into_tools()).with_remarks(remarks).with_secrets(secrets))
 }
 
-/// Reads a document through the entry, so that changes of it are noticed.
-fn read(entry: &Entry, path: &Path) -> Result<OpenApi, OpenApiError> {
-    let content = entry.read_file(path, MAX_BYTES as u64);
-    let text = content.and_then(|content| String::from_utf8(content).map_err(io::Error::other));
-    OpenApi::from_text(&text.map_err(|error| OpenApiError::Read { path: path.to_owned(), source: Arc::new(error) })?)
-}
-
-/// Returns the path of a file in a folder or below it, and nowhere else.
-fn below(folder: &Path, file: &str) -> Result<PathBuf, String> {
+/// Returns the path of a file in the folder of an entry or below it, and nowhere else.
+fn below(entry: &Entry, file: &str) -> Result<PathBuf, String> {
     let is_inside = |component: Component<'_>| matches!(component, Component::Normal(_) | Component::CurDir);
     if !Path::new(file).components().all(is_inside) {
         return Err(format!("the path `{file}` must be relative, and below the folder of the workspace"));
     }
     let unreadable = |error: io::Error| format!("the document `{file}` can't be read: {error}");
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let folder = if entry.folder.as_os_str().is_empty() { Path::new(".") } else { &entry.folder };
     let root = folder.canonicalize().map_err(unreadable)?;
-    let path = root.join(file).canonicalize().map_err(unreadable)?;
+    let path = root.join(file);
+    let path = path.canonicalize().map_err(|error| {
+        // The attempt is observed, so that the entry is built again when the file is there.
+        let _ = entry.read_file(&path, 0);
+        unreadable(error)
+    })?;
     if path.starts_with(&root) {
         Ok(path)
     } else {
@@ -176,7 +195,7 @@ fn check_schemes(document: &OpenApi, settings: &OpenApiSettings) -> Result<(), E
     let known: Vec<&str> = document.security_schemes().collect();
     let unknown = settings.security.keys().filter(|name| !known.contains(&name.as_str()));
     let fault = |name: &String| {
-        let pointer = format!("/security/{}", name.replace('~', "~0").replace('/', "~1"));
+        let pointer = format!("/security{}", pointer(name));
         let listed = if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
         EntryFault::at(pointer, format!("the document has no security scheme `{name}`; {listed}"))
     };

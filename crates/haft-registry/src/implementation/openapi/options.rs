@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::filter::Filter;
+use crate::implementation::http::TokenCache;
 
 /// The maximum size of the schema of a tool's arguments, unless it is set.
 const MAX_SCHEMA_BYTES: usize = 256 << 10;
@@ -31,6 +32,7 @@ pub struct ImportOptions {
     pub(super) headers: Vec<(String, String)>,
     pub(super) output_check: OutputCheck,
     pub(super) max_schema_bytes: Option<usize>,
+    pub(super) tokens: TokenCache,
 }
 
 /// The secret that satisfies a security scheme of a document.
@@ -174,6 +176,14 @@ impl ImportOptions {
     #[must_use]
     pub fn max_schema_bytes(mut self, bytes: usize) -> Self {
         self.max_schema_bytes = Some(bytes);
+        self
+    }
+
+    /// Shares the tokens of OAuth 2 clients with other tools. By default the tools of all imports with these options share
+    /// tokens of their own.
+    #[must_use]
+    pub fn tokens(mut self, tokens: &TokenCache) -> Self {
+        self.tokens = tokens.clone();
         self
     }
 

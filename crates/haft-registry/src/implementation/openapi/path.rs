@@ -2,6 +2,9 @@
 
 use super::skip::SkipReason;
 
+/// The maximum length of a path, in bytes. Few servers accept longer ones.
+const MAX_PATH: usize = 8 << 10;
+
 /// The path of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OperationPath<'d> {
@@ -18,6 +21,9 @@ pub(super) fn operation_path(path: &str) -> Result<OperationPath<'_>, SkipReason
         return Err(invalid("it must begin with a slash"));
     }
     let sent = path.split('#').next().unwrap_or(path);
+    if sent.len() > MAX_PATH {
+        return Err(invalid("it is longer than 8,192 bytes"));
+    }
     let mut template = String::with_capacity(sent.len());
     let mut variables = Vec::new();
     let mut rest = sent;
@@ -77,7 +83,8 @@ mod tests {
 
     #[test]
     fn malformed_paths_are_rejected() {
-        for path in ["", "pets", "http://host/pets", "/{", "/}", "/{}", "/{a{b}}", "/{a}}", "/x?y={z}"] {
+        let long = "/{a}".repeat(3_000);
+        for path in [long.as_str(), "", "pets", "http://host/pets", "/{", "/}", "/{}", "/{a{b}}", "/{a}}", "/x?y={z}"] {
             assert_eq!(operation_path(path).unwrap_err().code(), "invalid_path", "{path}");
         }
     }

@@ -15,7 +15,7 @@ const MAX_SERVERS: usize = 16;
 /// Returns the URL that the path of an operation is appended to, without a slash at its end.
 pub(super) fn base_url(root: &Value, operation: &Operation<'_>, options: &ImportOptions) -> Result<String, SkipReason> {
     if let Some(url) = &options.base_url {
-        return Ok(url.trim_end_matches('/').to_owned());
+        return path_prefix(url).map_err(|fault| SkipReason::NoServer { fault });
     }
     let lists = [operation.fields.get("servers"), operation.item.get("servers"), root.get("servers")];
     let listed = lists.into_iter().flatten().filter_map(Value::as_array).find(|list| !list.is_empty());
@@ -40,7 +40,11 @@ fn server_url(server: &Value, options: &ImportOptions) -> Result<String, String>
     let url = server.get("url").and_then(Value::as_str).ok_or("a server has no `url`")?;
     let no_variables = Map::new();
     let variables = server.get("variables").and_then(Value::as_object).unwrap_or(&no_variables);
-    let url = absolute(&expanded(url.trim(), variables, options)?, options)?;
+    path_prefix(&absolute(&expanded(url.trim(), variables, options)?, options)?)
+}
+
+/// Checks that paths can be appended to a URL, and removes slashes at its end.
+fn path_prefix(url: &str) -> Result<String, String> {
     if url.contains(['?', '#', '{', '}']) {
         return Err(format!("`{url}` contains a query, a fragment or braces"));
     }

@@ -3,6 +3,8 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
+use crate::implementation::http::media_type::{Charset, MediaType, essence};
+
 /// A body in the form in which it is returned.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FetchedContent {
@@ -19,30 +21,29 @@ pub(super) enum FetchedContent {
     Base64(String),
 }
 
-/// Returns the form of a body. The declared type decides; without one, valid UTF-8 without NUL is text.
-pub(super) fn read_content(content_type: Option<&str>, mut body: Vec<u8>, truncated: bool) -> FetchedContent {
+/// Returns the form of a body. The declared type decides; without one, valid UTF-8 without NUL is text. A compressed body
+/// is never text.
+pub(super) fn read_content(
+    content_type: Option<&str>,
+    compression: Option<&str>,
+    mut body: Vec<u8>,
+    truncated: bool,
+) -> FetchedContent {
     if body.is_empty() {
         return FetchedContent::None;
     }
-    if truncated {
-        // The character that the limit has cut is no fault of the server.
-        body.truncate(complete(&body));
+    // The character that the limit has cut is no fault of the server.
+    let complete = if truncated { complete(&body) } else { body.len() };
+    let media_type = MediaType::of(content_type.unwrap_or_default(), &body[..complete]);
+    match media_type.charset().filter(|_| compression.is_none()) {
+        None => FetchedContent::Base64(BASE64_STANDARD.encode(&body)),
+        Some(Charset::Latin1) => FetchedContent::Text { text: Charset::Latin1.decode(&body), lossy: false },
+        Some(Charset::Utf8) => {
+            body.truncate(complete);
+            let lossy = std::str::from_utf8(&body).is_err();
+            FetchedContent::Text { text: Charset::Utf8.decode(&body), lossy }
+        }
     }
-    let is_text = match content_type {
-        Some(declared) => is_text_type(&essence(declared)),
-        None => !body.contains(&0) && std::str::from_utf8(&body).is_ok(),
-    };
-    if !is_text {
-        return FetchedContent::Base64(BASE64_STANDARD.encode(&body));
-    }
-    let (mut text, lossy) = match String::from_utf8(body) {
-        Ok(text) => (text, false),
-        Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
-    };
-    if text.starts_with('\u{feff}') {
-        text.drain(..'\u{feff}'.len_utf8());
-    }
-    FetchedContent::Text { text, lossy }
 }
 
 /// Reports whether a text is an HTML page.
@@ -54,30 +55,6 @@ pub(super) fn is_html(content_type: Option<&str>, text: &str) -> bool {
             start == "<!doctype" || start.starts_with("<html")
         }
     }
-}
-
-/// Returns the type without its parameters, in lower case.
-fn essence(content_type: &str) -> String {
-    content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
-}
-
-fn is_text_type(essence: &str) -> bool {
-    const TEXTS: [&str; 12] = [
-        "application/ecmascript",
-        "application/graphql",
-        "application/javascript",
-        "application/json",
-        "application/jsonl",
-        "application/toml",
-        "application/x-javascript",
-        "application/x-ndjson",
-        "application/x-www-form-urlencoded",
-        "application/x-yaml",
-        "application/xml",
-        "application/yaml",
-    ];
-    let is_suffixed = ["+json", "+xml", "+yaml"].iter().any(|suffix| essence.ends_with(suffix));
-    essence.starts_with("text/") || is_suffixed || TEXTS.contains(&essence)
 }
 
 /// Returns the length of the body without an incomplete character at its end.
@@ -98,21 +75,19 @@ mod tests {
     }
 
     #[test]
-    fn the_declared_type_decides_about_text() {
-        for declared in
-            ["text/plain", "TEXT/html; charset=x", "application/json", "image/svg+xml", "application/ld+json"]
-        {
-            assert_eq!(read_content(Some(declared), b"abc".to_vec(), false), text("abc", false), "{declared}");
+    fn the_declared_type_and_the_compression_decide_about_text() {
+        let read = |declared, compression| read_content(declared, compression, b"abc".to_vec(), false);
+        for declared in [Some("text/plain"), Some("application/json"), Some("image/svg+xml"), Some(""), None] {
+            assert_eq!(read(declared, None), text("abc", false), "{declared:?}");
+            assert_eq!(read(declared, Some("gzip")), FetchedContent::Base64("YWJj".to_owned()), "{declared:?}");
         }
-        for declared in ["application/octet-stream", "image/png", "", "application/pdf"] {
-            let content = read_content(Some(declared), b"abc".to_vec(), false);
-            assert_eq!(content, FetchedContent::Base64("YWJj".to_owned()), "{declared}");
-        }
-        assert_eq!(read_content(None, b"abc".to_vec(), false), text("abc", false));
-        for body in [&b"a\0b"[..], b"a\xff"] {
-            assert!(matches!(read_content(None, body.to_vec(), false), FetchedContent::Base64(_)));
-        }
-        assert_eq!(read_content(Some("text/plain"), Vec::new(), false), FetchedContent::None);
+        assert_eq!(read(Some("image/png"), None), FetchedContent::Base64("YWJj".to_owned()));
+        assert_eq!(read_content(Some("text/plain"), None, Vec::new(), false), FetchedContent::None);
+        let latin1 = Some("text/html; charset=iso-8859-1");
+        assert_eq!(read_content(latin1, None, b"\xe4\x80".to_vec(), true), text("ä€", false));
+        // Not text, so that nothing is cut off.
+        let cut = read_content(Some("image/png"), None, b"a\xc3".to_vec(), true);
+        assert_eq!(cut, FetchedContent::Base64("YcM=".to_owned()));
     }
 
     #[test]
@@ -121,19 +96,19 @@ mod tests {
         for (length, expected) in [(1, "a"), (2, "a"), (3, "aä"), (5, "aä"), (6, "aä€"), (9, "aä€"), (10, "aä€😀")]
         {
             assert_eq!(
-                read_content(Some("text/plain"), body[..length].to_vec(), true),
+                read_content(Some("text/plain"), None, body[..length].to_vec(), true),
                 text(expected, false),
                 "{length}"
             );
         }
         // A body that ends there is the fault of the server.
-        assert_eq!(read_content(Some("text/plain"), body[..2].to_vec(), false), text("a\u{fffd}", true));
+        assert_eq!(read_content(Some("text/plain"), None, body[..2].to_vec(), false), text("a\u{fffd}", true));
     }
 
     #[test]
     fn invalid_bytes_are_replaced_and_reported() {
-        assert_eq!(read_content(Some("text/plain"), b"a\xffb".to_vec(), false), text("a\u{fffd}b", true));
-        assert_eq!(read_content(Some("text/plain"), b"\xef\xbb\xbfab".to_vec(), false), text("ab", false));
+        assert_eq!(read_content(Some("text/plain"), None, b"a\xffb".to_vec(), false), text("a\u{fffd}b", true));
+        assert_eq!(read_content(Some("text/plain"), None, b"\xef\xbb\xbfab".to_vec(), false), text("ab", false));
     }
 
     #[test]

@@ -1,26 +1,10 @@
-//! Paths, and the check that their evaluation is cheap.
-//!
-//! The check reads the text of a path, without the strings in it, and rejects what multiplies work:
-//!
-//! - more than one `..`, each of which visits every value below every value;
-//! - brackets whose selectors, multiplied, select a value more than [`MAX_MULTIPLICITY`] times;
-//! - filters that begin at the root again, or look into all descendants, for each value that they test;
-//! - `match` and `search`, which compile their pattern again for each value;
-//! - deep nesting, which the parser of the library would follow by recursion.
+//! Paths, each of which is a JSONPath or a JSON Pointer.
 
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
+use crate::json_path::{JsonPathError, cheap_path};
 use crate::standard::failure::StandardFailure;
-
-/// The maximum number of times that a path may select one value.
-const MAX_MULTIPLICITY: usize = 64;
-/// The maximum nesting of brackets and parentheses.
-const MAX_NESTING: usize = 8;
-/// The maximum number of filters.
-const MAX_FILTERS: usize = 4;
-/// The maximum number of `*` inside of filters.
-const MAX_FILTER_WILDCARDS: usize = 2;
 
 /// A path that is cheap to evaluate.
 #[derive(Debug)]
@@ -39,13 +23,12 @@ impl QueryPath {
             let message = "the path must begin with $ (JSONPath) or / (JSON Pointer)";
             return Err(StandardFailure::new("invalid_path", message).at(1));
         }
-        PathCost::default().check(text).map_err(|(problem, position)| {
-            StandardFailure::new("path_too_complex", format!("{problem} (at character {position})")).at(position)
-        })?;
-        let path = JsonPath::parse(text).map_err(|error| {
-            let position = error.position();
-            let message = format!("the JSONPath is invalid: {} (at character {position})", error.message());
-            StandardFailure::new("invalid_path", message).at(position)
+        let path = cheap_path(text).map_err(|error| {
+            let (reason, position) = match error {
+                JsonPathError::Invalid { position, .. } => ("invalid_path", position),
+                JsonPathError::TooComplex { position, .. } => ("path_too_complex", position),
+            };
+            StandardFailure::new(reason, error.to_string()).at(position)
         })?;
         Ok(Self::Path(path))
     }
@@ -62,121 +45,6 @@ impl QueryPath {
     }
 }
 
-/// The cost of a path, as far as it was read.
-#[derive(Debug, Default)]
-struct PathCost {
-    descendants: usize,
-    filters: usize,
-    filter_wildcards: usize,
-    multiplicity: usize,
-    /// The open brackets and parentheses.
-    open: Vec<OpenBracket>,
-}
-
-#[derive(Debug)]
-struct OpenBracket {
-    selectors: usize,
-    filter: bool,
-}
-
-type PathProblem = (&'static str, usize);
-
-impl PathCost {
-    fn check(mut self, text: &str) -> Result<(), PathProblem> {
-        self.multiplicity = 1;
-        let characters: Vec<char> = text.chars().collect();
-        let mut at = 0;
-        while let Some(&found) = characters.get(at) {
-            match found {
-                '\'' | '"' => at = string_end(&characters, at),
-                '.' if characters.get(at + 1) == Some(&'.') => {
-                    self.descend().map_err(|problem| (problem, at + 1))?;
-                    at += 1;
-                }
-                _ => self.read(found, at, &characters).map_err(|problem| (problem, at + 1))?,
-            }
-            at += 1;
-        }
-        Ok(())
-    }
-
-    fn in_filter(&self) -> bool {
-        self.open.iter().any(|opened| opened.filter)
-    }
-
-    fn descend(&mut self) -> Result<(), &'static str> {
-        self.descendants += 1;
-        match () {
-            () if self.in_filter() => Err("`..` is not supported inside of a filter"),
-            () if self.descendants > 1 => Err("only one `..` is supported; query its results in a further call"),
-            () => Ok(()),
-        }
-    }
-
-    fn read(&mut self, found: char, at: usize, characters: &[char]) -> Result<(), &'static str> {
-        match found {
-            '[' | '(' => {
-                if found == '(' && is_expensive(&characters[..at]) {
-                    return Err("match() and search() are not supported; filter the results with text_search");
-                }
-                self.open.push(OpenBracket { selectors: 1, filter: false });
-                if self.open.len() > MAX_NESTING {
-                    return Err("brackets and parentheses are nested too deep");
-                }
-            }
-            ']' | ')' => {
-                let closed = self.open.pop().map_or(1, |opened| opened.selectors);
-                self.multiplicity = self.multiplicity.saturating_mul(closed);
-                if self.multiplicity > MAX_MULTIPLICITY {
-                    return Err("the brackets have too many selectors; use fewer, or a slice such as [0:5]");
-                }
-            }
-            ',' => self.open.last_mut().into_iter().for_each(|opened| opened.selectors += 1),
-            '?' => {
-                if self.in_filter() {
-                    return Err("a filter inside of a filter is not supported");
-                }
-                self.filters += 1;
-                if self.filters > MAX_FILTERS {
-                    return Err("the path has too many filters; combine them with &&");
-                }
-                self.open.last_mut().into_iter().for_each(|opened| opened.filter = true);
-            }
-            '$' if self.in_filter() => return Err("`$` is not supported inside of a filter"),
-            '*' if self.in_filter() => {
-                self.filter_wildcards += 1;
-                if self.filter_wildcards > MAX_FILTER_WILDCARDS {
-                    return Err("the filters have too many `*`");
-                }
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-}
-
-/// Returns the position of the closing quote, or the end of the text.
-fn string_end(characters: &[char], start: usize) -> usize {
-    let quote = characters[start];
-    let mut at = start + 1;
-    while let Some(&found) = characters.get(at) {
-        match found {
-            '\\' => at += 1,
-            found if found == quote => return at,
-            _ => {}
-        }
-        at += 1;
-    }
-    characters.len()
-}
-
-/// Reports whether the text ends with the name of a function that compiles patterns.
-fn is_expensive(before: &[char]) -> bool {
-    let name: String = before.iter().rev().take_while(|c| c.is_alphanumeric() || **c == '_').collect();
-    let name: String = name.chars().rev().collect();
-    matches!(name.as_str(), "match" | "search")
-}
-
 #[cfg(test)]
 mod tests {
     use haft_core::Failure;
@@ -184,6 +52,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::json_path::MAX_MULTIPLICITY;
 
     #[test]
     fn ordinary_paths_are_accepted() {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use haft_core::{Dispatch, FailureKind, RunOptions, ToolCall, ToolSource};
 use haft_registry::Kinds;
-use haft_registry::file::{LoadOptions, Trust, WatchStatus, WatchedWorkspace};
+use haft_registry::file::{LoadOptions, Trust, WatchStatus, WatchedWorkspace, load};
 use tokio::sync::watch;
 
 use super::{Constant, Folder, Gated, Lines, answer};
@@ -217,4 +217,30 @@ async fn hosts_that_are_exempt_for_tools_are_not_for_fetch() {
     assert!(format!("{error:?}").contains("forbidden"), "{error:?}");
     assert_eq!(executor.run("a/b", serde_json::json!({})).await.unwrap(), "ok");
     serving.join().unwrap();
+}
+
+#[tokio::test]
+async fn a_missing_document_of_an_import_is_watched() {
+    let folder = Folder::with("[toolbox.a.import.b]\nkind = 'openapi'\nfile = 'api.json'\n");
+    let options = LoadOptions::new(Kinds::builtin()).unwrap();
+    let error = load(folder.file(), &options).await.unwrap_err();
+    assert!(error.to_string().contains("the document `api.json` can't be read"), "{error}");
+    assert!(error.files.iter().any(|path| path.ends_with("api.json")), "{:?}", error.files);
+
+    let document = r#"{"openapi": "3.1.0", "servers": [{"url": "https://a.example"}], "paths": {}}"#;
+    folder.write("api.json", document);
+    load(folder.file(), &options).await.unwrap();
+}
+
+#[tokio::test]
+async fn undefined_secrets_of_an_import_are_remarked() {
+    let folder = Folder::with("[toolbox.a.import.b]\nkind = 'openapi'\nfile = 'api.yaml'\nsecurity.k = 'petstore'\n");
+    folder.write(
+        "api.yaml",
+        "openapi: 3.1.0\nservers: [{url: https://a.example}]\nsecurity: [{k: []}]\n\
+         components: {securitySchemes: {k: {type: http, scheme: bearer}}}\npaths: {/x: {get: {}}}\n",
+    );
+    let loaded = load(folder.file(), &LoadOptions::new(Kinds::builtin()).unwrap()).await.unwrap();
+    let remarks: Vec<String> = loaded.remarks.iter().map(ToString::to_string).collect();
+    assert!(remarks.iter().any(|remark| remark.contains("petstore")), "{remarks:?}");
 }

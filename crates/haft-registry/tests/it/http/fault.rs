@@ -124,6 +124,7 @@ async fn faults_say_what_to_do() {
         ),
         (json!({"url": url, "result": {"pointer": "/~2"}}), "/result/pointer"),
         (json!({"url": url, "result": {"json-path": "a"}}), "/result/json-path: the JSONPath is invalid"),
+        (json!({"url": url, "result": {"json-path": "$..a..b"}}), "/result/json-path: only one `..` is supported"),
         (json!({"url": url, "result": {"pointer": "/a", "format": "text"}}), "/result/format: a value can be selected"),
         (json!({"url": url, "body": {"format": "text"}}), "/body/argument: a body of text is one argument; name it"),
         (json!({"url": url, "query": {"a": "{b"}}), "/query/a: write `\"{x}\"` for the argument `x`"),

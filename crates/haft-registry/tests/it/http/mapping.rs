@@ -140,6 +140,26 @@ async fn arguments_can_not_replace_constants_credentials_or_each_other() {
     call(&tool, json!({"more": {"a": [1, 2]}, "free": 1})).await.unwrap();
     assert_eq!(server.one().query, "mode=safe&limit=10&a=1&a=2&free=1&api_key=s3cr3t%2Ftoken%2B1");
 
+    let tool = http_tool(Method::GET, server.url("/?filter[tenant]=1"))
+        .query("filter[admin]", "no")
+        .cookie("lang", "en")
+        .parameter(RequestParameter::query("filter").style(ParameterStyle::DeepObject))
+        .parameter(RequestParameter::cookie("prefs").style(ParameterStyle::Spread))
+        .auth(haft_registry::http::HttpAuth::cookie("session", "key"))
+        .build(&open_entry())
+        .unwrap();
+    for member in ["admin", "tenant"] {
+        assert_eq!(rejected(&tool, json!({"filter": {member: "yes"}})).await, ["/filter"], "{member}");
+    }
+    for member in ["lang", "session"] {
+        assert_eq!(rejected(&tool, json!({"prefs": {member: "x"}})).await, ["/prefs"], "{member}");
+    }
+    assert_eq!(server.count(), 0);
+    call(&tool, json!({"filter": {"a": {"admin": 1}}, "prefs": {"prefs": 1, "size": 2}})).await.unwrap();
+    let received = server.one();
+    assert_eq!(received.query, "filter[tenant]=1&filter%5Badmin%5D=no&filter%5Ba%5D%5Badmin%5D=1");
+    assert_eq!(received.header("cookie"), "lang=en; prefs=1; size=2; session=s3cr3t%2Ftoken%2B1");
+
     let body = BodyMapping::argument("doc", BodyFormat::Json);
     let tool = http_tool(Method::POST, server.url("/")).body(body).build(&open_entry()).unwrap();
     assert_eq!(rejected(&tool, json!({"doc": 1, "stray": 2})).await, ["/stray"]);

@@ -42,6 +42,8 @@ async fn values_are_escaped_or_rejected() {
         "../x",
         "a/../b",
         "a/..",
+        "..;x",
+        "a/..;b=c/d",
         "..\\x",
         "a\\..\\b",
         "%2e",

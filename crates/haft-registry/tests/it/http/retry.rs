@@ -136,3 +136,25 @@ async fn a_server_is_waited_for_as_long_as_it_asks_up_to_a_limit() {
     let failure = call(&tool, json!({})).await.unwrap_err();
     assert_eq!((failure.retryable, failure.retry_after), (true, Some(Duration::from_secs(7))));
 }
+
+#[tokio::test]
+async fn a_harmful_request_that_was_redirected_is_not_repeated() {
+    let gone = {
+        let other = RawServer::start().await;
+        other.url("/")
+    };
+    let server = Server::start(move |_, _| {
+        let mut response = answer(307, "text/plain", "moved");
+        response.headers_mut().insert("location", gone.parse().unwrap());
+        response
+    })
+    .await;
+    for (method, count) in [(Method::POST, 1), (Method::PUT, 3)] {
+        let tool = http_tool(method, server.url("/")).redirects(1).retry(at_once(3)).build(&open_entry()).unwrap();
+        let failure = call(&tool, json!({})).await.unwrap_err();
+        assert_eq!(server.take().len(), count);
+        assert_eq!(failure.retryable, count == 3, "{failure}");
+        let kind = if count == 1 { FailureKind::OutcomeUnknown } else { FailureKind::ExecutionError };
+        assert_eq!(failure.kind, kind);
+    }
+}

@@ -97,8 +97,16 @@ async fn tokens_are_secrets_too() {
 }
 
 #[tokio::test]
-async fn values_of_successful_calls_are_left_alone() {
-    let server = Server::start(|_, _| answer(200, "text/plain", SECRET)).await;
-    let tool = http_tool(Method::GET, server.url("/")).auth(HttpAuth::bearer("key")).build(&open_entry()).unwrap();
-    assert_eq!(call(&tool, json!({})).await.unwrap(), json!(SECRET));
+async fn a_value_that_echoes_the_request_is_redacted() {
+    for auth in forms() {
+        let server = Server::start(|request, _| {
+            json_answer(200, &json!({"query": request.query, "headers": [format!("{:?}", request.headers)], "n": 1}))
+        })
+        .await;
+        let tool = http_tool(Method::GET, server.url("/")).auth(auth.clone()).build(&open_entry()).unwrap();
+        let value = call(&tool, json!({})).await.unwrap();
+        assert_eq!(value["n"], 1);
+        assert!(value.to_string().contains("[removed]"), "{auth:?}: {value}");
+        assert_hidden(&value.to_string());
+    }
 }

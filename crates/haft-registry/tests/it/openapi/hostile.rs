@@ -260,3 +260,14 @@ proptest! {
         let _ = OpenApi::from_yaml(&text);
     }
 }
+
+#[test]
+fn the_number_of_operations_is_bounded() {
+    let paths: serde_json::Map<String, Value> =
+        (0..70_000).map(|number| (format!("/{number}"), json!({"trace": {}}))).collect();
+    let document = OpenApi::from_value(json!({"openapi": "3.1.0", "paths": paths})).unwrap();
+    let imported = document.import(&ImportOptions::new());
+    assert_eq!(imported.skipped.len(), 70_000);
+    assert_eq!(imported.skipped[0].reason.code(), "unsupported_method");
+    assert_eq!(imported.skipped[69_999].reason.code(), "import_too_large");
+}

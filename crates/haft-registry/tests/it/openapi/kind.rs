@@ -22,8 +22,8 @@ paths:
 ";
 
 async fn built(folder: &std::path::Path, settings: Value) -> Result<Built, EntryError> {
-    assert!(Schema::json(OpenApiKind.settings_schema()).unwrap().check(&settings).is_ok(), "{settings}");
-    OpenApiKind.build(Entry::new("pets", settings).folder(folder)).await
+    assert!(Schema::json(OpenApiKind::new().settings_schema()).unwrap().check(&settings).is_ok(), "{settings}");
+    OpenApiKind::new().build(Entry::new("pets", settings).folder(folder)).await
 }
 
 fn names(built: &Built) -> Vec<&str> {
@@ -71,6 +71,7 @@ async fn credentials_are_secrets_by_name_and_their_schemes_must_exist() {
         let settings = json!({"file": "pets.yaml", "security": {"key": credential}});
         let built = built(folder.path(), settings).await.unwrap();
         assert!(built.remarks.iter().all(|remark| remark.pointer != "/security"));
+        assert_eq!(built.secrets, ["petstore"]);
     }
     let error = built(folder.path(), json!({"file": "pets.yaml", "security": {"a/b": "x"}})).await.unwrap_err();
     assert_eq!(error.to_string(), "/security/a~1b: the document has no security scheme `a/b`; it has key");
@@ -112,10 +113,10 @@ fn an_entry_is_built_without_a_runtime_as_well() {
 #[test]
 fn the_kind_describes_its_settings() {
     assert_eq!(
-        (OpenApiKind.name(), OpenApiKind.yields(), OpenApiKind.trust()),
+        (OpenApiKind::new().name(), OpenApiKind::new().yields(), OpenApiKind::new().trust()),
         ("openapi", Yields::ManyTools, TrustNeed::None)
     );
-    let schema = Schema::json(OpenApiKind.settings_schema()).unwrap();
+    let schema = Schema::json(OpenApiKind::new().settings_schema()).unwrap();
     for invalid in
         [json!({}), json!({"file": 1}), json!({"file": "a", "unknown": 1}), json!({"file": "a", "tags": "x"})]
     {

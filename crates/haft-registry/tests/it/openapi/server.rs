@@ -62,7 +62,12 @@ fn the_nearest_servers_win_and_a_base_url_replaces_all() {
     assert_eq!(url(root.clone(), item.clone(), json!({}), &options).unwrap(), "https://item/x");
     assert_eq!(url(root.clone(), json!({}), json!({}), &options).unwrap(), "https://root/x");
     let options = options.base_url("https://mine/base/");
-    assert_eq!(url(root, item, operation, &options).unwrap(), "https://mine/base/x");
+    assert_eq!(url(root.clone(), item.clone(), operation.clone(), &options).unwrap(), "https://mine/base/x");
+    // Paths can't be appended to them.
+    for base in ["https://mine?key=1", "https://mine/#a", "https://{host}"] {
+        let options = ImportOptions::new().base_url(base);
+        assert_eq!(url(root.clone(), item.clone(), operation.clone(), &options), Err("no_server"), "{base}");
+    }
 }
 
 #[test]

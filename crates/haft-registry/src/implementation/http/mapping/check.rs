@@ -2,15 +2,14 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use percent_encoding::percent_decode_str;
-
-use super::{RequestMapping, Rest, pointer};
+use super::{RequestMapping, Rest, TakenNames, pointer, unescaped};
 use crate::implementation::EntryFault;
 use crate::implementation::http::arguments::ArgumentNames;
 use crate::implementation::http::auth::HttpAuth;
 use crate::implementation::http::body::{BodyFormat, BodySource, has_no_body};
 use crate::implementation::http::header::{self, HeaderOrigin};
 use crate::implementation::http::parameter::{ParameterPlace, RequestParameter};
+use crate::implementation::http::template::escaped;
 use crate::implementation::http::tool::HttpTool;
 
 impl RequestMapping {
@@ -26,7 +25,7 @@ impl RequestMapping {
             BodySource::None | BodySource::Argument(_) if has_no_body(&tool.method) => Rest::Query,
             BodySource::None | BodySource::Argument(_) => Rest::Nowhere,
         };
-        let taken = WireNames::of(tool, &parameters, faults).query;
+        let taken = TakenNames::of(tool, &parameters, faults);
         let mut placed: BTreeSet<String> = parameters.iter().map(|parameter| parameter.argument.clone()).collect();
         placed.extend(tool.url.query_variables().map(str::to_owned));
         if let BodySource::Argument(name) = &tool.body.source {
@@ -38,7 +37,7 @@ impl RequestMapping {
         for name in arguments.names().filter(|name| !placed.contains(*name)) {
             let at = format!("/parameters/properties{}", pointer(name));
             match rest {
-                Rest::Query if taken.contains(name) => {
+                Rest::Query if taken.query.contains(&escaped(name)) => {
                     let message = format!("the query has two parameters `{name}`; map the argument under another name");
                     faults.push(EntryFault::at(at, message));
                 }
@@ -155,12 +154,8 @@ fn check_body(tool: &HttpTool, faults: &mut Vec<EntryFault>) {
     }
 }
 
-/// The names that the request has, by place. Each may be there once.
-struct WireNames {
-    query: BTreeSet<String>,
-}
-
-impl WireNames {
+impl TakenNames {
+    /// Checks that each name of the request is there once.
     fn of(tool: &HttpTool, parameters: &[RequestParameter], faults: &mut Vec<EntryFault>) -> Self {
         let mut taken: HashSet<(ParameterPlace, String)> = HashSet::new();
         let mut take = |place: ParameterPlace, name: &str, at: String| {
@@ -201,11 +196,10 @@ impl WireNames {
                 HttpAuth::Cookie { name, .. } => take(ParameterPlace::Cookie, name, "/auth/cookie/name".to_owned()),
             }
         }
-        let query = taken.into_iter().filter(|(place, _)| *place == ParameterPlace::Query).map(|(_, name)| name);
-        Self { query: query.collect() }
+        let of_place = |wanted: ParameterPlace| {
+            let names = taken.iter().filter(move |(place, _)| *place == wanted);
+            names.map(|(_, name)| escaped(name)).collect()
+        };
+        Self { query: of_place(ParameterPlace::Query), cookies: of_place(ParameterPlace::Cookie) }
     }
-}
-
-fn unescaped(name: &str) -> String {
-    percent_decode_str(name).decode_utf8_lossy().into_owned()
 }

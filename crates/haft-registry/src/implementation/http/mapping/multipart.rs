@@ -1,18 +1,19 @@
 //! Bodies of the type `multipart/form-data`, with texts only.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use super::super::value::scalar;
 
+/// The text that every boundary begins with. A number of [`DIGITS`] hexadecimal digits follows.
+const PREFIX: &str = "haft-form-boundary-";
+const DIGITS: usize = 16;
+
 /// Writes a form and returns it with its boundary, which no part contains.
 pub(super) fn multipart(members: &Map<String, Value>) -> (String, String) {
     let fields: Vec<(&str, String)> = members.iter().flat_map(|(name, value)| texts(name, value)).collect();
-    let mut boundary = String::from("haft-form-boundary");
-    let mut number = 0_u32;
-    while fields.iter().any(|(name, text)| name.contains(&boundary) || text.contains(&boundary)) {
-        number = number.wrapping_add(1);
-        boundary = format!("haft-form-boundary-{number}");
-    }
+    let boundary = boundary(&fields);
     let mut body = String::new();
     for (name, text) in fields {
         let name = quoted(name);
@@ -20,6 +21,21 @@ pub(super) fn multipart(members: &Map<String, Value>) -> (String, String) {
     }
     body.push_str(&format!("--{boundary}--\r\n"));
     (boundary, body)
+}
+
+/// Returns the first boundary that no part contains. The parts are read once, however many boundaries they contain.
+fn boundary(fields: &[(&str, String)]) -> String {
+    let texts = fields.iter().flat_map(|(name, text)| [*name, text.as_str()]);
+    let numbers = texts.flat_map(|text| text.split(PREFIX).skip(1)).filter_map(|after| after.get(..DIGITS));
+    let contained: HashSet<&str> = numbers.collect();
+    let mut number = 0_u64;
+    loop {
+        let digits = format!("{number:0DIGITS$x}");
+        if !contained.contains(digits.as_str()) {
+            return format!("{PREFIX}{digits}");
+        }
+        number += 1;
+    }
 }
 
 fn texts<'m>(name: &'m str, value: &Value) -> Vec<(&'m str, String)> {
@@ -59,9 +75,18 @@ mod tests {
 
     #[test]
     fn no_field_contains_the_boundary() {
-        let form = json!({"a": "--haft-form-boundary\r\n", "b": "--haft-form-boundary-1--"});
+        let text = "--haft-form-boundary-0000000000000000\r\nhaft-form-boundary-haft-form-boundary-ä";
+        let form = json!({"a": text, "b": "--haft-form-boundary-0000000000000001--"});
         let (boundary, body) = multipart(form.as_object().unwrap());
-        assert_eq!(boundary, "haft-form-boundary-2");
+        assert_eq!(boundary, "haft-form-boundary-0000000000000002");
         assert_eq!(body.matches(&boundary).count(), 3);
+    }
+
+    #[test]
+    fn a_text_of_many_boundaries_is_read_once() {
+        let all: Vec<String> = (0..50_000).map(|number| format!("haft-form-boundary-{number:016x}")).collect();
+        let text = all.concat();
+        let (boundary, _) = multipart(json!({"a": text}).as_object().unwrap());
+        assert_eq!(boundary, format!("haft-form-boundary-{:016x}", 50_000));
     }
 }

@@ -135,7 +135,9 @@ fn check_segment(text: &str) -> Result<(), PathFault> {
         if unescaped.starts_with(['/', '\\']) {
             return Err(PathFault::LeadingSlash);
         }
-        if unescaped.split(['/', '\\']).any(|step| matches!(step, "." | "..")) {
+        // Some servers cut a step off at a semicolon, so that `..;x` is `..` for them.
+        let mut steps = unescaped.split(['/', '\\']).map(|step| step.split(';').next());
+        if steps.any(|step| matches!(step, Some("." | ".."))) {
             return Err(PathFault::DotSegment);
         }
     }

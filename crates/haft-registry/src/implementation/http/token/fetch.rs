@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use haft_core::Secret;
 use haft_http::{GuardedClient, HttpError, HttpRequest, SizeLimits, Timeouts};
 use oauth2::basic::{BasicClient, BasicTokenType};
@@ -16,6 +18,7 @@ use oauth2::{
 use super::TokenError;
 use crate::implementation::http::auth::{ClientAuthStyle, ClientCredentials};
 use crate::implementation::http::redactor::Redactor;
+use crate::implementation::http::template::escaped;
 
 /// The maximum size of a response to a token request.
 const MAX_RESPONSE: usize = 64 * 1024;
@@ -71,6 +74,10 @@ pub(super) async fn token(
         Err(RequestTokenError::ServerResponse(response)) => {
             let mut redactor = Redactor::default();
             redactor.add(&secret);
+            let (id, text) = (&credentials.client_id, secret.expose());
+            for pair in [format!("{id}:{text}"), format!("{}:{}", escaped(id), escaped(text))] {
+                redactor.add(&Secret::new(BASE64_STANDARD.encode(pair)));
+            }
             let text = |text: &str| redactor.redact(text).chars().take(MAX_TEXT).collect::<String>();
             let description = response.error_description().map(|description| text(description));
             Err(TokenError::Rejected { code: text(response.error().as_ref()), description })
