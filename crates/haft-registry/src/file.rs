@@ -10,6 +10,19 @@
 //! `approval`. Imports have the last six. They mean the same for every kind. Relative paths refer to the folder of the
 //! file.
 //!
+//! | section | type | documented at |
+//! |---|---|---|
+//! | `[workspace]` | [`StandardChoice`] | [`standard`](crate::standard) |
+//! | `[secrets]` | [`SecretOrigin`](crate::SecretOrigin) | [`Secrets`](crate::Secrets) |
+//! | `[http]` | [`GuardSettings`] | [`AddressGuard`](haft_http::AddressGuard) |
+//! | `[limits]` | [`LimitSettings`] | [`RunOptions`](haft_core::RunOptions) |
+//! | `[permissions]` | [`PermissionSettings`](crate::PermissionSettings) | [`Permissions`](crate::Permissions) |
+//! | `[[approval]]` | [`AskSettings`](crate::AskSettings) | [`AskRules`](crate::AskRules) |
+//! | `[toolbox.*]` | [`Kinds`](crate::Kinds) | [`command`](crate::command), [`http`](crate::http), [`openapi`](crate::openapi) |
+//!
+//! The sections `[limits]`, `[permissions]` and `workspace.standard` count in the file that is loaded, not in those of
+//! the organisations that it names. The files of a workspace are trusted together.
+//!
 //! ```text
 //! text ─> JSON ─> one JSON Schema ─> entries ─> kinds ─> tools ─> Workspace ─┐
 //!                                    sections ─> settings ───────────────────┴─> Loaded

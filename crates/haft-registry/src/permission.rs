@@ -7,7 +7,8 @@
 //!
 //! Rules match the canonical full name of the tool that was found, never the spelling that was asked for and never a
 //! later name of it, so an alias of a denied tool is denied. The patterns and hints are matched once per tool; a call
-//! evaluates only the expressions that remain.
+//! evaluates only the expressions that remain. Hints are claims of the author of a tool: a rule that allows by them
+//! trusts the author.
 //!
 //! Three rules never change. What no rule allows is denied. A rule that denies overrules every rule that allows, wherever
 //! it is written. And every doubt denies: an expression that fails, that is not a boolean, or that would take too long

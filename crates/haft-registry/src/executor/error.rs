@@ -33,7 +33,7 @@ pub enum ExecutorError {
         #[source]
         failure: Box<ToolFailure>,
     },
-    /// The call was not permitted, was not approved, or failed. [`kind`](Self::kind) tells these apart.
+    /// The call was not permitted, was not approved, or failed. [`kind`](Self::kind) distinguishes these.
     #[error("`{tool}` failed: {}", .failure.message)]
     Execution {
         /// The full name of the tool.

@@ -131,7 +131,8 @@ impl TrustStore {
         Self { folder: folder.into() }
     }
 
-    /// Trusts a workspace file, and the files that it reads, exactly as they were loaded.
+    /// Trusts a workspace file, and the files that it reads, exactly as they were loaded. A workspace that is already
+    /// loaded stays as it is until it is loaded again, by [`reload`](super::WatchedWorkspace::reload) for example.
     pub fn trust(&self, loaded: &Loaded) -> Result<(), TrustError> {
         let files = loaded.files.iter().map(|file| match file.path.to_str() {
             Some(_) => Ok(TrustedFile { path: file.path.clone(), sha256: file.digest.to_string() }),

@@ -157,7 +157,7 @@ impl Judgement {
         }
     }
 
-    /// Reports whether nobody may know of the tool.
+    /// Reports whether the tool is hidden from everybody.
     fn hides(&self) -> bool {
         match self.visibility {
             Visibility::Shown => false,

@@ -46,7 +46,7 @@ impl CommandPlan {
         let mut command = Command::new(self.program());
         command.args(argv).env_clear().envs(environment.variables).current_dir(&self.folder);
         let stdin = match self.stdin {
-            StdinFormat::Json => Some(call.arguments + "\n"),
+            StdinFormat::Json => Some(line(&call.arguments)),
             StdinFormat::None => None,
         };
         command.stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::null() });
@@ -218,6 +218,13 @@ fn read_arguments(text: &str) -> Result<Map<String, Value>, ToolFailure> {
     let message = "the arguments of a command must be a JSON object";
     let invalid = |error| ToolFailure::new(FailureKind::InputValidationError, message).not_started().cause(error);
     if text.trim().is_empty() { Ok(Map::new()) } else { serde_json::from_str(text).map_err(invalid) }
+}
+
+/// Returns the arguments as one line, with numbers as they were written. A line break outside of a string is white space,
+/// and in a string JSON has none.
+fn line(arguments: &str) -> String {
+    let object = if arguments.trim().is_empty() { "{}" } else { arguments };
+    object.replace(['\n', '\r'], " ") + "\n"
 }
 
 fn invalid_arguments(issues: Issues) -> ToolFailure {

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The owner of a [`ChildGroup`] may drop it at any time, and that is how timeouts and cancellations arrive: the group
-//! is signalled within the drop, so nothing depends on whether somebody polls afterwards. The rest is a task of the
+//! is signalled within the drop, so nothing depends on polling afterwards. The rest is a task of the
 //! runtime, which also reaps the command. If the runtime ends first, the drop of the task kills at once, and tokio
 //! reaps the command when another runtime runs.
 //!

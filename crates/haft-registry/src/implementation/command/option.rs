@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum StdinFormat {
-    /// The arguments of the call: one JSON object and a line break.
+    /// The arguments of the call: one JSON object in one line.
     Json,
     /// Nothing.
     None,

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn unfit_values_are_rejected_at_their_pointers() {
+    fn invalid_values_are_rejected_at_their_pointers() {
         let long = "x".repeat(MAX_ELEMENT + 1);
         for (argv, arguments, issue) in [
             (&["p", "{x}"][..], json!({"x": "-rf"}), "/x: must not begin with `-`"),

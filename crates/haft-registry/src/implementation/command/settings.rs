@@ -20,7 +20,7 @@ pub(super) struct CommandSettings {
     /// rejected, unless an argument `--` precedes it.
     #[schemars(length(min = 1))]
     command: Vec<String>,
-    /// The standard input: `json`, the arguments as one JSON object, or `none`. The default is `json` if the command
+    /// The standard input: `json`, the arguments as one JSON object in one line, or `none`. The default is `json` if the command
     /// has no variables, and `none` otherwise.
     stdin: Option<StdinFormat>,
     /// The standard output: `text`, `json`, or `json-lines`, where lines `{"progress": value}` are progress and a

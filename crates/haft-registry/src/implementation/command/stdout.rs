@@ -1,7 +1,7 @@
 //! The standard output of a command: its progress and its result.
 //!
 //! The output is capped as a whole. Beyond the cap nothing is read, and the command is killed by whoever reads. Invalid
-//! output does not end the command, as its exit status says more: the rest is read and ignored.
+//! output does not end the command, as its exit status is more important: the rest is read and ignored.
 
 use haft_core::{Cx, JsonText};
 use serde::Deserialize;

@@ -1,7 +1,7 @@
 //! Checks of a parsed expression: names, functions, sizes, and what it reads.
 //!
 //! Only what is listed here can be used, so a function that a later version of the interpreter adds can't appear in a
-//! rule before somebody has decided what it costs.
+//! rule before its cost is decided on.
 
 use std::collections::{BTreeMap, BTreeSet};
 

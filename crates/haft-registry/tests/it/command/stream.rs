@@ -14,6 +14,17 @@ async fn the_arguments_are_one_line_of_json() {
 }
 
 #[tokio::test]
+async fn arguments_in_lines_or_none_are_one_line_too() {
+    let kit = kit(script("cat; wc -l").stdin(StdinFormat::Json));
+    for (arguments, expected) in [("{\n  \"a\": \"\\n\"\r\n}\n", r#"{   "a": "\n"  }"#), ("", "{}"), (" \n", "{}")] {
+        let result = kit.run_call(&haft_core::ToolCall::new("c1", "run", arguments)).await;
+        let text = text(&result);
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        assert_eq!(lines, [expected, "0"], "{arguments:?}");
+    }
+}
+
+#[tokio::test]
 async fn numbers_reach_stdin_as_they_were_written() {
     let call = haft_core::ToolCall::new("c1", "run", r#"{"n": 123456789012345678901234567890, "f": 1.50}"#);
     let result = kit(CommandTool::new(["cat"])).run_call(&call).await;

@@ -14,17 +14,30 @@ async fn need(policy: &ApprovalPolicy, arguments: Value) -> ApprovalNeed {
     policy.needs_approval(&arguments, ApprovalCx::new(&ToolCall::new("c1", "any", "{}"))).await
 }
 
-#[test]
-fn rules_without_an_expression_always_ask() {
+/// Returns the rule that asks, `-` if none does, and `?` if a rule can't decide.
+async fn asked_by(policy: &ApprovalPolicy, arguments: Value) -> String {
+    match need(policy, arguments).await {
+        ApprovalNeed::NotNeeded => "-".to_owned(),
+        ApprovalNeed::NeededBy(rule) => rule,
+        ApprovalNeed::Undecided(_) => "?".to_owned(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn rules_without_an_expression_always_ask() {
     let rules = rules(&[
         AskSettings::ask("bank/*"),
         AskSettings::ask(["github/*", "gitlab/*"]).readonly(false).named("changes"),
     ]);
-    let table = [("bank/transfer", true), ("BANK/transfer", true), ("gitlab/push", true), ("math/add", false)];
-    for (full_name, asks) in table {
-        let policy = rules.policy_for(&name(full_name), &any());
-        assert_eq!(policy.is_some_and(|policy| policy.is_always()), asks, "{full_name}");
+    let table = [("bank/transfer", "ask bank/*"), ("BANK/transfer", "ask bank/*"), ("gitlab/push", "changes")];
+    for (full_name, rule) in table {
+        let policy = rules.policy_for(&name(full_name), &any()).unwrap();
+        for arguments in [json!({}), json!({"cents": 1}), json!(null)] {
+            assert_eq!(asked_by(&policy, arguments).await, rule, "{full_name}");
+        }
     }
+    assert!(rules.policy_for(&name("math/add"), &any()).is_none());
     assert!(rules.policy_for(&name("github/get"), &annotated(Readonly(true))).is_none());
     assert_eq!(rules.matching(&name("github/get"), &any()).collect::<Vec<_>>(), ["changes"]);
     assert_eq!(rules.unmatched_rules(&[name("github/get")]), ["ask bank/*"]);
@@ -42,24 +55,19 @@ async fn expressions_decide_by_arguments_and_every_doubt_asks() {
     let policy = rules.policy_for(&name("bank/transfer"), &any()).unwrap();
     assert!(!policy.is_always() && !policy.is_never());
     let table = [
-        (json!({"cents": 1000, "to": "DE"}), "not needed"),
-        (json!({"cents": 1001, "to": "DE"}), "needed"),
-        (json!({"cents": 1, "to": "XX1"}), "needed"),
-        (json!({"cents": 2000}), "needed"),
-        (json!({"to": "DE"}), "undecided"),
-        (json!({"cents": "1", "to": "DE"}), "undecided"),
-        (json!([]), "undecided"),
+        (json!({"cents": 1000, "to": "DE"}), "-"),
+        (json!({"cents": 1001, "to": "DE"}), "large"),
+        (json!({"cents": 1, "to": "XX1"}), "ask bank/* when args.to.startsWith('XX')"),
+        (json!({"cents": 2000}), "large"),
+        (json!({"to": "DE"}), "?"),
+        (json!({"cents": "1", "to": "DE"}), "?"),
+        (json!([]), "?"),
     ];
     for (arguments, expected) in table {
-        let need = need(&policy, arguments.clone()).await;
-        let found = match &need {
-            ApprovalNeed::NotNeeded => "not needed",
-            ApprovalNeed::Needed => "needed",
-            _ => "undecided",
-        };
-        assert_eq!(found, expected, "{arguments}");
+        assert_eq!(asked_by(&policy, arguments.clone()).await, expected, "{arguments}");
     }
     let ApprovalNeed::Undecided(error) = need(&policy, json!({"to": "DE"})).await else { panic!("it is decided") };
     assert!(error.to_string().contains("the approval rule `large`"), "{error}");
-    assert!(rules.policy_for(&name("bank/close"), &any()).unwrap().is_always());
+    let policy = rules.policy_for(&name("bank/close"), &any()).unwrap();
+    assert_eq!(asked_by(&policy, json!({"cents": 1})).await, "close");
 }
