@@ -204,7 +204,7 @@ async fn hosts_that_are_exempt_for_tools_are_not_for_fetch() {
          'http://{address}/x'\n"
     ));
     let options = LoadOptions::new(Kinds::builtin()).unwrap().trust(Trust::Always);
-    let loaded = haft_registry::file::load(folder.file(), &options).await.unwrap();
+    let loaded = load(folder.file(), &options).await.unwrap();
     let executor = loaded.executor().build(loaded.registry().unwrap().build().unwrap());
     let serving = std::thread::spawn(move || {
         use std::io::{Read, Write};
