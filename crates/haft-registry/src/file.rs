@@ -62,6 +62,7 @@ mod simplify;
 mod source;
 mod tree;
 mod trust;
+mod unmatched;
 mod watched;
 
 pub use self::error::{FileError, FileFault, FilePosition};

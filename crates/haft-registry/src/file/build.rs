@@ -13,6 +13,7 @@ use super::format::FileFormat;
 use super::settings::{CommonKeys, IMPORT_ENTRY, TOOL_ENTRY};
 use super::source::{FileDigest, ReadFile};
 use super::tree::FilePart;
+use super::unmatched::LeftOutEntry;
 use crate::implementation::reading::ReadObserver;
 use crate::implementation::{
     Built, Entry, EntryError, EntryFault, ImplementationKind, ToolSettings, TrustNeed, Yields,
@@ -36,6 +37,8 @@ pub(crate) struct Toolboxes {
     /// Empty if there are faults, which are those of the part.
     pub(crate) workspace: Workspace,
     pub(crate) remarks: Vec<TextFault>,
+    /// The entries that are left out because the file is not trusted.
+    pub(crate) left_out: Vec<LeftOutEntry>,
     /// The secrets that tools read, with the JSON Pointers of their entries.
     pub(crate) secrets: Vec<(String, String)>,
     /// The files that kinds read which need no trust.
@@ -185,6 +188,11 @@ impl BuildingToolboxes<'_> {
         if self.trusted == Trusted::No && kind.trust() == TrustNeed::Required {
             let message = format!("left out: the kind `{}` requires that this file is trusted", kind.name());
             self.built.remarks.push(TextFault::at_key(pointer, message));
+            let tool = match kind.yields() {
+                Yields::OneTool => Some(name.to_owned()),
+                Yields::ManyTools => None,
+            };
+            self.built.left_out.push(LeftOutEntry { namespace: namespace.to_owned(), tool });
             return toolbox;
         }
         let outcome = self.tools(&**kind, name, keys).await;

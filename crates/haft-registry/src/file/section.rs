@@ -32,6 +32,10 @@ pub(crate) struct LoadedSettings {
     pub(crate) limits: LimitSettings,
     pub(crate) permissions: Option<Permissions>,
     pub(crate) ask_rules: AskRules,
+    /// The approval rules of each file, in the order of the files.
+    pub(crate) file_ask_rules: Vec<AskRules>,
+    /// The standard tools that the file chooses, also those that it gets only if it is trusted.
+    pub(crate) chosen_tools: Vec<String>,
 }
 
 impl Default for LoadedSettings {
@@ -44,6 +48,8 @@ impl Default for LoadedSettings {
             limits: LimitSettings::default(),
             permissions: None,
             ask_rules: AskRules::default(),
+            file_ask_rules: Vec::new(),
+            chosen_tools: Vec::new(),
         }
     }
 }
@@ -87,11 +93,13 @@ impl SectionReader<'_> {
                 Err(error) => self.add_faults("/permissions", error),
             }
         }
-        settings.standard = match self.part.workspace.standard.take() {
+        let choice = match self.part.workspace.standard.take() {
             None | Some(StandardSetting::Enabled(true)) => Some(StandardChoice::default()),
             Some(StandardSetting::Enabled(false)) => None,
-            Some(StandardSetting::Chosen(choice)) => Some(self.standard(choice)),
+            Some(StandardSetting::Chosen(choice)) => Some(choice),
         };
+        settings.chosen_tools = choice.as_ref().map(|choice| self.chosen_tools(choice)).unwrap_or_default();
+        settings.standard = choice.map(|choice| self.standard(choice));
     }
 
     /// Remarks on the sections that count only in the file that is loaded.
@@ -166,11 +174,13 @@ impl SectionReader<'_> {
 
     /// Adds the approval rules of this file to those of the others: they can only require more.
     fn read_approval(&mut self, all: &mut LoadedSettings) {
-        let Some(asks) = self.part.section::<Vec<AskSettings>>("approval") else { return };
-        match AskRules::new(&asks) {
-            Ok(rules) => all.ask_rules = all.ask_rules.and(&rules),
-            Err(error) => self.add_faults("/approval", error),
-        }
+        let asks = self.part.section::<Vec<AskSettings>>("approval").unwrap_or_default();
+        let rules = AskRules::new(&asks).unwrap_or_else(|error| {
+            self.add_faults("/approval", error);
+            AskRules::default()
+        });
+        all.ask_rules = all.ask_rules.and(&rules);
+        all.file_ask_rules.push(rules);
     }
 
     fn add_faults(&mut self, pointer: &str, error: EntryError) {
@@ -203,6 +213,19 @@ impl SectionReader<'_> {
             }
         }
         choice
+    }
+
+    /// Returns the names of the standard tools that are chosen, whatever the trust.
+    fn chosen_tools(&self, choice: &StandardChoice) -> Vec<String> {
+        let StandardChoice { files, fetch, only } = choice;
+        let plain = StandardToolbox::new();
+        // The folder of the file stands in for any: only the names of the tools count.
+        let toolbox = match files {
+            Some(_) => StandardToolbox::new().files(self.part.source.folder()).unwrap_or(plain),
+            None => plain,
+        };
+        let names = tool_names(&toolbox).into_iter().chain(fetch.then(|| FETCH.to_owned()));
+        names.filter(|name| only.as_ref().is_none_or(|only| only.contains(name))).collect()
     }
 
     /// Returns the faults of names that no standard tool has, or none that is chosen.
