@@ -27,8 +27,9 @@
 //! retry = { attempts = 3 }
 //! ```
 //!
-//! No secret is ever part of a result that a model reads: secrets are read by the call, sent to the server that the
-//! mapping names, and removed from the texts of failures.
+//! Secrets are read by the call and sent to the server that the mapping names. They are removed from the texts of
+//! failures. The result of a success is returned as the server sent it: if a server repeats a credential in its answer,
+//! the model reads it, so select the part of the answer that is needed.
 
 mod arguments;
 mod auth;
