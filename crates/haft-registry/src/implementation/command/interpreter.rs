@@ -179,7 +179,10 @@ mod tests {
         ] {
             let faults = faults(argv);
             assert_eq!(faults.len(), 1, "{argv:?}: {faults:?}");
-            assert!(faults[0].starts_with(&format!("/command/{}: a value would be code", argv.len() - 1)), "{faults:?}");
+            assert!(
+                faults[0].starts_with(&format!("/command/{}: a value would be code", argv.len() - 1)),
+                "{faults:?}"
+            );
         }
     }
 
