@@ -168,11 +168,14 @@ impl LoadInProgress {
         let mut settings = LoadedSettings::default();
         for (at, (part, toolboxes)) in self.parts.iter_mut().enumerate() {
             let mut reader = SectionReader { part, remarks: &mut toolboxes.remarks, trusted: self.trusted };
-            reader.read_shared(&mut settings);
+            reader.read_shared(at, &mut settings);
             if at == 0 { reader.read_own(&mut settings) } else { reader.ignore_own() }
         }
         for (_, toolboxes) in &mut self.parts {
             toolboxes.remarks.extend(settings.undefined_secrets(&toolboxes.secrets));
+        }
+        for (at, fault) in settings.readable_secrets() {
+            self.parts[at].0.faults.push(fault);
         }
         self.remark_on_rules(&settings);
         let paths = self.parts.iter().flat_map(|(part, toolboxes)| {
