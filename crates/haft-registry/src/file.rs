@@ -34,7 +34,9 @@
 //!
 //! Loading never starts a command, never contacts a host and never reads a secret. A file that is not
 //! [trusted](TrustStore) never gets to do so later: its commands are left out, all secrets are withheld from its tools,
-//! also those that the program has, and hosts that are not public and files outside of its folder stay out of reach.
+//! also those that the program has, hosts that are not public and files outside of its folder stay out of reach, the
+//! standard tool `fetch` is left out, and no export takes the name of a standard tool. The files of secrets must not be
+//! below the folder that standard tools read, whether the file is trusted or not.
 //! The files of organisations that it names are loaded in the same way.
 //!
 //! ```
@@ -75,6 +77,7 @@ mod simplify;
 mod source;
 mod tree;
 mod trust;
+mod unmatched;
 mod watched;
 
 pub use self::error::{FileError, FileFault, FilePosition};

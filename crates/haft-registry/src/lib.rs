@@ -81,7 +81,7 @@ pub use self::executor::{Executor, ExecutorBuilder, ExecutorError};
 pub use self::permission::{
     AmbientPermissions, AskRules, AskSettings, MAX_PATTERN_LEN, PatternList, PermissionExplanation, PermissionOutcome,
     PermissionRule, PermissionSettings, Permissions, RuleEffect, RuleSetSettings, RuleSettings, ToolPattern,
-    ToolPatternError, ToolPatternFault, ToolPermit,
+    ToolPatternError, ToolPatternFault, ToolPermit, UnmatchedRule,
 };
 #[cfg(feature = "cel")]
 pub use self::permission::{

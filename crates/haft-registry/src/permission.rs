@@ -46,7 +46,7 @@ pub use self::expression::{
 use self::matcher::NameText;
 pub use self::pattern::{MAX_PATTERN_LEN, ToolPattern, ToolPatternError, ToolPatternFault};
 pub use self::permit::ToolPermit;
-pub use self::rule::{PermissionRule, RuleEffect};
+pub use self::rule::{PermissionRule, RuleEffect, UnmatchedRule};
 pub use self::setting::{AskSettings, PatternList, PermissionSettings, RuleSetSettings, RuleSettings};
 use self::verdict::Verdict;
 use crate::name::FullName;
@@ -143,18 +143,10 @@ impl Permissions {
     }
 
     /// Returns the rules whose patterns match none of these names, which may be misspelt.
-    pub fn unmatched_rules<'n>(
-        &self,
-        names: impl IntoIterator<Item = &'n FullName>,
-    ) -> impl Iterator<Item = &PermissionRule> {
-        let mut unmatched: Vec<bool> = vec![true; self.rules().len()];
-        for name in names {
-            let name = &NameText::of(name);
-            for (rule, is_unmatched) in self.rules().iter().zip(&mut unmatched) {
-                *is_unmatched = *is_unmatched && !rule.matches_name(name);
-            }
-        }
-        self.rules().iter().zip(unmatched).filter(|(_, is_unmatched)| *is_unmatched).map(|(rule, _)| rule)
+    pub fn unmatched_rules<'n>(&self, names: impl IntoIterator<Item = &'n FullName>) -> Vec<UnmatchedRule<'_>> {
+        let names: Vec<NameText> = names.into_iter().map(NameText::of).collect();
+        let is_unmatched = |rule: &&PermissionRule| !names.iter().any(|name| rule.matches_name(name));
+        self.rules().iter().filter(is_unmatched).map(PermissionRule::as_unmatched).collect()
     }
 
     /// Returns what the rules decide about a tool.

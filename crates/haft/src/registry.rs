@@ -75,8 +75,8 @@ pub use haft_registry::{
     PermissionOutcome, PermissionRule, PermissionSettings, Permissions, RegisteredTool, Registry, RegistryBuilder,
     RegistryError, RegistryFault, RegistryNameFault, RuleEffect, RuleExpression, RuleSetSettings, RuleSettings,
     SecretFault, SecretOrigin, Secrets, SimpleName, ToolOrigin, ToolPattern, ToolPatternError, ToolPatternFault,
-    ToolPermit, ToolSettings, Toolbox, ToolboxBuilder, TrustNeed, Workspace, WorkspaceBuilder, WorkspaceError,
-    WorkspaceFault, Yields,
+    ToolPermit, ToolSettings, Toolbox, ToolboxBuilder, TrustNeed, UnmatchedRule, Workspace, WorkspaceBuilder,
+    WorkspaceError, WorkspaceFault, Yields,
 };
 #[cfg(feature = "tools")]
 #[doc(inline)]

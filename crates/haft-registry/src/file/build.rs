@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use haft_core::{DefinitionError, Tool, Version};
 use serde_json::{Map, Value};
@@ -10,9 +10,11 @@ use serde_json::{Map, Value};
 use super::confined::ConfinedTool;
 use super::document::{TextFault, member};
 use super::format::FileFormat;
+use super::section::standard_names;
 use super::settings::{CommonKeys, IMPORT_ENTRY, TOOL_ENTRY};
 use super::source::{FileDigest, ReadFile};
 use super::tree::FilePart;
+use super::unmatched::LeftOutEntry;
 use crate::implementation::reading::ReadObserver;
 use crate::implementation::{
     Built, Entry, EntryError, EntryFault, ImplementationKind, ToolSettings, TrustNeed, Yields,
@@ -36,6 +38,8 @@ pub(crate) struct Toolboxes {
     /// Empty if there are faults, which are those of the part.
     pub(crate) workspace: Workspace,
     pub(crate) remarks: Vec<TextFault>,
+    /// The entries that are left out because the file is not trusted.
+    pub(crate) left_out: Vec<LeftOutEntry>,
     /// The secrets that tools read, with the JSON Pointers of their entries.
     pub(crate) secrets: Vec<(String, String)>,
     /// The files that kinds read which need no trust.
@@ -49,8 +53,15 @@ pub(crate) async fn build(part: &mut FilePart, format: &FileFormat, trusted: Tru
     let Some(Value::Object(sections)) = part.take("toolbox") else {
         return Toolboxes { workspace: finish(part, empty(part), &HashMap::new()), ..Toolboxes::default() };
     };
-    let mut building =
-        BuildingToolboxes { part, format, trusted, built: Toolboxes::default(), owners: HashMap::new(), imports: 0 };
+    let mut building = BuildingToolboxes {
+        part,
+        format,
+        trusted,
+        built: Toolboxes::default(),
+        owners: HashMap::new(),
+        imports: 0,
+        standard: OnceLock::new(),
+    };
     let mut workspace = empty(building.part);
     for (namespace, section) in sections {
         let pointer = member("/toolbox", &namespace);
@@ -114,6 +125,8 @@ struct BuildingToolboxes<'a> {
     owners: Owners,
     /// The number of imports so far.
     imports: usize,
+    /// The names of the standard tools, once an export needs them; `None` if they can't be determined.
+    standard: OnceLock<Option<Vec<String>>>,
 }
 
 impl BuildingToolboxes<'_> {
@@ -185,6 +198,11 @@ impl BuildingToolboxes<'_> {
         if self.trusted == Trusted::No && kind.trust() == TrustNeed::Required {
             let message = format!("left out: the kind `{}` requires that this file is trusted", kind.name());
             self.built.remarks.push(TextFault::at_key(pointer, message));
+            let tool = match kind.yields() {
+                Yields::OneTool => Some(name.to_owned()),
+                Yields::ManyTools => None,
+            };
+            self.built.left_out.push(LeftOutEntry { namespace: namespace.to_owned(), tool });
             return toolbox;
         }
         let outcome = self.tools(&**kind, name, keys).await;
@@ -205,12 +223,31 @@ impl BuildingToolboxes<'_> {
                 Trusted::No => tool.wrap(ConfinedTool::new(&self.part.source)),
             };
             match configured(tool, &common) {
-                Ok(tool) if common.export => toolbox = toolbox.exported(tool),
+                Ok(tool) if common.export && self.may_export(tool.name()) => toolbox = toolbox.exported(tool),
+                Ok(tool) if common.export => {
+                    let message = format!(
+                        "`{name}` is not exported: replacing the standard tool requires that this file is trusted",
+                        name = tool.name()
+                    );
+                    self.built.remarks.push(TextFault::at(format!("{pointer}/export"), message));
+                    toolbox = toolbox.tool(tool);
+                }
                 Ok(tool) => toolbox = toolbox.tool(tool),
                 Err(error) => self.part.faults.extend(EntryError::from(error).faults.into_iter().map(at)),
             }
         }
         toolbox
+    }
+
+    /// Reports whether a tool may be found by its name alone: an untrusted file takes over no standard tool.
+    fn may_export(&self, name: &str) -> bool {
+        let is_other = |names: &Vec<String>| !names.iter().any(|known| known.eq_ignore_ascii_case(name));
+        match self.trusted {
+            Trusted::Yes => true,
+            Trusted::No => {
+                self.standard.get_or_init(|| standard_names(self.part.source.folder())).as_ref().is_some_and(is_other)
+            }
+        }
     }
 
     /// Builds the tools of an entry. They are not configured by its common keys yet.

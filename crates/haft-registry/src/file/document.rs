@@ -18,6 +18,9 @@ const MAX_DEPTH: usize = 64;
 /// be an error.
 const MAX_RECOVERED: usize = 64 * 1024;
 
+/// The maximum number of syntax errors that are reported: most of many follow from one.
+const MAX_SYNTAX_FAULTS: usize = 10;
+
 /// A fault at a place of the text, which is not located yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TextFault {
@@ -78,7 +81,24 @@ fn syntax_faults(text: &str, first: toml::de::Error) -> Vec<TextFault> {
         place: error.span().map_or(TextPlace::Whole, |span| TextPlace::Offset(span.start)),
         message: format!("invalid TOML: {}", error.message()),
     };
-    errors.iter().map(fault).collect()
+    first_of_runs(text, errors).iter().take(MAX_SYNTAX_FAULTS).map(fault).collect()
+}
+
+/// Keeps the first error of each run on adjacent lines: a missing bracket makes an error of every line after it.
+fn first_of_runs(text: &str, mut errors: Vec<toml::de::Error>) -> Vec<toml::de::Error> {
+    let offset = |error: &toml::de::Error| error.span().map_or(0, |span| span.start.min(text.len()));
+    errors.sort_by_key(offset);
+    let (mut line, mut counted) = (0, 0);
+    let mut before = None;
+    errors.retain(|error| {
+        let at = offset(error);
+        line += text.as_bytes()[counted..at].iter().filter(|byte| **byte == b'\n').count();
+        counted = at;
+        let is_first = before.is_none_or(|before| line > before + 1);
+        before = Some(line);
+        is_first
+    });
+    errors
 }
 
 /// The conversion of a tree to JSON.

@@ -13,6 +13,7 @@ use super::section::{LoadedSettings, SectionReader};
 use super::source::{FileDigest, FileSource, ReadFile};
 use super::tree::{FilePart, FileTree};
 use super::trust::{Trust, TrustRecord, TrustStatus};
+use super::unmatched::RuleTargets;
 use crate::implementation::Kinds;
 
 /// The settings of a load.
@@ -144,16 +145,39 @@ impl LoadInProgress {
         self.parts.into_iter().map(|(part, _)| FilePart::new(part.source, format)).collect()
     }
 
+    /// Adds a remark for every rule that matches no tool of these files.
+    fn remark_on_rules(&mut self, settings: &LoadedSettings) {
+        let mut targets = RuleTargets::default();
+        targets.add_standard(&settings.chosen_tools);
+        for (part, toolboxes) in &self.parts {
+            targets.add_workspace(&toolboxes.workspace);
+            for entry in &toolboxes.left_out {
+                targets.add_left_out(part.org.as_ref(), entry);
+            }
+        }
+        for ((_, toolboxes), rules) in self.parts.iter_mut().zip(&settings.file_ask_rules) {
+            toolboxes.remarks.extend(targets.remarks("/approval", &rules.unmatched_rules(targets.names())));
+        }
+        if let (Some((_, toolboxes)), Some(permissions)) = (self.parts.first_mut(), &settings.permissions) {
+            let unmatched = permissions.unmatched_rules(targets.names());
+            toolboxes.remarks.extend(targets.remarks("/permissions", &unmatched));
+        }
+    }
+
     fn finish(mut self, path: &Path) -> Result<Loaded, FileError> {
         let mut settings = LoadedSettings::default();
         for (at, (part, toolboxes)) in self.parts.iter_mut().enumerate() {
             let mut reader = SectionReader { part, remarks: &mut toolboxes.remarks, trusted: self.trusted };
-            reader.read_shared(&mut settings);
+            reader.read_shared(at, &mut settings);
             if at == 0 { reader.read_own(&mut settings) } else { reader.ignore_own() }
         }
         for (_, toolboxes) in &mut self.parts {
             toolboxes.remarks.extend(settings.undefined_secrets(&toolboxes.secrets));
         }
+        for (at, fault) in settings.readable_secrets() {
+            self.parts[at].0.faults.push(fault);
+        }
+        self.remark_on_rules(&settings);
         let paths = self.parts.iter().flat_map(|(part, toolboxes)| {
             let own = [part.source.path.to_path_buf(), part.source.canonical.clone()];
             own.into_iter().chain(toolboxes.paths.iter().cloned())
@@ -175,7 +199,7 @@ impl LoadInProgress {
             return Err(FileError { path: path.to_owned(), faults, files: watched });
         }
         let mut workspaces = workspaces.into_iter();
-        let LoadedSettings { standard, secrets, http, guard, limits, permissions, ask_rules } = settings;
+        let LoadedSettings { standard, secrets, http, guard, limits, permissions, ask_rules, .. } = settings;
         Ok(Loaded {
             path: canonical.unwrap_or_default(),
             workspace: workspaces.next().unwrap_or_default(),

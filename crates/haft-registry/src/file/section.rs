@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use haft_core::nearest;
 use haft_http::{AddressGuard, IpNet};
@@ -32,6 +33,12 @@ pub(crate) struct LoadedSettings {
     pub(crate) limits: LimitSettings,
     pub(crate) permissions: Option<Permissions>,
     pub(crate) ask_rules: AskRules,
+    /// The approval rules of each file, in the order of the files.
+    pub(crate) file_ask_rules: Vec<AskRules>,
+    /// The secrets that are read from files: the index of the workspace file, the name and the path.
+    pub(crate) secret_files: Vec<(usize, String, PathBuf)>,
+    /// The standard tools that the file chooses, also those that it gets only if it is trusted.
+    pub(crate) chosen_tools: Vec<String>,
 }
 
 impl Default for LoadedSettings {
@@ -44,6 +51,9 @@ impl Default for LoadedSettings {
             limits: LimitSettings::default(),
             permissions: None,
             ask_rules: AskRules::default(),
+            file_ask_rules: Vec::new(),
+            secret_files: Vec::new(),
+            chosen_tools: Vec::new(),
         }
     }
 }
@@ -61,6 +71,28 @@ impl LoadedSettings {
         };
         undefined.map(remark).collect()
     }
+
+    /// Returns a fault for every secret that the standard tools could read as a file, with the index of its workspace
+    /// file.
+    pub(crate) fn readable_secrets(&self) -> Vec<(usize, TextFault)> {
+        let Some(root) = self.standard.as_ref().and_then(|choice| choice.files.as_deref()) else { return Vec::new() };
+        let readable = self.secret_files.iter().filter(|(_, _, path)| is_below(path, root));
+        let fault = |(at, name, _): &(usize, String, PathBuf)| {
+            let message = format!(
+                "the file of the secret `{name}` is below the folder `workspace.standard.files`, so tools could read it; \
+                 move the secret out of the folder, or choose another folder"
+            );
+            (*at, TextFault::at(member("/secrets", name), message))
+        };
+        readable.map(fault).collect()
+    }
+}
+
+/// Reports whether a file is below a canonical folder. A file that does not exist yet counts by the nearest folder that
+/// does.
+fn is_below(path: &Path, root: &Path) -> bool {
+    let existing = path.ancestors().find_map(|ancestor| fs::canonicalize(ancestor).ok());
+    existing.is_none_or(|existing| existing.starts_with(root))
 }
 
 /// Reads the sections of one file.
@@ -71,9 +103,9 @@ pub(crate) struct SectionReader<'a> {
 }
 
 impl SectionReader<'_> {
-    /// Reads the sections of which all files have their share.
-    pub(crate) fn read_shared(&mut self, settings: &mut LoadedSettings) {
-        self.read_secrets(&mut settings.secrets);
+    /// Reads the sections of which all files have their share. `at` is the index of the file.
+    pub(crate) fn read_shared(&mut self, at: usize, settings: &mut LoadedSettings) {
+        self.read_secrets(at, settings);
         self.read_http(settings);
         self.read_approval(settings);
     }
@@ -87,11 +119,13 @@ impl SectionReader<'_> {
                 Err(error) => self.add_faults("/permissions", error),
             }
         }
-        settings.standard = match self.part.workspace.standard.take() {
+        let choice = match self.part.workspace.standard.take() {
             None | Some(StandardSetting::Enabled(true)) => Some(StandardChoice::default()),
             Some(StandardSetting::Enabled(false)) => None,
-            Some(StandardSetting::Chosen(choice)) => Some(self.standard(choice)),
+            Some(StandardSetting::Chosen(choice)) => Some(choice),
         };
+        settings.chosen_tools = choice.as_ref().map(|choice| self.chosen_tools(choice)).unwrap_or_default();
+        settings.standard = choice.map(|choice| self.standard(choice));
     }
 
     /// Remarks on the sections that count only in the file that is loaded.
@@ -109,9 +143,14 @@ impl SectionReader<'_> {
         self.remarks.extend(ignored.into_iter().map(|pointer| TextFault::at_key(pointer, message)));
     }
 
-    fn read_secrets(&mut self, all: &mut Secrets) {
+    fn read_secrets(&mut self, at: usize, settings: &mut LoadedSettings) {
         let Some(secrets) = self.part.section::<BTreeMap<String, SecretSetting>>("secrets") else { return };
+        let LoadedSettings { secrets: all, secret_files, .. } = settings;
         for (name, setting) in secrets {
+            // A file is kept away from the tools even if its secret is withheld or left out.
+            if let SecretSetting::File(path) = &setting {
+                secret_files.push((at, name.clone(), self.part.source.folder().join(path)));
+            }
             if all.contains(&name) {
                 let message = format!("left out: another file defines the secret `{name}` already");
                 self.remarks.push(TextFault::at_key(member("/secrets", &name), message));
@@ -166,11 +205,13 @@ impl SectionReader<'_> {
 
     /// Adds the approval rules of this file to those of the others: they can only require more.
     fn read_approval(&mut self, all: &mut LoadedSettings) {
-        let Some(asks) = self.part.section::<Vec<AskSettings>>("approval") else { return };
-        match AskRules::new(&asks) {
-            Ok(rules) => all.ask_rules = all.ask_rules.and(&rules),
-            Err(error) => self.add_faults("/approval", error),
-        }
+        let asks = self.part.section::<Vec<AskSettings>>("approval").unwrap_or_default();
+        let rules = AskRules::new(&asks).unwrap_or_else(|error| {
+            self.add_faults("/approval", error);
+            AskRules::default()
+        });
+        all.ask_rules = all.ask_rules.and(&rules);
+        all.file_ask_rules.push(rules);
     }
 
     fn add_faults(&mut self, pointer: &str, error: EntryError) {
@@ -182,6 +223,14 @@ impl SectionReader<'_> {
     fn standard(&mut self, mut choice: StandardChoice) -> StandardChoice {
         let faults = self.unknown_tools(&choice);
         self.part.faults.extend(faults);
+        if choice.fetch && self.trusted == Trusted::No {
+            choice.fetch = false;
+            if let Some(only) = &mut choice.only {
+                only.retain(|name| name != FETCH);
+            }
+            let message = "left out: what is read could be sent anywhere, which requires that this file is trusted";
+            self.remarks.push(TextFault::at_key("/workspace/standard/fetch", message));
+        }
         let Some(files) = choice.files.take() else { return choice };
         match fs::canonicalize(self.part.source.folder().join(&files)) {
             Ok(folder) if !folder.is_dir() => {
@@ -203,6 +252,19 @@ impl SectionReader<'_> {
             }
         }
         choice
+    }
+
+    /// Returns the names of the standard tools that are chosen, whatever the trust.
+    fn chosen_tools(&self, choice: &StandardChoice) -> Vec<String> {
+        let StandardChoice { files, fetch, only } = choice;
+        let plain = StandardToolbox::new();
+        // The folder of the file stands in for any: only the names of the tools count.
+        let toolbox = match files {
+            Some(_) => StandardToolbox::new().files(self.part.source.folder()).unwrap_or(plain),
+            None => plain,
+        };
+        let names = tool_names(&toolbox).into_iter().chain(fetch.then(|| FETCH.to_owned()));
+        names.filter(|name| only.as_ref().is_none_or(|only| only.contains(name))).collect()
     }
 
     /// Returns the faults of names that no standard tool has, or none that is chosen.
@@ -232,6 +294,13 @@ impl SectionReader<'_> {
         let fault = |(at, name)| Some(TextFault::at(format!("/workspace/standard/only/{at}"), message(name)?));
         only.iter().enumerate().filter_map(fault).collect()
     }
+}
+
+/// Returns the names of all standard tools, chosen or not; `None` if they can't be determined.
+pub(crate) fn standard_names(folder: &Path) -> Option<Vec<String>> {
+    // The folder stands in for any: only the names of the tools count.
+    let tools = StandardToolbox::new().files(folder).ok()?.toolkit().ok()?;
+    Some(tools.names().chain([FETCH]).map(str::to_owned).collect())
 }
 
 fn tool_names(toolbox: &StandardToolbox) -> Vec<String> {

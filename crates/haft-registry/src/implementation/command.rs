@@ -9,7 +9,8 @@
 //!
 //! A command is a list of arguments, never a line for a shell: no value is split, expanded or interpreted. A value of the
 //! model fills the place that the author of the template marked and nothing else: it can't become an option, a further
-//! command or the program.
+//! command or the program. A variable inside the script of an interpreter, as in `["sh", "-c", "echo {p}"]`, would be
+//! code, and is rejected for the interpreters that are known. No list of them is complete: see `interpreter.rs`.
 //!
 //! No process outlives its call. Every command leads a process group of its own, and the whole group is killed when the
 //! command exits, and when its call times out, is cancelled or is dropped: with `SIGTERM`, and with `SIGKILL` when the
@@ -24,6 +25,7 @@ mod environment;
 mod error;
 mod execute;
 mod group;
+mod interpreter;
 mod kind;
 mod option;
 mod pipe;

@@ -10,6 +10,7 @@ use super::build::{MAX_RULES, RuleSource, compile};
 #[cfg(feature = "cel")]
 use super::expression::{EvaluationError, ExpressionInput, RuleExpression};
 use super::matcher::{MatchEffect, NameText, ToolMatcher};
+use super::rule::UnmatchedRule;
 use super::setting::AskSettings;
 use crate::implementation::{EntryError, EntryFault};
 use crate::name::FullName;
@@ -24,6 +25,8 @@ pub struct AskRules(Arc<[Arc<AskRule>]>);
 #[derive(Debug)]
 struct AskRule {
     name: Box<str>,
+    /// The JSON Pointer of the rule in its settings.
+    pointer: Box<str>,
     matcher: ToolMatcher,
     #[cfg(feature = "cel")]
     when: Option<RuleExpression>,
@@ -51,9 +54,11 @@ impl AskRules {
             .enumerate()
             .filter_map(|(index, rule)| {
                 let form = RuleSource::of_ask(rule);
-                let compiled = compile(&form, "ask", MatchEffect::Restricts, &format!("/{index}"), &mut faults)?;
+                let pointer = format!("/{index}");
+                let compiled = compile(&form, "ask", MatchEffect::Restricts, &pointer, &mut faults)?;
                 Some(Arc::new(AskRule {
                     name: compiled.name.into(),
+                    pointer: pointer.into(),
                     matcher: compiled.matcher,
                     #[cfg(feature = "cel")]
                     when: compiled.when,
@@ -89,11 +94,11 @@ impl AskRules {
         self.rules_for(name, tool).map(|rule| &*rule.name)
     }
 
-    /// Returns the names of the rules whose patterns match none of these tools, which may be misspelt.
-    pub fn unmatched_rules<'n>(&self, names: impl IntoIterator<Item = &'n FullName>) -> Vec<&str> {
+    /// Returns the rules whose patterns match none of these names, which may be misspelt.
+    pub fn unmatched_rules<'n>(&self, names: impl IntoIterator<Item = &'n FullName>) -> Vec<UnmatchedRule<'_>> {
         let names: Vec<NameText> = names.into_iter().map(NameText::of).collect();
         let is_unmatched = |rule: &&Arc<AskRule>| !names.iter().any(|name| rule.matcher.matches_name(name));
-        self.0.iter().filter(is_unmatched).map(|rule| &*rule.name).collect()
+        self.0.iter().filter(is_unmatched).map(|rule| rule.as_unmatched()).collect()
     }
 
     fn rules_for<'a>(&'a self, name: &FullName, tool: &'a Tool) -> impl Iterator<Item = &'a AskRule> + use<'a> {
@@ -103,6 +108,10 @@ impl AskRules {
 }
 
 impl AskRule {
+    fn as_unmatched(&self) -> UnmatchedRule<'_> {
+        UnmatchedRule { name: &self.name, pointer: &self.pointer, patterns: self.matcher.patterns() }
+    }
+
     fn is_unconditional(&self) -> bool {
         #[cfg(feature = "cel")]
         return self.when.is_none();

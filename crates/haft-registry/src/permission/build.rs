@@ -244,6 +244,7 @@ fn compile_rules(
         };
         rules.push(PermissionRule::new(RuleParts {
             name: name.into(),
+            pointer: pointer.into(),
             effect,
             matcher: compiled.matcher,
             #[cfg(feature = "cel")]

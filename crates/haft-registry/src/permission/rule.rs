@@ -22,10 +22,24 @@ pub struct PermissionRule(Arc<RuleParts>);
 #[derive(Debug)]
 pub(super) struct RuleParts {
     pub(super) name: Box<str>,
+    /// The JSON Pointer of the rule in its settings.
+    pub(super) pointer: Box<str>,
     pub(super) effect: RuleEffect,
     pub(super) matcher: ToolMatcher,
     #[cfg(feature = "cel")]
     pub(super) when: Option<RuleExpression>,
+}
+
+/// A rule whose patterns match no tool, which may be misspelt.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct UnmatchedRule<'r> {
+    /// The name of the rule: its own, or its text.
+    pub name: &'r str,
+    /// The JSON Pointer of the rule in the settings that it was built from.
+    pub pointer: &'r str,
+    /// The patterns, of which one would have to match.
+    pub patterns: &'r [ToolPattern],
 }
 
 /// The effect of a permission rule.
@@ -79,6 +93,11 @@ impl PermissionRule {
 
     pub(super) fn matches_name(&self, name: &NameText) -> bool {
         self.0.matcher.matches_name(name)
+    }
+
+    pub(super) fn as_unmatched(&self) -> UnmatchedRule<'_> {
+        let RuleParts { name, pointer, matcher, .. } = &*self.0;
+        UnmatchedRule { name, pointer, patterns: matcher.patterns() }
     }
 
     /// Reports whether the rule depends on the arguments.

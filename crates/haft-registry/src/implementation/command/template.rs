@@ -13,6 +13,7 @@
 //! in `render.rs` for the values.
 
 use super::super::EntryFault;
+use super::interpreter::ScriptCheck;
 
 /// The literal element after which no element is an option.
 const END_OF_OPTIONS: &str = "--";
@@ -78,8 +79,10 @@ impl ArgvTemplate {
             Err(message) => faults.push(EntryFault::at("/command/0", message)),
         }
         let mut zone = ArgvZone::Options;
+        let mut scripts = ScriptCheck::new(&template.program);
         for (index, text) in rest.iter().enumerate() {
-            match parse_element(text).and_then(|element| element.checked(zone)) {
+            let element = parse_element(text).and_then(|element| element.checked(zone));
+            match element.and_then(|element| scripts.check(&element).map(|()| element)) {
                 Ok(element) => {
                     if element.ends_options() {
                         zone = ArgvZone::Operands;

@@ -51,6 +51,10 @@ use crate::secrets::Secrets;
 /// `--name={name}`. Programs with other conventions, such as `@file` or `+command`, require a `pattern` in the schema of
 /// the parameters.
 ///
+/// A variable can't be part of a script that an interpreter such as `sh`, `python` or `node` gets by `-c`, `-e` or a
+/// similar flag, as its value would be code. Write `["sh", "-c", "echo \"$1\"", "sh", "{p}"]`. The interpreters are known
+/// by their names, and no list of them is complete: programs such as `awk` and `ssh` also read arguments as code.
+///
 /// Every variable must be a parameter of the tool. Without stdin, every argument must have a variable.
 ///
 /// # Environment

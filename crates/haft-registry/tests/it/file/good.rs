@@ -185,6 +185,59 @@ async fn permissions_and_approval_rules() {
 }
 
 #[tokio::test]
+async fn rules_that_match_no_tool_are_remarked() {
+    let folder = Folder::with(
+        "
+[workspace]
+orgs = ['acme']
+[permissions]
+use = ['used']
+allow = ['shp/*', 'shop/order', 'calculate', 'calclate', 'acme/crm/find', 'nothing-like-it']
+deny = ['shop', { tools = ['shop/oder'] }, 'SHOP/ORDER', 'shop/run', '/shop', 'acme']
+[permissions.sets.used]
+deny = ['shop/odrer']
+[permissions.sets.unused]
+deny = ['shop/odrer']
+[[approval]]
+ask = 'shop/order'
+[[approval]]
+ask = 'shop/oder'
+[toolbox.shop.tool.order]
+kind = 'constant'
+text = 'ordered'
+[toolbox.shop.tool.run]
+kind = 'program'
+run = ['ls']
+",
+    );
+    folder.write(
+        "acme/haft.toml",
+        "[workspace]\norg = 'acme'\n[[approval]]\nask = 'acme/crm/fnd'\n[[approval]]\nask = 'shop/order'\n\
+         [toolbox.crm.tool.find]\nkind = 'constant'\ntext = 'x'\n",
+    );
+    for trust in [Trust::Always, Trust::Never] {
+        let loaded = folder.load_with(trust).await.unwrap();
+        let mut remarks = folder.remarks(&loaded);
+        remarks.retain(|remark| remark.contains("matches no tool"));
+        assert_eq!(
+            remarks,
+            [
+                "haft.toml:6:10: permissions.allow[0]: matches no tool; did you mean `shop/*`?",
+                "haft.toml:6:46: permissions.allow[3]: matches no tool; did you mean `calculate`?",
+                "haft.toml:6:75: permissions.allow[5]: matches no tool; check its patterns, or remove it",
+                "haft.toml:7:9: permissions.deny[0]: matches no tool; did you mean `shop/*`?",
+                "haft.toml:7:17: permissions.deny[1]: matches no tool; did you mean `shop/order`?",
+                "haft.toml:7:70: permissions.deny[4]: matches no tool; did you mean `shop/*`?",
+                "haft.toml:7:79: permissions.deny[5]: matches no tool; did you mean `acme/*/*`?",
+                "haft.toml:9:9: permissions.sets.used.deny[0]: matches no tool; did you mean `shop/order`?",
+                "haft.toml:14:1: approval[1]: matches no tool; did you mean `shop/order`?",
+                "acme/haft.toml:3:1: approval[0]: matches no tool; did you mean `acme/crm/find`?",
+            ],
+        );
+    }
+}
+
+#[tokio::test]
 async fn secrets_that_no_file_defines_are_remarked() {
     let folder = Folder::with(
         "

@@ -18,6 +18,16 @@ async fn deep_nesting_is_rejected() {
 }
 
 #[tokio::test]
+async fn one_missing_bracket_is_one_fault() {
+    let entry = "[toolbox.a.tool.b]\nkind = 'constant'\ntext = 'x'\nexamples = [{ q = 1 }]\n";
+    let text = format!("[permissions]\nallow = ['a/*'\n{}", entry.repeat(60));
+    let faults = Folder::with(&text).faults().await;
+    assert_eq!(faults.lines().count(), 1, "{faults}");
+    let apart = "a = = 1\n\nok = 1\n\n".repeat(30);
+    assert_eq!(Folder::with(&apart).faults().await.matches("invalid TOML").count(), 10);
+}
+
+#[tokio::test]
 async fn faults_are_limited() {
     for text in ["=\n".repeat(100_000), "=\n".repeat(20_000), "x = ".repeat(100_000), "[limits]\n".repeat(5_000)] {
         let faults = Folder::with(&text).faults().await;

@@ -11,7 +11,7 @@ const TEXT: &str = "
 [workspace]
 standard = { files = '..' }
 [secrets]
-token = { file = 'token' }
+token = { env = 'CARGO_PKG_NAME' }
 [http]
 allow-hosts = ['localhost']
 [toolbox.sh.tool.ls]
@@ -39,7 +39,7 @@ fn assert_harmless(loaded: &Loaded) {
 
 fn assert_whole(loaded: &Loaded) {
     assert_eq!(tool_names(loaded), ["sh/ls", "sh/hello"]);
-    assert_eq!(loaded.secrets.get("token").unwrap().expose(), "t");
+    assert_eq!(loaded.secrets.get("token").unwrap().expose(), env!("CARGO_PKG_NAME"));
     assert_eq!(loaded.http.allow_hosts, ["localhost"]);
     assert!(loaded.standard.as_ref().unwrap().files.is_some());
 }
@@ -188,6 +188,74 @@ async fn tools_without_their_folder_are_left_out_of_a_choice() {
     assert!(registry.find("hash").is_ok() && registry.find("file_read").is_err());
     folder.store().trust(&untrusted).unwrap();
     assert!(loaded(&folder).await.registry().unwrap().build().unwrap().find("file_read").is_ok());
+}
+
+#[tokio::test]
+async fn an_untrusted_export_takes_over_no_standard_tool() {
+    let tool = |name: &str| format!("[toolbox.a.tool.{name}]\nkind = 'constant'\ntext = 'x'\nexport = true\n");
+    let tools: String = ["calculate", "Fetch", "file_read", "own"].into_iter().map(tool).collect();
+    for standard in ["", "workspace.standard = false\n"] {
+        let folder = Folder::with(format!("{standard}{tools}"));
+        let untrusted = loaded(&folder).await;
+        let toolbox = untrusted.workspace.toolbox("a").unwrap();
+        assert_eq!(
+            ["calculate", "Fetch", "file_read", "own"].map(|name| toolbox.exports(name)),
+            [false, false, false, true]
+        );
+        let remarks = folder.remarks(&untrusted);
+        assert_eq!(remarks.len(), 3, "{remarks:?}");
+        assert!(remarks[0].contains("toolbox.a.tool.calculate.export: `calculate` is not exported"), "{remarks:?}");
+        folder.store().trust(&untrusted).unwrap();
+        assert!(loaded(&folder).await.workspace.toolbox("a").unwrap().exports("calculate"));
+    }
+}
+
+#[tokio::test]
+async fn fetching_requires_trust() {
+    let folder = Folder::with("workspace.standard = { fetch = true, only = ['fetch', 'hash'] }");
+    let untrusted = loaded(&folder).await;
+    let registry = untrusted.registry().unwrap().build().unwrap();
+    assert!(registry.find("hash").is_ok() && registry.find("fetch").is_err());
+    let remarks = folder.remarks(&untrusted);
+    assert!(remarks[0].contains("workspace.standard.fetch: left out"), "{remarks:?}");
+    folder.store().trust(&untrusted).unwrap();
+    assert!(loaded(&folder).await.registry().unwrap().build().unwrap().find("fetch").is_ok());
+}
+
+#[tokio::test]
+async fn files_of_secrets_are_not_readable_by_tools() {
+    let text = |files: &str, secret: &str| {
+        format!("workspace.standard = {{ files = '{files}' }}\n[secrets]\napi = {{ file = '{secret}' }}\n")
+    };
+    let folder = Folder::new();
+    folder.write("secrets/token", "hunter2");
+    folder.write("data/x", "");
+    symlink(&folder.path("data/x"), &folder.path("link"));
+    for (files, secret, is_readable) in [
+        (".", "secrets/token", true),
+        ("secrets", "secrets/token", true),
+        (".", "missing", true),
+        (".", "missing/missing", true),
+        ("data", "link", true),
+        ("data", "../missing", false),
+        ("data", "secrets/token", false),
+        ("data", "data/../secrets/token", false),
+        ("data", "data-2/missing", false),
+    ] {
+        folder.write("haft.toml", text(files, secret));
+        for trust in [Trust::Always, Trust::Never] {
+            let outcome = folder.load_with(trust).await;
+            assert_eq!(outcome.is_err(), is_readable, "{files} {secret}");
+            if let Err(error) = outcome {
+                let shown = folder.shown(&error);
+                assert!(
+                    shown.starts_with("haft.toml:3:7: secrets.api: the file of the secret `api` is below"),
+                    "{shown}"
+                );
+                assert!(!shown.contains("hunter2"));
+            }
+        }
+    }
 }
 
 #[tokio::test]

@@ -187,6 +187,6 @@ fn an_explanation_names_what_matches_and_what_decides() {
     assert_eq!(explained("github/list").to_string(), "allowed");
     assert_eq!(explained("math/add").to_string(), "denied by the rule `default`, as no rule matches");
     let names = [name("github/list"), name("github/get")];
-    let unmatched: Vec<&str> = permissions.unmatched_rules(&names).map(haft_registry::PermissionRule::name).collect();
+    let unmatched: Vec<&str> = permissions.unmatched_rules(&names).iter().map(|rule| rule.name).collect();
     assert_eq!(unmatched, ["deny github/delete_*", "allow bank/*"]);
 }
