@@ -41,7 +41,6 @@ mod header;
 mod kind;
 mod mapping;
 mod parameter;
-mod redactor;
 mod response;
 mod retry;
 mod settings;

@@ -16,6 +16,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::scanner::in_all_forms;
+use super::workspace::PLAIN;
 
 /// The token that the token endpoint issues.
 pub(super) const TOKEN: &str = r#"planted/5ecret+"token"=="#;
@@ -67,7 +68,8 @@ async fn credentials(request: Request) -> Vec<String> {
         }
     }
     let pairs = parts.uri.query().into_iter().chain([body.as_str()]).flat_map(|pairs| pairs.split('&'));
-    let pairs = pairs.filter_map(|pair| pair.split_once('=')).filter(|(name, _)| ["key", "client_secret"].contains(name));
+    let pairs =
+        pairs.filter_map(|pair| pair.split_once('=')).filter(|(name, _)| ["key", "client_secret"].contains(name));
     texts.extend(pairs.map(|(_, value)| value.to_owned()));
     let decoded: Vec<String> =
         texts.iter().map(|text| percent_decode_str(text).decode_utf8().unwrap().into_owned()).collect();
@@ -85,7 +87,11 @@ fn answer(behaviour: &str, credentials: &[String]) -> Response<Body> {
     let (status, content_type, body): (u16, &str, Body) = match behaviour {
         "status" => (400, "text/plain; charset=utf-8", echo.into()),
         "page" => (503, "text/html", format!("<pre>{}</pre>", echo.replace('"', "&#34;")).into()),
-        "problem" => (422, "application/problem+json", json!({"detail": all, "inner": json!(all).to_string()}).to_string().into()),
+        "problem" => (
+            422,
+            "application/problem+json",
+            json!({"detail": all, "inner": json!(all).to_string()}).to_string().into(),
+        ),
         "rule" => (418, "text/plain", echo.into()),
         "cutstatus" => (400, "text/plain", cut(format!("{echo}\n{first}"), first.len() / 3)),
         "broken" => (200, "application/json", format!("{{\"{first}\": {first}").into()),
@@ -99,7 +105,9 @@ fn answer(behaviour: &str, credentials: &[String]) -> Response<Body> {
         }
         "redirect" => return redirect(&format!("{first}/redirect?{first}")),
         "private" => return redirect(&format!("http://10.0.0.1/{first}")),
-        "host" => return redirect(&format!("http://{}.example/", first.trim_matches(|char: char| !char.is_alphanumeric()))),
+        // Other secrets are no part of a host name.
+        "host" if first == PLAIN => return redirect(&format!("http://{first}.example/")),
+        "host" => return redirect("http://none.example/"),
         other => panic!("{other}"),
     };
     Response::builder().status(status).header("content-type", content_type).body(body).unwrap()
