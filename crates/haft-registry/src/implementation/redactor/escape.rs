@@ -30,9 +30,8 @@ pub(super) fn match_escaped(secret: &str, text: &[u8], start: usize) -> Match {
 /// Reports whether the rest of a text is nothing, or the beginning of an escape or of a character.
 fn is_cut(text: &[u8], start: usize, at: usize) -> bool {
     match &text[at..] {
-        [] => at > start,
-        // The replacement of a character that was cut off.
-        [0xEF, 0xBF, 0xBD] => at > start,
+        // The bytes are the replacement of a character that was cut off.
+        [] | [0xEF, 0xBF, 0xBD] => at > start,
         [b'%' | b'\\' | b'&', rest @ ..] => {
             rest.len() < MAX_CUT && !rest.iter().any(u8::is_ascii_whitespace) && at > start
         }
@@ -65,7 +64,7 @@ fn percent(wanted: char, text: &[u8]) -> Option<usize> {
     let mut at = 0;
     for byte in wanted.encode_utf8(&mut buffer).bytes() {
         at += usize::from(text.get(at) == Some(&b'%'));
-        let digits = |at: usize| Some(hex(text.get(at..at + 2)?)? as u8);
+        let digits = |at: usize| u8::try_from(hex(text.get(at..at + 2)?)?).ok();
         while digits(at) == Some(b'%') && byte != b'%' {
             at += 2;
         }
