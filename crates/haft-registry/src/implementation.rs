@@ -23,6 +23,12 @@ mod kinds;
 #[cfg(feature = "openapi")]
 pub mod openapi;
 pub(crate) mod reading;
+#[cfg(any(feature = "command", feature = "http"))]
+#[cfg_attr(
+    not(all(feature = "command", feature = "http")),
+    allow(dead_code, reason = "commands and requests use different parts of it")
+)]
+mod redactor;
 
 use std::fmt;
 use std::pin::Pin;

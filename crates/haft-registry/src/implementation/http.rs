@@ -42,7 +42,6 @@ mod kind;
 mod mapping;
 pub(crate) mod media_type;
 mod parameter;
-mod redactor;
 mod response;
 mod retry;
 mod settings;

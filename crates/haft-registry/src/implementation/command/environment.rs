@@ -6,10 +6,11 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use haft_core::{Cx, Secret};
+use haft_core::Cx;
 
 use super::super::EntryFault;
 use super::render::pointer;
+use crate::implementation::redactor::Redactor;
 use crate::secrets::{NamedSecretError, Secrets};
 
 /// The variables that a command inherits from this process, if they are set: where programs, the home folder and
@@ -43,8 +44,8 @@ pub(super) struct Environment {
 /// The environment of one call.
 pub(super) struct CallEnvironment {
     pub(super) variables: BTreeMap<OsString, OsString>,
-    /// The secrets among the variables.
-    pub(super) secrets: Vec<Secret>,
+    /// Finds the secrets among the variables.
+    pub(super) redactor: Redactor,
 }
 
 impl Environment {
@@ -74,21 +75,21 @@ impl Environment {
         let kept = KEPT_VARIABLES.iter().filter_map(|&name| Some((name.into(), std::env::var_os(name)?)));
         variables.extend(kept);
         variables.extend(self.constants.iter().map(|(name, value)| (name.into(), value.into())));
-        let mut secrets = Vec::new();
+        let mut redactor = Redactor::default();
         for (variable, name) in &self.secrets {
             let secret = cx.service::<Secrets>().map_err(|_| EnvironmentError::NoSecrets)?.get(name)?;
             if secret.expose().contains('\0') {
                 return Err(EnvironmentError::NulInSecret { name: name.clone() });
             }
             variables.insert(variable.into(), secret.expose().into());
-            secrets.push(secret);
+            redactor.add(&secret);
         }
         let id = cx.call_id().as_str();
         if id.len() <= MAX_CALL_ID && !id.contains('\0') {
             variables.insert(CALL_ID.into(), id.into());
         }
         variables.insert(IDEMPOTENCY_KEY.into(), cx.idempotency_key().into());
-        Ok(CallEnvironment { variables, secrets })
+        Ok(CallEnvironment { variables, redactor })
     }
 }
 

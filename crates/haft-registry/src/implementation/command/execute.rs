@@ -51,7 +51,7 @@ impl CommandPlan {
         };
         command.stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::null() });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let tail = StderrTail::new(self.max_stderr, environment.secrets);
+        let tail = StderrTail::new(self.max_stderr, environment.redactor);
 
         cx.mark_sending()?;
         let group = ChildGroup::spawn(command, self.grace).map_err(|error| self.spawn_failure(error))?;
@@ -97,6 +97,7 @@ impl CommandCall<'_> {
                     return Err(self.exit_failure(status));
                 }
                 let result = output.finish(cx).await.map_err(|fault| self.output_failure(&fault))?;
+                self.tail.redactor.check_result(result.as_str().as_bytes(), &result, cx)?;
                 tracing::debug!(tool = cx.tool_name(), stderr = self.tail.text(), "the command succeeded");
                 Ok(ToolOutput::new(result))
             }

@@ -1,14 +1,14 @@
 //! The end of what a command writes to its standard error.
 //!
 //! Only the end is kept, as errors are reported last, and all of it is read, as a command must not block on it. It is
-//! for logs, so the secrets of the command's environment are replaced in it.
+//! for logs, so the secrets of the command's environment are replaced in it, in every form that they may have there.
 
 use std::collections::VecDeque;
 
-use haft_core::Secret;
 use tokio::io::AsyncRead;
 
 use super::pipe::PipeReader;
+use crate::implementation::redactor::Redactor;
 
 /// The text in place of a secret.
 const REPLACEMENT: &[u8] = b"[secret]";
@@ -20,15 +20,13 @@ pub(super) struct StderrTail {
     limit: usize,
     /// Bytes that are kept beyond the limit, so that a secret at the cut is recognised.
     margin: usize,
-    is_cut: bool,
-    secrets: Vec<Secret>,
+    pub(super) redactor: Redactor,
 }
 
 impl StderrTail {
     /// Creates an empty tail of at most this many bytes.
-    pub(super) fn new(limit: usize, secrets: Vec<Secret>) -> Self {
-        let margin = secrets.iter().map(|secret| secret.expose().len()).max().unwrap_or(0);
-        Self { bytes: VecDeque::new(), limit, margin, is_cut: false, secrets }
+    pub(super) fn new(limit: usize, redactor: Redactor) -> Self {
+        Self { bytes: VecDeque::new(), limit, margin: redactor.longest(), redactor }
     }
 
     /// Reads a pipe to its end.
@@ -45,49 +43,46 @@ impl StderrTail {
     /// Returns the end as text, without secrets.
     pub(super) fn text(&mut self) -> String {
         let bytes = self.bytes.make_contiguous();
-        let skipped = if self.is_cut { bytes.len().saturating_sub(self.limit) } else { 0 };
-        without_secrets(bytes, skipped, &self.secrets)
+        let mut start = bytes.len().saturating_sub(self.limit);
+        let mut kept = Vec::with_capacity(bytes.len());
+        for secret in self.redactor.find(bytes) {
+            if secret.end <= start {
+                continue;
+            }
+            kept.extend_from_slice(bytes.get(start..secret.start).unwrap_or_default());
+            kept.extend_from_slice(REPLACEMENT);
+            start = secret.end;
+        }
+        kept.extend_from_slice(&bytes[start..]);
+        String::from_utf8_lossy(&kept).into_owned()
     }
 
     /// Returns another text about the command without its secrets.
     pub(super) fn redact(&self, text: &str) -> String {
-        without_secrets(text.as_bytes(), 0, &self.secrets)
+        self.redactor.redact(text)
     }
 
     fn add(&mut self, bytes: &[u8]) {
         self.bytes.extend(bytes);
         let beyond = self.bytes.len().saturating_sub(self.limit.saturating_add(self.margin));
         if beyond > 0 {
-            self.is_cut = true;
             self.bytes.drain(..beyond);
         }
     }
 }
 
-/// Returns the bytes after the first `skipped` ones as text, with secrets replaced, also one that begins before.
-fn without_secrets(bytes: &[u8], skipped: usize, secrets: &[Secret]) -> String {
-    let mut kept = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let secrets = secrets.iter().map(|secret| secret.expose().as_bytes());
-        let longest = secrets.filter(|secret| bytes[at..].starts_with(secret)).map(<[u8]>::len).max().unwrap_or(0);
-        if longest == 0 {
-            kept.extend((at >= skipped).then_some(bytes[at]));
-            at += 1;
-        } else {
-            at += longest;
-            kept.extend_from_slice(if at > skipped { REPLACEMENT } else { &[] });
-        }
-    }
-    String::from_utf8_lossy(&kept).into_owned()
-}
-
 #[cfg(test)]
 mod tests {
+    use haft_core::Secret;
+
     use super::*;
 
     fn tail(limit: usize, secrets: &[&str], parts: &[&str]) -> String {
-        let mut tail = StderrTail::new(limit, secrets.iter().map(|&text| Secret::new(text)).collect());
+        let mut redactor = Redactor::default();
+        for secret in secrets {
+            redactor.add(&Secret::new(*secret));
+        }
+        let mut tail = StderrTail::new(limit, redactor);
         for part in parts {
             tail.add(part.as_bytes());
         }
@@ -107,8 +102,10 @@ mod tests {
 
     #[test]
     fn secrets_are_replaced_in_other_texts() {
-        let tail = StderrTail::new(0, vec![Secret::new("s3cret")]);
-        assert_eq!(tail.redact("the key `s3cret` is invalid: é"), "the key `[secret]` is invalid: é");
+        let mut redactor = Redactor::default();
+        redactor.add(&Secret::new("s3cret"));
+        let tail = StderrTail::new(0, redactor);
+        assert_eq!(tail.redact("the key `s3cret` is invalid: é"), "the key `[removed]` is invalid: é");
     }
 
     #[test]

@@ -8,9 +8,9 @@ use haft_core::{Cx, MissingService, Secret};
 use haft_http::{GuardedClient, HttpRequest};
 
 use super::auth::{ClientCredentials, HttpAuth};
-use super::redactor::Redactor;
 use super::template::escaped;
 use super::token::{TokenCache, TokenError};
+use crate::implementation::redactor::Redactor;
 use crate::secrets::{NamedSecretError, Secrets};
 
 /// The credentials of one request, with the means to remove them from texts.

@@ -85,7 +85,8 @@ impl Exchange {
         cx: &Cx,
     ) -> Result<Value, AttemptError> {
         let sent = self.written(request, credentials, cx);
-        let response = client.send(sent).await.map_err(AttemptError::Http)?;
+        let of_transport = |error| AttemptError::transport(error, &credentials.redactor);
+        let response = client.send(sent).await.map_err(of_transport)?;
         let status = response.status();
         let rule = self.rules.iter().find(|rule| rule.statuses.contains(status.as_u16())).map(|rule| &rule.outcome);
         match rule {
@@ -98,13 +99,14 @@ impl Exchange {
             }
         }
         let headers = response.headers().clone();
-        let body = response.body().await.map_err(AttemptError::Http)?;
+        let body = response.body().await.map_err(of_transport)?;
         if self.method == Method::HEAD {
             return Ok(Value::Null);
         }
         let mut value = self.content.value(&headers, &body).map_err(AttemptError::Content)?;
         // A server that returns what it received must not disclose the credentials to the model and to the journal.
         credentials.redactor.redact_value(&mut value);
+        credentials.redactor.check_result(&body, &value, cx).map_err(AttemptError::Content)?;
         Ok(value)
     }
 

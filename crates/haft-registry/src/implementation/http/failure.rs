@@ -3,6 +3,8 @@
 //! The model reads the status and the beginning of the body. Whatever concerns the connection and the credentials is for
 //! the operator.
 
+use std::error::Error;
+use std::iter::successors;
 use std::time::Duration;
 
 use haft_core::{Failure, FailureKind, HandlerError, ToolFailure};
@@ -13,8 +15,8 @@ use serde_json::json;
 
 use super::content::excerpt_text;
 use super::credential::CredentialError;
-use super::redactor::Redactor;
 use super::response::StatusOutcome;
+use crate::implementation::redactor::Redactor;
 
 /// The number of bytes of a body that are read for a failure, and the number of characters that the model reads.
 const MAX_READ: usize = 16 * 1024;
@@ -46,10 +48,21 @@ pub struct HttpStatusFailure {
 /// The error of one attempt at a request.
 pub(super) enum AttemptError {
     Status(HttpStatusFailure),
-    Http(HttpError),
+    Http {
+        error: HttpError,
+        /// The error in place of that one, if that contains a secret.
+        redacted: Option<RedactedError>,
+    },
     Credential(CredentialError),
     /// The response can't be used.
     Content(ToolFailure),
+}
+
+/// The error of a connection, as text without the secrets that a server has written into it, such as by a redirect.
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
+pub(super) struct RedactedError {
+    text: String,
 }
 
 /// The effect of sending a request again.
@@ -71,12 +84,22 @@ pub(super) enum Retry {
 }
 
 impl AttemptError {
+    /// Creates the error of a request that has no complete response.
+    pub(super) fn transport(error: HttpError, redactor: &Redactor) -> Self {
+        let first: &(dyn Error + 'static) = &error;
+        let all: Vec<String> = successors(Some(first), |error| (*error).source()).map(ToString::to_string).collect();
+        let shown = format!("{} {error:?}", all.join(" "));
+        let contains_secret = redactor.redact(&shown) != shown;
+        let redacted = contains_secret.then(|| RedactedError { text: redactor.redact(&all.join(": ")) });
+        Self::Http { error, redacted }
+    }
+
     /// Returns the failure of the call.
     pub(super) fn into_failure(self, repetition: Repetition) -> HandlerError<HttpStatusFailure> {
         match self {
             Self::Status(failure) if failure.kind.is_some() => HandlerError::opaque(failure.into_custom()),
             Self::Status(failure) => HandlerError::Declared(failure),
-            Self::Http(error) => HandlerError::opaque(of_transport(error, repetition)),
+            Self::Http { error, redacted } => HandlerError::opaque(of_transport(error, redacted, repetition)),
             Self::Content(failure) => HandlerError::opaque(failure),
             Self::Credential(error) => {
                 let message = "the tool can't authenticate itself; only its operator can see the cause";
@@ -94,9 +117,9 @@ impl AttemptError {
             Self::Status(failure) if is_temporary(failure.status) && is_harmless => {
                 failure.retry_after.map_or(Retry::Now, Retry::After)
             }
-            Self::Http(error) if error.retryable() && (is_harmless || !error.sent()) => Retry::Now,
+            Self::Http { error, .. } if error.retryable() && (is_harmless || !error.sent()) => Retry::Now,
             Self::Credential(error) if error.retryable() => Retry::Now,
-            Self::Status(_) | Self::Http(_) | Self::Credential(_) | Self::Content(_) => Retry::Never,
+            Self::Status(_) | Self::Http { .. } | Self::Credential(_) | Self::Content(_) => Retry::Never,
         }
     }
 
@@ -173,7 +196,7 @@ fn is_temporary(status: u16) -> bool {
 }
 
 /// Returns the failure of a request that has no complete response.
-fn of_transport(error: HttpError, repetition: Repetition) -> ToolFailure {
+fn of_transport(error: HttpError, redacted: Option<RedactedError>, repetition: Repetition) -> ToolFailure {
     let may_repeat = repetition == Repetition::Harmless || !error.sent();
     let (kind, mut message) = match &error {
         HttpError::TimedOut { timeout: TimeoutKind::Connect, after, .. } => {
@@ -209,7 +232,10 @@ fn of_transport(error: HttpError, repetition: Repetition) -> ToolFailure {
     }
     let mut failure = ToolFailure::new(kind, message);
     failure.retryable = error.retryable() && may_repeat;
-    failure.cause(error)
+    match redacted {
+        Some(redacted) => failure.cause(redacted),
+        None => failure.cause(error),
+    }
 }
 
 /// Reads the beginning of a body, and reports whether it is all of it.

@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use regex::Regex;
 use serde_json::Value;
 
 /// A part of every planted secret, which no escape for URLs, JSON, HTML or shells changes. Nothing else contains it.
@@ -40,35 +41,27 @@ impl Outputs {
 
     /// Returns the secrets that were found, with the place and the text around each.
     pub(super) fn leaks(&self, secrets: &[&str]) -> Vec<String> {
-        let all: Vec<SecretForms> = secrets.iter().map(|secret| SecretForms::of(secret)).collect();
+        let forms = forms_of(secrets);
         let found = |(place, text): &(String, String)| {
-            let form = all.iter().find_map(|forms| forms.find(text))?;
-            let at = text.find(&form).unwrap_or_default();
-            let near: String = text[at..].chars().take(80).collect();
-            Some(format!("{place}: `{form}` in `{near}`"))
+            let decoded = percent_decode_str(text).decode_utf8_lossy();
+            let (text, found) = [text, &*decoded].into_iter().find_map(|text| Some((text, forms.find(text)?)))?;
+            let near: String = text[found.start()..].chars().take(80).collect();
+            Some(format!("{place}: `{}` in `{near}`", found.as_str()))
         };
         self.0.iter().filter_map(found).collect()
     }
 }
 
-/// The forms of one secret.
-struct SecretForms(Vec<String>);
-
-impl SecretForms {
-    fn of(secret: &str) -> Self {
-        let mut forms = in_all_forms(secret);
+/// Returns an expression that finds every form of some secrets.
+fn forms_of(secrets: &[&str]) -> Regex {
+    let mut forms: Vec<String> = Vec::new();
+    for secret in secrets {
+        forms.extend(in_all_forms(secret));
         forms.extend(base64_parts(secret));
         forms.extend(base64_parts(&utf8_percent_encode(secret, NON_ALPHANUMERIC).to_string()));
-        Self(forms)
     }
-
-    /// Returns the form that a text contains.
-    fn find(&self, text: &str) -> Option<String> {
-        let known = self.0.iter().find(|form| text.contains(form.as_str())).cloned();
-        let decoded = percent_decode_str(text).decode_utf8_lossy();
-        let is_marked = [text, &decoded].into_iter().any(|text| text.to_ascii_lowercase().contains(MARK));
-        known.or_else(|| is_marked.then(|| MARK.to_owned()))
-    }
+    let forms: Vec<String> = forms.iter().map(|form| regex::escape(form)).collect();
+    Regex::new(&format!("{}|(?i:{MARK})", forms.join("|"))).unwrap()
 }
 
 /// Returns a text as it is, and as URLs, JSON, HTML and base64 contain it.

@@ -16,6 +16,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::scanner::in_all_forms;
+use super::workspace::PLAIN;
 
 /// The token that the token endpoint issues.
 pub(super) const TOKEN: &str = r#"planted/5ecret+"token"=="#;
@@ -104,9 +105,9 @@ fn answer(behaviour: &str, credentials: &[String]) -> Response<Body> {
         }
         "redirect" => return redirect(&format!("{first}/redirect?{first}")),
         "private" => return redirect(&format!("http://10.0.0.1/{first}")),
-        "host" => {
-            return redirect(&format!("http://{}.example/", first.trim_matches(|char: char| !char.is_alphanumeric())));
-        }
+        // Other secrets are no part of a host name.
+        "host" if first == PLAIN => return redirect(&format!("http://{first}.example/")),
+        "host" => return redirect("http://none.example/"),
         other => panic!("{other}"),
     };
     Response::builder().status(status).header("content-type", content_type).body(body).unwrap()

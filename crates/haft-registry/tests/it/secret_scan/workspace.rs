@@ -39,11 +39,12 @@ const BEHAVIOURS: [&str; 12] =
     ["status", "page", "problem", "rule", "cutstatus", "broken", "cut", "wrong", "ok", "redirect", "private", "host"];
 
 /// The commands, as a shell runs them. The first ones fail.
-const COMMANDS: [(&str, &str, &str); 5] = [
+const COMMANDS: [(&str, &str, &str); 6] = [
     ("model", "stderr = 'model'", "env >&2; printf %s \"$ODD\" | base64 >&2; exit 3"),
     ("operator", "", "env >&2; printf %s \"$ODD\" | sed 's/\"/\\\\\\\\\"/' >&2; exit 3"),
     ("json", "stdout = 'json'", "env >&2; printf '[%s' \"$ODD\""),
     ("lines", "stdout = 'json-lines'", "env >&2; printf '\"%s\"\\n' \"$ODD\" \"$PLAIN\""),
+    ("wrong", "output = { const = 1 }", "printf %s \"$ODD\""),
     ("logged", "", "env >&2; printf %s \"ada:$ODD\" | base64 >&2; printf done"),
 ];
 
@@ -56,7 +57,10 @@ pub(super) struct Planted {
 
 impl Planted {
     pub(super) fn new(origin: &str) -> Self {
-        let mut text = format!("[http]\nallow-hosts = ['{}']\n[secrets]\n", origin.trim_start_matches("http://"));
+        let mut text = format!(
+            "[workspace]\nstandard = false\n[http]\nallow-hosts = ['{}']\n[secrets]\n",
+            origin.trim_start_matches("http://")
+        );
         let folder = tempfile::tempdir().unwrap();
         let mut planted = Self { folder, forms: Vec::new() };
         let large = PLAIN.repeat(4000);
@@ -106,7 +110,7 @@ impl Planted {
                             "output = { type = 'object', properties = { echo = { enum = [1] } }, \
                              additionalProperties = false }"
                         }
-                        "rule" => "status.418 = { fail = 'tea only' }",
+                        "rule" => "status.418 = { failure = 'tea only', kind = 'tea_only' }",
                         _ => "",
                     };
                     tool(&format!("{form}_{secret}_{behaviour}"), &format!("{form}/{secret}/{behaviour}"), &auth, more);

@@ -1,12 +1,10 @@
 //! The token request.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use haft_core::Secret;
 use haft_http::{GuardedClient, HttpError, HttpRequest, SizeLimits, Timeouts};
 use oauth2::basic::{BasicClient, BasicTokenType};
@@ -17,8 +15,7 @@ use oauth2::{
 
 use super::TokenError;
 use crate::implementation::http::auth::{ClientAuthStyle, ClientCredentials};
-use crate::implementation::http::redactor::Redactor;
-use crate::implementation::http::template::escaped;
+use crate::implementation::redactor::Redactor;
 
 /// The maximum size of a response to a token request.
 const MAX_RESPONSE: usize = 64 * 1024;
@@ -31,6 +28,8 @@ struct Transport {
     timeout: Duration,
     /// The status of the response.
     status: AtomicU16,
+    /// The header `authorization` of the request.
+    authorization: OnceLock<Secret>,
 }
 
 /// The error of the transport.
@@ -61,7 +60,7 @@ pub(super) async fn token(
     if let Some(audience) = &credentials.audience {
         request = request.add_extra_param("audience", audience.clone());
     }
-    let transport = Transport { client, timeout, status: AtomicU16::new(0) };
+    let transport = Transport { client, timeout, status: AtomicU16::new(0), authorization: OnceLock::new() };
     let invalid = || TokenError::Invalid { status: transport.status.load(Ordering::Relaxed) };
     match request.request_async(&transport).await {
         Ok(token) if *token.token_type() == BasicTokenType::Bearer && !token.access_token().secret().is_empty() => {
@@ -74,9 +73,8 @@ pub(super) async fn token(
         Err(RequestTokenError::ServerResponse(response)) => {
             let mut redactor = Redactor::default();
             redactor.add(&secret);
-            let (id, text) = (&credentials.client_id, secret.expose());
-            for pair in [format!("{id}:{text}"), format!("{}:{}", escaped(id), escaped(text))] {
-                redactor.add(&Secret::new(BASE64_STANDARD.encode(pair)));
+            if let Some((_, credentials)) = transport.authorization.get().and_then(|all| all.expose().split_once(' ')) {
+                redactor.add(&Secret::new(credentials));
             }
             let text = |text: &str| redactor.redact(text).chars().take(MAX_TEXT).collect::<String>();
             let description = response.error_description().map(|description| text(description));
@@ -104,11 +102,12 @@ impl Transport {
             .body(body);
         for (name, value) in &parts.headers {
             let secret = Secret::new(value.to_str().unwrap_or_default());
-            sent = if *name == http::header::AUTHORIZATION {
-                sent.secret_header(name.as_str(), &secret)
+            if *name == http::header::AUTHORIZATION {
+                sent = sent.secret_header(name.as_str(), &secret);
+                self.authorization.get_or_init(|| secret);
             } else {
-                sent.header(name.as_str(), secret.expose())
-            };
+                sent = sent.header(name.as_str(), secret.expose());
+            }
         }
         let received = self.client.send(sent).await?;
         self.status.store(received.status().as_u16(), Ordering::Relaxed);
