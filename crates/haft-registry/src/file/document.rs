@@ -92,7 +92,7 @@ fn first_of_runs(text: &str, mut errors: Vec<toml::de::Error>) -> Vec<toml::de::
     let mut before = None;
     errors.retain(|error| {
         let at = offset(error);
-        line += text.as_bytes()[counted..at].iter().filter(|byte| **byte == b'\n').count();
+        line += text.as_bytes()[counted..at].split(|byte| *byte == b'\n').skip(1).count();
         counted = at;
         let is_first = before.is_none_or(|before| line > before + 1);
         before = Some(line);
