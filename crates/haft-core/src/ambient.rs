@@ -180,7 +180,8 @@ impl<F: Future> Future for CarriedAmbient<F> {
 
 impl<F> fmt::Debug for CarriedAmbient<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CarriedAmbient").field("future", &type_name::<F>()).field("ambient", &self.ambient).finish()
+        let mut carried = f.debug_struct("CarriedAmbient");
+        carried.field("future", &type_name::<F>()).field("ambient", &self.ambient).finish_non_exhaustive()
     }
 }
 

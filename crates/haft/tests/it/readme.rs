@@ -271,6 +271,6 @@ async fn the_workspace_file_of_the_readme_is_valid() {
         assert!(registry.find(name).is_ok(), "{name}");
     }
     let names: Vec<_> = registry.list().iter().map(|tool| tool.name.clone()).collect();
-    assert_eq!(loaded.permissions.unwrap().unmatched_rules(&names).count(), 0);
+    assert!(loaded.permissions.unwrap().unmatched_rules(&names).is_empty());
     assert!(loaded.ask_rules.unmatched_rules(&names).is_empty());
 }
