@@ -39,4 +39,4 @@ pub use haft_core::{Backoff, Middleware, Next, Request};
 pub use haft_middleware::{Cache, RateLimit, Retry, Timeout, Trace};
 // for writing middleware
 #[doc(inline)]
-pub use haft_core::{Ambient, AmbientScope, ServicesIdentity, ToolIdentity, isolation};
+pub use haft_core::{Ambient, AmbientScope, CarriedAmbient, ServicesIdentity, ToolIdentity, isolation};
