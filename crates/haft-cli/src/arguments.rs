@@ -1,0 +1,65 @@
+//! The arguments of the command line: global options and one variant per command.
+
+use std::path::PathBuf;
+
+use clap::builder::Styles;
+use clap::builder::styling::AnsiColor;
+use clap::{ArgAction, Parser, Subcommand};
+
+use crate::command::{add, call, chat, check, completions, init, resume, run, show, tools, trust};
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// Lists, checks, calls and runs tools for AI agents.
+///
+/// The tools are those of the nearest `haft.toml`, and a standard toolbox: see `haft tools`.
+#[derive(Debug, Parser)]
+#[command(name = "haft", bin_name = "haft", version, styles = STYLES, max_term_width = 100)]
+#[command(arg_required_else_help = true, subcommand_required = true, disable_help_subcommand = true)]
+#[command(after_help = "Examples:
+  haft init                                             start a workspace here
+  haft tools                                            list the tools
+  haft call calculate '{\"expression\": \"0.1 + 0.2\"}'     run one tool
+  haft run calls.json                                   run the calls of a model
+  haft chat --model openai:gpt-5-mini                   talk to a model that has the tools
+
+Exit codes: 0 done, 1 a tool failed, 2 invalid usage or workspace, 3 denied or not permitted.")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) global: GlobalOptions,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The options of all commands.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct GlobalOptions {
+    /// The folder of the workspace, or its file. Without it, the nearest `haft.toml` is used, looking upward from the
+    /// folder of the input file, else from the current folder
+    #[arg(long, short = 'w', global = true, value_name = "DIR", env = "HAFT_WORKSPACE")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// Shows spans and messages on standard error; twice or three times for more
+    #[arg(long, short = 'v', global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Init(init::InitArguments),
+    Add(add::AddArguments),
+    Trust(trust::TrustArguments),
+    Tools(tools::ToolsArguments),
+    Show(show::ShowArguments),
+    Call(call::CallArguments),
+    Run(run::RunArguments),
+    Resume(resume::ResumeArguments),
+    Check(check::CheckArguments),
+    Chat(chat::ChatArguments),
+    Completions(completions::CompletionsArguments),
+}

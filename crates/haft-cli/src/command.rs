@@ -1,0 +1,36 @@
+//! The commands, one file each. Each has its arguments, and a function that carries it out.
+
+pub(crate) mod add;
+pub(crate) mod call;
+pub(crate) mod chat;
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod init;
+pub(crate) mod resume;
+pub(crate) mod run;
+pub(crate) mod show;
+pub(crate) mod tools;
+pub(crate) mod trust;
+
+use crate::arguments::Command;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::exit::ExitStatus;
+
+/// Carries out a command.
+pub(crate) async fn run(command: Command, cx: &Context) -> Result<ExitStatus, CommandError> {
+    // The futures of the commands are large, and only one of them is needed.
+    match command {
+        Command::Init(arguments) => init::run(&arguments, cx),
+        Command::Add(arguments) => Box::pin(add::run(arguments, cx)).await,
+        Command::Trust(arguments) => Box::pin(trust::run(&arguments, cx)).await,
+        Command::Tools(arguments) => Box::pin(tools::run(&arguments, cx)).await,
+        Command::Show(arguments) => Box::pin(show::run(&arguments, cx)).await,
+        Command::Call(arguments) => Box::pin(call::run(arguments, cx)).await,
+        Command::Run(arguments) => Box::pin(run::run(arguments, cx)).await,
+        Command::Resume(arguments) => Box::pin(resume::run(arguments, cx)).await,
+        Command::Check(arguments) => Box::pin(check::run(&arguments, cx)).await,
+        Command::Chat(arguments) => Box::pin(chat::run(arguments, cx)).await,
+        Command::Completions(arguments) => completions::run(&arguments, cx),
+    }
+}

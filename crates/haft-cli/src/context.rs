@@ -1,0 +1,47 @@
+//! What every command has: the global options, the terminal, interrupts, and the folder for its state.
+
+use std::path::PathBuf;
+
+use etcetera::{AppStrategy, AppStrategyArgs, choose_app_strategy};
+use haft::registry::file::TrustStore;
+
+use crate::arguments::GlobalOptions;
+use crate::error::Fault;
+use crate::interrupt::Interrupt;
+use crate::terminal::Terminal;
+
+/// The variable that names the folder for state, in place of the usual one of the system.
+pub(crate) const STATE_FOLDER: &str = "HAFT_STATE_DIR";
+
+/// The surroundings of a command.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) global: GlobalOptions,
+    pub(crate) terminal: Terminal,
+    pub(crate) interrupt: Interrupt,
+}
+
+impl Context {
+    pub(crate) fn new(global: GlobalOptions) -> Self {
+        Self { global, terminal: Terminal::detect(), interrupt: Interrupt::new() }
+    }
+
+    /// Returns the folder for what the command remembers: trust in files, conversations.
+    pub(crate) fn state_folder(&self) -> Result<PathBuf, Fault> {
+        if let Some(folder) = std::env::var_os(STATE_FOLDER).filter(|folder| !folder.is_empty()) {
+            return Ok(folder.into());
+        }
+        let names = AppStrategyArgs { app_name: "haft".to_owned(), ..AppStrategyArgs::default() };
+        let strategy = choose_app_strategy(names).map_err(|error| {
+            Fault::new("the home folder is not known")
+                .cause(&error)
+                .advice(format!("set the variable {STATE_FOLDER} to a folder for the state of haft"))
+        })?;
+        Ok(strategy.state_dir().unwrap_or_else(|| strategy.data_dir()))
+    }
+
+    /// Returns the record of files that were trusted.
+    pub(crate) fn trust_store(&self) -> Result<TrustStore, Fault> {
+        Ok(TrustStore::new(self.state_folder()?.join("trust")))
+    }
+}

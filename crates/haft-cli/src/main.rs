@@ -1,0 +1,59 @@
+//! The command `haft`: tools of a workspace, listed, checked, called and run for a model.
+//!
+//! ```text
+//! arguments ─> arguments.rs ─> command.rs ─> command/<name>.rs ─> ExitStatus, or CommandError
+//!                                                │                       │
+//!                              workspace.rs ◄────┤                  report.rs ─> standard error
+//!                     terminal.rs, interrupt.rs ◄┘
+//! ```
+//!
+//! Results go to standard output, for people on a terminal and as JSON otherwise. Everything else goes to standard error.
+//! This file is the only one that ends the process.
+
+mod arguments;
+mod command;
+mod context;
+mod error;
+mod exit;
+mod input;
+mod interrupt;
+mod report;
+mod span;
+mod state;
+mod terminal;
+mod wire;
+mod workspace;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+
+use self::arguments::Arguments;
+use self::context::Context;
+use self::exit::ExitStatus;
+
+/// The time that the runtime is given to end tasks and threads that are still busy.
+const SHUTDOWN: Duration = Duration::from_millis(200);
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return report::usage(&error).into(),
+    };
+    let cx = Context::new(arguments.global);
+    span::subscribe(&cx);
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return report::runtime(&error).into(),
+    };
+    // Dropping what a command started ends it, also the processes, so the future is dropped before the process exits.
+    let outcome = runtime.block_on(interrupt::limited(&cx, command::run(arguments.command, &cx)));
+    runtime.shutdown_timeout(SHUTDOWN);
+    let status = match outcome {
+        Ok(status) => status,
+        Err(error) if error.is_broken_pipe() => ExitStatus::Done,
+        Err(error) => report::error(&cx, &error),
+    };
+    status.into()
+}
