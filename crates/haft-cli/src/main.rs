@@ -10,6 +10,7 @@
 //! Results go to standard output, for people on a terminal and as JSON otherwise. Everything else goes to standard error.
 //! This file is the only one that ends the process.
 
+mod approval;
 mod arguments;
 mod command;
 mod context;
@@ -18,9 +19,11 @@ mod exit;
 mod input;
 mod interrupt;
 mod report;
+mod screen;
 mod span;
 mod state;
 mod terminal;
+mod view;
 mod wire;
 mod workspace;
 
