@@ -1,0 +1,3 @@
+//! Tests of the built command.
+
+mod cmd;
