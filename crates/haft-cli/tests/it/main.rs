@@ -1,3 +1,5 @@
 //! Tests of the built command.
 
 mod cmd;
+#[cfg(unix)]
+mod pty;
