@@ -17,6 +17,8 @@ pub(crate) enum CommandError {
     Workspace(Box<FileError>),
     /// An input, an argument or the surroundings are invalid.
     Invalid(Box<Fault>),
+    /// An input has several faults.
+    InvalidInput(Vec<Fault>),
     /// The output can't be written.
     Output(io::Error),
     /// The person or the system interrupted the command.
@@ -91,7 +93,7 @@ impl CommandError {
     /// Returns the exit status.
     pub(crate) fn status(&self) -> ExitStatus {
         match self {
-            Self::Workspace(_) | Self::Invalid(_) | Self::Output(_) => ExitStatus::Invalid,
+            Self::Workspace(_) | Self::Invalid(_) | Self::InvalidInput(_) | Self::Output(_) => ExitStatus::Invalid,
             Self::Interrupted => ExitStatus::Interrupted,
         }
     }
@@ -105,6 +107,12 @@ impl CommandError {
 impl From<Fault> for CommandError {
     fn from(fault: Fault) -> Self {
         Self::Invalid(Box::new(fault))
+    }
+}
+
+impl From<Vec<Fault>> for CommandError {
+    fn from(faults: Vec<Fault>) -> Self {
+        Self::InvalidInput(faults)
     }
 }
 

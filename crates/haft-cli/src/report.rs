@@ -35,6 +35,7 @@ pub(crate) fn error(cx: &Context, error: &CommandError) -> ExitStatus {
     match error {
         CommandError::Workspace(file) => file_faults(cx.terminal, &file.faults),
         CommandError::Invalid(fault) => write_fault(cx.terminal, fault),
+        CommandError::InvalidInput(faults) => write_faults(cx.terminal, faults),
         CommandError::Output(error) => write_fault(cx.terminal, &Fault::new("can't write the output").cause(error)),
         CommandError::Interrupted => cx.terminal.note("interrupted"),
     }
@@ -79,6 +80,17 @@ pub(crate) fn write_fault(terminal: Terminal, fault: &Fault) {
         groups.push(Group::with_title(Level::HELP.secondary_title(printable(advice).into_owned())));
     }
     terminal.note(renderer(terminal).render(&groups));
+}
+
+/// Writes all faults of an input.
+fn write_faults(terminal: Terminal, faults: &[Fault]) {
+    for fault in faults.iter().take(MAX_FAULTS) {
+        write_fault(terminal, fault);
+    }
+    let rest = faults.len().saturating_sub(MAX_FAULTS);
+    if rest > 0 {
+        terminal.note(format!("and {rest} more"));
+    }
 }
 
 /// Writes all faults of workspace files, each with its line.
