@@ -20,6 +20,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 
 use self::breach::Breach;
+use self::fence::CompiledPages;
 use self::source::Source;
 use self::type_name::TypeNames;
 use crate::argument::Arguments;
@@ -45,11 +46,13 @@ pub(crate) fn check(workspace: &Workspace) -> anyhow::Result<()> {
     let files = files(workspace)?;
     let mut breaches = missing_pages(&files);
     let mut type_names = TypeNames::default();
+    let guide_tests = workspace.root().join(fence::GUIDE_TESTS);
+    let compiled = fs::read_to_string(guide_tests).map(|text| CompiledPages::of(&text)).unwrap_or_default();
     for path in &files {
         breaches.extend(name::check(path));
         // A binary file has no lines to check.
         let Ok(text) = fs::read_to_string(workspace.root().join(path)) else { continue };
-        breaches.extend(check_text(path, &text));
+        breaches.extend(check_text(path, &text, &compiled));
         if has_extension(path, "rs") {
             type_names.add(&Source::new(path, &text));
         }
@@ -69,15 +72,15 @@ pub(crate) fn check(workspace: &Workspace) -> anyhow::Result<()> {
     }
 }
 
-fn check_text(path: &str, text: &str) -> Vec<Breach> {
+fn check_text(path: &str, text: &str, compiled: &CompiledPages) -> Vec<Breach> {
     let mut breaches = Vec::new();
     match Path::new(path).extension().and_then(|extension| extension.to_str()) {
         Some("rs") => {
             let source = Source::new(path, text);
             breaches.extend(SOURCE_RULES.iter().flat_map(|rule| rule(&source)));
-            breaches.extend(fence::check(path, text, fence::Language::Rust));
+            breaches.extend(fence::check(path, text, fence::Language::Rust, compiled));
         }
-        Some("md") => breaches.extend(fence::check(path, text, fence::Language::Markdown)),
+        Some("md") => breaches.extend(fence::check(path, text, fence::Language::Markdown, compiled)),
         Some("toml") if path.ends_with("Cargo.toml") => breaches.extend(manifest::check(path, text)),
         _ => {}
     }
@@ -106,7 +109,7 @@ fn missing_pages(files: &[String]) -> Vec<Breach> {
 
 #[cfg(test)]
 mod tests {
-    use super::{check_text, missing_pages};
+    use super::{CompiledPages, check_text, missing_pages};
 
     #[test]
     fn a_missing_page_is_a_breach_and_a_present_one_is_not() {
@@ -118,10 +121,11 @@ mod tests {
 
     #[test]
     fn each_kind_of_file_has_its_own_rules() {
-        assert_eq!(check_text("a.md", "```sh,ignore\n```\n").len(), 1);
-        assert_eq!(check_text("a.txt", "```rust,ignore\n```\n").len(), 0);
-        assert_eq!(check_text("src/a.rs", "mod util;\n").len(), 1);
-        assert_eq!(check_text("src/a.rs", "//! What it is.\n").len(), 1);
-        assert_eq!(check_text("crates/a/Cargo.toml", "[package]\nname = \"a\"\n").len(), 1);
+        let check = |path, text| check_text(path, text, &CompiledPages::default());
+        assert_eq!(check("a.md", "```sh,ignore\n```\n").len(), 1);
+        assert_eq!(check("a.txt", "```rust,ignore\n```\n").len(), 0);
+        assert_eq!(check("src/a.rs", "mod util;\n").len(), 1);
+        assert_eq!(check("src/a.rs", "//! What it is.\n").len(), 1);
+        assert_eq!(check("crates/a/Cargo.toml", "[package]\nname = \"a\"\n").len(), 1);
     }
 }
