@@ -8,6 +8,7 @@
 
 mod class;
 mod host;
+mod host_check;
 mod rejection;
 
 use std::net::IpAddr;
@@ -19,6 +20,7 @@ pub use self::class::AddressClass;
 use self::host::HostRule;
 pub use self::host::HostRuleError;
 pub(crate) use self::host::UrlHost;
+pub use self::host_check::HostCheckError;
 pub use self::rejection::GuardRejection;
 
 /// Names of metadata services. They are rejected by name because a proxy, or a resolver other than that of the cloud, may

@@ -75,7 +75,7 @@ pub use ipnet::IpNet;
 pub use self::client::{HttpClient, HttpClientBuilder};
 pub use self::endpoint::Endpoint;
 pub use self::error::HttpError;
-pub use self::guard::{AddressClass, AddressGuard, GuardRejection, HostRuleError};
+pub use self::guard::{AddressClass, AddressGuard, GuardRejection, HostCheckError, HostRuleError};
 pub use self::guarded::GuardedClient;
 pub use self::request::HttpRequest;
 pub use self::resolver::{Resolver, Resolving};

@@ -67,10 +67,12 @@
 mod build;
 mod confined;
 mod document;
+mod entry;
 mod error;
 mod format;
 mod load;
 mod loaded;
+mod privilege;
 mod section;
 mod settings;
 mod simplify;
@@ -80,10 +82,12 @@ mod trust;
 mod unmatched;
 mod watched;
 
+pub use self::entry::FileEntry;
 pub use self::error::{FileError, FileFault, FilePosition};
 pub use self::format::{KindFormatError, json_schema};
 pub use self::load::{LoadOptions, load};
 pub use self::loaded::Loaded;
+pub use self::privilege::{Privilege, PrivilegeKind};
 pub use self::settings::{GuardSettings, LimitSettings, Seconds, SecondsError, StandardChoice};
 pub use self::source::{FileDigest, ReadFile};
 pub use self::trust::{Trust, TrustError, TrustStatus, TrustStore};

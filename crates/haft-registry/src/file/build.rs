@@ -9,7 +9,9 @@ use serde_json::{Map, Value};
 
 use super::confined::ConfinedTool;
 use super::document::{TextFault, member};
+use super::entry::UnlocatedEntry;
 use super::format::FileFormat;
+use super::privilege::{PrivilegeKind, Privileges};
 use super::section::standard_names;
 use super::settings::{CommonKeys, IMPORT_ENTRY, TOOL_ENTRY};
 use super::source::{FileDigest, ReadFile};
@@ -40,6 +42,8 @@ pub(crate) struct Toolboxes {
     pub(crate) remarks: Vec<TextFault>,
     /// The entries that are left out because the file is not trusted.
     pub(crate) left_out: Vec<LeftOutEntry>,
+    pub(crate) entries: Vec<UnlocatedEntry>,
+    pub(crate) privileges: Privileges,
     /// The secrets that tools read, with the JSON Pointers of their entries.
     pub(crate) secrets: Vec<(String, String)>,
     /// The files that kinds read which need no trust.
@@ -195,6 +199,19 @@ impl BuildingToolboxes<'_> {
         let Some(kind) = keys.get("kind").and_then(Value::as_str).and_then(|kind| format.kinds.get(kind)) else {
             return toolbox;
         };
+        let mut listed = UnlocatedEntry {
+            pointer: pointer.to_owned(),
+            kind: kind.name().to_owned(),
+            settings: keys.clone(),
+            namespace: namespace.to_owned(),
+            tools: Vec::new(),
+            secrets: Vec::new(),
+            is_left_out: false,
+        };
+        if kind.trust() == TrustNeed::Required {
+            let privilege = PrivilegeKind::Entry { kind: kind.name().to_owned(), settings: keys.clone() };
+            self.built.privileges.add_at_key(pointer, privilege);
+        }
         if self.trusted == Trusted::No && kind.trust() == TrustNeed::Required {
             let message = format!("left out: the kind `{}` requires that this file is trusted", kind.name());
             self.built.remarks.push(TextFault::at_key(pointer, message));
@@ -202,6 +219,9 @@ impl BuildingToolboxes<'_> {
                 Yields::OneTool => Some(name.to_owned()),
                 Yields::ManyTools => None,
             };
+            listed.tools.extend(tool.clone());
+            listed.is_left_out = true;
+            self.built.entries.push(listed);
             self.built.left_out.push(LeftOutEntry { namespace: namespace.to_owned(), tool });
             return toolbox;
         }
@@ -215,6 +235,9 @@ impl BuildingToolboxes<'_> {
             }
         };
         self.built.remarks.extend(built.remarks.into_iter().map(at));
+        listed.secrets.clone_from(&built.secrets);
+        listed.tools = built.tools.iter().map(|tool| tool.name().to_owned()).collect();
+        self.built.entries.push(listed);
         self.built.secrets.extend(built.secrets.into_iter().map(|secret| (secret, pointer.to_owned())));
         for tool in built.tools {
             self.owners.insert((namespace.to_owned(), tool.name().to_owned()), pointer.to_owned());
@@ -222,6 +245,10 @@ impl BuildingToolboxes<'_> {
                 Trusted::Yes => tool,
                 Trusted::No => tool.wrap(ConfinedTool::new(&self.part.source)),
             };
+            if common.export && self.is_standard_name(tool.name()) {
+                let privilege = PrivilegeKind::Replacement { name: tool.name().to_owned() };
+                self.built.privileges.add(format!("{pointer}/export"), privilege);
+            }
             match configured(tool, &common) {
                 Ok(tool) if common.export && self.may_export(tool.name()) => toolbox = toolbox.exported(tool),
                 Ok(tool) if common.export => {
@@ -241,13 +268,16 @@ impl BuildingToolboxes<'_> {
 
     /// Reports whether a tool may be found by its name alone: an untrusted file takes over no standard tool.
     fn may_export(&self, name: &str) -> bool {
-        let is_other = |names: &Vec<String>| !names.iter().any(|known| known.eq_ignore_ascii_case(name));
         match self.trusted {
             Trusted::Yes => true,
-            Trusted::No => {
-                self.standard.get_or_init(|| standard_names(self.part.source.folder())).as_ref().is_some_and(is_other)
-            }
+            Trusted::No => !self.is_standard_name(name),
         }
+    }
+
+    /// Reports whether a standard tool may have this name.
+    fn is_standard_name(&self, name: &str) -> bool {
+        let is_known = |names: &Vec<String>| names.iter().any(|known| known.eq_ignore_ascii_case(name));
+        self.standard.get_or_init(|| standard_names(self.part.source.folder())).as_ref().is_none_or(is_known)
     }
 
     /// Builds the tools of an entry. They are not configured by its common keys yet.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::build::{self, Toolboxes, Trusted};
+use super::entry::UnlocatedEntry;
 use super::error::{FileError, FileFault};
 use super::format::{FileFormat, KindFormatError};
 use super::loaded::Loaded;
@@ -167,7 +168,8 @@ impl LoadInProgress {
     fn finish(mut self, path: &Path) -> Result<Loaded, FileError> {
         let mut settings = LoadedSettings::default();
         for (at, (part, toolboxes)) in self.parts.iter_mut().enumerate() {
-            let mut reader = SectionReader { part, remarks: &mut toolboxes.remarks, trusted: self.trusted };
+            let Toolboxes { remarks, privileges, .. } = toolboxes;
+            let mut reader = SectionReader { part, remarks, privileges, trusted: self.trusted };
             reader.read_shared(at, &mut settings);
             if at == 0 { reader.read_own(&mut settings) } else { reader.ignore_own() }
         }
@@ -188,10 +190,13 @@ impl LoadInProgress {
         let mut faults = self.faults;
         let mut remarks = Vec::new();
         let mut workspaces = Vec::with_capacity(self.parts.len());
+        let (mut entries, mut privileges) = (Vec::new(), Vec::new());
         let mut canonical = None;
         for (part, toolboxes) in self.parts {
             faults.extend(part.source.located(part.faults));
             remarks.extend(part.source.located(toolboxes.remarks));
+            entries.extend(UnlocatedEntry::located(&part.source, part.org.as_ref(), toolboxes.entries));
+            privileges.extend(toolboxes.privileges.located(&part.source));
             workspaces.push(toolboxes.workspace);
             canonical.get_or_insert(part.source.canonical);
         }
@@ -211,6 +216,8 @@ impl LoadInProgress {
             limits,
             permissions,
             ask_rules,
+            entries,
+            privileges,
             remarks,
             trust: self.status,
             digest: FileDigest::of_all(&self.files),

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use haft_core::{RunOptions, Services, Toolkit};
 use haft_http::{AddressGuard, HttpClient};
 
+use super::entry::FileEntry;
 use super::error::FileFault;
+use super::privilege::Privilege;
 use super::settings::{GuardSettings, LimitSettings, StandardChoice};
 use super::source::{FileDigest, ReadFile};
 use super::trust::TrustStatus;
@@ -43,6 +45,10 @@ pub struct Loaded {
     pub permissions: Option<Permissions>,
     /// The approval rules of all files.
     pub ask_rules: AskRules,
+    /// The entries of all files, also those that were left out because the files are not trusted.
+    pub entries: Vec<FileEntry>,
+    /// The privileges that the files have, or would have, if they are trusted.
+    pub privileges: Vec<Privilege>,
     /// Remarks about what was left out.
     pub remarks: Vec<FileFault>,
     /// The trust by which the files were loaded.

@@ -10,6 +10,7 @@ use haft_http::{AddressGuard, IpNet};
 use super::build::Trusted;
 use super::confined::untrusted;
 use super::document::{TextFault, member};
+use super::privilege::{PrivilegeKind, Privileges};
 use super::settings::{GuardSettings, LimitSettings, SecretSetting, StandardChoice, StandardSetting};
 use super::tree::FilePart;
 use crate::implementation::{EntryError, EntryFault};
@@ -99,6 +100,7 @@ fn is_below(path: &Path, root: &Path) -> bool {
 pub(crate) struct SectionReader<'a> {
     pub(crate) part: &'a mut FilePart,
     pub(crate) remarks: &'a mut Vec<TextFault>,
+    pub(crate) privileges: &'a mut Privileges,
     pub(crate) trusted: Trusted,
 }
 
@@ -156,10 +158,15 @@ impl SectionReader<'_> {
                 self.remarks.push(TextFault::at_key(member("/secrets", &name), message));
                 continue;
             }
-            let origin = match (self.trusted, setting) {
-                (Trusted::No, _) => SecretOrigin::Withheld(untrusted(&self.part.source)),
-                (Trusted::Yes, SecretSetting::Env(variable)) => SecretOrigin::Env(variable),
-                (Trusted::Yes, SecretSetting::File(path)) => SecretOrigin::File(self.part.source.folder().join(path)),
+            let origin = match setting {
+                SecretSetting::Env(variable) => SecretOrigin::Env(variable),
+                SecretSetting::File(path) => SecretOrigin::File(self.part.source.folder().join(path)),
+            };
+            let privilege = PrivilegeKind::Secret { name: name.clone(), origin: origin.clone() };
+            self.privileges.add_at_key(member("/secrets", &name), privilege);
+            let origin = match self.trusted {
+                Trusted::No => SecretOrigin::Withheld(untrusted(&self.part.source)),
+                Trusted::Yes => origin,
             };
             *all = std::mem::take(all).with(name, origin);
         }
@@ -173,6 +180,7 @@ impl SectionReader<'_> {
         let Some(GuardSettings { allow_hosts, allow_nets }) = self.part.section("http") else { return };
         let mut guard = all.guard.clone();
         for (at, host) in allow_hosts.iter().enumerate() {
+            self.privileges.add(format!("/http/allow-hosts/{at}"), PrivilegeKind::Host(host.clone()));
             match guard.clone().allow_host(host) {
                 Ok(with_host) => guard = with_host,
                 Err(error) => {
@@ -181,6 +189,7 @@ impl SectionReader<'_> {
             }
         }
         for (at, net) in allow_nets.iter().enumerate() {
+            self.privileges.add(format!("/http/allow-nets/{at}"), PrivilegeKind::Network(net.clone()));
             match net.parse::<IpNet>() {
                 Ok(net) => guard = guard.allow_net(net),
                 Err(_) => {
@@ -223,6 +232,9 @@ impl SectionReader<'_> {
     fn standard(&mut self, mut choice: StandardChoice) -> StandardChoice {
         let faults = self.unknown_tools(&choice);
         self.part.faults.extend(faults);
+        if choice.fetch {
+            self.privileges.add("/workspace/standard/fetch", PrivilegeKind::Fetch);
+        }
         if choice.fetch && self.trusted == Trusted::No {
             choice.fetch = false;
             if let Some(only) = &mut choice.only {
@@ -232,7 +244,13 @@ impl SectionReader<'_> {
             self.remarks.push(TextFault::at_key("/workspace/standard/fetch", message));
         }
         let Some(files) = choice.files.take() else { return choice };
-        match fs::canonicalize(self.part.source.folder().join(&files)) {
+        let folder = fs::canonicalize(self.part.source.folder().join(&files));
+        if let Ok(folder) = &folder
+            && !folder.starts_with(self.part.source.folder())
+        {
+            self.privileges.add(FILES, PrivilegeKind::Files(folder.clone()));
+        }
+        match folder {
             Ok(folder) if !folder.is_dir() => {
                 let message = format!("`{}` is not a folder; name the folder whose files may be read", files.display());
                 self.part.faults.push(TextFault::at(FILES, message));

@@ -110,27 +110,78 @@ impl FileSource {
         if faults.is_empty() {
             return Vec::new();
         }
-        let needs_tree = faults.iter().any(|fault| matches!(fault.place, TextPlace::Value(_) | TextPlace::Key(_)));
-        let places = if needs_tree { TextPlaces::of(&self.text) } else { TextPlaces::none() };
-        let mut located: Vec<_> = faults
-            .into_iter()
-            .map(|TextFault { place, message }| {
-                let (offset, key) = places.find(&place);
-                (offset, FileFault { path: Arc::clone(&self.path), position: None, key, message })
-            })
-            .collect();
-        located.sort_by_key(|(offset, _)| *offset);
-        let with_position = |(offset, fault): (Option<usize>, FileFault)| FileFault {
-            position: offset.map(|offset| FilePosition::of(&self.text, offset)),
-            ..fault
+        let rest = faults.len().saturating_sub(MAX_FAULTS);
+        let placed = self.placed_first(faults, MAX_FAULTS, |fault| fault.place.clone());
+        let fault = |(position, key, TextFault { message, .. }): (Option<FilePosition>, String, TextFault)| FileFault {
+            path: Arc::clone(&self.path),
+            position,
+            key,
+            message,
         };
-        let rest = located.len().saturating_sub(MAX_FAULTS);
-        let mut located: Vec<_> = located.into_iter().take(MAX_FAULTS).map(with_position).collect();
+        let mut located: Vec<_> = placed.into_iter().map(fault).collect();
         if rest > 0 {
             let message = format!("there are {rest} more faults than the {MAX_FAULTS} that are listed");
             located.push(FileFault::whole(&self.path, message));
         }
         located
+    }
+
+    /// Returns items with their positions and keys, in the order of these.
+    pub(crate) fn placed<T>(
+        &self,
+        items: Vec<T>,
+        place: impl Fn(&T) -> TextPlace,
+    ) -> Vec<(Option<FilePosition>, String, T)> {
+        self.placed_first(items, usize::MAX, place)
+    }
+
+    /// Returns the first items, by their places.
+    fn placed_first<T>(
+        &self,
+        items: Vec<T>,
+        most: usize,
+        place: impl Fn(&T) -> TextPlace,
+    ) -> Vec<(Option<FilePosition>, String, T)> {
+        let needs_tree = items.iter().any(|item| matches!(place(item), TextPlace::Value(_) | TextPlace::Key(_)));
+        let places = if needs_tree { TextPlaces::of(&self.text) } else { TextPlaces::none() };
+        let mut placed: Vec<_> = items
+            .into_iter()
+            .map(|item| {
+                let (offset, key) = places.find(&place(&item));
+                (offset, key, item)
+            })
+            .collect();
+        placed.sort_by_key(|(offset, ..)| *offset);
+        let mut positions = PositionReader::new(&self.text);
+        let with_position = |(offset, key, item): (Option<usize>, String, T)| {
+            (offset.map(|offset| positions.next(offset)), key, item)
+        };
+        placed.into_iter().take(most).map(with_position).collect()
+    }
+}
+
+/// The positions of offsets that never decrease, in time that is proportional to the text.
+struct PositionReader<'t> {
+    text: &'t str,
+    /// The start of the last line that was reached, and its number less one.
+    line_start: usize,
+    lines: usize,
+}
+
+impl<'t> PositionReader<'t> {
+    fn new(text: &'t str) -> Self {
+        Self { text, line_start: 0, lines: 0 }
+    }
+
+    fn next(&mut self, offset: usize) -> FilePosition {
+        let offset = offset.min(self.text.len());
+        let passed = &self.text.as_bytes()[self.line_start..offset];
+        if let Some(last) = passed.iter().rposition(|byte| *byte == b'\n') {
+            self.lines += passed[..=last].split(|byte| *byte == b'\n').count() - 1;
+            self.line_start += last + 1;
+        }
+        let on_line = FilePosition::of(&self.text[self.line_start..], offset - self.line_start);
+        FilePosition { line: self.lines + on_line.line, ..on_line }
     }
 }
 

@@ -113,6 +113,12 @@ impl UrlTemplate {
         &self.text
     }
 
+    /// Returns the scheme, the host and the port, such as `https://api.example.com`, which no argument changes.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
     /// Returns the names of the variables in the path. A name may occur more than once.
     pub fn path_variables(&self) -> impl Iterator<Item = &str> {
         self.path.iter().flat_map(|segment| match segment {

@@ -18,6 +18,7 @@ use super::mapping::RequestMapping;
 use super::parameter::{ParameterPlace, RequestParameter};
 use super::response::ResponseMapping;
 use super::retry::HttpRetry;
+use super::target::HttpTarget;
 use super::template::UrlTemplate;
 use super::token::TokenCache;
 use crate::implementation::{Entry, EntryError, EntryFault, ToolSettings};
@@ -263,8 +264,9 @@ impl HttpTool {
         }
     }
 
-    /// Adds the hints that follow from the method, where the entry has none.
-    fn annotated(&self, mut builder: ToolBuilder<Open, Open>, settings: &ToolSettings) -> ToolBuilder<Open, Open> {
+    /// Adds the request, and the hints that follow from the method where the entry has none.
+    fn annotated(&self, builder: ToolBuilder<Open, Open>, settings: &ToolSettings) -> ToolBuilder<Open, Open> {
+        let mut builder = builder.annotate(HttpTarget { method: self.method.clone(), url: self.url.clone() });
         if settings.readonly.is_none() && is_safe(&self.method) {
             builder = builder.annotate(Readonly(true));
         }
