@@ -166,9 +166,11 @@ impl Signals {
     #[cfg(unix)]
     async fn next(&mut self) -> Received {
         std::future::poll_fn(|cx| {
-            let mut raised = self.received.iter_mut().filter(|(_, signal)| signal.poll_recv(cx).is_ready());
-            match raised.next() {
-                Some((received, _)) => std::task::Poll::Ready(*received),
+            let is_received = |(received, signal): &mut (Received, tokio::signal::unix::Signal)| {
+                signal.poll_recv(cx).is_ready().then_some(*received)
+            };
+            match self.received.iter_mut().find_map(is_received) {
+                Some(received) => std::task::Poll::Ready(received),
                 None => std::task::Poll::Pending,
             }
         })

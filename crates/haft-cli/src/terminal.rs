@@ -3,14 +3,21 @@
 //! Colours are removed where they are not wanted: no terminal, `NO_COLOR`, `TERM=dumb`. Only this file writes to the
 //! standard streams directly, except for bars and prompts.
 
+pub(crate) mod modes;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::error::CommandError;
 
 /// The width of text where the terminal's is not known.
 const DEFAULT_WIDTH: usize = 100;
+
+/// The number of rows where the terminal's is not known.
+const DEFAULT_HEIGHT: usize = 24;
 
 /// The standard streams of the process.
 #[derive(Clone, Copy, Debug)]
@@ -39,13 +46,20 @@ impl Terminal {
 
     /// Returns the width for text, in columns.
     pub(crate) fn width(self) -> usize {
-        if let Some(columns) = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()).filter(|width| *width > 0) {
+        if let Some(columns) =
+            std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()).filter(|width| *width > 0)
+        {
             return columns;
         }
         if !self.stdout && !self.stderr {
             return DEFAULT_WIDTH;
         }
         terminal_size::terminal_size().map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0))
+    }
+
+    /// Returns the number of rows.
+    pub(crate) fn height(self) -> usize {
+        terminal_size::terminal_size().map_or(DEFAULT_HEIGHT, |(_, height)| usize::from(height.0))
     }
 
     /// Writes text to standard output, and a line break after it.
@@ -65,6 +79,12 @@ impl Terminal {
     pub(crate) fn note(self, text: impl fmt::Display) {
         let mut out = anstream::stderr().lock();
         let _ = writeln!(out, "{text}");
+    }
+
+    /// Writes a part of a message to standard error as it is.
+    pub(crate) fn write_note(self, text: impl fmt::Display) {
+        let mut out = anstream::stderr().lock();
+        let _ = write!(out, "{text}").and_then(|()| out.flush());
     }
 }
 
@@ -86,14 +106,72 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(escape).collect())
 }
 
+/// Returns text for one line: [`printable`], with line breaks and other white space as single spaces.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut words = text.split_whitespace();
+    let mut line = words.next().map(printable).unwrap_or_default().into_owned();
+    for word in words {
+        line.push(' ');
+        line.push_str(&printable(word));
+    }
+    line
+}
+
+/// Returns text that takes at most this many columns; where it was cut it ends with `…`.
+pub(crate) fn cut(text: &str, columns: usize) -> Cow<'_, str> {
+    if text.len() <= columns || text.width() <= columns {
+        return Cow::Borrowed(text);
+    }
+    let mut taken = 0;
+    let end = text.char_indices().find_map(|(at, character)| {
+        taken += character.width().unwrap_or(0);
+        // One column is for the sign.
+        (taken >= columns).then_some(at)
+    });
+    match columns {
+        0 => Cow::Borrowed(""),
+        _ => Cow::Owned(format!("{}…", &text[..end.unwrap_or(text.len())])),
+    }
+}
+
+/// Returns text that takes exactly this many columns: cut, or with spaces after it.
+pub(crate) fn fit(text: &str, columns: usize) -> String {
+    let mut text = cut(text, columns).into_owned();
+    let missing = columns.saturating_sub(text.width());
+    text.extend(std::iter::repeat_n(' ', missing));
+    text
+}
+
 #[cfg(test)]
 mod tests {
-    use super::printable;
+    use super::{cut, fit, one_line, printable};
 
     #[test]
     fn control_characters_become_escapes_and_other_text_is_kept() {
         assert_eq!(printable("line\n\tnext – ü 字"), "line\n\tnext – ü 字");
         assert_eq!(printable("\u{1b}[2Jgone\r\u{7}"), "\\u{1b}[2Jgone\\u{d}\\u{7}");
         assert_eq!(printable("a\u{202e}b\u{9b}c"), "a\\u{202e}b\\u{9b}c");
+    }
+    #[test]
+    fn a_line_has_no_breaks_and_no_control_characters() {
+        assert_eq!(one_line("a\n\n b\tc\u{1b}[0m\r\n"), "a b c\\u{1b}[0m");
+        assert_eq!(one_line(" \n"), "");
+    }
+
+    #[test]
+    fn text_is_cut_by_columns_and_not_by_characters() {
+        assert_eq!(cut("delete", 6), "delete");
+        assert_eq!(cut("delete", 5), "dele…");
+        assert_eq!(cut("字字字字", 8), "字字字字");
+        assert_eq!(cut("字字字字", 7), "字字字…");
+        assert_eq!(cut("字字字字", 6), "字字…");
+        assert_eq!(cut("e\u{301}e\u{301}e\u{301}", 3), "e\u{301}e\u{301}e\u{301}");
+        assert_eq!((cut("ab", 1), cut("ab", 0), cut("", 0)), ("…".into(), "".into(), "".into()));
+    }
+
+    #[test]
+    fn text_fits_its_columns_exactly() {
+        assert_eq!(fit("字", 4), "字  ");
+        assert_eq!(fit("字字字", 4), "字… ");
     }
 }

@@ -1,32 +1,174 @@
 //! The live view of a run on a terminal: a bar or spinner per call, then a summary.
+//!
+//! ```text
+//! ToolEvent ─> stage.rs ─> row.rs: bars on standard error
+//! ToolResult ────────────> summary.rs: a table on standard output
+//! ```
+//!
+//! If all calls fit on the screen, each has its row from the start. Of more calls only those that run or wait for
+//! approval have one, as far as there is room, and the last row counts the others. Nothing is drawn where standard error
+//! is no terminal. The events must contain the starts of calls: see
+//! [`started_events`](haft::run::RunOptions::started_events).
+
+mod row;
+mod stage;
+mod summary;
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use haft::run::{ToolCall, ToolEvent, ToolResult};
+use indicatif::ProgressBar;
 
+use self::row::{RowLayout, tail_bar};
+use self::stage::{CallStage, StageCounts};
 use crate::error::CommandError;
 use crate::screen::Screen;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, one_line};
 
-/// The live view of a run.
+/// The rows of the screen that are left to what was written before.
+const SPARE_ROWS: usize = 3;
+
+/// The live view of a run. Its bars are removed when it is dropped.
 #[derive(Debug)]
 pub(crate) struct LiveView {
     screen: Screen,
+    calls: Vec<ViewedCall>,
+    layout: RowLayout,
+    /// The number of calls that can be shown.
+    capacity: usize,
+    /// The bars on the screen, by the index of their call.
+    rows: BTreeMap<usize, ProgressBar>,
+    /// The row that counts the calls without one.
+    tail: Option<ProgressBar>,
+}
+
+/// A call as the view shows it.
+#[derive(Debug)]
+struct ViewedCall {
+    id: String,
+    tool: String,
+    stage: CallStage,
+    /// The time at which the handler was reached first.
+    started: Option<Instant>,
+    /// The time from there to the result.
+    took: Option<Duration>,
 }
 
 impl LiveView {
     /// Creates the view of these calls.
     pub(crate) fn new(screen: Screen, calls: &[ToolCall]) -> Self {
-        let _ = calls;
-        Self { screen }
+        let calls: Vec<ViewedCall> = calls.iter().map(ViewedCall::new).collect();
+        let terminal = screen.terminal();
+        let layout = RowLayout::new(terminal.width(), calls.iter().map(|call| (&*call.tool, &*call.id)));
+        let capacity = terminal.height().saturating_sub(SPARE_ROWS).max(1);
+        let mut view = Self { screen, calls, layout, capacity, rows: BTreeMap::new(), tail: None };
+        if !view.screen.is_drawn() {
+            return view;
+        }
+        if view.is_crowded() {
+            view.tail = Some(view.screen.bars().add(tail_bar()));
+            view.count();
+        } else {
+            (0..view.calls.len()).for_each(|index| view.draw(index));
+        }
+        view
     }
 
     /// Shows an event.
     pub(crate) fn event(&mut self, event: &ToolEvent) {
-        let _ = (event, &self.screen);
+        let index = event.index();
+        let Some(call) = self.calls.get_mut(index) else { return };
+        call.stage.advance(event);
+        match &call.stage {
+            CallStage::Running { .. } if call.started.is_none() => call.started = Some(Instant::now()),
+            CallStage::Finished(_) if call.took.is_none() => call.took = call.started.map(|start| start.elapsed()),
+            _ => {}
+        }
+        if !self.screen.is_drawn() {
+            return;
+        }
+        self.draw(index);
+        if self.is_crowded() {
+            self.fill();
+            self.count();
+        }
     }
 
-    /// Removes the bars and prints the summary: one line per call, in call order, with the result in short.
-    pub(crate) fn finish(self, terminal: Terminal, results: &[ToolResult]) -> Result<(), CommandError> {
-        let _ = (terminal, results);
-        Ok(())
+    /// Removes the bars and prints the summary: one line per call, in call order, with the result in short, and the
+    /// issues of rejected calls below.
+    pub(crate) fn finish(mut self, terminal: Terminal, results: &[ToolResult]) -> Result<(), CommandError> {
+        self.clear();
+        let text = summary::render(&self.calls, results, terminal.width());
+        if text.is_empty() { Ok(()) } else { terminal.print(text) }
+    }
+
+    /// Reports whether there are more calls than rows.
+    fn is_crowded(&self) -> bool {
+        self.calls.len() > self.capacity
+    }
+
+    /// Brings the row of a call up to date, with a new bar if the call needs one.
+    fn draw(&mut self, index: usize) {
+        let is_crowded = self.is_crowded();
+        let Some(call) = self.calls.get(index) else { return };
+        if is_crowded && !call.stage.is_active() {
+            if let Some(bar) = self.rows.remove(&index) {
+                bar.finish_and_clear();
+                self.screen.bars().remove(&bar);
+            }
+            return;
+        }
+        if !self.rows.contains_key(&index) {
+            if self.rows.len() >= self.capacity {
+                return;
+            }
+            let above = self.rows.range(..index).count();
+            let bar = self.screen.bars().insert(above, ProgressBar::new_spinner());
+            self.rows.insert(index, bar);
+        }
+        if let Some(bar) = self.rows.get(&index) {
+            self.layout.show(bar, call);
+        }
+    }
+
+    /// Gives rows that have become free to active calls without one.
+    fn fill(&mut self) {
+        if self.rows.len() >= self.capacity {
+            return;
+        }
+        let active = self.calls.iter().enumerate().filter(|(_, call)| call.stage.is_active());
+        let without: Vec<usize> =
+            active.map(|(index, _)| index).filter(|index| !self.rows.contains_key(index)).collect();
+        without.into_iter().for_each(|index| self.draw(index));
+    }
+
+    /// Brings the last row up to date.
+    fn count(&self) {
+        if let Some(tail) = &self.tail {
+            let counts = StageCounts::of(self.calls.iter().map(|call| &call.stage));
+            tail.set_message(counts.describe(self.rows.len()));
+        }
+    }
+
+    fn clear(&mut self) {
+        for bar in std::mem::take(&mut self.rows).into_values().chain(self.tail.take()) {
+            bar.finish_and_clear();
+        }
+        // What can't be cleared is a terminal that is gone.
+        let _ = self.screen.bars().clear();
+    }
+}
+
+impl Drop for LiveView {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+impl ViewedCall {
+    fn new(call: &ToolCall) -> Self {
+        let (id, tool) = (one_line(call.call_id.as_str()), one_line(&call.name));
+        Self { id, tool, stage: CallStage::Queued, started: None, took: None }
     }
 }

@@ -1,0 +1,130 @@
+//! One row of the live view: a bar with the name, the id, the stage and the last message of a call.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use unicode_width::UnicodeWidthStr;
+
+use super::ViewedCall;
+use super::stage::{CallEnd, CallStage};
+use crate::terminal::fit;
+
+/// The time between two pictures of a spinner.
+const TICK: Duration = Duration::from_millis(100);
+
+/// The number of steps of a bar.
+const STEPS: u64 = 1000;
+
+/// The width of a terminal from which bars are long.
+const WIDE: usize = 70;
+
+/// The widths of the columns, which are the same in all rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RowLayout {
+    tool: usize,
+    id: usize,
+    bar: usize,
+}
+
+impl RowLayout {
+    /// Returns the layout of these tools and ids for a terminal: half of its width is for them, the rest for the stage.
+    pub(super) fn new<'a>(width: usize, calls: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+        let (tool, id) =
+            calls.fold((0, 0), |widest, (tool, id)| (widest.0.max(tool.width()), widest.1.max(id.width())));
+        let bar = if width < WIDE { 8 } else { 20 };
+        Self { tool: tool.min(width / 3), id: id.min(width / 6), bar }
+    }
+
+    /// Brings a bar up to date.
+    pub(super) fn show(self, bar: &ProgressBar, call: &ViewedCall) {
+        match &call.stage {
+            CallStage::Running { fraction, message } => {
+                if bar.is_finished() || bar.length() != Some(STEPS) {
+                    bar.set_length(STEPS);
+                    bar.reset_elapsed();
+                    bar.enable_steady_tick(TICK);
+                }
+                bar.set_style(self.running(*fraction));
+                bar.set_prefix(self.prefix(call));
+                if let Some(fraction) = fraction {
+                    bar.set_position(steps(*fraction));
+                }
+                bar.set_message(message.clone());
+            }
+            stage => {
+                bar.disable_steady_tick();
+                bar.set_style(self.still(stage));
+                bar.set_prefix(self.prefix(call));
+                bar.set_message(stage_text(stage, call.took));
+                bar.tick();
+            }
+        }
+    }
+
+    fn prefix(self, call: &ViewedCall) -> String {
+        format!("{} {}", fit(&call.tool, self.tool), fit(&call.id, self.id))
+    }
+
+    /// Returns the style of a call that runs.
+    fn running(self, fraction: Option<f64>) -> ProgressStyle {
+        let template = match fraction {
+            None => "{spinner:.cyan} {prefix} {elapsed:>4} {wide_msg}".to_owned(),
+            Some(_) => {
+                format!(
+                    "{{spinner:.cyan}} {{prefix}} {{elapsed:>4}} {{bar:{}.cyan/dim}} {{percent:>3}}% {{wide_msg}}",
+                    self.bar
+                )
+            }
+        };
+        style(&template).progress_chars("━╸─")
+    }
+
+    /// Returns the style of a call that does not run.
+    fn still(self, stage: &CallStage) -> ProgressStyle {
+        style(match stage {
+            CallStage::Queued | CallStage::Running { .. } => "{prefix:.dim} {wide_msg:.dim}",
+            CallStage::WaitsForApproval | CallStage::Suspended => "{prefix} {wide_msg:.yellow}",
+            CallStage::Finished(CallEnd::Done) => "{prefix} {wide_msg:.green}",
+            CallStage::Finished(CallEnd::Denied | CallEnd::Cancelled) => "{prefix} {wide_msg:.yellow}",
+            CallStage::Finished(CallEnd::Failed | CallEnd::Rejected) => "{prefix} {wide_msg:.red}",
+        })
+    }
+}
+
+/// Returns the row that counts the calls without one.
+pub(super) fn tail_bar() -> ProgressBar {
+    ProgressBar::new_spinner().with_style(style("  {wide_msg:.dim}"))
+}
+
+/// Returns a time as people read it.
+pub(super) fn time_text(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0 => format!("{} ms", time.as_millis()),
+        1..60 => format!("{:.1} s", time.as_secs_f64()),
+        _ => format!("{} min {} s", seconds / 60, seconds % 60),
+    }
+}
+
+fn stage_text(stage: &CallStage, took: Option<Duration>) -> String {
+    match stage {
+        CallStage::Queued => "waiting".to_owned(),
+        CallStage::WaitsForApproval => "waiting for approval".to_owned(),
+        CallStage::Running { message, .. } => message.clone(),
+        CallStage::Suspended => "suspended until it is approved".to_owned(),
+        CallStage::Finished(end) => match took {
+            Some(took) => format!("{} in {}", end.as_str(), time_text(took)),
+            None => end.as_str().to_owned(),
+        },
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a fraction is between 0 and 1")]
+fn steps(fraction: f64) -> u64 {
+    (fraction * 1000.0) as u64
+}
+
+/// Returns the style of a template. All of them are written in this file, so an invalid one fails the tests.
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
