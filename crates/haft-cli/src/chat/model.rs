@@ -1,0 +1,262 @@
+//! The model of a conversation: its name on the command line, and the client behind it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use haft::http::{Secret, SecretError};
+use haft::model::{Anthropic, Gemini, LanguageModel, OpenAi, ScriptError, ScriptedModel};
+
+use super::report::RequestNotes;
+use crate::error::Fault;
+use crate::input::TextInput;
+
+/// The variable that names the model where no option does.
+pub(crate) const MODEL_VARIABLE: &str = "HAFT_MODEL";
+
+/// A kind of model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Provider {
+    /// The Responses API of OpenAI.
+    OpenAi,
+    /// The Chat Completions API of OpenAI and of compatible servers.
+    OpenAiChat,
+    Anthropic,
+    Gemini,
+    /// A file with the answers.
+    Scripted,
+}
+
+/// The name of a model: `PROVIDER:NAME`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ModelName {
+    pub(crate) provider: Provider,
+    /// The provider's name of the model, or the path of a script.
+    pub(crate) name: String,
+}
+
+/// The error of a text that is no name of a model.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ModelNameError {
+    #[error("unknown provider `{provider}`{}; providers: {}", did_you_mean(*.nearest), all_providers())]
+    UnknownProvider { provider: String, nearest: Option<Provider> },
+    #[error("the name of the model is missing: write `{}`", .0.example())]
+    NoName(Provider),
+}
+
+impl Provider {
+    pub(crate) const ALL: [Self; 5] =
+        [Self::OpenAi, Self::OpenAiChat, Self::Anthropic, Self::Gemini, Self::Scripted];
+
+    /// Returns the name on the command line.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::OpenAiChat => "openai-chat",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::Scripted => "scripted",
+        }
+    }
+
+    /// Returns an example of a model's name.
+    pub(crate) fn example(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai:gpt-5-mini",
+            Self::OpenAiChat => "openai-chat:gpt-5-mini",
+            Self::Anthropic => "anthropic:claude-sonnet-4-5",
+            Self::Gemini => "gemini:gemini-2.5-flash",
+            Self::Scripted => "scripted:FILE",
+        }
+    }
+
+    /// Returns the variables with the key.
+    pub(crate) fn key_variables(self) -> &'static str {
+        match self {
+            Self::OpenAi | Self::OpenAiChat => "OPENAI_API_KEY",
+            Self::Anthropic => "ANTHROPIC_API_KEY",
+            Self::Gemini => "GEMINI_API_KEY (or GOOGLE_API_KEY)",
+            Self::Scripted => "",
+        }
+    }
+}
+
+impl ModelName {
+    /// Creates the client.
+    pub(crate) fn open(&self, base_url: Option<&str>, notes: &RequestNotes) -> Result<Arc<dyn LanguageModel>, Fault> {
+        /// Applies what all clients share.
+        macro_rules! client {
+            ($client:expr) => {{
+                let notes = notes.clone();
+                Arc::new($client.on_report(move |report| notes.add(report)))
+            }};
+        }
+        let missing = |error: SecretError| self.missing_key(&error);
+        let client: Arc<dyn LanguageModel> = match (self.provider, base_url) {
+            (Provider::Scripted, None) => Arc::new(script(Path::new(&self.name))?),
+            (Provider::Scripted, Some(_)) => {
+                return Err(Fault::new("a scripted model has no server").advice("leave out `--base-url`"));
+            }
+            (Provider::OpenAi, None) => client!(OpenAi::from_env().map_err(missing)?),
+            (Provider::OpenAi, Some(url)) => client!(OpenAi::from_env().map_err(missing)?.base_url(url)),
+            (Provider::OpenAiChat, None) => client!(OpenAi::from_env().map_err(missing)?.chat()),
+            (Provider::OpenAiChat, Some(url)) => client!(compatible(url)),
+            (Provider::Anthropic, None) => client!(Anthropic::from_env().map_err(missing)?),
+            (Provider::Anthropic, Some(url)) => client!(Anthropic::from_env().map_err(missing)?.base_url(url)),
+            (Provider::Gemini, None) => client!(Gemini::from_env().map_err(missing)?),
+            (Provider::Gemini, Some(url)) => client!(Gemini::from_env().map_err(missing)?.base_url(url)),
+        };
+        Ok(client)
+    }
+
+    fn missing_key(&self, error: &SecretError) -> Fault {
+        let fault = Fault::new(format!("the model `{self}` can't be used")).cause(error);
+        match self.provider {
+            Provider::OpenAiChat => fault.advice("a compatible server without a key is named by `--base-url`"),
+            _ => fault,
+        }
+    }
+}
+
+/// Returns the client of a compatible server, which gets the key if there is one.
+fn compatible(url: &str) -> OpenAi {
+    let client = OpenAi::compatible("openai-compatible", url);
+    match std::env::var("OPENAI_API_KEY") {
+        Ok(key) if !key.trim().is_empty() => client.key(Secret::new(key.trim())),
+        _ => client,
+    }
+}
+
+/// Reads a script.
+fn script(path: &Path) -> Result<ScriptedModel, Fault> {
+    ScriptedModel::from_file(path).map_err(|error| match error {
+        ScriptError::Malformed { .. } => malformed(path, &error),
+        error => Fault::new("the scripted model can't be used").cause(&error),
+    })
+}
+
+/// Returns the fault of a script, with its place if it is not JSON.
+fn malformed(path: &Path, error: &ScriptError) -> Fault {
+    let input = TextInput::read(path).ok();
+    let syntax = input.as_ref().and_then(|input| {
+        let error = serde_json::from_str::<serde::de::IgnoredAny>(&input.text).err()?;
+        Some(input.json_excerpt(0, &error))
+    });
+    match syntax {
+        Some(excerpt) => Fault::new(format!("the script `{}` is not JSON", path.display())).excerpt(excerpt),
+        None => Fault::new(error.to_string())
+            .advice("a script is `{\"turns\": [{\"text\": \"…\"}, {\"calls\": [{\"call_id\": \"c1\", \"name\": \"…\", \"arguments\": {}}]}]}`"),
+    }
+}
+
+impl FromStr for ModelName {
+    type Err = ModelNameError;
+
+    fn from_str(text: &str) -> Result<Self, ModelNameError> {
+        let (provider, name) = text.split_once(':').unwrap_or((text, ""));
+        let Some(provider) = Provider::ALL.into_iter().find(|known| known.as_str() == provider) else {
+            let nearest = nearest_provider(provider);
+            return Err(ModelNameError::UnknownProvider { provider: provider.to_owned(), nearest });
+        };
+        if name.trim().is_empty() {
+            return Err(ModelNameError::NoName(provider));
+        }
+        Ok(Self { provider, name: name.to_owned() })
+    }
+}
+
+impl fmt::Display for ModelName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.provider.as_str(), self.name)
+    }
+}
+
+impl From<ModelNameError> for Fault {
+    fn from(error: ModelNameError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+/// The least similarity of a name that is suggested.
+const LEAST_SIMILARITY: f64 = 0.7;
+
+fn nearest_provider(text: &str) -> Option<Provider> {
+    let similarity = |provider: Provider| strsim::jaro_winkler(&text.to_lowercase(), provider.as_str());
+    let nearest = Provider::ALL.into_iter().max_by(|a, b| similarity(*a).total_cmp(&similarity(*b)))?;
+    (similarity(nearest) >= LEAST_SIMILARITY).then_some(nearest)
+}
+
+fn did_you_mean(nearest: Option<Provider>) -> String {
+    nearest.map(|provider| format!(", did you mean `{}`?", provider.as_str())).unwrap_or_default()
+}
+
+fn all_providers() -> String {
+    Provider::ALL.map(Provider::as_str).join(", ")
+}
+
+/// Chooses the model: that of the option, else that of the stored conversation, else that of the environment.
+pub(crate) fn choose(option: Option<ModelName>, stored: Option<&str>) -> Result<ModelName, Fault> {
+    if let Some(name) = option {
+        return Ok(name);
+    }
+    if let Some(stored) = stored {
+        let unknown = |error: ModelNameError| {
+            Fault::new(format!("the model of the conversation, `{stored}`, can't be used"))
+                .cause(&error)
+                .advice("name one with `--model PROVIDER:NAME`")
+        };
+        return stored.parse().map_err(unknown);
+    }
+    match std::env::var(MODEL_VARIABLE) {
+        Ok(name) if !name.trim().is_empty() => name.trim().parse().map_err(|error: ModelNameError| {
+            Fault::new(format!("the variable {MODEL_VARIABLE} is no model")).cause(&error)
+        }),
+        _ => Err(Fault::new("no model is named")
+            .advice(format!("use `--model PROVIDER:NAME` or the variable {MODEL_VARIABLE}, for example `{}`", Provider::OpenAi.example()))),
+    }
+}
+
+/// Returns the name with a script's path made absolute, so that it holds in other folders too.
+pub(crate) fn lasting_name(name: &ModelName) -> String {
+    match name.provider {
+        Provider::Scripted => {
+            let path = std::path::absolute(&name.name).unwrap_or_else(|_| PathBuf::from(&name.name));
+            format!("{}:{}", name.provider.as_str(), path.display())
+        }
+        _ => name.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_with_colons_in_the_models_name() {
+        let name: ModelName = "openai-chat:llama3.3:70b".parse().unwrap();
+        assert_eq!((name.provider, name.name.as_str()), (Provider::OpenAiChat, "llama3.3:70b"));
+        assert_eq!(name.to_string(), "openai-chat:llama3.3:70b");
+        for provider in Provider::ALL {
+            assert_eq!(provider.example().parse::<ModelName>().unwrap().provider, provider);
+        }
+    }
+
+    #[test]
+    fn an_unknown_provider_is_reported_with_the_nearest_one() {
+        let message = |text: &str| text.parse::<ModelName>().unwrap_err().to_string();
+        assert!(message("opnai:gpt-5").contains("did you mean `openai`?"), "{}", message("opnai:gpt-5"));
+        assert!(message("Antropic:x").contains("did you mean `anthropic`?"));
+        assert!(!message("zzz:x").contains("did you mean"));
+        assert!(message("gemini").contains("`gemini:gemini-2.5-flash`"));
+        assert!(message("openai: ").contains("the name of the model is missing"));
+    }
+
+    #[test]
+    fn the_option_wins_over_the_stored_model() {
+        let option: ModelName = "gemini:a".parse().unwrap();
+        assert_eq!(choose(Some(option.clone()), Some("openai:b")).unwrap(), option);
+        assert_eq!(choose(None, Some("openai:b")).unwrap().name, "b");
+        assert!(choose(None, Some("other:b")).unwrap_err().message.contains("`other:b`"));
+    }
+}
