@@ -1,16 +1,18 @@
 //! Who approves calls: a person at the terminal, everybody, nobody, or a file of verdicts.
 
 pub(crate) mod prompt;
+pub(crate) mod verdict_file;
 
 use std::convert::Infallible;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use haft::approval::ApprovalRequest;
+use haft::approval::{ApprovalAnswer, ApprovalRequest, Approve};
 use haft::run::RunOptions;
-use haft::tool::Cx;
+use haft::tool::{BoxError, Cx};
 
 use self::prompt::ApprovalPrompt;
+use self::verdict_file::{Others, VerdictFile};
 use crate::context::Context;
 use crate::error::{CommandError, Fault};
 use crate::screen::Screen;
@@ -49,18 +51,59 @@ impl ApproveMode {
 
     /// Adds the source of verdicts to the options of a run.
     pub(crate) fn apply(&self, options: RunOptions, cx: &Context, screen: &Screen) -> Result<RunOptions, CommandError> {
+        Ok(match self.approver(Others::Denied, cx, screen)? {
+            // Without an approver the calls are denied without a request.
+            Approver::Nobody(Others::Denied) => options,
+            approver => prompt::remembering(options.approvals(approver)),
+        })
+    }
+
+    /// Creates the approver. `others` are the calls that it has no verdict on.
+    pub(crate) fn approver(&self, others: Others, cx: &Context, screen: &Screen) -> Result<Approver, CommandError> {
         Ok(match self {
-            Self::None => options,
-            Self::All => options.approvals(|request: ApprovalRequest, _: Cx| async move { request.approve() }),
+            Self::None => Approver::Nobody(others),
+            Self::All => Approver::Everybody,
             Self::Ask if !cx.terminal.is_interactive() => {
                 let fault = Fault::new("nobody can be asked: standard input or standard error is no terminal");
                 return Err(fault.advice("use `--approve all`, `--approve none` or a file of verdicts").into());
             }
-            Self::Ask => options.approvals(ApprovalPrompt::new(screen.clone(), cx.interrupt.clone())),
+            Self::Ask => Approver::Person(ApprovalPrompt::new(screen.clone(), cx.interrupt.clone())),
             Self::File(path) => {
-                let _ = path;
-                return Err(Fault::new("not implemented").into());
+                let read = VerdictFile::read(path, others);
+                Approver::File(read.map_err(|faults| not_a_mode(faults, path))?)
             }
         })
+    }
+}
+
+/// Adds what else `--approve` takes, for a mode that was misspelled.
+fn not_a_mode(mut faults: Vec<Fault>, path: &std::path::Path) -> Vec<Fault> {
+    if let [fault] = faults.as_mut_slice()
+        && fault.excerpt.is_none()
+        && !path.exists()
+    {
+        fault.advice.push("`--approve` takes `ask`, `all`, `none`, or a file of verdicts".to_owned());
+    }
+    faults
+}
+
+/// A source of verdicts that is ready to be asked.
+#[derive(Clone, Debug)]
+pub(crate) enum Approver {
+    Person(ApprovalPrompt),
+    Everybody,
+    Nobody(Others),
+    File(VerdictFile),
+}
+
+impl Approve for Approver {
+    async fn approve(&self, request: ApprovalRequest, cx: Cx) -> Result<ApprovalAnswer, BoxError> {
+        match self {
+            Self::Person(prompt) => prompt.approve(request, cx).await,
+            Self::Everybody => Ok(request.approve().into()),
+            Self::Nobody(Others::Denied) => Ok(request.deny("nobody approves calls here").into()),
+            Self::Nobody(Others::Suspended) => Ok(ApprovalAnswer::Later),
+            Self::File(file) => file.approve(request, cx).await,
+        }
     }
 }

@@ -44,6 +44,12 @@ impl ExclusiveUse {
     }
 }
 
+/// Removes the lock of a file that is gone, or was never written. Only the process that uses the file may do so.
+pub(crate) fn remove_lock(path: &Path) {
+    // A lock that stays is only untidy.
+    let _ = fs::remove_file(lock_path(path));
+}
+
 /// Returns the path of the lock, which is a file of its own: the state is replaced while it is in use.
 fn lock_path(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();

@@ -1,19 +1,262 @@
-//! `haft run`.
+//! `haft run`: the calls of a model, with one result for each.
 
-use std::path::PathBuf;
+use std::collections::{BTreeMap, HashSet};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use haft::run::{CallId, Dispatch, Run, RunOptions, ToolCall, ToolEvent, ToolResult};
+
+use crate::approval::verdict_file::Others;
+use crate::approval::{ApproveMode, Approver};
+use crate::calls::provider::Provider;
+use crate::calls::{self, CallForm, ReadCalls};
 use crate::context::Context;
 use crate::error::{CommandError, Fault};
 use crate::exit::ExitStatus;
+use crate::input::TextInput;
+use crate::run_output::{self, Failures, OutputForm, RunOutput};
+use crate::screen::Screen;
+use crate::suspended_run::NewFile;
+use crate::workspace::{OpenWorkspace, Remarks};
 
-/// Runs the calls of a model
+/// Runs the calls of a model, and gives each of them one result
+///
+/// The calls are a JSON array, one object, or an object per line, each with a `name`, `arguments` and perhaps a
+/// `call_id`; or the response of a provider as it was sent, whole or streamed. Standard output gets the events as JSON
+/// lines, each with its `call_id`; a terminal gets a view of them.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  haft run calls.json                               run calls, and show them on the terminal
+  echo '{\"name\": \"calculate\", \"arguments\": {\"expression\": \"6 * 7\"}}' | haft run -
+  curl … | haft run - --results openai              run the calls of a response, print what to send back
+  haft run calls.json --approve verdicts.json       take the verdicts of a file
+  haft run calls.json --suspend waiting.json        let calls that require approval wait in a file
+
+The limits of the workspace hold too: of two limits, the stricter applies.
+
+A file of verdicts has an array or lines of them, such as
+  {\"call_id\": \"c1\", \"decision\": \"approved\"}
+  {\"call_id\": \"c2\", \"decision\": \"denied\", \"reason\": \"not today\"}
+  {\"call_id\": \"c3\", \"decision\": \"edited\", \"arguments\": {\"path\": \"a.txt\"}}
+  {\"call_id\": \"c4\", \"decision\": \"answered\", \"answer\": 42}
+
+Exit codes: 0 every call has its result, whatever it is; with `--fail`, 1 if a call failed, else 3 if one was denied, is
+not permitted or waits; 2 invalid usage, input or workspace; 130 interrupted.")]
 pub(crate) struct RunArguments {
+    /// The file with the calls, or `-` for standard input
+    #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// The form of the calls; recognised if it is not set
+    #[arg(long, value_name = "FORM")]
+    from: Option<CallForm>,
+    #[command(flatten)]
+    options: RunOptionArguments,
+    /// Lets calls that require approval and get none wait in this file, for `haft resume`
+    #[arg(long, value_name = "FILE")]
+    suspend: Option<PathBuf>,
 }
 
-/// Carries out the command.
+/// The options of commands that run calls.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunOptionArguments {
+    /// Who approves calls that require it: `ask` at the terminal, `all`, `none`, or a file of verdicts. Without it, `ask`
+    /// on a terminal and `none` otherwise
+    #[arg(long, value_name = "ask|all|none|FILE")]
+    pub(crate) approve: Option<ApproveMode>,
+    /// Prints the results as this provider takes them back, and nothing else
+    #[arg(long, value_name = "PROVIDER")]
+    pub(crate) results: Option<Provider>,
+    /// The maximum number of calls that run at the same time
+    #[arg(long, value_name = "N")]
+    concurrency: Option<NonZeroUsize>,
+    /// The maximum duration of each call, in seconds, not counting the wait for approval
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
+    /// Exits with 1 if a call failed, else with 3 if one was denied, is not permitted or waits
+    #[arg(long)]
+    fail: bool,
+    /// Prints JSON lines on a terminal too
+    #[arg(long, conflicts_with = "results")]
+    pub(crate) json: bool,
+}
+
+impl RunOptionArguments {
+    /// Returns the options of a run: those of the workspace, and these.
+    pub(crate) fn apply(&self, workspace: RunOptions, cx: &Context) -> RunOptions {
+        let mut own = RunOptions::new().cancellation(cx.interrupt.cancellation()).started_events();
+        if let Some(most) = self.concurrency {
+            own = own.concurrency(most.get());
+        }
+        if let Some(timeout) = self.timeout {
+            own = own.call_timeout(timeout);
+        }
+        workspace.merge(own)
+    }
+
+    pub(crate) fn approve_mode(&self, cx: &Context) -> ApproveMode {
+        self.approve.clone().unwrap_or_else(|| ApproveMode::default_for(cx))
+    }
+
+    pub(crate) fn failures(&self) -> Failures {
+        if self.fail { Failures::Counted } else { Failures::Ignored }
+    }
+}
+
+/// Reads a duration in seconds.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    let invalid = || "a number of seconds greater than 0 is required, such as `2.5`".to_owned();
+    let seconds: f64 = text.parse().map_err(|_| invalid())?;
+    let duration = Duration::try_from_secs_f64(seconds).map_err(|_| invalid())?;
+    if duration.is_zero() { Err(invalid()) } else { Ok(duration) }
+}
+
+/// Runs the calls of a file.
 pub(crate) async fn run(arguments: RunArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
-    let _ = (arguments, cx);
-    Err(Fault::new("not implemented").into())
+    let RunArguments { file, from, options, suspend } = arguments;
+    let input = TextInput::read(&file)?;
+    let workspace = OpenWorkspace::open(cx, Some(&file), Remarks::Shown).await?;
+    let executor = &workspace.executor;
+    let read = calls::read(&input, from, executor)?;
+    let form = OutputForm::of(cx, options.results, options.json);
+    if matches!(form, OutputForm::Results(_)) {
+        ensure_distinct(&read.calls)?;
+    }
+    let screen = Screen::new(cx);
+    let place = suspend.as_deref().map(NewFile::claim).transpose()?;
+    let others = if place.is_some() { Others::Suspended } else { Others::Denied };
+    let approver = options.approve_mode(cx).approver(others, cx, &screen)?;
+    if let Approver::File(verdicts) = &approver {
+        verdicts.ensure_known(read.calls.iter().map(|call| &call.call_id))?;
+    }
+    let run_options = with_approver(options.apply(executor.options(), cx), approver);
+    let tools = executor.list(&run_options);
+    let output = RunOutput::new(form, &screen, &read.calls);
+    let (output, ran) = run_calls(&read, run_options, output, cx).await?;
+    let path = workspace.loaded.as_ref().map(|loaded| loaded.path.as_path());
+    let is_waiting = match (ran.suspended, place) {
+        (Some(suspended), Some(place)) => {
+            let stored = place.write(&suspended, path, options.results)?;
+            finish_waiting(cx, output, &read, &ran.results)?;
+            note_waiting(cx, stored.path(), suspended.pending().len());
+            true
+        }
+        (_, place) => {
+            if let Some(place) = place {
+                place.discard();
+            }
+            output.finish(cx, &read.turn, &ran.results, &tools)?;
+            false
+        }
+    };
+    Ok(exit_status(cx, options.failures(), &ran.results, is_waiting))
+}
+
+/// The end of a run.
+struct Ran {
+    /// The results, in the order of the calls.
+    results: Vec<ToolResult>,
+    suspended: Option<haft::approval::Suspended>,
+}
+
+async fn run_calls(
+    read: &ReadCalls,
+    options: RunOptions,
+    mut output: RunOutput,
+    cx: &Context,
+) -> Result<(RunOutput, Ran), CommandError> {
+    if read.turn.is_cut_off() {
+        let results = read.turn.interrupted_results();
+        for (index, result) in results.iter().enumerate() {
+            output.event(cx, &ToolEvent::Output { index, result: result.clone() })?;
+        }
+        return Ok((output, Ran { results, suspended: None }));
+    }
+    if read.calls.is_empty() {
+        cx.terminal.note("there are no calls");
+    }
+    let mut run = read.tools.run_calls(read.calls.iter().cloned().map(Into::into).collect(), options);
+    let mut results = BTreeMap::new();
+    while let Some(event) = run.next().await {
+        output.event(cx, &event)?;
+        if let ToolEvent::Output { index, result } = event {
+            results.insert(index, result);
+        }
+    }
+    note_rejected(cx, &run);
+    Ok((output, Ran { results: results.into_values().collect(), suspended: run.suspended() }))
+}
+
+/// Sets the approver, if there is one.
+pub(crate) fn with_approver(options: RunOptions, approver: Approver) -> RunOptions {
+    match approver {
+        // Without an approver the calls are denied without a request.
+        Approver::Nobody(Others::Denied) => options,
+        approver => options.approvals(approver),
+    }
+}
+
+/// Shows the results of a run of which calls still wait. What is sent back to a provider has to be whole.
+fn finish_waiting(
+    cx: &Context,
+    output: RunOutput,
+    read: &ReadCalls,
+    results: &[ToolResult],
+) -> Result<(), CommandError> {
+    match output {
+        RunOutput::Results { .. } => Ok(()),
+        output => output.finish(cx, &read.turn, results, &[]),
+    }
+}
+
+/// Tells where calls wait, and how to go on.
+pub(crate) fn note_waiting(cx: &Context, path: &Path, count: usize) {
+    let calls = if count == 1 { "1 call waits".to_owned() } else { format!("{count} calls wait") };
+    let path = path.display();
+    cx.terminal.note(format!("{calls} for approval in `{path}`; go on with `haft resume {path}`"));
+}
+
+/// Reports verdicts that were not accepted. Their calls were denied.
+pub(crate) fn note_rejected(cx: &Context, run: &Run) {
+    for rejected in run.rejected_verdicts() {
+        let call = rejected.response.call_id.as_ref().map_or("", CallId::as_str);
+        let text = format!("warning: the verdict on `{call}` was rejected: {}", rejected.fault);
+        cx.terminal.note(crate::terminal::printable(&text));
+    }
+}
+
+/// Returns the exit status of a run.
+pub(crate) fn exit_status(cx: &Context, failures: Failures, results: &[ToolResult], is_waiting: bool) -> ExitStatus {
+    if cx.interrupt.is_raised() {
+        return ExitStatus::Interrupted;
+    }
+    match run_output::status(failures, results) {
+        ExitStatus::Done if is_waiting && failures == Failures::Counted => ExitStatus::Denied,
+        status => status,
+    }
+}
+
+/// Rejects calls that share an id before any of them runs: their results could not be sent back.
+fn ensure_distinct(calls: &[ToolCall]) -> Result<(), Fault> {
+    let mut ids = HashSet::new();
+    match calls.iter().find(|call| !ids.insert(&call.call_id)) {
+        None => Ok(()),
+        Some(call) => {
+            let fault = Fault::new(format!("two calls have the id `{}`, so their results can't be told apart", call.call_id));
+            Err(fault.advice("give each call an id of its own, or leave out `--results`"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_positive_numbers() {
+        assert_eq!(seconds("2.5"), Ok(Duration::from_millis(2500)));
+        for invalid in ["", "0", "-1", "inf", "NaN", "1e300", "2s"] {
+            assert!(seconds(invalid).is_err(), "{invalid}");
+        }
+    }
 }

@@ -1,0 +1,342 @@
+//! Files of verdicts: an array or lines of verdicts, as the library writes them or in short.
+//!
+//! In short: `{"call_id": "c1", "decision": "approved"}`, `"denied"` with a `reason`, `"edited"` with `arguments`, or
+//! `"answered"` with an `answer`. A verdict that has a `digest` holds for exactly what it was given for.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use haft::approval::{
+    ApprovalAnswer, ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalScope, Approve,
+    RequestSignature,
+};
+use haft::conversation::{FormatVersion, Timestamp};
+use haft::run::CallId;
+use haft::schema::JsonText;
+use haft::tool::{BoxError, Cx};
+
+use crate::calls::record::{self, MapQuoted, Record, nearest};
+use crate::error::Fault;
+use crate::input::TextInput;
+
+const KEYS: [&str; 13] = [
+    "call_id",
+    "decision",
+    "reason",
+    "arguments",
+    "answer",
+    "scope",
+    "who",
+    "at",
+    "v",
+    "request_id",
+    "digest",
+    "expires_at",
+    "signature",
+];
+const DECISIONS: [&str; 4] = ["approved", "denied", "edited", "answered"];
+const SCOPES: [&str; 4] = ["this_call", "these_arguments", "this_tool", "this_session"];
+
+/// The verdicts of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct VerdictFile {
+    /// The path, for messages.
+    pub(crate) origin: String,
+    verdicts: Vec<FileVerdict>,
+    /// The decision about calls that the file has no verdict on.
+    others: Others,
+}
+
+/// The decision about calls without a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Others {
+    /// They are denied.
+    Denied,
+    /// They are suspended.
+    Suspended,
+}
+
+/// A verdict that is not bound to a request yet.
+#[derive(Clone, Debug)]
+struct FileVerdict {
+    call_id: Option<CallId>,
+    request_id: Option<ApprovalId>,
+    decision: ApprovalDecision,
+    reason: Option<String>,
+    scope: ApprovalScope,
+    who: Option<String>,
+    at: Option<Timestamp>,
+    digest: Option<String>,
+    signature: Option<RequestSignature>,
+}
+
+impl VerdictFile {
+    /// Reads a file, or standard input if the path is `-`.
+    pub(crate) fn read(path: &Path, others: Others) -> Result<Self, Vec<Fault>> {
+        let input = TextInput::read(path).map_err(|fault| vec![fault])?;
+        Self::of(&input, others)
+    }
+
+    fn of(input: &TextInput, others: Others) -> Result<Self, Vec<Fault>> {
+        let records = record::read(input, "verdict")?;
+        let (mut verdicts, mut faults) = (Vec::new(), Vec::new());
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        for (at, record) in records.iter().enumerate() {
+            let mut found = record.unknown_members(&KEYS);
+            match FileVerdict::read(record) {
+                Err(fault) => found.push(fault),
+                Ok(verdict) => {
+                    if let Some(earlier) = seen.insert(verdict.subject(), at) {
+                        let fault = record.fault(format!("there is another verdict on {}, at `/{earlier}`", verdict.subject()));
+                        found.push(fault.advice("keep one of them"));
+                    }
+                    verdicts.push(verdict);
+                }
+            }
+            faults.extend(found);
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        Ok(Self { origin: input.origin.clone(), verdicts, others })
+    }
+
+    /// Rejects verdicts on calls that are not among these.
+    pub(crate) fn ensure_known<'c>(&self, ids: impl Iterator<Item = &'c CallId> + Clone) -> Result<(), Vec<Fault>> {
+        let named = self.verdicts.iter().filter_map(|verdict| verdict.call_id.as_ref());
+        let unknown = named.filter(|id| !ids.clone().any(|known| known == *id));
+        let known: Vec<&str> = ids.clone().map(CallId::as_str).collect();
+        let faults: Vec<Fault> = unknown.map(|id| self.unknown(id.as_str(), &known)).collect();
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
+    /// Removes the verdicts on some calls.
+    pub(crate) fn remove(&mut self, ids: &[CallId]) {
+        self.verdicts.retain(|verdict| verdict.call_id.as_ref().is_none_or(|id| !ids.contains(id)));
+    }
+
+    /// Returns the verdicts on the requests, and the faults of those on anything else.
+    pub(crate) fn bind_all<'r>(
+        &self,
+        requests: impl Iterator<Item = &'r ApprovalRequest> + Clone,
+    ) -> Result<Vec<ApprovalResponse>, Vec<Fault>> {
+        let (mut bound, mut faults) = (Vec::new(), Vec::new());
+        for verdict in &self.verdicts {
+            match requests.clone().find(|request| verdict.names(request)) {
+                Some(request) => bound.push(verdict.bind(request)),
+                None => {
+                    let known: Vec<&str> = requests.clone().map(|request| request.call_id.as_str()).collect();
+                    faults.push(self.unknown(verdict.id(), &known));
+                }
+            }
+        }
+        if faults.is_empty() { Ok(bound) } else { Err(faults) }
+    }
+
+    fn unknown(&self, id: &str, known: &[&str]) -> Fault {
+        let origin = record::quoted(&self.origin);
+        let fault = Fault::new(format!("{origin} has a verdict on `{id}`, but no such call waits for one"));
+        match nearest(id, known) {
+            Some(near) => fault.advice(format!("did you mean `{near}`?")),
+            None if known.is_empty() => fault.advice("no call waits for a verdict"),
+            None => fault.advice(format!("the calls are {}", known.map_quoted())),
+        }
+    }
+}
+
+impl Approve for VerdictFile {
+    async fn approve(&self, request: ApprovalRequest, cx: Cx) -> Result<ApprovalAnswer, BoxError> {
+        // A verdict that was rejected stays so: the file has no other one.
+        if let Some(rejected) = cx.rejected_verdict() {
+            return Err(rejected.to_string().into());
+        }
+        let verdict = self.verdicts.iter().find(|verdict| verdict.call_id.as_ref() == Some(&request.call_id));
+        Ok(match (verdict, self.others) {
+            (Some(verdict), _) => verdict.bind_anew(&request).into(),
+            (None, Others::Denied) => request.deny("no verdict was given on this call").into(),
+            (None, Others::Suspended) => ApprovalAnswer::Later,
+        })
+    }
+}
+
+impl FileVerdict {
+    fn read(record: &Record<'_>) -> Result<Self, Fault> {
+        let call_id: Option<CallId> = record.read("call_id", "a string")?;
+        let request_id: Option<ApprovalId> = record.read("request_id", "a string")?;
+        if call_id.is_none() && request_id.is_none() {
+            return Err(record.fault("the verdict names no call").advice("add the `call_id` of the call"));
+        }
+        record.read::<FormatVersion>("v", "the version of the format")?;
+        // Bound again by the request that it belongs to, which has the same one.
+        record.read::<Timestamp>("expires_at", "a time in Unix milliseconds")?;
+        Ok(Self {
+            call_id,
+            request_id,
+            decision: decision(record)?,
+            reason: record.read("reason", "a string")?,
+            scope: scope(record)?,
+            who: record.read("who", "a string")?,
+            at: record.read("at", "a time in Unix milliseconds")?,
+            digest: record.read::<String>("digest", "a string")?.filter(|digest| !digest.is_empty()),
+            signature: record.read("signature", "a signature")?,
+        })
+    }
+
+    fn id(&self) -> &str {
+        let request_id = || self.request_id.as_ref().map(ApprovalId::as_str);
+        self.call_id.as_ref().map(CallId::as_str).or_else(request_id).unwrap_or_default()
+    }
+
+    fn subject(&self) -> String {
+        format!("`{}`", self.id())
+    }
+
+    /// Reports whether the verdict is on this request.
+    fn names(&self, request: &ApprovalRequest) -> bool {
+        self.call_id.as_ref().is_none_or(|id| *id == request.call_id)
+            && (self.call_id.is_some() || self.request_id.as_ref() == Some(&request.request_id))
+    }
+
+    /// Binds the verdict to a request. What the verdict itself says about the request is kept, so that it is rejected
+    /// if it was given for another one.
+    fn bind(&self, request: &ApprovalRequest) -> ApprovalResponse {
+        let mut response = self.bind_anew(request);
+        if let Some(request_id) = &self.request_id {
+            response.request_id = request_id.clone();
+        }
+        response
+    }
+
+    /// Binds the verdict to a request of a new run, whose id nobody could know. A digest still has to be the same.
+    fn bind_anew(&self, request: &ApprovalRequest) -> ApprovalResponse {
+        let mut response = request.respond(self.decision.clone()).scope(self.scope.clone());
+        response.reason.clone_from(&self.reason);
+        response.who.clone_from(&self.who);
+        response.at = self.at;
+        if let Some(digest) = &self.digest {
+            response.digest.clone_from(digest);
+        }
+        if self.signature.is_some() {
+            response.signature.clone_from(&self.signature);
+        }
+        response
+    }
+}
+
+fn decision(record: &Record<'_>) -> Result<ApprovalDecision, Fault> {
+    let (arguments, answer) = (record.get("arguments"), record.get("answer"));
+    let Some(word) = record.read::<String>("decision", "a string")? else {
+        let advice = format!("add a `decision`: {}", DECISIONS.map_quoted());
+        return Err(record.fault("the verdict has no `decision`").advice(advice));
+    };
+    for (member, owner) in [(arguments, "edited"), (answer, "answered")] {
+        if let Some(member) = member.filter(|_| DECISIONS.contains(&word.as_str()) && word != owner) {
+            let message = format!("a verdict that is `{word}` has no `{}`", member.key);
+            return Err(record.fault_at(member, message).advice(format!("write `\"decision\": \"{owner}\"`, or remove it")));
+        }
+    }
+    let json = |key: &str, effect: &str| match record.get(key) {
+        Some(member) => JsonText::parse(member.json).map_err(|error| record.fault_at(member, error)),
+        None => Err(record.fault(format!("a verdict that is `{word}` has no `{key}`")).advice(format!("add {effect}"))),
+    };
+    Ok(match word.as_str() {
+        "approved" => ApprovalDecision::Approved,
+        "denied" => ApprovalDecision::Denied,
+        "edited" => ApprovalDecision::Edited(json("arguments", "the arguments that the call is to run with")?),
+        "answered" => ApprovalDecision::Answered(json("answer", "the result in place of the tool's")?),
+        other => return Err(unknown_word(record, "decision", other, &DECISIONS)),
+    })
+}
+
+fn scope(record: &Record<'_>) -> Result<ApprovalScope, Fault> {
+    let Some(word) = record.read::<String>("scope", "a string")? else { return Ok(ApprovalScope::ThisCall) };
+    match ApprovalScope::from(word.as_str()) {
+        ApprovalScope::Other(word) => Err(unknown_word(record, "scope", &word, &SCOPES)),
+        scope => Ok(scope),
+    }
+}
+
+fn unknown_word(record: &Record<'_>, key: &str, word: &str, known: &[&str]) -> Fault {
+    let message = format!("there is no {key} `{word}`");
+    let fault = record.get(key).map_or_else(|| record.fault(&message), |member| record.fault_at(member, &message));
+    match nearest(word, known) {
+        Some(near) => fault.advice(format!("did you mean `{near}`?")),
+        None => fault.advice(format!("it is one of {}", known.map_quoted())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use haft::run::ToolCall;
+
+    use super::*;
+
+    fn file(text: &str) -> Result<VerdictFile, Vec<Fault>> {
+        let input = TextInput { origin: "verdicts.json".to_owned(), text: text.to_owned() };
+        VerdictFile::of(&input, Others::Denied)
+    }
+
+    fn messages(faults: Vec<Fault>) -> Vec<String> {
+        faults.into_iter().map(|fault| fault.message).collect()
+    }
+
+    fn request(call_id: &str) -> ApprovalRequest {
+        ApprovalRequest::new(format!("q-{call_id}"), &ToolCall::new(call_id, "pay", "5")).digest("d1")
+    }
+
+    #[test]
+    fn verdicts_in_short_are_bound_to_their_requests() {
+        let file = file(
+            "{\"call_id\": \"a\", \"decision\": \"approved\", \"who\": \"ana\"}\n\
+             {\"call_id\": \"b\", \"decision\": \"denied\", \"reason\": \"no\"}\n\
+             {\"call_id\": \"c\", \"decision\": \"edited\", \"arguments\": {\"cents\": 4}}\n\
+             {\"request_id\": \"q-d\", \"decision\": \"answered\", \"answer\": null}\n",
+        )
+        .unwrap();
+        let requests = ["a", "b", "c", "d"].map(request);
+        let bound = file.bind_all(requests.iter()).unwrap();
+        let words: Vec<&str> = bound.iter().map(|response| response.decision.as_str()).collect();
+        assert_eq!(words, ["approved", "denied", "edited", "answered"]);
+        assert!(bound.iter().zip(&requests).all(|(response, request)| response.request_id == request.request_id));
+        assert!(bound.iter().all(|response| response.digest == "d1"));
+        assert_eq!((bound[0].who.as_deref(), bound[1].reason.as_deref()), (Some("ana"), Some("no")));
+    }
+
+    #[test]
+    fn a_verdict_of_the_library_keeps_what_it_was_given_for() {
+        let written = haft::serde_json::to_string(&request("a").approve().digest("other")).unwrap();
+        let bound = file(&written).unwrap().bind_all([request("a")].iter()).unwrap();
+        assert_eq!(bound[0].digest, "other");
+    }
+
+    #[test]
+    fn a_verdict_on_another_call_is_rejected() {
+        let file = file(r#"{"call_id": "call_one", "decision": "approved"}"#).unwrap();
+        let faults = file.bind_all([request("call_1")].iter()).unwrap_err();
+        assert_eq!(faults[0].advice, ["did you mean `call_1`?"]);
+        assert_eq!(messages(faults), ["`verdicts.json` has a verdict on `call_one`, but no such call waits for one"]);
+    }
+
+    #[test]
+    fn all_faults_are_found() {
+        let faults = file(
+            r#"[{"decision": "approved"}, {"call_id": "a"}, {"call_id": "a", "decision": "aproved"},
+                {"call_id": "b", "decision": "edited"}, {"call_id": "c", "decision": "approved", "arguments": {}},
+                {"call_id": "d", "decision": "denied", "reson": "x"}, {"call_id": "d", "decision": "approved", "scope": "all"},
+                {"call_id": "e", "decision": "approved"}, {"call_id": "e", "decision": "denied"}]"#,
+        );
+        assert_eq!(
+            messages(faults.unwrap_err()),
+            [
+                "`/0`: the verdict names no call",
+                "`/1`: the verdict has no `decision`",
+                "`/2/decision`: there is no decision `aproved`",
+                "`/3`: a verdict that is `edited` has no `arguments`",
+                "`/4/arguments`: a verdict that is `approved` has no `arguments`",
+                "`/5/reson`: there is no key `reson`",
+                "`/6/scope`: there is no scope `all`",
+                "`/8`: there is another verdict on `e`, at `/7`",
+            ]
+        );
+    }
+}

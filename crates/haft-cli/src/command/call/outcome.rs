@@ -1,0 +1,147 @@
+//! The outcome of a call: a value on standard output, or the reasons of a failure on standard error.
+
+use std::error::Error as _;
+use std::path::PathBuf;
+
+use haft::conversation::ContentPart;
+use haft::run::{FailureKind, ToolFailure, ToolOutput, ToolResult};
+use haft::schema::JsonText;
+use haft::serde_json::{self, json};
+use haft::tool::Tool;
+
+use super::parameter;
+use crate::context::Context;
+use crate::error::{CommandError, Fault};
+use crate::exit::ExitStatus;
+use crate::media::Media;
+use crate::report;
+use crate::terminal::printable;
+
+/// What is to be done with the result.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    /// The folder for media.
+    pub(super) save: Option<PathBuf>,
+    /// True if JSON is wanted on a terminal too, also of a failure.
+    pub(super) json: bool,
+}
+
+/// Prints the result, saves its media, and returns the exit status.
+pub(super) fn report(result: &ToolResult, tool: &Tool, wanted: &Wanted, cx: &Context) -> Result<ExitStatus, CommandError> {
+    match result.failure() {
+        Some(failure) => {
+            if wanted.json {
+                let text = serde_json::to_string(&json!({"error": failure}));
+                cx.terminal.print(text.map_err(|error| Fault::new("the failure can't be written").cause(&error))?)?;
+            }
+            report_failure(failure, tool, cx);
+            Ok(if cx.interrupt.is_raised() { ExitStatus::Interrupted } else { status(failure) })
+        }
+        None => {
+            if let Some(output) = result.outcome.output() {
+                print(output, wanted, cx)?;
+                save(output, wanted, cx)?;
+            }
+            Ok(if cx.interrupt.is_raised() { ExitStatus::Interrupted } else { ExitStatus::Done })
+        }
+    }
+}
+
+fn status(failure: &ToolFailure) -> ExitStatus {
+    match failure.kind {
+        FailureKind::InputValidationError | FailureKind::UnknownTool => ExitStatus::Invalid,
+        FailureKind::Denied | FailureKind::PermissionDenied => ExitStatus::Denied,
+        _ => ExitStatus::Failed,
+    }
+}
+
+fn print(output: &ToolOutput, wanted: &Wanted, cx: &Context) -> Result<(), CommandError> {
+    let parts = output.content().unwrap_or_default();
+    if cx.terminal.stdout && !wanted.json {
+        let has_media = parts.iter().any(|part| Media::of(part).is_some());
+        return match output.value().filter(|_| !has_media) {
+            Some(value) => cx.terminal.print(printable(&readable(value.as_str()))),
+            None => parts.iter().try_for_each(|part| cx.terminal.print(printable(&line(part)))),
+        };
+    }
+    match output.value() {
+        Some(value) => cx.terminal.print(value.as_str()),
+        None => {
+            let text = serde_json::to_string(parts);
+            cx.terminal.print(text.map_err(|error| Fault::new("the result can't be written").cause(&error))?)
+        }
+    }
+}
+
+/// Returns JSON for people: a text as it is, anything else indented.
+fn readable(json: &str) -> String {
+    if let Ok(text) = serde_json::from_str::<String>(json) {
+        return text;
+    }
+    match JsonText::parse(json).and_then(|text| serde_json::to_string_pretty(&text.to_value())) {
+        Ok(indented) => indented,
+        Err(_) => json.to_owned(),
+    }
+}
+
+/// Returns a part of an output for people.
+fn line(part: &ContentPart) -> String {
+    match (Media::of(part), part.as_text()) {
+        (Some(media), _) => format!("[{}]", media.line()),
+        (None, Some(text)) => text.to_owned(),
+        (None, None) => serde_json::to_string(part).unwrap_or_default(),
+    }
+}
+
+/// Saves the media, or tells that there are some.
+fn save(output: &ToolOutput, wanted: &Wanted, cx: &Context) -> Result<(), CommandError> {
+    let media: Vec<Media> = output.content().unwrap_or_default().iter().filter_map(Media::of).collect();
+    let Some(folder) = &wanted.save else {
+        if !media.is_empty() && cx.terminal.stdout && !wanted.json {
+            cx.terminal.note("save the media with `--save DIR`");
+        }
+        return Ok(());
+    };
+    if media.is_empty() {
+        cx.terminal.note("there is nothing to save: the result has no images, audio or files");
+    }
+    for part in media {
+        match part.save(folder)? {
+            Some(path) => cx.terminal.note(printable(&format!("saved `{}`", path.display()))),
+            None => cx.terminal.note(printable(&format!("not saved: {}", part.line()))),
+        }
+    }
+    Ok(())
+}
+
+fn report_failure(failure: &ToolFailure, tool: &Tool, cx: &Context) {
+    let name = tool.name();
+    let is_invalid = failure.kind == FailureKind::InputValidationError;
+    let mut fault = match failure.kind {
+        FailureKind::InputValidationError => Fault::new(format!("the arguments of `{name}` are invalid")),
+        FailureKind::Denied => Fault::new(format!("the call of `{name}` was denied: {}", failure.message)),
+        FailureKind::PermissionDenied => Fault::new(format!("`{name}` is not permitted: {}", failure.message)),
+        _ => Fault::new(format!("`{name}` failed: {}: {}", failure.kind, failure.message)),
+    };
+    // The person at the terminal is the operator, who may know the cause.
+    if let Some(cause) = failure.source() {
+        fault = fault.cause(cause);
+    }
+    if failure.kind == FailureKind::Denied {
+        fault = fault.advice("approve it with `--approve all`, or at a terminal with `--approve ask`");
+    }
+    report::write_fault(cx.terminal, &fault);
+    for issue in failure.issues.iter() {
+        let place = if issue.pointer.is_empty() { "the whole value" } else { &issue.pointer };
+        cx.terminal.note(printable(&format!("  {place}: {}", issue.message)));
+    }
+    if is_invalid && failure.issues.is_empty() {
+        cx.terminal.note(printable(&format!("  {}", failure.message)));
+    }
+    if is_invalid {
+        cx.terminal.note(format!("`{name}` takes:"));
+        for line in parameter::in_short(tool.json_schema()) {
+            cx.terminal.note(format!("  {line}"));
+        }
+    }
+}

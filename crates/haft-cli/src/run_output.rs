@@ -1,0 +1,145 @@
+//! The output of a run: events as JSON lines, a live view with a summary, or what to send back to a provider.
+
+use std::sync::Arc;
+
+use haft::conversation::Turn;
+use haft::run::{FailureKind, ToolCall, ToolEvent, ToolResult};
+use haft::tool::ToolDescriptor;
+
+use crate::calls::provider::Provider;
+use crate::context::Context;
+use crate::error::{CommandError, Fault};
+use crate::events;
+use crate::exit::ExitStatus;
+use crate::screen::Screen;
+use crate::terminal::printable;
+use crate::view::LiveView;
+
+/// The form of the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OutputForm {
+    /// Events as JSON lines.
+    Lines,
+    /// A live view, then a summary.
+    View,
+    /// The results, as a provider takes them back.
+    Results(Provider),
+}
+
+/// The output of one run.
+#[derive(Debug)]
+pub(crate) enum RunOutput {
+    Lines,
+    View(LiveView),
+    Results { provider: Provider, view: LiveView },
+}
+
+/// The exit status of calls that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failures {
+    /// They are results like others.
+    Ignored,
+    /// They fail the command.
+    Counted,
+}
+
+impl OutputForm {
+    /// Returns the form for a terminal or a program.
+    pub(crate) fn of(cx: &Context, results: Option<Provider>, json: bool) -> Self {
+        match results {
+            Some(provider) => Self::Results(provider),
+            None if cx.terminal.stdout && !json => Self::View,
+            None => Self::Lines,
+        }
+    }
+}
+
+impl RunOutput {
+    pub(crate) fn new(form: OutputForm, screen: &Screen, calls: &[ToolCall]) -> Self {
+        match form {
+            OutputForm::Lines => Self::Lines,
+            OutputForm::View => Self::View(LiveView::new(screen.clone(), calls)),
+            OutputForm::Results(provider) => Self::Results { provider, view: LiveView::new(screen.clone(), calls) },
+        }
+    }
+
+    /// Writes or shows an event.
+    pub(crate) fn event(&mut self, cx: &Context, event: &ToolEvent) -> Result<(), CommandError> {
+        match self {
+            Self::Lines => {
+                let line = events::line(event).map_err(|error| {
+                    Fault::new(format!("an event of the call `{}` can't be written", event.call_id())).cause(&error)
+                })?;
+                cx.terminal.print(line)
+            }
+            Self::View(view) | Self::Results { view, .. } => {
+                view.event(event);
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes what comes last. `turn` has the calls, and `tools` are those it was made with.
+    pub(crate) fn finish(
+        self,
+        cx: &Context,
+        turn: &Turn,
+        results: &[ToolResult],
+        tools: &[Arc<ToolDescriptor>],
+    ) -> Result<(), CommandError> {
+        let (provider, view) = match self {
+            Self::Lines => return Ok(()),
+            Self::View(view) => return view.finish(cx.terminal, results),
+            Self::Results { provider, view } => (provider, view),
+        };
+        drop(view);
+        let written = provider.results(turn, results, tools)?;
+        for dropped in &written.dropped {
+            cx.terminal.note(format!("note: {}", printable(&dropped.to_string())));
+        }
+        cx.terminal.print(&written.json)?;
+        if cx.terminal.stderr {
+            cx.terminal.note(format!("append these to `{}`, behind the response", written.member));
+        }
+        Ok(())
+    }
+}
+
+/// Returns the exit status of a run whose calls have these results.
+pub(crate) fn status(failures: Failures, results: &[ToolResult]) -> ExitStatus {
+    if failures == Failures::Ignored {
+        return ExitStatus::Done;
+    }
+    let statuses: Vec<ExitStatus> = results.iter().map(status_of).collect();
+    let order = [ExitStatus::Failed, ExitStatus::Denied];
+    order.into_iter().find(|status| statuses.contains(status)).unwrap_or(ExitStatus::Done)
+}
+
+fn status_of(result: &ToolResult) -> ExitStatus {
+    match result.failure().map(|failure| &failure.kind) {
+        None => ExitStatus::Done,
+        Some(FailureKind::Denied | FailureKind::PermissionDenied) => ExitStatus::Denied,
+        Some(_) => ExitStatus::Failed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_wins_over_a_denial() {
+        let call = ToolCall::new("c1", "t", "{}");
+        let fine = ToolResult::ok(&call, haft::serde_json::json!(1));
+        let denied = ToolResult::denied(&call, "no");
+        let failed = ToolResult::execution_error(&call, "broken");
+        let counted = |results: &[&ToolResult]| {
+            let results: Vec<ToolResult> = results.iter().map(|result| (*result).clone()).collect();
+            status(Failures::Counted, &results)
+        };
+        assert_eq!(counted(&[&fine]), ExitStatus::Done);
+        assert_eq!(counted(&[&fine, &denied]), ExitStatus::Denied);
+        assert_eq!(counted(&[&denied, &failed]), ExitStatus::Failed);
+        assert_eq!(status(Failures::Ignored, &[failed]), ExitStatus::Done);
+    }
+}
