@@ -21,7 +21,7 @@ use crate::exit::ExitStatus;
 pub(crate) async fn run(command: Command, cx: &Context) -> Result<ExitStatus, CommandError> {
     // The futures of the commands are large, and only one of them is needed.
     match command {
-        Command::Init(arguments) => init::run(&arguments, cx),
+        Command::Init(arguments) => Box::pin(init::run(&arguments, cx)).await,
         Command::Add(arguments) => Box::pin(add::run(arguments, cx)).await,
         Command::Trust(arguments) => Box::pin(trust::run(&arguments, cx)).await,
         Command::Tools(arguments) => Box::pin(tools::run(&arguments, cx)).await,

@@ -12,16 +12,23 @@
 
 mod approval;
 mod arguments;
+mod calls;
+mod chat;
 mod command;
 mod context;
 mod error;
+mod events;
 mod exit;
 mod input;
 mod interrupt;
+mod media;
 mod report;
+mod run_output;
 mod screen;
 mod span;
 mod state;
+mod suspended_run;
+mod table;
 mod terminal;
 mod view;
 mod wire;
@@ -40,6 +47,7 @@ use self::exit::ExitStatus;
 const SHUTDOWN: Duration = Duration::from_millis(200);
 
 fn main() -> ExitCode {
+    terminal::modes::restore_on_panic();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return report::usage(&error).into(),
@@ -53,6 +61,7 @@ fn main() -> ExitCode {
     // Dropping what a command started ends it, also the processes, so the future is dropped before the process exits.
     let outcome = runtime.block_on(interrupt::limited(&cx, command::run(arguments.command, &cx)));
     runtime.shutdown_timeout(SHUTDOWN);
+    terminal::modes::restore();
     let status = match outcome {
         Ok(status) => status,
         Err(error) if error.is_broken_pipe() => ExitStatus::Done,

@@ -55,7 +55,7 @@ impl OpenWorkspace {
     }
 
     /// Opens the standard toolbox alone.
-    fn standard() -> Result<Self, Fault> {
+    pub(crate) fn standard() -> Result<Self, Fault> {
         let failed = |error: &dyn std::error::Error| Fault::new("the standard toolbox can't be opened").cause(error);
         let toolkit = StandardToolbox::new().toolkit().map_err(|error| failed(&error))?;
         let registry = Registry::builder().internal(toolkit).build().map_err(|error| failed(&error))?;
@@ -87,7 +87,7 @@ pub(crate) async fn load_file(cx: &Context, path: &Path) -> Result<Loaded, Comma
 }
 
 /// Returns the file of a workspace that was named: itself, or the one in a folder.
-fn chosen_file(chosen: &Path) -> Result<PathBuf, Fault> {
+pub(crate) fn chosen_file(chosen: &Path) -> Result<PathBuf, Fault> {
     let metadata = fs::metadata(chosen).map_err(|error| Fault::file(chosen, "open the workspace", &error))?;
     if !metadata.is_dir() {
         return Ok(chosen.to_owned());

@@ -1,19 +1,77 @@
-//! `haft show`.
+//! `haft show`: everything about one tool.
 
-use std::path::PathBuf;
+mod access;
+mod parameter_tree;
+mod section;
 
+use haft::registry::LookupError;
+use serde_json::Value;
+
+use self::section::ToolPage;
+use crate::command::tools::ToolListing;
 use crate::context::Context;
 use crate::error::{CommandError, Fault};
 use crate::exit::ExitStatus;
+use crate::workspace::{OpenWorkspace, Remarks};
 
-/// Shows one tool
+/// Shows one tool: parameters, source, losses per wire, who may call it and who must approve
+///
+/// Without a terminal, or with `--json`, everything is one JSON object.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  haft show calculate
+  haft show github/issues --schema
+  haft show calculate --json | jq .input_schema")]
 pub(crate) struct ShowArguments {
-    name: PathBuf,
+    /// The full or a shorter name of the tool
+    name: String,
+    /// Adds the JSON Schemas
+    #[arg(long)]
+    schema: bool,
+    /// Prints JSON also on a terminal
+    #[arg(long)]
+    json: bool,
 }
 
 /// Carries out the command.
 pub(crate) async fn run(arguments: &ShowArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
-    let _ = (arguments, cx);
-    Err(Fault::new("not implemented").into())
+    let workspace = OpenWorkspace::open(cx, None, Remarks::Shown).await?;
+    let tool = workspace.executor.find(&arguments.name).map_err(|error| not_found(&error))?;
+    let page = ToolPage::new(ToolListing::new(&tool, &workspace), &workspace);
+    if arguments.json || !cx.terminal.stdout {
+        cx.terminal.print(page.json())?;
+        return Ok(ExitStatus::Done);
+    }
+    let mut text = page.text(cx.terminal.width());
+    if arguments.schema {
+        for (title, schema) in page.schemas() {
+            text.push_str(&format!("\n\n{title}\n{}", indented(&format!("{schema:#}"))));
+        }
+    }
+    cx.terminal.print(text)?;
+    Ok(ExitStatus::Done)
+}
+
+fn not_found(error: &LookupError) -> Fault {
+    let fault = Fault::new(error.to_string());
+    match error {
+        LookupError::NotFound { similar, .. } if similar.is_empty() => fault.advice("`haft tools` lists all tools"),
+        _ => fault,
+    }
+}
+
+/// Returns a text whose lines are indented.
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns a JSON text that is short enough for a line, or else is shortened.
+fn short_json(value: &Value) -> String {
+    const MOST: usize = 60;
+    let text = value.to_string();
+    if text.chars().count() <= MOST {
+        return text;
+    }
+    let shown: String = text.chars().take(MOST - 1).collect();
+    format!("{shown}…")
 }

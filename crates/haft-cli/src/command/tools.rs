@@ -1,19 +1,119 @@
-//! `haft tools`.
+//! `haft tools`: the tools of a workspace, as a table, as JSON, or in the form of a provider.
 
-use std::path::PathBuf;
+mod listing;
 
+use std::sync::Arc;
+
+use haft::registry::{RegisteredTool, ToolPattern};
+use haft::wire::Severity;
+
+pub(crate) use self::listing::ToolListing;
 use crate::context::Context;
-use crate::error::{CommandError, Fault};
+use crate::error::{CommandError, Excerpt, Fault};
 use crate::exit::ExitStatus;
+use crate::terminal::printable;
+use crate::wire::ProfileName;
+use crate::workspace::{OpenWorkspace, Remarks};
 
-/// Lists the tools
+/// Lists the tools, or prints them in the form of a provider
+///
+/// On a terminal the list is a table; otherwise it is a JSON array. Tools that the permissions hide are not listed.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  haft tools
+  haft tools 'github/*'                       the tools of one toolbox
+  haft tools --for anthropic > tools.json     the list that a request to the provider contains
+  haft tools --json | jq -r '.[].name'")]
 pub(crate) struct ToolsArguments {
-    pattern: Option<PathBuf>,
+    /// A pattern over full names: `github/*` are the tools of a toolbox, `/*` those of the standard toolbox
+    pattern: Option<String>,
+    /// Prints the exact JSON list of tools that this provider gets
+    #[arg(long = "for", value_name = "PROFILE")]
+    profile: Option<ProfileName>,
+    /// Prints JSON also on a terminal
+    #[arg(long)]
+    json: bool,
 }
 
 /// Carries out the command.
 pub(crate) async fn run(arguments: &ToolsArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
-    let _ = (arguments, cx);
-    Err(Fault::new("not implemented").into())
+    let workspace = OpenWorkspace::open(cx, None, Remarks::Shown).await?;
+    let all = visible(&workspace);
+    let tools = match &arguments.pattern {
+        Some(pattern) => matching(pattern, &all)?,
+        None => all,
+    };
+    if let Some(profile) = arguments.profile {
+        return print_for(profile, &tools, cx);
+    }
+    let listings: Vec<ToolListing<'_>> = tools.iter().map(|tool| ToolListing::new(tool, &workspace)).collect();
+    if arguments.json || !cx.terminal.stdout {
+        let json: Vec<_> = listings.iter().map(ToolListing::json).collect();
+        cx.terminal.print(serde_json::Value::Array(json))?;
+    } else {
+        cx.terminal.print(listing::table_text(&listings, cx.terminal.width()))?;
+    }
+    Ok(ExitStatus::Done)
+}
+
+/// Returns the tools that the permissions do not hide, with their rules.
+pub(crate) fn visible(workspace: &OpenWorkspace) -> Vec<Arc<RegisteredTool>> {
+    let executor = &workspace.executor;
+    // A slash at the start means exactly the tool with this full name.
+    let guarded = |tool: Arc<RegisteredTool>| executor.find(&format!("/{}", tool.name)).ok();
+    executor.registry().list().into_iter().filter_map(guarded).collect()
+}
+
+fn matching(pattern: &str, tools: &[Arc<RegisteredTool>]) -> Result<Vec<Arc<RegisteredTool>>, Fault> {
+    let parsed: ToolPattern = pattern.parse().map_err(|error: haft::registry::ToolPatternError| {
+        let at = error.at.min(pattern.len());
+        let excerpt = Excerpt {
+            origin: "PATTERN".to_owned(),
+            text: pattern.to_owned(),
+            span: at..pattern.len(),
+            label: error.fault.to_string(),
+        };
+        Fault::new("the pattern is invalid").excerpt(excerpt)
+    })?;
+    let found: Vec<_> = tools.iter().filter(|tool| parsed.matches(&tool.name)).cloned().collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let fault = Fault::new(format!("no tool matches `{pattern}`"));
+    Err(match near(pattern, tools).as_slice() {
+        [] => fault.advice("`haft tools` lists all tools"),
+        near => fault.advice(format!("did you mean {}?", near.join(" or "))),
+    })
+}
+
+/// Returns the names and patterns of toolboxes that are similar to a pattern, the most similar first.
+fn near(pattern: &str, tools: &[Arc<RegisteredTool>]) -> Vec<String> {
+    const MOST: usize = 3;
+    const LEAST_SIMILAR: f64 = 0.8;
+    let written = pattern.trim_start_matches('/');
+    let mut names: Vec<String> = tools.iter().map(|tool| tool.name.to_string()).collect();
+    let toolbox = |name: &String| Some(format!("{}/*", name.rsplit_once('/')?.0));
+    let toolboxes: Vec<String> = names.iter().filter_map(toolbox).collect();
+    names.extend(toolboxes);
+    names.sort_unstable();
+    names.dedup();
+    // A name without its toolbox, or a toolbox without `/*`, is similar enough.
+    let is_part = |name: &str| name.rsplit('/').next() == Some(written) || name.strip_suffix("/*") == Some(written);
+    let similarity = |name: &str| if is_part(name) { 2.0 } else { strsim::jaro_winkler(written, name) };
+    let mut ranked: Vec<(f64, String)> = names.into_iter().map(|name| (similarity(&name), name)).collect();
+    ranked.retain(|(similarity, _)| *similarity >= LEAST_SIMILAR);
+    ranked.sort_by(|(left, _), (right, _)| right.total_cmp(left));
+    ranked.into_iter().take(MOST).map(|(_, name)| format!("`{name}`")).collect()
+}
+
+/// Prints what a provider gets. Whatever it can't express is reported.
+fn print_for(profile: ProfileName, tools: &[Arc<RegisteredTool>], cx: &Context) -> Result<ExitStatus, CommandError> {
+    let sent = tools.iter().filter(|tool| !tool.is_replaced());
+    let descriptors: Vec<_> = sent.map(|tool| tool.tool.descriptor()).collect();
+    let rendered = profile.profile().render(&descriptors);
+    for finding in rendered.findings().iter().filter(|finding| finding.severity() >= Severity::Loss) {
+        cx.terminal.note(format!("note: {}", printable(&finding.to_string())));
+    }
+    cx.terminal.print(rendered.list())?;
+    Ok(ExitStatus::Done)
 }
