@@ -54,7 +54,9 @@ fn every_block_is_tested() {
         for block in blocks(&text) {
             let fault = match block.language {
                 "console" => untested_command(&block.body),
-                language if is_shown_file(language, &block.body) && !files.iter().any(|file| file.contains(&block.body)) => {
+                language
+                    if is_shown_file(language, &block.body) && !files.iter().any(|file| file.contains(&block.body)) =>
+                {
                     Some(format!("is in no file of {}", page.with_extension("in").display()))
                 }
                 language if LANGUAGES.contains(&language.split(',').next().unwrap_or_default()) => None,
@@ -217,15 +219,14 @@ fn shop() -> Router {
 }
 
 fn products() -> [Value; 2] {
-    [
-        json!({"id": "tea", "name": "Green tea", "cents": 450}),
-        json!({"id": "mug", "name": "Tea mug", "cents": 1200}),
-    ]
+    [json!({"id": "tea", "name": "Green tea", "cents": 450}), json!({"id": "mug", "name": "Tea mug", "cents": 1200})]
 }
 
 async fn find_products(Query(query): Query<Value>) -> Json<Value> {
     let wanted = query["text"].as_str().unwrap_or_default().to_lowercase();
-    let found = products().into_iter().filter(|product| product["name"].as_str().is_some_and(|name| name.to_lowercase().contains(&wanted)));
+    let found = products()
+        .into_iter()
+        .filter(|product| product["name"].as_str().is_some_and(|name| name.to_lowercase().contains(&wanted)));
     Json(json!({"items": found.collect::<Vec<_>>()}))
 }
 
