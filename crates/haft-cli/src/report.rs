@@ -3,10 +3,11 @@
 //! Each states what failed, where (file, line and key), and what to do.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use haft::registry::file::{FileFault, FilePosition, Loaded, TrustStatus};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use haft::registry::file::{FileFault, Loaded, TrustStatus};
 
 use crate::context::Context;
 use crate::error::{CommandError, Excerpt, Fault};
@@ -15,6 +16,9 @@ use crate::terminal::{Terminal, printable};
 
 /// The number of faults of a file that are shown.
 const MAX_FAULTS: usize = 20;
+
+/// The maximum length of a line that is shown, in bytes.
+const MAX_LINE: usize = 4096;
 
 /// Reports arguments that can't be read, or prints the help that was asked for.
 pub(crate) fn usage(error: &clap::Error) -> ExitStatus {
@@ -59,27 +63,44 @@ pub(crate) fn trust_advice(loaded: &Loaded) -> Option<String> {
     match loaded.trust {
         TrustStatus::Trusted => None,
         _ if loaded.remarks.is_empty() => None,
-        TrustStatus::Changed => Some(format!("`{path}` has changed since it was trusted; read it, then run `haft trust`")),
+        TrustStatus::Changed => {
+            Some(format!("`{path}` has changed since it was trusted; read it, then run `haft trust`"))
+        }
         TrustStatus::Unknown => Some(format!("`{path}` is not trusted; read it, then run `haft trust`")),
     }
 }
 
 /// Writes a fault with its place and advice.
 pub(crate) fn write_fault(terminal: Terminal, fault: &Fault) {
+    terminal.note(render(fault, terminal.width()));
+}
+
+/// Renders a fault for a width. Styles are removed by the stream where they are not wanted.
+fn render(fault: &Fault, width: usize) -> String {
     let mut message = fault.message.clone();
     for cause in &fault.causes {
         message.push_str(": ");
         message.push_str(cause);
     }
+    let place = fault.excerpt.as_ref().map(ExcerptLine::of);
+    if let Some((excerpt, ExcerptLine { is_shown: false, .. })) = fault.excerpt.as_ref().zip(place.as_ref())
+        && !excerpt.label.is_empty()
+    {
+        // The label has no line to stand at.
+        message.push_str(": ");
+        message.push_str(&excerpt.label);
+    }
+    let origin = fault.excerpt.as_ref().map(|excerpt| printable(&excerpt.origin)).unwrap_or_default();
     let title = Level::ERROR.primary_title(printable(&message).into_owned());
-    let mut groups = vec![match &fault.excerpt {
-        Some(excerpt) => title.element(snippet(excerpt)),
-        None => Group::with_title(title),
+    let mut groups = vec![match (&fault.excerpt, place) {
+        (Some(excerpt), Some(place)) if place.is_shown => title.element(snippet(excerpt, &place, &origin)),
+        (Some(_), Some(place)) => title.element(Origin::path(&*origin).line(place.line).char_column(place.column)),
+        _ => Group::with_title(title),
     }];
     for advice in &fault.advice {
         groups.push(Group::with_title(Level::HELP.secondary_title(printable(advice).into_owned())));
     }
-    terminal.note(renderer(terminal).render(&groups));
+    Renderer::styled().term_width(width).render(&groups)
 }
 
 /// Writes all faults of an input.
@@ -99,7 +120,10 @@ fn file_faults(terminal: Terminal, faults: &[FileFault]) {
     for fault in faults.iter().take(MAX_FAULTS) {
         // The file may have changed since it was read; then the excerpt shows the line that is there now.
         let text = texts.entry(&fault.path).or_insert_with(|| std::fs::read_to_string(&fault.path).ok());
-        let place = fault.position.zip(text.as_deref()).and_then(|(position, text)| offset(text, position));
+        let place = fault
+            .position
+            .zip(text.as_deref())
+            .and_then(|(position, text)| offset(text, position.line, position.column));
         let key = if fault.key.is_empty() { String::new() } else { format!("{}: ", fault.key) };
         let message = format!("{key}{}", fault.message);
         let excerpt = place.zip(text.as_deref()).map(|(span, text)| Excerpt {
@@ -118,28 +142,131 @@ fn file_faults(terminal: Terminal, faults: &[FileFault]) {
 }
 
 /// Returns the bytes of the word at a position.
-fn offset(text: &str, position: FilePosition) -> Option<std::ops::Range<usize>> {
-    let line_start = match position.line {
+fn offset(text: &str, line: usize, column: usize) -> Option<Range<usize>> {
+    let line_start = match line {
         1 => 0,
-        line => text.match_indices('\n').nth(line - 2)?.0 + 1,
+        line => text.match_indices('\n').nth(line.checked_sub(2)?)?.0 + 1,
     };
     let line = text[line_start..].lines().next().unwrap_or_default();
-    let start = line.char_indices().nth(position.column - 1).map_or(line.len(), |(at, _)| at);
+    let start = line.char_indices().nth(column.saturating_sub(1)).map_or(line.len(), |(at, _)| at);
     let rest = line[start..].trim_end();
     let is_word = |character: char| character.is_alphanumeric() || matches!(character, '-' | '_');
     let word = rest.find(|character| !is_word(character)).filter(|length| *length > 0).unwrap_or(rest.len());
     Some(line_start + start..line_start + start + word)
 }
 
-fn snippet(excerpt: &Excerpt) -> Snippet<'_, annotate_snippets::Annotation<'_>> {
-    let mut annotation = AnnotationKind::Primary.span(excerpt.span.clone());
+/// The line of an excerpt: only this one is rendered, whatever the size of the text.
+#[derive(Debug, PartialEq, Eq)]
+struct ExcerptLine {
+    /// The number of the line, from one.
+    line: usize,
+    /// The character in it, from one.
+    column: usize,
+    /// The bytes of the line in the text, without its break.
+    bytes: Range<usize>,
+    /// False if the line is too long to be read.
+    is_shown: bool,
+}
+
+impl ExcerptLine {
+    /// Finds the line in which the span starts. A span beyond the text is at its end.
+    fn of(excerpt: &Excerpt) -> Self {
+        let text = excerpt.text.as_str();
+        let mut at = excerpt.span.start.min(text.len());
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+        let end = text[at..].find('\n').map_or(text.len(), |length| at + length);
+        let line = text[..start].matches('\n').count() + 1;
+        let column = text[start..at].chars().count() + 1;
+        Self { line, column, bytes: start..end, is_shown: end - start <= MAX_LINE }
+    }
+}
+
+fn snippet<'a>(
+    excerpt: &'a Excerpt,
+    place: &ExcerptLine,
+    origin: &'a str,
+) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+    let text = &excerpt.text[place.bytes.clone()];
+    let inside = |at: usize| at.clamp(place.bytes.start, place.bytes.end) - place.bytes.start;
+    let span = inside(excerpt.span.start)..inside(excerpt.span.end.max(excerpt.span.start));
+    let mut annotation = AnnotationKind::Primary.span(span);
     if !excerpt.label.is_empty() {
         annotation = annotation.label(printable(&excerpt.label).into_owned());
     }
-    Snippet::source(excerpt.text.as_str()).line_start(1).path(excerpt.origin.as_str()).annotation(annotation)
+    Snippet::source(text).line_start(place.line).path(origin).annotation(annotation)
 }
 
 fn renderer(terminal: Terminal) -> Renderer {
     // Styles are removed by the stream where they are not wanted.
     Renderer::styled().term_width(terminal.width())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(text: &str, span: Range<usize>) -> Fault {
+        let excerpt = Excerpt {
+            origin: "haft\u{1b}.toml".to_owned(),
+            text: text.to_owned(),
+            span,
+            label: "an array is expected".to_owned(),
+        };
+        Fault::new("invalid type").excerpt(excerpt).advice("write `[]`")
+    }
+
+    fn plain(fault: &Fault, width: usize) -> String {
+        anstream::adapter::strip_str(&render(fault, width)).to_string()
+    }
+
+    #[test]
+    fn a_fault_shows_its_line_and_what_to_do() {
+        insta::assert_snapshot!(plain(&fault("[[tool]]\nallow = \"x\"\nlast = 1\n", 17..20), 80));
+    }
+
+    #[test]
+    fn control_characters_of_a_text_do_not_reach_the_terminal() {
+        let text = plain(&fault("a = \"\u{1b}[2J\u{202e}\u{7}\"\tb", 0..1), 80);
+        assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{text:?}");
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_its_place() {
+        let text = format!("key = [{}", "1, ".repeat(300));
+        insta::assert_snapshot!(plain(&fault(&text, 450..451), 40));
+    }
+
+    #[test]
+    fn a_huge_line_is_named_and_not_shown() {
+        let text = format!("first\n{}", "ü".repeat(1_000_000));
+        insta::assert_snapshot!(plain(&fault(&text, 1_000_006..1_000_008), 60));
+    }
+
+    #[test]
+    fn a_place_at_the_end_or_beyond_is_at_the_end() {
+        for span in [6..6, 6..9, 900..901] {
+            let text = plain(&fault("a = 1\n", span.clone()), 60);
+            assert!(text.contains(":2:1"), "{span:?}\n{text}");
+        }
+        let inside = ExcerptLine::of(fault("ü", 1..2).excerpt.as_ref().unwrap());
+        assert_eq!((inside.line, inside.column), (1, 1));
+    }
+
+    #[test]
+    fn causes_and_advice_are_listed() {
+        let mut fault = Fault::new("can't read `a\nb`").advice("first").advice("second");
+        fault.causes.push("permission denied".to_owned());
+        insta::assert_snapshot!(plain(&fault, 40));
+    }
+
+    #[test]
+    fn the_word_at_a_position_is_found() {
+        let at = |line, column| offset("ab = 1\nkey-x = 2", line, column);
+        assert_eq!(at(2, 1), Some(7..12));
+        assert_eq!(at(1, 99), Some(6..6));
+        assert_eq!(at(9, 1), None);
+    }
 }
