@@ -57,7 +57,8 @@
 //! - [`ModelTable`] has the [`Capabilities`] of models by name. What a model can't do is a [`RequestError`] before sending.
 //! - [`TurnBuilder`] makes a turn of pieces, and the deltas that display them. Names and arguments are translated back in
 //!   it, and nowhere else.
-//! - [`KnownWire::recognise`] finds the wire of a saved response, and [`read_body`] reads one, whole or streamed.
+//! - [`Wire::results`] writes the results of a turn's calls alone, for a program that keeps the conversation itself.
+//!   [`KnownWire::recognise`] finds the wire of a saved response, and [`read_body`] reads one, whole or streamed.
 //! - [`catalogue`] has the tools that providers define.
 //!
 //! # Dialects
@@ -136,6 +137,7 @@ mod profile;
 mod recognition;
 mod render;
 mod rendered_tools;
+mod result_history;
 mod rules;
 mod saved_body;
 mod sentence;
@@ -163,5 +165,7 @@ pub use self::saved_body::{BodyForm, TurnReader, read_body};
 pub use self::tool_form::{FunctionTool, ListedTool, ProviderToolJson, ToolForm};
 pub use self::tool_name::{NameRule, NameStart};
 pub use self::turn_builder::TurnBuilder;
-pub use self::wire::{Delivery, Dropped, ErrorResponse, ReadContext, StreamReader, Wire, WireEvent, WireRequest};
+pub use self::wire::{
+    Delivery, Dropped, ErrorResponse, ReadContext, StreamReader, Wire, WireEvent, WireRequest, WireResults,
+};
 pub use self::wire_error::{ErrorCause, ErrorReport, ReadError, RequestError};

@@ -19,6 +19,7 @@ mod openai_responses;
 mod parts;
 mod profile;
 mod recognition;
+mod result;
 mod round_trip;
 mod rule;
 mod saved_body;
