@@ -105,7 +105,7 @@ enum MemberValue<'b> {
 
 impl<'b> Marks<'b> {
     fn read<D: Deserializer<'b>>(&mut self, json: D) -> Result<(), D::Error> {
-        json.deserialize_map(Members(|name: &str, value| self.note(name, value)))
+        json.deserialize_map(RootMembers(|name: &str, value| self.note(name, value)))
     }
 
     fn note(&mut self, name: &str, value: MemberValue<'b>) {
@@ -180,9 +180,9 @@ impl<'b> Marks<'b> {
 }
 
 /// A reader of the members of an object, each of which is noted as soon as the type of its value is known.
-struct Members<N>(N);
+struct RootMembers<N>(N);
 
-impl<'de, N: FnMut(&str, MemberValue<'de>)> Visitor<'de> for Members<N> {
+impl<'de, N: FnMut(&str, MemberValue<'de>)> Visitor<'de> for RootMembers<N> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
