@@ -18,7 +18,7 @@ mod response;
 mod stream;
 mod tool;
 
-use haft_core::{Turn, TurnRequest};
+use haft_core::{ToolResult, Turn, TurnRequest};
 
 pub(crate) use self::tool::AnthropicToolForm;
 use crate::capability::ModelTable;
@@ -26,7 +26,7 @@ use crate::depth;
 use crate::error_body;
 use crate::model_profile::ModelProfile;
 use crate::profile::Profile;
-use crate::wire::{Delivery, ErrorResponse, ReadContext, StreamReader, Wire, WireRequest};
+use crate::wire::{Delivery, ErrorResponse, ReadContext, StreamReader, Wire, WireRequest, WireResults};
 use crate::wire_error::{ErrorReport, ReadError, RequestError};
 
 /// The number of tokens that an answer may have if neither the request nor the application states it. A client that
@@ -151,6 +151,10 @@ impl Wire for AnthropicMessages {
 
     fn stream(&self, context: &ReadContext) -> Box<dyn StreamReader> {
         Box::new(stream::MessageStream::new(self.provider(), context))
+    }
+
+    fn results(&self, turn: &Turn, results: &[ToolResult], context: &ReadContext) -> Result<WireResults, RequestError> {
+        request::write_results(self, turn, results, context)
     }
 
     fn error(&self, response: &ErrorResponse<'_>) -> ErrorReport {

@@ -20,7 +20,7 @@ mod tool;
 mod turn;
 mod usage;
 
-use haft_core::{Turn, TurnRequest};
+use haft_core::{ToolResult, Turn, TurnRequest};
 
 pub(crate) use self::tool::{GeminiToolForm, SchemaCarrier};
 use crate::capability::ModelTable;
@@ -28,7 +28,7 @@ use crate::depth;
 use crate::error_body;
 use crate::model_profile::ModelProfile;
 use crate::profile::Profile;
-use crate::wire::{Delivery, ErrorResponse, ReadContext, StreamReader, Wire, WireRequest};
+use crate::wire::{Delivery, ErrorResponse, ReadContext, StreamReader, Wire, WireRequest, WireResults};
 use crate::wire_error::{ErrorReport, ReadError, RequestError};
 
 /// Gemini's `generateContent` API. The provider's name is `google`.
@@ -128,6 +128,10 @@ impl Wire for GeminiContent {
 
     fn stream(&self, context: &ReadContext) -> Box<dyn StreamReader> {
         Box::new(stream::GeminiStream::new(self.provider(), context))
+    }
+
+    fn results(&self, turn: &Turn, results: &[ToolResult], context: &ReadContext) -> Result<WireResults, RequestError> {
+        request::write_results(self, turn, results, context)
     }
 
     fn error(&self, response: &ErrorResponse<'_>) -> ErrorReport {

@@ -57,6 +57,8 @@
 //! - [`ModelTable`] has the [`Capabilities`] of models by name. What a model can't do is a [`RequestError`] before sending.
 //! - [`TurnBuilder`] makes a turn of pieces, and the deltas that display them. Names and arguments are translated back in
 //!   it, and nowhere else.
+//! - [`Wire::results`] writes the results of a turn's calls alone, for a program that keeps the conversation itself.
+//!   [`KnownWire::recognise`] finds the wire of a saved response, and [`read_body`] reads one, whole or streamed.
 //! - [`catalogue`] has the tools that providers define.
 //!
 //! # Dialects
@@ -121,6 +123,7 @@ mod kept_item;
 mod key;
 mod keyword;
 mod kind;
+mod known_wire;
 mod limit;
 mod mcp;
 mod mcp_tool;
@@ -131,9 +134,12 @@ mod openai_chat;
 mod openai_responses;
 mod pattern;
 mod profile;
+mod recognition;
 mod render;
 mod rendered_tools;
+mod result_history;
 mod rules;
+mod saved_body;
 mod sentence;
 mod text;
 mod tool_form;
@@ -148,14 +154,18 @@ pub use self::capability::{Capabilities, ForcedChoice, ModelTable, Thinking};
 pub use self::finding::{Finding, FindingKind, Severity};
 pub use self::gemini::GeminiDialect;
 pub use self::gemini_content::GeminiContent;
+pub use self::known_wire::{KnownWire, UnknownWire};
 pub use self::mcp::McpDialect;
 pub use self::openai::OpenAiDialect;
 pub use self::openai_chat::{CallIdRule, OpenAiChat};
 pub use self::openai_responses::OpenAiResponses;
 pub use self::profile::{Budget, Profile, RenderTools, RenderedOutput, Strictness};
 pub use self::rendered_tools::{RenderedTool, RenderedTools, ToolMode};
+pub use self::saved_body::{BodyForm, TurnReader, read_body};
 pub use self::tool_form::{FunctionTool, ListedTool, ProviderToolJson, ToolForm};
 pub use self::tool_name::{NameRule, NameStart};
 pub use self::turn_builder::TurnBuilder;
-pub use self::wire::{Delivery, Dropped, ErrorResponse, ReadContext, StreamReader, Wire, WireEvent, WireRequest};
+pub use self::wire::{
+    Delivery, Dropped, ErrorResponse, ReadContext, StreamReader, Wire, WireEvent, WireRequest, WireResults,
+};
 pub use self::wire_error::{ErrorCause, ErrorReport, ReadError, RequestError};

@@ -13,7 +13,7 @@ mod tool;
 
 use std::borrow::Cow;
 
-use haft_core::{Turn, TurnRequest};
+use haft_core::{ToolResult, Turn, TurnRequest};
 
 pub use self::call_id::CallIdRule;
 pub(crate) use self::tool::ChatToolForm;
@@ -22,7 +22,7 @@ use crate::depth;
 use crate::error_body;
 use crate::model_profile::ModelProfile;
 use crate::profile::Profile;
-use crate::wire::{Delivery, ErrorResponse, ReadContext, StreamReader, Wire, WireRequest};
+use crate::wire::{Delivery, ErrorResponse, ReadContext, StreamReader, Wire, WireRequest, WireResults};
 use crate::wire_error::{ErrorReport, ReadError, RequestError};
 
 /// The Chat Completions API.
@@ -118,6 +118,10 @@ impl Wire for OpenAiChat {
 
     fn stream(&self, context: &ReadContext) -> Box<dyn StreamReader> {
         Box::new(stream::ChatStream::new(self.provider(), context))
+    }
+
+    fn results(&self, turn: &Turn, results: &[ToolResult], context: &ReadContext) -> Result<WireResults, RequestError> {
+        request::write_results(self, turn, results, context)
     }
 
     fn error(&self, response: &ErrorResponse<'_>) -> ErrorReport {

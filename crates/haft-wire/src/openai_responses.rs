@@ -6,7 +6,7 @@ mod response;
 mod stream;
 mod tool;
 
-use haft_core::{Turn, TurnRequest};
+use haft_core::{ToolResult, Turn, TurnRequest};
 
 pub(crate) use self::tool::ResponsesToolForm;
 use crate::capability::ModelTable;
@@ -14,7 +14,7 @@ use crate::depth;
 use crate::error_body;
 use crate::model_profile::ModelProfile;
 use crate::profile::Profile;
-use crate::wire::{Delivery, ErrorResponse, ReadContext, StreamReader, Wire, WireRequest};
+use crate::wire::{Delivery, ErrorResponse, ReadContext, StreamReader, Wire, WireRequest, WireResults};
 use crate::wire_error::{ErrorReport, ReadError, RequestError};
 
 /// OpenAI's Responses API.
@@ -105,6 +105,10 @@ impl Wire for OpenAiResponses {
 
     fn stream(&self, context: &ReadContext) -> Box<dyn StreamReader> {
         Box::new(stream::EventReader::new(self.provider(), context))
+    }
+
+    fn results(&self, turn: &Turn, results: &[ToolResult], context: &ReadContext) -> Result<WireResults, RequestError> {
+        request::write_results(self, turn, results, context)
     }
 
     fn error(&self, response: &ErrorResponse<'_>) -> ErrorReport {

@@ -5,6 +5,8 @@
 //!                                                              │
 //! Turn, Delta <── Wire::response, Wire::stream <── body, events ┘
 //! ErrorReport <── Wire::error <── status, headers, body
+//!
+//! Turn, ToolResults ──> Wire::results ──> WireResults { member, json } ──> the next request of a program
 //! ```
 //!
 //! A wire does no I/O, keeps no state and knows no key: a client sends what it returns. Events, items and
@@ -14,7 +16,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use haft_core::{Codec, Delta, History, Item, Turn, TurnRequest};
+use haft_core::{Codec, Delta, History, Item, ToolResult, Turn, TurnRequest};
 
 use crate::profile::Profile;
 use crate::rendered_tools::RenderedTools;
@@ -42,6 +44,39 @@ pub trait Wire: fmt::Debug + Send + Sync {
 
     /// Starts to read a streamed response.
     fn stream(&self, context: &ReadContext) -> Box<dyn StreamReader>;
+
+    /// Writes the results of the calls of a turn alone, as the provider takes them back, for a program that keeps the
+    /// conversation itself. They have the form that [`request`](Self::request) gives them, in the order of the calls.
+    /// The turn may be one of another provider, or made of plain calls; `context` has the tools that were sent.
+    ///
+    /// Every call of the turn that the application runs must have one result. Results of calls that the provider
+    /// executed are reported and not written.
+    ///
+    /// ```
+    /// use haft_core::{Finish, ToolCall, ToolResult, Turn, TurnRequest};
+    /// use haft_wire::{KnownWire, ReadContext, RenderTools};
+    /// use serde_json::json;
+    ///
+    /// let wire = KnownWire::OpenAiChat.wire();
+    /// let context = ReadContext::new(TurnRequest::new("", vec![]).render_tools(wire.profile()));
+    /// let call = ToolCall::new("c1", "get_time", "{}");
+    /// let noon = ToolResult::ok(&call, json!("12:00"));
+    /// let turn = Turn::new(vec![call.into()], Finish::ToolCalls);
+    ///
+    /// let written = wire.results(&turn, &[noon], &context)?;
+    /// assert_eq!(written.member, "messages");
+    /// assert_eq!(written.json, r#"[{"role":"tool","tool_call_id":"c1","content":"12:00"}]"#);
+    /// # Ok::<_, haft_wire::RequestError>(())
+    /// ```
+    ///
+    /// The default is for a wire that writes whole histories only, and rejects all of them.
+    fn results(&self, turn: &Turn, results: &[ToolResult], context: &ReadContext) -> Result<WireResults, RequestError> {
+        let _ = (turn, results, context);
+        Err(RequestError::Invalid {
+            param: "results".to_owned(),
+            message: "this wire writes no results alone; send the whole history with `Wire::request`".to_owned(),
+        })
+    }
 
     /// Reads a response whose status is an error. The default is [`ErrorReport::of_status`].
     fn error(&self, response: &ErrorResponse<'_>) -> ErrorReport {
@@ -88,6 +123,19 @@ pub struct WireRequest {
     pub dropped: Vec<Dropped>,
 }
 
+/// The results of a turn's calls, as a provider takes them back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WireResults {
+    /// The member of the body that they are appended to, behind the turn, such as `messages`.
+    pub member: &'static str,
+    /// An array of the items, messages or contents to append, as JSON text. It is empty if the turn has no calls.
+    pub json: String,
+    /// The parts of the results that can't be expressed for this provider. Their positions are those of the results
+    /// that were given.
+    pub dropped: Vec<Dropped>,
+}
+
 /// The data of a request that is needed to read the response to it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -105,7 +153,8 @@ pub struct ReadContext {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dropped {
-    /// The position of the item in the history, or nothing for a setting of the request.
+    /// The position of the item in the history, or of the result among those that were written alone, or nothing for a
+    /// setting of the request.
     pub item: Option<usize>,
     /// A name of the part, such as `reasoning`, `audio` or `temperature`.
     pub part: Cow<'static, str>,
@@ -143,6 +192,21 @@ impl WireRequest {
     }
 
     /// Sets the parts of the request that can't be expressed for this provider.
+    #[must_use]
+    pub fn dropped(mut self, dropped: Vec<Dropped>) -> Self {
+        self.dropped = dropped;
+        self
+    }
+}
+
+impl WireResults {
+    /// Creates the results that are appended to a member of the body, for a wire of another crate.
+    #[must_use]
+    pub fn new(member: &'static str, json: String) -> Self {
+        Self { member, json, dropped: Vec::new() }
+    }
+
+    /// Sets the parts of the results that can't be expressed for this provider.
     #[must_use]
     pub fn dropped(mut self, dropped: Vec<Dropped>) -> Self {
         self.dropped = dropped;
@@ -253,6 +317,7 @@ impl fmt::Display for Dropped {
 mod tests {
     use std::time::Duration;
 
+    use haft_core::Finish;
     use serde_json::Value;
 
     use super::*;
@@ -294,6 +359,8 @@ mod tests {
         assert_eq!(sent.dropped[0].to_string(), "everything: there is no place for it");
         let whole = wire.response("{}", &sent.context).unwrap_err();
         assert!(matches!(&whole, ReadError::Invalid { .. }) && whole.to_string().contains("no stream of events"));
+        let unwritten = wire.results(&Turn::new(Vec::new(), Finish::Stop), &[], &sent.context).unwrap_err();
+        assert!(unwritten.to_string().contains("`Wire::request`"), "{unwritten}");
         assert!(matches!(wire.stream(&sent.context).end(&mut Vec::new()), Err(ReadError::Incomplete)));
     }
 

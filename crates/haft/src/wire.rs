@@ -44,12 +44,55 @@
 //! - [`Capabilities`] are what a model can do, by name, in a [`ModelTable`] that can be extended. A request that the model
 //!   can't serve is a [`RequestError`] that says what to change, before anything is sent.
 //! - [`catalogue`] has the tools that Anthropic, OpenAI and Google define.
+//!
+//! # Responses of other programs
+//!
+//! A program that keeps the conversation itself, such as a script around `curl`, needs two steps only: the turn of a
+//! response, and the results of its calls as the provider takes them back. [`KnownWire::recognise`] finds the wire of a
+//! saved response, [`read_body`] reads it whole or streamed, and [`Wire::results`] writes the results. Server-sent events
+//! are decoded by the HTTP client's decoder:
+//!
+//! ```
+//! # #[cfg(feature = "clients")]
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use haft::http::SseDecoder;
+//! use haft::prelude::*;
+//! use haft::wire::{KnownWire, ReadContext, RenderTools, TurnReader, WireEvent, read_body};
+//!
+//! fn decode(text: &str, reader: &mut TurnReader) -> Result<(), Box<dyn std::error::Error>> {
+//!     let (mut decoder, mut input) = (SseDecoder::new(), text.as_bytes());
+//!     while let Some(event) = decoder.next(&mut input)? {
+//!         reader.event(WireEvent::new(Some(&event.name), &event.data))?;
+//!     }
+//!     // The last event of a file may have no empty line after it.
+//!     if let Some(event) = decoder.unfinished() {
+//!         reader.unfinished(WireEvent::new(Some(&event.name), &event.data))?;
+//!     }
+//!     Ok(())
+//! }
+//!
+//! let saved = r#"data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"now","args":{}}}]},"finishReason":"STOP"}]}"#;
+//! let wire = KnownWire::recognise(saved).ok_or("no response of a provider")?.wire();
+//! let context = ReadContext::new(TurnRequest::new("", vec![]).render_tools(wire.profile()));
+//! let turn = read_body(&*wire, saved, &context, decode)?;
+//!
+//! let results: Vec<_> = turn.tool_calls().iter().map(|call| ToolResult::ok(call, serde_json::json!("12:00"))).collect();
+//! let written = wire.results(&turn, &results, &context)?;
+//! assert_eq!(written.member, "contents");
+//! let content = r#"{"role":"user","parts":[{"functionResponse":{"name":"now","response":{"output":"12:00"}}}]}"#;
+//! assert_eq!(written.json, format!("[{content}]"));
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "clients"))]
+//! # fn main() {}
+//! ```
 
 #[doc(inline)]
 pub use haft_wire::{
-    AnthropicDialect, AnthropicMessages, Budget, CallIdRule, Capabilities, Delivery, Dropped, ErrorCause, ErrorReport,
-    ErrorResponse, Finding, FindingKind, ForcedChoice, FunctionTool, GeminiContent, GeminiDialect, ListedTool,
-    McpDialect, ModelTable, NameRule, NameStart, OpenAiChat, OpenAiDialect, OpenAiResponses, Profile, ProviderToolJson,
-    ReadContext, ReadError, RenderTools, RenderedOutput, RenderedTool, RenderedTools, RequestError, Severity,
-    StreamReader, Strictness, Thinking, ToolForm, ToolMode, TurnBuilder, Wire, WireEvent, WireRequest, catalogue,
+    AnthropicDialect, AnthropicMessages, BodyForm, Budget, CallIdRule, Capabilities, Delivery, Dropped, ErrorCause,
+    ErrorReport, ErrorResponse, Finding, FindingKind, ForcedChoice, FunctionTool, GeminiContent, GeminiDialect,
+    KnownWire, ListedTool, McpDialect, ModelTable, NameRule, NameStart, OpenAiChat, OpenAiDialect, OpenAiResponses,
+    Profile, ProviderToolJson, ReadContext, ReadError, RenderTools, RenderedOutput, RenderedTool, RenderedTools,
+    RequestError, Severity, StreamReader, Strictness, Thinking, ToolForm, ToolMode, TurnBuilder, TurnReader,
+    UnknownWire, Wire, WireEvent, WireRequest, WireResults, catalogue, read_body,
 };

@@ -6,11 +6,12 @@
 mod base64_text;
 mod block;
 mod conversation;
+mod history_index;
 mod part;
 
 use std::borrow::Cow;
 
-use haft_core::{OutputFormat, ToolChoice, ToolDemand, TurnRequest};
+use haft_core::{OutputFormat, ToolChoice, ToolDemand, ToolResult, Turn, TurnRequest};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -19,7 +20,8 @@ use super::AnthropicMessages;
 use crate::capability::{Capabilities, Thinking};
 use crate::profile::{RenderTools, RenderedOutput};
 use crate::rendered_tools::RenderedTools;
-use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest};
+use crate::result_history::ResultHistory;
+use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest, WireResults};
 use crate::wire_error::RequestError;
 
 const PATH: &str = "/v1/messages";
@@ -86,6 +88,21 @@ pub(super) fn write(
     sent.headers.extend(headers);
     sent.dropped = dropped;
     Ok(sent)
+}
+
+/// Writes the results of the calls of a turn alone: one message of the user.
+pub(super) fn write_results(
+    wire: &AnthropicMessages,
+    turn: &Turn,
+    results: &[ToolResult],
+    context: &ReadContext,
+) -> Result<WireResults, RequestError> {
+    let paired = ResultHistory::new(turn, results)?;
+    let mut conversation = conversation::write_results(paired.history(), wire.provider(), &context.tools)?;
+    let dropped = std::mem::take(&mut conversation.dropped);
+    let json = json_text("messages", &conversation.messages)?;
+    drop(conversation);
+    Ok(paired.finish("messages", json, dropped))
 }
 
 /// Returns the provider's options of a request.

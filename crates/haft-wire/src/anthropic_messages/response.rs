@@ -47,6 +47,9 @@ pub(super) struct ReadMessage<'b> {
     model: Option<Text<'b>>,
     #[serde(borrow, default)]
     content: Option<Vec<&'b RawValue>>,
+    /// The error of a server in front of the API, which names no type.
+    #[serde(borrow, default)]
+    error: Option<&'b RawValue>,
     #[serde(borrow, default)]
     usage: Option<&'b RawValue>,
     #[serde(borrow, default)]
@@ -75,7 +78,8 @@ pub(super) struct MessageEnd<'b> {
 pub(super) fn read(provider: &str, body: &str, context: &ReadContext) -> Result<Turn, ReadError> {
     let message: ReadMessage<'_> =
         serde_json::from_str(body).map_err(|error| ReadError::json("the response", error))?;
-    if message.kind.as_ref().is_some_and(|kind| kind.as_str() == "error") {
+    let is_error = message.kind.as_ref().is_some_and(|kind| kind.as_str() == "error");
+    if is_error || (message.content.is_none() && message.error.is_some()) {
         return Err(ReadError::Provider(error::report(body)));
     }
     let Some(content) = &message.content else {

@@ -9,7 +9,7 @@ mod tool_config;
 
 use std::sync::Arc;
 
-use haft_core::{Codec, OutputFormat, TurnRequest};
+use haft_core::{Codec, OutputFormat, ToolResult, Turn, TurnRequest};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -21,7 +21,8 @@ use super::{GeminiContent, SentIds};
 use crate::body;
 use crate::capability::Thinking;
 use crate::profile::{Profile, RenderTools};
-use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest};
+use crate::result_history::ResultHistory;
+use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest, WireResults};
 use crate::wire_error::RequestError;
 
 /// The number of stop sequences that a request may have.
@@ -71,7 +72,7 @@ pub(super) fn write(
         });
     }
     let mut dropped = unsupported_settings(request);
-    let writer = ContentWriter::new(wire, request, &tools, (generation, &capabilities), &mut dropped)?;
+    let writer = ContentWriter::new(wire, &request.history, &tools, (generation, &capabilities), &mut dropped)?;
     let SentConversation { system, contents } = writer.write(request)?;
     let (generation_config, codec) = generation_config(request, profile)?;
     let body = GeminiBody {
@@ -88,6 +89,23 @@ pub(super) fn write(
     let mut sent = WireRequest::new(path, body, context);
     sent.dropped = dropped;
     Ok(sent)
+}
+
+/// Writes the results of the calls of a turn alone. The model that answered decides about the media in them.
+pub(super) fn write_results(
+    wire: &GeminiContent,
+    turn: &Turn,
+    results: &[ToolResult],
+    context: &ReadContext,
+) -> Result<WireResults, RequestError> {
+    let model = turn.model.as_deref().unwrap_or_default();
+    let (capabilities, _) = wire.profile.for_model(model);
+    let paired = ResultHistory::new(turn, results)?;
+    let mut dropped = Vec::new();
+    let of_model = (Generation::of(model), &capabilities);
+    let writer = ContentWriter::new(wire, paired.history(), &context.tools, of_model, &mut dropped)?;
+    let json = body::write(&writer.write_results(paired.history()), wire.provider(), None)?;
+    Ok(paired.finish("contents", json, dropped))
 }
 
 /// Reports whether the options ask for thinking. A budget of zero turns it off.

@@ -7,8 +7,8 @@
 use std::borrow::Cow;
 
 use haft_core::{
-    CallOutputBody, ContentPart, Item, MediaData, MediaPart, Message, Reasoning, ResourceContents, Role, ToolCall,
-    ToolCallOutput, TurnRequest,
+    CallOutputBody, ContentPart, History, Item, MediaData, MediaPart, Message, Reasoning, ResourceContents, Role,
+    ToolCall, ToolCallOutput, TurnRequest,
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -134,29 +134,53 @@ pub(super) struct Messages<'r> {
 impl<'r> Messages<'r> {
     pub(super) fn write(
         request: &'r TurnRequest,
+        server: (&'r str, Server, CallIdRule),
+        tools: &'r RenderedTools,
+    ) -> Result<Self, RequestError> {
+        let mut messages = Self::new(&request.history, server, tools)?;
+        let instructions = request.instructions.as_deref().filter(|text| !text.is_empty());
+        messages.list.extend(instructions.map(|text| ChatMessage::System { content: Cow::Borrowed(text) }));
+        messages.items(&request.history);
+        Ok(messages)
+    }
+
+    /// Writes the outputs of calls alone. The history has the calls and their outputs.
+    pub(super) fn write_outputs(
+        history: &'r History,
+        server: (&'r str, Server, CallIdRule),
+        tools: &'r RenderedTools,
+    ) -> Result<Self, RequestError> {
+        let mut messages = Self::new(history, server, tools)?;
+        messages.items(history);
+        messages.list.retain(|message| !matches!(message, ChatMessage::Assistant(_)));
+        Ok(messages)
+    }
+
+    fn new(
+        history: &'r History,
         (provider, server, ids): (&'r str, Server, CallIdRule),
         tools: &'r RenderedTools,
     ) -> Result<Self, RequestError> {
         let is_input = |item: &Item| matches!(item, Item::Message(message) if message.role != Role::Assistant);
-        let mut messages = Self {
+        Ok(Self {
             list: Vec::new(),
             dropped: Vec::new(),
             provider,
             server,
             tools,
-            answers: Answers::new(&request.history)?,
+            answers: Answers::new(history)?,
             ids: CallIds::new(ids),
-            last_input: request.history.iter().rposition(is_input).unwrap_or(0),
+            last_input: history.iter().rposition(is_input).unwrap_or(0),
             open: AssistantMessage::default(),
             open_calls: Vec::new(),
-        };
-        let instructions = request.instructions.as_deref().filter(|text| !text.is_empty());
-        messages.list.extend(instructions.map(|text| ChatMessage::System { content: Cow::Borrowed(text) }));
-        for (at, item) in request.history.iter().enumerate() {
-            messages.item(at, item);
+        })
+    }
+
+    fn items(&mut self, history: &'r History) {
+        for (at, item) in history.iter().enumerate() {
+            self.item(at, item);
         }
-        messages.end_turn();
-        Ok(messages)
+        self.end_turn();
     }
 
     fn item(&mut self, at: usize, item: &'r Item) {

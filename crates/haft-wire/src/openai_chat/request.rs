@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use haft_core::{OutputFormat, ToolChoice, TurnRequest};
+use haft_core::{OutputFormat, ToolChoice, ToolResult, Turn, TurnRequest};
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -14,7 +14,8 @@ use crate::capability::Thinking;
 use crate::metadata_pair::Pairs;
 use crate::profile::{RenderTools, RenderedOutput};
 use crate::rendered_tools::RenderedTools;
-use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest};
+use crate::result_history::ResultHistory;
+use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest, WireResults};
 use crate::wire_error::RequestError;
 
 /// The number of sequences that end an answer.
@@ -142,6 +143,21 @@ pub(super) fn write(wire: &OpenAiChat, request: &TurnRequest, delivery: Delivery
     let mut sent = WireRequest::new("/chat/completions", text, context);
     sent.dropped = dropped;
     Ok(sent)
+}
+
+/// Writes the results of the calls of a turn alone. Media follows in a message of the user.
+pub(super) fn write_results(
+    wire: &OpenAiChat,
+    turn: &Turn,
+    results: &[ToolResult],
+    context: &ReadContext,
+) -> Result<WireResults, RequestError> {
+    let paired = ResultHistory::new(turn, results)?;
+    let server = (wire.provider(), wire.server, wire.call_ids);
+    let Messages { list, dropped, .. } = Messages::write_outputs(paired.history(), server, &context.tools)?;
+    let json = body::write(&list, wire.provider(), None)?;
+    drop(list);
+    Ok(paired.finish("messages", json, dropped))
 }
 
 /// Returns the metadata. OpenAI takes it only for completions that it stores.

@@ -8,7 +8,7 @@ mod output;
 
 use std::borrow::Cow;
 
-use haft_core::{OutputFormat, TurnRequest};
+use haft_core::{Item, OutputFormat, ToolResult, Turn, TurnRequest};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -20,8 +20,9 @@ use crate::body;
 use crate::capability::Thinking;
 use crate::metadata_pair::Pairs;
 use crate::profile::{RenderTools, RenderedOutput};
+use crate::result_history::ResultHistory;
 use crate::tool_name::NameRule;
-use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest};
+use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest, WireResults};
 use crate::wire_error::RequestError;
 
 const PATH: &str = "/responses";
@@ -134,6 +135,31 @@ pub(super) fn write(
     let mut sent = WireRequest::new(PATH, text, context);
     sent.dropped = dropped;
     Ok(sent)
+}
+
+/// Writes the results of the calls of a turn alone.
+pub(super) fn write_results(
+    wire: &OpenAiResponses,
+    turn: &Turn,
+    results: &[ToolResult],
+    context: &ReadContext,
+) -> Result<WireResults, RequestError> {
+    let provider = wire.provider();
+    let paired = ResultHistory::new(turn, results)?;
+    let mut dropped = Vec::new();
+    let writer = InputWriter::new(provider, &context.tools, State::of(None), &mut dropped);
+    let json = body::write(&writer.write_outputs(paired.history(), paired.calls()), provider, None)?;
+    let mut written = paired.finish("input", json, dropped);
+    // A verdict is no result of a call, and the provider answers nothing before it has one.
+    for item in &turn.items {
+        if let Item::ApprovalRequest(request) = item
+            && request.provider_data.contains_key(provider)
+        {
+            let reason = format!("the provider requires a verdict on `{:.80}` as well", request.request_id);
+            written.dropped.push(Dropped::setting("approval_request", reason));
+        }
+    }
+    Ok(written)
 }
 
 /// Reports whether the options refer to input that the provider has.

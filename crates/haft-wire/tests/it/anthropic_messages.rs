@@ -8,6 +8,7 @@ mod hostile;
 mod placement;
 mod request;
 mod response;
+mod result;
 mod setting;
 mod stream;
 mod tool;

@@ -9,6 +9,7 @@ mod parts;
 mod placement;
 mod request;
 mod response;
+mod result;
 mod setting;
 mod stream;
 mod tool;

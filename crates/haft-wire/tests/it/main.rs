@@ -18,8 +18,11 @@ mod openai_chat;
 mod openai_responses;
 mod parts;
 mod profile;
+mod recognition;
+mod result;
 mod round_trip;
 mod rule;
+mod saved_body;
 #[path = "../../../haft-core/tests/it/seeded.rs"]
 mod seeded;
 mod typical;

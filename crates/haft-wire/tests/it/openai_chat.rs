@@ -3,4 +3,5 @@
 mod error;
 mod request;
 mod response;
+mod result;
 mod stream;

@@ -10,6 +10,7 @@ mod parts;
 mod placement;
 mod request;
 mod response;
+mod result;
 mod served;
 mod setting;
 mod stream;

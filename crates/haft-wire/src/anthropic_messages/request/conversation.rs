@@ -5,7 +5,6 @@
 //! assistant that only the provider understands stay in their places.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 
 use haft_core::{
     CallOutputBody, ContentPart, Item, Message, ProviderCall, Reasoning, Role, TextPart, ToolCall, ToolCallOutput,
@@ -16,6 +15,7 @@ use serde_json::value::RawValue;
 use super::block::{
     SentBlock, SentCall, SentCitation, SentInput, SentMessage, SentOutput, SentResult, SentRole, SentText,
 };
+use super::history_index::{HistoryIndex, own_blocks, server_call, server_result, unreconciled};
 use super::part::{self, LeftOut};
 use crate::anthropic_messages::LaterSystem;
 use crate::anthropic_messages::response::CONTAINER;
@@ -53,76 +53,24 @@ pub(super) fn write<'r>(
     tools: &'r RenderedTools,
     later_system: LaterSystem,
 ) -> Result<Conversation<'r>, RequestError> {
-    let index = HistoryIndex::of(items, provider)?;
-    let mut writer = ConversationWriter {
-        provider,
-        tools,
-        later_system,
-        index,
-        conversation: Conversation::default(),
-        results: Vec::new(),
-        last_reasoning: 0,
-    };
+    let mut writer = ConversationWriter::new(items, provider, tools, later_system)?;
     let instructions = instructions.filter(|text| !text.trim().is_empty());
     writer.conversation.system.extend(instructions.map(SentBlock::text));
-    for (at, item) in items.iter().enumerate() {
-        writer.item(at, item)?;
-    }
+    writer.items(items)?;
     writer.finish()
 }
 
-/// The items of a history that depend on others.
-#[derive(Debug, Default)]
-struct HistoryIndex<'r> {
-    /// The outputs that are not yet placed, by the id of the call.
-    outputs: HashMap<&'r str, (usize, &'r ToolCallOutput)>,
-    /// The ids of calls that the application runs.
-    local: HashSet<&'r str>,
-    /// The ids of calls that a provider runs.
-    remote: HashSet<&'r str>,
-    /// The ids of calls of this provider's server tools that have blocks of their own.
-    server_calls: HashSet<&'r str>,
-    /// The ids of those that have a result.
-    server_results: HashSet<&'r str>,
-    /// The position of the last message of the user.
-    last_user: Option<usize>,
-}
-
-impl<'r> HistoryIndex<'r> {
-    fn of(items: &'r [Item], provider: &str) -> Result<Self, RequestError> {
-        let mut index = Self::default();
-        for (at, item) in items.iter().enumerate() {
-            match item {
-                Item::ToolCall(call) if call.provider_executed => {
-                    index.remote.insert(call.call_id.as_str());
-                }
-                Item::ToolCall(call) => {
-                    let is_new = index.local.insert(call.call_id.as_str());
-                    ensure_one(is_new, at, || format!("another call has the id `{:.80}` too", call.call_id))?;
-                }
-                Item::ToolOutput(output) => {
-                    let earlier = index.outputs.insert(output.call_id.as_str(), (at, output));
-                    let reason = || format!("the call `{:.80}` has another output", output.call_id);
-                    ensure_one(earlier.is_none(), at, reason)?;
-                }
-                Item::ProviderCall(call) => {
-                    index.remote.extend(call.call_id.as_ref().map(haft_core::CallId::as_str));
-                    for block in own_blocks(call, provider) {
-                        index.server_calls.extend(server_call(block));
-                        index.server_results.extend(server_result(block));
-                    }
-                }
-                Item::Message(message) if message.role == Role::User => index.last_user = Some(at),
-                _ => {}
-            }
-        }
-        Ok(index)
-    }
-
-    /// Reports whether a message of the user follows.
-    fn is_before_user(&self, at: usize) -> bool {
-        self.last_user.is_some_and(|last| at < last)
-    }
+/// Converts the outputs of calls alone. The history has the calls and their outputs.
+pub(super) fn write_results<'r>(
+    items: &'r [Item],
+    provider: &'r str,
+    tools: &'r RenderedTools,
+) -> Result<Conversation<'r>, RequestError> {
+    let mut writer = ConversationWriter::new(items, provider, tools, LaterSystem::Tagged)?;
+    writer.items(items)?;
+    writer.place_results();
+    writer.conversation.messages.retain(|message| message.role == SentRole::User);
+    Ok(writer.conversation)
 }
 
 struct ConversationWriter<'r> {
@@ -138,6 +86,27 @@ struct ConversationWriter<'r> {
 }
 
 impl<'r> ConversationWriter<'r> {
+    fn new(
+        items: &'r [Item],
+        provider: &'r str,
+        tools: &'r RenderedTools,
+        later_system: LaterSystem,
+    ) -> Result<Self, RequestError> {
+        Ok(Self {
+            provider,
+            tools,
+            later_system,
+            index: HistoryIndex::of(items, provider)?,
+            conversation: Conversation::default(),
+            results: Vec::new(),
+            last_reasoning: 0,
+        })
+    }
+
+    fn items(&mut self, items: &'r [Item]) -> Result<(), RequestError> {
+        items.iter().enumerate().try_for_each(|(at, item)| self.item(at, item))
+    }
+
     fn item(&mut self, at: usize, item: &'r Item) -> Result<(), RequestError> {
         foreign_data::report(self.provider, at, item, &mut self.conversation.dropped);
         match item {
@@ -451,27 +420,6 @@ impl<'r> ConversationWriter<'r> {
     }
 }
 
-/// Returns the blocks that a call of this provider consists of.
-fn own_blocks<'r>(call: &'r ProviderCall, provider: &str) -> &'r [Value] {
-    match &call.payload {
-        _ if call.provider != provider => &[],
-        Value::Array(blocks) => blocks,
-        block @ Value::Object(_) => std::slice::from_ref(block),
-        _ => &[],
-    }
-}
-
-/// Returns the id, if a block is the call of a server tool.
-fn server_call(block: &Value) -> Option<&str> {
-    let tag = block.get("type")?.as_str()?;
-    if tag == "tool_use" || !tag.ends_with("tool_use") { None } else { block.get("id")?.as_str() }
-}
-
-/// Returns the id of the call, if a block is the result of a server tool.
-fn server_result(block: &Value) -> Option<&str> {
-    block.get("type")?.as_str()?.ends_with("_tool_result").then(|| block.get("tool_use_id")?.as_str()).flatten()
-}
-
 /// Returns text as JSON if it is an object.
 fn object(text: &str) -> Option<&RawValue> {
     serde_json::from_str::<&RawValue>(text).ok().filter(|raw| raw.get().starts_with('{'))
@@ -479,13 +427,4 @@ fn object(text: &str) -> Option<&RawValue> {
 
 fn filled(text: Cow<'_, str>) -> Cow<'_, str> {
     if text.is_empty() { Cow::Borrowed(EMPTY) } else { text }
-}
-
-fn ensure_one(is_one: bool, at: usize, reason: impl FnOnce() -> String) -> Result<(), RequestError> {
-    if is_one { Ok(()) } else { Err(unreconciled(at, &reason())) }
-}
-
-fn unreconciled(at: usize, problem: &str) -> RequestError {
-    let message = format!("{problem}; add what is missing, or use `history::repair`");
-    RequestError::Invalid { param: format!("history[{at}]"), message }
 }

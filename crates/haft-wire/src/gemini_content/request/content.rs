@@ -10,7 +10,7 @@
 
 use std::borrow::Cow;
 
-use haft_core::{ContentPart, Item, Message, Reasoning, Role, ToolCall, ToolCallOutput, TurnRequest};
+use haft_core::{ContentPart, History, Item, Message, Reasoning, Role, ToolCall, ToolCallOutput, TurnRequest};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -81,7 +81,7 @@ struct PendingCall<'a> {
 impl<'a, 'd> ContentWriter<'a, 'd> {
     pub(super) fn new(
         wire: &'a GeminiContent,
-        request: &'a TurnRequest,
+        history: &'a History,
         tools: &'a RenderedTools,
         (generation, capabilities): (Generation, &Capabilities),
         dropped: &'d mut Vec<Dropped>,
@@ -92,7 +92,7 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
             tools,
             generation,
             result_media: if capabilities.image_results { ResultMedia::Accepted } else { ResultMedia::Rejected },
-            answers: Answers::new(&request.history)?,
+            answers: Answers::new(history)?,
             written: SentConversation { system: Vec::new(), contents: Vec::new() },
             pending: Vec::new(),
             before_turn: 0,
@@ -104,10 +104,7 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
         if let Some(instructions) = request.instructions.as_deref().filter(|text| !text.is_empty()) {
             self.written.system.push(SentPart::text(instructions));
         }
-        for (at, item) in request.history.iter().enumerate() {
-            self.item(at, item);
-        }
-        self.end_calls();
+        self.items(&request.history);
         if self.written.contents.is_empty() {
             let message = "there is nothing to send; add a message of the user".to_owned();
             return Err(RequestError::Invalid { param: "history".to_owned(), message });
@@ -117,6 +114,20 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
         }
         self.begin_with_user();
         Ok(self.written)
+    }
+
+    /// Writes the results of calls alone. The history has the calls and their outputs.
+    pub(super) fn write_results(mut self, history: &'a History) -> Vec<SentContent<'a>> {
+        self.items(history);
+        self.written.contents.retain(|content| content.kind == ContentKind::Results);
+        self.written.contents
+    }
+
+    fn items(&mut self, history: &'a History) {
+        for (at, item) in history.iter().enumerate() {
+            self.item(at, item);
+        }
+        self.end_calls();
     }
 
     fn item(&mut self, at: usize, item: &'a Item) {

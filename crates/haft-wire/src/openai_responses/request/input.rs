@@ -80,24 +80,39 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         ensure_answered(history, self.state)?;
         self.items.reserve(history.len());
         for (at, item) in history.iter().enumerate() {
-            foreign_data::report(self.provider, at, item, self.dropped);
-            match item {
-                Item::Message(message) => self.message(at, message),
-                Item::Reasoning(reasoning) => self.reasoning(at, reasoning),
-                Item::ToolCall(call) => self.call(at, call),
-                Item::ToolOutput(output) => self.output(at, output),
-                Item::ApprovalRequest(request) => self.approval_request(at, request),
-                Item::ApprovalResponse(response) => self.approval_response(response),
-                Item::ProviderCall(call) => self.provider_call(at, call),
-                Item::Unknown(unknown) => match kept_item::kept_for(self.provider, unknown) {
-                    Some(item) => self.push_of_model(InputItem::Echo(Echo(item))),
-                    None => self.drop_item(at, "item", "its type is unknown, and it is not of this provider"),
-                },
-                _ => self.drop_item(at, "item", "its type is unknown"),
-            }
+            self.item(at, item);
         }
         self.drop_reasoning();
         Ok(self.items)
+    }
+
+    /// Writes the outputs of calls alone. The calls are the first items, and decide about the types of the outputs.
+    pub(super) fn write_outputs(mut self, history: &'r History, calls: usize) -> Vec<InputItem<'r>> {
+        for (at, item) in history.iter().enumerate() {
+            if at == calls {
+                self.items.clear();
+            }
+            self.item(at, item);
+        }
+        self.items
+    }
+
+    fn item(&mut self, at: usize, item: &'r Item) {
+        foreign_data::report(self.provider, at, item, self.dropped);
+        match item {
+            Item::Message(message) => self.message(at, message),
+            Item::Reasoning(reasoning) => self.reasoning(at, reasoning),
+            Item::ToolCall(call) => self.call(at, call),
+            Item::ToolOutput(output) => self.output(at, output),
+            Item::ApprovalRequest(request) => self.approval_request(at, request),
+            Item::ApprovalResponse(response) => self.approval_response(response),
+            Item::ProviderCall(call) => self.provider_call(at, call),
+            Item::Unknown(unknown) => match kept_item::kept_for(self.provider, unknown) {
+                Some(item) => self.push_of_model(InputItem::Echo(Echo(item))),
+                None => self.drop_item(at, "item", "its type is unknown, and it is not of this provider"),
+            },
+            _ => self.drop_item(at, "item", "its type is unknown"),
+        }
     }
 
     /// Writes an item of the model, after the reasoning that led to it.

@@ -2,6 +2,7 @@
 
 mod continuation;
 mod request;
+mod result;
 mod round_trip;
 mod sample;
 
