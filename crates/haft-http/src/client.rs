@@ -2,8 +2,8 @@
 //!
 //! It is a thin layer over `reqwest`, which no public type exposes. The features of `reqwest` are chosen as follows:
 //!
-//! - `rustls`, with the verifier of the platform: certificates of a company's own authority are trusted where the system
-//!   trusts them, which compiled-in roots would not do. The cryptography is the default of `rustls`.
+//! - `rustls-no-provider`: `rustls` with the verifier of the platform, because certificates of a company's own authority
+//!   are trusted where the system trusts them, which compiled-in roots would not do. The cryptography is `ring`, see `tls.rs`.
 //! - `http2`, because the parallel requests of one agent then share a connection.
 //! - `stream`, to poll bodies chunk by chunk.
 //! - No decompression: a limit on received bytes would not limit memory. No `charset`: the APIs are UTF-8. No `system-proxy`:
@@ -18,6 +18,7 @@
 mod builder;
 mod proxy;
 mod redirect;
+mod tls;
 mod transport;
 
 use std::fmt;

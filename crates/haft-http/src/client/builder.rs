@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderValue;
-use reqwest::{Certificate, ClientBuilder, redirect};
+use reqwest::{ClientBuilder, redirect};
 
 use super::HttpClient;
 use super::proxy::{ProxySetting, ProxyUse};
+use super::tls;
 use super::transport::{GuardedTransport, Transport};
 use crate::error::{HttpError, Route};
 use crate::guard::{AddressCheck, AddressGuard};
@@ -210,16 +211,13 @@ impl HttpClientBuilder {
     fn transport(&self) -> Result<ClientBuilder, HttpError> {
         let user_agent = HeaderValue::try_from(self.user_agent.as_str());
         let user_agent = user_agent.map_err(|error| HttpError::setting("user agent", error))?;
-        let mut transport = reqwest::Client::builder()
+        let transport = reqwest::Client::builder()
             .connect_timeout(self.connect_timeout)
             .user_agent(user_agent)
             .redirect(redirect::Policy::none())
             .referer(false);
-        transport = self.proxy.apply(transport)?;
-        for pem in &self.root_certificates {
-            transport = transport.tls_certs_merge(certificates(pem)?);
-        }
-        Ok(transport)
+        let transport = self.proxy.apply(transport)?;
+        Ok(transport.tls_backend_preconfigured(tls::config(&self.root_certificates)?))
     }
 
     /// Creates the client, with these timeouts unless others are set.
@@ -233,15 +231,6 @@ impl HttpClientBuilder {
 
 fn connected(transport: ClientBuilder) -> Result<reqwest::Client, HttpError> {
     transport.build().map_err(|error| HttpError::setting("TLS configuration", error.without_url()))
-}
-
-fn certificates(pem: &[u8]) -> Result<Vec<Certificate>, HttpError> {
-    const SETTING: &str = "root certificate";
-    let certificates = Certificate::from_pem_bundle(pem).map_err(|error| HttpError::setting(SETTING, error))?;
-    if certificates.is_empty() {
-        return Err(HttpError::setting(SETTING, "the text contains no certificate in PEM form"));
-    }
-    Ok(certificates)
 }
 
 impl fmt::Debug for HttpClientBuilder {

@@ -14,3 +14,4 @@ mod secrecy;
 mod server;
 mod sse;
 mod timeout;
+mod tls;
