@@ -59,6 +59,7 @@ mod layers;
 mod listing;
 mod name;
 mod registry;
+mod seed;
 mod similar;
 mod toolbox;
 mod workspace;
