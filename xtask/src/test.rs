@@ -85,7 +85,7 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Re
 fn reason_to_skip(step: &str, network: Network) -> Option<&'static str> {
     match step {
         SETUP if network == Network::Offline => {
-            Some("the set-up, and the tests in modules named `parts` that need it (--offline)")
+            Some("the set-up, and what needs it: the tests in modules named `parts`, and two examples (--offline)")
         }
         INSTRUCTIONS if Valgrind::find().is_none() => {
             Some("the instruction counts: valgrind is missing and the set-up could not install it")
@@ -142,18 +142,30 @@ fn documentation(workspace: &Workspace, _: Network) -> anyhow::Result<()> {
 /// The examples that are not run: one needs a provider, and a test runs it; the other only has to be without warnings.
 const NOT_RUN: [&str; 2] = ["agent", "strict_lints"];
 
+/// The examples that need a part of `setup`: they count what is in it.
+const WITH_PARTS: [&str; 2] = ["openapi", "wires"];
+
 /// Runs every example. They are built with the features that the tests were built with, so that nothing is built again.
-fn examples(workspace: &Workspace, _: Network) -> anyhow::Result<()> {
+fn examples(workspace: &Workspace, network: Network) -> anyhow::Result<()> {
     let build = ["build", "--quiet", "--workspace", "--all-features", "--examples"];
     let mut examples = artifact::build(workspace, &build)?;
-    examples.retain(|example| !NOT_RUN.contains(&example.name.as_str()));
+    examples.retain(|example| is_run(&example.name, network));
     for example in &examples {
         eprintln!("   {}", example.name);
         let run = Invocation::new(&example.executable).current_dir(workspace.root());
-        run.run_quietly().with_context(|| format!("cargo run -p haft-examples --example {}", example.name))?;
+        let run = run.env("HAFT_PARTS", workspace.parts());
+        run.run_quietly().with_context(|| format!("the example `{}`", example.name))?;
     }
     eprintln!("   {} examples ran", examples.len());
     Ok(())
+}
+
+/// Reports whether an example is run. Offline, the parts may be missing.
+fn is_run(example: &str, network: Network) -> bool {
+    match network {
+        Network::Allowed => !NOT_RUN.contains(&example),
+        Network::Offline => !NOT_RUN.contains(&example) && !WITH_PARTS.contains(&example),
+    }
 }
 
 fn crate_count(workspace: &Workspace, _: Network) -> anyhow::Result<()> {
@@ -161,4 +173,24 @@ fn crate_count(workspace: &Workspace, _: Network) -> anyhow::Result<()> {
     ensure!(crates <= CRATE_BAR, "haft-core without default features needs {crates} crates, the bar is {CRATE_BAR}");
     eprintln!("   {crates} crates, the bar is {CRATE_BAR}");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Network, is_run};
+
+    #[test]
+    fn offline_no_example_runs_that_needs_a_part() {
+        for (example, allowed, offline) in [
+            ("quickstart", true, true),
+            ("workspace", true, true),
+            ("openapi", true, false),
+            ("wires", true, false),
+            ("agent", false, false),
+            ("strict_lints", false, false),
+        ] {
+            let runs = [Network::Allowed, Network::Offline].map(|network| is_run(example, network));
+            assert_eq!(runs, [allowed, offline], "{example}");
+        }
+    }
 }

@@ -56,7 +56,8 @@ pub enum HttpError {
     /// A guarded client has a proxy, behind which no address can be checked, and its guard does not list the hosts.
     #[error(
         "a guarded HTTP client can't check the addresses behind a proxy, which is set by {set_by}: list the hosts by \
-         `AddressGuard::allow_only_hosts`, or connect directly by `HttpClientBuilder::no_proxy`"
+         `AddressGuard::allow_only_hosts`, which is `only-hosts` in the section `[http]` of a workspace file, or connect \
+         directly by `HttpClientBuilder::no_proxy`"
     )]
     UncheckedProxy {
         /// The variable or the method that sets the proxy.

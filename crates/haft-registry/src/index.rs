@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use foldhash::fast::RandomState;
 use haft_core::Toolkit;
 
 use crate::error::{LookupError, RegistryFault};
 use crate::layers::Layers;
 use crate::listing::RegisteredTool;
 use crate::name::{FullName, SimpleName, ToolOrigin};
+use crate::seed::RandomState;
 use crate::similar;
 use crate::toolbox::Toolbox;
 

@@ -47,7 +47,7 @@
 //! | `command` | module `command` | tools that start commands |
 //! | `http` | module `http` | tools that send HTTP requests |
 //! | `openapi` | module `openapi` | a tool for each operation of an OpenAPI document |
-//! | `standard` | module `standard` | arithmetic, dates, JSON, text, digests, files under a root |
+//! | `standard` | module `standard` | arithmetic, dates, JSON, text, digests, files under a root; with `http` also web pages |
 //! | `file` | module `file` | workspaces as `haft.toml`, with trust and reload; enables all others |
 //!
 //! No feature is enabled by default.
@@ -59,6 +59,7 @@ mod layers;
 mod listing;
 mod name;
 mod registry;
+mod seed;
 mod similar;
 mod toolbox;
 mod workspace;

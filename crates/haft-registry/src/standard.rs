@@ -94,7 +94,7 @@ pub enum StandardToolboxError {
     Definition(#[from] DefinitionError),
     /// The tools can't be put together.
     #[error(transparent)]
-    Toolkit(#[from] ToolkitError),
+    Tools(#[from] ToolkitError),
 }
 
 impl StandardToolbox {

@@ -65,7 +65,10 @@ pub enum HostRuleError {
         text: String,
     },
     /// The host contains an asterisk where none is permitted.
-    #[error("`{text}` contains an asterisk, which is permitted in lists of hosts only, as in `*.example.com`")]
+    #[error(
+        "`{text}` contains an asterisk, which is permitted only in lists of hosts and only at the beginning, as in \
+         `*.example.com`"
+    )]
     InvalidWildcard {
         /// The text of the host.
         text: String,

@@ -5,6 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use haft_http::{HttpClient, HttpClientBuilder};
+
 use super::build::{self, Toolboxes, Trusted};
 use super::entry::UnlocatedEntry;
 use super::error::{FileError, FileFault};
@@ -17,24 +19,37 @@ use super::trust::{Trust, TrustRecord, TrustStatus};
 use super::unmatched::RuleTargets;
 use crate::implementation::Kinds;
 
+/// The number of redirects that tools follow.
+const MAX_REDIRECTS: usize = 5;
+
 /// The settings of a load.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
     format: Arc<FileFormat>,
     trust: Trust,
+    client: HttpClientBuilder,
 }
 
 impl LoadOptions {
     /// Creates options for files with entries of these kinds, of which none is trusted. The error is that of a kind
     /// whose settings can't be keys of an entry.
     pub fn new(kinds: Kinds) -> Result<Self, KindFormatError> {
-        Ok(Self { format: Arc::new(FileFormat::new(kinds)?), trust: Trust::default() })
+        let client = HttpClient::builder().redirects(MAX_REDIRECTS);
+        Ok(Self { format: Arc::new(FileFormat::new(kinds)?), trust: Trust::default(), client })
     }
 
     /// Sets the trust in the files.
     #[must_use]
     pub fn trust(mut self, trust: Trust) -> Self {
         self.trust = trust;
+        self
+    }
+
+    /// Sets the HTTP client of the tools: its proxy, certificates, timeouts and redirects. By default the environment
+    /// decides about a proxy, and five redirects are followed. The guard is that of the file.
+    #[must_use]
+    pub fn http_client(mut self, client: HttpClientBuilder) -> Self {
+        self.client = client;
         self
     }
 }
@@ -66,7 +81,7 @@ pub async fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Loade
         }
         _ => LoadInProgress { status: grant.status(), ..loading },
     };
-    loading.finish(path)
+    loading.finish(path, options.client.clone())
 }
 
 /// The trust in the files of a workspace, before those are known that its kinds read.
@@ -165,7 +180,7 @@ impl LoadInProgress {
         }
     }
 
-    fn finish(mut self, path: &Path) -> Result<Loaded, FileError> {
+    fn finish(mut self, path: &Path, client: HttpClientBuilder) -> Result<Loaded, FileError> {
         let mut settings = LoadedSettings::default();
         for (at, (part, toolboxes)) in self.parts.iter_mut().enumerate() {
             let Toolboxes { remarks, privileges, .. } = toolboxes;
@@ -204,7 +219,8 @@ impl LoadInProgress {
             return Err(FileError { path: path.to_owned(), faults, files: watched });
         }
         let mut workspaces = workspaces.into_iter();
-        let LoadedSettings { standard, secrets, http, guard, limits, permissions, ask_rules, .. } = settings;
+        let LoadedSettings { standard, secrets, http, guard, fetch_guard, limits, permissions, ask_rules, .. } =
+            settings;
         Ok(Loaded {
             path: canonical.unwrap_or_default(),
             workspace: workspaces.next().unwrap_or_default(),
@@ -213,6 +229,7 @@ impl LoadInProgress {
             secrets,
             http,
             guard,
+            fetch_guard,
             limits,
             permissions,
             ask_rules,
@@ -223,6 +240,7 @@ impl LoadInProgress {
             digest: FileDigest::of_all(&self.files),
             files: self.files,
             watched,
+            client,
         })
     }
 }

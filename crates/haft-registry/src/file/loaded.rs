@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use haft_core::{RunOptions, Services, Toolkit};
-use haft_http::{AddressGuard, HttpClient};
+use haft_http::{AddressGuard, HttpClientBuilder};
 
 use super::entry::FileEntry;
 use super::error::FileFault;
@@ -17,9 +17,6 @@ use crate::registry::{Registry, RegistryBuilder};
 use crate::secrets::Secrets;
 use crate::standard::{StandardToolbox, StandardToolboxError};
 use crate::workspace::{Workspace, WorkspaceBuilder, WorkspaceError};
-
-/// The number of redirects that tools follow.
-const MAX_REDIRECTS: usize = 5;
 
 /// A workspace as it was loaded from files, with the settings that it runs with.
 #[derive(Clone, Debug)]
@@ -35,10 +32,12 @@ pub struct Loaded {
     pub standard: Option<StandardChoice>,
     /// The secrets. Those of a file that is not trusted are withheld.
     pub secrets: Secrets,
-    /// The exceptions from the guard of HTTP requests. A file that is not trusted has none.
+    /// The settings of the guard of HTTP requests. A file that is not trusted has none.
     pub http: GuardSettings,
-    /// The guard of HTTP requests with these exceptions.
+    /// The guard of HTTP requests with these settings.
     pub guard: AddressGuard,
+    /// The guard of the tool `fetch`: with the only hosts of the settings, and without their exceptions.
+    pub fetch_guard: AddressGuard,
     /// The limits of a run.
     pub limits: LimitSettings,
     /// The permissions; unset if the file sets none.
@@ -59,6 +58,8 @@ pub struct Loaded {
     pub files: Vec<ReadFile>,
     /// The paths to watch for changes: those of the files, and of links to them.
     pub watched: Vec<PathBuf>,
+    /// The settings of the HTTP clients.
+    pub(super) client: HttpClientBuilder,
 }
 
 impl Loaded {
@@ -96,7 +97,7 @@ impl Loaded {
 
     /// Starts an executor with the secrets, the guard, the rules and the limits of the workspace.
     pub fn executor(&self) -> ExecutorBuilder {
-        let client = HttpClient::builder().redirects(MAX_REDIRECTS).guarded_on_use(self.guard.clone());
+        let client = self.client.clone().guarded_on_use(self.guard.clone());
         let builder = Executor::builder().secrets(self.secrets.clone()).http_client(client);
         let builder = builder.ask_rules(self.ask_rules.clone()).options(self.limits.apply(RunOptions::new()));
         match &self.permissions {
@@ -115,7 +116,7 @@ impl Loaded {
             toolbox = toolbox.fetch();
         }
         // A model chooses what is fetched, so that hosts which are exempt for tools of the file are not for this one.
-        let public = HttpClient::builder().redirects(MAX_REDIRECTS).guarded_on_use(AddressGuard::new());
+        let public = self.client.clone().guarded_on_use(self.fetch_guard.clone());
         if let Some(only) = only {
             toolbox = toolbox.only(only);
         }

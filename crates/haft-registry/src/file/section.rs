@@ -31,6 +31,7 @@ pub(crate) struct LoadedSettings {
     pub(crate) secrets: Secrets,
     pub(crate) http: GuardSettings,
     pub(crate) guard: AddressGuard,
+    pub(crate) fetch_guard: AddressGuard,
     pub(crate) limits: LimitSettings,
     pub(crate) permissions: Option<Permissions>,
     pub(crate) ask_rules: AskRules,
@@ -49,6 +50,7 @@ impl Default for LoadedSettings {
             secrets: Secrets::default(),
             http: GuardSettings::default(),
             guard: AddressGuard::new(),
+            fetch_guard: AddressGuard::new(),
             limits: LimitSettings::default(),
             permissions: None,
             ask_rules: AskRules::default(),
@@ -177,7 +179,7 @@ impl SectionReader<'_> {
     }
 
     fn read_http(&mut self, all: &mut LoadedSettings) {
-        let Some(GuardSettings { allow_hosts, allow_nets }) = self.part.section("http") else { return };
+        let Some(GuardSettings { allow_hosts, allow_nets, only_hosts }) = self.part.section("http") else { return };
         let mut guard = all.guard.clone();
         for (at, host) in allow_hosts.iter().enumerate() {
             self.privileges.add(format!("/http/allow-hosts/{at}"), PrivilegeKind::Host(host.clone()));
@@ -198,16 +200,37 @@ impl SectionReader<'_> {
                 }
             }
         }
+        let mut fetch_guard = all.fetch_guard.clone();
+        if let Some(hosts) = &only_hosts {
+            let fault = |(at, host): (usize, &String)| {
+                let error = AddressGuard::new().allow_only_hosts([host.as_str()]).err()?;
+                Some(TextFault::at(format!("/http/only-hosts/{at}"), error.to_string()))
+            };
+            self.part.faults.extend(hosts.iter().enumerate().filter_map(fault));
+            // A list with a fault is not applied: its file is not loaded.
+            let listed = |guard: &AddressGuard| guard.clone().allow_only_hosts(hosts.iter().map(String::as_str));
+            guard = listed(&guard).unwrap_or(guard);
+            fetch_guard = listed(&fetch_guard).unwrap_or(fetch_guard);
+        }
         match self.trusted {
             Trusted::Yes => {
-                all.guard = guard;
+                (all.guard, all.fetch_guard) = (guard, fetch_guard);
                 all.http.allow_hosts.extend(allow_hosts);
                 all.http.allow_nets.extend(allow_nets);
+                if let Some(hosts) = only_hosts {
+                    all.http.only_hosts.get_or_insert_default().extend(hosts);
+                }
             }
-            Trusted::No if allow_hosts.is_empty() && allow_nets.is_empty() => {}
             Trusted::No => {
-                let message = "left out: hosts that are not public require that this file is trusted";
-                self.remarks.push(TextFault::at_key("/http", message));
+                if !allow_hosts.is_empty() || !allow_nets.is_empty() {
+                    let message = "left out: hosts that are not public require that this file is trusted";
+                    self.remarks.push(TextFault::at_key("/http", message));
+                }
+                if only_hosts.is_some() {
+                    let message = "left out: behind a proxy, hosts of a list may be private, which requires that this \
+                                   file is trusted";
+                    self.remarks.push(TextFault::at_key("/http/only-hosts", message));
+                }
             }
         }
     }

@@ -27,7 +27,7 @@ pub(crate) struct FileSections {
     workspace: Option<WorkspaceSettings>,
     /// The secrets that tools refer to by name. They are read when a call needs them.
     secrets: Option<BTreeMap<String, SecretSetting>>,
-    /// The hosts and networks that tools may reach although they are not public.
+    /// The hosts and networks that tools may reach.
     http: Option<GuardSettings>,
     /// The limits of a run.
     limits: Option<LimitSettings>,
@@ -129,17 +129,20 @@ pub(crate) enum SecretSetting {
     File(PathBuf),
 }
 
-/// The exceptions from the guard against requests to hosts that are not public.
+/// The settings of the guard of HTTP requests, which permits all hosts that are public and no others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct GuardSettings {
-    /// Hosts that may be reached, such as `localhost:8080`.
+    /// Hosts that may be reached although they are not public, such as `localhost:8080`.
     #[serde(default)]
     pub allow_hosts: Vec<String>,
-    /// Networks that may be reached, such as `10.0.0.0/8`.
+    /// Networks that may be reached although they are not public, such as `10.0.0.0/8`.
     #[serde(default)]
     pub allow_nets: Vec<String>,
+    /// The only public hosts that may be reached, such as `api.example.com` or `*.example.com`. Required if requests go
+    /// through a proxy, as no address can be checked behind one.
+    pub only_hosts: Option<Vec<String>>,
 }
 
 /// The limits of a run.

@@ -18,7 +18,7 @@ use self::base64_form::Base64Form;
 use self::escape::{Match, match_escaped};
 
 /// The text that takes the place of a secret.
-const REMOVED: &str = "[removed]";
+pub(super) const REMOVED: &str = "[removed]";
 
 /// The minimum length of a secret that is removed from results, in bytes.
 const MIN_IN_VALUES: usize = 8;
@@ -81,22 +81,46 @@ impl Redactor {
         self.redact(&text[..end.unwrap_or(bytes.len())])
     }
 
-    /// Removes all secrets from the texts of a value, except very short ones, which are likely to be words of it. The
-    /// recursion is as deep as the value, whose parser limits it.
+    /// Removes all secrets from the texts and the keys of a value, except very short ones, which are likely to be words
+    /// of it. The recursion is as deep as the value, whose parser limits it.
     pub(super) fn redact_value(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
-                let is_long = |secret: &Secret| secret.expose().len() >= MIN_IN_VALUES;
-                if self.secrets.iter().any(is_long) && !self.find(text.as_bytes()).is_empty() {
-                    let mut long = Self::default();
-                    self.secrets.iter().filter(|secret| is_long(secret)).for_each(|secret| long.add(secret));
-                    *text = long.redact(text);
+                if let Some(redacted) = self.redact_long(text) {
+                    *text = redacted;
                 }
             }
             Value::Array(list) => list.iter_mut().for_each(|value| self.redact_value(value)),
-            Value::Object(members) => members.values_mut().for_each(|value| self.redact_value(value)),
+            Value::Object(members) => {
+                members.values_mut().for_each(|value| self.redact_value(value));
+                if members.keys().any(|key| self.redact_long(key).is_some()) {
+                    let redacted = |(key, value): (String, Value)| (self.redact_long(&key).unwrap_or(key), value);
+                    *members = std::mem::take(members).into_iter().map(redacted).collect();
+                }
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
+    }
+
+    /// Removes all secrets as [`redact_value`](Self::redact_value) does. JSON without a secret keeps its exact text.
+    pub(super) fn redact_json(&self, json: JsonText) -> JsonText {
+        if self.redact_long(json.as_str()).is_none() {
+            return json;
+        }
+        let mut value = json.to_value();
+        self.redact_value(&mut value);
+        value.into()
+    }
+
+    /// Removes the secrets that are too long to be words; `None` if the text contains none.
+    fn redact_long(&self, text: &str) -> Option<String> {
+        let is_long = |secret: &&Secret| secret.expose().len() >= MIN_IN_VALUES;
+        if !self.secrets.iter().any(|secret| is_long(&secret)) || self.find(text.as_bytes()).is_empty() {
+            return None;
+        }
+        let mut long = Self::default();
+        self.secrets.iter().filter(is_long).for_each(|secret| long.add(secret));
+        (!long.find(text.as_bytes()).is_empty()).then(|| long.redact(text))
     }
 
     /// Returns the places of all secrets, in order and without overlaps.
@@ -151,7 +175,7 @@ impl fmt::Debug for Redactor {
 
 #[cfg(test)]
 mod tests {
-    use haft_core::Secret;
+    use haft_core::{JsonText, Secret};
 
     use super::Redactor;
 
@@ -200,6 +224,19 @@ mod tests {
             serde_json::json!({"a": ["Bearer sk-12345678", 1], "b": {"c": "short"}, "d": "c2stMTIzNDU2Nzg="});
         redactor.redact_value(&mut value);
         assert_eq!(value, serde_json::json!({"a": ["Bearer [removed]", 1], "b": {"c": "short"}, "d": "[removed]"}));
+        let mut keys = serde_json::json!({"a sk-12345678": {"short": 1}, "b": 2});
+        redactor.redact_value(&mut keys);
+        assert_eq!(keys, serde_json::json!({"a [removed]": {"short": 1}, "b": 2}));
+    }
+
+    #[test]
+    fn json_without_a_secret_keeps_its_text() {
+        let redactor = redactor(&["sk-\"12345678", "short"]);
+        let redacted = |text: &str| redactor.redact_json(JsonText::parse(text).unwrap()).as_str().to_owned();
+        for text in ["123456789012345678901234567890.0", r#"{"b":1.00,"a":"short"}"#, "null"] {
+            assert_eq!(redacted(text).replace(' ', ""), text);
+        }
+        assert_eq!(redacted(r#"["sk-\"12345678",1]"#), r#"["[removed]",1]"#);
     }
 
     #[test]

@@ -55,6 +55,14 @@ impl<'c> SearchLimit<'c> {
         Self { cx, start: Instant::now() }
     }
 
+    /// Does something whose time does not count, such as waiting for a reader.
+    pub(super) fn exempt<T>(&mut self, wait: impl FnOnce(&Cx) -> T) -> T {
+        let start = Instant::now();
+        let result = wait(self.cx);
+        self.start += start.elapsed();
+        result
+    }
+
     /// Fails if the loop must end.
     pub(super) fn check(&self) -> Result<(), StandardFailure> {
         if self.cx.is_cancelled() {

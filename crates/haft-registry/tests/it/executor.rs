@@ -11,8 +11,7 @@ use haft_core::{
     Suspend, Tool, ToolCall, ToolEvent, ToolSource, Toolkit,
 };
 use haft_registry::{
-    AskRules, AskSettings, Executor, ExecutorError, LookupError, PermissionSettings, Registry, ToolOrigin,
-    ToolboxBuilder, Workspace,
+    Executor, ExecutorError, LookupError, PermissionSettings, Registry, ToolOrigin, ToolboxBuilder, Workspace,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -352,8 +351,11 @@ async fn hidden_tools_are_not_found_with_the_text_of_missing_ones() {
     assert!(executor.find("now").is_err() && executor.find("math/log").is_ok());
 }
 
+#[cfg(feature = "cel")]
 #[tokio::test]
 async fn approval_rules_are_added_to_those_of_the_tools() {
+    use haft_registry::{AskRules, AskSettings};
+
     let rules = AskRules::new(&[AskSettings::ask("math/*").when("args > 10").named("large")]).unwrap();
     let double = Tool::new("double").handler(|n: u64, _| async move { n * 2 }).unwrap();
     let own = Tool::new("own").needs_approval(ApprovalPolicy::always()).handler(|n: u64, _| async move { n }).unwrap();

@@ -4,6 +4,7 @@ mod broken;
 mod good;
 mod hostile;
 mod org;
+mod proxy;
 mod reload;
 mod schema;
 mod trust;

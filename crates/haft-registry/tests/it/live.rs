@@ -3,6 +3,7 @@
 use haft_core::{Dispatch, RunOptions, ToolCall, ToolSource};
 use haft_registry::{FullName, RegistryFault, ToolOrigin, WorkspaceFault};
 
+use crate::recorder::TextRecorder;
 use crate::{registry, tool, tool_saying, workspace};
 
 fn names(source: &impl ToolSource) -> Vec<String> {
@@ -114,4 +115,39 @@ fn concurrent_changes_are_all_applied() {
     });
     assert_eq!(names(&registry).len(), 100);
     assert_eq!(registry.snapshot().generation(), 100);
+}
+
+/// Returns the warnings of a function, as the tool and the one that it hides.
+fn warned<T>(function: impl FnOnce() -> T) -> (T, Vec<String>) {
+    let recorder = TextRecorder::default();
+    let returned = tracing::subscriber::with_default(recorder.clone(), function);
+    let field = |line: &str, name: &str| {
+        let (_, rest) = line.split_once(&format!(" {name}=")).unwrap();
+        rest.split(' ').next().unwrap().to_owned()
+    };
+    let lines = recorder.lines().into_iter().filter(|line| line.starts_with("WARN haft_registry"));
+    let pairs = lines.map(|line| format!("{} > {}", field(&line, "tool"), field(&line, "hidden")));
+    (returned, pairs.collect())
+}
+
+#[test]
+fn each_tool_that_becomes_hidden_is_warned_about_once() {
+    let (registry, warnings) = warned(|| registry(&["add", "now"], &["math/add*"], &[("acme", &["math/add"])]));
+    assert_eq!(warnings, ["math/add > add", "math/add > acme/math/add"]);
+
+    // What has nothing to do with it does not repeat them.
+    let (_, warnings) = warned(|| registry.add(&origin("math/x"), tool("log")).unwrap());
+    assert_eq!(warnings, Vec::<String>::new());
+    let (_, warnings) = warned(|| registry.replace(&origin("math/x"), tool("add")).unwrap());
+    assert_eq!(warnings, Vec::<String>::new());
+
+    // A new one is warned about alone.
+    let (_, warnings) = warned(|| registry.set_workspace(workspace(Some("zeta"), &["time/now*"])).unwrap());
+    assert_eq!(warnings, ["zeta/time/now > now"]);
+
+    // One that was gone and comes back is new again.
+    let (_, warnings) = warned(|| registry.remove(&"math/add".parse().unwrap()).unwrap());
+    assert_eq!(warnings, Vec::<String>::new());
+    let (_, warnings) = warned(|| registry.add(&origin("math/x"), tool("add")).unwrap());
+    assert_eq!(warnings, ["math/add > acme/math/add"]);
 }

@@ -17,8 +17,10 @@ mod name;
 mod openapi;
 mod permission;
 mod precedence;
+mod recorder;
 #[cfg(all(unix, feature = "file"))]
 mod secret_scan;
+#[cfg(all(feature = "command", feature = "http"))]
 mod source_004;
 #[cfg(feature = "standard")]
 mod standard;

@@ -74,8 +74,19 @@ fn a_name_means_the_tool_with_precedence() {
         ("math/*", "invalid"),
         ("*", "invalid"),
         ("", "invalid"),
+        ("a/b/c/d", "invalid"),
+        ("/acme/math/add/x", "invalid"),
+        // names that look like others: Cyrillic, another slash, full width, invisible characters
+        ("m\u{430}th/add", "invalid"),
+        ("аdd", "invalid"),
+        ("math\u{2215}add", "invalid"),
+        ("math\u{ff0f}add", "invalid"),
+        ("\u{ff41}dd", "invalid"),
+        ("math/add\u{200b}", "invalid"),
+        ("math/\u{202e}dda", "invalid"),
+        ("math/a\u{301}dd", "invalid"),
     ] {
-        assert_eq!(found(&registry, name), expected, "{name}");
+        assert_eq!(found(&registry, name), expected, "{name:?}");
     }
 }
 

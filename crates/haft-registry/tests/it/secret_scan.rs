@@ -2,10 +2,8 @@
 //!
 //! A workspace is loaded from files, its tools are run one by one and as a batch that is suspended and resumed, and all
 //! that leaves is scanned: events, results, errors with their sources, audit records, stored state, descriptors, `Debug`
-//! output and everything that is traced. Only the values of successful calls are exempt: a server may return what it
-//! was sent.
+//! output and everything that is traced.
 
-mod recorder;
 mod scanner;
 mod server;
 mod workspace;
@@ -22,10 +20,10 @@ use haft_registry::file::{LoadOptions, Loaded, Trust, load};
 use haft_registry::{Executor, Kinds};
 use serde_json::json;
 
-use self::recorder::TextRecorder;
 use self::scanner::Outputs;
 use self::server::{EchoServer, TOKEN};
 use self::workspace::{ODD, PLAIN, Planted};
+use crate::recorder::TextRecorder;
 
 const SECRETS: [&str; 3] = [PLAIN, ODD, TOKEN];
 
@@ -62,28 +60,23 @@ fn watched(options: RunOptions, outputs: &Arc<Mutex<Outputs>>) -> RunOptions {
         .started_events()
 }
 
-/// Adds an event, except for the value of a successful call.
 fn add_event(outputs: &mut Outputs, place: &str, event: &ToolEvent) {
-    match event.result() {
-        Some(result) => add_result(outputs, place, result),
-        // Progress is a value as well.
-        None if matches!(event, ToolEvent::Progress { .. }) => {}
-        None => {
-            outputs.add(format!("{place} {}", event.tool()), serde_json::to_string(event).unwrap());
-            outputs.add_debug(&format!("{place} {}", event.tool()), event);
-        }
+    outputs.add(format!("{place} {}", event.tool()), serde_json::to_string(event).unwrap());
+    outputs.add_debug(&format!("{place} {}", event.tool()), event);
+    if let Some(result) = event.result() {
+        add_result(outputs, place, result);
     }
 }
 
 fn add_result(outputs: &mut Outputs, place: &str, result: &ToolResult) {
     let place = format!("{place} {}", result.tool);
+    outputs.add(&place, serde_json::to_string(result).unwrap());
+    outputs.add(&place, result.to_model_text());
+    outputs.add_debug(&place, result);
     match &result.outcome {
         Outcome::Ok(_) => {}
         Outcome::Failed(failure) => {
-            outputs.add(&place, serde_json::to_string(result).unwrap());
-            outputs.add(&place, result.to_model_text());
             outputs.add(&place, failure.to_model_text());
-            outputs.add_debug(&place, result);
             outputs.add_error(&place, &**failure);
         }
         outcome => panic!("{outcome:?}"),
@@ -94,10 +87,13 @@ fn add_result(outputs: &mut Outputs, place: &str, result: &ToolResult) {
 async fn run_each(executor: &Executor, outputs: &mut Outputs) -> Vec<String> {
     let mut successful = Vec::new();
     for tool in executor.list(&executor.options()) {
+        let place = format!("run {}", tool.name);
         match executor.run(&tool.name, json!({})).await {
-            Ok(_) => successful.push(tool.name.clone()),
+            Ok(value) => {
+                outputs.add(&place, value.to_string());
+                successful.push(tool.name.clone());
+            }
             Err(error) => {
-                let place = format!("run {}", tool.name);
                 outputs.add_error(&place, &error);
                 outputs.add(&place, serde_json::to_string(error.failure().unwrap()).unwrap());
             }
@@ -121,17 +117,16 @@ async fn run_batch(executor: &Executor, outputs: &Arc<Mutex<Outputs>>) {
     let names = executor.list(&options()).into_iter().map(|tool| tool.name.clone());
     let calls = names.enumerate().map(|(at, name)| ToolCall::new(format!("c{at}"), name, "{}").into()).collect();
     let suspended = read(executor.run_calls(calls, options()), "batch", outputs).await.unwrap();
-    // Values of successful calls are part of what is stored.
-    let failed = suspended.finished().filter(|result| !result.is_ok()).cloned().collect::<Vec<_>>();
+    let stored = serde_json::to_string(&suspended).unwrap();
     {
         let mut outputs = outputs.lock().unwrap();
-        outputs.add("suspended", serde_json::to_string(&failed).unwrap());
+        outputs.add("suspended", &stored);
+        outputs.add_debug("suspended", &suspended);
         for request in suspended.pending() {
             outputs.add("suspended", serde_json::to_string(request).unwrap());
             outputs.add_debug("suspended", request);
         }
     }
-    let stored = serde_json::to_string(&suspended).unwrap();
     let suspended: Suspended = serde_json::from_str(&stored).unwrap();
     let verdicts = suspended.pending().map(ApprovalRequest::approve).collect();
     assert!(read(executor.resume_calls(suspended, verdicts, options()), "resumed", outputs).await.is_none());
@@ -189,7 +184,10 @@ async fn no_secret_leaves_a_run() {
             let sent = if form.starts_with("oauth") { TOKEN } else { secret };
             assert!(server.has_received(&format!("/{form}/{name}/status"), sent), "{form} {name}");
             assert!(successful.contains(&format!("web/{form}_{name}_ok")), "{form} {name}: {successful:?}");
-            assert!(shown.contains(&format!("run web/{form}_{name}_status"), "[removed]"), "{form} {name}");
+            for behaviour in ["status", "ok"] {
+                let place = format!("run web/{form}_{name}_{behaviour}");
+                assert!(shown.contains(&place, "[removed]"), "{form} {name} {behaviour}");
+            }
         }
     }
     for (name, secret) in [("odd", ODD), ("plain", PLAIN)] {
@@ -200,8 +198,12 @@ async fn no_secret_leaves_a_run() {
     for name in ["model", "operator"] {
         assert!(shown.contains(&format!("run shell/{name}"), "HAFT_CALL_ID"), "{name}");
     }
+    for name in ["echo", "progress"] {
+        assert!(shown.contains(&format!("run shell/{name}"), "[removed]"), "{name}");
+    }
     assert!(shown.contains("traced", "execute_tool") && shown.contains("traced", "HAFT_CALL_ID"));
     let outputs = outputs.lock().unwrap();
+    assert!(outputs.contains("resumed shell/progress", r#""type":"progress""#));
     for place in ["audit", "observer", "batch", "resumed", "suspended"] {
         assert!(outputs.contains(place, ""), "{place}");
     }

@@ -8,6 +8,7 @@ use std::io;
 use std::path::Path;
 use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use haft_core::{Cancellation, Cx, FailureKind, ForwardCx, Issues, ToolCall, ToolFailure, ToolOutput};
@@ -51,7 +52,7 @@ impl CommandPlan {
         };
         command.stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::null() });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let tail = StderrTail::new(self.max_stderr, environment.redactor);
+        let tail = StderrTail::new(self.max_stderr, Arc::new(environment.redactor));
 
         cx.mark_sending()?;
         let group = ChildGroup::spawn(command, self.grace).map_err(|error| self.spawn_failure(error))?;
@@ -84,7 +85,7 @@ struct CommandCall<'a> {
 
 impl CommandCall<'_> {
     async fn run(mut self, stdin: Option<String>, cx: &Cx) -> Result<ToolOutput, ToolFailure> {
-        let mut output = StdoutReader::new(self.plan.stdout, self.plan.max_stdout);
+        let mut output = StdoutReader::new(self.plan.stdout, self.plan.max_stdout, Arc::clone(&self.tail.redactor));
         match self.communicate(stdin, &mut output, cx).await {
             Err(TooMuchOutput) => {
                 self.group.terminate().await;

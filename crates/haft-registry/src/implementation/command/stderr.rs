@@ -4,14 +4,12 @@
 //! for logs, so the secrets of the command's environment are replaced in it, in every form that they may have there.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use tokio::io::AsyncRead;
 
 use super::pipe::PipeReader;
-use crate::implementation::redactor::Redactor;
-
-/// The text in place of a secret.
-const REPLACEMENT: &[u8] = b"[secret]";
+use crate::implementation::redactor::{REMOVED, Redactor};
 
 /// The last bytes of stderr.
 #[derive(Debug)]
@@ -20,12 +18,12 @@ pub(super) struct StderrTail {
     limit: usize,
     /// Bytes that are kept beyond the limit, so that a secret at the cut is recognised.
     margin: usize,
-    pub(super) redactor: Redactor,
+    pub(super) redactor: Arc<Redactor>,
 }
 
 impl StderrTail {
     /// Creates an empty tail of at most this many bytes.
-    pub(super) fn new(limit: usize, redactor: Redactor) -> Self {
+    pub(super) fn new(limit: usize, redactor: Arc<Redactor>) -> Self {
         Self { bytes: VecDeque::new(), limit, margin: redactor.longest(), redactor }
     }
 
@@ -50,7 +48,7 @@ impl StderrTail {
                 continue;
             }
             kept.extend_from_slice(bytes.get(start..secret.start).unwrap_or_default());
-            kept.extend_from_slice(REPLACEMENT);
+            kept.extend_from_slice(REMOVED.as_bytes());
             start = secret.end;
         }
         kept.extend_from_slice(&bytes[start..]);
@@ -82,7 +80,7 @@ mod tests {
         for secret in secrets {
             redactor.add(&Secret::new(*secret));
         }
-        let mut tail = StderrTail::new(limit, redactor);
+        let mut tail = StderrTail::new(limit, Arc::new(redactor));
         for part in parts {
             tail.add(part.as_bytes());
         }
@@ -104,18 +102,18 @@ mod tests {
     fn secrets_are_replaced_in_other_texts() {
         let mut redactor = Redactor::default();
         redactor.add(&Secret::new("s3cret"));
-        let tail = StderrTail::new(0, redactor);
+        let tail = StderrTail::new(0, Arc::new(redactor));
         assert_eq!(tail.redact("the key `s3cret` is invalid: é"), "the key `[removed]` is invalid: é");
     }
 
     #[test]
     fn secrets_are_replaced_wherever_the_text_is_cut() {
-        assert_eq!(tail(99, &["s3cret", "s3"], &["a s3c", "ret s3 b"]), "a [secret] [secret] b");
+        assert_eq!(tail(99, &["s3cret", "s3"], &["a s3c", "ret s3 b"]), "a [removed] [removed] b");
         let text = "x".repeat(20) + "s3cret" + &"y".repeat(20);
         for limit in 0..=text.len() {
             let kept = tail(limit, &["s3cret"], &[&text]);
             for piece in ["s3", "3c", "cr", "re", "et"] {
-                assert!(!kept.replace("[secret]", "").contains(piece), "{limit}: {kept}");
+                assert!(!kept.replace(REMOVED, "").contains(piece), "{limit}: {kept}");
             }
         }
     }

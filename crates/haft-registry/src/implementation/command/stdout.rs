@@ -1,7 +1,10 @@
 //! The standard output of a command: its progress and its result.
 //!
 //! The output is capped as a whole. Beyond the cap nothing is read, and the command is killed by whoever reads. Invalid
-//! output does not end the command, as its exit status is more important: the rest is read and ignored.
+//! output does not end the command, as its exit status is more important: the rest is read and ignored. The secrets of
+//! the command's environment are removed from whatever leaves, as a model and a journal read it.
+
+use std::sync::Arc;
 
 use haft_core::{Cx, JsonText};
 use serde::Deserialize;
@@ -11,6 +14,7 @@ use tokio::io::AsyncRead;
 
 use super::option::StdoutFormat;
 use super::pipe::PipeReader;
+use crate::implementation::redactor::Redactor;
 
 /// A line of JSON with a marked meaning: an object with exactly one of these keys.
 #[derive(Deserialize)]
@@ -32,6 +36,7 @@ pub(super) struct StdoutReader {
     /// The bytes that are not interpreted yet: all, or those of the last line.
     pending: Vec<u8>,
     lines: LineState,
+    redactor: Arc<Redactor>,
 }
 
 /// The state of output in lines.
@@ -53,8 +58,8 @@ pub(super) struct TooMuchOutput;
 
 impl StdoutReader {
     /// Creates a reader of at most this many bytes.
-    pub(super) fn new(format: StdoutFormat, limit: usize) -> Self {
-        Self { format, limit, total: 0, pending: Vec::new(), lines: LineState::None }
+    pub(super) fn new(format: StdoutFormat, limit: usize, redactor: Arc<Redactor>) -> Self {
+        Self { format, limit, total: 0, pending: Vec::new(), lines: LineState::None, redactor }
     }
 
     /// Reads a pipe to its end, and emits progress as it arrives.
@@ -81,21 +86,22 @@ impl StdoutReader {
 
     /// Returns the result, or the reason why there is none.
     pub(super) async fn finish(mut self, cx: &Cx) -> Result<JsonText, String> {
-        match self.format {
+        let result = match self.format {
             StdoutFormat::Text => {
                 let text = String::from_utf8_lossy(&self.pending);
-                Ok(Value::from(text.trim_end_matches(['\n', '\r'])).into())
+                Value::from(text.trim_end_matches(['\n', '\r'])).into()
             }
-            StdoutFormat::Json => parse(&self.pending).map_err(|reason| format!("it is not JSON: {reason}")),
+            StdoutFormat::Json => parse(&self.pending).map_err(|reason| format!("it is not JSON: {reason}"))?,
             StdoutFormat::JsonLines => {
                 self.end_line(cx).await;
                 match self.lines {
-                    LineState::Held(result) | LineState::Result(result) => Ok(result),
-                    LineState::None => Err("it has no line with a result".to_owned()),
-                    LineState::Invalid(fault) => Err(fault),
+                    LineState::Held(result) | LineState::Result(result) => result,
+                    LineState::None => return Err("it has no line with a result".to_owned()),
+                    LineState::Invalid(fault) => return Err(fault),
                 }
             }
-        }
+        };
+        Ok(self.redactor.redact_json(result))
     }
 
     async fn add_lines(&mut self, bytes: &[u8], cx: &Cx) {
@@ -117,31 +123,31 @@ impl StdoutReader {
         let fault = match std::mem::replace(&mut self.lines, LineState::None) {
             LineState::Invalid(fault) => Err(fault),
             LineState::Result(_) => Err("a line follows the line with the result".to_owned()),
-            LineState::Held(value) => emit(&value, cx).await,
+            LineState::Held(value) => self.emit(value, cx).await,
             LineState::None => Ok(()),
         };
         self.lines = match fault {
-            Ok(()) => read_line(&line, cx).await.unwrap_or_else(LineState::Invalid),
+            Ok(()) => self.read_line(&line, cx).await.unwrap_or_else(LineState::Invalid),
             Err(fault) => LineState::Invalid(fault),
         };
     }
-}
 
-/// Reads one line, and emits its progress.
-async fn read_line(line: &[u8], cx: &Cx) -> Result<LineState, String> {
-    let value = parse(line).map_err(|reason| format!("a line is not JSON: {reason}"))?;
-    match serde_json::from_str(value.as_str()) {
-        Ok(MarkedLine::Progress(progress)) => {
-            emit(&parse(progress.get().as_bytes())?, cx).await?;
-            Ok(LineState::None)
+    /// Reads one line, and emits its progress.
+    async fn read_line(&self, line: &[u8], cx: &Cx) -> Result<LineState, String> {
+        let value = parse(line).map_err(|reason| format!("a line is not JSON: {reason}"))?;
+        match serde_json::from_str(value.as_str()) {
+            Ok(MarkedLine::Progress(progress)) => {
+                self.emit(parse(progress.get().as_bytes())?, cx).await?;
+                Ok(LineState::None)
+            }
+            Ok(MarkedLine::Result(result)) => Ok(LineState::Result(parse(result.get().as_bytes())?)),
+            Err(_) => Ok(LineState::Held(value)),
         }
-        Ok(MarkedLine::Result(result)) => Ok(LineState::Result(parse(result.get().as_bytes())?)),
-        Err(_) => Ok(LineState::Held(value)),
     }
-}
 
-async fn emit(progress: &JsonText, cx: &Cx) -> Result<(), String> {
-    cx.emit(progress).await.map_err(|error| error.to_string())
+    async fn emit(&self, progress: JsonText, cx: &Cx) -> Result<(), String> {
+        cx.emit(self.redactor.redact_json(progress)).await.map_err(|error| error.to_string())
+    }
 }
 
 fn parse(bytes: &[u8]) -> Result<JsonText, String> {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::fault::FileToolFault;
 use super::root::FileRoot;
-use super::walk::{Onward, Visited, Walk, WalkEnd};
+use super::walk::{Onward, Visited, Visitor, Walk, WalkEnd};
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
 
@@ -94,16 +94,26 @@ pub(super) fn tool(root: &FileRoot) -> Result<Tool, DefinitionError> {
 
 fn list(root: &FileRoot, params: &FileListParams, cx: &Cx) -> Result<FileListing, FileToolFault> {
     let dir = root.directory(&params.path)?;
-    let mut entries = Vec::new();
+    let mut entries = FileEntries { list: Vec::new(), most: params.max_entries };
     let walk = Walk { depth: params.depth, name: params.name.as_deref(), hidden: params.hidden };
-    let end = walk.run(&dir, prefix(&params.path), cx, &mut |visited| {
-        if entries.len() == params.max_entries {
-            return Ok(Onward::Stop);
+    let end = walk.run(&dir, prefix(&params.path), cx, &mut entries)?;
+    Ok(FileListing { entries: entries.list, truncated: end == WalkEnd::Cut })
+}
+
+/// The entries that were found so far.
+struct FileEntries {
+    list: Vec<FileEntry>,
+    most: usize,
+}
+
+impl Visitor for FileEntries {
+    fn visit(&mut self, visited: &Visited<'_>) -> Onward {
+        if self.list.len() == self.most {
+            return Onward::Stop;
         }
-        entries.push(entry(visited));
-        Ok(Onward::Continue)
-    })?;
-    Ok(FileListing { entries, truncated: end == WalkEnd::Cut })
+        self.list.push(entry(visited));
+        Onward::Continue
+    }
 }
 
 /// Returns a path of a directory as entries below it begin.

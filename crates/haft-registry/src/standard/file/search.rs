@@ -12,7 +12,7 @@ use serde_json::json;
 use super::fault::FileToolFault;
 use super::list::prefix;
 use super::root::{FileRoot, regular};
-use super::walk::{Onward, Visited, Walk, WalkEnd};
+use super::walk::{Onward, Visited, Visitor, Walk, WalkEnd};
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
 use crate::standard::pattern::{LetterCase, PatternSyntax, SearchLimit, clip, compile, searchable};
@@ -25,6 +25,8 @@ const MAX_BYTES: u64 = 128 * 1024 * 1024;
 const MAX_DEPTH: usize = 32;
 /// The bytes at the beginning in which a zero byte marks a binary file.
 const BINARY_PROBE: usize = 8 * 1024;
+/// The maximum number of directories for which progress is reported.
+const MAX_REPORTS: usize = 1000;
 /// The characters of a line that are returned.
 const MAX_LINE: usize = 300;
 
@@ -102,7 +104,7 @@ pub(super) fn tool(root: &FileRoot) -> Result<Tool, DefinitionError> {
             let pattern =
                 compile(&params.pattern, params.syntax, params.letter_case).map_err(HandlerError::Declared)?;
             let limit = SearchLimit::new(&cx);
-            let mut search = FileSearch { params: &params, pattern, limit, bytes: 0, slow: None, found: FileMatches::default() };
+            let mut search = FileSearch::new(&params, pattern, limit);
             search.run(&root, &cx).map_err(FileToolFault::into_error)?;
             match search.slow {
                 Some(failure) if search.found.matches.is_empty() => Err(HandlerError::Declared(failure)),
@@ -118,33 +120,22 @@ struct FileSearch<'p> {
     bytes: u64,
     /// The failure of a search that took too long.
     slow: Option<StandardFailure>,
+    /// The number of directories for which progress is still reported.
+    reports: usize,
     found: FileMatches,
 }
 
-impl FileSearch<'_> {
+impl<'p> FileSearch<'p> {
+    fn new(params: &'p FileSearchParams, pattern: Regex, limit: SearchLimit<'p>) -> Self {
+        Self { params, pattern, limit, bytes: 0, slow: None, reports: MAX_REPORTS, found: FileMatches::default() }
+    }
+
     fn run(&mut self, root: &FileRoot, cx: &Cx) -> Result<(), FileToolFault> {
         let dir = root.directory(&self.params.path)?;
         let walk = Walk { depth: MAX_DEPTH, name: self.params.name.as_deref(), hidden: self.params.hidden };
-        let end = walk.run(&dir, prefix(&self.params.path), cx, &mut |visited| Ok(self.visit(visited)))?;
+        let end = walk.run(&dir, prefix(&self.params.path), cx, self)?;
         self.found.truncated |= end == WalkEnd::Cut;
         Ok(())
-    }
-
-    fn visit(&mut self, visited: &Visited<'_>) -> Onward {
-        if !visited.kind.is_file() {
-            return Onward::Continue;
-        }
-        // Files that are skipped were read as well, at least in part.
-        if self.bytes >= MAX_BYTES || self.is_slow() {
-            return Onward::Stop;
-        }
-        match self.content(visited) {
-            Some(content) => self.search(&visited.path, &String::from_utf8_lossy(&content)),
-            None => {
-                self.found.files_skipped += 1;
-                Onward::Continue
-            }
-        }
     }
 
     /// Reads a file; `None` if it is to be skipped.
@@ -186,5 +177,36 @@ impl FileSearch<'_> {
     fn is_slow(&mut self) -> bool {
         self.slow = self.limit.check().err();
         self.slow.is_some()
+    }
+}
+
+impl Visitor for FileSearch<'_> {
+    fn visit(&mut self, visited: &Visited<'_>) -> Onward {
+        if !visited.kind.is_file() {
+            return Onward::Continue;
+        }
+        // Files that are skipped were read as well, at least in part.
+        if self.bytes >= MAX_BYTES || self.is_slow() {
+            return Onward::Stop;
+        }
+        match self.content(visited) {
+            Some(content) => self.search(&visited.path, &String::from_utf8_lossy(&content)),
+            None => {
+                self.found.files_skipped += 1;
+                Onward::Continue
+            }
+        }
+    }
+
+    /// Reports the number of files that were searched so far, and the directory.
+    fn leave(&mut self, path: &str) {
+        if self.reports == 0 {
+            return;
+        }
+        self.reports -= 1;
+        let done = u32::try_from(self.found.files_searched).unwrap_or(u32::MAX);
+        let directory = if path.is_empty() { "." } else { path };
+        // Progress that can't be reported is no reason to end the search.
+        drop(self.limit.exempt(|cx| cx.progress_blocking(done.into(), None, directory)));
     }
 }

@@ -45,6 +45,16 @@ pub(super) enum Onward {
     Stop,
 }
 
+/// The code that a walk calls.
+pub(super) trait Visitor {
+    /// Takes an entry.
+    fn visit(&mut self, visited: &Visited<'_>) -> Onward;
+
+    /// Takes note that a directory was visited with everything below it, as far as the limits allow. The path is that
+    /// from the root, and empty for the root.
+    fn leave(&mut self, _path: &str) {}
+}
+
 /// The completeness of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WalkEnd {
@@ -60,9 +70,9 @@ impl Walk<'_> {
         dir: &Dir,
         path: &str,
         cx: &Cx,
-        visit: &mut dyn FnMut(&Visited<'_>) -> Result<Onward, FileToolFault>,
+        visitor: &mut dyn Visitor,
     ) -> Result<WalkEnd, FileToolFault> {
-        let mut state = WalkState { walk: self, cx, left: MAX_ENTRIES, cut: false, visit };
+        let mut state = WalkState { walk: self, cx, left: MAX_ENTRIES, cut: false, visitor };
         match state.directory(dir, path, 1)? {
             Onward::Continue if !state.cut => Ok(WalkEnd::Complete),
             Onward::Continue | Onward::Stop => Ok(WalkEnd::Cut),
@@ -75,7 +85,7 @@ struct WalkState<'w, 'v> {
     cx: &'w Cx,
     left: usize,
     cut: bool,
-    visit: &'v mut dyn FnMut(&Visited<'_>) -> Result<Onward, FileToolFault>,
+    visitor: &'v mut dyn Visitor,
 }
 
 impl WalkState<'_, '_> {
@@ -85,7 +95,8 @@ impl WalkState<'_, '_> {
             let shown = name.to_string_lossy();
             let path = if path.is_empty() { shown.to_string() } else { format!("{path}/{shown}") };
             let matches = self.walk.name.is_none_or(|pattern| matches_name(pattern, &shown));
-            if matches && (self.visit)(&Visited { path: path.clone(), dir, name: &name, kind })? == Onward::Stop {
+            let visited = Visited { path: path.clone(), dir, name: &name, kind };
+            if matches && self.visitor.visit(&visited) == Onward::Stop {
                 return Ok(Onward::Stop);
             }
             if !kind.is_dir() || depth >= self.walk.depth {
@@ -98,6 +109,7 @@ impl WalkState<'_, '_> {
                 Err(_) => self.cut = true,
             }
         }
+        self.visitor.leave(path);
         Ok(Onward::Continue)
     }
 

@@ -59,8 +59,8 @@ async fn a_secret_reaches_the_command_and_nothing_else() {
     let result = kit.run_call_with(&call(&json!({})), &RunOptions::new().service(secrets)).await;
     assert_eq!(fs::read_to_string(folder.path().join("token")).unwrap(), "ghp-1234567890");
     let failure = result.failure().unwrap();
-    assert_eq!(failure.message, "the command failed with exit code 1: token is [secret]");
-    assert!(failure.cause_chain().unwrap().contains("token is [secret]"));
+    assert_eq!(failure.message, "the command failed with exit code 1: token is [removed]");
+    assert!(failure.cause_chain().unwrap().contains("token is [removed]"));
     assert!(!format!("{result:?} {kit:?} {}", failure.cause_chain().unwrap()).contains("ghp-1234567890"));
 }
 

@@ -85,6 +85,7 @@ const NAMES: &[&str] = &[
 
 const SECTIONS: &[&str] = &[
     "[http]\nallow-hosts = ['ok:80', 'http://a', '']\nallow-nets = ['10.0.0.0/8', '10.0.0.0/40', 'all']\n",
+    "[http]\nonly-hosts = ['*.ok.example', 'ok.example:443', 'a.*', 'https://a', ':1']\n",
     "[workspace]\nstandard = { files = 'no-such-folder' }\n",
     "[workspace]\nstandard = { files = 'haft.toml' }\n",
     "[workspace]\norgs = '../acme'\n",

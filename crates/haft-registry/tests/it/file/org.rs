@@ -40,12 +40,12 @@ async fn a_file_of_an_organisation_is_loaded_by_itself() {
 #[tokio::test]
 async fn settings_of_organisations() {
     let folder = Folder::with(
-        "workspace.orgs = ['acme']\n[secrets]\nmail = { file = 'mail' }\n[http]\nallow-hosts = ['a']\n[limits]\nconcurrency = 1\n",
+        "workspace.orgs = ['acme']\n[secrets]\nmail = { file = 'mail' }\n[http]\nallow-hosts = ['a']\nonly-hosts = ['c']\n[limits]\nconcurrency = 1\n",
     );
     folder.write(
         "acme/haft.toml",
         "[workspace]\norg = 'acme'\nstandard = false\n[secrets]\nmail = { file = 'mail' }\ncrm = { file = 'crm' }\n\
-         [http]\nallow-hosts = ['b']\n[limits]\nconcurrency = 9\n",
+         [http]\nallow-hosts = ['b']\nonly-hosts = ['d']\n[limits]\nconcurrency = 9\n",
     );
     folder.write("mail", "ours");
     folder.write("acme/mail", "theirs");
@@ -54,6 +54,7 @@ async fn settings_of_organisations() {
     assert_eq!(loaded.secrets.get("mail").unwrap().expose(), "ours");
     assert_eq!(loaded.secrets.get("crm").unwrap().expose(), "crm");
     assert_eq!(loaded.http.allow_hosts, ["a", "b"]);
+    assert_eq!(loaded.http.only_hosts.as_ref().unwrap(), &["c", "d"]);
     assert_eq!(loaded.limits.concurrency.unwrap().get(), 1);
     assert!(loaded.standard.is_some());
     let left_out = "left out: this counts only in the file that is loaded itself, not in that of an organisation";
@@ -62,7 +63,7 @@ async fn settings_of_organisations() {
         [
             format!("acme/haft.toml:3:1: workspace.standard: {left_out}"),
             "acme/haft.toml:5:1: secrets.mail: left out: another file defines the secret `mail` already".to_owned(),
-            format!("acme/haft.toml:9:2: limits: {left_out}"),
+            format!("acme/haft.toml:10:2: limits: {left_out}"),
         ],
     );
 }

@@ -1,9 +1,13 @@
 //! Servers that we did not write.
 
+use std::time::Duration;
+
+use haft_core::FailureKind;
+use haft_http::Method;
 use haft_parts::{Httpbin, OAuth2Server};
 use serde_json::{Value, json};
 
-use super::{SECRET, call, of_entry, of_kind, open_entry};
+use super::{SECRET, call, http_tool, of_entry, of_kind, open_entry};
 
 async fn httpbin(server: &Httpbin, mut settings: Value, arguments: Value) -> Result<Value, haft_core::ToolFailure> {
     settings["url"] = format!("{}{}", server.url(), settings["url"].as_str().unwrap()).into();
@@ -59,7 +63,38 @@ async fn httpbin_accepts_our_credentials_and_we_its_answers() {
     let zipped = httpbin(&server, json!({"url": "/gzip"}), json!({})).await.unwrap_err();
     assert!(zipped.message.contains("compressed"), "{zipped}");
     let large = json!({"url": "/bytes/2000", "result": {"max-bytes": 1999}});
-    assert_eq!(httpbin(&server, large, json!({})).await.unwrap_err().kind, haft_core::FailureKind::OutputTooLarge);
+    assert_eq!(httpbin(&server, large, json!({})).await.unwrap_err().kind, FailureKind::OutputTooLarge);
+}
+
+#[tokio::test]
+async fn redirects_of_httpbin_are_followed_up_to_a_limit_and_never_inward() {
+    let server = Httpbin::start();
+    for path in ["/redirect/3", "/relative-redirect/5", "/absolute-redirect/2"] {
+        let arrived = httpbin(&server, json!({"url": path}), json!({})).await.unwrap();
+        assert_eq!(arrived["url"], format!("{}/get", server.url()), "{path}");
+    }
+    let failure = httpbin(&server, json!({"url": "/redirect/6"}), json!({})).await.unwrap_err();
+    assert_eq!(failure.message, "the server redirected the request too often");
+    for inward in ["http://10.0.0.1/", "http://[::1]/", "http://169.254.169.254/latest/meta-data"] {
+        let to = json!({"url": inward});
+        let failure = httpbin(&server, json!({"url": "/redirect-to"}), to).await.unwrap_err();
+        assert!(failure.message.contains("the address of the server is not permitted"), "{inward}: {failure}");
+        assert!(!failure.retryable, "{inward}");
+    }
+}
+
+#[tokio::test]
+async fn httpbin_is_slow_or_unavailable() {
+    let server = Httpbin::start();
+    let url = |path: &str| format!("{}{path}", server.url());
+    // Its answer never comes in time, however slow this machine is.
+    let slow = http_tool(Method::GET, url("/delay/10")).timeout(Duration::from_millis(100));
+    let failure = call(&slow.build(&open_entry()).unwrap(), json!({})).await.unwrap_err();
+    assert_eq!((failure.kind, failure.retryable), (FailureKind::TimedOut, true));
+
+    let settings = json!({"url": "/status/503", "retry": {"attempts": 3, "first-wait-seconds": 0}});
+    let failure = httpbin(&server, settings, json!({})).await.unwrap_err();
+    assert_eq!((failure.retryable, &failure.details.unwrap().to_value()["status"]), (true, &json!(503)));
 }
 
 #[tokio::test]

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use haft_core::{Backoff, FailureKind};
 use haft_http::Method;
 use haft_registry::http::HttpRetry;
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::Instant;
 
 use super::server::{RawServer, Server, answer};
@@ -135,6 +137,28 @@ async fn a_server_is_waited_for_as_long_as_it_asks_up_to_a_limit() {
     let tool = http_tool(Method::POST, server.url("/")).build(&open_entry()).unwrap();
     let failure = call(&tool, json!({})).await.unwrap_err();
     assert_eq!((failure.retryable, failure.retry_after), (true, Some(Duration::from_secs(7))));
+}
+
+/// The clock is paused only while the tool waits, as no request could be sent in time then.
+#[tokio::test]
+async fn the_wait_that_a_server_asks_for_passes_before_the_next_request() {
+    let server = RawServer::start().await;
+    let tool = http_tool(Method::GET, server.url("/")).retry(at_once(2)).build(&open_entry()).unwrap();
+    let serving = async {
+        let mut socket = server.accept().await;
+        let busy = "HTTP/1.1 429 Too Many Requests\r\nretry-after: 7\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+        socket.write_all(busy.as_bytes()).await.unwrap();
+        // The client closes the connection when it has read the response, so that it waits from now on.
+        assert_eq!(socket.read(&mut [0]).await.unwrap(), 0);
+        tokio::time::pause();
+        tokio::time::sleep(Duration::from_secs(6)).await;
+        assert!(server.accept().now_or_never().is_none(), "the next request comes too early");
+        tokio::time::advance(Duration::from_secs(1)).await;
+        tokio::time::resume();
+        server.answer_once(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await;
+    };
+    let (result, ()) = tokio::join!(call(&tool, json!({})), serving);
+    result.unwrap();
 }
 
 #[tokio::test]

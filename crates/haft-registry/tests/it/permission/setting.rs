@@ -1,6 +1,8 @@
 //! Settings of permissions and approval rules, as a file contains them.
 
-use haft_registry::{AskRules, AskSettings, PermissionSettings, RuleSetSettings, RuleSettings};
+#[cfg(feature = "cel")]
+use haft_registry::{AskRules, RuleSetSettings, RuleSettings};
+use haft_registry::{AskSettings, PermissionSettings};
 use serde_json::{Value, json};
 
 fn read(settings: Value) -> Result<PermissionSettings, serde_json::Error> {

@@ -39,12 +39,18 @@ const BEHAVIOURS: [&str; 12] =
     ["status", "page", "problem", "rule", "cutstatus", "broken", "cut", "wrong", "ok", "redirect", "private", "host"];
 
 /// The commands, as a shell runs them. The first ones fail.
-const COMMANDS: [(&str, &str, &str); 6] = [
+const COMMANDS: [(&str, &str, &str); 8] = [
     ("model", "stderr = 'model'", "env >&2; printf %s \"$ODD\" | base64 >&2; exit 3"),
     ("operator", "", "env >&2; printf %s \"$ODD\" | sed 's/\"/\\\\\\\\\"/' >&2; exit 3"),
     ("json", "stdout = 'json'", "env >&2; printf '[%s' \"$ODD\""),
     ("lines", "stdout = 'json-lines'", "env >&2; printf '\"%s\"\\n' \"$ODD\" \"$PLAIN\""),
     ("wrong", "output = { const = 1 }", "printf %s \"$ODD\""),
+    ("echo", "", "env; printf %s \"ada:$ODD\" | base64"),
+    (
+        "progress",
+        "stdout = 'json-lines'",
+        r#"printf '{{"progress": {{"at": "%s"}} }}\n["%s"]\n{{"result": {{"%s": "%s"}} }}\n' "$PLAIN" "$PLAIN" "$PLAIN" "$PLAIN""#,
+    ),
     ("logged", "", "env >&2; printf %s \"ada:$ODD\" | base64 >&2; printf done"),
 ];
 

@@ -6,7 +6,7 @@ mod escape;
 use std::fs;
 use std::path::Path;
 
-use haft_core::{Cancellation, FailureKind, RunOptions, ToolCall, Toolkit};
+use haft_core::{Cancellation, FailureKind, Progress, RunOptions, ToolCall, ToolEvent, Toolkit};
 use haft_registry::standard::{StandardToolbox, StandardToolboxError};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -132,6 +132,52 @@ async fn files_are_searched_by_line() {
     assert_eq!((paths(&found, "matches").len(), &found["truncated"]), (2, &json!(true)));
     let failed = call(&kit, "file_search", json!({"pattern": "(", "syntax": "regex"})).await.unwrap_err();
     assert_eq!(failed.reason, "invalid_pattern");
+}
+
+/// Returns the progress of a search, and its result.
+async fn search(kit: &Toolkit, arguments: Value) -> (Vec<Progress>, Value) {
+    let mut run = kit.run([ToolCall::new("c1", "file_search", arguments.to_string())]);
+    let (mut progress, mut found) = (Vec::new(), Value::Null);
+    while let Some(event) = run.next().await {
+        progress.extend(event.progress());
+        if let ToolEvent::Output { result, .. } = event {
+            found = result.decode().unwrap();
+        }
+    }
+    (progress, found)
+}
+
+#[tokio::test]
+async fn a_search_reports_each_directory_that_it_has_searched() {
+    let (root, kit) = files(&[
+        ("a.txt", b"x"),
+        ("docs/b.txt", b"x"),
+        ("docs/deep/c.txt", b"x"),
+        ("docs/deep/d.txt", b""),
+        ("docs/e.bin", b"\0"),
+        (".git/f", b"x"),
+    ]);
+    fs::create_dir(root.path().join("empty")).unwrap();
+    let at = |done: f64, directory: &str| Progress::new(done).message(directory);
+    let (progress, found) = search(&kit, json!({"pattern": "x"})).await;
+    assert_eq!(progress, [at(4.0, "docs/deep"), at(4.0, "docs"), at(4.0, "empty"), at(4.0, ".")]);
+    assert_eq!((paths(&found, "matches").len(), &found["files_searched"]), (3, &json!(4)));
+    let (progress, _) = search(&kit, json!({"pattern": "x", "path": "./docs/"})).await;
+    assert_eq!(progress, [at(3.0, "docs/deep"), at(3.0, "docs")]);
+    // A directory that was not searched to its end is not reported.
+    let (progress, found) = search(&kit, json!({"pattern": "x", "max_matches": 2})).await;
+    assert_eq!((progress, &found["truncated"]), (vec![], &json!(true)));
+}
+
+#[tokio::test]
+async fn the_progress_of_a_search_is_bounded() {
+    let (root, kit) = files(&[]);
+    for index in 0..1_100 {
+        fs::create_dir(root.path().join(format!("d{index:04}"))).unwrap();
+    }
+    let (progress, found) = search(&kit, json!({"pattern": "x"})).await;
+    assert_eq!((progress.len(), &found["truncated"]), (1_000, &json!(false)));
+    assert_eq!(progress[999].message, "d0999");
 }
 
 #[tokio::test]

@@ -9,14 +9,14 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
 #[derive(Clone, Default)]
-pub(super) struct TextRecorder {
+pub(crate) struct TextRecorder {
     lines: Arc<Mutex<Vec<String>>>,
     spans: Arc<AtomicU64>,
 }
 
 impl TextRecorder {
     /// Returns what was recorded, one line for each span, record and event.
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub(crate) fn lines(&self) -> Vec<String> {
         self.lines.lock().unwrap().clone()
     }
 
