@@ -1,19 +1,178 @@
-//! `haft add`.
+//! `haft add`: an entry is written to the workspace file.
+//!
+//! ```text
+//! arguments ─> NewEntry ─> AddedText ─> checked by loading it ─> the file, in one step ─> trusted again, if it was
+//! ```
+//!
+//! Comments, order and white space of the file stay as they are. A text that could not be loaded never becomes the file.
 
-use std::path::PathBuf;
+mod edit;
+mod entry;
+mod parameter;
+mod write;
 
+use std::path::{Path, PathBuf};
+
+use haft::registry::file::{FileEntry, Loaded, TrustStatus};
+
+use self::entry::NewEntry;
+use self::parameter::ParameterSpec;
 use crate::context::Context;
 use crate::error::{CommandError, Fault};
 use crate::exit::ExitStatus;
+use crate::report;
+use crate::terminal::printable;
+use crate::workspace::{self, FILE_NAME};
 
 /// Adds a tool to the workspace file, and shows what it adds
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  haft add http github/issues --url 'https://api.github.com/repos/{owner}/{repo}/issues' --bearer github=GITHUB_TOKEN
+  haft add openapi shop --file shop.yaml --tag orders
+  haft add command git/log --description 'Shows the last commits.' -- git log --oneline '--max-count={count}'")]
 pub(crate) struct AddArguments {
-    name: PathBuf,
+    #[command(subcommand)]
+    kind: AddKind,
+}
+
+/// The kinds of entries.
+#[derive(Debug, clap::Subcommand)]
+enum AddKind {
+    Http(HttpArguments),
+    Openapi(OpenapiArguments),
+    Command(CommandArguments),
+}
+
+/// Adds a tool that sends an HTTP request
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  haft add http weather/now --url 'https://api.weather.example/now?city={city}' --description 'The weather in a city.'
+  haft add http chat/post --url https://chat.example/messages --method POST --param text:string='The message.' \\
+      --bearer chat=CHAT_TOKEN --approve")]
+struct HttpArguments {
+    /// The name of the tool: `toolbox/tool`
+    name: String,
+    /// The absolute URL. `{x}` in the path or as a value of the query is a parameter
+    #[arg(long)]
+    url: String,
+    /// The method; GET without it
+    #[arg(long, ignore_case = true, value_parser = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"])]
+    method: Option<String>,
+    /// The secret that is sent as a bearer token: the name of a secret of the file, or `NAME=VARIABLE` to define it by
+    /// an environment variable
+    #[arg(long, value_name = "SECRET")]
+    bearer: Option<String>,
+    /// A header, such as `accept: application/json`. A value such as `{x}` is a parameter
+    #[arg(long, value_name = "NAME: VALUE")]
+    header: Vec<String>,
+    /// A parameter of the query, such as `per_page=50`. A value such as `{x}` is a parameter
+    #[arg(long, value_name = "NAME=VALUE")]
+    query: Vec<String>,
+    #[command(flatten)]
+    tool: ToolOptions,
+}
+
+/// Adds a tool for each operation of an OpenAPI document
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  haft add openapi shop --file shop.yaml
+  haft add openapi shop/orders --file shop.yaml --tag orders --method GET")]
+struct OpenapiArguments {
+    /// The toolbox of the tools, and a name for the import: `toolbox`, or `toolbox/import`
+    name: String,
+    /// The document, JSON or YAML, in the folder of the workspace file or below it
+    #[arg(long)]
+    file: PathBuf,
+    /// A tag that operations must have. With several, one of them
+    #[arg(long)]
+    tag: Vec<String>,
+    /// A method that operations must have. With several, one of them
+    #[arg(long, value_name = "METHOD", ignore_case = true)]
+    method: Vec<String>,
+    /// The URL that all paths are appended to, in place of the servers of the document
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// Requires approval of every call
+    #[arg(long)]
+    approve: bool,
+}
+
+/// Adds a tool that starts a command, without a shell
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  haft add command git/log --readonly -- git log --oneline '--max-count={count}'
+  haft add command text/count --description 'Counts words.' --param path:string='The file.' -- wc -w -- '{path}'")]
+struct CommandArguments {
+    /// The name of the tool: `toolbox/tool`
+    name: String,
+    #[command(flatten)]
+    tool: ToolOptions,
+    /// The program and its arguments, after `--`. `{x}` in an argument is a parameter
+    #[arg(last = true, required = true, value_name = "ARGV")]
+    argv: Vec<String>,
+}
+
+/// The options of single tools.
+#[derive(Debug, clap::Args)]
+struct ToolOptions {
+    /// The description, which models read
+    #[arg(long)]
+    description: Option<String>,
+    /// A parameter: `name:type`, `name:type=description`, or `name?:type` for one that may be missing. The types are
+    /// string, integer, number, boolean, object, and `type[]` for arrays. Placeholders need no such option: they are
+    /// strings without it
+    #[arg(long = "param", value_name = "NAME:TYPE[=DESCRIPTION]")]
+    params: Vec<ParameterSpec>,
+    /// States that calls change nothing
+    #[arg(long)]
+    readonly: bool,
+    /// Requires approval of every call
+    #[arg(long)]
+    approve: bool,
+    /// Lets the tool be found by its name alone, without the toolbox
+    #[arg(long)]
+    export: bool,
 }
 
 /// Carries out the command.
 pub(crate) async fn run(arguments: AddArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
-    let _ = (arguments, cx);
-    Err(Fault::new("not implemented").into())
+    let path = workspace::find(cx, None)?.ok_or_else(|| {
+        Fault::new(format!("there is no `{FILE_NAME}` in the current folder or above it"))
+            .advice("write one with `haft init`, then add the tool")
+    })?;
+    // A file with faults is reported as it is, before anything is added.
+    let before = workspace::load_file(cx, &path).await?;
+    let entry = NewEntry::new(&arguments.kind, &before)?;
+    check_free(&before, &path, &entry)?;
+    let added = edit::add(&before, &entry)?;
+    write::check(&added, &path, &before).await?;
+    write::replace(&added, &before.path)?;
+    cx.terminal.print(added.diff())?;
+    let after = workspace::load_file(cx, &path).await?;
+    cx.terminal.note(format!("added {} to {}", printable(&entry.shown_name()), printable(&path.display().to_string())));
+    report_trust(cx, &before, &after, &added)?;
+    Ok(ExitStatus::Done)
+}
+
+/// Keeps the trust in a file that was trusted: the person made the change. States what to do otherwise.
+fn report_trust(cx: &Context, before: &Loaded, after: &Loaded, added: &edit::AddedText) -> Result<(), Fault> {
+    if before.trust == TrustStatus::Trusted && added.is_content_of(after) {
+        cx.trust_store()?.trust(after).map_err(|error| {
+            Fault::new("the entry is added, but the trust in the file can't be recorded")
+                .cause(&error)
+                .advice("run `haft trust`")
+        })?;
+        return Ok(());
+    }
+    report::remarks(cx, after);
+    Ok(())
+}
+
+/// Checks that no entry has the name.
+fn check_free(before: &Loaded, path: &Path, entry: &NewEntry) -> Result<(), Fault> {
+    let is_same = |known: &&FileEntry| entry.is_like(known, path);
+    let Some(known) = before.entries.iter().find(is_same) else { return Ok(()) };
+    let line = known.position.map(|position| format!(":{}", position.line)).unwrap_or_default();
+    Err(Fault::new(format!("`{}` exists already, at {}{line}", entry.shown_name(), known.path.display()))
+        .advice("choose another name, or edit the entry"))
 }

@@ -1,20 +1,174 @@
-//! `haft check`.
+//! `haft check`: every tool against every wire, and what would fail only when a tool is called.
+//!
+//! Nothing is started, and nothing is sent but the names of hosts to the resolver.
 
-use std::path::PathBuf;
+mod finding;
+mod probe;
+mod wire_check;
 
+use serde_json::{Value, json};
+
+use self::finding::{CheckFinding, CheckSeverity};
+use crate::command::tools;
+use crate::command::trust::grant::status_name;
 use crate::context::Context;
-use crate::error::{CommandError, Fault};
+use crate::error::CommandError;
 use crate::exit::ExitStatus;
+use crate::wire::ProfileName;
+use crate::workspace::{OpenWorkspace, Remarks};
 
-/// Checks all tools against all wires
+/// Checks all tools against all wires, and finds missing secrets, programs and hosts, for CI too
+///
+/// Faults are tools that a provider can't take. Losses are parts of a schema that a provider does not express; the
+/// arguments are still checked in full. Warnings are what may fail when a tool is called.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  haft check
+  haft check --for openai --for anthropic
+  haft check --offline --deny losses --deny warnings     for CI
+
+Exit codes: 0 fine, 1 faults (and what `--deny` names), 2 the workspace can't be loaded.")]
 pub(crate) struct CheckArguments {
+    /// A wire to check. Without it, all are checked
+    #[arg(long = "for", value_name = "PROFILE")]
+    profiles: Vec<ProfileName>,
+    /// Fails on losses or warnings as well
+    #[arg(long, value_name = "WHAT")]
+    deny: Vec<Denied>,
+    /// Does not resolve the names of hosts
     #[arg(long)]
-    pattern: Option<PathBuf>,
+    offline: bool,
+    /// Prints JSON also on a terminal
+    #[arg(long)]
+    json: bool,
+}
+
+/// Findings that a check fails on, besides faults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Denied {
+    /// Parts of a schema that a provider does not express
+    Losses,
+    /// What may fail when a tool is called
+    Warnings,
 }
 
 /// Carries out the command.
 pub(crate) async fn run(arguments: &CheckArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
-    let _ = (arguments, cx);
-    Err(Fault::new("not implemented").into())
+    let workspace = OpenWorkspace::open(cx, None, Remarks::Silent).await?;
+    let tools = tools::visible(&workspace);
+    let profiles = if arguments.profiles.is_empty() { ProfileName::ALL.to_vec() } else { arguments.profiles.clone() };
+    let mut findings = wire_check::findings(&tools, &profiles);
+    findings.extend(probe::file(&workspace));
+    findings.extend(probe::secrets(&workspace));
+    findings.extend(probe::programs(&workspace));
+    if !arguments.offline {
+        findings.extend(probe::hosts(&workspace, &tools).await);
+    }
+    // The worst come last, where they are seen.
+    findings.sort_by_key(|finding| finding.severity);
+    let report = CheckReport { findings, tools: tools.len(), profiles };
+    if arguments.json || !cx.terminal.stdout {
+        cx.terminal.print(report.json(&workspace))?;
+    } else {
+        cx.terminal.print(report.text())?;
+    }
+    if !cx.terminal.stdout || arguments.json {
+        cx.terminal.note(report.summary());
+    }
+    Ok(if report.fails(&arguments.deny) { ExitStatus::Failed } else { ExitStatus::Done })
+}
+
+/// The outcome of a check.
+struct CheckReport {
+    findings: Vec<CheckFinding>,
+    /// The number of tools.
+    tools: usize,
+    profiles: Vec<ProfileName>,
+}
+
+impl CheckReport {
+    fn count(&self, severity: CheckSeverity) -> usize {
+        self.findings.iter().filter(|finding| finding.severity == severity).count()
+    }
+
+    fn fails(&self, denied: &[Denied]) -> bool {
+        let is_denied = |severity| match severity {
+            CheckSeverity::Fault => true,
+            CheckSeverity::Loss => denied.contains(&Denied::Losses),
+            CheckSeverity::Warning => denied.contains(&Denied::Warnings),
+        };
+        self.findings.iter().any(|finding| is_denied(finding.severity))
+    }
+
+    /// Returns one line about all findings.
+    fn summary(&self) -> String {
+        let counted = |count: usize, one: &str, many: &str| match count {
+            0 => format!("no {many}"),
+            1 => format!("1 {one}"),
+            count => format!("{count} {many}"),
+        };
+        format!(
+            "{} on {}: {}, {}, {}",
+            counted(self.tools, "tool", "tools"),
+            counted(self.profiles.len(), "wire", "wires"),
+            counted(self.count(CheckSeverity::Fault), "fault", "faults"),
+            counted(self.count(CheckSeverity::Loss), "loss", "losses"),
+            counted(self.count(CheckSeverity::Warning), "warning", "warnings"),
+        )
+    }
+
+    fn text(&self) -> String {
+        let findings = self.findings.iter().map(CheckFinding::text);
+        findings.chain([self.summary()]).collect::<Vec<_>>().join("\n")
+    }
+
+    fn json(&self, workspace: &OpenWorkspace) -> Value {
+        let loaded = workspace.loaded.as_ref();
+        json!({
+            "path": loaded.map(|loaded| loaded.path.display().to_string()),
+            "trust": loaded.map(|loaded| status_name(loaded.trust)),
+            "tools": self.tools,
+            "wires": self.profiles.iter().map(|profile| profile.as_str()).collect::<Vec<_>>(),
+            "faults": self.count(CheckSeverity::Fault),
+            "losses": self.count(CheckSeverity::Loss),
+            "warnings": self.count(CheckSeverity::Warning),
+            "findings": self.findings,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> CheckReport {
+        let finding = |severity, subject: &str| CheckFinding::new(severity, "secret", subject, "it is\u{1b}[2J gone");
+        CheckReport {
+            findings: vec![
+                finding(CheckSeverity::Warning, "secrets.github").advice("set the variable GITHUB_TOKEN"),
+                finding(CheckSeverity::Loss, "shop/find").wires(vec!["openai", "gemini"]).at("/properties/name"),
+                finding(CheckSeverity::Fault, "shop/find").wires(vec!["mcp"]),
+            ],
+            tools: 1,
+            profiles: ProfileName::ALL.to_vec(),
+        }
+    }
+
+    #[test]
+    fn a_report_ends_with_its_summary() {
+        insta::assert_snapshot!(anstream::adapter::strip_str(&report().text()));
+    }
+
+    #[test]
+    fn faults_always_fail_and_others_if_they_are_denied() {
+        let mut report = report();
+        assert!(report.fails(&[]));
+        report.findings.pop();
+        assert!(!report.fails(&[]) && report.fails(&[Denied::Losses]) && report.fails(&[Denied::Warnings]));
+        report.findings.pop();
+        assert!(!report.fails(&[Denied::Losses]) && report.fails(&[Denied::Losses, Denied::Warnings]));
+        report.findings.clear();
+        assert!(!report.fails(&[Denied::Losses, Denied::Warnings]));
+        assert_eq!(report.summary(), "1 tool on 5 wires: no faults, no losses, no warnings");
+    }
 }

@@ -168,7 +168,8 @@ mod tests {
         let blocks = examples();
         assert_eq!(blocks.len(), 3);
         for choice in 0..1 << blocks.len() {
-            let used: Vec<_> = (0..blocks.len()).filter(|at| choice >> at & 1 == 1).map(|at| blocks[at].clone()).collect();
+            let used: Vec<_> =
+                (0..blocks.len()).filter(|at| choice >> at & 1 == 1).map(|at| blocks[at].clone()).collect();
             let loaded = loaded(&uncommented(&used)).await;
             assert_eq!(loaded.entries.len(), used.len(), "{choice:b}");
             assert!(loaded.remarks.is_empty(), "{choice:b}: {:?}", loaded.remarks);

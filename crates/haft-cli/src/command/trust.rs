@@ -72,7 +72,10 @@ pub(crate) async fn run(arguments: &TrustArguments, cx: &Context) -> Result<Exit
 /// Asks the person at the terminal.
 async fn is_confirmed(cx: &Context, loaded: &Loaded) -> Result<bool, CommandError> {
     if !cx.terminal.is_interactive() {
-        let fault = Fault::new(format!("nobody can be asked whether to trust `{}`: there is no terminal", loaded.path.display()));
+        let fault = Fault::new(format!(
+            "nobody can be asked whether to trust `{}`: there is no terminal",
+            loaded.path.display()
+        ));
         return Err(fault.advice("read the list above, then run `haft trust --yes`").into());
     }
     let ask = || Confirm::new("Trust this file as it is now?").with_default(false).prompt();

@@ -153,9 +153,8 @@ impl FileSource {
             .collect();
         placed.sort_by_key(|(offset, ..)| *offset);
         let mut positions = PositionReader::new(&self.text);
-        let with_position = |(offset, key, item): (Option<usize>, String, T)| {
-            (offset.map(|offset| positions.next(offset)), key, item)
-        };
+        let with_position =
+            |(offset, key, item): (Option<usize>, String, T)| (offset.map(|offset| positions.next(offset)), key, item);
         placed.into_iter().take(most).map(with_position).collect()
     }
 }

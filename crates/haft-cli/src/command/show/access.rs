@@ -70,7 +70,9 @@ impl ToolAccess {
         match outcome {
             PermissionOutcome::Allowed => json!({"outcome": "allowed", "rules": rules}),
             PermissionOutcome::Denied { rule } => json!({"outcome": "denied", "by": rule, "rules": rules}),
-            PermissionOutcome::ByArguments { rules: by } => json!({"outcome": "by_arguments", "by": by, "rules": rules}),
+            PermissionOutcome::ByArguments { rules: by } => {
+                json!({"outcome": "by_arguments", "by": by, "rules": rules})
+            }
             _ => json!({"outcome": self.permission_text(), "rules": rules}),
         }
     }

@@ -124,7 +124,8 @@ impl<'s> ParameterTree<'s> {
     /// Reports whether a schema has more to show than its type.
     fn has_children(&self, schema: &'s Value) -> bool {
         let (schema, _) = self.resolve(schema);
-        let keywords = ["properties", "items", "prefixItems", "anyOf", "oneOf", "allOf", "description", "enum", "const"];
+        let keywords =
+            ["properties", "items", "prefixItems", "anyOf", "oneOf", "allOf", "description", "enum", "const"];
         keywords.iter().any(|keyword| schema.get(keyword).is_some())
             || schema.get("additionalProperties").is_some_and(Value::is_object)
     }
@@ -182,7 +183,9 @@ impl<'s> ParameterTree<'s> {
             if let Some(Value::Array(branches)) = keywords.get(keyword) {
                 let name = |branch: &'s Value| match branch.get("$ref").and_then(Value::as_str) {
                     Some(reference) => reference.rsplit('/').next().unwrap_or(reference).to_owned(),
-                    None if branch.get("anyOf").is_some() || branch.get("oneOf").is_some() => "one of several".to_owned(),
+                    None if branch.get("anyOf").is_some() || branch.get("oneOf").is_some() => {
+                        "one of several".to_owned()
+                    }
                     None => self.type_text(branch),
                 };
                 return alternatives(branches.iter().map(name));

@@ -1,0 +1,265 @@
+//! A new entry: the keys that are written.
+
+use std::path::{Component, Path, PathBuf};
+
+use haft::registry::command::CommandTool;
+use haft::registry::file::{FileEntry, Loaded};
+use haft::registry::http::UrlTemplate;
+use haft::registry::{FullName, Namespace, SimpleName, ToolOrigin};
+use toml_edit::{Array, InlineTable, Table, Value, value};
+
+use super::parameter::ParameterSpec;
+use super::{AddKind, CommandArguments, HttpArguments, OpenapiArguments, ToolOptions};
+use crate::error::Fault;
+
+/// The name of an import for which none is given.
+const DEFAULT_IMPORT: &str = "api";
+
+/// An entry that is added.
+#[derive(Debug)]
+pub(super) struct NewEntry {
+    pub(super) namespace: Namespace,
+    pub(super) name: String,
+    pub(super) sort: EntrySort,
+    /// The keys of the entry.
+    pub(super) table: Table,
+    /// A secret that the file gets, with the environment variable that it is read from.
+    pub(super) secret: Option<(String, String)>,
+}
+
+/// The sort of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EntrySort {
+    Tool,
+    Import,
+}
+
+impl EntrySort {
+    /// Returns the key of a toolbox under which entries of this sort are.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Import => "import",
+        }
+    }
+}
+
+impl NewEntry {
+    pub(super) fn new(kind: &AddKind, before: &Loaded) -> Result<Self, Fault> {
+        match kind {
+            AddKind::Http(arguments) => Self::http(arguments, before),
+            AddKind::Openapi(arguments) => Self::openapi(arguments, before),
+            AddKind::Command(arguments) => Self::command(arguments),
+        }
+    }
+
+    /// Returns the name for messages.
+    pub(super) fn shown_name(&self) -> String {
+        format!("{}/{}", self.namespace, self.name)
+    }
+
+    /// Reports whether an entry of the file at `path` has the name of this one.
+    pub(super) fn is_like(&self, known: &FileEntry, path: &Path) -> bool {
+        let of_project = |name: &FullName| *name.origin() == ToolOrigin::Project(self.namespace.clone());
+        match self.sort {
+            EntrySort::Tool => known.tools.iter().any(|name| of_project(name) && name.tool().as_str() == self.name),
+            EntrySort::Import => {
+                *known.path == *path && known.key == format!("toolbox.{}.import.{}", self.namespace, self.name)
+            }
+        }
+    }
+
+    fn http(arguments: &HttpArguments, before: &Loaded) -> Result<Self, Fault> {
+        let HttpArguments { name, url, method, bearer, header, query, tool } = arguments;
+        let (namespace, name) = tool_name(name)?;
+        let template: UrlTemplate = url.parse().map_err(|error| {
+            Fault::new(format!("the URL `{url}` is invalid")).cause(&error as &haft::registry::http::UrlTemplateError)
+        })?;
+        let mut table = started("http", tool);
+        table.insert("url", value(url));
+        if let Some(method) = method.as_deref().filter(|method| !method.eq_ignore_ascii_case("GET")) {
+            table.insert("method", value(method.to_ascii_uppercase()));
+        }
+        let headers = pairs(header, ':', "--header", "accept: application/json")?;
+        let query = pairs(query, '=', "--query", "per_page=50")?;
+        let mut variables: Vec<String> =
+            template.path_variables().chain(template.query_variables()).map(str::to_owned).collect();
+        for (key, pairs) in [("query", &query), ("headers", &headers)] {
+            if !pairs.is_empty() {
+                table.insert(
+                    key,
+                    value(pairs.iter().map(|(name, text)| (*name, text.clone())).collect::<InlineTable>()),
+                );
+                variables.extend(pairs.iter().filter_map(|(_, text)| placeholder(text)));
+            }
+        }
+        let mut secret = None;
+        if let Some(bearer) = bearer {
+            let (name, variable) =
+                bearer.split_once('=').map_or((bearer.as_str(), None), |(name, var)| (name, Some(var)));
+            table.insert("auth", value([("bearer", name)].into_iter().collect::<InlineTable>()));
+            secret = new_secret(name, variable, before)?;
+        }
+        finish(&mut table, tool, variables);
+        Ok(Self { namespace, name, sort: EntrySort::Tool, table, secret })
+    }
+
+    fn command(arguments: &CommandArguments) -> Result<Self, Fault> {
+        let CommandArguments { name, tool, argv } = arguments;
+        let (namespace, name) = tool_name(name)?;
+        let mut table = started("command", tool);
+        table.insert("command", value(argv.iter().map(String::as_str).collect::<Array>()));
+        let defaults = CommandTool::new(argv.iter().map(String::as_str)).default_parameters();
+        let variables = defaults["properties"].as_object().into_iter().flat_map(serde_json::Map::keys).cloned();
+        finish(&mut table, tool, variables.collect());
+        Ok(Self { namespace, name, sort: EntrySort::Tool, table, secret: None })
+    }
+
+    fn openapi(arguments: &OpenapiArguments, before: &Loaded) -> Result<Self, Fault> {
+        let OpenapiArguments { name, file, tag, method, base_url, approve } = arguments;
+        let (namespace, import) = name.split_once('/').unwrap_or((name, DEFAULT_IMPORT));
+        let namespace = Namespace::new(namespace).map_err(|error| invalid_name(name, &error))?;
+        let import = SimpleName::new(import).map_err(|error| invalid_name(name, &error))?.to_string();
+        let mut table = Table::new();
+        table.insert("kind", value("openapi"));
+        table.insert("file", value(relative(file, before)?));
+        for (key, values) in [("tags", tag), ("methods", method)] {
+            if !values.is_empty() {
+                table.insert(key, value(values.iter().map(String::as_str).collect::<Array>()));
+            }
+        }
+        if let Some(base_url) = base_url {
+            table.insert("base-url", value(base_url));
+        }
+        if *approve {
+            table.insert("approval", value("always"));
+        }
+        Ok(Self { namespace, name: import, sort: EntrySort::Import, table, secret: None })
+    }
+}
+
+/// Starts the keys of a tool.
+fn started(kind: &str, tool: &ToolOptions) -> Table {
+    let mut table = Table::new();
+    table.insert("kind", value(kind));
+    if let Some(description) = &tool.description {
+        table.insert("description", value(description));
+    }
+    table
+}
+
+/// Adds the hints and the parameters of a tool: those of the placeholders, in their order, then the others.
+fn finish(table: &mut Table, tool: &ToolOptions, variables: Vec<String>) {
+    if tool.readonly {
+        table.insert("readonly", value(true));
+    }
+    if tool.approve {
+        table.insert("approval", value("always"));
+    }
+    if tool.export {
+        table.insert("export", value(true));
+    }
+    let mut specs: Vec<ParameterSpec> = Vec::new();
+    for variable in variables {
+        if !specs.iter().any(|spec| spec.name == variable) {
+            let given = tool.params.iter().find(|spec| spec.name == variable).cloned();
+            specs.push(given.unwrap_or_else(|| ParameterSpec::string(variable)));
+        }
+    }
+    for spec in &tool.params {
+        if !specs.iter().any(|known| known.name == spec.name) {
+            specs.push(spec.clone());
+        }
+    }
+    if !specs.is_empty() {
+        table.insert("parameters", toml_edit::Item::Table(parameters(&specs)));
+    }
+}
+
+/// Returns the JSON Schema of parameters.
+fn parameters(specs: &[ParameterSpec]) -> Table {
+    let mut properties = Table::new();
+    properties.set_dotted(true);
+    for spec in specs {
+        properties.insert(&spec.name, value(spec.schema()));
+    }
+    let required: Array = specs.iter().filter(|spec| spec.is_required).map(|spec| spec.name.as_str()).collect();
+    let mut schema = Table::new();
+    schema.insert("type", value("object"));
+    schema.insert("properties", toml_edit::Item::Table(properties));
+    if !required.is_empty() {
+        schema.insert("required", value(required));
+    }
+    schema.insert("additionalProperties", value(false));
+    schema
+}
+
+/// Reads the name of a tool of the project.
+fn tool_name(name: &str) -> Result<(Namespace, String), Fault> {
+    let full: FullName = name.parse().map_err(|error: haft::registry::NameError| invalid_name(name, &error))?;
+    match full.origin() {
+        ToolOrigin::Project(namespace) => Ok((namespace.clone(), full.tool().to_string())),
+        ToolOrigin::Internal => Err(Fault::new(format!("`{name}` has no toolbox"))
+            .advice(format!("write `toolbox/tool`, such as `dev/{}`", full.tool()))),
+        _ => Err(Fault::new(format!("`{name}` is the name of a tool of an organisation"))
+            .advice("write `toolbox/tool`; tools of an organisation are added in its own file")),
+    }
+}
+
+fn invalid_name(name: &str, error: &dyn std::error::Error) -> Fault {
+    Fault::new(format!("`{name}` can't be the name of a tool"))
+        .cause(error)
+        .advice("write `toolbox/tool`, such as `github/issues`")
+}
+
+/// Splits options such as `name=value`.
+fn pairs<'t>(texts: &'t [String], at: char, option: &str, example: &str) -> Result<Vec<(&'t str, Value)>, Fault> {
+    let split = |text: &'t String| match text.split_once(at) {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim(), Value::from(value.trim()))),
+        _ => {
+            Err(Fault::new(format!("`{option} {text}` has no `{at}`")).advice(format!("write `{option} '{example}'`")))
+        }
+    };
+    texts.iter().map(split).collect()
+}
+
+/// Returns the parameter that a value stands for.
+fn placeholder(value: &Value) -> Option<String> {
+    Some(value.as_str()?.strip_prefix('{')?.strip_suffix('}')?.to_owned())
+}
+
+/// Returns the secret that the file has to get; none if it has it.
+fn new_secret(name: &str, variable: Option<&str>, before: &Loaded) -> Result<Option<(String, String)>, Fault> {
+    match (before.secrets.contains(name), variable) {
+        (false, Some(variable)) => Ok(Some((name.to_owned(), variable.to_owned()))),
+        (true, None) => Ok(None),
+        (true, Some(_)) => Err(Fault::new(format!("the secret `{name}` exists already"))
+            .advice(format!("write `--bearer {name}` to use it, or choose another name"))),
+        (false, None) => {
+            let known: Vec<String> = before.secrets.names().map(|name| format!("`{name}`")).collect();
+            let fault = Fault::new(format!("the secret `{name}` is not defined"))
+                .advice(format!("write `--bearer {name}=VARIABLE` to define it by an environment variable"));
+            Err(if known.is_empty() { fault } else { fault.advice(format!("the file defines {}", known.join(", "))) })
+        }
+    }
+}
+
+/// Returns the path of a file as the workspace file refers to it.
+fn relative(file: &Path, before: &Loaded) -> Result<String, Fault> {
+    let folder = before.path.parent().unwrap_or(Path::new("/"));
+    let absolute = std::fs::canonicalize(file).map_err(|error| Fault::file(file, "read", &error))?;
+    let inside = absolute.strip_prefix(folder).map_err(|_| {
+        Fault::new(format!("`{}` is not below `{}`", file.display(), folder.display()))
+            .advice("copy the document into the folder of the workspace file")
+    })?;
+    let parts: Option<Vec<&str>> = inside
+        .components()
+        .map(|part| match part {
+            Component::Normal(name) => name.to_str(),
+            _ => None,
+        })
+        .collect();
+    let parts = parts
+        .ok_or_else(|| Fault::new(format!("the path `{}` is not Unicode text", file.display())).advice("rename it"))?;
+    Ok(PathBuf::from_iter(parts).to_string_lossy().replace('\\', "/"))
+}

@@ -1,0 +1,77 @@
+//! The new text: checked by loading it, then written in one step.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use haft::registry::Kinds;
+use haft::registry::file::{FileError, FileFault, FilePosition, LoadOptions, Loaded, Trust, load};
+use tempfile::NamedTempFile;
+
+use super::edit::AddedText;
+use crate::error::{CommandError, Excerpt, Fault};
+
+/// Loads the text from a file beside the workspace file, so that relative paths are right. It is loaded as if it were
+/// trusted, because what is left out of other files is not checked. Loading starts nothing and reads no secret.
+pub(super) async fn check(added: &AddedText, path: &Path, before: &Loaded) -> Result<(), CommandError> {
+    let draft = draft(added, &before.path).map_err(|error| Fault::file(path, "write beside", &error))?;
+    let options = LoadOptions::new(Kinds::builtin())
+        .map_err(|error| Fault::new("the kinds of tools contradict each other").cause(&error))?;
+    let loaded = load(draft.path(), &options.trust(Trust::Always)).await;
+    let loaded = loaded.map_err(|error| faults(&error, draft.path(), added, path))?;
+    let failed = |error: &dyn std::error::Error| Fault::new("the tool can't be used beside the others").cause(error);
+    let registry = loaded.registry().map_err(|error| failed(&error))?;
+    registry.build().map_err(|error| failed(&error))?;
+    Ok(())
+}
+
+/// Replaces the file by the text. Whoever reads it sees the old text or the new one.
+pub(super) fn replace(added: &AddedText, path: &Path) -> Result<(), Fault> {
+    let failed = |error: io::Error| Fault::file(path, "write", &error);
+    let draft = draft(added, path).map_err(failed)?;
+    // Whoever could read or write the file still can.
+    let permissions = fs::metadata(path).map_err(failed)?.permissions();
+    draft.as_file().set_permissions(permissions).map_err(failed)?;
+    draft.as_file().sync_all().map_err(failed)?;
+    draft.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+fn draft(added: &AddedText, path: &Path) -> io::Result<NamedTempFile> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new().prefix(".haft-").suffix(".toml").tempfile_in(folder)?;
+    file.write_all(added.text.as_bytes())?;
+    file.flush()?;
+    Ok(file)
+}
+
+/// Returns the faults of the text at their places in it, under the name of the file.
+fn faults(error: &FileError, draft: &Path, added: &AddedText, path: &Path) -> CommandError {
+    let fault = |fault: &FileFault| {
+        let key = if fault.key.is_empty() { String::new() } else { format!("{}: ", fault.key) };
+        let found = Fault::new(format!("{key}{}", fault.message));
+        match fault.position.filter(|_| *fault.path == *draft) {
+            Some(position) => found.excerpt(excerpt(added, path, position)),
+            None => found,
+        }
+    };
+    let mut faults: Vec<Fault> = error.faults.iter().map(fault).collect();
+    if let Some(last) = faults.pop() {
+        faults.push(last.advice("nothing was written; change the arguments"));
+    }
+    CommandError::from(faults)
+}
+
+/// Returns the line at a position.
+fn excerpt(added: &AddedText, path: &Path, position: FilePosition) -> Excerpt {
+    let text = added.text.trim_start_matches('\u{feff}');
+    let start: usize = text.split_inclusive('\n').take(position.line - 1).map(str::len).sum();
+    let line = text[start..].lines().next().unwrap_or_default();
+    let column = line.char_indices().nth(position.column - 1).map_or(line.len(), |(at, _)| at);
+    Excerpt {
+        origin: format!("{} (with the new entry)", path.display()),
+        text: text.to_owned(),
+        span: start + column..start + line.len().max(column),
+        label: String::new(),
+    }
+}

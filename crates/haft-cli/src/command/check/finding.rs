@@ -1,0 +1,94 @@
+//! One finding of a check.
+
+use serde::Serialize;
+
+use crate::terminal::printable;
+
+/// The weight of a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum CheckSeverity {
+    /// Something may fail when a tool is called, or a rule has no effect.
+    Warning,
+    /// A provider does not express a part of a tool.
+    Loss,
+    /// A provider can't take a tool.
+    Fault,
+}
+
+/// A finding: what, where, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct CheckFinding {
+    pub(super) severity: CheckSeverity,
+    /// The check that found it.
+    check: &'static str,
+    /// The tool, or the key of the file.
+    subject: String,
+    /// The wires that it is about; empty if it is about none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) wires: Vec<&'static str>,
+    /// The JSON Pointer in the schema of the tool, or the place in the file.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    at: String,
+    message: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    advice: String,
+}
+
+impl CheckFinding {
+    pub(super) fn new(
+        severity: CheckSeverity,
+        check: &'static str,
+        subject: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Self {
+        let (subject, message) = (subject.into(), message.into());
+        Self { severity, check, subject, wires: Vec::new(), at: String::new(), message, advice: String::new() }
+    }
+
+    /// Sets the place.
+    pub(super) fn at(mut self, at: impl Into<String>) -> Self {
+        self.at = at.into();
+        self
+    }
+
+    /// Sets what to do.
+    pub(super) fn advice(mut self, advice: impl Into<String>) -> Self {
+        self.advice = advice.into();
+        self
+    }
+
+    /// Sets the wires.
+    pub(super) fn wires(mut self, wires: Vec<&'static str>) -> Self {
+        self.wires = wires;
+        self
+    }
+
+    /// Reports whether both are about the same, on whatever wires.
+    pub(super) fn is_same_elsewhere(&self, other: &Self) -> bool {
+        let without_wires = |finding: &Self| Self { wires: Vec::new(), ..finding.clone() };
+        without_wires(self) == without_wires(other)
+    }
+
+    /// Returns the finding for people.
+    pub(super) fn text(&self) -> String {
+        let (style, word) = match self.severity {
+            CheckSeverity::Warning => (anstyle::AnsiColor::Yellow, "warning"),
+            CheckSeverity::Loss => (anstyle::AnsiColor::Cyan, "loss"),
+            CheckSeverity::Fault => (anstyle::AnsiColor::Red, "fault"),
+        };
+        let style = style.on_default().bold();
+        let mut text = format!("{}", self.subject);
+        if !self.at.is_empty() {
+            text.push_str(&format!(" at {}", self.at));
+        }
+        if !self.wires.is_empty() {
+            text.push_str(&format!(" ({})", self.wires.join(", ")));
+        }
+        text.push_str(&format!(": {}", self.message));
+        if !self.advice.is_empty() {
+            text.push_str(&format!("; {}", self.advice));
+        }
+        format!("{style}{word}{style:#}: {}", printable(&text))
+    }
+}

@@ -1,0 +1,163 @@
+//! What would fail only when a tool is called: secrets, programs and hosts that are missing, and remarks about the file.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use haft::registry::file::{Loaded, Privilege, PrivilegeKind};
+use haft::registry::http::HttpTarget;
+use haft::registry::{RegisteredTool, SecretOrigin};
+use serde_json::Value;
+use tokio::task::JoinSet;
+
+use super::finding::{CheckFinding, CheckSeverity};
+use crate::command::trust::grant::origin_text;
+use crate::report;
+use crate::workspace::OpenWorkspace;
+
+/// The time in which the name of a host must be resolved.
+const RESOLUTION: Duration = Duration::from_secs(5);
+
+/// Returns the remarks about the file, and what its trust leaves out.
+pub(super) fn file(workspace: &OpenWorkspace) -> Vec<CheckFinding> {
+    let Some(loaded) = &workspace.loaded else { return Vec::new() };
+    let remark = |remark: &haft::registry::file::FileFault| {
+        let line = remark.position.map(|at| format!(":{}", at.line)).unwrap_or_default();
+        let place = format!("{}{line}", remark.path.display());
+        warning("file", &remark.key, &remark.message).at(place)
+    };
+    let mut findings: Vec<CheckFinding> = loaded.remarks.iter().map(remark).collect();
+    if let Some(advice) = report::trust_advice(loaded) {
+        let subject = loaded.path.display().to_string();
+        findings.push(warning("trust", &subject, "parts of it are left out because it is not trusted").advice(advice));
+    }
+    findings
+}
+
+/// Returns the secrets that can't be read now. They are named, and never read into a message.
+pub(super) fn secrets(workspace: &OpenWorkspace) -> Vec<CheckFinding> {
+    let Some(loaded) = &workspace.loaded else { return Vec::new() };
+    loaded.privileges.iter().filter_map(|privilege| secret(loaded, privilege)).collect()
+}
+
+fn secret(loaded: &Loaded, privilege: &Privilege) -> Option<CheckFinding> {
+    let PrivilegeKind::Secret { name, origin } = &privilege.kind else { return None };
+    let advice = match origin {
+        SecretOrigin::Env(variable) if env::var_os(variable).is_none_or(|value| value.is_empty()) => {
+            format!("set the variable {variable}")
+        }
+        SecretOrigin::File(path) if !path.is_file() => format!("write it to the file `{}`", path.display()),
+        _ => return None,
+    };
+    let users: Vec<&str> =
+        loaded.entries.iter().filter(|entry| entry.secrets.contains(name)).map(|entry| entry.key.as_str()).collect();
+    let used = if users.is_empty() { String::new() } else { format!(", which {} reads", users.join(" and ")) };
+    let message = format!("the secret `{name}`{used} is missing from {}", origin_text(origin));
+    Some(warning("secret", &privilege.key, message).at(place(privilege)).advice(advice))
+}
+
+/// Returns the commands whose programs are not found.
+pub(super) fn programs(workspace: &OpenWorkspace) -> Vec<CheckFinding> {
+    let Some(loaded) = &workspace.loaded else { return Vec::new() };
+    loaded.privileges.iter().filter_map(missing_program).collect()
+}
+
+fn missing_program(privilege: &Privilege) -> Option<CheckFinding> {
+    let PrivilegeKind::Entry { settings, .. } = &privilege.kind else { return None };
+    let program = settings.get("command")?.as_array()?.first()?.as_str()?;
+    let base = privilege.path.parent().unwrap_or(Path::new("."));
+    let folder = base.join(settings.get("folder").and_then(Value::as_str).unwrap_or("."));
+    // A command with a search path of its own finds other programs.
+    let own_path = settings.get("env").and_then(|variables| variables.get("PATH")).and_then(Value::as_str);
+    let search = own_path.map(Into::into).or_else(|| env::var_os("PATH")).unwrap_or_default();
+    if is_found(program, &folder, &search) {
+        return None;
+    }
+    let found =
+        warning("program", &privilege.key, format!("the program `{program}` is not found")).at(place(privilege));
+    Some(found.advice(if program.contains('/') { "check the path" } else { "install it, or add its folder to PATH" }))
+}
+
+fn is_found(program: &str, folder: &Path, search: &std::ffi::OsStr) -> bool {
+    if program.contains(['/', std::path::MAIN_SEPARATOR]) {
+        return is_program(&folder.join(program));
+    }
+    env::split_paths(search).any(|path| is_program(&path.join(program)))
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(path: &Path) -> bool {
+    path.is_file() || path.with_extension("exe").is_file()
+}
+
+/// Resolves the hosts of HTTP tools, all at the same time, and asks the guard about their addresses.
+pub(super) async fn hosts(workspace: &OpenWorkspace, tools: &[Arc<RegisteredTool>]) -> Vec<CheckFinding> {
+    let guard = workspace.loaded.as_ref().map(|loaded| loaded.guard.clone()).unwrap_or_default();
+    let mut origins: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for tool in tools {
+        if let Some(target) = tool.tool.annotations().get::<HttpTarget>() {
+            origins.entry(target.url.origin().to_owned()).or_default().push(tool.name.to_string());
+        }
+    }
+    let mut checks = JoinSet::new();
+    for (origin, users) in origins {
+        let guard = guard.clone();
+        checks.spawn(async move {
+            let checked = tokio::time::timeout(RESOLUTION, guard.check_host_of(&origin)).await;
+            let (message, advice) = match checked {
+                Ok(Ok(())) => return None,
+                Ok(Err(error)) => (chain(&error), advice_for(&error, &origin)),
+                Err(_) => {
+                    let seconds = RESOLUTION.as_secs();
+                    let advice = "check the network, or use `--offline`".to_owned();
+                    (format!("the name of the host is not resolved within {seconds} s"), advice)
+                }
+            };
+            let others = users.len().saturating_sub(1);
+            let more = if others == 0 { String::new() } else { format!(" and {others} more") };
+            let subject = format!("{}{more}", users.first().map(String::as_str).unwrap_or_default());
+            Some(warning("host", &subject, message).at(origin).advice(advice))
+        });
+    }
+    let mut findings: Vec<CheckFinding> = checks.join_all().await.into_iter().flatten().collect();
+    findings.sort_by_key(CheckFinding::text);
+    findings
+}
+
+fn advice_for(error: &haft::http::HostCheckError, origin: &str) -> String {
+    match error {
+        haft::http::HostCheckError::Rejected(_) => {
+            let host = origin.split_once("://").map_or(origin, |(_, host)| host);
+            format!("if the tool is meant to reach it, add `{host}` to `http.allow-hosts` and trust the file")
+        }
+        _ => "check the URL and the network, or use `--offline`".to_owned(),
+    }
+}
+
+/// Returns an error with its sources.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(source) = next {
+        text.push_str(&format!(": {source}"));
+        next = source.source();
+    }
+    text
+}
+
+fn warning(check: &'static str, subject: &str, message: impl Into<String>) -> CheckFinding {
+    CheckFinding::new(CheckSeverity::Warning, check, subject, message)
+}
+
+fn place(privilege: &Privilege) -> String {
+    let line = privilege.position.map(|position| format!(":{}", position.line)).unwrap_or_default();
+    format!("{}{line}", PathBuf::from(&*privilege.path).display())
+}
