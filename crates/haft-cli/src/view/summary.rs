@@ -64,7 +64,7 @@ fn constrain(table: &mut Table, width: usize) {
 
 fn row(call: &ViewedCall, result: Option<&ToolResult>) -> Vec<Cell> {
     let (outcome, color, text) = match result {
-        None => ("suspended", Color::Yellow, "waits for approval".to_owned()),
+        None => ("suspended", Color::DarkYellow, "waits for approval".to_owned()),
         Some(result) => {
             let end = CallEnd::of(result);
             (end.as_str(), color(end), result_text(result))
@@ -76,9 +76,9 @@ fn row(call: &ViewedCall, result: Option<&ToolResult>) -> Vec<Cell> {
 
 fn color(end: CallEnd) -> Color {
     match end {
-        CallEnd::Done => Color::Green,
-        CallEnd::Failed | CallEnd::Rejected => Color::Red,
-        CallEnd::Denied | CallEnd::Cancelled => Color::Yellow,
+        CallEnd::Done => Color::DarkGreen,
+        CallEnd::Failed | CallEnd::Rejected => Color::DarkRed,
+        CallEnd::Denied | CallEnd::Cancelled => Color::DarkYellow,
     }
 }
 

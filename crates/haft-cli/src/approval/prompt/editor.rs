@@ -62,7 +62,9 @@ fn chosen() -> OsString {
 /// Returns the command of an editor, whose variable may contain options: it is read by the shell, as other programs do.
 #[cfg(unix)]
 fn command(editor: &OsString, path: &Path) -> Command {
-    let mut script = editor.clone();
+    // The shell becomes the editor, so that whoever ends the one ends the other.
+    let mut script = OsString::from("exec ");
+    script.push(editor);
     script.push(" \"$@\"");
     let mut command = Command::new("sh");
     command.arg("-c").arg(script).arg(editor).arg(path);

@@ -1,0 +1,167 @@
+//! The prompt for approval.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::{Workspace, assert_restored};
+use crate::pty::key::{DOWN, ENTER, ESCAPE};
+
+const QUESTION: &str = "Approve this call?";
+
+#[test]
+fn an_approved_call_runs() {
+    let workspace = Workspace::new();
+    let mut pty = workspace.run(&[("dev/remove", json!({"path": "a\u{1b}[2J.txt"}))]).spawn();
+    let modes = pty.modes();
+    pty.wait_for("Esc denies");
+    let screen = pty.screen();
+    assert!(screen.contains("dev/remove (call c1)"), "{screen}");
+    assert!(screen.contains("requires approval"), "{screen}");
+    assert!(screen.contains(r#""path": "a\u001b[2J.txt""#), "{screen}");
+    assert_ne!(pty.modes(), modes, "the prompt reads keys");
+    pty.send(ENTER);
+    assert_eq!(pty.wait_exit(), 0);
+    assert!(pty.screen().contains("done"), "{}", pty.screen());
+    assert_restored(&pty, &modes);
+}
+
+#[test]
+fn a_denied_call_does_not_run_and_the_model_reads_the_reason() {
+    let workspace = Workspace::new();
+    let mut pty = workspace.run(&[("dev/remove", json!({"path": "a.txt"}))]).spawn();
+    let modes = pty.modes();
+    pty.wait_for("Esc denies");
+    pty.send(DOWN);
+    pty.send(ENTER);
+    pty.wait_for("Reason");
+    // Esc goes back to the question.
+    pty.send(ESCAPE);
+    pty.wait_until("the question is there again", |pty| pty.screen().matches(QUESTION).count() == 2);
+    pty.wait_for("Esc denies");
+    pty.send("d");
+    pty.send(ENTER);
+    pty.wait_for("also without a reason");
+    pty.send("not today");
+    pty.send(ENTER);
+    assert_eq!(pty.wait_exit(), 0);
+    let screen = pty.screen();
+    let row = screen.lines().find(|line| line.starts_with("c1")).unwrap_or_default();
+    assert!(row.contains("denied") && row.contains("not today"), "{screen}");
+    assert_restored(&pty, &modes);
+}
+
+#[test]
+fn escape_denies() {
+    let workspace = Workspace::new();
+    let mut pty = workspace.run(&[("dev/remove", json!({"path": "a.txt"}))]).spawn();
+    pty.wait_for("Esc denies");
+    pty.send(ESCAPE);
+    assert_eq!(pty.wait_exit(), 0);
+    assert!(pty.screen().contains("the user denied the call"), "{}", pty.screen());
+}
+
+#[test]
+fn arguments_are_edited_until_they_are_valid() {
+    let workspace = Workspace::new();
+    // The editor takes the next text each time.
+    for (number, text) in [(1, "{\"path\": "), (2, r#"{"path": 7}"#), (3, r#"{"path": "b.txt"}"#)] {
+        workspace.write(&format!("edit{number}"), text);
+    }
+    let script = workspace.path().join("editor.sh");
+    workspace.write(
+        "editor.sh",
+        "echo x >> edits; cp \"$1\" seen; cp \"edit$(wc -l < edits | tr -d ' ')\" \"$1\"; printf %s \"$1\" > name\n",
+    );
+    let editor = format!("/bin/sh {}", script.display());
+    let mut pty = workspace.run(&[("dev/remove", json!({"path": "a.txt"}))]).size(80, 40).env("EDITOR", editor).spawn();
+    let modes = pty.modes();
+    pty.wait_for("Esc denies");
+    pty.send("e");
+    pty.send(ENTER);
+    pty.wait_for("is not valid JSON");
+    let seen = fs::read_to_string(workspace.path().join("seen")).unwrap();
+    assert_eq!(seen, "{\n  \"path\": \"a.txt\"\n}\n");
+    assert!(fs::read_to_string(workspace.path().join("name")).unwrap().ends_with(".json"));
+    pty.wait_until("the question is there again", |pty| pty.screen().matches(QUESTION).count() == 2);
+    pty.wait_for("Esc denies");
+    pty.send("e");
+    pty.send(ENTER);
+    pty.wait_for("attempt 2 of 3");
+    pty.wait_for("/path:");
+    pty.wait_until("the question is there again", |pty| pty.screen().matches(QUESTION).count() == 3);
+    pty.wait_for("Esc denies");
+    pty.send("e");
+    pty.send(ENTER);
+    assert_eq!(pty.wait_exit(), 0);
+    let screen = pty.screen();
+    let row = screen.lines().find(|line| line.starts_with("c1")).unwrap_or_default();
+    assert!(row.contains("done") && row.contains("b.txt"), "{screen}");
+    assert_restored(&pty, &modes);
+}
+
+#[test]
+fn an_editor_that_is_not_there_is_reported_and_the_question_comes_again() {
+    let workspace = Workspace::new();
+    let mut pty = workspace.run(&[("dev/remove", json!({"path": "a.txt"}))]).env("EDITOR", "no-such-editor").spawn();
+    pty.wait_for("Esc denies");
+    pty.send("e");
+    pty.send(ENTER);
+    pty.wait_for("the editor `no-such-editor` failed");
+    pty.wait_until("the question is there again", |pty| pty.screen().matches(QUESTION).count() == 2);
+    pty.wait_for("Esc denies");
+    pty.send(ENTER);
+    assert_eq!(pty.wait_exit(), 0);
+}
+
+#[test]
+fn always_approves_the_other_calls_of_the_tool() {
+    let workspace = Workspace::new();
+    let calls = ["a.txt", "b.txt", "c.txt"].map(|path| ("dev/remove", json!({"path": path})));
+    let mut pty = workspace.run(&calls).size(80, 40).spawn();
+    pty.wait_for("Esc denies");
+    pty.send("al");
+    pty.send(ENTER);
+    assert_eq!(pty.wait_exit(), 0);
+    let screen = pty.screen();
+    assert_eq!(screen.matches(QUESTION).count(), 1, "{screen}");
+    assert_eq!(screen.lines().filter(|line| line.starts_with('c') && line.contains("done")).count(), 3, "{screen}");
+}
+
+#[test]
+fn concurrent_calls_are_asked_about_one_after_another_while_others_run() {
+    let workspace = Workspace::new();
+    let calls = [("dev/remove", json!({"path": "a.txt"})), ("dev/count", json!({})), ("dev/remove", json!({"path": "b.txt"}))];
+    let mut pty = workspace.run(&calls).size(80, 40).spawn();
+    pty.wait_for("Esc denies");
+    assert!(!pty.screen().contains("b.txt"), "{}", pty.screen());
+    // The events of the call that runs are taken meanwhile.
+    workspace.go();
+    pty.send(ENTER);
+    pty.wait_for("b.txt");
+    pty.wait_for("Esc denies");
+    pty.send(ESCAPE);
+    assert_eq!(pty.wait_exit(), 0);
+    let screen = pty.screen();
+    let outcome = |id: &str| {
+        let row = screen.lines().find(|line| line.starts_with(id)).unwrap_or_default();
+        row.split_whitespace().nth(2).unwrap_or_default().to_owned()
+    };
+    assert_eq!([outcome("c1"), outcome("c2"), outcome("c3")], ["done", "done", "denied"], "{screen}");
+}
+
+#[test]
+fn long_arguments_are_cut_and_shown_whole_on_request() {
+    let workspace = Workspace::new();
+    let path: Vec<String> = (0..3000).map(|number| format!("part{number}")).collect();
+    let mut pty = workspace.run(&[("dev/remove", json!({"path": path.join("/")}))]).size(80, 24).spawn();
+    pty.wait_for("choose `show all arguments`");
+    pty.wait_for("Esc denies");
+    assert!(!pty.history().contains("part2999"), "{}", pty.history());
+    pty.send("s");
+    pty.send(ENTER);
+    pty.wait_for("part2999");
+    pty.wait_for("Esc denies");
+    pty.send(ESCAPE);
+    assert_eq!(pty.wait_exit(), 0);
+}
