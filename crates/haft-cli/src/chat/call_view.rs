@@ -1,5 +1,6 @@
 //! The calls of a turn as a person sees them: bars while they run, then one line for each.
 
+use haft::approval::ApprovalDecision;
 use haft::run::{FailureClass, ToolCall, ToolEvent, ToolResult};
 
 use crate::screen::Screen;
@@ -32,6 +33,12 @@ impl CallView {
     pub(crate) fn event(&mut self, event: &ToolEvent) {
         if let Some(live) = &mut self.live {
             live.event(event);
+        }
+        if let ToolEvent::ApprovalResolved { index, response, .. } = event
+            && let ApprovalDecision::Edited(arguments) = &response.decision
+            && let Some(call) = self.calls.get_mut(*index)
+        {
+            call.arguments = arguments.as_str().into();
         }
         self.results.extend(event.result().cloned());
     }

@@ -53,6 +53,8 @@ fn of_model(error: &ModelError, place: &ModelPlace) -> Fault {
     let server = base_url.as_deref().map_or_else(|| "the provider".to_owned(), |url| format!("`{url}`"));
     let fault = Fault::new(format!("the model `{model}` did not answer")).cause(error);
     match error {
+        // The script says what it has to say itself.
+        _ if model.provider == Provider::Scripted => fault,
         ModelError::Authentication { .. } => {
             fault.advice(format!("check the key in {}", model.provider.key_variables()))
         }
@@ -61,7 +63,6 @@ fn of_model(error: &ModelError, place: &ModelPlace) -> Fault {
         }
         ModelError::RateLimited { .. } => fault.advice("wait a little, then try again"),
         ModelError::QuotaExceeded { .. } => fault.advice("check the plan and the billing at the provider"),
-        ModelError::Unavailable { .. } if model.provider == Provider::Scripted => fault,
         ModelError::Unavailable { .. } => {
             fault.advice(format!("check that {server} can be reached: `--base-url`, the network, a proxy"))
         }
@@ -79,7 +80,6 @@ fn of_model(error: &ModelError, place: &ModelPlace) -> Fault {
             fault.advice(format!("check that {server} speaks the API of `{}`; {api}", model.provider.as_str()))
         }
         ModelError::Unsupported { .. } => fault.advice("use another model"),
-        ModelError::OffScript { .. } => fault.advice("add a turn to the script, or correct what it expects"),
         _ => fault,
     }
 }

@@ -132,7 +132,7 @@ fn compatible(url: &str) -> OpenAi {
 fn script(path: &Path) -> Result<ScriptedModel, Fault> {
     ScriptedModel::from_file(path).map_err(|error| match error {
         ScriptError::Malformed { .. } => malformed(path, &error),
-        error => Fault::new("the scripted model can't be used").cause(&error),
+        error => Fault::new(error.to_string()),
     })
 }
 

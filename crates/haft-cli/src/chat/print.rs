@@ -49,7 +49,10 @@ pub(crate) async fn run(
         cx.terminal.note(summary(chat.stored.state.usage(), chat.stored.usage(), &chat.file.name()));
     }
     match fault::of_end(&end, &chat.place) {
-        None if has_denied => Ok(ExitStatus::Denied),
+        None if has_denied => {
+            cx.terminal.note("a call was denied or is not permitted; `--approve` chooses who approves calls");
+            Ok(ExitStatus::Denied)
+        }
         None => Ok(ExitStatus::Done),
         Some((_, ExitStatus::Interrupted)) => Err(CommandError::Interrupted),
         Some((fault, status)) => {

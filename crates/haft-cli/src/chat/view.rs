@@ -252,7 +252,7 @@ impl ChatView for PersonView {
             }
             LoopEvent::Delta(delta) => self.delta(delta),
             LoopEvent::Retrying { message, wait, .. } => {
-                let is_void = !self.text.is_empty();
+                let is_void = !self.text.is_empty() && self.answer == AnswerForm::Streamed;
                 (self.text, self.part) = (String::new(), None);
                 let seconds = wait.as_secs_f64();
                 let void = if is_void { "; the text above is void" } else { "" };

@@ -1,0 +1,3 @@
+//! The command against programs that others wrote.
+
+mod chat;
