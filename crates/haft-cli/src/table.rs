@@ -1,6 +1,6 @@
 //! Tables for people, as wide as the terminal.
 
-use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
+use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Row, Table, presets};
 
 use crate::terminal::printable;
 
@@ -13,6 +13,17 @@ pub(crate) fn table(width: usize, columns: &[&str]) -> Table {
         .set_width(u16::try_from(width).unwrap_or(u16::MAX))
         .set_header(columns.iter().map(|column| Cell::new(column).add_attribute(Attribute::Bold)));
     table
+}
+
+/// Adds a row of one line. Its last cell is shortened if it is too long, and no other one is.
+pub(crate) fn add_line(table: &mut Table, cells: Vec<Cell>) {
+    let last = cells.len().saturating_sub(1);
+    let mut row = Row::from(cells);
+    row.max_height(1);
+    table.add_row(row);
+    for column in table.column_iter_mut().take(last) {
+        column.set_constraint(ColumnConstraint::ContentWidth);
+    }
 }
 
 /// Returns the cell of a text that somebody else may have written.

@@ -24,11 +24,13 @@ use crate::workspace::{OpenWorkspace, Remarks};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haft check
-  haft check --for openai --for anthropic
+  haft check 'github/*' --for openai --for anthropic
   haft check --offline --deny losses --deny warnings     for CI
 
 Exit codes: 0 fine, 1 faults (and what `--deny` names), 2 the workspace can't be loaded.")]
 pub(crate) struct CheckArguments {
+    /// A pattern over full names, such as `github/*`: only these tools are checked against the wires
+    pattern: Option<String>,
     /// A wire to check. Without it, all are checked
     #[arg(long = "for", value_name = "PROFILE")]
     profiles: Vec<ProfileName>,
@@ -55,7 +57,10 @@ enum Denied {
 /// Carries out the command.
 pub(crate) async fn run(arguments: &CheckArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
     let workspace = OpenWorkspace::open(cx, None, Remarks::Silent).await?;
-    let tools = tools::visible(&workspace);
+    let mut tools = tools::visible(&workspace);
+    if let Some(pattern) = &arguments.pattern {
+        tools = tools::matching(pattern, &tools)?;
+    }
     let profiles = if arguments.profiles.is_empty() { ProfileName::ALL.to_vec() } else { arguments.profiles.clone() };
     let mut findings = wire_check::findings(&tools, &profiles);
     findings.extend(probe::file(&workspace));
@@ -118,8 +123,33 @@ impl CheckReport {
     }
 
     fn text(&self) -> String {
-        let findings = self.findings.iter().map(CheckFinding::text);
-        findings.chain([self.summary()]).collect::<Vec<_>>().join("\n")
+        let mut lines: Vec<String> = Vec::new();
+        let mut tools: Vec<&str> = Vec::new();
+        for finding in &self.findings {
+            if finding.severity != CheckSeverity::Loss {
+                lines.push(finding.text());
+            } else if !tools.contains(&finding.subject()) {
+                // A tool may have dozens of losses, of which one line is enough here.
+                tools.push(finding.subject());
+                lines.push(self.losses(finding.subject()).text());
+            }
+        }
+        lines.push(self.summary());
+        lines.join("\n")
+    }
+
+    /// Returns one finding for all losses of a tool.
+    fn losses(&self, tool: &str) -> CheckFinding {
+        let all = self.findings.iter().filter(|finding| finding.severity == CheckSeverity::Loss);
+        let own: Vec<&CheckFinding> = all.filter(|finding| finding.subject() == tool).collect();
+        let is_lossy = |wire: &&'static str| own.iter().any(|finding| finding.wires.contains(wire));
+        let wires = self.profiles.iter().map(|profile| profile.as_str()).filter(is_lossy).collect();
+        let message = match own.len() {
+            1 => "1 part of it is expressed in another way, or not at all".to_owned(),
+            count => format!("{count} parts of it are expressed in another way, or not at all"),
+        };
+        let advice = format!("`haft show {tool}` lists them");
+        CheckFinding::new(CheckSeverity::Loss, "wire", tool, message).wires(wires).advice(advice)
     }
 
     fn json(&self, workspace: &OpenWorkspace) -> Value {

@@ -42,7 +42,7 @@ pub(crate) async fn run(arguments: &ShowArguments, cx: &Context) -> Result<ExitS
         cx.terminal.print(page.json())?;
         return Ok(ExitStatus::Done);
     }
-    let mut text = page.text(cx.terminal.width());
+    let mut text = page.text();
     if arguments.schema {
         for (title, schema) in page.schemas() {
             text.push_str(&format!("\n\n{title}\n{}", indented(&format!("{schema:#}"))));

@@ -64,7 +64,8 @@ pub(crate) fn visible(workspace: &OpenWorkspace) -> Vec<Arc<RegisteredTool>> {
     executor.registry().list().into_iter().filter_map(guarded).collect()
 }
 
-fn matching(pattern: &str, tools: &[Arc<RegisteredTool>]) -> Result<Vec<Arc<RegisteredTool>>, Fault> {
+/// Returns the tools that a pattern matches. The error is that of a pattern that matches none.
+pub(crate) fn matching(pattern: &str, tools: &[Arc<RegisteredTool>]) -> Result<Vec<Arc<RegisteredTool>>, Fault> {
     let parsed: ToolPattern = pattern.parse().map_err(|error: haft::registry::ToolPatternError| {
         let at = error.at.min(pattern.len());
         let excerpt = Excerpt {

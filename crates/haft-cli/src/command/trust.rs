@@ -91,7 +91,7 @@ async fn is_confirmed(cx: &Context, loaded: &Loaded) -> Result<bool, CommandErro
 /// Shows what trusting grants, for a person or a program.
 fn show(arguments: &TrustArguments, cx: &Context, loaded: &Loaded) -> Result<ExitStatus, CommandError> {
     if arguments.json || !cx.terminal.stdout {
-        cx.terminal.print(pretty(&grant::json(loaded, loaded.trust)))?;
+        cx.terminal.print(grant::json(loaded, loaded.trust))?;
     } else {
         cx.terminal.print(grant::text(loaded))?;
         let path = loaded.path.display().to_string();
@@ -102,7 +102,7 @@ fn show(arguments: &TrustArguments, cx: &Context, loaded: &Loaded) -> Result<Exi
 
 fn done(arguments: &TrustArguments, cx: &Context, loaded: &Loaded, message: &str) -> Result<ExitStatus, CommandError> {
     if arguments.json {
-        cx.terminal.print(pretty(&grant::json(loaded, TrustStatus::Trusted)))?;
+        cx.terminal.print(grant::json(loaded, TrustStatus::Trusted))?;
     } else {
         cx.terminal.note(format!("{} {message}", printable(&loaded.path.display().to_string())));
     }
@@ -119,7 +119,7 @@ fn revoke(arguments: &TrustArguments, cx: &Context) -> Result<ExitStatus, Comman
     let was_trusted = revoked.map_err(|error| Fault::new("the trust can't be removed").cause(&error))?;
     let shown = absolute(&path).display().to_string();
     if arguments.json {
-        cx.terminal.print(pretty(&json!({"path": shown, "trust": "unknown", "revoked": was_trusted})))?;
+        cx.terminal.print(json!({"path": shown, "trust": "unknown", "revoked": was_trusted}))?;
     } else if was_trusted {
         cx.terminal.note(format!("{} is no longer trusted", printable(&shown)));
     } else {
@@ -135,8 +135,4 @@ fn absolute(path: &Path) -> PathBuf {
 fn no_file() -> Fault {
     Fault::new(format!("there is no `{FILE_NAME}` in the current folder or above it"))
         .advice("name the file or its folder, or write one with `haft init`")
-}
-
-fn pretty(value: &serde_json::Value) -> String {
-    format!("{value:#}")
 }

@@ -15,6 +15,9 @@ use crate::error::Fault;
 /// The name of an import for which none is given.
 const DEFAULT_IMPORT: &str = "api";
 
+/// The similarity from which a name may be a misspelt one.
+const LEAST_SIMILAR: f64 = 0.8;
+
 /// An entry that is added.
 #[derive(Debug)]
 pub(super) struct NewEntry {
@@ -236,10 +239,13 @@ fn new_secret(name: &str, variable: Option<&str>, before: &Loaded) -> Result<Opt
         (true, Some(_)) => Err(Fault::new(format!("the secret `{name}` exists already"))
             .advice(format!("write `--bearer {name}` to use it, or choose another name"))),
         (false, None) => {
-            let known: Vec<String> = before.secrets.names().map(|name| format!("`{name}`")).collect();
+            let close = before.secrets.names().find(|known| strsim::jaro_winkler(known, name) >= LEAST_SIMILAR);
             let fault = Fault::new(format!("the secret `{name}` is not defined"))
                 .advice(format!("write `--bearer {name}=VARIABLE` to define it by an environment variable"));
-            Err(if known.is_empty() { fault } else { fault.advice(format!("the file defines {}", known.join(", "))) })
+            Err(match close {
+                Some(close) => fault.advice(format!("or did you mean `{close}`?")),
+                None => fault,
+            })
         }
     }
 }

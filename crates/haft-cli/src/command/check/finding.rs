@@ -46,6 +46,11 @@ impl CheckFinding {
         Self { severity, check, subject, wires: Vec::new(), at: String::new(), message, advice: String::new() }
     }
 
+    /// Returns the tool, or the key of the file.
+    pub(super) fn subject(&self) -> &str {
+        &self.subject
+    }
+
     /// Sets the place.
     pub(super) fn at(mut self, at: impl Into<String>) -> Self {
         self.at = at.into();
@@ -78,7 +83,7 @@ impl CheckFinding {
             CheckSeverity::Fault => (anstyle::AnsiColor::Red, "fault"),
         };
         let style = style.on_default().bold();
-        let mut text = format!("{}", self.subject);
+        let mut text = self.subject.clone();
         if !self.at.is_empty() {
             text.push_str(&format!(" at {}", self.at));
         }

@@ -53,7 +53,7 @@ fn secret(loaded: &Loaded, privilege: &Privilege) -> Option<CheckFinding> {
     };
     let users: Vec<&str> =
         loaded.entries.iter().filter(|entry| entry.secrets.contains(name)).map(|entry| entry.key.as_str()).collect();
-    let used = if users.is_empty() { String::new() } else { format!(", which {} reads", users.join(" and ")) };
+    let used = if users.is_empty() { String::new() } else { format!(", which {} reads,", users.join(" and ")) };
     let message = format!("the secret `{name}`{used} is missing from {}", origin_text(origin));
     Some(warning("secret", &privilege.key, message).at(place(privilege)).advice(advice))
 }

@@ -228,7 +228,8 @@ fn constraints(schema: &Value) -> Vec<String> {
         let value = value.as_str().filter(|_| *keyword == "pattern").map_or_else(|| short_json(value), str::to_owned);
         Some(match *keyword {
             "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
-                let (noun, bound) = words.split_once(" at ")?;
+                let (nouns, bound) = words.split_once(" at ")?;
+                let noun = if value == "1" { nouns.trim_end_matches('s') } else { nouns };
                 format!("at {bound} {value} {noun}")
             }
             "uniqueItems" => if value == "true" { "without duplicates" } else { return None }.to_owned(),

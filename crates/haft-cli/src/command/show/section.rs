@@ -6,7 +6,7 @@ use std::time::Duration;
 use haft::registry::file::Loaded;
 use haft::registry::http::HttpTarget;
 use haft::tool::{Concurrency, ExecutionLimits, ToolDescriptor};
-use haft::wire::{Finding, RenderedTools, Severity, ToolMode};
+use haft::wire::{Finding, FindingKind, RenderedTools, Severity, ToolMode};
 use serde_json::{Value, json};
 
 use super::access::ToolAccess;
@@ -36,7 +36,7 @@ impl<'w> ToolPage<'w> {
     }
 
     /// Returns the page as text. Lines are not wrapped: the terminal does it.
-    pub(super) fn text(&self, _width: usize) -> String {
+    pub(super) fn text(&self) -> String {
         let tool = &self.listing.tool.tool;
         let mut head = self.listing.tool.name.to_string();
         for part in tool.title().into_iter().chain(tool.version()) {
@@ -66,6 +66,7 @@ impl<'w> ToolPage<'w> {
         add("Permission", vec![self.access.permission_text()]);
         add("Approval", self.access.approval_lines());
         add("Wires", self.wire_lines());
+        add("Losses (arguments are checked in full all the same)", self.loss_lines());
         sections.join("\n\n")
     }
 
@@ -162,18 +163,27 @@ impl<'w> ToolPage<'w> {
         lines
     }
 
-    /// Returns a line for each wire, and its losses.
+    /// Returns a line for each wire: the name of the tool there, and its mode.
     fn wire_lines(&self) -> Vec<String> {
-        let mut lines = Vec::new();
+        let line = |(name, rendered): &(ProfileName, Arc<RenderedTools>)| match rendered.iter().next() {
+            Some(tool) => format!("{:<12}{}{}", name.as_str(), tool.wire_name, mode_name(tool.mode)),
+            None => format!("{:<12}not sent", name.as_str()),
+        };
+        self.wires.iter().map(line).collect()
+    }
+
+    /// Returns what wires can't express of the tool. What several have in common is one line.
+    fn loss_lines(&self) -> Vec<String> {
+        let mut all: Vec<(String, Vec<&str>)> = Vec::new();
         for (name, rendered) in &self.wires {
-            let sent = rendered.iter().next();
-            lines.push(match sent {
-                Some(tool) => format!("{:<12}{}, {}", name.as_str(), tool.wire_name, mode_name(&tool.mode)),
-                None => format!("{:<12}not sent", name.as_str()),
-            });
-            lines.extend(losses(rendered).map(|finding| format!("  {}", finding_text(finding))));
+            for text in losses(rendered).map(finding_text) {
+                match all.iter_mut().find(|(known, _)| *known == text) {
+                    Some((_, wires)) => wires.push(name.as_str()),
+                    None => all.push((text, vec![name.as_str()])),
+                }
+            }
         }
-        lines
+        all.into_iter().map(|(text, wires)| format!("{text} ({})", wires.join(", "))).collect()
     }
 }
 
@@ -182,16 +192,20 @@ fn losses(rendered: &RenderedTools) -> impl Iterator<Item = &Finding> {
     rendered.findings().iter().filter(|finding| finding.severity() >= Severity::Loss)
 }
 
-fn finding_text(Finding { pointer, message, advice, .. }: &Finding) -> String {
+fn finding_text(Finding { pointer, message, advice, kind, .. }: &Finding) -> String {
     let place = if pointer.is_empty() { String::new() } else { format!("{pointer}: ") };
-    format!("{place}{message}; {advice}")
+    match kind {
+        // The title says what all losses have in common.
+        FindingKind::Loss(_) => format!("{place}{message}"),
+        _ => format!("{place}{message}; {advice}"),
+    }
 }
 
-fn mode_name(mode: &ToolMode) -> &'static str {
+fn mode_name(mode: ToolMode) -> &'static str {
     match mode {
-        ToolMode::Strict => "strict",
-        ToolMode::BuiltIn => "built into the provider",
-        _ => "not strict",
+        ToolMode::Strict => ", strict",
+        ToolMode::BuiltIn => ", built into the provider",
+        _ => "",
     }
 }
 

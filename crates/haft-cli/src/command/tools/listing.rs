@@ -7,7 +7,7 @@ use haft::registry::{RegisteredTool, ToolOrigin};
 use haft::tool::{Hints, ToolKind};
 use serde_json::{Value, json};
 
-use crate::table::{cell, rendered, table};
+use crate::table::{add_line, cell, rendered, table};
 use crate::workspace::OpenWorkspace;
 
 /// A tool with its provenance.
@@ -109,7 +109,7 @@ pub(super) fn table_text(listings: &[ToolListing<'_>], width: usize) -> String {
             relations.extend(hidden_by.iter().map(|other| format!("hidden by {other}")));
             cells.insert(4, cell(&relations.join(", ")));
         }
-        table.add_row(cells);
+        add_line(&mut table, cells);
     }
     rendered(&table)
 }
