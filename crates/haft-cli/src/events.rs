@@ -1,5 +1,7 @@
 //! Events as JSON lines: the events of a run as the library writes them, each with the id of its call at the top.
 
+use std::borrow::Cow;
+
 use haft::run::{CallId, ToolEvent};
 use haft::serde_json;
 use serde::Serialize;
@@ -14,12 +16,27 @@ struct WithCallId<'e> {
 
 /// Returns an event as one line of JSON.
 pub(crate) fn line(event: &ToolEvent) -> Result<String, serde_json::Error> {
-    match event {
+    let text = match event {
         ToolEvent::ApprovalRequested { .. } | ToolEvent::Suspended { .. } | ToolEvent::Output { .. } => {
             serde_json::to_string(&WithCallId { call_id: event.call_id(), event })
         }
         _ => serde_json::to_string(event),
-    }
+    }?;
+    Ok(compact(&text).into_owned())
+}
+
+/// Returns JSON without spaces and line breaks around its tokens: tools and people may have written values with some.
+pub(crate) fn compact(json: &str) -> Cow<'_, str> {
+    let is_space = |character: &char| matches!(character, ' ' | '\t' | '\n' | '\r');
+    let (mut is_string, mut is_escaped) = (false, false);
+    let mut is_kept = |character: &char| {
+        let is_inside = is_string;
+        is_string ^= *character == '"' && !is_escaped;
+        is_escaped = *character == '\\' && !is_escaped;
+        is_inside || !is_space(character)
+    };
+    let compact: String = json.chars().filter(&mut is_kept).collect();
+    if compact.len() == json.len() { Cow::Borrowed(json) } else { Cow::Owned(compact) }
 }
 
 #[cfg(test)]
@@ -55,5 +72,15 @@ mod tests {
             assert_eq!(serde_json::from_str::<ToolEvent>(&line).unwrap(), event, "{line}");
             assert!(event.result().is_none() || line.contains("123456789012345678901234567890"), "{line}");
         }
+    }
+
+    #[test]
+    fn values_of_several_lines_become_one() {
+        let pretty = "{\n  \"a b\": [1,\t2],\r\n  \"c\": \"x \\\" y\\\\\", \"d\": \" \" }";
+        assert_eq!(compact(pretty), r#"{"a b":[1,2],"c":"x \" y\\","d":" "}"#);
+        assert_eq!(compact("[1]"), "[1]");
+        let call = ToolCall::new("c1", "t", "{}");
+        let result = ToolResult::ok(&call, JsonText::parse("{\n  \"a\": 1\n}").unwrap());
+        assert!(!line(&ToolEvent::Output { index: 0, result }).unwrap().contains('\n'));
     }
 }

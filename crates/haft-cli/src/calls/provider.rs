@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use haft::conversation::Turn;
+use haft::conversation::{Turn, TurnRequest};
+use haft::http::{SseDecoder, SseError};
 use haft::run::ToolResult;
 use haft::tool::ToolDescriptor;
+use haft::wire::{KnownWire, ReadContext, ReadError, RenderTools, TurnReader, WireEvent, WireResults, read_body};
 
 use super::record::quoted;
 use crate::error::Fault;
@@ -24,38 +26,59 @@ pub(crate) enum Provider {
     Gemini,
 }
 
-/// The results of a turn's calls, as a provider takes them back.
-#[derive(Debug)]
-pub(crate) struct WireResults {
-    pub(crate) member: &'static str,
-    pub(crate) json: String,
-    pub(crate) dropped: Vec<String>,
-}
-
 impl Provider {
-    /// Returns the name on the command line.
-    pub(crate) fn as_str(self) -> &'static str {
+    fn known(self) -> KnownWire {
         match self {
-            Self::Openai => "openai",
-            Self::OpenaiChat => "openai-chat",
-            Self::Anthropic => "anthropic",
-            Self::Gemini => "gemini",
+            Self::Openai => KnownWire::OpenAi,
+            Self::OpenaiChat => KnownWire::OpenAiChat,
+            Self::Anthropic => KnownWire::Anthropic,
+            Self::Gemini => KnownWire::Gemini,
         }
     }
 
+    /// Returns the name on the command line.
+    pub(crate) fn as_str(self) -> &'static str {
+        self.known().as_str()
+    }
+
     /// Recognises the response of a provider.
-    pub(crate) fn recognise(_: &str) -> Option<Self> {
-        None
+    pub(crate) fn recognise(text: &str) -> Option<Self> {
+        Some(match KnownWire::recognise(text)? {
+            KnownWire::OpenAi => Self::Openai,
+            KnownWire::OpenAiChat => Self::OpenaiChat,
+            KnownWire::Anthropic => Self::Anthropic,
+            KnownWire::Gemini => Self::Gemini,
+            _ => return None,
+        })
     }
 
     /// Reads a response, whole or streamed. The names and arguments of its calls are those of the tools.
-    pub(crate) fn read(self, input: &TextInput, _: &[Arc<ToolDescriptor>]) -> Result<Turn, Fault> {
-        Err(Fault::new(format!("{} can't be read as a response of {self}", quoted(&input.origin))))
+    pub(crate) fn read(self, input: &TextInput, tools: &[Arc<ToolDescriptor>]) -> Result<Turn, Fault> {
+        let turn = read_body(&*self.known().wire(), &input.text, &self.context(tools), read_events);
+        turn.map_err(|error| {
+            let message = format!("{} can't be read as a response of {self}", quoted(&input.origin));
+            let fault = Fault::new(message).cause(&error);
+            match error {
+                SavedError::Read(ReadError::Incomplete) => fault.advice("save the response to its end"),
+                SavedError::Read(ReadError::Provider { .. }) => fault.advice("there are no calls in an error"),
+                _ => fault.advice("name what it is with `--from`"),
+            }
+        })
     }
 
     /// Writes results as the provider takes them back.
-    pub(crate) fn results(self, _: &Turn, _: &[ToolResult], _: &[Arc<ToolDescriptor>]) -> Result<WireResults, Fault> {
-        Err(Fault::new(format!("the results can't be written for {self}")))
+    pub(crate) fn results(
+        self,
+        turn: &Turn,
+        results: &[ToolResult],
+        tools: &[Arc<ToolDescriptor>],
+    ) -> Result<WireResults, Fault> {
+        let written = self.known().wire().results(turn, results, &self.context(tools));
+        written.map_err(|error| Fault::new(format!("the results can't be written for {self}")).cause(&error))
+    }
+
+    fn context(self, tools: &[Arc<ToolDescriptor>]) -> ReadContext {
+        ReadContext::new(TurnRequest::new("", Vec::new()).tools(tools).render_tools(self.known().wire().profile()))
     }
 }
 
@@ -63,4 +86,25 @@ impl std::fmt::Display for Provider {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.as_str())
     }
+}
+
+/// The reason why a saved response can't be read.
+#[derive(Debug, thiserror::Error)]
+enum SavedError {
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Events(#[from] SseError),
+}
+
+/// Passes the events of a saved stream to a reader.
+fn read_events(text: &str, reader: &mut TurnReader) -> Result<(), SavedError> {
+    let (mut decoder, mut bytes) = (SseDecoder::new(), text.as_bytes());
+    while let Some(event) = decoder.next(&mut bytes)? {
+        reader.event(WireEvent::new(Some(&event.name), &event.data))?;
+    }
+    if let Some(event) = decoder.unfinished() {
+        reader.unfinished(WireEvent::new(Some(&event.name), &event.data))?;
+    }
+    Ok(())
 }

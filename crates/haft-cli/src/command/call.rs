@@ -11,7 +11,9 @@ use haft::registry::{Executor, RegisteredTool};
 use haft::run::{Dispatch, RunOptions, ToolCall, ToolEvent, ToolResult};
 
 use self::argument::{Argument, ArgumentTree};
-use super::run::{note_rejected, seconds};
+use self::outcome::{Approvals, Wanted};
+use super::run::{note_rejected, seconds, with_approver};
+use crate::approval::verdict_file::Others;
 use crate::approval::{ApproveMode, Approver};
 use crate::calls::name;
 use crate::context::Context;
@@ -32,18 +34,18 @@ const CALL_ID: &str = "call_1";
 #[command(after_help = "Examples:
   haft call calculate '{\"expression\": \"0.1 + 0.2\"}'
   haft call calculate --arg expression='0.1 + 0.2'
-  haft call dev/search @arguments.json --arg limit=5    arguments of a file, and one that replaces its own
+  haft call dev/search @arguments.json --arg limit=5    take a file, and replace one argument
   echo '{\"path\": \"notes.txt\"}' | haft call file_read -
   haft call dev/draw --arg size:='[64, 64]' --save .    save the images and files of the result
 
-The value of `--arg` is JSON if the parameter takes anything but a string and the value is valid JSON; else it is a
-string. `--arg a.b=1` sets `b` of the object `a`, and `--arg a:='[1, 2]'` is always JSON.
+The value of `--arg` is JSON if the parameter takes no string and the value is valid JSON; else it
+is a string. `--arg a.b=1` sets `b` of the object `a`, and `--arg a:='[1, 2]'` is always JSON.
 
-The limits of the workspace hold too: of two limits, the stricter applies. In a file of verdicts the call has the id
-`call_1`.
+The limits of the workspace hold too: of two limits, the stricter applies. In a file of verdicts the
+call has the id `call_1`.
 
-Exit codes: 0 done, 1 the tool failed, 2 invalid arguments, usage or workspace, 3 denied or not permitted, 130
-interrupted.")]
+Exit codes: 0 done, 1 the tool failed, 2 invalid arguments, usage or workspace, 3 denied or not
+permitted, 130 interrupted.")]
 pub(crate) struct CallArguments {
     /// The name of the tool, full or shorter
     #[arg(value_name = "NAME")]
@@ -55,7 +57,7 @@ pub(crate) struct CallArguments {
     #[arg(long = "arg", short = 'a', value_name = "KEY=VALUE")]
     args: Vec<Argument>,
     /// The maximum duration of the call, in seconds, not counting the wait for approval
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
     /// Who approves the call if it requires it: `ask` at the terminal, `all`, `none`, or a file of verdicts. Without it,
     /// `ask` on a terminal and `none` otherwise
@@ -79,9 +81,12 @@ pub(crate) async fn run(arguments: CallArguments, cx: &Context) -> Result<ExitSt
     })?;
     let text = argument_text(&arguments, &found)?;
     let call = ToolCall::new(CALL_ID, found.tool.name(), text);
-    let result = run_call(&call, &arguments, executor, cx).await?;
+    let mode = arguments.approve.clone().unwrap_or_else(|| ApproveMode::default_for(cx));
+    let result = run_call(&call, &mode, arguments.timeout, executor, cx).await?;
     let Some(result) = result else { return Err(Fault::new("the call got no result").into()) };
-    outcome::report(&result, &found.tool, &outcome::Wanted { save: arguments.save, json: arguments.json }, cx)
+    let approvals = if mode == ApproveMode::None { Approvals::Nobody } else { Approvals::Somebody };
+    let wanted = Wanted { save: arguments.save, json: arguments.json, approvals };
+    outcome::report(&result, &found.tool, &wanted, cx)
 }
 
 /// Returns the arguments as the text of a model.
@@ -104,21 +109,21 @@ fn argument_text(arguments: &CallArguments, found: &RegisteredTool) -> Result<St
 
 async fn run_call(
     call: &ToolCall,
-    arguments: &CallArguments,
+    mode: &ApproveMode,
+    timeout: Option<Duration>,
     executor: &Executor,
     cx: &Context,
 ) -> Result<Option<ToolResult>, CommandError> {
     let screen = Screen::new(cx);
     let mut own = RunOptions::new().cancellation(cx.interrupt.cancellation()).started_events();
-    if let Some(timeout) = arguments.timeout {
+    if let Some(timeout) = timeout {
         own = own.call_timeout(timeout);
     }
-    let mode = arguments.approve.clone().unwrap_or_else(|| ApproveMode::default_for(cx));
-    let approver = mode.approver(crate::approval::verdict_file::Others::Denied, cx, &screen)?;
+    let approver = mode.approver(Others::Denied, cx, &screen)?;
     if let Approver::File(verdicts) = &approver {
         verdicts.ensure_known([&call.call_id].into_iter())?;
     }
-    let options = super::run::with_approver(executor.options().merge(own), approver);
+    let options = with_approver(executor.options().merge(own), approver);
     let calls = [call.clone()];
     let mut view = LiveView::new(screen, &calls);
     let mut run = name::tools_for(&calls, executor)?.run_calls(calls.map(Into::into).into(), options);

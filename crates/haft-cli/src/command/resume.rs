@@ -37,12 +37,14 @@ use crate::workspace::{self, OpenWorkspace, Remarks};
 
 A file of verdicts has an array or lines of them, such as
   {\"call_id\": \"c1\", \"decision\": \"approved\"}
-or verdicts as the library writes them, which hold for exactly the request that they name. See `haft run --help`.
+or verdicts as the library writes them, which hold for exactly the request that they name. See
+`haft run --help`.
 
-Standard output gets the events of the calls that waited; with `--results`, the results of all calls of the run.
+Standard output gets the events of the calls that waited; with `--results`, the results of all calls
+of the run.
 
-Exit codes: 0 done; with `--fail`, 1 if a call failed, else 3 if one was denied, is not permitted or still waits; 2
-invalid usage, input or workspace; 130 interrupted.")]
+Exit codes: 0 every call has its result, or still waits; with `--fail`, 1 if a call failed, else 3
+if one was denied, is not permitted or waits; 2 invalid usage, input or workspace; 130 interrupted.")]
 pub(crate) struct ResumeArguments {
     /// The file with the run
     #[arg(value_name = "FILE")]

@@ -29,7 +29,7 @@ use crate::workspace::{OpenWorkspace, Remarks};
 #[command(after_help = "Examples:
   haft run calls.json                               run calls, and show them on the terminal
   echo '{\"name\": \"calculate\", \"arguments\": {\"expression\": \"6 * 7\"}}' | haft run -
-  curl … | haft run - --results openai              run the calls of a response, print what to send back
+  curl … | haft run - --results openai              run the calls of a response, for its provider
   haft run calls.json --approve verdicts.json       take the verdicts of a file
   haft run calls.json --suspend waiting.json        let calls that require approval wait in a file
 
@@ -41,8 +41,8 @@ A file of verdicts has an array or lines of them, such as
   {\"call_id\": \"c3\", \"decision\": \"edited\", \"arguments\": {\"path\": \"a.txt\"}}
   {\"call_id\": \"c4\", \"decision\": \"answered\", \"answer\": 42}
 
-Exit codes: 0 every call has its result, whatever it is; with `--fail`, 1 if a call failed, else 3 if one was denied, is
-not permitted or waits; 2 invalid usage, input or workspace; 130 interrupted.")]
+Exit codes: 0 every call has its result, or waits; with `--fail`, 1 if a call failed, else 3 if one
+was denied, is not permitted or waits; 2 invalid usage, input or workspace; 130 interrupted.")]
 pub(crate) struct RunArguments {
     /// The file with the calls, or `-` for standard input
     #[arg(value_name = "FILE")]
@@ -68,10 +68,10 @@ pub(crate) struct RunOptionArguments {
     #[arg(long, value_name = "PROVIDER")]
     pub(crate) results: Option<Provider>,
     /// The maximum number of calls that run at the same time
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = positive, allow_negative_numbers = true)]
     concurrency: Option<NonZeroUsize>,
     /// The maximum duration of each call, in seconds, not counting the wait for approval
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
     /// Exits with 1 if a call failed, else with 3 if one was denied, is not permitted or waits
     #[arg(long)]
@@ -101,6 +101,10 @@ impl RunOptionArguments {
     pub(crate) fn failures(&self) -> Failures {
         if self.fail { Failures::Counted } else { Failures::Ignored }
     }
+}
+
+fn positive(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "a whole number greater than 0 is required".to_owned())
 }
 
 /// Reads a duration in seconds.

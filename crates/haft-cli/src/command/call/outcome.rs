@@ -12,6 +12,7 @@ use haft::tool::Tool;
 use super::parameter;
 use crate::context::Context;
 use crate::error::{CommandError, Fault};
+use crate::events;
 use crate::exit::ExitStatus;
 use crate::media::Media;
 use crate::report;
@@ -24,6 +25,16 @@ pub(super) struct Wanted {
     pub(super) save: Option<PathBuf>,
     /// True if JSON is wanted on a terminal too, also of a failure.
     pub(super) json: bool,
+    pub(super) approvals: Approvals,
+}
+
+/// The source of approvals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Approvals {
+    /// Somebody was asked.
+    Somebody,
+    /// Nobody was there to be asked.
+    Nobody,
 }
 
 /// Prints the result, saves its media, and returns the exit status.
@@ -34,7 +45,7 @@ pub(super) fn report(result: &ToolResult, tool: &Tool, wanted: &Wanted, cx: &Con
                 let text = serde_json::to_string(&json!({"error": failure}));
                 cx.terminal.print(text.map_err(|error| Fault::new("the failure can't be written").cause(&error))?)?;
             }
-            report_failure(failure, tool, cx);
+            report_failure(failure, tool, wanted, cx);
             Ok(if cx.interrupt.is_raised() { ExitStatus::Interrupted } else { status(failure) })
         }
         None => {
@@ -65,7 +76,7 @@ fn print(output: &ToolOutput, wanted: &Wanted, cx: &Context) -> Result<(), Comma
         };
     }
     match output.value() {
-        Some(value) => cx.terminal.print(value.as_str()),
+        Some(value) => cx.terminal.print(events::compact(value.as_str())),
         None => {
             let text = serde_json::to_string(parts);
             cx.terminal.print(text.map_err(|error| Fault::new("the result can't be written").cause(&error))?)
@@ -114,7 +125,7 @@ fn save(output: &ToolOutput, wanted: &Wanted, cx: &Context) -> Result<(), Comman
     Ok(())
 }
 
-fn report_failure(failure: &ToolFailure, tool: &Tool, cx: &Context) {
+fn report_failure(failure: &ToolFailure, tool: &Tool, wanted: &Wanted, cx: &Context) {
     let name = tool.name();
     let is_invalid = failure.kind == FailureKind::InputValidationError;
     let mut fault = match failure.kind {
@@ -127,13 +138,13 @@ fn report_failure(failure: &ToolFailure, tool: &Tool, cx: &Context) {
     if let Some(cause) = failure.source() {
         fault = fault.cause(cause);
     }
-    if failure.kind == FailureKind::Denied {
+    if failure.kind == FailureKind::Denied && wanted.approvals == Approvals::Nobody {
         fault = fault.advice("approve it with `--approve all`, or at a terminal with `--approve ask`");
     }
     report::write_fault(cx.terminal, &fault);
     for issue in failure.issues.iter() {
-        let place = if issue.pointer.is_empty() { "the whole value" } else { &issue.pointer };
-        cx.terminal.note(printable(&format!("  {place}: {}", issue.message)));
+        let place = if issue.pointer.is_empty() { String::new() } else { format!("{}: ", issue.pointer) };
+        cx.terminal.note(printable(&format!("  {place}{}", issue.message)));
     }
     if is_invalid && failure.issues.is_empty() {
         cx.terminal.note(printable(&format!("  {}", failure.message)));
