@@ -104,8 +104,9 @@ pub(crate) async fn limited<T>(
     command: impl Future<Output = Result<T, CommandError>>,
 ) -> Result<T, CommandError> {
     let interrupt = cx.interrupt.clone();
+    // Signals are received before the command starts anything, not when it first waits.
+    let mut signals = Signals::new();
     let signals = async {
-        let mut signals = Signals::new();
         loop {
             let received = signals.next().await;
             if interrupt.is_ending() {

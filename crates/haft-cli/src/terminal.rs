@@ -30,6 +30,7 @@ pub(crate) struct Terminal {
     pub(crate) stdin: bool,
 }
 
+#[allow(clippy::unused_self, reason = "whoever writes has a terminal to write to")]
 impl Terminal {
     pub(crate) fn detect() -> Self {
         Self {

@@ -70,7 +70,9 @@ impl LiveView {
             view.tail = Some(view.screen.bars().add(tail_bar()));
             view.count();
         } else {
-            (0..view.calls.len()).for_each(|index| view.draw(index));
+            for index in 0..view.calls.len() {
+                view.draw(index);
+            }
         }
         view
     }
@@ -140,7 +142,9 @@ impl LiveView {
         let active = self.calls.iter().enumerate().filter(|(_, call)| call.stage.is_active());
         let without: Vec<usize> =
             active.map(|(index, _)| index).filter(|index| !self.rows.contains_key(index)).collect();
-        without.into_iter().for_each(|index| self.draw(index));
+        for index in without {
+            self.draw(index);
+        }
     }
 
     /// Brings the last row up to date.

@@ -57,7 +57,7 @@ enum Choice {
 
 /// Adds a memory to the options of a run, for what is approved for the session. Clones of the options share it.
 pub(crate) fn remembering(options: RunOptions) -> RunOptions {
-    options.approval_memory(&ApprovalMemory::new())
+    options.approval_memory(ApprovalMemory::new())
 }
 
 impl ApprovalPrompt {

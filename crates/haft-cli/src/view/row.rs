@@ -53,7 +53,7 @@ impl RowLayout {
             }
             stage => {
                 bar.disable_steady_tick();
-                bar.set_style(self.still(stage));
+                bar.set_style(still(stage));
                 bar.set_prefix(self.prefix(call));
                 bar.set_message(stage_text(stage, call.took));
                 bar.tick();
@@ -78,22 +78,23 @@ impl RowLayout {
         };
         style(&template).progress_chars("━╸─")
     }
-
-    /// Returns the style of a call that does not run.
-    fn still(self, stage: &CallStage) -> ProgressStyle {
-        style(match stage {
-            CallStage::Queued | CallStage::Running { .. } => "{prefix:.dim} {wide_msg:.dim}",
-            CallStage::WaitsForApproval | CallStage::Suspended => "{prefix} {wide_msg:.yellow}",
-            CallStage::Finished(CallEnd::Done) => "{prefix} {wide_msg:.green}",
-            CallStage::Finished(CallEnd::Denied | CallEnd::Cancelled) => "{prefix} {wide_msg:.yellow}",
-            CallStage::Finished(CallEnd::Failed | CallEnd::Rejected) => "{prefix} {wide_msg:.red}",
-        })
-    }
 }
 
 /// Returns the row that counts the calls without one.
 pub(super) fn tail_bar() -> ProgressBar {
     ProgressBar::new_spinner().with_style(style("  {wide_msg:.dim}"))
+}
+
+/// Returns the style of a call that does not run.
+fn still(stage: &CallStage) -> ProgressStyle {
+    style(match stage {
+        CallStage::Queued | CallStage::Running { .. } => "{prefix:.dim} {wide_msg:.dim}",
+        CallStage::Finished(CallEnd::Done) => "{prefix} {wide_msg:.green}",
+        CallStage::WaitsForApproval
+        | CallStage::Suspended
+        | CallStage::Finished(CallEnd::Denied | CallEnd::Cancelled) => "{prefix} {wide_msg:.yellow}",
+        CallStage::Finished(CallEnd::Failed | CallEnd::Rejected) => "{prefix} {wide_msg:.red}",
+    })
 }
 
 /// Returns a time as people read it.

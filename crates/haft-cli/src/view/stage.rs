@@ -163,7 +163,7 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    fn progress(data: Value) -> ToolEvent {
+    fn progress(data: &Value) -> ToolEvent {
         event(json!({"type": "progress", "index": 0, "call_id": "c1", "tool": "copy", "seq": 0, "data": data}))
     }
 
@@ -179,9 +179,9 @@ mod tests {
         };
         stage.advance(&started(1));
         assert_eq!(stage, CallStage::Running { fraction: None, message: String::new() });
-        stage.advance(&progress(json!({"done": 1, "total": 4, "message": "one\nfile\u{1b}"})));
+        stage.advance(&progress(&json!({"done": 1, "total": 4, "message": "one\nfile\u{1b}"})));
         assert_eq!(stage, CallStage::Running { fraction: Some(0.25), message: "one file\\u{1b}".to_owned() });
-        stage.advance(&progress(json!(["anything"])));
+        stage.advance(&progress(&json!(["anything"])));
         assert_eq!(stage, CallStage::Running { fraction: None, message: "[\"anything\"]".to_owned() });
         stage.advance(&started(2));
         assert_eq!(stage, CallStage::Running { fraction: None, message: "attempt 2".to_owned() });

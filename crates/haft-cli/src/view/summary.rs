@@ -1,7 +1,9 @@
 //! The summary of a run: a table of its calls in call order, and the issues of those that were rejected.
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table, Width, presets};
+use comfy_table::{
+    Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Row, Table, Width, presets,
+};
 use haft::run::{Outcome, ToolFailure, ToolOutput, ToolResult};
 
 use super::ViewedCall;
@@ -11,6 +13,9 @@ use crate::terminal::{cut, one_line, printable};
 
 /// The columns that the text of a result takes at most, over all of its lines.
 const MAX_RESULT: usize = 240;
+
+/// The number of lines of a call.
+const MAX_LINES: usize = 6;
 
 /// The width of a terminal below which the times are left out.
 const NARROW: usize = 60;
@@ -27,11 +32,14 @@ pub(super) fn render(calls: &[ViewedCall], results: &[ToolResult], width: usize)
     table.set_width(width.try_into().unwrap_or(u16::MAX));
     // The stream removes styles where they are not wanted.
     table.enforce_styling();
+    table.set_truncation_indicator("…");
     table.set_header(HEADER.map(|title| Cell::new(title).add_attribute(Attribute::Bold)));
     let mut rest = results.iter();
     for call in calls {
         let result = if call.stage == CallStage::Suspended { None } else { rest.next() };
-        table.add_row(row(call, result));
+        let mut row = Row::from(row(call, result));
+        row.max_height(MAX_LINES);
+        table.add_row(row);
     }
     constrain(&mut table, width);
     let mut text = table.trim_fmt();
@@ -120,7 +128,7 @@ fn issues(result: &ToolResult, failure: &ToolFailure) -> Option<String> {
     };
     let (id, tool) = (one_line(result.call_id.as_str()), one_line(result.tool.as_str()));
     let mut text = format!("{bold}{id} {tool}{bold:#}: {count}");
-    for issue in failure.issues.iter() {
+    for issue in &failure.issues {
         let place = if issue.pointer.is_empty() { "the arguments".to_owned() } else { one_line(&issue.pointer) };
         let message = printable(&issue.message).replace('\n', "\n    ");
         text.push_str(&format!("\n  {pointed}{place}{pointed:#}: {message}"));

@@ -27,7 +27,7 @@ use tempfile::TempDir;
 use vt100::Parser;
 
 /// The time after which a wait fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The number of lines that are kept when they leave the screen at its top.
 const SCROLLBACK: usize = 10_000;
@@ -38,7 +38,6 @@ pub(crate) mod key {
     pub(crate) const ESCAPE: &str = "\u{1b}";
     pub(crate) const CTRL_C: &str = "\u{3}";
     pub(crate) const CTRL_D: &str = "\u{4}";
-    pub(crate) const UP: &str = "\u{1b}[A";
     pub(crate) const DOWN: &str = "\u{1b}[B";
 }
 
@@ -66,8 +65,11 @@ pub(crate) struct Pty {
 
 enum Message {
     Output(Vec<u8>),
-    /// The command has ended, with this code.
-    Exit(u32),
+    /// The command has ended, with this code, or by a signal.
+    Exit {
+        code: u32,
+        signal: Option<String>,
+    },
 }
 
 impl PtyCommand {
@@ -112,8 +114,8 @@ impl PtyCommand {
         let (sender, messages) = channel();
         let exit = sender.clone();
         thread::spawn(move || {
-            let code = child.wait().map_or(u32::MAX, |status| status.exit_code());
-            let _ = exit.send(Message::Exit(code));
+            let status = child.wait().unwrap();
+            let _ = exit.send(Message::Exit { code: status.exit_code(), signal: status.signal().map(str::to_owned) });
         });
         let reader = pair.master.try_clone_reader().unwrap();
         thread::spawn(move || read(reader, &sender));
@@ -135,11 +137,6 @@ impl Pty {
     /// Reads until the screen contains the text. Rows that the terminal wrapped are one line.
     pub(crate) fn wait_for(&mut self, text: &str) {
         self.wait_until(&format!("the screen contains {text:?}"), |pty| pty.screen().contains(text));
-    }
-
-    /// Reads until the screen does not contain the text.
-    pub(crate) fn wait_gone(&mut self, text: &str) {
-        self.wait_until(&format!("the screen does not contain {text:?}"), |pty| !pty.screen().contains(text));
     }
 
     /// Reads until the condition holds. `expected` describes it for the message of a failure.
@@ -164,12 +161,6 @@ impl Pty {
     pub(crate) fn signal(&self, name: &str) {
         let status = Command::new("kill").args(["-s", name, &self.process.to_string()]).status().unwrap();
         assert!(status.success(), "the signal {name} was not sent");
-    }
-
-    /// Changes the size of the terminal.
-    pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
-        self.master.resize(PtySize { rows, cols: columns, ..PtySize::default() }).unwrap();
-        self.parser.set_size(non_zero(rows), non_zero(columns));
     }
 
     /// Returns what is on the screen now.
@@ -229,9 +220,12 @@ impl Pty {
                 self.parser.process(&bytes);
                 self.output.extend(bytes);
             }
-            Message::Exit(code) => {
+            Message::Exit { code, signal } => {
                 self.code = Some(code);
                 self.slave = None;
+                if let Some(signal) = signal {
+                    self.fail(&format!("the command was ended by a signal: {signal}"));
+                }
             }
         }
     }

@@ -19,7 +19,7 @@ pub(super) fn indented(text: &str) -> String {
             }
             '{' | '[' => {
                 out.push(character);
-                while characters.next_if(|next| next.is_ascii_whitespace()).is_some() {}
+                while characters.next_if(char::is_ascii_whitespace).is_some() {}
                 match characters.next_if(|next| matches!(next, '}' | ']')) {
                     Some(end) => out.push(end),
                     None => {

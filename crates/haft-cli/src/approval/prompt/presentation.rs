@@ -39,7 +39,7 @@ pub(super) fn rejected(verdict: &RejectedVerdict, attempt: u32) -> String {
     let mut text = format!("\n{ERROR}the edit was not accepted{ERROR:#} {DIM}(attempt {attempt} of {ATTEMPTS}){DIM:#}");
     match &verdict.fault {
         VerdictFault::Invalid { issues } => {
-            for issue in issues.iter() {
+            for issue in issues {
                 let place =
                     if issue.pointer.is_empty() { "the arguments".to_owned() } else { one_line(&issue.pointer) };
                 let _ = write!(text, "\n  {place}: {}", printable(&issue.message));

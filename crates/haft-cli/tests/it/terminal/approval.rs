@@ -1,6 +1,7 @@
 //! The prompt for approval.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::json;
 
@@ -82,7 +83,8 @@ fn arguments_are_edited_until_they_are_valid() {
     pty.wait_for("is not valid JSON");
     let seen = fs::read_to_string(workspace.path().join("seen")).unwrap();
     assert_eq!(seen, "{\n  \"path\": \"a.txt\"\n}\n");
-    assert!(fs::read_to_string(workspace.path().join("name")).unwrap().ends_with(".json"));
+    let name = fs::read_to_string(workspace.path().join("name")).unwrap();
+    assert_eq!(Path::new(&name).extension(), Some("json".as_ref()));
     pty.wait_until("the question is there again", |pty| pty.screen().matches(QUESTION).count() == 2);
     pty.wait_for("Esc denies");
     pty.send("e");
@@ -131,7 +133,8 @@ fn always_approves_the_other_calls_of_the_tool() {
 #[test]
 fn concurrent_calls_are_asked_about_one_after_another_while_others_run() {
     let workspace = Workspace::new();
-    let calls = [("dev/remove", json!({"path": "a.txt"})), ("dev/count", json!({})), ("dev/remove", json!({"path": "b.txt"}))];
+    let calls =
+        [("dev/remove", json!({"path": "a.txt"})), ("dev/count", json!({})), ("dev/remove", json!({"path": "b.txt"}))];
     let mut pty = workspace.run(&calls).size(80, 40).spawn();
     pty.wait_for("Esc denies");
     assert!(!pty.screen().contains("b.txt"), "{}", pty.screen());
