@@ -20,13 +20,8 @@ use crate::workspace::Workspace;
 const TUNABLES: &str = "glibc.malloc.tcache_count=65535:glibc.malloc.mmap_threshold=1073741824:\
                         glibc.malloc.trim_threshold=1073741824:glibc.malloc.top_pad=67108864:\
                         glibc.cpu.x86_rep_movsb_threshold=1073741824:glibc.cpu.x86_rep_stosb_threshold=1073741824";
-/// The counted build: a user's release build, as one codegen unit so that code does not move between units when it
-/// changes, and with fixed hash seeds.
-const BUILD: [(&str, &str); 3] = [
-    ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1"),
-    ("CARGO_PROFILE_RELEASE_DEBUG", "0"),
-    ("CARGO_ENCODED_RUSTFLAGS", "--cfg\u{1f}haft_fixed_seeds"),
-];
+/// The flags of the counted build, whose profile is in the workspace's manifest: hash seeds are fixed.
+const FLAGS: (&str, &str) = ("CARGO_ENCODED_RUSTFLAGS", "--cfg\u{1f}haft_fixed_seeds");
 
 /// A valgrind that runs on this machine.
 #[derive(Debug)]
@@ -110,8 +105,8 @@ impl Valgrind {
 
 /// Builds a benchmark for counting and returns its path.
 pub(crate) fn build(workspace: &Workspace, package: &str, bench: &str) -> anyhow::Result<PathBuf> {
-    let cargo = BUILD.iter().fold(workspace.cargo(), |cargo, (name, value)| cargo.env(name, value));
-    let bench_of = ["bench", "--quiet", "--profile", "release", "--no-run", "-p", package, "--bench", bench];
+    let cargo = workspace.cargo().env(FLAGS.0, FLAGS.1);
+    let bench_of = ["bench", "--quiet", "--profile", "counted", "--no-run", "-p", package, "--bench", bench];
     let built = artifact::built_by(cargo.args(bench_of))?;
     let program = built.into_iter().find(|program| program.name == bench);
     program.map(|program| program.executable.into()).context("cargo does not report the path of the benchmark")
