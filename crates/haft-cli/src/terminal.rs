@@ -75,6 +75,12 @@ impl Terminal {
         write!(out, "{text}").and_then(|()| out.flush()).map_err(CommandError::Output)
     }
 
+    /// Writes text to standard output for a program, with all its control characters.
+    pub(crate) fn write_data(self, text: &str) -> Result<(), CommandError> {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(CommandError::Output)
+    }
+
     /// Writes a message to standard error, and a line break after it. A message that can't be written is lost: there is
     /// nowhere else to report it.
     pub(crate) fn note(self, text: impl fmt::Display) {

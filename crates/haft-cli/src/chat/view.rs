@@ -59,7 +59,7 @@ pub(crate) struct PersonView {
 pub(crate) enum AnswerForm {
     /// The text as it arrives.
     Streamed,
-    /// The last answer, when it is complete.
+    /// The last answer, when it is complete, for a program.
     Whole,
 }
 
@@ -229,9 +229,11 @@ impl PersonView {
         self.end_line()?;
         self.show_results()?;
         if self.answer == AnswerForm::Whole && end.is_stopped() {
-            let text = std::mem::take(&mut self.text);
-            let text = if self.terminal.stdout { printable(&text).into_owned() } else { text };
-            return if text.ends_with('\n') { self.terminal.write(text) } else { self.terminal.print(text) };
+            let mut text = std::mem::take(&mut self.text);
+            if !text.ends_with('\n') {
+                text.push('\n');
+            }
+            return self.terminal.write_data(&text);
         }
         Ok(())
     }

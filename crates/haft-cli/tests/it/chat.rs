@@ -280,7 +280,7 @@ fn a_conversation_is_resumed_and_one_in_use_is_refused() {
     assert!(message.contains("already in use by another process"), "{message}");
     quit(first);
 
-    talk.write("script.json", &json!({"turns": [{"expect": {"items": ["user", "assistant", "user"]}, "text": "You are Ana."}]}).to_string());
+    talk.write("script.json", &json!({"turns": [{"expect": {"items": 3}, "text": "You are Ana."}]}).to_string());
     let mut again = talk.pty(&["--resume"]).spawn();
     again.wait_for("Hello, Ana.");
     say(&mut again, "Who am I?");
@@ -299,9 +299,11 @@ fn a_process_that_is_killed_leaves_the_last_complete_state() {
     say(&mut pty, "wait");
     let pid = started_pid(talk.folder.path());
     pty.signal("KILL");
-    assert_ne!(pty.wait_exit(), 0);
+    let lock = fs::File::open(talk.path("talk.json.lock")).unwrap();
+    wait_until("the command is gone", || lock.try_lock().is_ok());
+    drop(lock);
     // Nobody is left to end the tool.
-    assert!(Command::new("kill").arg(&pid).status().is_ok());
+    let _ = Command::new("kill").arg(&pid).stderr(Stdio::null()).status();
     assert_eq!(talk.history(), ["user: hi", "assistant: Hello.", "user: wait"]);
 
     talk.write("script.json", &json!({"turns": [{"text": "I am back."}]}).to_string());
@@ -327,7 +329,7 @@ fn a_broken_history_is_repaired_and_it_says_so() {
 
 #[test]
 fn standard_input_is_the_prompt_of_a_script() {
-    let talk = Talk::new(&json!([{"expect": {"last": {"role": "user", "text": "from a pipe"}}, "text": "\u{1b}[1mRead."}]));
+    let talk = Talk::new(&json!([{"text": "\u{1b}[1mRead."}]));
     let mut command = talk.command(&["chat", "--model", "scripted:script.json", "--save", "talk.json"]);
     talk.write("prompt.txt", "from a pipe\n");
     command.stdin(fs::File::open(talk.path("prompt.txt")).unwrap());
