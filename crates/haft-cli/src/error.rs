@@ -31,7 +31,7 @@ pub(crate) struct Fault {
     /// What failed.
     pub(crate) message: String,
     /// The place in a text that was read.
-    pub(crate) excerpt: Option<Excerpt>,
+    pub(crate) excerpt: Option<Box<Excerpt>>,
     /// The underlying reasons, the nearest first.
     pub(crate) causes: Vec<String>,
     /// What to do.
@@ -64,7 +64,7 @@ impl Fault {
 
     /// Sets the place.
     pub(crate) fn excerpt(mut self, excerpt: Excerpt) -> Self {
-        self.excerpt = Some(excerpt);
+        self.excerpt = Some(Box::new(excerpt));
         self
     }
 

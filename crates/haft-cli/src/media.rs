@@ -154,7 +154,9 @@ fn file_name(name: &str, media_type: Option<&str>) -> (String, String) {
         EXTENSIONS.iter().find(|(known, _)| *known == essence).map(|(_, extension)| *extension)
     });
     let (stem, extension) = match clean.rsplit_once('.') {
-        Some((stem, extension)) if extension.len() <= 10 && extension.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
+        Some((stem, extension))
+            if extension.len() <= 10 && extension.bytes().all(|byte| byte.is_ascii_alphanumeric()) =>
+        {
             (stem, extension)
         }
         _ => (clean, known.unwrap_or("bin")),
@@ -212,7 +214,10 @@ mod tests {
         let broken = ContentPart::audio("audio/wav", MediaData::Base64("%%".to_owned()));
         assert_eq!(Media::of(&broken).unwrap().line(), "audio, audio/wav, invalid base64");
         assert_eq!(Media::of(&ContentPart::text("text")), None);
-        assert_eq!((size(0), size(1), size(1024), size(1_572_864)), ("0 bytes".into(), "1 byte".into(), "1.0 KiB".into(), "1.5 MiB".into()));
+        assert_eq!(
+            (size(0), size(1), size(1024), size(1_572_864)),
+            ("0 bytes".into(), "1 byte".into(), "1.0 KiB".into(), "1.5 MiB".into())
+        );
     }
 
     #[test]
@@ -220,7 +225,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let into = folder.path().join("new");
         let names: Vec<String> = (0..3)
-            .map(|_| image("icon.png").save(&into).unwrap().unwrap().file_name().unwrap().to_string_lossy().into_owned())
+            .map(|_| {
+                image("icon.png").save(&into).unwrap().unwrap().file_name().unwrap().to_string_lossy().into_owned()
+            })
             .collect();
         assert_eq!(names, ["icon.png", "icon-2.png", "icon-3.png"]);
         assert_eq!(fs::read(into.join("icon.png")).unwrap(), b"icon");

@@ -62,7 +62,7 @@ pub(crate) fn trust_advice(loaded: &Loaded) -> Option<String> {
     let path = loaded.path.display();
     match loaded.trust {
         TrustStatus::Trusted => None,
-        _ if loaded.remarks.is_empty() => None,
+        _ if loaded.privileges.is_empty() => None,
         TrustStatus::Changed => {
             Some(format!("`{path}` has changed since it was trusted; read it, then run `haft trust`"))
         }
@@ -82,7 +82,7 @@ fn render(fault: &Fault, width: usize) -> String {
         message.push_str(": ");
         message.push_str(cause);
     }
-    let place = fault.excerpt.as_ref().map(ExcerptLine::of);
+    let place = fault.excerpt.as_deref().map(ExcerptLine::of);
     if let Some((excerpt, ExcerptLine { is_shown: false, .. })) = fault.excerpt.as_ref().zip(place.as_ref())
         && !excerpt.label.is_empty()
     {
@@ -133,7 +133,7 @@ fn file_faults(terminal: Terminal, faults: &[FileFault]) {
             label: String::new(),
         });
         let message = if excerpt.is_some() { message } else { fault.to_string() };
-        write_fault(terminal, &Fault { message, excerpt, ..Fault::default() });
+        write_fault(terminal, &Fault { message, excerpt: excerpt.map(Box::new), ..Fault::default() });
     }
     let rest = faults.len().saturating_sub(MAX_FAULTS);
     if rest > 0 {

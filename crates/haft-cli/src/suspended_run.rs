@@ -96,7 +96,9 @@ impl NewFile {
         if path.exists() {
             let path = path.display();
             let fault = Fault::new(format!("`{path}` exists, and is not overwritten"));
-            return Err(fault.advice(format!("name another file; if it is a suspended run, go on with `haft resume {path}`")));
+            return Err(
+                fault.advice(format!("name another file; if it is a suspended run, go on with `haft resume {path}`"))
+            );
         }
         Ok(Self { path: path.to_owned(), exclusive: ExclusiveUse::claim(path)? })
     }

@@ -87,7 +87,8 @@ impl VerdictFile {
                 Err(fault) => found.push(fault),
                 Ok(verdict) => {
                     if let Some(earlier) = seen.insert(verdict.subject(), at) {
-                        let fault = record.fault(format!("there is another verdict on {}, at `/{earlier}`", verdict.subject()));
+                        let fault =
+                            record.fault(format!("there is another verdict on {}, at `/{earlier}`", verdict.subject()));
                         found.push(fault.advice("keep one of them"));
                     }
                     verdicts.push(verdict);
@@ -102,10 +103,10 @@ impl VerdictFile {
     }
 
     /// Rejects verdicts on calls that are not among these.
-    pub(crate) fn ensure_known<'c>(&self, ids: impl Iterator<Item = &'c CallId> + Clone) -> Result<(), Vec<Fault>> {
+    pub(crate) fn ensure_known<'c>(&self, ids: impl Iterator<Item = &'c CallId>) -> Result<(), Vec<Fault>> {
+        let known: Vec<&str> = ids.map(CallId::as_str).collect();
         let named = self.verdicts.iter().filter_map(|verdict| verdict.call_id.as_ref());
-        let unknown = named.filter(|id| !ids.clone().any(|known| known == *id));
-        let known: Vec<&str> = ids.clone().map(CallId::as_str).collect();
+        let unknown = named.filter(|id| !known.contains(&id.as_str()));
         let faults: Vec<Fault> = unknown.map(|id| self.unknown(id.as_str(), &known)).collect();
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
@@ -116,16 +117,13 @@ impl VerdictFile {
     }
 
     /// Returns the verdicts on the requests, and the faults of those on anything else.
-    pub(crate) fn bind_all<'r>(
-        &self,
-        requests: impl Iterator<Item = &'r ApprovalRequest> + Clone,
-    ) -> Result<Vec<ApprovalResponse>, Vec<Fault>> {
+    pub(crate) fn bind_all(&self, requests: &[&ApprovalRequest]) -> Result<Vec<ApprovalResponse>, Vec<Fault>> {
         let (mut bound, mut faults) = (Vec::new(), Vec::new());
         for verdict in &self.verdicts {
-            match requests.clone().find(|request| verdict.names(request)) {
+            match requests.iter().find(|request| verdict.names(request)) {
                 Some(request) => bound.push(verdict.bind(request)),
                 None => {
-                    let known: Vec<&str> = requests.clone().map(|request| request.call_id.as_str()).collect();
+                    let known: Vec<&str> = requests.iter().map(|request| request.call_id.as_str()).collect();
                     faults.push(self.unknown(verdict.id(), &known));
                 }
             }
@@ -232,7 +230,9 @@ fn decision(record: &Record<'_>) -> Result<ApprovalDecision, Fault> {
     for (member, owner) in [(arguments, "edited"), (answer, "answered")] {
         if let Some(member) = member.filter(|_| DECISIONS.contains(&word.as_str()) && word != owner) {
             let message = format!("a verdict that is `{word}` has no `{}`", member.key);
-            return Err(record.fault_at(member, message).advice(format!("write `\"decision\": \"{owner}\"`, or remove it")));
+            return Err(record
+                .fault_at(member, message)
+                .advice(format!("write `\"decision\": \"{owner}\"`, or remove it")));
         }
     }
     let json = |key: &str, effect: &str| match record.get(key) {
@@ -294,7 +294,7 @@ mod tests {
         )
         .unwrap();
         let requests = ["a", "b", "c", "d"].map(request);
-        let bound = file.bind_all(requests.iter()).unwrap();
+        let bound = file.bind_all(&requests.iter().collect::<Vec<_>>()).unwrap();
         let words: Vec<&str> = bound.iter().map(|response| response.decision.as_str()).collect();
         assert_eq!(words, ["approved", "denied", "edited", "answered"]);
         assert!(bound.iter().zip(&requests).all(|(response, request)| response.request_id == request.request_id));
@@ -305,14 +305,14 @@ mod tests {
     #[test]
     fn a_verdict_of_the_library_keeps_what_it_was_given_for() {
         let written = haft::serde_json::to_string(&request("a").approve().digest("other")).unwrap();
-        let bound = file(&written).unwrap().bind_all([request("a")].iter()).unwrap();
+        let bound = file(&written).unwrap().bind_all(&[&request("a")]).unwrap();
         assert_eq!(bound[0].digest, "other");
     }
 
     #[test]
     fn a_verdict_on_another_call_is_rejected() {
         let file = file(r#"{"call_id": "call_one", "decision": "approved"}"#).unwrap();
-        let faults = file.bind_all([request("call_1")].iter()).unwrap_err();
+        let faults = file.bind_all(&[&request("call_1")]).unwrap_err();
         assert_eq!(faults[0].advice, ["did you mean `call_1`?"]);
         assert_eq!(messages(faults), ["`verdicts.json` has a verdict on `call_one`, but no such call waits for one"]);
     }

@@ -7,22 +7,13 @@ use haft::run::ToolCall;
 use haft::schema::Issue;
 use haft::serde_json::{Map, Value};
 
-use super::record::{self, Record, kind_of};
+use super::record::{self, MAX_FAULTS, Record, kind_of, nearest};
 use crate::error::Fault;
 use crate::input::TextInput;
 
 /// The keys of a call. The later ones are those of calls that haft writes.
-const KEYS: [&str; 9] = [
-    "id",
-    "call_id",
-    "name",
-    "arguments",
-    "v",
-    "argument_issue",
-    "provider_executed",
-    "metadata",
-    "provider_data",
-];
+const KEYS: [&str; 9] =
+    ["id", "call_id", "name", "arguments", "v", "argument_issue", "provider_executed", "metadata", "provider_data"];
 
 /// A key of the calls inside the response of a provider.
 const FUNCTION: &str = "function";
@@ -32,6 +23,9 @@ pub(super) fn read(input: &TextInput) -> Result<Vec<ToolCall>, Vec<Fault>> {
     let records = record::read(input, "call")?;
     let (mut calls, mut faults) = (Vec::new(), Vec::new());
     for record in &records {
+        if faults.len() >= MAX_FAULTS {
+            break;
+        }
         match read_call(record) {
             Ok(call) => calls.push(call),
             Err(found) => faults.extend(found),
@@ -51,15 +45,18 @@ fn read_call(record: &Record<'_>) -> Result<PlainCall, Vec<Fault>> {
         let fault = record.fault("this is a part of a provider's response");
         return Err(vec![fault.advice("pass the whole response, as the provider sent it")]);
     }
+    if record.keys().all(|key| nearest(key, &["name"]).is_none()) {
+        let fault = record.fault("this is no call: it has no `name`");
+        return Err(vec![fault.advice(
+            "a call has a `name` and `arguments`, see `haft run --help`; other forms are named with `--from`",
+        )]);
+    }
     let mut faults = record.unknown_members(&KEYS);
     let call = read_members(record, &mut faults);
-    match call {
-        Some(call) if faults.is_empty() => Ok(call),
-        _ => Err(faults),
-    }
+    if faults.is_empty() { Ok(call) } else { Err(faults) }
 }
 
-fn read_members(record: &Record<'_>, faults: &mut Vec<Fault>) -> Option<PlainCall> {
+fn read_members(record: &Record<'_>, faults: &mut Vec<Fault>) -> PlainCall {
     let mut note = |fault: Fault| faults.push(fault);
     let text = |key: &str, note: &mut dyn FnMut(Fault)| {
         record.read::<String>(key, "a string").unwrap_or_else(|fault| {
@@ -86,7 +83,7 @@ fn read_members(record: &Record<'_>, faults: &mut Vec<Fault>) -> Option<PlainCal
     if let Err(fault) = read_rest(record, &mut call) {
         note(fault);
     }
-    Some(PlainCall { id: call_id.or(id), call })
+    PlainCall { id: call_id.or(id), call }
 }
 
 /// Returns the arguments as text: that of the object, or the string.
@@ -151,7 +148,9 @@ mod tests {
 
     #[test]
     fn arguments_are_passed_on_as_they_were_written() {
-        let calls = read(&input(r#"[{"id": "a", "name": "t", "arguments": {"x":  1e400}}, {"call_id": "b", "name": "t", "arguments": "{oops"}]"#));
+        let calls = read(&input(
+            r#"[{"id": "a", "name": "t", "arguments": {"x":  1e400}}, {"call_id": "b", "name": "t", "arguments": "{oops"}]"#,
+        ));
         assert_eq!(shown(&calls.unwrap()), [r#"a t {"x":  1e400}"#, "b t {oops"]);
     }
 
@@ -163,7 +162,8 @@ mod tests {
 
     #[test]
     fn a_call_that_haft_wrote_is_read_whole() {
-        let call = ToolCall::new("c1", "t", "{}").metadata("a", 1).provider_data("google", "sig").executed_by_provider();
+        let call =
+            ToolCall::new("c1", "t", "{}").metadata("a", 1).provider_data("google", "sig").executed_by_provider();
         let text = serde_json::to_string(&call).unwrap();
         assert_eq!(read(&input(&text)).unwrap(), [call]);
     }
@@ -184,6 +184,12 @@ mod tests {
                 "`/3/v`: `v` must be the version of the format: written by a newer version (9); this one reads up to 1",
             ]
         );
+    }
+
+    #[test]
+    fn an_object_that_is_no_call_has_one_fault() {
+        let found = faults(r#"{"id": "msg_1", "type": "message", "role": "assistant", "content": []}"#);
+        assert_eq!(found, ["this is no call: it has no `name`"]);
     }
 
     #[test]

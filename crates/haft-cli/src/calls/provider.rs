@@ -61,7 +61,7 @@ impl Provider {
             match error {
                 SavedError::Read(ReadError::Incomplete) => fault.advice("save the response to its end"),
                 SavedError::Read(ReadError::Provider { .. }) => fault.advice("there are no calls in an error"),
-                _ => fault.advice("name what it is with `--from`"),
+                _ => fault.advice("`haft run --help` lists the forms that are read; `--from` names one"),
             }
         })
     }

@@ -16,6 +16,12 @@ use crate::input::TextInput;
 /// The most similar known word must be at least this similar to be suggested, from 0 to 1.
 const SIMILAR: f64 = 0.7;
 
+/// The number of faults after which reading ends.
+pub(crate) const MAX_FAULTS: usize = 100;
+
+/// The size of texts up to which faults show the place in them, in bytes. A fault has a copy of its text.
+const MAX_SHOWN: usize = 256 * 1024;
+
 /// One object of a text.
 #[derive(Debug)]
 pub(crate) struct Record<'t> {
@@ -45,6 +51,9 @@ pub(crate) fn read<'t>(input: &'t TextInput, what: &str) -> Result<Vec<Record<'t
     };
     let (mut records, mut faults) = (Vec::new(), Vec::new());
     for (pointer, json) in values {
+        if faults.len() >= MAX_FAULTS {
+            break;
+        }
         match Record::new(input, pointer, json, what) {
             Ok(record) => records.push(record),
             Err(fault) => faults.push(fault),
@@ -75,6 +84,9 @@ fn objects(input: &TextInput) -> Result<Vec<(String, &str)>, Vec<Fault>> {
     let (mut values, mut faults) = (Vec::new(), Vec::new());
     let mut offset = 0;
     for line in text.split_inclusive('\n') {
+        if faults.len() >= MAX_FAULTS {
+            break;
+        }
         if !line.trim().is_empty() {
             match serde_json::from_str::<&RawValue>(line) {
                 Ok(value) => values.push((format!("/{}", values.len()), value.get())),
@@ -92,7 +104,7 @@ impl<'t> Record<'t> {
         if !json.starts_with('{') {
             let at = if pointer.is_empty() { String::new() } else { format!("`{pointer}`: ") };
             let message = format!("{at}a {what} is an object, not {}", kind_of(json));
-            return Err(Fault::new(message).excerpt(excerpt(input, span)).advice(expected(what)));
+            return Err(fault_in(input, message, span).advice(expected(what)));
         }
         let Members(pairs) = serde_json::from_str(json).map_err(|error| invalid_json(input, span.start, &error))?;
         let member = |(key, value): (Cow<'t, str>, &'t RawValue)| {
@@ -105,6 +117,11 @@ impl<'t> Record<'t> {
             Member { key, json, span: place }
         };
         Ok(Self { input, pointer, span, members: pairs.into_iter().map(member).collect() })
+    }
+
+    /// Returns the keys.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.members.iter().map(|member| member.key.as_ref())
     }
 
     /// Returns the value of a member as it was written; the last one of several.
@@ -146,14 +163,13 @@ impl<'t> Record<'t> {
     /// Returns a fault of the object.
     pub(crate) fn fault(&self, message: impl fmt::Display) -> Fault {
         let at = if self.pointer.is_empty() { String::new() } else { format!("`{}`: ", self.pointer) };
-        Fault::new(format!("{at}{message}")).excerpt(excerpt(self.input, self.span.clone()))
+        fault_in(self.input, format!("{at}{message}"), self.span.clone())
     }
 
     /// Returns a fault of one of its members.
     pub(crate) fn fault_at(&self, member: &Member<'_>, message: impl fmt::Display) -> Fault {
         let key = member.key.replace('~', "~0").replace('/', "~1");
-        let fault = Fault::new(format!("`{}/{key}`: {message}", self.pointer));
-        fault.excerpt(excerpt(self.input, member.span.clone()))
+        fault_in(self.input, format!("`{}/{key}`: {message}", self.pointer), member.span.clone())
     }
 }
 
@@ -236,13 +252,32 @@ fn expected(what: &str) -> String {
 
 fn invalid_json(input: &TextInput, offset: usize, error: &serde_json::Error) -> Fault {
     let message = format!("{} is not valid JSON", quoted(&input.origin));
+    if input.text.len() > MAX_SHOWN {
+        let line = lines(&input.text[..offset]) + error.line().max(1);
+        let text = error.to_string();
+        let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+        return Fault::new(format!("{message}: line {line}, column {}: {reason}", error.column()));
+    }
     Fault::new(message).excerpt(input.json_excerpt(offset, error))
 }
 
-fn excerpt(input: &TextInput, span: Range<usize>) -> Excerpt {
+/// Returns a fault at a place of a text.
+fn fault_in(input: &TextInput, message: String, span: Range<usize>) -> Fault {
+    if input.text.len() > MAX_SHOWN {
+        let before = &input.text[..span.start];
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let (origin, line) = (&input.origin, lines(before) + 1);
+        return Fault::new(format!("{origin}:{line}:{column}: {message}"));
+    }
     // Only the first line of a long object is marked.
     let end = input.text[span.clone()].find('\n').map_or(span.end, |length| span.start + length);
-    Excerpt { origin: input.origin.clone(), text: input.text.clone(), span: span.start..end, label: String::new() }
+    let (origin, text) = (input.origin.clone(), input.text.clone());
+    Fault::new(message).excerpt(Excerpt { origin, text, span: span.start..end, label: String::new() })
+}
+
+/// Returns the number of line breaks.
+fn lines(text: &str) -> usize {
+    text.matches('\n').count()
 }
 
 /// Returns the place of a part of a text.
@@ -293,7 +328,8 @@ mod tests {
     fn every_bad_line_is_reported_at_its_place() {
         let bad = input("{\"a\": 1}\n{\"b\": }\n{\"c\": 3}\n{d}\n");
         let faults = read(&bad, "call").unwrap_err();
-        let at: Vec<&str> = faults.iter().map(|fault| &bad.text[fault.excerpt.as_ref().unwrap().span.clone()]).collect();
+        let at: Vec<&str> =
+            faults.iter().map(|fault| &bad.text[fault.excerpt.as_ref().unwrap().span.clone()]).collect();
         assert_eq!(at, ["}", "d"]);
     }
 
@@ -312,10 +348,26 @@ mod tests {
         let shown: Vec<String> = faults.iter().map(|fault| fault.message.clone()).collect();
         assert_eq!(
             shown,
-            ["`/0/naem`: there is no key `naem`", "`/0/name`: the key `name` is there twice", "`/0/a~1b`: there is no key `a/b`"]
+            [
+                "`/0/naem`: there is no key `naem`",
+                "`/0/name`: the key `name` is there twice",
+                "`/0/a~1b`: there is no key `a/b`"
+            ]
         );
         assert_eq!(&text.text[faults[0].excerpt.as_ref().unwrap().span.clone()], "\"naem\"");
         assert_eq!(faults[0].advice, ["did you mean `name`?"]);
         assert_eq!(records[0].get("name").unwrap().json, "2");
+    }
+
+    #[test]
+    fn a_large_text_is_not_copied_into_its_faults() {
+        let lines = format!("{{\"a\": \"{}\"}}\n{{\"b\": }}\n{}", "x".repeat(MAX_SHOWN), "{\n".repeat(2 * MAX_FAULTS));
+        let faults = read(&input(&lines), "call").unwrap_err();
+        assert_eq!(faults.len(), MAX_FAULTS);
+        assert!(faults.iter().all(|fault| fault.excerpt.is_none()));
+        assert_eq!(faults[0].message, "`calls.json` is not valid JSON: line 2, column 7: expected value");
+        let array = input(&format!("[{{\"b\": 1}}, \"{}\",\n  7]", "x".repeat(MAX_SHOWN)));
+        let messages: Vec<String> = read(&array, "call").unwrap_err().into_iter().map(|fault| fault.message).collect();
+        assert_eq!(messages[1], "calls.json:2:3: `/2`: a call is an object, not a number");
     }
 }

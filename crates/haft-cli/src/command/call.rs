@@ -76,9 +76,9 @@ pub(crate) async fn run(arguments: CallArguments, cx: &Context) -> Result<ExitSt
     let file = arguments.arguments.as_deref().and_then(|text| text.strip_prefix('@')).map(Path::new);
     let workspace = OpenWorkspace::open(cx, file, Remarks::Shown).await?;
     let executor = &workspace.executor;
-    let found = executor.find(&arguments.name).map_err(|error| {
-        Fault::new(error.to_string()).advice("`haft tools` lists the tools")
-    })?;
+    let found = executor
+        .find(&arguments.name)
+        .map_err(|error| Fault::new(error.to_string()).advice("`haft tools` lists the tools"))?;
     let text = argument_text(&arguments, &found)?;
     let call = ToolCall::new(CALL_ID, found.tool.name(), text);
     let mode = arguments.approve.clone().unwrap_or_else(|| ApproveMode::default_for(cx));

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use haft::approval::{
-    ApprovalAnswer, ApprovalDecision, ApprovalRequest, ApprovalResponse, Approve, Suspended,
-};
+use haft::approval::{ApprovalAnswer, ApprovalDecision, ApprovalRequest, ApprovalResponse, Approve, Suspended};
 use haft::conversation::{Finish, Turn};
 use haft::run::{CallId, Dispatch, FailureKind, RunOptions, ToolEvent, ToolResult};
 use haft::tool::{BoxError, Cx};
@@ -75,7 +73,11 @@ pub(crate) async fn run(arguments: ResumeArguments, cx: &Context) -> Result<Exit
         }
         None => Vec::new(),
     };
-    let form = OutputForm::of(cx, options.results.or_else(|| stored.results_provider()).filter(|_| !options.json), options.json);
+    let form = OutputForm::of(
+        cx,
+        options.results.or_else(|| stored.results_provider()).filter(|_| !options.json),
+        options.json,
+    );
     let mut output = RunOutput::new(form, &screen, &calls);
     for (index, result) in stored.unreported() {
         output.event(cx, &ToolEvent::Output { index, result })?;
@@ -128,14 +130,14 @@ fn read_verdicts(
     options: &RunOptions,
 ) -> Result<Vec<ApprovalResponse>, CommandError> {
     if let Approver::File(others) = approver {
-        others.ensure_known(suspended.pending().map(|request| &request.call_id).collect::<Vec<_>>().into_iter())?;
+        others.ensure_known(suspended.pending().map(|request| &request.call_id))?;
     }
     let Some(mut file) = file else { return Ok(Vec::new()) };
     // The verdicts of a process that was killed were used: whoever repeats them wants to go on.
     let used: Vec<CallId> = stored.unreported().into_values().map(|result| result.call_id).collect();
     file.remove(&used);
     let pending: Vec<&ApprovalRequest> = suspended.pending().collect();
-    let verdicts = file.bind_all(pending.iter().copied())?;
+    let verdicts = file.bind_all(&pending)?;
     let mut faults = Vec::new();
     for verdict in &verdicts {
         let Some(request) = pending.iter().find(|request| Some(&request.call_id) == verdict.call_id.as_ref()) else {

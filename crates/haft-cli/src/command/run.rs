@@ -246,7 +246,8 @@ fn ensure_distinct(calls: &[ToolCall]) -> Result<(), Fault> {
     match calls.iter().find(|call| !ids.insert(&call.call_id)) {
         None => Ok(()),
         Some(call) => {
-            let fault = Fault::new(format!("two calls have the id `{}`, so their results can't be told apart", call.call_id));
+            let fault =
+                Fault::new(format!("two calls have the id `{}`, so their results can't be told apart", call.call_id));
             Err(fault.advice("give each call an id of its own, or leave out `--results`"))
         }
     }

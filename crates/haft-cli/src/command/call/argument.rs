@@ -99,7 +99,8 @@ impl ArgumentTree {
             }
             let json = argument.json(&path, schema);
             self.set(&path, json).map_err(|key| {
-                let fault = Fault::new(format!("`{key}` is no object, so `--arg {}` can't set a part of it", argument.key));
+                let fault =
+                    Fault::new(format!("`{key}` is no object, so `--arg {}` can't set a part of it", argument.key));
                 fault.advice(format!("set it as a whole: `--arg {key}:='{{…}}'`"))
             })?;
             set.push(path);
@@ -206,9 +207,9 @@ fn alternatives<'s>(schema: &'s Value, root: &'s Value, steps: usize) -> impl It
 fn wants_string(schema: Option<&Value>, root: &Value, steps: usize) -> bool {
     let Some(schema) = schema else { return false };
     let is_string = |value: &Value| value == "string";
-    let by_type = schema.get("type").is_some_and(|kind| {
-        is_string(kind) || kind.as_array().is_some_and(|kinds| kinds.iter().any(is_string))
-    });
+    let by_type = schema
+        .get("type")
+        .is_some_and(|kind| is_string(kind) || kind.as_array().is_some_and(|kinds| kinds.iter().any(is_string)));
     let by_value = schema.get("const").is_some_and(Value::is_string)
         || schema.get("enum").and_then(Value::as_array).is_some_and(|values| values.iter().any(Value::is_string));
     by_type

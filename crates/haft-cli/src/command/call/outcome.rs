@@ -38,7 +38,12 @@ pub(super) enum Approvals {
 }
 
 /// Prints the result, saves its media, and returns the exit status.
-pub(super) fn report(result: &ToolResult, tool: &Tool, wanted: &Wanted, cx: &Context) -> Result<ExitStatus, CommandError> {
+pub(super) fn report(
+    result: &ToolResult,
+    tool: &Tool,
+    wanted: &Wanted,
+    cx: &Context,
+) -> Result<ExitStatus, CommandError> {
     match result.failure() {
         Some(failure) => {
             if wanted.json {
@@ -142,7 +147,7 @@ fn report_failure(failure: &ToolFailure, tool: &Tool, wanted: &Wanted, cx: &Cont
         fault = fault.advice("approve it with `--approve all`, or at a terminal with `--approve ask`");
     }
     report::write_fault(cx.terminal, &fault);
-    for issue in failure.issues.iter() {
+    for issue in &failure.issues {
         let place = if issue.pointer.is_empty() { String::new() } else { format!("{}: ", issue.pointer) };
         cx.terminal.note(printable(&format!("  {place}{}", issue.message)));
     }
