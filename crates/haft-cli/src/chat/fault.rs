@@ -27,9 +27,10 @@ pub(crate) fn of_end(end: &LoopEnd, place: &ModelPlace) -> Option<(Fault, ExitSt
             Fault::new("the model repeated the same calls and did not finish")
                 .advice("ask in other words, or use another model"),
         ),
-        LoopEnd::Waiting { .. } => {
-            Some((Fault::new("calls wait for a verdict or an answer").advice("resume it with `--approve ask`"), ExitStatus::Denied))
-        }
+        LoopEnd::Waiting { .. } => Some((
+            Fault::new("calls wait for a verdict or an answer").advice("resume it with `--approve ask`"),
+            ExitStatus::Denied,
+        )),
         LoopEnd::Failed(error) => Some(of_error(error, place)),
         _ => failed(Fault::new("the model did not finish")),
     }
@@ -42,7 +43,9 @@ fn of_error(error: &LoopError, place: &ModelPlace) -> (Fault, ExitStatus) {
             let fault = Fault::new("the tools of the workspace can't run").cause(fault);
             (fault.advice("`haft check` lists what is missing"), ExitStatus::Invalid)
         }
-        LoopError::State(fault) => (Fault::new("the conversation can't be continued").cause(fault), ExitStatus::Invalid),
+        LoopError::State(fault) => {
+            (Fault::new("the conversation can't be continued").cause(fault), ExitStatus::Invalid)
+        }
         error => (Fault::new("the model did not finish").cause(error), ExitStatus::Failed),
     }
 }
@@ -70,7 +73,9 @@ fn of_model(error: &ModelError, place: &ModelPlace) -> Fault {
         ModelError::UnknownModel { .. } => {
             fault.advice(format!("correct the name after `{}:` in `--model`", model.provider.as_str()))
         }
-        ModelError::ContextTooLong { .. } => fault.advice("start a new conversation, or use a model with a larger context"),
+        ModelError::ContextTooLong { .. } => {
+            fault.advice("start a new conversation, or use a model with a larger context")
+        }
         ModelError::ContentFiltered { .. } => fault.advice("ask in other words"),
         ModelError::Unreadable { .. } if base_url.is_some() => {
             let api = match model.provider {
@@ -105,7 +110,8 @@ mod tests {
 
     #[test]
     fn the_errors_of_models_have_advice() {
-        let (cause, advice, status) = fault("anthropic:x", ModelError::Authentication { message: "no such key".into() });
+        let (cause, advice, status) =
+            fault("anthropic:x", ModelError::Authentication { message: "no such key".into() });
         assert!(cause.contains("no such key"));
         assert_eq!((advice.as_str(), status), ("check the key in ANTHROPIC_API_KEY", ExitStatus::Failed));
         let limited = ModelError::RateLimited { message: "slow".into(), retry_after: Some(Duration::from_secs(7)) };

@@ -39,15 +39,14 @@ pub(crate) struct ModelName {
 /// The error of a text that is no name of a model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ModelNameError {
-    #[error("unknown provider `{provider}`{}; providers: {}", did_you_mean(*.nearest), all_providers())]
+    #[error("unknown provider `{provider}`; it is one of {}{}", all_providers(), did_you_mean(*.nearest))]
     UnknownProvider { provider: String, nearest: Option<Provider> },
-    #[error("the name of the model is missing: write `{}`", .0.example())]
+    #[error("the name of the model is missing, as in `{}`", .0.example())]
     NoName(Provider),
 }
 
 impl Provider {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::OpenAi, Self::OpenAiChat, Self::Anthropic, Self::Gemini, Self::Scripted];
+    pub(crate) const ALL: [Self; 5] = [Self::OpenAi, Self::OpenAiChat, Self::Anthropic, Self::Gemini, Self::Scripted];
 
     /// Returns the name on the command line.
     pub(crate) fn as_str(self) -> &'static str {
@@ -188,7 +187,7 @@ fn nearest_provider(text: &str) -> Option<Provider> {
 }
 
 fn did_you_mean(nearest: Option<Provider>) -> String {
-    nearest.map(|provider| format!(", did you mean `{}`?", provider.as_str())).unwrap_or_default()
+    nearest.map(|provider| format!("; did you mean `{}`?", provider.as_str())).unwrap_or_default()
 }
 
 fn all_providers() -> String {
@@ -212,8 +211,10 @@ pub(crate) fn choose(option: Option<ModelName>, stored: Option<&str>) -> Result<
         Ok(name) if !name.trim().is_empty() => name.trim().parse().map_err(|error: ModelNameError| {
             Fault::new(format!("the variable {MODEL_VARIABLE} is no model")).cause(&error)
         }),
-        _ => Err(Fault::new("no model is named")
-            .advice(format!("use `--model PROVIDER:NAME` or the variable {MODEL_VARIABLE}, for example `{}`", Provider::OpenAi.example()))),
+        _ => Err(Fault::new("no model is named").advice(format!(
+            "use `--model PROVIDER:NAME` or the variable {MODEL_VARIABLE}, for example `{}`",
+            Provider::OpenAi.example()
+        ))),
     }
 }
 

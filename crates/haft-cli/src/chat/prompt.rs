@@ -101,10 +101,9 @@ impl LinePrompt {
                         return Ok(self.typed(&lines.join("\n")));
                     }
                 },
-                LineEnd::GivenUp => return Ok(Typed::Nothing),
                 LineEnd::Interrupted if lines.is_empty() => return Ok(Typed::Interrupted),
                 LineEnd::End if lines.is_empty() => return Ok(Typed::End),
-                LineEnd::Interrupted | LineEnd::End => return Ok(Typed::Nothing),
+                LineEnd::GivenUp | LineEnd::Interrupted | LineEnd::End => return Ok(Typed::Nothing),
             }
         }
     }
@@ -174,7 +173,8 @@ fn read_line(earlier: Vec<String>, is_first: bool) -> Result<LineEnd, CommandErr
         .with_prompt_prefix(Styled::new(sign))
         .with_answered_prompt_prefix(Styled::new(sign))
         .with_canceled_prompt_indicator(Styled::new(""));
-    let read = Text::new("").with_autocomplete(suggestions).with_page_size(SUGGESTIONS).with_render_config(config).prompt();
+    let read =
+        Text::new("").with_autocomplete(suggestions).with_page_size(SUGGESTIONS).with_render_config(config).prompt();
     let has_text = !current.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
     match read {
         Ok(line) => Ok(LineEnd::Line(line)),

@@ -169,7 +169,8 @@ mod tests {
 
     #[test]
     fn a_long_title_is_cut() {
-        let mut chat = StoredChat { state: LoopState::new(TurnRequest::new("m", Vec::new())), details: ChatDetails::default() };
+        let mut chat =
+            StoredChat { state: LoopState::new(TurnRequest::new("m", Vec::new())), details: ChatDetails::default() };
         chat.ask(&"long ".repeat(50));
         assert_eq!(chat.title().chars().count(), MAX_TITLE);
     }

@@ -158,7 +158,7 @@ impl Session<'_> {
 
     fn tools(&self) {
         let snapshot = self.workspace.executor.snapshot();
-        for tool in snapshot.toolkit().iter() {
+        for tool in snapshot.toolkit() {
             let description = crate::terminal::one_line(tool.description().unwrap_or_default());
             let line = format!("{:20} {description}", tool.name());
             self.note(&crate::terminal::cut(&line, self.cx.terminal.width()));

@@ -113,9 +113,7 @@ impl PersonView {
                 self.wait_for(&format!("calls {}", one_line(name)));
                 Ok(())
             }
-            Delta::ProviderCallStart { name, .. } => {
-                self.note(&format!("the provider runs {}", one_line(name)))
-            }
+            Delta::ProviderCallStart { name, .. } => self.note(&format!("the provider runs {}", one_line(name))),
             Delta::TurnComplete(turn) => {
                 self.end_line()?;
                 self.calls.begin(turn.tool_calls());

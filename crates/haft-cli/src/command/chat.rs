@@ -6,10 +6,10 @@ use clap::ArgAction;
 
 use crate::approval::ApproveMode;
 use crate::chat::agent::{Chat, ChatChoice, ChatOrigin};
+use crate::chat::list;
 use crate::chat::model::ModelName;
 use crate::chat::print::{self, PrintForm};
 use crate::chat::session::Session;
-use crate::chat::list;
 use crate::context::Context;
 use crate::error::{CommandError, Fault};
 use crate::exit::ExitStatus;
@@ -32,19 +32,19 @@ use crate::workspace::{OpenWorkspace, Remarks};
   haft chat --list                                     list the stored conversations
 
 Keys: OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or GOOGLE_API_KEY.
-Exit codes: 0 answered, 1 the model did not answer, 2 invalid usage or conversation, 3 answered, but a call was
-denied or not permitted (with -p).")]
+Exit codes: 0 answered, 1 the model did not answer, 2 invalid usage or conversation,
+3 answered, but a call was denied or is not permitted (with -p).")]
 pub(crate) struct ChatArguments {
     /// The model: openai, openai-chat, anthropic or gemini with the provider's name of the model, or scripted with a
-    /// file of answers [env: HAFT_MODEL]
+    /// file of answers [env: `HAFT_MODEL`]
     #[arg(long, short = 'm', value_name = "PROVIDER:NAME")]
     model: Option<ModelName>,
     /// The server, in place of the provider's: any that speaks the same API
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
     /// Continues a stored conversation: the latest, or the one with this id or in this file
-    #[arg(long, short = 'r', value_name = "ID|FILE", num_args = 0..=1)]
-    resume: Option<Option<String>>,
+    #[arg(long, short = 'r', value_name = "ID|FILE", num_args = 0..=1, default_missing_value = "")]
+    resume: Option<String>,
     /// Stores the conversation in this file, in place of the folder for state
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
@@ -88,8 +88,8 @@ pub(crate) async fn run(arguments: ChatArguments, cx: &Context) -> Result<ExitSt
         base_url: arguments.base_url,
         origin: match arguments.resume {
             None => ChatOrigin::New,
-            Some(None) => ChatOrigin::Latest,
-            Some(Some(name)) => ChatOrigin::Named(name),
+            Some(name) if name.is_empty() => ChatOrigin::Latest,
+            Some(name) => ChatOrigin::Named(name),
         },
         save: arguments.save,
         approve,
@@ -112,7 +112,8 @@ fn question(arguments: &ChatArguments, cx: &Context) -> Result<Option<String>, F
     let question = match arguments.print.as_deref() {
         None if cx.terminal.is_interactive() => {
             return if arguments.json {
-                Err(Fault::new("`--json` is for scripts").advice("add `-p PROMPT`, or pipe the prompt into the command"))
+                Err(Fault::new("`--json` is for scripts")
+                    .advice("add `-p PROMPT`, or pipe the prompt into the command"))
             } else {
                 Ok(None)
             };

@@ -58,11 +58,14 @@ impl Talk {
     fn history(&self) -> Vec<String> {
         let stored: Value = serde_json::from_slice(&fs::read(self.path("talk.json")).unwrap()).unwrap();
         let items = stored["request"]["history"].as_array().unwrap();
-        items.iter().map(|item| match item["type"].as_str().unwrap() {
-            "message" => format!("{}: {}", text(&item["role"]), text(&item["content"][0]["text"])),
-            "tool_output" => format!("output: {}", text(&item["output"])),
-            other => other.to_owned(),
-        }).collect()
+        items
+            .iter()
+            .map(|item| match item["type"].as_str().unwrap() {
+                "message" => format!("{}: {}", text(&item["role"]), text(&item["content"][0]["text"])),
+                "tool_output" => format!("output: {}", text(&item["output"])),
+                other => other.to_owned(),
+            })
+            .collect()
     }
 }
 
@@ -162,7 +165,10 @@ fn ctrl_c_at_the_question_cancels_the_answer_and_not_the_conversation() {
     pty.wait_for("Something else.");
     quit(pty);
     let history = talk.history();
-    assert_eq!(history.iter().filter(|item| *item == "tool_call").count(), history.iter().filter(|item| item.starts_with("output")).count());
+    assert_eq!(
+        history.iter().filter(|item| *item == "tool_call").count(),
+        history.iter().filter(|item| item.starts_with("output")).count()
+    );
 }
 
 /// A command that writes its process id, and waits.
@@ -241,7 +247,8 @@ fn ctrl_c_twice_in_an_empty_line_quits_and_in_a_line_with_text_clears_it() {
 
 #[test]
 fn the_commands_of_a_conversation() {
-    let talk = Talk::new(&json!([{"text": "Fine.", "usage": {"input_tokens": 20, "output_tokens": 4, "total_tokens": 24}}]));
+    let talk =
+        Talk::new(&json!([{"text": "Fine.", "usage": {"input_tokens": 20, "output_tokens": 4, "total_tokens": 24}}]));
     let mut pty = talk.ask("how are you? \\");
     say_more(&mut pty, "well?");
     pty.wait_for("tokens: 20 in, 4 out; 24 in total");
@@ -321,7 +328,10 @@ fn a_broken_history_is_repaired_and_it_says_so() {
     let call = json!({"type": "tool_call", "v": 1, "call_id": "c1", "name": "calculate", "arguments": "{}"});
     let user = json!({"type": "message", "role": "user", "content": [{"type": "text", "text": "hi"}]});
     talk.write("talk.json", &json!({"v": 1, "request": {"v": 1, "model": "m", "history": [user, call]}}).to_string());
-    let output = talk.command(&["chat", "--model", "scripted:script.json", "--resume", "talk.json", "-p", "go on"]).output().unwrap();
+    let output = talk
+        .command(&["chat", "--model", "scripted:script.json", "--resume", "talk.json", "-p", "go on"])
+        .output()
+        .unwrap();
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success() && message.contains("is repaired"), "{message}");
     assert!(talk.history()[2].starts_with("output"), "{:?}", talk.history());
@@ -335,7 +345,12 @@ fn standard_input_is_the_prompt_of_a_script() {
     command.stdin(fs::File::open(talk.path("prompt.txt")).unwrap());
     let output = command.output().unwrap();
     // A program gets the text as it is.
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "\u{1b}[1mRead.\n", "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "\u{1b}[1mRead.\n",
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 #[test]
