@@ -162,6 +162,7 @@ fn report_trust(cx: &Context, before: &Loaded, after: &Loaded, added: &edit::Add
                 .cause(&error)
                 .advice("run `haft trust`")
         })?;
+        cx.terminal.note("the file is trusted as before");
         return Ok(());
     }
     report::remarks(cx, after);

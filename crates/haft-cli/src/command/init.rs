@@ -39,7 +39,8 @@ pub(crate) struct InitArguments {
 pub(crate) async fn run(arguments: &InitArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
     let folder = &arguments.folder;
     check_free(folder)?;
-    fs::create_dir_all(folder).map_err(|error| Fault::file(folder, "create the folder", &error))?;
+    fs::create_dir_all(folder)
+        .map_err(|error| Fault::file(folder, "create the folder", &error).advice("choose another folder"))?;
     write_files(folder)?;
     for (name, _) in FILES {
         cx.terminal.note(format!("wrote {}", printable(&shown(folder, name))));
@@ -53,8 +54,9 @@ pub(crate) async fn run(arguments: &InitArguments, cx: &Context) -> Result<ExitS
             .advice("run `haft trust` when you need it; the tools work without")
     })?;
     cx.terminal.note(format!("{} is trusted, until it changes", printable(&shown(folder, FILE_NAME))));
-    let calls = printable(&shown(folder, CALLS_NAME)).into_owned();
-    cx.terminal.note(format!("try `haft tools`, and `haft run {calls}`", calls = quoted(&calls)));
+    let option = if folder == Path::new(".") { String::new() } else { format!(" -w {}", quoted(folder)) };
+    let calls = quoted(Path::new(&shown(folder, CALLS_NAME)));
+    cx.terminal.note(format!("try `haft tools{option}`, and `haft run {calls}`"));
     Ok(ExitStatus::Done)
 }
 
@@ -116,9 +118,11 @@ fn shown(folder: &Path, name: &str) -> String {
 }
 
 /// Returns a path as a word of a shell.
-fn quoted(path: &str) -> String {
+fn quoted(path: &Path) -> String {
+    let path = path.display().to_string();
+    let path = printable(&path);
     let is_plain = |character: char| character.is_alphanumeric() || "._-/+,@%".contains(character);
-    if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
+    if path.chars().all(is_plain) { path.into_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
 }
 
 #[cfg(test)]
@@ -153,14 +157,16 @@ mod tests {
         FILES[0].1.lines().enumerate().map(line).collect::<Vec<_>>().join("\n")
     }
 
-    async fn loaded(text: &str) -> Loaded {
+    /// Loads the file from a folder, which exists as long as it is held.
+    async fn loaded(text: &str) -> (tempfile::TempDir, Loaded) {
         let folder = tempfile::tempdir().unwrap();
         let document = "openapi: 3.1.0\ninfo: { title: Shop, version: '1' }\nservers: [{ url: 'https://shop.example' }]\n\
                         paths:\n  /items:\n    get: { operationId: list, responses: { '200': { description: Items. } } }\n";
         fs::write(folder.path().join("shop.yaml"), document).unwrap();
         fs::write(folder.path().join(FILE_NAME), text).unwrap();
         let options = LoadOptions::new(Kinds::builtin()).unwrap().trust(Trust::Always);
-        load(folder.path().join(FILE_NAME), &options).await.unwrap()
+        let loaded = load(folder.path().join(FILE_NAME), &options).await.unwrap();
+        (folder, loaded)
     }
 
     #[tokio::test]
@@ -170,7 +176,7 @@ mod tests {
         for choice in 0..1 << blocks.len() {
             let used: Vec<_> =
                 (0..blocks.len()).filter(|at| choice >> at & 1 == 1).map(|at| blocks[at].clone()).collect();
-            let loaded = loaded(&uncommented(&used)).await;
+            let (_folder, loaded) = loaded(&uncommented(&used)).await;
             assert_eq!(loaded.entries.len(), used.len(), "{choice:b}");
             assert!(loaded.remarks.is_empty(), "{choice:b}: {:?}", loaded.remarks);
             loaded.registry().unwrap().build().unwrap();
@@ -179,7 +185,8 @@ mod tests {
 
     #[tokio::test]
     async fn the_calls_are_those_of_tools_that_the_file_enables() {
-        let registry = loaded(FILES[0].1).await.registry().unwrap().build().unwrap();
+        let (_folder, loaded) = loaded(FILES[0].1).await;
+        let registry = loaded.registry().unwrap().build().unwrap();
         let calls: Vec<serde_json::Value> = serde_json::from_str(FILES[1].1).unwrap();
         for call in calls {
             let tool = registry.find(call["name"].as_str().unwrap()).unwrap();
@@ -189,7 +196,7 @@ mod tests {
 
     #[test]
     fn odd_names_are_quoted_for_a_shell() {
-        assert_eq!(quoted("tools/calls.json"), "tools/calls.json");
-        assert_eq!(quoted("my tools/it's.json"), r"'my tools/it'\''s.json'");
+        assert_eq!(quoted(Path::new("tools/calls.json")), "tools/calls.json");
+        assert_eq!(quoted(Path::new("my tools/it's.json")), r"'my tools/it'\''s.json'");
     }
 }

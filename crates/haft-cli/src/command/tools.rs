@@ -91,6 +91,7 @@ pub(crate) fn matching(pattern: &str, tools: &[Arc<RegisteredTool>]) -> Result<V
 fn near(pattern: &str, tools: &[Arc<RegisteredTool>]) -> Vec<String> {
     const MOST: usize = 3;
     const LEAST_SIMILAR: f64 = 0.8;
+    const NEAR_BEST: f64 = 0.05;
     let written = pattern.trim_start_matches('/');
     let mut names: Vec<String> = tools.iter().map(|tool| tool.name.to_string()).collect();
     let toolbox = |name: &String| Some(format!("{}/*", name.rsplit_once('/')?.0));
@@ -102,8 +103,10 @@ fn near(pattern: &str, tools: &[Arc<RegisteredTool>]) -> Vec<String> {
     let is_part = |name: &str| name.rsplit('/').next() == Some(written) || name.strip_suffix("/*") == Some(written);
     let similarity = |name: &str| if is_part(name) { 2.0 } else { strsim::jaro_winkler(written, name) };
     let mut ranked: Vec<(f64, String)> = names.into_iter().map(|name| (similarity(&name), name)).collect();
-    ranked.retain(|(similarity, _)| *similarity >= LEAST_SIMILAR);
     ranked.sort_by(|(left, _), (right, _)| right.total_cmp(left));
+    // Names of one toolbox are all similar to each other, so that only the best are meant.
+    let least = ranked.first().map_or(LEAST_SIMILAR, |(best, _)| LEAST_SIMILAR.max(best - NEAR_BEST));
+    ranked.retain(|(similarity, _)| *similarity >= least);
     ranked.into_iter().take(MOST).map(|(_, name)| format!("`{name}`")).collect()
 }
 

@@ -13,3 +13,4 @@ mod pty;
 mod run;
 #[cfg(unix)]
 mod terminal;
+mod workspace;

@@ -219,6 +219,12 @@ impl BuildingToolboxes<'_> {
                 Yields::OneTool => Some(name.to_owned()),
                 Yields::ManyTools => None,
             };
+            if let (Some(name), Some(Value::Bool(true))) = (&tool, keys.get("export"))
+                && self.is_standard_name(name)
+            {
+                let privilege = PrivilegeKind::Replacement { name: name.clone() };
+                self.built.privileges.add(format!("{pointer}/export"), privilege);
+            }
             listed.tools.extend(tool.clone());
             listed.is_left_out = true;
             self.built.entries.push(listed);

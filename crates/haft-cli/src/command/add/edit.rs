@@ -57,7 +57,7 @@ impl AddedText {
             run.extend(shown.iter().map(|line| format!("{style}+{}{style:#}", printable(line))));
             runs.push(run.join("\n"));
         }
-        runs.join("\n")
+        runs.join("\n\n")
     }
 }
 

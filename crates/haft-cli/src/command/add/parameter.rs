@@ -26,7 +26,7 @@ pub(super) enum ParameterSpecError {
     NoType,
     #[error("the name is empty; write `name:type`, such as `count:integer`")]
     NoName,
-    #[error("there is no type `{name}`{}; the types are {}, and `type[]` for arrays", suggestion(.name), TYPES.join(", "))]
+    #[error("there is no type `{name}`; {}", suggestion(.name))]
     UnknownType { name: String },
 }
 
@@ -81,14 +81,17 @@ fn known_type(name: &str) -> Result<&'static str, ParameterSpecError> {
     known.ok_or_else(|| ParameterSpecError::UnknownType { name: name.to_owned() })
 }
 
-/// Returns the type that was probably meant.
+/// Returns the type that was probably meant, or all types.
 fn suggestion(name: &str) -> String {
     const LEAST_SIMILAR: f64 = 0.8;
     let other_names =
         [("text", "string"), ("str", "string"), ("int", "integer"), ("float", "number"), ("bool", "boolean")];
     let other = other_names.into_iter().find(|(other, _)| *other == name).map(|(_, known)| known);
     let similar = || TYPES.into_iter().find(|known| strsim::jaro_winkler(known, name) >= LEAST_SIMILAR);
-    other.or_else(similar).map(|known| format!("; did you mean `{known}`?")).unwrap_or_default()
+    match other.or_else(similar) {
+        Some(known) => format!("did you mean `{known}`?"),
+        None => format!("the types are {}, and `type[]` for arrays", TYPES.join(", ")),
+    }
 }
 
 #[cfg(test)]

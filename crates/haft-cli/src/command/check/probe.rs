@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft::registry::file::{Loaded, Privilege, PrivilegeKind};
+use haft::http::{GuardRejection, HostCheckError};
+use haft::registry::file::{Loaded, Privilege, PrivilegeKind, TrustStatus};
 use haft::registry::http::HttpTarget;
 use haft::registry::{RegisteredTool, SecretOrigin};
 use serde_json::Value;
 use tokio::task::JoinSet;
 
 use super::finding::{CheckFinding, CheckSeverity};
-use crate::command::trust::grant::origin_text;
-use crate::report;
+use crate::command::trust::grant::{origin_text, status_text};
 use crate::workspace::OpenWorkspace;
 
 /// The time in which the name of a host must be resolved.
@@ -29,9 +29,10 @@ pub(super) fn file(workspace: &OpenWorkspace) -> Vec<CheckFinding> {
         warning("file", &remark.key, &remark.message).at(place)
     };
     let mut findings: Vec<CheckFinding> = loaded.remarks.iter().map(remark).collect();
-    if let Some(advice) = report::trust_advice(loaded) {
+    if loaded.trust != TrustStatus::Trusted && !loaded.privileges.is_empty() {
+        let message = format!("{}, so that parts of it are left out", status_text(loaded.trust));
         let subject = loaded.path.display().to_string();
-        findings.push(warning("trust", &subject, "parts of it are left out because it is not trusted").advice(advice));
+        findings.push(warning("trust", &subject, message).advice("read it, then run `haft trust`"));
     }
     findings
 }
@@ -114,7 +115,7 @@ pub(super) async fn hosts(workspace: &OpenWorkspace, tools: &[Arc<RegisteredTool
             let checked = tokio::time::timeout(RESOLUTION, guard.check_host_of(&origin)).await;
             let (message, advice) = match checked {
                 Ok(Ok(())) => return None,
-                Ok(Err(error)) => (chain(&error), advice_for(&error, &origin)),
+                Ok(Err(error)) => (message_for(&error), advice_for(&error, &origin)),
                 Err(_) => {
                     let seconds = RESOLUTION.as_secs();
                     let advice = "check the network, or use `--offline`".to_owned();
@@ -132,9 +133,20 @@ pub(super) async fn hosts(workspace: &OpenWorkspace, tools: &[Arc<RegisteredTool
     findings
 }
 
-fn advice_for(error: &haft::http::HostCheckError, origin: &str) -> String {
+fn message_for(error: &HostCheckError) -> String {
+    // The texts of the guard are for those who write Rust.
     match error {
-        haft::http::HostCheckError::Rejected(_) => {
+        HostCheckError::Rejected(GuardRejection::Address(_)) => "its host is an address that is not public".to_owned(),
+        HostCheckError::Rejected(GuardRejection::ResolvedAddress(_)) => {
+            "the name of its host stands for an address that is not public".to_owned()
+        }
+        error => chain(error),
+    }
+}
+
+fn advice_for(error: &HostCheckError, origin: &str) -> String {
+    match error {
+        HostCheckError::Rejected(_) => {
             let host = origin.split_once("://").map_or(origin, |(_, host)| host);
             format!("if the tool is meant to reach it, add `{host}` to `http.allow-hosts` and trust the file")
         }

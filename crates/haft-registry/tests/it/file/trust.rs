@@ -1,7 +1,7 @@
 //! Files that are not trusted are loaded without what could do harm.
 
 use haft_core::{Cx, RunOptions};
-use haft_registry::file::{LoadOptions, Loaded, Trust, TrustStatus, load};
+use haft_registry::file::{FileEntry, LoadOptions, Loaded, Privilege, Trust, TrustStatus, load};
 use haft_registry::{Building, Built, Entry, ImplementationKind, Kinds, Secrets, TrustNeed, Yields};
 use serde_json::{Value, json};
 
@@ -315,4 +315,60 @@ async fn secrets_of_the_program_are_withheld_too() {
             assert!(read.ends_with(expected), "{read}");
         }
     }
+}
+
+/// Loads a file with entries of the kinds of this crate.
+async fn built_in(folder: &Folder, trust: Trust) -> Loaded {
+    load(folder.file(), &LoadOptions::new(Kinds::builtin()).unwrap().trust(trust)).await.unwrap()
+}
+
+#[tokio::test]
+async fn privileges_are_the_same_with_and_without_trust() {
+    let folder = Folder::with(
+        "[workspace]\nstandard = { fetch = true, files = '..' }\n\n[secrets]\nkey = { env = 'KEY' }\n\n\
+         [http]\nallow-hosts = ['localhost:1']\nallow-nets = ['10.0.0.0/8']\n\n\
+         [toolbox.a.tool.hash]\nkind = 'command'\ncommand = ['true']\nexport = true\n\n\
+         [toolbox.a.tool.encode]\nkind = 'http'\nurl = 'https://a.example'\nexport = true\n",
+    );
+    let shown = |loaded: &Loaded| -> Vec<String> {
+        let text = |privilege: &Privilege| {
+            let line = privilege.position.unwrap().line;
+            let kind = format!("{:?}", privilege.kind);
+            format!("{line} {} {}", privilege.key, kind.split([' ', '(']).next().unwrap_or_default())
+        };
+        loaded.privileges.iter().map(text).collect()
+    };
+    let untrusted = shown(&built_in(&folder, Trust::Never).await);
+    assert_eq!(untrusted, shown(&built_in(&folder, Trust::Always).await));
+    let expected = [
+        "2 workspace.standard.fetch Fetch",
+        "2 workspace.standard.files Files",
+        "5 secrets.key Secret",
+        "8 http.allow-hosts[0] Host",
+        "9 http.allow-nets[0] Network",
+        "11 toolbox.a.tool.hash Entry",
+        "14 toolbox.a.tool.hash.export Replacement",
+        "19 toolbox.a.tool.encode.export Replacement",
+    ];
+    assert_eq!(untrusted, expected);
+}
+
+#[tokio::test]
+async fn entries_are_listed_with_their_places_and_tools() {
+    let folder = Folder::with(
+        "[secrets]\nkey = { env = 'KEY' }\n\n[toolbox.a.tool.run]\nkind = 'command'\ncommand = ['true']\n\n\
+         [toolbox.a.tool.get]\nkind = 'http'\nurl = 'https://a.example'\nauth = { bearer = 'key' }\n",
+    );
+    let shown = |loaded: &Loaded| -> Vec<String> {
+        let text = |entry: &FileEntry| {
+            let tools: Vec<String> = entry.tools.iter().map(ToString::to_string).collect();
+            let (line, left_out) = (entry.position.unwrap().line, entry.is_left_out);
+            format!("{line} {} {} {tools:?} {:?} {left_out}", entry.key, entry.kind, entry.secrets)
+        };
+        loaded.entries.iter().map(text).collect()
+    };
+    let run = r#"4 toolbox.a.tool.run command ["a/run"] [] "#;
+    let get = r#"8 toolbox.a.tool.get http ["a/get"] ["key"] false"#;
+    assert_eq!(shown(&built_in(&folder, Trust::Never).await), [format!("{run}true"), get.to_owned()]);
+    assert_eq!(shown(&built_in(&folder, Trust::Always).await), [format!("{run}false"), get.to_owned()]);
 }

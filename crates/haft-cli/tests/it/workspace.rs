@@ -1,0 +1,332 @@
+//! Commands about the workspace file, where one step depends on what an earlier one left behind.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+#[cfg(unix)]
+use crate::pty::{Pty, PtyCommand, key};
+
+/// A file that starts a command and reads a secret.
+const POWERFUL: &str = "[workspace]\nstandard = false\n\n[secrets]\nkey = { env = 'KEY' }\n\n\
+                        [toolbox.dev.tool.list]\nkind = 'command'\ndescription = 'Lists.'\ncommand = ['ls']\n";
+
+/// A folder with a workspace file, and a state of its own.
+struct Folder {
+    root: TempDir,
+}
+
+impl Folder {
+    fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("project")).unwrap();
+        Self { root }
+    }
+
+    fn with(text: &str) -> Self {
+        let folder = Self::new();
+        folder.write("haft.toml", text);
+        folder
+    }
+
+    fn path(&self) -> PathBuf {
+        self.root.path().join("project")
+    }
+
+    fn state(&self) -> PathBuf {
+        self.root.path().join("state")
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        fs::write(self.path().join(name), text).unwrap();
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path().join(name)).unwrap()
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_haft"));
+        command.args(arguments).current_dir(self.path()).env("HAFT_STATE_DIR", self.state()).env("NO_COLOR", "1");
+        command.output().unwrap()
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    fn trust_status(&self) -> String {
+        self.json(&["trust", "--show"])["trust"].as_str().unwrap().to_owned()
+    }
+
+    #[cfg(unix)]
+    fn terminal(&self, arguments: &[&str]) -> Pty {
+        PtyCommand::new(arguments).folder(&self.path()).env("HAFT_STATE_DIR", self.state()).size(100, 40).spawn()
+    }
+
+    /// Returns the names of all files in the folder.
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.path()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_change_ends_the_trust() {
+    let folder = Folder::with(POWERFUL);
+    assert_eq!(folder.trust_status(), "unknown");
+    assert!(folder.run(&["trust", "--yes"]).status.success());
+    assert_eq!(folder.trust_status(), "trusted");
+    folder.write("haft.toml", POWERFUL.replace("'ls'", "'rm'"));
+    assert_eq!(folder.trust_status(), "changed");
+    assert_eq!(folder.json(&["tools"]), Value::Array(Vec::new()));
+    // Back again, it is the file that was trusted.
+    folder.write("haft.toml", POWERFUL);
+    assert_eq!(folder.trust_status(), "trusted");
+    assert_eq!(folder.json(&["tools"])[0]["name"], "dev/list");
+}
+
+#[test]
+fn a_change_of_a_document_ends_the_trust() {
+    let document =
+        "openapi: 3.1.0\ninfo: { title: Shop, version: '1' }\nservers: [{ url: 'https://shop.example' }]\npaths: {}\n";
+    let folder = Folder::with(POWERFUL);
+    folder.write("shop.yaml", document);
+    assert!(folder.run(&["trust", "--yes"]).status.success());
+    assert!(folder.run(&["add", "openapi", "shop", "--file", "shop.yaml"]).status.success());
+    assert_eq!(folder.trust_status(), "trusted");
+    folder.write("shop.yaml", document.replace("shop.example", "evil.example"));
+    assert_eq!(folder.trust_status(), "changed");
+}
+
+#[test]
+fn what_trusting_grants_is_the_same_before_and_after() {
+    let folder = Folder::with(&format!(
+        "{POWERFUL}\n[toolbox.x.tool.hash]\nkind = 'command'\ncommand = ['true']\nexport = true\n"
+    ));
+    let before = folder.json(&["trust", "--show"])["privileges"].clone();
+    assert!(folder.run(&["trust", "--yes"]).status.success());
+    let after = folder.json(&["trust", "--show"])["privileges"].clone();
+    assert_eq!(before, after);
+    assert_eq!(before.as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn adding_to_a_file_that_is_not_trusted_grants_nothing() {
+    let folder = Folder::with(POWERFUL);
+    assert!(folder.run(&["add", "command", "dev/more", "--", "ls", "-l"]).status.success());
+    assert_eq!(folder.trust_status(), "unknown");
+    // Nor does adding to one that has changed since.
+    assert!(folder.run(&["trust", "--yes"]).status.success());
+    folder.write("haft.toml", folder.read("haft.toml") + "# changed\n");
+    assert!(folder.run(&["add", "command", "dev/most", "--", "ls", "-a"]).status.success());
+    assert_eq!(folder.trust_status(), "changed");
+}
+
+#[test]
+fn a_failed_addition_leaves_nothing_behind() {
+    let folder = Folder::with(POWERFUL);
+    for arguments in [
+        &["add", "command", "dev/bad", "--", "sh", "-c", "{x}"][..],
+        &["add", "http", "dev/bad", "--url", "https://a.example", "--header", "host: b.example"],
+        &["add", "command", "dev/list", "--", "ls"],
+    ] {
+        let output = folder.run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", text(&output.stderr));
+        assert!(output.stdout.is_empty());
+    }
+    assert_eq!(folder.read("haft.toml"), POWERFUL);
+    assert_eq!(folder.names(), ["haft.toml"]);
+}
+
+#[test]
+fn line_ends_and_permissions_of_the_file_are_kept() {
+    let old = "\u{feff}# mine\r\n[limits]\r\ntimeout = 5  # s\r\n";
+    let folder = Folder::with(old);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(folder.path().join("haft.toml"), fs::Permissions::from_mode(0o664)).unwrap();
+    }
+    assert!(folder.run(&["add", "http", "a/b", "--url", "https://a.example"]).status.success());
+    let new = folder.read("haft.toml");
+    let added = new.strip_prefix(old).unwrap();
+    assert_eq!(added, "\r\n[toolbox.a.tool.b]\r\nkind = \"http\"\r\nurl = \"https://a.example\"\r\n");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(folder.path().join("haft.toml")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o664);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_the_file_stays_a_link() {
+    let folder = Folder::new();
+    let shared = folder.root.path().join("shared.toml");
+    fs::write(&shared, "[limits]\ntimeout = 5\n").unwrap();
+    std::os::unix::fs::symlink(&shared, folder.path().join("haft.toml")).unwrap();
+    assert!(folder.run(&["add", "http", "a/b", "--url", "https://a.example"]).status.success());
+    assert!(fs::symlink_metadata(folder.path().join("haft.toml")).unwrap().is_symlink());
+    assert!(fs::read_to_string(&shared).unwrap().contains("[toolbox.a.tool.b]"));
+}
+
+#[test]
+fn initial_files_are_trusted_and_their_calls_run() {
+    let folder = Folder::new();
+    assert!(folder.run(&["init"]).status.success());
+    assert_eq!(folder.trust_status(), "trusted");
+    assert_eq!(folder.names(), ["calls.json", "haft.toml"]);
+    let output = folder.run(&["run", "calls.json", "--fail"]);
+    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+}
+
+#[cfg(unix)]
+#[test]
+fn initial_files_overwrite_no_link() {
+    let folder = Folder::new();
+    std::os::unix::fs::symlink("nowhere", folder.path().join("haft.toml")).unwrap();
+    let output = folder.run(&["init"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("`haft.toml` exists already"));
+    assert_eq!(folder.names(), ["haft.toml"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_is_not_writable_gets_no_file() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).unwrap();
+    // Whoever may write everywhere, as in many containers, is not stopped.
+    let may_write = fs::write(folder.path().join("probe"), "").is_ok();
+    let output = folder.run(&["init"]);
+    if may_write {
+        assert!(output.status.success());
+    } else {
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains("Permission denied"), "{}", text(&output.stderr));
+        assert!(folder.names().is_empty());
+    }
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn secrets_are_named_and_never_shown() {
+    let folder = Folder::with(POWERFUL);
+    assert!(folder.run(&["trust", "--yes"]).status.success());
+    for (value, is_missing) in [("s3cret-value", false), ("", true)] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_haft"));
+        command.args(["check", "--offline"]).current_dir(folder.path()).env("HAFT_STATE_DIR", folder.state());
+        let output = command.env("KEY", value).output().unwrap();
+        let all = text(&output.stdout) + &text(&output.stderr);
+        assert!(!all.contains("s3cret-value"));
+        assert_eq!(all.contains("set the variable KEY"), is_missing, "{all}");
+    }
+}
+
+#[test]
+fn completion_scripts_name_all_commands() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = folder.run(&["completions", shell]);
+        assert!(output.status.success());
+        let script = text(&output.stdout);
+        for command in
+            ["init", "add", "trust", "tools", "show", "call", "run", "resume", "check", "chat", "completions"]
+        {
+            assert!(script.contains(command), "{shell}: {command}");
+        }
+    }
+}
+
+#[test]
+fn every_command_has_a_help_with_examples() {
+    let folder = Folder::new();
+    for command in ["init", "add", "trust", "tools", "show", "call", "run", "resume", "check", "chat", "completions"] {
+        let output = folder.run(&[command, "--help"]);
+        assert!(output.status.success());
+        assert!(text(&output.stdout).contains("Examples:\n  haft "), "{command}: {}", text(&output.stdout));
+    }
+}
+
+#[test]
+fn the_quickstart_needs_no_trust() {
+    let calls = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/quickstart/calls.json");
+    let folder = Folder::new();
+    let output = folder.run(&["run", calls.to_str().unwrap()]);
+    let events = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{events}{}", text(&output.stderr));
+    assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
+    for expected in ["garden/watering.md", "did you mean", "requires approval"] {
+        assert!(events.contains(expected), "{expected}: {events}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_person_is_shown_what_trusting_grants_and_asked() {
+    let folder = Folder::with(POWERFUL);
+    for (answer, code, status) in
+        [("n\r", 3, "unknown"), (key::ESCAPE, 3, "unknown"), (key::ENTER, 3, "unknown"), ("y\r", 0, "trusted")]
+    {
+        let mut terminal = folder.terminal(&["trust"]);
+        terminal.wait_for("start the command: ls");
+        terminal.wait_for("Trust this file as it is now?");
+        terminal.send(answer);
+        assert_eq!(terminal.wait_exit(), code);
+        assert_eq!(folder.trust_status(), status);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_question_grants_nothing() {
+    let folder = Folder::with(POWERFUL);
+    let mut terminal = folder.terminal(&["trust"]);
+    terminal.wait_for("Trust this file as it is now?");
+    terminal.send(key::CTRL_C);
+    assert_eq!(terminal.wait_exit(), 130);
+    assert_eq!(folder.trust_status(), "unknown");
+}
+
+#[cfg(unix)]
+#[test]
+fn people_get_tables_and_pages() {
+    let folder = Folder::with(POWERFUL);
+    assert!(folder.run(&["trust", "--yes"]).status.success());
+    let shown = |arguments: &[&str]| {
+        let mut terminal = folder.terminal(arguments);
+        assert_eq!(terminal.wait_exit(), 0);
+        terminal.screen()
+    };
+    insta::assert_snapshot!("tools_table", shown(&["tools"]));
+    insta::assert_snapshot!("show_page", shown(&["show", "dev/list"]));
+    insta::assert_snapshot!("check_report", shown(&["check", "--offline"]));
+    assert!(shown(&["tools", "--json"]).starts_with('['));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_table_has_what_tools_hide() {
+    let folder = Folder::with(
+        "[workspace]\nstandard = { only = ['hash', 'encode'] }\n\n[toolbox.my.tool.hash]\nkind = 'http'\n\
+         url = 'https://hash.example/?text={text}'\ndescription = 'Asks a server. It is slow.'\nexport = true\n",
+    );
+    assert!(folder.run(&["trust", "--yes"]).status.success());
+    let mut terminal = folder.terminal(&["tools"]);
+    assert_eq!(terminal.wait_exit(), 0);
+    insta::assert_snapshot!("tools_that_hide", terminal.screen());
+}
