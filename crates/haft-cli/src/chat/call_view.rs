@@ -63,7 +63,11 @@ pub(crate) fn is_denied(result: &ToolResult) -> bool {
 fn line(result: &ToolResult, call: Option<&ToolCall>, width: usize) -> String {
     let sign = if result.is_ok() { '✓' } else { '✗' };
     let arguments = call.map(|call| one_line(&call.arguments)).unwrap_or_default();
-    let arguments = if matches!(arguments.as_str(), "" | "{}") { String::new() } else { format!(" {}", cut(&arguments, width / 2)) };
+    let arguments = if matches!(arguments.as_str(), "" | "{}") {
+        String::new()
+    } else {
+        format!(" {}", cut(&arguments, width / 2))
+    };
     let outcome = match result.failure() {
         Some(failure) => format!("{}: {}", failure.kind.as_str(), one_line(&failure.message)),
         None => one_line(&result.to_model_text()),
