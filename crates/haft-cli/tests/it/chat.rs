@@ -220,10 +220,8 @@ fn a_signal_that_ends_processes_ends_the_conversation_and_its_tools() {
     let talk = slow_talk(&json!([slow_call()]));
     let mut pty = talk.ask("wait");
     let pid = started_pid(talk.folder.path());
-    let begin = Instant::now();
     pty.signal("TERM");
     assert_eq!(pty.wait_exit(), 130);
-    assert!(begin.elapsed() < Duration::from_secs(10), "2 s on a machine that is not busy");
     wait_until("the child is gone", || !is_alive(&pid));
     assert_eq!(talk.history()[0], "user: wait");
 }

@@ -35,13 +35,12 @@ fn base_url(wire: WireName, mock: &Aimock) -> String {
     }
 }
 
-fn start(wire: WireName) -> Aimock {
+fn start() -> Aimock {
     let call = json!({"name": "calculate", "arguments": "{\"expression\":\"6 * 7\"}", "id": "call_1"});
     let fixtures = json!([
         {"match": {"userMessage": "six times seven", "hasToolResult": false}, "response": {"toolCalls": [call]}},
         {"match": {"userMessage": "six times seven", "hasToolResult": true}, "response": {"content": "That is all I know."}},
     ]);
-    let _ = wire;
     Aimock::start_with(&fixtures, &json!({"chunkSize": 5}))
 }
 
@@ -51,7 +50,7 @@ fn prompt(pty: &mut Pty) {
 
 /// Has a conversation with each verdict.
 fn check(wire: WireName) {
-    let mock = start(wire);
+    let mock = start();
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);
     fs::write(file("haft.toml"), "[workspace]\nstandard = true\n\n[[approval]]\nask = \"calculate\"\n").unwrap();
@@ -111,7 +110,7 @@ fn gemini() {
 
 #[test]
 fn a_compatible_server_needs_no_key_and_a_server_that_is_gone_is_reported() {
-    let mock = start(WireName::OpenAiChat);
+    let mock = start();
     let url = format!("{}/v1", mock.url());
     let run = |url: &str| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_haft"));
