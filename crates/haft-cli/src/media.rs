@@ -161,7 +161,7 @@ fn file_name(name: &str, media_type: Option<&str>) -> (String, String) {
         }
         _ => (clean, known.unwrap_or("bin")),
     };
-    let mut stem = stem.trim_matches(['.', ' ']).to_owned();
+    let mut stem = stem.trim_matches(['.', ' ', '_', '-']).to_owned();
     while stem.len() > MAX_NAME {
         stem.pop();
     }

@@ -138,15 +138,7 @@ impl SuspendedRun {
             return Err(fault.advice("a file is removed as soon as every call of its run has a result"));
         }
         let exclusive = ExclusiveUse::claim(path)?;
-        let input = TextInput::read(path)?;
-        let mut stored: StoredRun = serde_json::from_str(&input.text).map_err(|error| {
-            let fault = Fault::new(format!("{} is not a suspended run", quoted(&input.origin)));
-            let fault = fault.excerpt(input.json_excerpt(0, &error));
-            fault.advice("`haft run --suspend FILE` writes such files")
-        })?;
-        stored.recover();
-        // Checks that the parts fit together.
-        stored.suspended.to_suspended(&input.origin)?;
+        let stored = read(path).inspect_err(|_| state::remove_lock(path))?;
         Ok(Self(Arc::new(OpenFile { path: path.to_owned(), stored: Mutex::new(stored), _use: exclusive })))
     }
 
@@ -276,6 +268,20 @@ impl SuspendedParts {
             .and_then(|text| serde_json::from_str(&text))
             .map_err(|error| Fault::new(format!("the run in `{origin}` is inconsistent")).cause(&error))
     }
+}
+
+/// Reads a file, with the results of calls that nobody waits for any more.
+fn read(path: &Path) -> Result<StoredRun, Fault> {
+    let input = TextInput::read(path)?;
+    let mut stored: StoredRun = serde_json::from_str(&input.text).map_err(|error| {
+        let fault = Fault::new(format!("{} is not a suspended run", quoted(&input.origin)));
+        let fault = fault.excerpt(input.json_excerpt(0, &error));
+        fault.advice("`haft run --suspend FILE` writes such files")
+    })?;
+    stored.recover();
+    // Checks that the parts fit together.
+    stored.suspended.to_suspended(&input.origin)?;
+    Ok(stored)
 }
 
 fn write(path: &Path, stored: &StoredRun) -> Result<(), Fault> {

@@ -105,6 +105,14 @@ fn calls_are_read_from_standard_input() {
 }
 
 #[test]
+fn of_two_calls_with_one_id_the_first_runs() {
+    let folder = Folder::new(&[]);
+    let text = format!("[{}, {}]", calculation("a", "1"), calculation("a", "2"));
+    let output = folder.feed(&["run", "-"], text.as_bytes());
+    assert_eq!(results(&output), states(&[("a", "ok"), ("a", "duplicate_call_id")]));
+}
+
+#[test]
 fn arguments_are_read_from_standard_input() {
     let folder = Folder::new(&[]);
     let output = folder.feed(&["call", "calculate", "-"], br#"{"expression": "6*7"}"#);
