@@ -1,4 +1,4 @@
-//! What every command has: the global options, the terminal, interrupts, and the folder for its state.
+//! The surroundings of every command: the global options, the terminal, interrupts, and the folder for its state.
 
 use std::path::PathBuf;
 
@@ -27,6 +27,7 @@ impl Context {
     }
 
     /// Returns the folder for what the command remembers: trust in files, conversations.
+    #[allow(clippy::unused_self, reason = "the folder belongs to the surroundings of a command")]
     pub(crate) fn state_folder(&self) -> Result<PathBuf, Fault> {
         if let Some(folder) = std::env::var_os(STATE_FOLDER).filter(|folder| !folder.is_empty()) {
             return Ok(folder.into());

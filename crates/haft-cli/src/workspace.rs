@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use haft::registry::file::{LoadOptions, Loaded, Trust, TrustStatus, load};
+use haft::registry::file::{LoadOptions, Loaded, Trust, load};
 use haft::registry::standard::StandardToolbox;
-use haft::registry::{Executor, Kinds, Registry};
+use haft::registry::{Executor, FullName, Kinds, RegisteredTool, Registry};
 
 use crate::context::Context;
 use crate::error::{CommandError, Fault};
@@ -26,7 +27,7 @@ pub(crate) struct OpenWorkspace {
 /// The extent of the messages about a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remarks {
-    /// What was left out is reported on standard error.
+    /// Entries that were left out are reported on standard error.
     Shown,
     /// The command reports it itself.
     Silent,
@@ -62,9 +63,22 @@ impl OpenWorkspace {
         Ok(Self { loaded: None, executor: Executor::new(registry) })
     }
 
-    /// Reports whether the workspace is a file that is not trusted.
-    pub(crate) fn is_untrusted(&self) -> bool {
-        self.loaded.as_ref().is_some_and(|loaded| loaded.trust != TrustStatus::Trusted)
+    /// Finds a tool by its full or a shorter name. The error tells apart a tool that does not exist and one that waits
+    /// for trust.
+    pub(crate) fn tool(&self, name: &str) -> Result<Arc<RegisteredTool>, Fault> {
+        self.executor.find(name).map_err(|error| {
+            let entries = self.loaded.iter().flat_map(|loaded| &loaded.entries);
+            let mut left_out = entries.filter(|entry| entry.is_left_out).flat_map(|entry| &entry.tools);
+            let is_meant = |full: &&FullName| {
+                let full = full.to_string();
+                full == name || full.strip_suffix(name).is_some_and(|start| start.ends_with('/'))
+            };
+            match left_out.find(is_meant) {
+                Some(full) => Fault::new(format!("`{full}` is left out, because the workspace file is not trusted"))
+                    .advice("read the file, then run `haft trust`"),
+                None => Fault::new(error.to_string()).advice("`haft tools` lists the tools"),
+            }
+        })
     }
 }
 

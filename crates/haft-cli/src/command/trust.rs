@@ -26,6 +26,7 @@ use crate::workspace::{self, FILE_NAME};
   haft trust tools --yes     trust tools/haft.toml without a question, in a script
   haft trust --show          show it, and change nothing
   haft trust --revoke        trust the file no longer")]
+#[allow(clippy::struct_excessive_bools, reason = "independent flags of the command line")]
 pub(crate) struct TrustArguments {
     /// The file, or its folder. Without it, the nearest `haft.toml` is used
     #[arg(value_name = "FILE|DIR")]
