@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_verdict_of_the_library_keeps_what_it_was_given_for() {
-        let written = haft::serde_json::to_string(&request("a").approve().digest("other")).unwrap();
+        let written = serde_json::to_string(&request("a").approve().digest("other")).unwrap();
         let bound = file(&written).unwrap().bind_all(&[&request("a")]).unwrap();
         assert_eq!(bound[0].digest, "other");
     }
