@@ -1,4 +1,4 @@
-//! Who approves calls: a person at the terminal, everybody, nobody, or a file of verdicts.
+//! The approver of calls: a person at the terminal, everybody, nobody, or a file of verdicts.
 
 pub(crate) mod prompt;
 pub(crate) mod verdict_file;

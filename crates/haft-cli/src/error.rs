@@ -28,13 +28,13 @@ pub(crate) enum CommandError {
 /// One fault, with its place and advice.
 #[derive(Debug, Default)]
 pub(crate) struct Fault {
-    /// What failed.
+    /// The failure, in a sentence.
     pub(crate) message: String,
     /// The place in a text that was read.
     pub(crate) excerpt: Option<Box<Excerpt>>,
     /// The underlying reasons, the nearest first.
     pub(crate) causes: Vec<String>,
-    /// What to do.
+    /// Advice on what to do.
     pub(crate) advice: Vec<String>,
 }
 

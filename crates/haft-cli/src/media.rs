@@ -52,6 +52,7 @@ const EXTENSIONS: [(&str, &str); 18] = [
 pub(crate) struct Media {
     /// A name for people.
     pub(crate) name: String,
+    #[allow(clippy::struct_field_names, reason = "the usual name of a MIME type")]
     media_type: Option<String>,
     data: Data,
 }

@@ -97,10 +97,15 @@ fn render(fault: &Fault, width: usize) -> String {
         (Some(_), Some(place)) => title.element(Origin::path(&*origin).line(place.line).char_column(place.column)),
         _ => Group::with_title(title),
     }];
-    for advice in &fault.advice {
-        groups.push(Group::with_title(Level::HELP.secondary_title(printable(advice).into_owned())));
+    let renderer = Renderer::styled().term_width(width);
+    let advice = fault.advice.iter().map(|advice| printable(advice).into_owned());
+    if fault.excerpt.is_some() {
+        groups.extend(advice.map(|advice| Group::with_title(Level::HELP.secondary_title(advice))));
+        return renderer.render(&groups);
     }
-    Renderer::styled().term_width(width).render(&groups)
+    // Groups of one report are joined by a line that belongs to an excerpt.
+    let helps = advice.map(|advice| renderer.render(&[Group::with_title(Level::HELP.primary_title(advice))]));
+    std::iter::once(renderer.render(&groups)).chain(helps).collect::<Vec<_>>().join("\n")
 }
 
 /// Writes all faults of an input.

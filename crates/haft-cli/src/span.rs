@@ -16,7 +16,9 @@ pub(crate) fn subscribe(cx: &Context) {
         (Ok(filter), _) if !filter.is_empty() => EnvFilter::new(filter),
         (_, 0) => return,
         (_, 1) => EnvFilter::new("warn,haft=info,haft_core=info,haft_model=info,haft_registry=info"),
-        (_, 2) => EnvFilter::new("info,haft=debug,haft_core=debug,haft_model=debug,haft_registry=debug,haft_http=debug"),
+        (_, 2) => {
+            EnvFilter::new("info,haft=debug,haft_core=debug,haft_model=debug,haft_registry=debug,haft_http=debug")
+        }
         _ => EnvFilter::new("trace"),
     };
     let subscriber = tracing_subscriber::fmt()

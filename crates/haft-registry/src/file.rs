@@ -82,7 +82,7 @@ mod trust;
 mod unmatched;
 mod watched;
 
-pub use self::entry::FileEntry;
+pub use self::entry::LoadedEntry;
 pub use self::error::{FileError, FileFault, FilePosition};
 pub use self::format::{KindFormatError, json_schema};
 pub use self::load::{LoadOptions, load};

@@ -2,7 +2,7 @@
 
 use haft::model::{LoopEnd, LoopError, ModelError};
 
-use super::model::{ModelName, Provider};
+use super::model::{ChatProvider, ModelName};
 use crate::error::Fault;
 use crate::exit::ExitStatus;
 
@@ -57,7 +57,7 @@ fn of_model(error: &ModelError, place: &ModelPlace) -> Fault {
     let fault = Fault::new(format!("the model `{model}` did not answer")).cause(error);
     match error {
         // The script says what it has to say itself.
-        _ if model.provider == Provider::Scripted => fault,
+        _ if model.provider == ChatProvider::Scripted => fault,
         ModelError::Authentication { .. } => {
             fault.advice(format!("check the key in {}", model.provider.key_variables()))
         }
@@ -79,7 +79,7 @@ fn of_model(error: &ModelError, place: &ModelPlace) -> Fault {
         ModelError::ContentFiltered { .. } => fault.advice("ask in other words"),
         ModelError::Unreadable { .. } if base_url.is_some() => {
             let api = match model.provider {
-                Provider::OpenAi | Provider::OpenAiChat => "the URL usually ends in `/v1`",
+                ChatProvider::OpenAi | ChatProvider::OpenAiChat => "the URL usually ends in `/v1`",
                 _ => "the URL does not include the version",
             };
             fault.advice(format!("check that {server} speaks the API of `{}`; {api}", model.provider.as_str()))

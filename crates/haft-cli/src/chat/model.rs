@@ -17,7 +17,7 @@ pub(crate) const MODEL_VARIABLE: &str = "HAFT_MODEL";
 
 /// A kind of model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Provider {
+pub(crate) enum ChatProvider {
     /// The Responses API of OpenAI.
     OpenAi,
     /// The Chat Completions API of OpenAI and of compatible servers.
@@ -31,7 +31,7 @@ pub(crate) enum Provider {
 /// The name of a model: `PROVIDER:NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ModelName {
-    pub(crate) provider: Provider,
+    pub(crate) provider: ChatProvider,
     /// The provider's name of the model, or the path of a script.
     pub(crate) name: String,
 }
@@ -40,12 +40,12 @@ pub(crate) struct ModelName {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ModelNameError {
     #[error("unknown provider `{provider}`; it is one of {}{}", all_providers(), did_you_mean(*.nearest))]
-    UnknownProvider { provider: String, nearest: Option<Provider> },
+    UnknownProvider { provider: String, nearest: Option<ChatProvider> },
     #[error("the name of the model is missing, as in `{}`", .0.example())]
-    NoName(Provider),
+    NoName(ChatProvider),
 }
 
-impl Provider {
+impl ChatProvider {
     pub(crate) const ALL: [Self; 5] = [Self::OpenAi, Self::OpenAiChat, Self::Anthropic, Self::Gemini, Self::Scripted];
 
     /// Returns the name on the command line.
@@ -93,18 +93,18 @@ impl ModelName {
         }
         let missing = |error: SecretError| self.missing_key(&error);
         let client: Arc<dyn LanguageModel> = match (self.provider, base_url) {
-            (Provider::Scripted, None) => Arc::new(script(Path::new(&self.name))?),
-            (Provider::Scripted, Some(_)) => {
+            (ChatProvider::Scripted, None) => Arc::new(script(Path::new(&self.name))?),
+            (ChatProvider::Scripted, Some(_)) => {
                 return Err(Fault::new("a scripted model has no server").advice("leave out `--base-url`"));
             }
-            (Provider::OpenAi, None) => client!(OpenAi::from_env().map_err(missing)?),
-            (Provider::OpenAi, Some(url)) => client!(OpenAi::from_env().map_err(missing)?.base_url(url)),
-            (Provider::OpenAiChat, None) => client!(OpenAi::from_env().map_err(missing)?.chat()),
-            (Provider::OpenAiChat, Some(url)) => client!(compatible(url)),
-            (Provider::Anthropic, None) => client!(Anthropic::from_env().map_err(missing)?),
-            (Provider::Anthropic, Some(url)) => client!(Anthropic::from_env().map_err(missing)?.base_url(url)),
-            (Provider::Gemini, None) => client!(Gemini::from_env().map_err(missing)?),
-            (Provider::Gemini, Some(url)) => client!(Gemini::from_env().map_err(missing)?.base_url(url)),
+            (ChatProvider::OpenAi, None) => client!(OpenAi::from_env().map_err(missing)?),
+            (ChatProvider::OpenAi, Some(url)) => client!(OpenAi::from_env().map_err(missing)?.base_url(url)),
+            (ChatProvider::OpenAiChat, None) => client!(OpenAi::from_env().map_err(missing)?.chat()),
+            (ChatProvider::OpenAiChat, Some(url)) => client!(compatible(url)),
+            (ChatProvider::Anthropic, None) => client!(Anthropic::from_env().map_err(missing)?),
+            (ChatProvider::Anthropic, Some(url)) => client!(Anthropic::from_env().map_err(missing)?.base_url(url)),
+            (ChatProvider::Gemini, None) => client!(Gemini::from_env().map_err(missing)?),
+            (ChatProvider::Gemini, Some(url)) => client!(Gemini::from_env().map_err(missing)?.base_url(url)),
         };
         Ok(client)
     }
@@ -112,7 +112,7 @@ impl ModelName {
     fn missing_key(&self, error: &SecretError) -> Fault {
         let fault = Fault::new(format!("the model `{self}` can't be used")).cause(error);
         match self.provider {
-            Provider::OpenAiChat => fault.advice("a compatible server without a key is named by `--base-url`"),
+            ChatProvider::OpenAiChat => fault.advice("a compatible server without a key is named by `--base-url`"),
             _ => fault,
         }
     }
@@ -154,7 +154,7 @@ impl FromStr for ModelName {
 
     fn from_str(text: &str) -> Result<Self, ModelNameError> {
         let (provider, name) = text.split_once(':').unwrap_or((text, ""));
-        let Some(provider) = Provider::ALL.into_iter().find(|known| known.as_str() == provider) else {
+        let Some(provider) = ChatProvider::ALL.into_iter().find(|known| known.as_str() == provider) else {
             let nearest = nearest_provider(provider);
             return Err(ModelNameError::UnknownProvider { provider: provider.to_owned(), nearest });
         };
@@ -180,18 +180,18 @@ impl From<ModelNameError> for Fault {
 /// The least similarity of a name that is suggested.
 const LEAST_SIMILARITY: f64 = 0.7;
 
-fn nearest_provider(text: &str) -> Option<Provider> {
-    let similarity = |provider: Provider| strsim::jaro_winkler(&text.to_lowercase(), provider.as_str());
-    let nearest = Provider::ALL.into_iter().max_by(|a, b| similarity(*a).total_cmp(&similarity(*b)))?;
+fn nearest_provider(text: &str) -> Option<ChatProvider> {
+    let similarity = |provider: ChatProvider| strsim::jaro_winkler(&text.to_lowercase(), provider.as_str());
+    let nearest = ChatProvider::ALL.into_iter().max_by(|a, b| similarity(*a).total_cmp(&similarity(*b)))?;
     (similarity(nearest) >= LEAST_SIMILARITY).then_some(nearest)
 }
 
-fn did_you_mean(nearest: Option<Provider>) -> String {
+fn did_you_mean(nearest: Option<ChatProvider>) -> String {
     nearest.map(|provider| format!("; did you mean `{}`?", provider.as_str())).unwrap_or_default()
 }
 
 fn all_providers() -> String {
-    Provider::ALL.map(Provider::as_str).join(", ")
+    ChatProvider::ALL.map(ChatProvider::as_str).join(", ")
 }
 
 /// Chooses the model: that of the option, else that of the stored conversation, else that of the environment.
@@ -213,7 +213,7 @@ pub(crate) fn choose(option: Option<ModelName>, stored: Option<&str>) -> Result<
         }),
         _ => Err(Fault::new("no model is named").advice(format!(
             "use `--model PROVIDER:NAME` or the variable {MODEL_VARIABLE}, for example `{}`",
-            Provider::OpenAi.example()
+            ChatProvider::OpenAi.example()
         ))),
     }
 }
@@ -221,7 +221,7 @@ pub(crate) fn choose(option: Option<ModelName>, stored: Option<&str>) -> Result<
 /// Returns the name with a script's path made absolute, so that it holds in other folders too.
 pub(crate) fn lasting_name(name: &ModelName) -> String {
     match name.provider {
-        Provider::Scripted => {
+        ChatProvider::Scripted => {
             let path = std::path::absolute(&name.name).unwrap_or_else(|_| PathBuf::from(&name.name));
             format!("{}:{}", name.provider.as_str(), path.display())
         }
@@ -236,9 +236,9 @@ mod tests {
     #[test]
     fn names_are_read_with_colons_in_the_models_name() {
         let name: ModelName = "openai-chat:llama3.3:70b".parse().unwrap();
-        assert_eq!((name.provider, name.name.as_str()), (Provider::OpenAiChat, "llama3.3:70b"));
+        assert_eq!((name.provider, name.name.as_str()), (ChatProvider::OpenAiChat, "llama3.3:70b"));
         assert_eq!(name.to_string(), "openai-chat:llama3.3:70b");
-        for provider in Provider::ALL {
+        for provider in ChatProvider::ALL {
             assert_eq!(provider.example().parse::<ModelName>().unwrap().provider, provider);
         }
     }

@@ -66,7 +66,7 @@ pub(crate) async fn run(
 fn summary(answer: Usage, total: Usage, name: &str) -> String {
     let tokens = usage_text(answer, total);
     let separator = if tokens.is_empty() { "" } else { "; " };
-    format!("{tokens}{separator}conversation {name}")
+    format!("{tokens}{separator}saved: go on with `haft chat --resume {name}`")
 }
 
 /// Returns the tokens of an answer, and of the whole conversation; empty if the provider has not counted them.
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn the_summary_has_the_tokens_if_they_are_counted() {
         let text = summary(Usage::new(20, 4), Usage::new(30, 5), "ab12");
-        assert_eq!(text, "tokens: 20 in, 4 out; 35 in total; conversation ab12");
-        assert_eq!(summary(Usage::default(), Usage::default(), "ab12"), "conversation ab12");
+        assert_eq!(text, "tokens: 20 in, 4 out; 35 in total; saved: go on with `haft chat --resume ab12`");
+        assert_eq!(summary(Usage::default(), Usage::default(), "ab12"), "saved: go on with `haft chat --resume ab12`");
     }
 }

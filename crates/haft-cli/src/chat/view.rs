@@ -1,4 +1,4 @@
-//! What happens in a conversation, as a person reads it: the answer on standard output, everything else on standard error.
+//! The events of a conversation, as a person reads them: the answer on standard output, everything else on standard error.
 //!
 //! On a terminal the answer is written as it arrives. Where a program reads it, only the whole last answer is written:
 //! a request that is retried makes its deltas void, and text before calls is no answer.

@@ -13,7 +13,7 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
-use haft::registry::file::{FileEntry, Loaded, TrustStatus};
+use haft::registry::file::{Loaded, LoadedEntry, TrustStatus};
 
 use self::entry::NewEntry;
 use self::parameter::ParameterSpec;
@@ -171,7 +171,7 @@ fn report_trust(cx: &Context, before: &Loaded, after: &Loaded, added: &edit::Add
 
 /// Checks that no entry has the name.
 fn check_free(before: &Loaded, path: &Path, entry: &NewEntry) -> Result<(), Fault> {
-    let is_same = |known: &&FileEntry| entry.is_like(known, path);
+    let is_same = |known: &&LoadedEntry| entry.is_like(known, path);
     let Some(known) = before.entries.iter().find(is_same) else { return Ok(()) };
     let line = known.position.map(|position| format!(":{}", position.line)).unwrap_or_default();
     Err(Fault::new(format!("`{}` exists already, at {}{line}", entry.shown_name(), known.path.display()))

@@ -59,7 +59,7 @@ pub(crate) struct CallArguments {
     /// The maximum duration of the call, in seconds, not counting the wait for approval
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
-    /// Who approves the call if it requires it: `ask` at the terminal, `all`, `none`, or a file of verdicts. Without it,
+    /// The approver of a call that requires it: `ask` at the terminal, `all`, `none`, or a file of verdicts. Without it,
     /// `ask` on a terminal and `none` otherwise
     #[arg(long, value_name = "ask|all|none|FILE")]
     approve: Option<ApproveMode>,
@@ -76,9 +76,7 @@ pub(crate) async fn run(arguments: CallArguments, cx: &Context) -> Result<ExitSt
     let file = arguments.arguments.as_deref().and_then(|text| text.strip_prefix('@')).map(Path::new);
     let workspace = OpenWorkspace::open(cx, file, Remarks::Shown).await?;
     let executor = &workspace.executor;
-    let found = executor
-        .find(&arguments.name)
-        .map_err(|error| Fault::new(error.to_string()).advice("`haft tools` lists the tools"))?;
+    let found = workspace.tool(&arguments.name)?;
     let text = argument_text(&arguments, &found)?;
     let call = ToolCall::new(CALL_ID, found.tool.name(), text);
     let mode = arguments.approve.clone().unwrap_or_else(|| ApproveMode::default_for(cx));

@@ -50,7 +50,7 @@ pub(crate) struct CheckArguments {
 enum Denied {
     /// Parts of a schema that a provider does not express
     Losses,
-    /// What may fail when a tool is called
+    /// Anything that may fail when a tool is called
     Warnings,
 }
 

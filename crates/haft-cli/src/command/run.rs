@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use haft::run::{CallId, Dispatch, Run, RunOptions, ToolCall, ToolEvent, ToolResult};
+use haft::run::{CallId, Dispatch, FailureKind, Run, RunOptions, ToolCall, ToolEvent, ToolResult};
 
 use crate::approval::verdict_file::Others;
 use crate::approval::{ApproveMode, Approver};
@@ -60,7 +60,7 @@ pub(crate) struct RunArguments {
 /// The options of commands that run calls.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunOptionArguments {
-    /// Who approves calls that require it: `ask` at the terminal, `all`, `none`, or a file of verdicts. Without it, `ask`
+    /// The approver of calls that require it: `ask` at the terminal, `all`, `none`, or a file of verdicts. Without it, `ask`
     /// on a terminal and `none` otherwise
     #[arg(long, value_name = "ask|all|none|FILE")]
     pub(crate) approve: Option<ApproveMode>,
@@ -133,6 +133,7 @@ pub(crate) async fn run(arguments: RunArguments, cx: &Context) -> Result<ExitSta
     if let Approver::File(verdicts) = &approver {
         verdicts.ensure_known(read.calls.iter().map(|call| &call.call_id))?;
     }
+    let is_unapproved = matches!(approver, Approver::Nobody(Others::Denied));
     let run_options = with_approver(options.apply(executor.options(), cx), approver);
     let tools = executor.list(&run_options);
     let output = RunOutput::new(form, &screen, &read.calls);
@@ -150,6 +151,9 @@ pub(crate) async fn run(arguments: RunArguments, cx: &Context) -> Result<ExitSta
                 place.discard();
             }
             output.finish(cx, &read.turn, &ran.results, &tools)?;
+            if is_unapproved {
+                note_unapproved(cx, &ran.results);
+            }
             false
         }
     };
@@ -218,6 +222,17 @@ pub(crate) fn note_waiting(cx: &Context, path: &Path, count: usize) {
     let calls = if count == 1 { "1 call waits".to_owned() } else { format!("{count} calls wait") };
     let path = path.display();
     cx.terminal.note(format!("{calls} for approval in `{path}`; go on with `haft resume {path}`"));
+}
+
+/// Reports calls that were denied because there was no approver, and how to get them approved.
+fn note_unapproved(cx: &Context, results: &[ToolResult]) {
+    let is_denied = |result: &&ToolResult| result.failure().is_some_and(|failure| failure.kind == FailureKind::Denied);
+    let calls = match results.iter().filter(is_denied).count() {
+        0 => return,
+        1 => "1 call was denied".to_owned(),
+        count => format!("{count} calls were denied"),
+    };
+    cx.terminal.note(format!("{calls} because nobody approves calls; use `--approve` or `--suspend`"));
 }
 
 /// Reports verdicts that were not accepted. Their calls were denied.

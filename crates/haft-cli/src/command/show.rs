@@ -4,13 +4,12 @@ mod access;
 mod parameter_tree;
 mod section;
 
-use haft::registry::LookupError;
 use serde_json::Value;
 
 use self::section::ToolPage;
 use crate::command::tools::ToolListing;
 use crate::context::Context;
-use crate::error::{CommandError, Fault};
+use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::workspace::{OpenWorkspace, Remarks};
 
@@ -36,7 +35,7 @@ pub(crate) struct ShowArguments {
 /// Carries out the command.
 pub(crate) async fn run(arguments: &ShowArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
     let workspace = OpenWorkspace::open(cx, None, Remarks::Shown).await?;
-    let tool = workspace.executor.find(&arguments.name).map_err(|error| not_found(&error))?;
+    let tool = workspace.tool(&arguments.name)?;
     let page = ToolPage::new(ToolListing::new(&tool, &workspace), &workspace);
     if arguments.json || !cx.terminal.stdout {
         cx.terminal.print(page.json())?;
@@ -50,14 +49,6 @@ pub(crate) async fn run(arguments: &ShowArguments, cx: &Context) -> Result<ExitS
     }
     cx.terminal.print(text)?;
     Ok(ExitStatus::Done)
-}
-
-fn not_found(error: &LookupError) -> Fault {
-    let fault = Fault::new(error.to_string());
-    match error {
-        LookupError::NotFound { similar, .. } if similar.is_empty() => fault.advice("`haft tools` lists all tools"),
-        _ => fault,
-    }
 }
 
 /// Returns a text whose lines are indented.

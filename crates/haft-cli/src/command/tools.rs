@@ -48,8 +48,9 @@ pub(crate) async fn run(arguments: &ToolsArguments, cx: &Context) -> Result<Exit
     }
     let listings: Vec<ToolListing<'_>> = tools.iter().map(|tool| ToolListing::new(tool, &workspace)).collect();
     if arguments.json || !cx.terminal.stdout {
-        let json: Vec<_> = listings.iter().map(ToolListing::json).collect();
-        cx.terminal.print(serde_json::Value::Array(json))?;
+        // One array with a line per tool, for programs that read all of it and for people who search it.
+        let lines: Vec<_> = listings.iter().map(|listing| listing.json().to_string()).collect();
+        cx.terminal.print(format_args!("[{}]", lines.join(",\n ")))?;
     } else {
         cx.terminal.print(listing::table_text(&listings, cx.terminal.width()))?;
     }

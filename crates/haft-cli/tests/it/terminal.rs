@@ -1,4 +1,4 @@
-//! What a person sees and types: bars, the summary, the prompt for approval, and interrupts.
+//! The terminal of a person: bars, the summary, the prompt for approval, and interrupts.
 //!
 //! The tools are commands that wait for files, so that a test looks at the screen while they run.
 

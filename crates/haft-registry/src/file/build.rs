@@ -213,22 +213,7 @@ impl BuildingToolboxes<'_> {
             self.built.privileges.add_at_key(pointer, privilege);
         }
         if self.trusted == Trusted::No && kind.trust() == TrustNeed::Required {
-            let message = format!("left out: the kind `{}` requires that this file is trusted", kind.name());
-            self.built.remarks.push(TextFault::at_key(pointer, message));
-            let tool = match kind.yields() {
-                Yields::OneTool => Some(name.to_owned()),
-                Yields::ManyTools => None,
-            };
-            if let (Some(name), Some(Value::Bool(true))) = (&tool, keys.get("export"))
-                && self.is_standard_name(name)
-            {
-                let privilege = PrivilegeKind::Replacement { name: name.clone() };
-                self.built.privileges.add(format!("{pointer}/export"), privilege);
-            }
-            listed.tools.extend(tool.clone());
-            listed.is_left_out = true;
-            self.built.entries.push(listed);
-            self.built.left_out.push(LeftOutEntry { namespace: namespace.to_owned(), tool });
+            self.leave_out(&**kind, name, listed);
             return toolbox;
         }
         let outcome = self.tools(&**kind, name, keys).await;
@@ -270,6 +255,26 @@ impl BuildingToolboxes<'_> {
             }
         }
         toolbox
+    }
+
+    /// Records an entry of an untrusted file whose kind requires trust.
+    fn leave_out(&mut self, kind: &dyn ImplementationKind, name: &str, mut listed: UnlocatedEntry) {
+        let message = format!("left out: the kind `{}` requires that this file is trusted", kind.name());
+        self.built.remarks.push(TextFault::at_key(&listed.pointer, message));
+        let tool = match kind.yields() {
+            Yields::OneTool => Some(name.to_owned()),
+            Yields::ManyTools => None,
+        };
+        if let (Some(name), Some(Value::Bool(true))) = (&tool, listed.settings.get("export"))
+            && self.is_standard_name(name)
+        {
+            let privilege = PrivilegeKind::Replacement { name: name.clone() };
+            self.built.privileges.add(format!("{}/export", listed.pointer), privilege);
+        }
+        listed.tools.extend(tool.clone());
+        listed.is_left_out = true;
+        self.built.left_out.push(LeftOutEntry { namespace: listed.namespace.clone(), tool });
+        self.built.entries.push(listed);
     }
 
     /// Reports whether a tool may be found by its name alone: an untrusted file takes over no standard tool.

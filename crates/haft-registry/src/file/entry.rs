@@ -32,7 +32,7 @@ use crate::name::{FullName, Namespace, OrgName, SimpleName, ToolOrigin};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct FileEntry {
+pub struct LoadedEntry {
     /// The path of the file, which may be that of an organisation.
     pub path: Arc<Path>,
     /// The place of its key in the file.
@@ -65,12 +65,12 @@ pub(crate) struct UnlocatedEntry {
 
 impl UnlocatedEntry {
     /// Returns the entries of a file with their places, in the order of these.
-    pub(crate) fn located(file: &FileSource, org: Option<&OrgName>, entries: Vec<Self>) -> Vec<FileEntry> {
+    pub(crate) fn located(file: &FileSource, org: Option<&OrgName>, entries: Vec<Self>) -> Vec<LoadedEntry> {
         let placed = file.placed(entries, |entry| TextPlace::Key(entry.pointer.clone()));
         let located = |(position, key, entry): (Option<FilePosition>, String, Self)| {
             let tools = entry.full_names(org);
             let Self { kind, settings, secrets, is_left_out, .. } = entry;
-            FileEntry { path: Arc::clone(&file.path), position, key, kind, settings, tools, secrets, is_left_out }
+            LoadedEntry { path: Arc::clone(&file.path), position, key, kind, settings, tools, secrets, is_left_out }
         };
         placed.into_iter().map(located).collect()
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use haft_core::{RunOptions, Services, Toolkit};
 use haft_http::{AddressGuard, HttpClientBuilder};
 
-use super::entry::FileEntry;
+use super::entry::LoadedEntry;
 use super::error::FileFault;
 use super::privilege::Privilege;
 use super::settings::{GuardSettings, LimitSettings, StandardChoice};
@@ -45,7 +45,7 @@ pub struct Loaded {
     /// The approval rules of all files.
     pub ask_rules: AskRules,
     /// The entries of all files, also those that were left out because the files are not trusted.
-    pub entries: Vec<FileEntry>,
+    pub entries: Vec<LoadedEntry>,
     /// The privileges that the files have, or would have, if they are trusted.
     pub privileges: Vec<Privilege>,
     /// Remarks about what was left out.

@@ -12,7 +12,7 @@ use super::error::FilePosition;
 use super::source::FileSource;
 use crate::secrets::SecretOrigin;
 
-/// Something that a workspace file gets only if it is trusted, with its place.
+/// A privilege that a workspace file gets only if it is trusted, with its place.
 ///
 /// ```
 /// use haft_registry::Kinds;

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use haft::registry::command::CommandTool;
-use haft::registry::file::{FileEntry, Loaded};
+use haft::registry::file::{Loaded, LoadedEntry};
 use haft::registry::http::UrlTemplate;
 use haft::registry::{FullName, Namespace, SimpleName, ToolOrigin};
 use toml_edit::{Array, InlineTable, Table, Value, value};
@@ -62,7 +62,7 @@ impl NewEntry {
     }
 
     /// Reports whether an entry of the file at `path` has the name of this one.
-    pub(super) fn is_like(&self, known: &FileEntry, path: &Path) -> bool {
+    pub(super) fn is_like(&self, known: &LoadedEntry, path: &Path) -> bool {
         let of_project = |name: &FullName| *name.origin() == ToolOrigin::Project(self.namespace.clone());
         match self.sort {
             EntrySort::Tool => known.tools.iter().any(|name| of_project(name) && name.tool().as_str() == self.name),

@@ -18,7 +18,7 @@ use crate::media::Media;
 use crate::report;
 use crate::terminal::printable;
 
-/// What is to be done with the result.
+/// The use of the result.
 #[derive(Debug)]
 pub(super) struct Wanted {
     /// The folder for media.
@@ -31,9 +31,9 @@ pub(super) struct Wanted {
 /// The source of approvals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Approvals {
-    /// Somebody was asked.
+    /// An approver was asked.
     Somebody,
-    /// Nobody was there to be asked.
+    /// There was no approver to ask.
     Nobody,
 }
 
@@ -136,7 +136,9 @@ fn report_failure(failure: &ToolFailure, tool: &Tool, wanted: &Wanted, cx: &Cont
     let mut fault = match failure.kind {
         FailureKind::InputValidationError => Fault::new(format!("the arguments of `{name}` are invalid")),
         FailureKind::Denied => Fault::new(format!("the call of `{name}` was denied: {}", failure.message)),
-        FailureKind::PermissionDenied => Fault::new(format!("`{name}` is not permitted: {}", failure.message)),
+        FailureKind::PermissionDenied => Fault::new(format!("`{name}` is not permitted")),
+        // The message is for a model, which may not know the cause.
+        FailureKind::ExecutionError if failure.source().is_some() => Fault::new(format!("`{name}` failed")),
         _ => Fault::new(format!("`{name}` failed: {}: {}", failure.kind, failure.message)),
     };
     // The person at the terminal is the operator, who may know the cause.

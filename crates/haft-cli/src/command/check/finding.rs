@@ -8,7 +8,7 @@ use crate::terminal::printable;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum CheckSeverity {
-    /// Something may fail when a tool is called, or a rule has no effect.
+    /// A call of a tool may fail, or a rule has no effect.
     Warning,
     /// A provider does not express a part of a tool.
     Loss,

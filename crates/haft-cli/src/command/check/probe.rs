@@ -1,4 +1,4 @@
-//! What would fail only when a tool is called: secrets, programs and hosts that are missing, and remarks about the file.
+//! Causes of failures that only a call would show: secrets, programs and hosts that are missing, and remarks about the file.
 
 use std::collections::BTreeMap;
 use std::env;

@@ -1,4 +1,4 @@
-//! Who may call a tool, and who must approve its calls.
+//! The permissions of a tool, and the rules by which its calls require approval.
 
 use haft::registry::{PermissionExplanation, PermissionOutcome, RegisteredTool};
 use serde_json::{Value, json};

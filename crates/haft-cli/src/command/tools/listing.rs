@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use haft::registry::file::FileEntry;
+use haft::registry::file::LoadedEntry;
 use haft::registry::{RegisteredTool, ToolOrigin};
 use haft::tool::{Hints, ToolKind};
 use serde_json::{Value, json};
@@ -15,13 +15,13 @@ use crate::workspace::OpenWorkspace;
 pub(crate) struct ToolListing<'w> {
     pub(crate) tool: &'w RegisteredTool,
     /// The entry of the workspace file; unset for tools of the standard toolbox.
-    pub(crate) entry: Option<&'w FileEntry>,
+    pub(crate) entry: Option<&'w LoadedEntry>,
 }
 
 impl<'w> ToolListing<'w> {
     pub(crate) fn new(tool: &'w RegisteredTool, workspace: &'w OpenWorkspace) -> Self {
         let entries = workspace.loaded.as_ref().map(|loaded| loaded.entries.as_slice()).unwrap_or_default();
-        let is_its = |entry: &&FileEntry| *tool.origin() != ToolOrigin::Internal && entry.tools.contains(&tool.name);
+        let is_its = |entry: &&LoadedEntry| *tool.origin() != ToolOrigin::Internal && entry.tools.contains(&tool.name);
         Self { tool, entry: entries.iter().find(is_its) }
     }
 

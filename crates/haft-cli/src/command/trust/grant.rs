@@ -1,9 +1,9 @@
-//! What trusting a file grants, for people and as JSON.
+//! The privileges that trust in a file grants, for people and as JSON.
 
 use std::fmt::Write;
 
 use haft::registry::SecretOrigin;
-use haft::registry::file::{FileEntry, Loaded, Privilege, PrivilegeKind, TrustStatus};
+use haft::registry::file::{Loaded, LoadedEntry, Privilege, PrivilegeKind, TrustStatus};
 use serde_json::{Map, Value, json};
 
 use crate::terminal::printable;
@@ -124,8 +124,8 @@ fn place(privilege: &Privilege) -> String {
 /// Returns the tools that read a secret, with the hosts that they send it to.
 fn users(loaded: &Loaded, privilege: &Privilege) -> Vec<String> {
     let PrivilegeKind::Secret { name, .. } = &privilege.kind else { return Vec::new() };
-    let reads = |entry: &&FileEntry| entry.secrets.contains(name);
-    let user = |entry: &FileEntry| match entry.settings.get("url").and_then(Value::as_str) {
+    let reads = |entry: &&LoadedEntry| entry.secrets.contains(name);
+    let user = |entry: &LoadedEntry| match entry.settings.get("url").and_then(Value::as_str) {
         Some(url) => format!("{} ({url})", entry.key),
         None => entry.key.clone(),
     };
