@@ -3,8 +3,11 @@
 
 mod chat;
 mod decode;
+mod expression;
 mod gemini;
+mod haft_toml;
 mod messages;
+mod openapi;
 mod raw_schema;
 mod responses;
 mod schema_cost;
@@ -34,7 +37,7 @@ pub(crate) struct Target {
 pub(crate) struct Outcome(u64);
 
 /// Every target.
-pub(crate) static ALL: [Target; 9] = [
+pub(crate) static ALL: [Target; 12] = [
     secure_parse::TARGET,
     decode::TARGET,
     raw_schema::TARGET,
@@ -44,6 +47,9 @@ pub(crate) static ALL: [Target; 9] = [
     chat::TARGET,
     messages::TARGET,
     gemini::TARGET,
+    expression::TARGET,
+    haft_toml::TARGET,
+    openapi::TARGET,
 ];
 
 /// Returns the target of a name.

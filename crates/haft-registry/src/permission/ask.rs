@@ -112,6 +112,7 @@ impl AskRule {
         UnmatchedRule { name: &self.name, pointer: &self.pointer, patterns: self.matcher.patterns() }
     }
 
+    #[cfg_attr(not(feature = "cel"), allow(clippy::unused_self, reason = "only expressions are conditions"))]
     fn is_unconditional(&self) -> bool {
         #[cfg(feature = "cel")]
         return self.when.is_none();

@@ -101,6 +101,7 @@ impl PermissionRule {
     }
 
     /// Reports whether the rule depends on the arguments.
+    #[cfg_attr(not(feature = "cel"), allow(clippy::unused_self, reason = "only expressions are conditions"))]
     pub(super) fn is_conditional(&self) -> bool {
         #[cfg(feature = "cel")]
         let is_conditional = self.0.when.is_some();

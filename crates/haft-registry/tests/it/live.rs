@@ -136,18 +136,18 @@ fn each_tool_that_becomes_hidden_is_warned_about_once() {
     assert_eq!(warnings, ["math/add > add", "math/add > acme/math/add"]);
 
     // What has nothing to do with it does not repeat them.
-    let (_, warnings) = warned(|| registry.add(&origin("math/x"), tool("log")).unwrap());
+    let ((), warnings) = warned(|| registry.add(&origin("math/x"), tool("log")).unwrap());
     assert_eq!(warnings, Vec::<String>::new());
     let (_, warnings) = warned(|| registry.replace(&origin("math/x"), tool("add")).unwrap());
     assert_eq!(warnings, Vec::<String>::new());
 
     // A new one is warned about alone.
-    let (_, warnings) = warned(|| registry.set_workspace(workspace(Some("zeta"), &["time/now*"])).unwrap());
+    let ((), warnings) = warned(|| registry.set_workspace(workspace(Some("zeta"), &["time/now*"])).unwrap());
     assert_eq!(warnings, ["zeta/time/now > now"]);
 
     // One that was gone and comes back is new again.
     let (_, warnings) = warned(|| registry.remove(&"math/add".parse().unwrap()).unwrap());
     assert_eq!(warnings, Vec::<String>::new());
-    let (_, warnings) = warned(|| registry.add(&origin("math/x"), tool("add")).unwrap());
+    let ((), warnings) = warned(|| registry.add(&origin("math/x"), tool("add")).unwrap());
     assert_eq!(warnings, ["math/add > acme/math/add"]);
 }

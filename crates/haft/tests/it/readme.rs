@@ -250,7 +250,10 @@ fn links_and_fences_are_not_code_in_prose() {
 #[cfg(feature = "workspace")]
 #[tokio::test]
 async fn the_workspace_file_of_the_readme_is_valid() {
+    use haft::registry::PermissionOutcome;
     use haft::registry::file::{LoadOptions, Trust, load};
+    use haft::run::FailureKind;
+    use haft::serde_json::json;
 
     let toml = README.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -261,7 +264,8 @@ async fn the_workspace_file_of_the_readme_is_valid() {
         "shop.yaml",
         "openapi: 3.1.0\ninfo: {title: Shop, version: '1'}\nservers: [{url: 'https://shop.example'}]\npaths:\n  /refunds:\n    \
          post:\n      operationId: refund\n      requestBody:\n        content:\n          application/json:\n            schema: \
-         {type: object, properties: {cents: {type: integer}}}\n      responses: {}\n",
+         {type: object, properties: {cents: {type: integer}}}\n      responses: {}\n    get: {operationId: list, responses: \
+         {}}\n",
     );
     let options = LoadOptions::new(haft::registry::Kinds::builtin()).unwrap().trust(Trust::Always);
     let loaded = load(folder.path().join("haft.toml"), &options).await.unwrap();
@@ -271,6 +275,21 @@ async fn the_workspace_file_of_the_readme_is_valid() {
         assert!(registry.find(name).is_ok(), "{name}");
     }
     let names: Vec<_> = registry.list().iter().map(|tool| tool.name.clone()).collect();
-    assert!(loaded.permissions.unwrap().unmatched_rules(&names).is_empty());
+    let permissions = loaded.permissions.as_ref().unwrap();
+    assert!(permissions.unmatched_rules(&names).is_empty());
     assert!(loaded.ask_rules.unmatched_rules(&names).is_empty());
+    for (name, expected) in [
+        ("file_read", PermissionOutcome::Allowed),
+        ("github/issues", PermissionOutcome::Allowed),
+        ("shop/list", PermissionOutcome::Denied { rule: "default".to_owned() }),
+    ] {
+        let tool = registry.find(name).unwrap();
+        assert_eq!(permissions.explain(&tool.name, tool.tool.annotations()).outcome, expected, "{name}");
+    }
+    // Nothing is sent: one call is not permitted, and nobody approves the other.
+    let executor = loaded.executor().build(registry);
+    for (cents, expected) in [(6000, FailureKind::PermissionDenied), (5000, FailureKind::Denied)] {
+        let error = executor.run("shop/refund", json!({"body": {"cents": cents}})).await.unwrap_err();
+        assert_eq!(error.kind(), &expected, "{cents}: {error}");
+    }
 }

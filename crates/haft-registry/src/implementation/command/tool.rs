@@ -142,7 +142,7 @@ impl CommandTool {
     }
 
     /// Sets an environment variable to the secret with this name, which is read from the service [`Secrets`] for each
-    /// call.
+    /// call, and removed from whatever the command writes.
     pub fn secret_env(mut self, name: impl Into<String>, secret: impl Into<String>) -> Self {
         self.environment.secrets.insert(name.into(), secret.into());
         self

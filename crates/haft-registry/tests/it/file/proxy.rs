@@ -53,7 +53,8 @@ async fn executor(proxy: &Proxy, http: &str, trust: Trust) -> (Executor, Vec<Str
 
 fn causes(error: &ExecutorError) -> String {
     let first: &dyn Error = error;
-    std::iter::successors(Some(first), |error| (*error).source()).map(|error| format!("{error}\n")).collect()
+    let all = std::iter::successors(Some(first), |error| (*error).source()).map(ToString::to_string);
+    all.collect::<Vec<_>>().join("\n")
 }
 
 #[tokio::test]
