@@ -50,7 +50,7 @@ pub(crate) struct CheckArguments {
 enum Denied {
     /// Parts of a schema that a provider does not express
     Losses,
-    /// Anything that may fail when a tool is called
+    /// Signs that a tool may fail when it is called
     Warnings,
 }
 

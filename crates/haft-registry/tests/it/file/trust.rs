@@ -1,7 +1,7 @@
 //! Files that are not trusted are loaded without what could do harm.
 
 use haft_core::{Cx, RunOptions};
-use haft_registry::file::{FileEntry, LoadOptions, Loaded, Privilege, Trust, TrustStatus, load};
+use haft_registry::file::{LoadOptions, Loaded, LoadedEntry, Privilege, Trust, TrustStatus, load};
 use haft_registry::{Building, Built, Entry, ImplementationKind, Kinds, Secrets, TrustNeed, Yields};
 use serde_json::{Value, json};
 
@@ -360,7 +360,7 @@ async fn entries_are_listed_with_their_places_and_tools() {
          [toolbox.a.tool.get]\nkind = 'http'\nurl = 'https://a.example'\nauth = { bearer = 'key' }\n",
     );
     let shown = |loaded: &Loaded| -> Vec<String> {
-        let text = |entry: &FileEntry| {
+        let text = |entry: &LoadedEntry| {
             let tools: Vec<String> = entry.tools.iter().map(ToString::to_string).collect();
             let (line, left_out) = (entry.position.unwrap().line, entry.is_left_out);
             format!("{line} {} {} {tools:?} {:?} {left_out}", entry.key, entry.kind, entry.secrets)
