@@ -1,3 +1,4 @@
 //! The command against programs that others wrote.
 
 mod chat;
+mod run;
