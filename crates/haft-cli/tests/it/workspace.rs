@@ -269,7 +269,9 @@ fn the_quickstart_needs_no_trust() {
     let output = folder.run(&["run", calls.to_str().unwrap()]);
     let events = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{events}{}", text(&output.stderr));
-    assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
+    let notes = text(&output.stderr);
+    assert_eq!(notes.lines().count(), 1, "{notes}");
+    assert!(notes.starts_with("1 call was denied"), "{notes}");
     for expected in ["garden/watering.md", "did you mean", "requires approval"] {
         assert!(events.contains(expected), "{expected}: {events}");
     }
