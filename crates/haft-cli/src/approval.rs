@@ -4,7 +4,7 @@ pub(crate) mod prompt;
 pub(crate) mod verdict_file;
 
 use std::convert::Infallible;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use haft::approval::{ApprovalAnswer, ApprovalRequest, Approve};
@@ -50,8 +50,13 @@ impl ApproveMode {
     }
 
     /// Adds the source of verdicts to the options of a run.
-    pub(crate) fn apply(&self, options: RunOptions, cx: &Context, screen: &Screen) -> Result<RunOptions, CommandError> {
-        Ok(match self.approver(Others::Denied, cx, screen)? {
+    pub(crate) async fn apply(
+        &self,
+        options: RunOptions,
+        cx: &Context,
+        screen: &Screen,
+    ) -> Result<RunOptions, CommandError> {
+        Ok(match self.approver(Others::Denied, cx, screen).await? {
             // Without an approver the calls are denied without a request.
             Approver::Nobody(Others::Denied) => options,
             approver => prompt::remembering(options.approvals(approver)),
@@ -59,7 +64,12 @@ impl ApproveMode {
     }
 
     /// Creates the approver. `others` are the calls that it has no verdict on.
-    pub(crate) fn approver(&self, others: Others, cx: &Context, screen: &Screen) -> Result<Approver, CommandError> {
+    pub(crate) async fn approver(
+        &self,
+        others: Others,
+        cx: &Context,
+        screen: &Screen,
+    ) -> Result<Approver, CommandError> {
         Ok(match self {
             Self::None => Approver::Nobody(others),
             Self::All => Approver::Everybody,
@@ -69,22 +79,21 @@ impl ApproveMode {
             }
             Self::Ask => Approver::Person(ApprovalPrompt::new(screen.clone(), cx.interrupt.clone())),
             Self::File(path) => {
-                let read = VerdictFile::read(path, others);
-                Approver::File(read.map_err(|faults| not_a_mode(faults, path))?)
+                let read = VerdictFile::read(path, others, cx).await;
+                Approver::File(read.map_err(|error| not_a_mode(error, path))?)
             }
         })
     }
 }
 
 /// Adds what else `--approve` takes, for a mode that was misspelled.
-fn not_a_mode(mut faults: Vec<Fault>, path: &std::path::Path) -> Vec<Fault> {
-    if let [fault] = faults.as_mut_slice()
-        && fault.excerpt.is_none()
+fn not_a_mode(mut error: CommandError, path: &Path) -> CommandError {
+    if let CommandError::Invalid(fault) = &mut error
         && !path.exists()
     {
         fault.advice.push("`--approve` takes `ask`, `all`, `none`, or a file of verdicts".to_owned());
     }
-    faults
+    error
 }
 
 /// A source of verdicts that is ready to be asked.

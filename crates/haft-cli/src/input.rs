@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use crate::error::{Excerpt, Fault};
+use crate::context::Context;
+use crate::error::{CommandError, Excerpt, Fault};
 
 /// The maximum size of a text, in bytes.
 const MAX_TEXT: u64 = 64 * 1024 * 1024;
@@ -18,11 +19,8 @@ pub(crate) struct TextInput {
 }
 
 impl TextInput {
-    /// Reads a file, or standard input if the path is `-`.
+    /// Reads a file.
     pub(crate) fn read(path: &Path) -> Result<Self, Fault> {
-        if path == Path::new("-") {
-            return Self::from_reader("standard input", io::stdin().lock());
-        }
         let origin = path.display().to_string();
         let unreadable = |error: &io::Error| Fault::file(path, "read", error);
         let file = File::open(path).map_err(|error| unreadable(&error))?;
@@ -30,6 +28,22 @@ impl TextInput {
             return Err(Fault::new(format!("`{origin}` is a folder")).advice("name a file in it"));
         }
         Self::from_reader(&origin, file)
+    }
+
+    /// Reads a file, or standard input if the path is `-`. An interrupt ends the wait for standard input.
+    pub(crate) async fn read_or_wait(path: &Path, cx: &Context) -> Result<Self, CommandError> {
+        if path != Path::new("-") {
+            return Ok(Self::read(path)?);
+        }
+        if cx.terminal.stdin {
+            cx.terminal.note("reading standard input; end it with Ctrl-D");
+        }
+        // A thread that waits for input can't be ended, but the process can.
+        let reading = tokio::task::spawn_blocking(|| Self::from_reader("standard input", io::stdin().lock()));
+        tokio::select! {
+            read = reading => Ok(read.map_err(|error| Fault::new("can't read standard input").cause(&error))??),
+            () = async { cx.interrupt.cancellation().cancelled().await } => Err(CommandError::Interrupted),
+        }
     }
 
     fn from_reader(origin: &str, reader: impl Read) -> Result<Self, Fault> {

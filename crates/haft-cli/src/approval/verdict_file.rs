@@ -16,7 +16,8 @@ use haft::schema::JsonText;
 use haft::tool::{BoxError, Cx};
 
 use crate::calls::record::{self, MapQuoted, Record, nearest};
-use crate::error::Fault;
+use crate::context::Context;
+use crate::error::{CommandError, Fault};
 use crate::input::TextInput;
 
 const KEYS: [&str; 13] = [
@@ -72,9 +73,9 @@ struct FileVerdict {
 
 impl VerdictFile {
     /// Reads a file, or standard input if the path is `-`.
-    pub(crate) fn read(path: &Path, others: Others) -> Result<Self, Vec<Fault>> {
-        let input = TextInput::read(path).map_err(|fault| vec![fault])?;
-        Self::of(&input, others)
+    pub(crate) async fn read(path: &Path, others: Others, cx: &Context) -> Result<Self, CommandError> {
+        let input = TextInput::read_or_wait(path, cx).await?;
+        Ok(Self::of(&input, others)?)
     }
 
     fn of(input: &TextInput, others: Others) -> Result<Self, Vec<Fault>> {

@@ -56,7 +56,7 @@ pub(crate) struct Chat {
 
 impl Chat {
     /// Opens a conversation with the tools of a workspace.
-    pub(crate) fn open(
+    pub(crate) async fn open(
         choice: ChatChoice,
         workspace: &OpenWorkspace,
         cx: &Context,
@@ -79,7 +79,7 @@ impl Chat {
         let notes = RequestNotes::default();
         let client = model.open(base_url.as_deref(), &notes)?;
         let options = remembering(RunOptions::new().started_events());
-        let options = workspace.executor.options().merge(choice.approve.apply(options, cx, screen)?);
+        let options = workspace.executor.options().merge(choice.approve.apply(options, cx, screen).await?);
         let mut agent = TurnLoop::new(client, workspace.executor.clone()).options(options).repair(CUT_OFF).name("haft");
         if let Some(most) = choice.max_turns {
             agent = agent.max_turns(most);

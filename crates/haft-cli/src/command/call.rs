@@ -77,7 +77,7 @@ pub(crate) async fn run(arguments: CallArguments, cx: &Context) -> Result<ExitSt
     let workspace = OpenWorkspace::open(cx, file, Remarks::Shown).await?;
     let executor = &workspace.executor;
     let found = workspace.tool(&arguments.name)?;
-    let text = argument_text(&arguments, &found)?;
+    let text = argument_text(&arguments, &found, cx).await?;
     let call = ToolCall::new(CALL_ID, found.tool.name(), text);
     let mode = arguments.approve.clone().unwrap_or_else(|| ApproveMode::default_for(cx));
     let result = run_call(&call, &mode, arguments.timeout, executor, cx).await?;
@@ -88,10 +88,14 @@ pub(crate) async fn run(arguments: CallArguments, cx: &Context) -> Result<ExitSt
 }
 
 /// Returns the arguments as the text of a model.
-fn argument_text(arguments: &CallArguments, found: &RegisteredTool) -> Result<String, CommandError> {
+async fn argument_text(
+    arguments: &CallArguments,
+    found: &RegisteredTool,
+    cx: &Context,
+) -> Result<String, CommandError> {
     let input = match arguments.arguments.as_deref() {
         None => TextInput { origin: "the arguments".to_owned(), text: "{}".to_owned() },
-        Some("-") => TextInput::read(Path::new("-"))?,
+        Some("-") => TextInput::read_or_wait(Path::new("-"), cx).await?,
         Some(text) => match text.strip_prefix('@') {
             Some(path) => TextInput::read(Path::new(path))?,
             None => TextInput { origin: "the arguments".to_owned(), text: text.to_owned() },
@@ -117,7 +121,7 @@ async fn run_call(
     if let Some(timeout) = timeout {
         own = own.call_timeout(timeout);
     }
-    let approver = mode.approver(Others::Denied, cx, &screen)?;
+    let approver = mode.approver(Others::Denied, cx, &screen).await?;
     if let Approver::File(verdicts) = &approver {
         verdicts.ensure_known([&call.call_id].into_iter())?;
     }

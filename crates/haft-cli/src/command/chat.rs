@@ -75,7 +75,7 @@ pub(crate) async fn run(arguments: ChatArguments, cx: &Context) -> Result<ExitSt
     if arguments.list {
         return list::run(cx, arguments.json);
     }
-    let question = question(&arguments, cx)?;
+    let question = question(&arguments, cx).await?;
     let screen = Screen::new(cx);
     let instructions = arguments.system.as_deref().map(instructions).transpose()?;
     let approve = match (arguments.approve, &question) {
@@ -97,7 +97,7 @@ pub(crate) async fn run(arguments: ChatArguments, cx: &Context) -> Result<ExitSt
         instructions,
     };
     let workspace = OpenWorkspace::open(cx, None, Remarks::Shown).await?;
-    let mut chat = Chat::open(choice, &workspace, cx, &screen)?;
+    let mut chat = Chat::open(choice, &workspace, cx, &screen).await?;
     match question {
         Some(question) => {
             let form = if arguments.json { PrintForm::Json } else { PrintForm::Text };
@@ -108,25 +108,27 @@ pub(crate) async fn run(arguments: ChatArguments, cx: &Context) -> Result<ExitSt
 }
 
 /// Returns the question of a script; nothing where a person types.
-fn question(arguments: &ChatArguments, cx: &Context) -> Result<Option<String>, Fault> {
+async fn question(arguments: &ChatArguments, cx: &Context) -> Result<Option<String>, CommandError> {
     let question = match arguments.print.as_deref() {
         None if cx.terminal.is_interactive() => {
             return if arguments.json {
-                Err(Fault::new("`--json` is for scripts")
-                    .advice("add `-p PROMPT`, or pipe the prompt into the command"))
+                let fault = Fault::new("`--json` is for scripts");
+                Err(fault.advice("add `-p PROMPT`, or pipe the prompt into the command").into())
             } else {
                 Ok(None)
             };
         }
         None if cx.terminal.stdin => {
-            return Err(Fault::new("a conversation needs a terminal: standard error is none").advice("use `-p PROMPT`"));
+            let fault = Fault::new("a conversation needs a terminal: standard error is none");
+            return Err(fault.advice("use `-p PROMPT`").into());
         }
-        None | Some("-") => TextInput::read(Path::new("-"))?.text,
+        None | Some("-") => TextInput::read_or_wait(Path::new("-"), cx).await?.text,
         Some(text) => text.to_owned(),
     };
     let question = question.trim();
     if question.is_empty() {
-        return Err(Fault::new("the prompt is empty").advice("write it after `-p`, or pipe it into the command"));
+        let fault = Fault::new("the prompt is empty");
+        return Err(fault.advice("write it after `-p`, or pipe it into the command").into());
     }
     Ok(Some(question.to_owned()))
 }

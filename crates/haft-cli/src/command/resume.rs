@@ -65,10 +65,13 @@ pub(crate) async fn run(arguments: ResumeArguments, cx: &Context) -> Result<Exit
     let screen = Screen::new(cx);
     let run_options = options.apply(executor.options(), cx);
     let suspended = stored.suspended()?;
-    let approver = options.approve_mode(cx).approver(Others::Suspended, cx, &screen)?;
+    let approver = options.approve_mode(cx).approver(Others::Suspended, cx, &screen).await?;
     let verdicts = match &suspended {
         Some(suspended) => {
-            let verdicts = verdicts.as_deref().map(|path| VerdictFile::read(path, Others::Suspended)).transpose()?;
+            let verdicts = match verdicts.as_deref() {
+                Some(path) => Some(VerdictFile::read(path, Others::Suspended, cx).await?),
+                None => None,
+            };
             read_verdicts(verdicts, &approver, suspended, &stored, &tools, &run_options)?
         }
         None => Vec::new(),

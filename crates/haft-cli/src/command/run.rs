@@ -118,7 +118,7 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
 /// Runs the calls of a file.
 pub(crate) async fn run(arguments: RunArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
     let RunArguments { file, from, options, suspend } = arguments;
-    let input = TextInput::read(&file)?;
+    let input = TextInput::read_or_wait(&file, cx).await?;
     let workspace = OpenWorkspace::open(cx, Some(&file), Remarks::Shown).await?;
     let executor = &workspace.executor;
     let read = calls::read(&input, from, executor)?;
@@ -129,7 +129,7 @@ pub(crate) async fn run(arguments: RunArguments, cx: &Context) -> Result<ExitSta
     let screen = Screen::new(cx);
     let place = suspend.as_deref().map(NewFile::claim).transpose()?;
     let others = if place.is_some() { Others::Suspended } else { Others::Denied };
-    let approver = options.approve_mode(cx).approver(others, cx, &screen)?;
+    let approver = options.approve_mode(cx).approver(others, cx, &screen).await?;
     if let Approver::File(verdicts) = &approver {
         verdicts.ensure_known(read.calls.iter().map(|call| &call.call_id))?;
     }

@@ -11,6 +11,7 @@ use super::confined::ConfinedTool;
 use super::document::{TextFault, member};
 use super::entry::UnlocatedEntry;
 use super::format::FileFormat;
+use super::implementation_digest::ImplementationDigest;
 use super::privilege::{PrivilegeKind, Privileges};
 use super::section::standard_names;
 use super::settings::{CommonKeys, IMPORT_ENTRY, TOOL_ENTRY};
@@ -305,19 +306,26 @@ impl BuildingToolboxes<'_> {
             serde_json::from_value(Value::Object(common)).map_err(|error| EntryError::at("", error.to_string()))?;
         let reads: Arc<Mutex<FileReads>> = Arc::default();
         let seen = Arc::clone(&reads);
+        let written = settings.clone();
         let mut entry = Entry::new(name, Value::Object(settings)).folder(self.part.source.folder());
         entry.tool = tool_settings(&mut common);
         entry.reads = ReadObserver::new(move |path, content| {
             seen.lock().unwrap_or_else(PoisonError::into_inner).push((path, content.map(FileDigest::of)));
         });
         let built = kind.build(entry).await;
+        let mut digests = Vec::new();
         for (path, digest) in reads.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            digests.extend(digest);
             if let (Some(digest), TrustNeed::None) = (digest, kind.trust()) {
                 self.built.files.push(ReadFile { path: path.clone(), digest });
             }
             self.built.paths.push(path);
         }
-        let built = built?;
+        let mut built = built?;
+        let implementation = ImplementationDigest::new(kind.name(), &written, &digests);
+        for tool in &mut built.tools {
+            *tool = tool.annotate(implementation.clone());
+        }
         match (kind.yields(), built.tools.as_slice()) {
             (Yields::ManyTools, _) => Ok((built, common)),
             (Yields::OneTool, [only]) if only.name() == name => Ok((built, common)),

@@ -3,6 +3,7 @@
 mod broken;
 mod good;
 mod hostile;
+mod implementation;
 mod org;
 mod proxy;
 mod reload;

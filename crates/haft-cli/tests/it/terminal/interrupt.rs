@@ -127,3 +127,16 @@ fn a_call_is_interrupted_as_a_run_is() {
     assert_eq!(pty.wait_exit(), 130);
     assert_gone(&workspace);
 }
+
+#[test]
+fn ctrl_c_ends_the_wait_for_standard_input() {
+    let workspace = Workspace::new();
+    for arguments in
+        [["run", "-"].as_slice(), &["call", "calculate", "-"], &["chat", "-m", "scripted:none.json", "-p", "-"]]
+    {
+        let mut pty = PtyCommand::new(arguments.iter().copied()).folder(workspace.path()).spawn();
+        pty.wait_for("reading standard input");
+        pty.send(CTRL_C);
+        assert_eq!(pty.wait_exit(), 130, "{arguments:?}");
+    }
+}
