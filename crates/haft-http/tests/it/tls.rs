@@ -12,7 +12,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio_rustls::rustls::{ServerConfig, version};
+use tokio_rustls::rustls::{ServerConfig, SupportedProtocolVersion, version};
 
 use crate::server::{builder, response};
 
@@ -29,7 +29,7 @@ impl Resolver for Loopback {
     }
 }
 
-fn acceptor(versions: &[&'static tokio_rustls::rustls::SupportedProtocolVersion]) -> TlsAcceptor {
+fn acceptor(versions: &[&'static SupportedProtocolVersion]) -> TlsAcceptor {
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let mut config = config
         .with_protocol_versions(versions)
