@@ -28,7 +28,10 @@ impl ExclusiveUse {
     /// Claims a file, which need not exist. The error is that of a file that another process uses.
     pub(crate) fn claim(path: &Path) -> Result<Self, Fault> {
         let lock = lock_path(path);
-        let failed = |error: io::Error| Fault::file(&lock, "lock", &error);
+        let failed = |error: io::Error| {
+            let advice = "use a folder that can be written; that of conversations is set by `HAFT_STATE_DIR`";
+            Fault::file(&lock, "lock", &error).advice(advice)
+        };
         if let Some(folder) = lock.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(failed)?;
         }
