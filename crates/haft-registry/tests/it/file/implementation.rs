@@ -21,7 +21,7 @@ async fn digest(text: &str, document: &str) -> String {
     let tools = registry.list();
     let [tool] = tools.as_slice() else { panic!("{tools:?}") };
     assert!(tool.tool.annotations().read::<ImplementationDigest>().unwrap().is_some());
-    tool.tool.descriptor().digest().to_string()
+    tool.tool.descriptor().digest()
 }
 
 #[tokio::test]
