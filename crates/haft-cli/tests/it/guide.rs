@@ -238,7 +238,7 @@ async fn read_product(UrlPath(id): UrlPath<String>) -> Result<Json<Value>, (Stat
 }
 
 async fn place_order(headers: HeaderMap, Json(order): Json<Value>) -> Result<Json<Value>, StatusCode> {
-    if headers.get("authorization").is_none_or(|value| value != "Bearer k-123") {
+    if headers.get("authorization").is_none_or(|value| value != "Bearer key-12345") {
         return Err(StatusCode::UNAUTHORIZED);
     }
     Ok(Json(json!({"order": "o-1", "product": order["product"], "quantity": order["quantity"]})))
