@@ -1,4 +1,4 @@
-//! What an approval of a tool from a file is bound to.
+//! The definition of a tool from a file, which approvals are bound to.
 
 use haft_registry::Kinds;
 use haft_registry::file::{ImplementationDigest, LoadOptions, Loaded, Trust, load};
