@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use haft_core::Toolkit;
+use haft_core::{DefinitionError, Tool, Toolkit};
 
 use crate::error::{LookupError, RegistryFault};
 use crate::layers::Layers;
@@ -57,7 +57,7 @@ impl Index {
             names.push((FullName::new(origin.clone(), simple), toolbox.exports(tool.name())));
         }
         let mut full = names.iter().map(|(name, _)| name.to_string());
-        let renamed = toolbox.toolkit().clone().rename(|_| full.next().unwrap_or_default());
+        let renamed = toolbox.toolkit().clone().map(|tool| with_full_name(tool, full.next().unwrap_or_default()));
         // A toolbox must not find what another one was given.
         let kit = renamed.map_err(|error| RegistryFault::Tools(error.faults))?.with_private_services();
         drop(full);
@@ -171,4 +171,9 @@ fn precedence(name: &FullName) -> u8 {
         ToolOrigin::Org(..) => 1,
         ToolOrigin::Internal => 2,
     }
+}
+/// Returns the tool under its full name, which is its id as well unless it has an id of its own.
+fn with_full_name(tool: &Tool, full: String) -> Result<Tool, DefinitionError> {
+    let named = tool.with_name(full.clone())?;
+    if tool.id().as_str() == tool.name() && !tool.is_provider_defined() { named.with_id(full) } else { Ok(named) }
 }

@@ -11,7 +11,6 @@ use super::confined::ConfinedTool;
 use super::document::{TextFault, member};
 use super::entry::UnlocatedEntry;
 use super::format::FileFormat;
-use super::implementation_digest::ImplementationDigest;
 use super::privilege::{PrivilegeKind, Privileges};
 use super::section::standard_names;
 use super::settings::{CommonKeys, IMPORT_ENTRY, TOOL_ENTRY};
@@ -217,7 +216,7 @@ impl BuildingToolboxes<'_> {
             self.leave_out(&**kind, name, listed);
             return toolbox;
         }
-        let outcome = self.tools(&**kind, name, keys).await;
+        let outcome = self.tools(&**kind, name, pointer, keys).await;
         let at = |fault: EntryFault| TextFault::at(format!("{pointer}{}", fault.pointer), fault.message);
         let (built, common) = match outcome {
             Ok(built) => built,
@@ -297,6 +296,7 @@ impl BuildingToolboxes<'_> {
         &mut self,
         kind: &dyn ImplementationKind,
         name: &str,
+        pointer: &str,
         keys: Map<String, Value>,
     ) -> Result<(Built, CommonKeys), EntryError> {
         let common_keys = self.format.common_keys(kind.yields());
@@ -322,9 +322,9 @@ impl BuildingToolboxes<'_> {
             self.built.paths.push(path);
         }
         let mut built = built?;
-        let implementation = ImplementationDigest::new(kind.name(), &written, &digests);
         for tool in &mut built.tools {
-            *tool = tool.annotate(implementation.clone());
+            let place = format!("{pointer} {}", tool.name());
+            *tool = tool.with_id(implementation_id(kind.name(), &place, &written, &digests))?;
         }
         match (kind.yields(), built.tools.as_slice()) {
             (Yields::ManyTools, _) => Ok((built, common)),
@@ -335,6 +335,16 @@ impl BuildingToolboxes<'_> {
             }
         }
     }
+}
+
+/// Returns the id of a tool: the digest of its place, of its settings, and of the files that its kind has read.
+///
+/// Approvals are bound to the id. The definition of a function does not depend on its code, but an approval of one command
+/// or request must not run another.
+fn implementation_id(kind: &str, place: &str, settings: &Map<String, Value>, files: &[FileDigest]) -> String {
+    let files: Vec<Value> = files.iter().map(|file| file.to_string().into()).collect();
+    let text = Value::from(vec![place.into(), Value::Object(settings.clone()), files.into()]).to_string();
+    format!("{kind}.{}", &FileDigest::of(text.as_bytes()).to_string()[..32])
 }
 
 /// Takes the settings that a kind applies itself.

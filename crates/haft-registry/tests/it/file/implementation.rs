@@ -1,7 +1,7 @@
 //! The definition of a tool from a file, which approvals are bound to.
 
 use haft_registry::Kinds;
-use haft_registry::file::{ImplementationDigest, LoadOptions, Loaded, Trust, load};
+use haft_registry::file::{LoadOptions, Loaded, Trust, load};
 
 const DOCUMENT: &str = "openapi: 3.1.0\ninfo: { title: Shop, version: '1' }\nservers: [{ url: 'https://shop.example' }]\n\
     paths:\n  /orders:\n    get: { operationId: orders, responses: { '200': { description: ok } } }\n";
@@ -14,14 +14,13 @@ async fn loaded(text: &str, document: &str) -> Loaded {
     load(&path, &LoadOptions::new(Kinds::builtin()).unwrap().trust(Trust::Always)).await.unwrap()
 }
 
-/// Returns the digest of the definition of the only tool, which every approval request is bound to.
+/// Returns the digest of a call of the only tool, which an approval request is bound to.
 async fn digest(text: &str, document: &str) -> String {
     let registry = loaded(&format!("workspace.standard = false\n{text}"), document).await.registry().unwrap();
     let registry = registry.build().unwrap();
     let tools = registry.list();
     let [tool] = tools.as_slice() else { panic!("{tools:?}") };
-    assert!(tool.tool.annotations().read::<ImplementationDigest>().unwrap().is_some());
-    tool.tool.descriptor().digest()
+    tool.tool.approval_digest(&serde_json::json!({}))
 }
 
 #[tokio::test]
