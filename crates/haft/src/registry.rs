@@ -29,7 +29,7 @@
 //! let executor = Executor::builder().permissions(permissions).build(registry);
 //!
 //! assert_eq!(executor.run_as::<i64>("math/add", json!({"a": 1, "b": 2})).await?, 3);
-//! let error = executor.run("math/add", json!({"a": 1})).await.unwrap_err();
+//! let error = executor.run("math/add", json!({"a": 1, "b": "2"})).await.unwrap_err();
 //! assert_eq!(error.issues()[0].pointer, "/b");
 //! # Ok(())
 //! # }
