@@ -61,7 +61,7 @@
 //!
 //! With the feature `tools` there are [HTTP](http), [OpenAPI](openapi) and [command](command) tools and a
 //! [standard toolbox](standard); further kinds implement [`ImplementationKind`]. With the feature `workspace` all of this
-//! is read from a [`haft.toml`](file).
+//! is read from a [`haft.toml`](mod@file).
 
 #[cfg(feature = "workspace")]
 #[doc(inline)]
