@@ -59,7 +59,7 @@
 //! # }
 //! ```
 //!
-//! With the feature `tools` there are [HTTP](http), [OpenAPI](openapi) and [command](command) tools and a
+//! With the feature `tools` there are [HTTP](http), [OpenAPI](openapi) and [command] tools and a
 //! [standard toolbox](standard); further kinds implement [`ImplementationKind`]. With the feature `workspace` all of this
 //! is read from a [`haft.toml`](mod@file).
 
