@@ -1,6 +1,6 @@
 //! `haft trust`: a workspace file is trusted as it is now, or no longer.
 //!
-//! What trusting grants is shown before it is granted. A file that changes, or one that it reads, has to be trusted again.
+//! The privileges are shown before they are granted. A file that changes, or one that it reads, has to be trusted again.
 
 pub(crate) mod grant;
 
@@ -19,7 +19,7 @@ use crate::workspace::{self, FILE_NAME};
 
 /// Trusts the workspace file as it is now, so that it may start commands and use secrets
 ///
-/// What trusting grants is shown first. The trust ends when the file changes, or a file that it reads.
+/// The privileges that it gets are shown first. The trust ends when the file changes, or a file that it reads.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haft trust                 show what the nearest haft.toml may do if it is trusted, and ask

@@ -11,13 +11,15 @@ use super::class::AddressClass;
 pub enum GuardRejection {
     /// The host is written as an address that is not public.
     #[error(
-        "its host is {}; if that is intended, exempt it by `AddressGuard::allow_host` or `AddressGuard::allow_net`",
+        "its host is {}; if that is intended, exempt it by `AddressGuard::allow_host`, or by `http.allow-hosts` in a \
+         workspace file",
         .0.phrase()
     )]
     Address(AddressClass),
     /// The name of the host resolves to an address that is not public.
     #[error(
-        "its host name resolves to {}; if that is intended, exempt it by `AddressGuard::allow_host`",
+        "its host name resolves to {}; if that is intended, exempt it by `AddressGuard::allow_host`, or by \
+         `http.allow-hosts` in a workspace file",
         .0.phrase()
     )]
     ResolvedAddress(AddressClass),
@@ -26,14 +28,18 @@ pub enum GuardRejection {
     DeniedNet,
     /// The name of the host is that of a metadata service.
     #[error(
-        "its host is the metadata service of a cloud; if that is intended, exempt it by `AddressGuard::allow_host`"
+        "its host is the metadata service of a cloud; if that is intended, exempt it by `AddressGuard::allow_host`, or by \
+         `http.allow-hosts` in a workspace file"
     )]
     MetadataHost,
     /// The host is not in the list of [`AddressGuard::allow_only_hosts`](crate::AddressGuard::allow_only_hosts).
     #[error("its host is not in the list of permitted hosts, see `AddressGuard::allow_only_hosts`")]
     UnlistedHost,
     /// The host is the proxy, whose address is not checked.
-    #[error("its host is the proxy itself; if that is intended, exempt it by `AddressGuard::allow_host`")]
+    #[error(
+        "its host is the proxy itself; if that is intended, exempt it by `AddressGuard::allow_host`, or by \
+         `http.allow-hosts` in a workspace file"
+    )]
     ProxyHost,
     /// The request has a header `host`, which may name another host than the one that was checked.
     #[error("the request sets the header `host`, which may differ from the host that is checked")]

@@ -52,6 +52,10 @@ const MAX_LOOP_DEPTH: usize = 4;
 /// The maximum number of patterns of `matches`.
 const MAX_PATTERNS: usize = 16;
 
+/// The names of types in the interpreter's errors.
+const TYPE_NAMES: [&str; 11] =
+    ["bool", "bytes", "double", "int", "iterable", "list", "map", "null_type", "string", "type", "uint"];
+
 /// The maximum size of the arguments that an expression reads, in values and groups of bytes.
 const MAX_INPUT: u64 = 100_000;
 
@@ -203,9 +207,7 @@ impl RuleExpression {
                 overload.function(),
                 short(&overload.argument_types().join(", "))
             )),
-            ExecutionError::UnexpectedType { got, want } => {
-                EvaluationError::Type(format!("a value is of type {}, not {}", short(got), short(want)))
-            }
+            ExecutionError::UnexpectedType { got, want } => EvaluationError::Type(unexpected_type(got, want)),
             ExecutionError::ValuesNotComparable(left, right) => {
                 EvaluationError::Type(format!("types {} and {} can't be compared", left.type_of(), right.type_of()))
             }
@@ -221,6 +223,20 @@ impl RuleExpression {
             ExecutionError::IndexOutOfBounds(_) => EvaluationError::Failed("an index is out of bounds"),
             _ => EvaluationError::Failed("an operand of an operator or a function is invalid"),
         }
+    }
+}
+
+/// Describes a value of the wrong type. Functions that are added to the interpreter report the value itself in place of
+/// its type, so only the names of types are repeated.
+fn unexpected_type(got: &str, want: &str) -> String {
+    let want = match want {
+        "Arc<String>" => "string",
+        named if TYPE_NAMES.contains(&named) => named,
+        _ => return "a value is not of the type that is needed".to_owned(),
+    };
+    match TYPE_NAMES.contains(&got) {
+        true => format!("a value is of type {got}, not {want}"),
+        false => format!("a value is not of type {want}"),
     }
 }
 

@@ -87,6 +87,9 @@ fn failures_are_errors_without_values() {
         "args.n.startsWith('x')",
         "args.secret.all(c, true)",
         "args.n.matches('5')",
+        "args.matches('5')",
+        "args.list.matches('5')",
+        "matches(args.list, '5')",
         "int(args.secret) == 1",
         "args.list.all(x, x > 1)",
         "{'a': 1, 'a': 2}.size() == 1",
@@ -102,6 +105,22 @@ fn failures_are_errors_without_values() {
             Err(EvaluationError::Panicked) => panic!("{source} panicked"),
             Err(error) => assert!(!format!("{error} {error:?}").contains("hunter2"), "{source}: {error}"),
         }
+    }
+}
+
+#[test]
+fn operands_of_other_types_are_reported_by_their_types() {
+    let arguments = json!({"secret": "hunter2", "n": 5, "list": ["hunter2"]});
+    let table = [
+        ("args.n.matches('5')", "a value is not of type string"),
+        ("args.matches('5')", "a value is not of type string"),
+        ("args.list.matches('5')", "a value is not of type string"),
+        ("args.secret > 1", "`_>_` does not accept operands of the types string, int"),
+        ("args.n ? true : false", "a value is of type int, not bool"),
+        ("args.n.all(x, true)", "a value is of type int, not iterable"),
+    ];
+    for (source, expected) in table {
+        assert_eq!(evaluate(source, &arguments), Err(EvaluationError::Type(expected.to_owned())), "{source}");
     }
 }
 
