@@ -1,5 +1,7 @@
 //! Programs that cargo has built, found by cargo's messages and not by guessing at folders.
 
+use std::path::Path;
+
 use anyhow::Context;
 use serde_json::Value;
 
@@ -9,6 +11,8 @@ use crate::workspace::Workspace;
 /// One built program.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Artifact {
+    /// The folder of the package, which is named like the package.
+    pub(crate) package: String,
     /// The name of the target.
     pub(crate) name: String,
     /// The path of the program.
@@ -31,7 +35,13 @@ fn artifacts(messages: &str) -> anyhow::Result<Vec<Artifact>> {
         let message: Value = serde_json::from_str(line).context("cargo printed something that is not JSON")?;
         let (name, executable) = (message["target"]["name"].as_str(), message["executable"].as_str());
         if let (Some(name), Some(executable)) = (name, executable) {
-            found.push(Artifact { name: name.to_owned(), executable: executable.to_owned() });
+            let manifest = Path::new(message["manifest_path"].as_str().unwrap_or_default());
+            let package = manifest.parent().and_then(Path::file_name).unwrap_or_default();
+            found.push(Artifact {
+                package: package.to_string_lossy().into_owned(),
+                name: name.to_owned(),
+                executable: executable.to_owned(),
+            });
         }
     }
     found.sort_by(|left, right| left.name.cmp(&right.name));
@@ -45,10 +55,11 @@ mod tests {
     #[test]
     fn only_programs_are_taken_in_order_of_name() {
         let messages = r#"{"reason":"compiler-artifact","target":{"name":"serde"},"executable":null}
-{"reason":"compiler-artifact","target":{"name":"two"},"executable":"/t/two"}
-{"reason":"compiler-artifact","target":{"name":"one"},"executable":"/t/one"}
+{"reason":"compiler-artifact","manifest_path":"/a/b/Cargo.toml","target":{"name":"two"},"executable":"/t/two"}
+{"reason":"compiler-artifact","manifest_path":"/a/c/Cargo.toml","target":{"name":"one"},"executable":"/t/one"}
 {"reason":"build-finished","success":true}"#;
-        let names: Vec<_> = artifacts(messages).unwrap().into_iter().map(|artifact| artifact.name).collect();
-        assert_eq!(names, ["one", "two"]);
+        let found = artifacts(messages).unwrap();
+        let found: Vec<_> = found.iter().map(|found| (found.package.as_str(), found.name.as_str())).collect();
+        assert_eq!(found, [("c", "one"), ("b", "two")]);
     }
 }

@@ -44,12 +44,13 @@ pub(crate) fn run(workspace: &Workspace, arguments: Arguments) -> anyhow::Result
             return Ok(());
         }
     };
-    let program = valgrind::build(workspace, "haft-model", "growth")?;
+    let programs = valgrind::build(workspace, &["haft-model"], "growth")?;
+    let program = programs.first().context("there is no program")?;
     let works = works(&workspace.invoke(&program.to_string_lossy()).capture()?, &requested)?;
     let mut misses = 0;
     for work in works {
         let counts =
-            (count(workspace, &valgrind, &program, &work, FACTOR)?, count(workspace, &valgrind, &program, &work, 1)?);
+            (count(workspace, &valgrind, program, &work, FACTOR)?, count(workspace, &valgrind, program, &work, 1)?);
         let growth = Growth { work, counts };
         println!("{}", growth.line());
         eprintln!("{}", growth.row());

@@ -103,13 +103,19 @@ impl Valgrind {
     }
 }
 
-/// Builds a benchmark for counting and returns its path.
-pub(crate) fn build(workspace: &Workspace, package: &str, bench: &str) -> anyhow::Result<PathBuf> {
+/// Builds this benchmark of each package, for counting, and returns the programs in the order of the packages.
+///
+/// The packages are built together, so what they have in common is built once.
+pub(crate) fn build(workspace: &Workspace, packages: &[&str], bench: &str) -> anyhow::Result<Vec<PathBuf>> {
     let cargo = workspace.cargo().env(FLAGS.0, FLAGS.1);
-    let bench_of = ["bench", "--quiet", "--profile", "counted", "--no-run", "-p", package, "--bench", bench];
-    let built = artifact::built_by(cargo.args(bench_of))?;
-    let program = built.into_iter().find(|program| program.name == bench);
-    program.map(|program| program.executable.into()).context("cargo does not report the path of the benchmark")
+    let cargo = cargo.args(["bench", "--quiet", "--profile", "counted", "--no-run", "--bench", bench]);
+    let built = artifact::built_by(packages.iter().fold(cargo, |cargo, package| cargo.args(["-p", package])))?;
+    let program_of = |package: &&str| {
+        let program = built.iter().find(|program| program.package == *package && program.name == bench);
+        let program = program.map(|program| PathBuf::from(&program.executable));
+        program.with_context(|| format!("cargo does not report the path of the benchmark of {package}"))
+    };
+    packages.iter().map(program_of).collect()
 }
 
 /// Returns the total of one of callgrind's files.

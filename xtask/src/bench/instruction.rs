@@ -85,7 +85,8 @@ pub(crate) fn save(workspace: &Workspace) -> anyhow::Result<()> {
 
 /// Counts the named works, or all, and prints one JSON line each.
 ///
-/// Each work has a separate process, so that its count does not depend on which other works were requested.
+/// Each work has a separate process, and all programs are built even if one is run: so a count does not depend on which
+/// other works were requested.
 fn count(workspace: &Workspace, requested: &[String]) -> anyhow::Result<Vec<Count>> {
     let known = WORKS.map(|(_, work)| work);
     if let Some(unknown) = requested.iter().find(|requested| !known.contains(&requested.as_str())) {
@@ -93,15 +94,10 @@ fn count(workspace: &Workspace, requested: &[String]) -> anyhow::Result<Vec<Coun
     }
     let valgrind = Valgrind::find().context("valgrind is missing; `cargo xtask setup` as root installs it")?;
     let is_wanted = |work: &str| requested.is_empty() || requested.iter().any(|requested| requested == work);
+    let programs = valgrind::build(workspace, &CRATES, "works")?;
     let mut counts = Vec::new();
-    for package in CRATES {
-        let works = WORKS.into_iter().filter(|(of, work)| *of == package && is_wanted(work));
-        let works: Vec<&str> = works.map(|(_, work)| work).collect();
-        if works.is_empty() {
-            continue;
-        }
-        let program = valgrind::build(workspace, package, "works")?;
-        for work in works {
+    for (package, program) in CRATES.into_iter().zip(programs) {
+        for (_, work) in WORKS.into_iter().filter(|(of, work)| *of == package && is_wanted(work)) {
             let counted = valgrind.count(workspace, &program, &["--instructions", work], COUNTED)?;
             let count = Count::new(work, &counted)?;
             println!("{}", count.line());
