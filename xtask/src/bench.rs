@@ -21,34 +21,39 @@ use crate::argument::Arguments;
 use crate::artifact;
 use crate::workspace::Workspace;
 
-/// The maximum cost of each work, as a multiple of its floor.
-const BARS: [(&str, f64); 18] = [
-    ("W0", 1.5),
-    ("W1", 1.5),
-    ("W1-10000", 1.5),
-    ("W2", 2.0),
-    ("W3", 1.2),
-    ("W4", 4.0),
-    ("W6", 3.0),
-    ("W5", 0.05),
-    ("W5-chat", 0.05),
-    ("W5-anthropic", 0.05),
-    ("W5-gemini", 0.05),
-    ("W11", 2.0),
-    ("W11-chat", 2.0),
-    ("W11-anthropic", 2.0),
-    ("W11-gemini", 2.0),
-    ("W7", 1.3),
-    ("W7b", 20.0),
-    // The time beyond that of `true`, as a multiple of 50 ms.
-    ("W10", 1.0),
+/// The benchmark `works` of a crate.
+struct Suite {
+    package: &'static str,
+    /// The profile that it is built with.
+    profile: &'static str,
+    /// Its works, each with its maximum cost as a multiple of its floor.
+    bars: &'static [(&'static str, f64)],
+}
+
+const SUITES: [Suite; 4] = [
+    Suite {
+        package: "haft-core",
+        profile: "bench",
+        bars: &[("W0", 1.5), ("W1", 1.5), ("W1-10000", 1.5), ("W2", 2.0), ("W3", 1.2), ("W4", 4.0), ("W6", 3.0)],
+    },
+    Suite {
+        package: "haft-wire",
+        profile: "bench",
+        bars: &[
+            ("W5", 0.05),
+            ("W5-chat", 0.05),
+            ("W5-anthropic", 0.05),
+            ("W5-gemini", 0.05),
+            ("W11", 2.0),
+            ("W11-chat", 2.0),
+            ("W11-anthropic", 2.0),
+            ("W11-gemini", 2.0),
+        ],
+    },
+    Suite { package: "haft-registry", profile: "bench", bars: &[("W7", 1.3), ("W7b", 20.0)] },
+    // Its work is a process: the command as people build it. The bar is a multiple of 50 ms more than `true` takes.
+    Suite { package: "haft-cli", profile: "release", bars: &[("W10", 1.0)] },
 ];
-
-/// The crates with works, each in its benchmark `works`.
-pub(crate) const CRATES: [&str; 3] = ["haft-core", "haft-wire", "haft-registry"];
-
-/// The crate whose works are processes, which are timed and not counted.
-const COMMAND: &str = "haft-cli";
 
 /// The number of copies of the program that are run.
 const COPIES: usize = 5;
@@ -77,8 +82,8 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Re
 
 fn time(workspace: &Workspace, requested: &[String]) -> anyhow::Result<()> {
     let mut runs = Vec::new();
-    for package in CRATES.into_iter().chain([COMMAND]) {
-        let program = build(workspace, package)?;
+    for suite in SUITES.iter().filter(|suite| suite.has_any_of(requested)) {
+        let program = suite.build(workspace)?;
         for _ in 0..COPIES {
             let text = run_copy(workspace, &program, requested)?;
             runs.extend(measures(&text)?);
@@ -93,12 +98,19 @@ fn time(workspace: &Workspace, requested: &[String]) -> anyhow::Result<()> {
     if misses == 0 { Ok(()) } else { bail!("{misses} of the works missed the bar") }
 }
 
-/// Builds the program of a crate and returns its path.
-fn build(workspace: &Workspace, package: &str) -> anyhow::Result<PathBuf> {
-    let built =
-        artifact::build(workspace, &["bench", "-p", package, "--all-features", "--bench", "works", "--no-run"])?;
-    let works = built.into_iter().find(|program| program.name == "works");
-    works.map(|program| program.executable.into()).context("cargo does not report the path of the benchmark")
+impl Suite {
+    /// Reports whether one of these works is in the suite. No work means all of them.
+    fn has_any_of(&self, requested: &[String]) -> bool {
+        requested.is_empty() || requested.iter().any(|requested| self.bars.iter().any(|(work, _)| work == requested))
+    }
+
+    /// Builds the program and returns its path.
+    fn build(&self, workspace: &Workspace) -> anyhow::Result<PathBuf> {
+        let cargo = workspace.cargo().args(["bench", "-p", self.package, "--all-features", "--bench", "works"]);
+        let built = artifact::built_by(cargo.args(["--no-run", "--profile", self.profile]))?;
+        let works = built.into_iter().find(|program| program.name == "works");
+        works.map(|program| program.executable.into()).context("cargo does not report the path of the benchmark")
+    }
 }
 
 /// Runs a fresh copy of the program.
@@ -152,7 +164,7 @@ fn verdict(requested: &[String], measures: &[Measure]) -> (String, usize) {
         };
         rows.push(row);
     }
-    let all: Vec<String> = BARS.iter().map(|(work, _)| (*work).to_owned()).collect();
+    let all: Vec<String> = bars().map(|(work, _)| work.to_owned()).collect();
     let wanted = if requested.is_empty() { &all } else { requested };
     for work in wanted.iter().filter(|work| measures.iter().all(|measure| measure.work != **work)) {
         misses += 1;
@@ -163,12 +175,16 @@ fn verdict(requested: &[String], measures: &[Measure]) -> (String, usize) {
 }
 
 fn bar(work: &str) -> Option<f64> {
-    BARS.iter().find(|(name, _)| *name == work).map(|(_, bar)| *bar)
+    bars().find(|(name, _)| *name == work).map(|(_, bar)| bar)
+}
+
+fn bars() -> impl Iterator<Item = (&'static str, f64)> {
+    SUITES.iter().flat_map(|suite| suite.bars.iter().copied())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BARS, Measure, measures, medians, verdict};
+    use super::{Measure, SUITES, bars, measures, medians, verdict};
 
     fn measured(work: &str, ratio: f64) -> Measure {
         Measure { work: work.to_owned(), ratio, line: String::new() }
@@ -203,7 +219,20 @@ mod tests {
     #[test]
     fn a_requested_work_that_was_not_measured_misses() {
         assert_eq!(verdict(&["W2".to_owned()], &[measured("W0", 1.0)]).1, 1);
-        assert_eq!(verdict(&[], &[]).1, BARS.len());
+        assert_eq!(verdict(&[], &[]).1, bars().count());
+    }
+
+    #[test]
+    fn only_the_programs_of_requested_works_are_built() {
+        let packages = |requested: &[&str]| {
+            let requested: Vec<String> = requested.iter().map(|work| (*work).to_owned()).collect();
+            let suites = SUITES.iter().filter(|suite| suite.has_any_of(&requested));
+            suites.map(|suite| suite.package).collect::<Vec<_>>()
+        };
+        assert_eq!(packages(&["W10"]), ["haft-cli"]);
+        assert_eq!(packages(&["W7b", "W0"]), ["haft-core", "haft-registry"]);
+        assert_eq!(packages(&[]).len(), SUITES.len());
+        assert!(packages(&["W99"]).is_empty());
     }
 
     #[test]
