@@ -17,6 +17,8 @@ pub(crate) struct Artifact {
     pub(crate) name: String,
     /// The path of the program.
     pub(crate) executable: String,
+    /// True if it runs the tests of the target.
+    pub(crate) is_test: bool,
 }
 
 /// Runs a cargo build and returns the programs it built, by name.
@@ -41,6 +43,7 @@ fn artifacts(messages: &str) -> anyhow::Result<Vec<Artifact>> {
                 package: package.to_string_lossy().into_owned(),
                 name: name.to_owned(),
                 executable: executable.to_owned(),
+                is_test: message["profile"]["test"] == true,
             });
         }
     }
@@ -55,11 +58,12 @@ mod tests {
     #[test]
     fn only_programs_are_taken_in_order_of_name() {
         let messages = r#"{"reason":"compiler-artifact","target":{"name":"serde"},"executable":null}
-{"reason":"compiler-artifact","manifest_path":"/a/b/Cargo.toml","target":{"name":"two"},"executable":"/t/two"}
-{"reason":"compiler-artifact","manifest_path":"/a/c/Cargo.toml","target":{"name":"one"},"executable":"/t/one"}
+{"reason":"compiler-artifact","manifest_path":"/a/b/Cargo.toml","target":{"name":"two"},"profile":{"test":true},"executable":"/t/two"}
+{"reason":"compiler-artifact","manifest_path":"/a/c/Cargo.toml","target":{"name":"one"},"profile":{"test":false},"executable":"/t/one"}
 {"reason":"build-finished","success":true}"#;
         let found = artifacts(messages).unwrap();
-        let found: Vec<_> = found.iter().map(|found| (found.package.as_str(), found.name.as_str())).collect();
-        assert_eq!(found, [("c", "one"), ("b", "two")]);
+        let found: Vec<_> =
+            found.iter().map(|found| (found.package.as_str(), found.name.as_str(), found.is_test)).collect();
+        assert_eq!(found, [("c", "one", false), ("b", "two", true)]);
     }
 }

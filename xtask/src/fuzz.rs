@@ -5,6 +5,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use anyhow::Context;
+
 use crate::argument::Arguments;
 use crate::artifact;
 use crate::workspace::Workspace;
@@ -36,13 +38,14 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Re
 
 /// Runs the short search of `cargo xtask test`, with the build that the tests use.
 pub(crate) fn short(workspace: &Workspace) -> anyhow::Result<()> {
-    let build = ["build", "--workspace", "--all-features", "--bin", "haft-fuzz"];
-    let binaries = artifact::build(workspace, &build)?;
-    for binary in binaries {
-        let run = workspace.invoke(&binary.executable).args(["--seconds", SHORT_SECONDS, "--seed", SHORT_SEED]);
-        run.arg("--out").arg(workspace.root().join("target/fuzz")).run()?;
-    }
-    Ok(())
+    // The tests are requested too, because without them the features of their dependencies are off, and everything would be
+    // built again.
+    let build = ["build", "--workspace", "--all-features", "--tests", "--bin", "haft-fuzz"];
+    let built = artifact::build(workspace, &build)?;
+    let program = built.iter().find(|program| program.name == "haft-fuzz" && !program.is_test);
+    let program = program.context("cargo does not report the path of the fuzzer")?;
+    let run = workspace.invoke(&program.executable).args(["--seconds", SHORT_SECONDS, "--seed", SHORT_SEED]);
+    run.arg("--out").arg(workspace.root().join("target/fuzz")).run()
 }
 
 fn new_seed() -> String {

@@ -17,6 +17,9 @@ use crate::terminal::{Terminal, printable};
 /// The number of faults of a file that are shown.
 const MAX_FAULTS: usize = 20;
 
+/// The number of remarks about a file that are shown.
+const MAX_REMARKS: usize = 3;
+
 /// The maximum length of a line that is shown, in bytes.
 const MAX_LINE: usize = 4096;
 
@@ -48,9 +51,17 @@ pub(crate) fn error(cx: &Context, error: &CommandError) -> ExitStatus {
 
 /// Reports what was left out of a workspace, and how to get it.
 pub(crate) fn remarks(cx: &Context, loaded: &Loaded) {
-    for remark in &loaded.remarks {
-        let groups = [Level::NOTE.primary_title(printable(&remark.to_string()).into_owned())];
-        cx.terminal.note(renderer(cx.terminal).render(&groups.map(Group::with_title)));
+    let note = |text: String| {
+        let groups = [Group::with_title(Level::NOTE.primary_title(text))];
+        cx.terminal.note(renderer(cx.terminal).render(&groups));
+    };
+    // One more is shown in place of a line that says that there is one more.
+    let shown = if loaded.remarks.len() > MAX_REMARKS + 1 { MAX_REMARKS } else { loaded.remarks.len() };
+    for remark in &loaded.remarks[..shown] {
+        note(printable(&remark.to_string()).into_owned());
+    }
+    if let more @ 1.. = loaded.remarks.len() - shown {
+        note(format!("{more} more remarks about `{}` are listed by `haft check`", loaded.path.display()));
     }
     if let Some(advice) = trust_advice(loaded) {
         cx.terminal.note(renderer(cx.terminal).render(&[Group::with_title(Level::HELP.primary_title(advice))]));

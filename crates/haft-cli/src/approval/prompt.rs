@@ -136,8 +136,7 @@ impl Approve for ApprovalPrompt {
         if let Some(rejected) = cx.rejected_verdict() {
             claim.note(presentation::rejected(rejected, cx.attempt()));
         }
-        let tool = cx.tool().map(|tool| tool.name().to_string());
-        claim.note(presentation::request(&request, tool.as_deref(), self.screen.terminal()));
+        claim.note(presentation::request(&request, cx.tool(), self.screen.terminal()));
         self.decide(&claim, &request).await
     }
 }

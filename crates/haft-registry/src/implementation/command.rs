@@ -33,6 +33,7 @@ mod render;
 mod settings;
 mod stderr;
 mod stdout;
+mod target;
 mod template;
 mod tool;
 
@@ -40,4 +41,5 @@ pub use self::environment::{EnvironmentError, KEPT_VARIABLES};
 pub use self::error::CommandError;
 pub use self::kind::CommandKind;
 pub use self::option::{StderrReader, StdinFormat, StdoutFormat};
+pub use self::target::CommandTarget;
 pub use self::tool::CommandTool;

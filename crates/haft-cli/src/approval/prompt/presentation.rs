@@ -4,9 +4,13 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 use haft::approval::{ApprovalRequest, ApprovalRule, RejectedVerdict, VerdictFault};
+use haft::registry::command::CommandTarget;
+use haft::registry::http::HttpTarget;
+use haft::tool::Tool;
 use unicode_width::UnicodeWidthStr;
 
 use super::arguments::indented;
+use crate::command_line::command_line;
 use crate::terminal::{Terminal, cut, one_line, printable};
 
 /// The number of rows of arguments that are shown at once.
@@ -19,12 +23,16 @@ const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 
-/// Returns a request as text: the tool, the call, the rule that required approval, and the arguments.
-pub(super) fn request(request: &ApprovalRequest, tool: Option<&str>, terminal: Terminal) -> String {
+/// Returns a request as text: the tool, the call, what the tool starts or sends, the rule that required approval, and the
+/// arguments.
+pub(super) fn request(request: &ApprovalRequest, tool: Option<&Tool>, terminal: Terminal) -> String {
     let (name, id) = (one_line(&request.tool), one_line(request.call_id.as_str()));
     let mut text = format!("\n{BOLD}{name}{BOLD:#} {DIM}(call {id}){DIM:#}");
-    if let Some(tool) = tool.map(one_line).filter(|tool| *tool != name) {
+    if let Some(tool) = tool.map(|tool| one_line(&tool.name().to_string())).filter(|tool| *tool != name) {
         let _ = write!(text, "\n  {DIM}tool{DIM:#}  {tool}");
+    }
+    if let Some((label, action)) = tool.and_then(action) {
+        let _ = write!(text, "\n  {DIM}{label}{DIM:#}  {}", printable(&action));
     }
     if let Some(rule) = &request.rule {
         let _ = write!(text, "\n  {DIM}rule{DIM:#}  {}", rule_text(rule));
@@ -32,6 +40,16 @@ pub(super) fn request(request: &ApprovalRequest, tool: Option<&str>, terminal: T
     text.push('\n');
     text.push_str(&excerpt(&indented(&request.arguments), terminal.width()));
     text
+}
+
+/// Returns what a call of the tool starts or sends, with a label, if it is known.
+fn action(tool: &Tool) -> Option<(&'static str, String)> {
+    let annotations = tool.annotations();
+    if let Some(command) = annotations.get::<CommandTarget>() {
+        return Some(("runs", command_line(command.argv.iter().map(String::as_str))));
+    }
+    let request = annotations.get::<HttpTarget>()?;
+    Some(("sends", format!("{} {}", request.method, request.url.as_str())))
 }
 
 /// Returns the issues of arguments that were edited before.
@@ -109,6 +127,10 @@ fn rule_text(rule: &ApprovalRule) -> String {
 
 #[cfg(test)]
 mod tests {
+    use haft::http::Method;
+    use haft::registry::Entry;
+    use haft::registry::command::CommandTool;
+    use haft::registry::http::HttpTool;
     use haft::run::ToolCall;
 
     use super::*;
@@ -123,16 +145,31 @@ mod tests {
         let terminal = Terminal { stdout: false, stderr: false, stdin: false };
         let mut asked = ApprovalRequest::new("q1", &call);
         asked.rule = Some(ApprovalRule::ToolPolicy);
-        let text = anstream::adapter::strip_str(&request(&asked, Some("files.delete file"), terminal)).to_string();
+        let command = CommandTool::new(["rm", "--", "two\n words", "{path}"]);
+        let tool = Tool::dynamic("remove").params_json(command.default_parameters());
+        let tool = command.build(tool).unwrap();
+        let text = anstream::adapter::strip_str(&request(&asked, Some(&tool), terminal)).to_string();
         insta::assert_snapshot!(text, @r#"
 
         delete file (call c\u{1b}1)
-          tool  files.delete file
+          tool  remove
+          runs  rm -- "two\n words" {path}
           rule  the tool requires approval
           {
             "path": "a\u{202e}b"
           }
         "#);
+    }
+
+    #[test]
+    fn a_request_shows_what_a_tool_sends() {
+        let call = ToolCall::new("c1", "close", "{}");
+        let terminal = Terminal { stdout: false, stderr: false, stdin: false };
+        let close = HttpTool::new(Method::POST, "https://example.com/issues/{id}/close".parse().unwrap());
+        let tool = close.build(&Entry::new("close", serde_json::Value::Null)).unwrap();
+        let text = request(&ApprovalRequest::new("q1", &call), Some(&tool), terminal);
+        let text = anstream::adapter::strip_str(&text).to_string();
+        assert!(text.contains("\n  sends  POST https://example.com/issues/{id}/close\n"), "{text}");
     }
 
     #[test]

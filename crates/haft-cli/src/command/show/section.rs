@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::access::ToolAccess;
 use super::{indented, parameter_tree};
 use crate::command::tools::ToolListing;
-use crate::command::trust::grant::command_line;
+use crate::command_line::command_line;
 use crate::terminal::printable;
 use crate::wire::ProfileName;
 use crate::workspace::OpenWorkspace;
@@ -122,7 +122,7 @@ impl<'w> ToolPage<'w> {
             let line = entry.position.map(|position| format!(":{}", position.line)).unwrap_or_default();
             lines.push(format!("{}{line}: {}", entry.path.display(), entry.key));
             if let Some(argv) = entry.settings.get("command").and_then(Value::as_array) {
-                lines.push(command_line(argv));
+                lines.push(command_line(argv.iter().filter_map(Value::as_str)));
             }
             lines.extend(entry.secrets.iter().map(|secret| format!("uses the secret `{secret}`")));
         }

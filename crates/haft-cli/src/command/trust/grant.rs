@@ -6,6 +6,7 @@ use haft::registry::SecretOrigin;
 use haft::registry::file::{Loaded, LoadedEntry, Privilege, PrivilegeKind, TrustStatus};
 use serde_json::{Map, Value, json};
 
+use crate::command_line::command_line;
 use crate::terminal::printable;
 
 /// Returns the list of what the file may do if it is trusted, each with its place.
@@ -71,17 +72,6 @@ pub(crate) fn origin_text(origin: &SecretOrigin) -> String {
     }
 }
 
-/// Returns a command line for people. It is not meant for a shell.
-pub(crate) fn command_line(argv: &[Value]) -> String {
-    let element = |element: &Value| match element.as_str() {
-        Some(text) if !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || "\"'\\$`".contains(c)) => {
-            text.to_owned()
-        }
-        _ => element.to_string(),
-    };
-    argv.iter().map(element).collect::<Vec<_>>().join(" ")
-}
-
 fn sentence(kind: &PrivilegeKind) -> String {
     match kind {
         PrivilegeKind::Entry { kind, settings } => entry_sentence(kind, settings),
@@ -99,7 +89,7 @@ fn entry_sentence(kind: &str, settings: &Map<String, Value>) -> String {
     let Some(argv) = settings.get("command").and_then(Value::as_array) else {
         return format!("use a tool of the kind `{kind}`: {}", Value::Object(settings.clone()));
     };
-    let mut sentence = format!("start the command: {}", command_line(argv));
+    let mut sentence = format!("start the command: {}", command_line(argv.iter().filter_map(Value::as_str)));
     if let Some(folder) = settings.get("folder").and_then(Value::as_str) {
         let _ = write!(sentence, " (in the folder {folder})");
     }

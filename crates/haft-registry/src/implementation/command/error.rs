@@ -31,7 +31,7 @@ pub enum CommandError {
         folder: PathBuf,
     },
     /// The program can't be started.
-    #[error("`{program}` can't be started in `{}`: {source}; check that it is installed and in `PATH`", .folder.display())]
+    #[error("`{program}` can't be started in `{}`; check that it is installed and in `PATH`", .folder.display())]
     Spawn {
         /// The program.
         program: String,

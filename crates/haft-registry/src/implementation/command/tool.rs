@@ -12,6 +12,7 @@ use super::super::{EntryError, EntryFault};
 use super::environment::Environment;
 use super::option::{StderrReader, StdinFormat, StdoutFormat};
 use super::render::pointer;
+use super::target::CommandTarget;
 use super::template::ArgvTemplate;
 use crate::secrets::Secrets;
 
@@ -199,7 +200,9 @@ impl CommandTool {
     /// asked to approve them.
     pub fn build<P, R>(self, mut builder: ToolBuilder<P, R>) -> Result<Tool, EntryError> {
         let mut faults = Vec::new();
+        let argv = self.argv.clone();
         let plan = Arc::new(self.plan(&mut faults));
+        builder = builder.annotate(CommandTarget { argv, folder: plan.folder.clone() });
         if !plan.environment.secrets.is_empty() {
             builder = builder.depends_on::<Secrets>();
         }

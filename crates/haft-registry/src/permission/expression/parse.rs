@@ -69,11 +69,55 @@ fn syntax(errors: &ParseErrors) -> ExpressionError {
         return ExpressionError { line: 1, column: 1, fault: ExpressionFault::Syntax("it can't be parsed".to_owned()) };
     };
     let one_based = |position: isize| usize::try_from(position).unwrap_or(0).max(1);
-    let message: String = first.msg.chars().take(200).collect();
     ExpressionError {
         line: one_based(first.pos.0),
         column: one_based(first.pos.1),
-        fault: ExpressionFault::Syntax(message),
+        fault: ExpressionFault::Syntax(in_plain_words(&first.msg)),
+    }
+}
+
+/// Returns a message of the parser without the names of its tokens, which are not those of the language.
+fn in_plain_words(message: &str) -> String {
+    let message = message.strip_prefix("Syntax error: ").unwrap_or(message);
+    let short = |text: &str| text.chars().take(200).collect::<String>();
+    let unquoted = |text: &str| {
+        let inner = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\''));
+        short(inner.unwrap_or(text).trim_end())
+    };
+    let named = |text: &str| match unquoted(text).as_str() {
+        "<EOF>" => "the end of the expression".to_owned(),
+        text => format!("`{text}`"),
+    };
+    if let Some(rest) = message.strip_prefix("token recognition error at: ") {
+        let found = unquoted(rest);
+        return match found.starts_with(['"', '\'']) {
+            true => "the text has no closing quote".to_owned(),
+            false => format!("`{found}` is no part of the language{}", operator_advice(&found)),
+        };
+    }
+    if let Some(before) = message.strip_prefix("no viable alternative at input ") {
+        return format!("what follows {} is not expected", named(before));
+    }
+    let unexpected =
+        ["mismatched input ", "extraneous input "].into_iter().find_map(|start| message.strip_prefix(start));
+    if let Some(rest) = unexpected {
+        let found = rest.split(" expecting ").next().unwrap_or(rest);
+        return format!("{} is not expected here{}", named(found), operator_advice(&unquoted(found)));
+    }
+    match message.strip_prefix("missing ").and_then(|rest| rest.split_once(" at ")) {
+        Some((missing, found)) => format!("{} is missing before {}", named(missing), named(found)),
+        None => short(message),
+    }
+}
+
+/// Returns the operator that is meant by one of another language.
+fn operator_advice(found: &str) -> &'static str {
+    match found {
+        "and" | "AND" | "&" => "; write `&&`",
+        "or" | "OR" | "|" => "; write `||`",
+        "not" | "NOT" => "; write `!`",
+        "=" | "is" => "; write `==`",
+        _ => "",
     }
 }
 

@@ -163,6 +163,31 @@ fn what_does_not_exist_is_rejected_when_it_is_written() {
 
 /// Every text of the permitted length is parsed or rejected, on any stack, and soon.
 #[test]
+fn syntax_errors_are_in_plain_words() {
+    let table = [
+        ("", (1, 1), "the end of the expression is not expected here"),
+        ("args.x >", (1, 9), "the end of the expression is not expected here"),
+        ("args.x > )", (1, 10), "`)` is not expected here"),
+        ("args.x 1", (1, 8), "`1` is not expected here"),
+        ("(args.x > 1", (1, 12), "`)` is missing before the end of the expression"),
+        ("args.l[1", (1, 9), "`]` is missing before the end of the expression"),
+        ("args.x ==\n== 2", (2, 1), "`==` is not expected here"),
+        ("args.", (1, 6), "what follows `.` is not expected"),
+        ("args.s == 'open", (1, 11), "the text has no closing quote"),
+        ("args.x # 2", (1, 8), "`#` is no part of the language"),
+        ("args.x & 2", (1, 8), "`&` is no part of the language; write `&&`"),
+        ("args.x = 1", (1, 8), "`=` is no part of the language; write `==`"),
+        ("args.x and args.y", (1, 8), "`and` is not expected here; write `&&`"),
+        ("args.x or args.y", (1, 8), "`or` is not expected here; write `||`"),
+    ];
+    for (source, place, expected) in table {
+        let error = RuleExpression::new(source).unwrap_err();
+        assert_eq!((error.line, error.column), place, "{source}");
+        assert_eq!(error.fault, ExpressionFault::Syntax(expected.to_owned()), "{source}");
+    }
+}
+
+#[test]
 fn deep_and_long_texts_are_rejected() {
     let deep = |open: &str, close: &str, times: usize| format!("{}true{}", open.repeat(times), close.repeat(times));
     let texts = [
