@@ -18,7 +18,7 @@ use crate::terminal::{Terminal, printable};
 const MAX_FAULTS: usize = 20;
 
 /// The number of remarks about a file that are shown.
-const MAX_REMARKS: usize = 3;
+const MAX_REMARKS: usize = 5;
 
 /// The maximum length of a line that is shown, in bytes.
 const MAX_LINE: usize = 4096;
@@ -51,21 +51,32 @@ pub(crate) fn error(cx: &Context, error: &CommandError) -> ExitStatus {
 
 /// Reports what was left out of a workspace, and how to get it.
 pub(crate) fn remarks(cx: &Context, loaded: &Loaded) {
-    let note = |text: String| {
-        let groups = [Group::with_title(Level::NOTE.primary_title(text))];
-        cx.terminal.note(renderer(cx.terminal).render(&groups));
-    };
     // One more is shown in place of a line that says that there is one more.
     let shown = if loaded.remarks.len() > MAX_REMARKS + 1 { MAX_REMARKS } else { loaded.remarks.len() };
     for remark in &loaded.remarks[..shown] {
-        note(printable(&remark.to_string()).into_owned());
+        note(cx, &remark.to_string());
     }
     if let more @ 1.. = loaded.remarks.len() - shown {
-        note(format!("{more} more remarks about `{}` are listed by `haft check`", loaded.path.display()));
+        note(cx, &format!("{more} more remarks about `{}` are listed by `haft check`", loaded.path.display()));
     }
     if let Some(advice) = trust_advice(loaded) {
-        cx.terminal.note(renderer(cx.terminal).render(&[Group::with_title(Level::HELP.primary_title(advice))]));
+        help(cx, &advice);
     }
+}
+
+/// Writes a remark.
+pub(crate) fn note(cx: &Context, text: &str) {
+    write_titled(cx, Level::NOTE, text);
+}
+
+/// Writes advice.
+pub(crate) fn help(cx: &Context, text: &str) {
+    write_titled(cx, Level::HELP, text);
+}
+
+fn write_titled(cx: &Context, level: Level<'static>, text: &str) {
+    let title = level.primary_title(printable(text).into_owned());
+    cx.terminal.note(renderer(cx.terminal).render(&[Group::with_title(title)]));
 }
 
 /// Returns how to trust a file from which something was left out because it is not trusted.

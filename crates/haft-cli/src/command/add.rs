@@ -6,6 +6,7 @@
 //!
 //! Comments, order and white space of the file stay as they are. A text that could not be loaded never becomes the file.
 
+mod added_tools;
 mod edit;
 mod entry;
 mod parameter;
@@ -151,6 +152,8 @@ pub(crate) async fn run(arguments: AddArguments, cx: &Context) -> Result<ExitSta
     let after = workspace::load_file(cx, &path).await?;
     cx.terminal.note(format!("added {} to {}", printable(&entry.shown_name()), printable(&path.display().to_string())));
     report_trust(cx, &before, &after, &added)?;
+    // As it is with the trust that was just recorded.
+    added_tools::report(cx, &entry, &path, workspace::load_file(cx, &path).await?);
     Ok(ExitStatus::Done)
 }
 

@@ -19,6 +19,7 @@ use crate::name::FullName;
 /// let permissions = PermissionSettings::new().allow("github/*").deny("github/delete_*").build()?;
 /// let explanation = permissions.explain(&"github/delete_repo".parse()?, &Annotations::new());
 /// assert_eq!(explanation.to_string(), "denied by the rule `deny github/delete_*`");
+/// assert!(explanation.is_denied());
 /// assert_eq!(explanation.rules.len(), 2);
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
@@ -50,6 +51,12 @@ pub enum PermissionOutcome {
 }
 
 impl PermissionExplanation {
+    /// Reports whether every call is denied.
+    #[must_use]
+    pub fn is_denied(&self) -> bool {
+        matches!(self.outcome, PermissionOutcome::Denied { .. })
+    }
+
     pub(super) fn new(permissions: &Permissions, name: &FullName, annotations: &Annotations) -> Self {
         let rules: Vec<PermissionRule> = permissions.matching(&NameText::of(name), annotations).cloned().collect();
         let outcome = match Verdict::of(rules.iter()) {

@@ -184,6 +184,7 @@ fn an_explanation_names_what_matches_and_what_decides() {
     assert_eq!(deleting.outcome, PermissionOutcome::Denied { rule: "deny github/delete_*".to_owned() });
     let effects: Vec<RuleEffect> = deleting.rules.iter().map(haft_registry::PermissionRule::effect).collect();
     assert_eq!(effects, [RuleEffect::Deny, RuleEffect::Allow]);
+    assert!(deleting.is_denied() && explained("math/add").is_denied() && !explained("github/list").is_denied());
     assert_eq!(explained("github/list").to_string(), "allowed");
     assert_eq!(explained("math/add").to_string(), "denied by the rule `default`, as no rule matches");
     let names = [name("github/list"), name("github/get")];

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use haft_core::{CallOutputBody, ContentPart, MediaPart, ToolCallOutput};
-use serde::Serialize;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::media;
@@ -106,6 +107,8 @@ fn response<'a>(text: Cow<'a, str>, is_error: bool, at: usize, dropped: &mut Vec
             Err(_) => ResponseValue::Text(Cow::Borrowed(text)),
             Ok(json) => match structure(json.get()) {
                 Structure::Object if !is_error => return ResponseObject::Plain(json),
+                // It has the form that an error has at Gemini already.
+                Structure::Value if is_error && is_error_object(json) => return ResponseObject::Plain(json),
                 Structure::Object | Structure::Value => ResponseValue::Json(json),
                 Structure::Number => ResponseValue::Text(Cow::Borrowed(text)),
                 Structure::TextOnly(reason) => {
@@ -117,6 +120,18 @@ fn response<'a>(text: Cow<'a, str>, is_error: bool, at: usize, dropped: &mut Vec
         text @ Cow::Owned(_) => ResponseValue::Text(text),
     };
     if is_error { ResponseObject::Error { error: value } } else { ResponseObject::Output { output: value } }
+}
+
+/// Reports whether this is an object with the key `error` and no other.
+fn is_error_object(json: &RawValue) -> bool {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct ErrorObject {
+        #[serde(rename = "error")]
+        _error: IgnoredAny,
+    }
+    // An array with one element is read as well.
+    json.get().starts_with('{') && serde_json::from_str::<ErrorObject>(json.get()).is_ok()
 }
 
 fn result_content(part: &ContentPart) -> Result<ResultContent<'_>, Unsendable> {

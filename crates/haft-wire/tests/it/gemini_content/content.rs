@@ -167,6 +167,17 @@ fn results_are_objects_without_a_change_of_their_meaning() {
         let failed = result(ToolCallOutput::new("c1", text).error());
         assert_eq!(failed.as_object().unwrap().keys().collect::<Vec<_>>(), ["error"], "{text}");
     }
+    for (text, response) in [
+        ("plain", json!({"error": "plain"})),
+        (r#"{"a":1}"#, json!({"error": {"a": 1}})),
+        (r#"{"error":{"kind":"denied"}}"#, json!({"error": {"kind": "denied"}})),
+        (r#"{"error":1,"a":2}"#, json!({"error": {"error": 1, "a": 2}})),
+        (r#"[{"error":1}]"#, json!({"error": [{"error": 1}]})),
+        (r#"{"output":1}"#, json!({"error": {"output": 1}})),
+    ] {
+        let sent = contents(returned(ToolCallOutput::new("c1", text).error()));
+        assert_eq!(sent[2]["parts"][0]["functionResponse"]["response"], response, "{text}");
+    }
     let deep = format!("{}1{}", "[".repeat(5_000), "]".repeat(5_000));
     let history = returned(ToolCallOutput::new("c1", deep.as_str()));
     assert_eq!(contents(history.clone())[2]["parts"][0]["functionResponse"]["response"]["output"], deep);

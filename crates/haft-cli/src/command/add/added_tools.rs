@@ -1,0 +1,55 @@
+//! The tools of an entry that was added, as far as their names are not the entry's own or nobody may call them.
+
+use std::path::Path;
+
+use haft::registry::FullName;
+use haft::registry::file::{Loaded, LoadedEntry};
+
+use super::entry::{EntrySort, NewEntry};
+use crate::context::Context;
+use crate::report;
+use crate::terminal::printable;
+use crate::workspace::OpenWorkspace;
+
+/// The number of tools that are named.
+const MAX_NAMES: usize = 8;
+
+/// Reports the tools of an import, and those that the permissions of the file deny.
+pub(super) fn report(cx: &Context, entry: &NewEntry, path: &Path, after: Loaded) {
+    let Some(added) = after.entries.iter().find(|known| entry.is_like(known, path)).cloned() else { return };
+    if entry.sort == EntrySort::Import && !added.is_left_out {
+        let count = match added.tools.len() {
+            1 => "1 tool".to_owned(),
+            count => format!("{count} tools"),
+        };
+        cx.terminal.note(printable(&format!("it has {count}: {}", names(&added.tools))));
+    }
+    let denied = denied(&added, after);
+    if let Some((_, reason)) = denied.first() {
+        let tools: Vec<FullName> = denied.iter().map(|(name, _)| name.clone()).collect();
+        report::note(cx, &format!("nobody may call {}: {reason}", names(&tools)));
+        report::help(cx, &format!("add a rule to `permissions.allow` in `{}`", path.display()));
+    }
+}
+
+/// Returns the tools that nobody may call, each with the reason.
+fn denied(added: &LoadedEntry, after: Loaded) -> Vec<(FullName, String)> {
+    let Some(permissions) = after.permissions.clone() else { return Vec::new() };
+    let Ok(workspace) = OpenWorkspace::of(after) else { return Vec::new() };
+    let registry = workspace.executor.registry();
+    let explained = added.tools.iter().filter_map(|name| {
+        let tool = registry.find(&format!("/{name}")).ok()?;
+        let explanation = permissions.explain(name, tool.tool.annotations());
+        explanation.is_denied().then(|| (name.clone(), explanation.to_string()))
+    });
+    explained.collect()
+}
+
+/// Returns the first names, and how many follow.
+fn names(tools: &[FullName]) -> String {
+    let shown: Vec<String> = tools.iter().take(MAX_NAMES).map(ToString::to_string).collect();
+    match tools.len() - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
