@@ -65,6 +65,9 @@ pub(crate) async fn run(arguments: ResumeArguments, cx: &Context) -> Result<Exit
     let screen = Screen::new(cx);
     let run_options = options.apply(executor.options(), cx);
     let suspended = stored.suspended()?;
+    if let Some(suspended) = &suspended {
+        ensure_trusted(suspended, &tools, &workspace)?;
+    }
     let approver = options.approve_mode(cx).approver(Others::Suspended, cx, &screen).await?;
     let verdicts = match &suspended {
         Some(suspended) => {
@@ -121,6 +124,17 @@ async fn open_workspace(stored: &SuspendedRun, cx: &Context) -> Result<OpenWorks
         }
         None => Ok(OpenWorkspace::standard()?),
     }
+}
+
+/// Checks that no call waits for a tool that the file lacks only because it is not trusted: the run would lose the call.
+fn ensure_trusted(suspended: &Suspended, tools: &Toolkit, workspace: &OpenWorkspace) -> Result<(), Fault> {
+    let Some(missing) = suspended.pending().find(|request| tools.get(&request.tool).is_none()) else { return Ok(()) };
+    let Some(loaded) = workspace.loaded.as_ref().filter(|loaded| loaded.entries.iter().any(|entry| entry.is_left_out))
+    else {
+        return Ok(());
+    };
+    let fault = Fault::new(format!("there is no tool `{}` as long as its file is not trusted", missing.tool));
+    Err(fault.advice(format!("read `{}`, then run `haft trust`; the calls wait until then", loaded.path.display())))
 }
 
 /// Returns the verdicts on the calls that wait. One that can't be accepted is an error, before anything runs.

@@ -242,6 +242,23 @@ fn a_run_is_resumed_from_any_folder_with_its_own_workspace() {
 }
 
 #[test]
+fn calls_of_a_file_that_is_no_longer_trusted_wait_until_it_is() {
+    let file = "[toolbox.dev.tool.print]\nkind = \"command\"\ncommand = [\"echo\", \"done\"]\napproval = \"always\"\n";
+    let calls = r#"{"call_id": "a", "name": "dev/print", "arguments": {}}"#;
+    let folder = Folder::new(&[("haft.toml", file), ("calls.jsonl", calls)]);
+    assert_eq!(code(&folder.run(&["trust", "--yes"])), 0);
+    assert_eq!(code(&folder.run(&["run", "calls.jsonl", "--suspend", "waiting.json"])), 0);
+    assert_eq!(code(&folder.run(&["trust", "--revoke"])), 0);
+    let output = folder.run(&["resume", "waiting.json", "--approve", "all"]);
+    assert_eq!(code(&output), 2, "{}", stderr(&output));
+    assert!(stderr(&output).contains("no tool `dev/print` as long as"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("run `haft trust`"), "{}", stderr(&output));
+    assert_eq!(code(&folder.run(&["trust", "--yes"])), 0);
+    let output = folder.run(&["resume", "waiting.json", "--approve", "all"]);
+    assert_eq!(results(&output), states(&[("a", "ok")]), "{}", stderr(&output));
+}
+
+#[test]
 fn a_call_that_ran_when_its_process_was_killed_is_not_run_again() {
     let folder = suspended();
     let path = folder.path().join("waiting.json");
