@@ -27,7 +27,8 @@ const STYLES: Styles = Styles::styled()
   haft run calls.json                                   run the calls of a model
   haft chat --model openai:gpt-5-mini                   talk to a model that has the tools
 
-Exit codes: 0 done, 1 a tool failed, 2 invalid usage or workspace, 3 denied or not permitted.")]
+Exit codes: 0 done, 1 a tool failed, 2 invalid usage or workspace, 3 denied or not permitted, 130
+interrupted.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) global: GlobalOptions,

@@ -29,7 +29,7 @@ impl ExclusiveUse {
     pub(crate) fn claim(path: &Path) -> Result<Self, Fault> {
         let lock = lock_path(path);
         let failed = |error: io::Error| {
-            let advice = "use a folder that can be written; that of conversations is set by `HAFT_STATE_DIR`";
+            let advice = "use a folder that can be written";
             Fault::file(&lock, "lock", &error).advice(advice)
         };
         if let Some(folder) = lock.parent().filter(|folder| !folder.as_os_str().is_empty()) {

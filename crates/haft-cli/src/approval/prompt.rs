@@ -22,7 +22,7 @@ use self::arguments::indented;
 use self::editor::Edited;
 use crate::interrupt::Interrupt;
 use crate::screen::{Screen, ScreenClaim};
-use crate::terminal::printable;
+use crate::terminal::{modes, printable};
 
 /// The reason that the model reads where the person gives none.
 const DENIED: &str = "the user denied the call";
@@ -171,8 +171,10 @@ impl fmt::Display for Choice {
     }
 }
 
-/// Asks what to do. An option is chosen with the arrow keys or by its first letters.
+/// Asks what to do. An option is chosen with the arrow keys or by its first letters. Keys that were pressed before the
+/// question was there are no answer to it.
 fn choose(is_cut: bool) -> Result<Choice, InquireError> {
+    modes::discard_typed();
     let mut choices = vec![Choice::Approve, Choice::Deny, Choice::Edit, Choice::Always];
     choices.extend(is_cut.then_some(Choice::ShowAll));
     Select::new("Approve this call?", choices)

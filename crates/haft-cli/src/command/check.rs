@@ -6,6 +6,9 @@ mod finding;
 mod probe;
 mod wire_check;
 
+use std::sync::Arc;
+
+use haft::registry::{RegisteredTool, ToolOrigin};
 use serde_json::{Value, json};
 
 use self::finding::{CheckFinding, CheckSeverity};
@@ -20,7 +23,8 @@ use crate::workspace::{OpenWorkspace, Remarks};
 /// Checks all tools against all wires, and finds missing secrets, programs and hosts, for CI too
 ///
 /// Faults are tools that a provider can't take. Losses are parts of a schema that a provider does not express; the
-/// arguments are still checked in full. Warnings are what may fail when a tool is called.
+/// arguments are still checked in full; those of the standard toolbox are listed only if a pattern is given. Warnings are
+/// what may fail when a tool is called.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haft check
@@ -63,6 +67,10 @@ pub(crate) async fn run(arguments: &CheckArguments, cx: &Context) -> Result<Exit
     }
     let profiles = if arguments.profiles.is_empty() { ProfileName::ALL.to_vec() } else { arguments.profiles.clone() };
     let mut findings = wire_check::findings(&tools, &profiles);
+    if arguments.pattern.is_none() {
+        // They are the same in every workspace, and nobody can change them there.
+        findings.retain(|finding| finding.severity != CheckSeverity::Loss || !is_standard(finding, &tools));
+    }
     findings.extend(probe::file(&workspace));
     findings.extend(probe::secrets(&workspace));
     findings.extend(probe::programs(&workspace));
@@ -81,6 +89,12 @@ pub(crate) async fn run(arguments: &CheckArguments, cx: &Context) -> Result<Exit
         cx.terminal.note(report.summary());
     }
     Ok(if report.fails(&arguments.deny) { ExitStatus::Failed } else { ExitStatus::Done })
+}
+
+/// Reports whether a finding is about a tool of the standard toolbox.
+fn is_standard(finding: &CheckFinding, tools: &[Arc<RegisteredTool>]) -> bool {
+    let mut standard = tools.iter().filter(|tool| *tool.origin() == ToolOrigin::Internal);
+    standard.any(|tool| tool.tool.name() == finding.subject())
 }
 
 /// The outcome of a check.

@@ -9,7 +9,7 @@ use haft::run::{CallId, Dispatch, FailureKind, RunOptions, ToolEvent, ToolResult
 use haft::tool::{BoxError, Cx};
 use haft::toolkit::Toolkit;
 
-use super::run::{RunOptionArguments, exit_status, note_rejected, note_waiting};
+use super::run::{RunOptionArguments, exit_status, note_rejected, note_waiting, unread};
 use crate::approval::Approver;
 use crate::approval::verdict_file::{Others, VerdictFile};
 use crate::calls::name;
@@ -56,6 +56,10 @@ pub(crate) struct ResumeArguments {
 
 /// Goes on with a run.
 pub(crate) async fn run(arguments: ResumeArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
+    unread(cx, resume(arguments, cx).await)
+}
+
+async fn resume(arguments: ResumeArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
     let ResumeArguments { file, verdicts, options } = arguments;
     let stored = SuspendedRun::open(&file)?;
     let workspace = open_workspace(&stored, cx).await?;
@@ -192,6 +196,7 @@ async fn go_on(
     }
     let mut run = tools.resume_calls(suspended, verdicts, options);
     let mut kept = BTreeMap::new();
+    let mut written = Ok(());
     while let Some(event) = run.next().await {
         if let ToolEvent::Output { index, result } = &event {
             if is_untouched(result) && cx.interrupt.is_raised() {
@@ -201,15 +206,19 @@ async fn go_on(
             }
             stored.record(*index, result)?;
         }
-        output.event(cx, &event)?;
+        // Results that can't be written are stored, and the next process reports them.
+        if written.is_ok() {
+            written = output.event(cx, &event);
+        }
     }
     note_rejected(cx, &run);
     match run.suspended() {
-        Some(suspended) if kept.is_empty() => stored.suspend_again(&suspended)?,
-        _ if kept.is_empty() => {}
-        _ => stored.keep_waiting()?,
+        _ if !kept.is_empty() => stored.keep_waiting()?,
+        // What was not reported stays apart from what was.
+        Some(suspended) if written.is_ok() => stored.suspend_again(&suspended)?,
+        _ => {}
     }
-    Ok(())
+    written
 }
 
 /// Reports whether a call was cancelled before its handler was reached.

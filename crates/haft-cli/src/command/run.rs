@@ -42,7 +42,8 @@ A file of verdicts has an array or lines of them, such as
   {\"call_id\": \"c4\", \"decision\": \"answered\", \"answer\": 42}
 
 Exit codes: 0 every call has its result, or waits; with `--fail`, 1 if a call failed, else 3 if one
-was denied, is not permitted or waits; 2 invalid usage, input or workspace; 130 interrupted.")]
+was denied, is not permitted or waits; 1 also if the reader of the output went away, which cancels
+the calls unless `--suspend` stores them; 2 invalid usage, input or workspace; 130 interrupted.")]
 pub(crate) struct RunArguments {
     /// The file with the calls, or `-` for standard input
     #[arg(value_name = "FILE")]
@@ -117,6 +118,19 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
 
 /// Runs the calls of a file.
 pub(crate) async fn run(arguments: RunArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
+    unread(cx, run_file(arguments, cx).await)
+}
+
+/// Returns the status of a run whose reader may have gone away: there are results then that nobody got.
+pub(crate) fn unread(cx: &Context, outcome: Result<ExitStatus, CommandError>) -> Result<ExitStatus, CommandError> {
+    match outcome {
+        Err(error) if error.is_broken_pipe() && cx.interrupt.is_raised() => Ok(ExitStatus::Interrupted),
+        Err(error) if error.is_broken_pipe() => Ok(ExitStatus::Failed),
+        outcome => outcome,
+    }
+}
+
+async fn run_file(arguments: RunArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
     let RunArguments { file, from, options, suspend } = arguments;
     let input = TextInput::read_or_wait(&file, cx).await?;
     let workspace = OpenWorkspace::open(cx, Some(&file), Remarks::Shown).await?;
@@ -137,19 +151,22 @@ pub(crate) async fn run(arguments: RunArguments, cx: &Context) -> Result<ExitSta
     let run_options = with_approver(options.apply(executor.options(), cx), approver);
     let tools = executor.list(&run_options);
     let output = RunOutput::new(form, &screen, &read.calls);
-    let (output, ran) = run_calls(&read, run_options, output, cx).await?;
+    let unwritable = if place.is_some() { Unwritable::Kept } else { Unwritable::Ends };
+    let (output, ran) = run_calls(&read, run_options, (output, unwritable), cx).await?;
     let path = workspace.loaded.as_ref().map(|loaded| loaded.path.as_path());
     let is_waiting = match (ran.suspended, place) {
         (Some(suspended), Some(place)) => {
             let stored = place.write(&suspended, path, options.results)?;
-            finish_waiting(cx, output, &read, &ran.results)?;
             note_waiting(cx, stored.path(), suspended.pending().len());
+            ran.written?;
+            finish_waiting(cx, output, &read, &ran.results)?;
             true
         }
         (_, place) => {
             if let Some(place) = place {
                 place.discard();
             }
+            ran.written?;
             output.finish(cx, &read.turn, &ran.results, &tools)?;
             if is_unapproved {
                 note_unapproved(cx, &ran.results);
@@ -160,17 +177,28 @@ pub(crate) async fn run(arguments: RunArguments, cx: &Context) -> Result<ExitSta
     Ok(exit_status(cx, options.failures(), &ran.results, is_waiting))
 }
 
+/// The effect of an output that can't be written on a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unwritable {
+    /// The calls are cancelled: nobody gets their results.
+    Ends,
+    /// The calls go on: their results are stored with those that wait.
+    Kept,
+}
+
 /// The end of a run.
 struct Ran {
     /// The results, in the order of the calls.
     results: Vec<ToolResult>,
     suspended: Option<haft::approval::Suspended>,
+    /// The first error of the output.
+    written: Result<(), CommandError>,
 }
 
 async fn run_calls(
     read: &ReadCalls,
     options: RunOptions,
-    mut output: RunOutput,
+    (mut output, unwritable): (RunOutput, Unwritable),
     cx: &Context,
 ) -> Result<(RunOutput, Ran), CommandError> {
     if read.turn.is_cut_off() {
@@ -178,21 +206,27 @@ async fn run_calls(
         for (index, result) in results.iter().enumerate() {
             output.event(cx, &ToolEvent::Output { index, result: result.clone() })?;
         }
-        return Ok((output, Ran { results, suspended: None }));
+        return Ok((output, Ran { results, suspended: None, written: Ok(()) }));
     }
     if read.calls.is_empty() {
         cx.terminal.note("there are no calls");
     }
     let mut run = read.tools.run_calls(read.calls.iter().cloned().map(Into::into).collect(), options);
     let mut results = BTreeMap::new();
+    let mut written = Ok(());
     while let Some(event) = run.next().await {
-        output.event(cx, &event)?;
+        if written.is_ok() {
+            written = output.event(cx, &event);
+        }
+        if written.is_err() && unwritable == Unwritable::Ends {
+            break;
+        }
         if let ToolEvent::Output { index, result } = event {
             results.insert(index, result);
         }
     }
     note_rejected(cx, &run);
-    Ok((output, Ran { results: results.into_values().collect(), suspended: run.suspended() }))
+    Ok((output, Ran { results: results.into_values().collect(), suspended: run.suspended(), written }))
 }
 
 /// Sets the approver, if there is one.

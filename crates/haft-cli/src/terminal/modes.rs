@@ -4,8 +4,9 @@
 //! ends, leaves its thread behind, which waits for a key: then they are restored from outside, here.
 
 use std::io;
+use std::time::Duration;
 
-use crossterm::event::DisableBracketedPaste;
+use crossterm::event::{self, DisableBracketedPaste};
 use crossterm::{cursor, execute, terminal};
 
 /// Restores the modes that a prompt has changed. Nothing is done if there is none.
@@ -14,6 +15,18 @@ pub(crate) fn restore() {
         // A terminal that is gone has no modes.
         let _ = execute!(io::stderr(), DisableBracketedPaste, cursor::Show);
         let _ = terminal::disable_raw_mode();
+    }
+}
+
+/// Discards what was typed so far: it can't be meant for a question that is not on the screen yet.
+pub(crate) fn discard_typed() {
+    // A terminal that is gone has nothing typed.
+    #[cfg(unix)]
+    let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
+    while matches!(event::poll(Duration::ZERO), Ok(true)) {
+        if event::read().is_err() {
+            break;
+        }
     }
 }
 

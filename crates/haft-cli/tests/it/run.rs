@@ -161,7 +161,7 @@ fn input_beyond_the_limit_is_rejected() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_reader_that_goes_away_ends_the_run_without_a_message() {
     let folder = Folder::new(&[]);
     let many: Vec<String> = (0..5000).map(|at| calculation(&format!("c{at}"), "1+1")).collect();
     fs::write(folder.path().join("calls.jsonl"), many.join("\n")).unwrap();
@@ -169,7 +169,24 @@ fn a_reader_that_goes_away_is_no_error() {
     let mut first = [0; 1];
     child.stdout.take().unwrap().read_exact(&mut first).unwrap();
     let output = child.wait_with_output().unwrap();
-    assert_eq!((code(&output), stderr(&output)), (0, String::new()));
+    assert_eq!((code(&output), stderr(&output)), (1, String::new()));
+}
+
+#[test]
+fn a_reader_that_goes_away_loses_no_call_that_waits() {
+    let calls =
+        format!("{}\n{}", calculation("a", "1"), r#"{"call_id": "c", "name": "hash", "arguments": {"text": "a"}}"#);
+    let folder = Folder::new(&[("haft.toml", ASK), ("calls.jsonl", &calls)]);
+    let mut child = folder.command(&["run", "calls.jsonl", "--suspend", "waiting.json"]).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 1);
+    assert!(stderr(&output).contains("1 call waits for approval in `waiting.json`"), "{}", stderr(&output));
+    let output = folder.run(&["resume", "waiting.json", "--approve", "all", "--results", "openai"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let sent: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(sent.as_array().unwrap().len(), 2, "{sent}");
+    assert!(!folder.path().join("waiting.json").exists());
 }
 
 #[test]

@@ -11,15 +11,15 @@ use super::class::AddressClass;
 pub enum GuardRejection {
     /// The host is written as an address that is not public.
     #[error(
-        "its host is {}; if that is intended, exempt it by `AddressGuard::allow_host`, or by `http.allow-hosts` in a \
-         workspace file",
+        "its host is {}; if that is intended, exempt it: `http.allow-hosts` in a workspace file, \
+         `AddressGuard::allow_host` in Rust",
         .0.phrase()
     )]
     Address(AddressClass),
     /// The name of the host resolves to an address that is not public.
     #[error(
-        "its host name resolves to {}; if that is intended, exempt it by `AddressGuard::allow_host`, or by \
-         `http.allow-hosts` in a workspace file",
+        "its host name resolves to {}; if that is intended, exempt it: `http.allow-hosts` in a workspace \
+         file, `AddressGuard::allow_host` in Rust",
         .0.phrase()
     )]
     ResolvedAddress(AddressClass),
@@ -28,8 +28,8 @@ pub enum GuardRejection {
     DeniedNet,
     /// The name of the host is that of a metadata service.
     #[error(
-        "its host is the metadata service of a cloud; if that is intended, exempt it by `AddressGuard::allow_host`, or by \
-         `http.allow-hosts` in a workspace file"
+        "its host is the metadata service of a cloud; if that is intended, exempt it: `http.allow-hosts` in a workspace \
+         file, `AddressGuard::allow_host` in Rust"
     )]
     MetadataHost,
     /// The host is not in the list of [`AddressGuard::allow_only_hosts`](crate::AddressGuard::allow_only_hosts).
@@ -37,8 +37,8 @@ pub enum GuardRejection {
     UnlistedHost,
     /// The host is the proxy, whose address is not checked.
     #[error(
-        "its host is the proxy itself; if that is intended, exempt it by `AddressGuard::allow_host`, or by \
-         `http.allow-hosts` in a workspace file"
+        "its host is the proxy itself; if that is intended, exempt it: `http.allow-hosts` in a workspace \
+         file, `AddressGuard::allow_host` in Rust"
     )]
     ProxyHost,
     /// The request has a header `host`, which may name another host than the one that was checked.

@@ -204,7 +204,7 @@ impl RuleExpression {
             ExecutionError::NoSuchKey(_) => EvaluationError::Failed("there is no member with the computed name"),
             ExecutionError::NoSuchOverload(overload) => EvaluationError::Type(format!(
                 "`{}` does not accept operands of the types {}",
-                overload.function(),
+                operator(overload.function()),
                 short(&overload.argument_types().join(", "))
             )),
             ExecutionError::UnexpectedType { got, want } => EvaluationError::Type(unexpected_type(got, want)),
@@ -226,6 +226,16 @@ impl RuleExpression {
     }
 }
 
+/// Returns a function as it is written in an expression: the interpreter calls `>` by `_>_`.
+fn operator(function: &str) -> String {
+    match function {
+        "@in" => "in".to_owned(),
+        "_?_:_" => "? :".to_owned(),
+        operator if operator.contains(|c: char| c != '_' && !c.is_alphanumeric()) => operator.replace('_', ""),
+        name => name.to_owned(),
+    }
+}
+
 /// Describes a value of the wrong type. Functions that are added to the interpreter report the value itself in place of
 /// its type, so only the names of types are repeated.
 fn unexpected_type(got: &str, want: &str) -> String {
@@ -234,9 +244,10 @@ fn unexpected_type(got: &str, want: &str) -> String {
         named if TYPE_NAMES.contains(&named) => named,
         _ => return "a value is not of the type that is needed".to_owned(),
     };
-    match TYPE_NAMES.contains(&got) {
-        true => format!("a value is of type {got}, not {want}"),
-        false => format!("a value is not of type {want}"),
+    if TYPE_NAMES.contains(&got) {
+        format!("a value is of type {got}, not {want}")
+    } else {
+        format!("a value is not of type {want}")
     }
 }
 

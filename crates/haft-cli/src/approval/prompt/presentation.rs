@@ -28,7 +28,7 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 pub(super) fn request(request: &ApprovalRequest, tool: Option<&Tool>, terminal: Terminal) -> String {
     let (name, id) = (one_line(&request.tool), one_line(request.call_id.as_str()));
     let mut text = format!("\n{BOLD}{name}{BOLD:#} {DIM}(call {id}){DIM:#}");
-    if let Some(tool) = tool.map(|tool| one_line(&tool.name().to_string())).filter(|tool| *tool != name) {
+    if let Some(tool) = tool.map(|tool| one_line(tool.name())).filter(|tool| *tool != name) {
         let _ = write!(text, "\n  {DIM}tool{DIM:#}  {tool}");
     }
     if let Some((label, action)) = tool.and_then(action) {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use haft::conversation::ContentPart;
 use haft::run::{FailureKind, ToolFailure, ToolOutput, ToolResult};
 use haft::schema::JsonText;
-use haft::serde_json::{self, json};
+use haft::serde_json::{self, Value, json};
 use haft::tool::Tool;
 
 use super::parameter;
@@ -16,7 +16,10 @@ use crate::events;
 use crate::exit::ExitStatus;
 use crate::media::Media;
 use crate::report;
-use crate::terminal::printable;
+use crate::terminal::{cut, printable};
+
+/// The number of columns of a detail of a failure that are shown.
+const MAX_DETAIL: usize = 2000;
 
 /// The use of the result.
 #[derive(Debug)]
@@ -130,6 +133,18 @@ fn save(output: &ToolOutput, wanted: &Wanted, cx: &Context) -> Result<(), Comman
     Ok(())
 }
 
+/// Returns the details of a failure, a line per member.
+fn detail_lines(details: &Value) -> Vec<String> {
+    let text = |value: &Value| match value.as_str() {
+        Some(text) => cut(text.trim_end(), MAX_DETAIL).into_owned(),
+        None => cut(&value.to_string(), MAX_DETAIL).into_owned(),
+    };
+    match details.as_object() {
+        Some(members) => members.iter().map(|(name, value)| format!("{name}: {}", text(value))).collect(),
+        None => vec![text(details)],
+    }
+}
+
 fn report_failure(failure: &ToolFailure, tool: &Tool, wanted: &Wanted, cx: &Context) {
     let name = tool.name();
     let is_invalid = failure.kind == FailureKind::InputValidationError;
@@ -152,6 +167,11 @@ fn report_failure(failure: &ToolFailure, tool: &Tool, wanted: &Wanted, cx: &Cont
     for issue in &failure.issues {
         let place = if issue.pointer.is_empty() { String::new() } else { format!("{}: ", issue.pointer) };
         cx.terminal.note(printable(&format!("  {place}{}", issue.message)));
+    }
+    if let Some(details) = &failure.details {
+        for line in detail_lines(&details.to_value()) {
+            cx.terminal.note(printable(&format!("  {line}")));
+        }
     }
     if is_invalid && failure.issues.is_empty() {
         cx.terminal.note(printable(&format!("  {}", failure.message)));

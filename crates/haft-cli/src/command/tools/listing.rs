@@ -7,8 +7,20 @@ use haft::registry::{RegisteredTool, ToolOrigin};
 use haft::tool::{Hints, ToolKind};
 use serde_json::{Value, json};
 
+use unicode_width::UnicodeWidthStr;
+
 use crate::table::{add_line, cell, rendered, table};
+use crate::terminal::printable;
 use crate::workspace::OpenWorkspace;
+
+/// The columns of the table.
+const COLUMNS: [&str; 6] = ["NAME", "KIND", "SOURCE", "HINTS", "HIDES", "DESCRIPTION"];
+
+/// The width that a description needs.
+const MIN_DESCRIPTION: usize = 16;
+
+/// The spaces beside the text of a cell.
+const PADDING: usize = 2;
 
 /// A tool with its provenance.
 #[derive(Debug)]
@@ -59,6 +71,15 @@ impl<'w> ToolListing<'w> {
     }
 
     /// Returns the first sentence of the description.
+    /// Returns the cells of the tool, in the order of the columns.
+    fn cells(&self) -> [String; 6] {
+        let RegisteredTool { name, hides, hidden_by, .. } = self.tool;
+        let mut relations = texts(hides);
+        relations.extend(hidden_by.iter().map(|other| format!("hidden by {other}")));
+        let (kind, hints) = (self.kind().to_owned(), self.hints().join(", "));
+        [name.to_string(), kind, self.source(), hints, relations.join(", "), self.summary()]
+    }
+
     fn summary(&self) -> String {
         let description = self.tool.tool.description().unwrap_or_default();
         let line = description.lines().next().unwrap_or_default();
@@ -87,29 +108,25 @@ impl<'w> ToolListing<'w> {
     }
 }
 
-/// Returns the table of the tools.
+/// Returns the table of the tools. Where there is no room for a description, other columns are left out.
 pub(super) fn table_text(listings: &[ToolListing<'_>], width: usize) -> String {
-    let hides_any = listings.iter().any(|listing| !listing.tool.hides.is_empty() || !listing.tool.hidden_by.is_empty());
-    let mut columns = vec!["NAME", "KIND", "SOURCE", "HINTS", "DESCRIPTION"];
-    if hides_any {
-        columns.insert(4, "HIDES");
-    }
-    let mut table = table(width, &columns);
-    for listing in listings {
-        let RegisteredTool { name, hides, hidden_by, .. } = listing.tool;
-        let mut cells = vec![
-            cell(&name.to_string()),
-            cell(listing.kind()),
-            cell(&listing.source()),
-            cell(&listing.hints().join(", ")),
-            cell(&listing.summary()),
-        ];
-        if hides_any {
-            let mut relations = texts(hides);
-            relations.extend(hidden_by.iter().map(|other| format!("hidden by {other}")));
-            cells.insert(4, cell(&relations.join(", ")));
+    let rows: Vec<[String; 6]> = listings.iter().map(ToolListing::cells).collect();
+    let has_text = |column: &usize| COLUMNS[*column] != "HIDES" || rows.iter().any(|row| !row[*column].is_empty());
+    let mut columns: Vec<usize> = (0..COLUMNS.len()).filter(has_text).collect();
+    let needed = |column: &usize| {
+        let widest = rows.iter().map(|row| printable(&row[*column]).width()).max().unwrap_or_default();
+        widest.max(COLUMNS[*column].len()) + PADDING
+    };
+    for title in ["HINTS", "SOURCE", "KIND", "HIDES"] {
+        let others: usize = columns.iter().filter(|column| COLUMNS[**column] != "DESCRIPTION").map(needed).sum();
+        if width.saturating_sub(others) < MIN_DESCRIPTION {
+            columns.retain(|column| COLUMNS[*column] != title);
         }
-        add_line(&mut table, cells);
+    }
+    let titles: Vec<&str> = columns.iter().map(|column| COLUMNS[*column]).collect();
+    let mut table = table(width, &titles);
+    for row in &rows {
+        add_line(&mut table, columns.iter().map(|column| cell(&row[*column])).collect());
     }
     rendered(&table)
 }
@@ -117,4 +134,28 @@ pub(super) fn table_text(listings: &[ToolListing<'_>], width: usize) -> String {
 /// Returns values as texts.
 fn texts<T: Display>(values: &[T]) -> Vec<String> {
     values.iter().map(ToString::to_string).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::table_text;
+    use crate::command::tools::ToolListing;
+    use crate::workspace::OpenWorkspace;
+
+    #[test]
+    fn a_narrow_table_keeps_names_and_descriptions() {
+        let workspace = OpenWorkspace::standard().unwrap();
+        let tools = crate::command::tools::visible(&workspace);
+        let listings: Vec<_> = tools.iter().map(|tool| ToolListing::new(tool, &workspace)).collect();
+        let titles = |width| table_text(&listings, width).lines().next().unwrap_or_default().to_owned();
+        let words = |width| titles(width).split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(words(120), ["NAME", "KIND", "SOURCE", "HINTS", "DESCRIPTION"]);
+        assert_eq!(words(60), ["NAME", "KIND", "SOURCE", "DESCRIPTION"]);
+        assert_eq!(words(36), ["NAME", "DESCRIPTION"]);
+        for width in [30, 40, 60, 80, 120] {
+            let text = table_text(&listings, width);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{width}:\n{text}");
+            assert_eq!(text.lines().count(), listings.len() + 1, "{width}:\n{text}");
+        }
+    }
 }

@@ -131,6 +131,22 @@ fn always_approves_the_other_calls_of_the_tool() {
 }
 
 #[test]
+fn keys_that_were_pressed_before_a_question_do_not_answer_it() {
+    let workspace = Workspace::new();
+    let calls = ["a.txt", "b.txt"].map(|path| ("dev/remove", json!({"path": path})));
+    let mut pty = workspace.run(&calls).size(80, 40).spawn();
+    pty.wait_for("Esc denies");
+    pty.send(&ENTER.repeat(3));
+    pty.wait_for("b.txt");
+    pty.wait_for("Esc denies");
+    pty.send(ESCAPE);
+    assert_eq!(pty.wait_exit(), 0);
+    let screen = pty.screen();
+    let row = |id: &str| screen.lines().find(|line| line.starts_with(id)).unwrap_or_default().to_owned();
+    assert!(row("c1").contains("done") && row("c2").contains("denied"), "{screen}");
+}
+
+#[test]
 fn concurrent_calls_are_asked_about_one_after_another_while_others_run() {
     let workspace = Workspace::new();
     let calls =

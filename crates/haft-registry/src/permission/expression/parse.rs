@@ -90,10 +90,10 @@ fn in_plain_words(message: &str) -> String {
     };
     if let Some(rest) = message.strip_prefix("token recognition error at: ") {
         let found = unquoted(rest);
-        return match found.starts_with(['"', '\'']) {
-            true => "the text has no closing quote".to_owned(),
-            false => format!("`{found}` is no part of the language{}", operator_advice(&found)),
-        };
+        if found.starts_with(['"', '\'']) {
+            return "the text has no closing quote".to_owned();
+        }
+        return format!("`{found}` is no part of the language{}", operator_advice(&found));
     }
     if let Some(before) = message.strip_prefix("no viable alternative at input ") {
         return format!("what follows {} is not expected", named(before));
