@@ -168,7 +168,7 @@ fn file_faults(terminal: Terminal, faults: &[FileFault]) {
     }
 }
 
-/// Returns the bytes of the word at a position.
+/// Returns the bytes of the word or the text in quotes at a position.
 fn offset(text: &str, line: usize, column: usize) -> Option<Range<usize>> {
     let line_start = match line {
         1 => 0,
@@ -178,8 +178,22 @@ fn offset(text: &str, line: usize, column: usize) -> Option<Range<usize>> {
     let start = line.char_indices().nth(column.saturating_sub(1)).map_or(line.len(), |(at, _)| at);
     let rest = line[start..].trim_end();
     let is_word = |character: char| character.is_alphanumeric() || matches!(character, '-' | '_');
-    let word = rest.find(|character| !is_word(character)).filter(|length| *length > 0).unwrap_or(rest.len());
-    Some(line_start + start..line_start + start + word)
+    let length = match rest.chars().next() {
+        Some(quote @ ('"' | '\'')) => quoted_len(rest, quote),
+        _ => rest.find(|character| !is_word(character)).filter(|length| *length > 0),
+    };
+    Some(line_start + start..line_start + start + length.unwrap_or(rest.len()))
+}
+
+/// Returns the length of the text in quotes that a line begins with, if it ends in the line.
+fn quoted_len(line: &str, quote: char) -> Option<usize> {
+    let mut is_escaped = false;
+    let end = line.char_indices().skip(1).find(|(_, character)| {
+        let is_end = *character == quote && !is_escaped;
+        is_escaped = quote == '"' && *character == '\\' && !is_escaped;
+        is_end
+    });
+    end.map(|(at, _)| at + quote.len_utf8())
 }
 
 /// The line of an excerpt: only this one is rendered, whatever the size of the text.
@@ -287,6 +301,21 @@ mod tests {
         let mut fault = Fault::new("can't read `a\nb`").advice("first").advice("second");
         fault.causes.push("permission denied".to_owned());
         insta::assert_snapshot!(plain(&fault, 40));
+    }
+
+    #[test]
+    fn the_place_of_a_value_in_quotes_ends_with_the_quotes() {
+        for (line, expected) in [
+            (r#"a = { when = "args.n >", name = "r" }"#, r#""args.n >""#),
+            (r#"a = { when = "x == \"y\"", b = 1 }"#, r#""x == \"y\"""#),
+            (r"a = { when = 'c:\', b = 'd' }", r"'c:\'"),
+            (r#"a = { when = "open, b = 1 }"#, r#""open, b = 1 }"#),
+            ("a = { when = ten, b = 1 }", "ten"),
+            ("a = { when = [1, 2] }", "[1, 2] }"),
+        ] {
+            let text = format!("# first\n{line}\nlast = 1\n");
+            assert_eq!(&text[offset(&text, 2, 14).unwrap()], expected);
+        }
     }
 
     #[test]
