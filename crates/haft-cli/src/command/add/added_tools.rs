@@ -1,4 +1,4 @@
-//! The tools of an entry that was added, as far as their names are not the entry's own or nobody may call them.
+//! Remarks about the tools of an entry that was added: the names of those of an import, and those that nobody may call.
 
 use std::path::Path;
 
