@@ -133,7 +133,7 @@ async fn main() -> anyhow::Result<()> {
 /// Stands for the page in the browser: a decision, with every field that binds it to its request returned unchanged.
 fn verdict(question: &Value, decision: Value) -> Value {
     let mut verdict = decision;
-    for key in ["request_id", "call_id", "digest", "expires_at", "signature"] {
+    for key in ["request_id", "call_id", "digest", "expires_at", "run_id", "index", "signature"] {
         verdict[key] = question[key].clone();
     }
     verdict

@@ -15,7 +15,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("workspace/haft.toml");
     let options = LoadOptions::new(Kinds::builtin())?;
 
-    // Nobody has accepted this file yet, so that it can't start programs.
+    // Nobody has trusted this file yet, so that it reaches nothing outside itself: no program, no server.
     let loaded = load(&path, &options).await?;
     let executor = executor(&loaded)?;
     assert!(executor.find("dev/basename").is_err());

@@ -8,7 +8,7 @@ from openai.types.chat.completion_create_params import (
     CompletionCreateParamsStreaming,
 )
 
-from . import rule
+from . import rule, server
 from .shape import Shape
 from .transport import answering
 
@@ -19,9 +19,13 @@ _shapes = {}
 
 
 def validate(body, options):
-    """Returns the errors of a request. With `compatible`, by the rules of other servers of this wire."""
-    errors = _shape(body).errors(body) + list(_rules(body))
-    return errors + list(_compatible(body) if options.get("compatible") else _own(body))
+    """Returns the errors of a request. With `compatible`, by the rules of other servers of this wire; its value may be
+    the name of one."""
+    errors = _shape(body).errors(server.plain(body, options.get("compatible"))) + list(_rules(body))
+    errors += rule.sealed_secrets(body)
+    if not options.get("compatible"):
+        return errors + list(_own(body))
+    return errors + list(_compatible(body)) + list(server.rules(body, options["compatible"]))
 
 
 def parse(body):
@@ -56,6 +60,7 @@ def _shape(body):
 def _rules(body):
     if "stream_options" in body and not body.get("stream"):
         yield "/stream_options", "is allowed only with `stream`"
+    yield from rule.sampling(body, body.get("reasoning_effort"))
     yield from _tools(body)
     pending = {}
     for index, message in rule.objects(body.get("messages")):
@@ -85,15 +90,17 @@ def _assistant(message, at, pending):
         if call.get("id") in pending:
             yield f"{where}/id", f"{call['id']!r} is the id of two calls"
         pending[call.get("id")] = f"{where}/id"
-        if len(str(call.get("id"))) > ID_LENGTH:
-            yield f"{where}/id", f"has more than {ID_LENGTH} characters"
         function = call.get("function")
         if isinstance(function, dict):
             yield from rule.tool_names([(f"{where}/function/name", function.get("name"))])
 
 
 def _own(body):
-    """The service takes few stop sequences, and metadata only of completions that it stores."""
+    """The service takes few stop sequences, metadata only of completions that it stores, and short ids of calls."""
+    for index, message in rule.objects(body.get("messages")):
+        for number, call in rule.objects(message.get("tool_calls")):
+            if len(str(call.get("id"))) > ID_LENGTH:
+                yield f"/messages/{index}/tool_calls/{number}/id", f"has more than {ID_LENGTH} characters"
     if isinstance(body.get("stop"), list) and len(body["stop"]) > 4:
         yield "/stop", "has more than 4 sequences"
     if body.get("metadata") and not body.get("store"):

@@ -47,7 +47,7 @@ DATA = (
 
 def validate(body, options):
     """Returns the errors of a request. The option `model` names its model, which decides about signatures."""
-    return _shape(body) + list(_rules(body, str(options.get("model", ""))))
+    return _shape(body) + list(_rules(body, str(options.get("model", "")))) + rule.sealed_secrets(body)
 
 
 def parse(body):
@@ -220,6 +220,7 @@ def _rules(body, model):
             if len(fields) != 1:
                 yield f"{at}/parts/{number}", f"sets {fields or 'no field'}, and exactly one is allowed"
         yield from _responses(parts, at, role, calls)
+        yield from _result_media(parts, at, model)
         calls = [(f"{at}/parts/{number}", part["functionCall"]) for number, part in parts if "functionCall" in part]
         if calls and role != "model":
             yield at, "a `functionCall` stands in a content of the model"
@@ -250,6 +251,20 @@ def _responses(parts, at, role, calls):
             yield f"{where}/name", f"{response.get('name')!r} answers a call of {call.get('name')!r}"
         if response.get("id") != call.get("id"):
             yield f"{where}/id", f"{response.get('id')!r} answers the call {call.get('id')!r}"
+
+
+def _result_media(parts, at, model):
+    """Files inside responses came with Gemini 3, and with the models that use a computer.
+
+    Google's page on function calling, under multimodal responses. Earlier models take files behind all responses.
+    """
+    is_earlier = re.match(r"gemini-[12][.]", model) and "computer-use" not in model
+    responses = [number for number, part in parts if "functionResponse" in part]
+    for number, part in parts:
+        if is_earlier and (part.get("functionResponse") or {}).get("parts"):
+            yield f"{at}/parts/{number}/functionResponse/parts", "the model takes no files in responses"
+        if "functionResponse" not in part and responses and number < responses[-1]:
+            yield f"{at}/parts/{number}", "stands before a `functionResponse` of the same content"
 
 
 def _has_reference(value):

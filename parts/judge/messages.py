@@ -19,7 +19,7 @@ _shapes = {}
 
 def validate(body, options):
     """Returns the errors of a request. With `beta`, the SDK's types of the beta API judge it."""
-    return _shape(body, options).errors(body) + list(_rules(body))
+    return _shape(body, options).errors(body) + list(_rules(body)) + rule.sealed_secrets(body)
 
 
 def parse(body):
@@ -57,6 +57,7 @@ def _shape(body, options):
 
 def _rules(body):
     yield from _tools(body)
+    yield from _mcp_servers(body)
     yield from _thinking(body)
     messages = rule.objects(body.get("messages"))
     if not messages:
@@ -85,6 +86,27 @@ def _rules(body):
             seen.add(call)
             pending[call] = f"{where}/id"
     yield from _unanswered(pending)
+
+
+def _mcp_servers(body):
+    """Every toolset names a server of the request, and every server has one toolset.
+
+    https://docs.claude.com/en/docs/agents-and-tools/mcp-connector#mcp-toolset-configuration
+    """
+    servers = {server.get("name"): index for index, server in rule.objects(body.get("mcp_servers"))}
+    used = set()
+    for index, tool in rule.objects(body.get("tools")):
+        if tool.get("type") != "mcp_toolset":
+            continue
+        name = tool.get("mcp_server_name")
+        if name not in servers:
+            yield f"/tools/{index}/mcp_server_name", f"{name!r} is no server of this request"
+        if name in used:
+            yield f"/tools/{index}/mcp_server_name", f"{name!r} has two toolsets"
+        used.add(name)
+    for name, index in servers.items():
+        if name not in used:
+            yield f"/mcp_servers/{index}", f"{name!r} has no toolset"
 
 
 def _results(message, blocks, at, pending):
@@ -171,6 +193,9 @@ def _tools(body):
     for index, tool in rule.objects(body.get("tools")):
         if "name" in tool:
             names.append((f"/tools/{index}/name", tool.get("name")))
+        # Anthropic's page on tool search: the service rejects a definition that is both deferred and cached.
+        if tool.get("defer_loading") and tool.get("cache_control"):
+            yield f"/tools/{index}/cache_control", "is rejected for a tool whose definition is deferred"
         if "input_schema" in tool:
             yield from rule.object_schema(tool["input_schema"], f"/tools/{index}/input_schema")
     yield from rule.tool_names(names)
@@ -180,9 +205,25 @@ def _tools(body):
             yield "/tool_choice", "is allowed only with `tools`"
         elif choice.get("type") == "tool" and choice.get("name") not in {name for _, name in names}:
             yield "/tool_choice/name", f"{choice.get('name')!r} is no tool of this request"
+    yield from _programmatic(body)
     marks = _cache_marks(body)
     if marks > 4:
         yield "", f"{marks} blocks have `cache_control`, and at most 4 are allowed"
+
+
+def _programmatic(body):
+    """Anthropic's page on programmatic tool calling, under its limits of tools and of `tool_choice`."""
+    called = [
+        (index, tool)
+        for index, tool in rule.objects(body.get("tools"))
+        if any(str(caller).startswith("code_execution") for caller in tool.get("allowed_callers") or [])
+    ]
+    for index, tool in called:
+        if tool.get("strict"):
+            yield f"/tools/{index}/strict", "is rejected for a tool that programs call"
+    choice = body.get("tool_choice")
+    if called and isinstance(choice, dict) and choice.get("disable_parallel_tool_use"):
+        yield "/tool_choice/disable_parallel_tool_use", "is rejected with tools that programs call"
 
 
 def _cache_marks(value):

@@ -32,7 +32,7 @@ _shapes = {}
 
 def validate(body, _options):
     """Returns the errors of a request."""
-    return _shape(body).errors(body) + list(_rules(body))
+    return _shape(body).errors(body) + list(_rules(body)) + rule.sealed_secrets(body)
 
 
 def parse(body):
@@ -77,6 +77,7 @@ def _rules(body):
     if "stream_options" in body and not body.get("stream"):
         yield "/stream_options", "is allowed only with `stream`"
     yield from _tools(body)
+    yield from rule.sampling(body, (body.get("reasoning") or {}).get("effort"))
     items = rule.objects(body.get("input"))
     # Calls may precede the input if the service holds the conversation.
     is_continued = any(body.get(key) for key in ("previous_response_id", "conversation"))
@@ -135,10 +136,17 @@ def _identity(items):
 
 
 def _reasoning(items, body):
+    # The service answers "Encrypted content is not supported with this model", and rejects reasoning of another model
+    # as well: reported for fine-tuned models and for gpt-4o in the issues of the SDKs of OpenAI, Vercel and LangChain.
+    reasons = not rule.DOES_NOT_REASON.match(str(body.get("model")))
+    if not reasons and "reasoning.encrypted_content" in (body.get("include") or []):
+        yield "/include", "the model does not reason"
     for position, (index, item) in enumerate(items):
         if _kind(item) != "reasoning":
             continue
         at = f"/input/{index}"
+        if not reasons:
+            yield at, "is sent to a model that does not reason"
         after = items[position + 1][1] if position + 1 < len(items) else None
         is_followed = after is not None and _kind(after) not in WRITTEN_BY_CLIENT
         is_followed = is_followed and not (_kind(after) == "message" and after.get("role") != "assistant")
@@ -149,15 +157,30 @@ def _reasoning(items, body):
 
 
 def _tools(body):
-    names = []
-    for index, tool in rule.objects(body.get("tools")):
-        if tool.get("type") in ("function", "custom"):
-            names.append((f"/tools/{index}/name", tool.get("name")))
-        if tool.get("type") == "function" and tool.get("parameters") is not None:
-            yield from rule.object_schema(tool["parameters"], f"/tools/{index}/parameters")
+    names, inner = [], {}
+    tools = rule.objects(body.get("tools"))
+    for index, tool in tools:
+        at = f"/tools/{index}"
+        if tool.get("type") in ("function", "custom", "namespace"):
+            names.append((f"{at}/name", tool.get("name")))
+        yield from _function(tool, at)
+        if tool.get("type") == "namespace":
+            functions = rule.objects(tool.get("tools"))
+            if not functions:
+                yield f"{at}/tools", "is empty"
+            # The guide to tool search: the model sees only name and description of a namespace until it searches.
+            if not str(tool.get("description", "")).strip():
+                yield f"{at}/description", "is empty"
+            for number, function in functions:
+                yield from _function(function, f"{at}/tools/{number}")
+            inner[tool.get("name")] = [(f"{at}/tools/{number}/name", one.get("name")) for number, one in functions]
     yield from rule.tool_names(names)
-    offered = {name for _, name in names}
-    kinds = {tool.get("type") for _, tool in rule.objects(body.get("tools"))}
+    for functions in inner.values():
+        yield from rule.tool_names(functions)
+    yield from _deferred(tools)
+    # A function in a namespace can't be chosen by its name: the choices of the API have no member for the namespace.
+    offered = {name for _, name in names} - set(inner)
+    kinds = {tool.get("type") for _, tool in tools}
     choice = body.get("tool_choice")
     if isinstance(choice, dict):
         chosen = choice.get("tools", []) if choice.get("type") == "allowed_tools" else [choice]
@@ -169,3 +192,22 @@ def _tools(body):
                 yield "/tool_choice", f"{one.get('type')!r} is no tool of this request"
     if choice == "required" and not body.get("tools"):
         yield "/tool_choice", "requires a tool, and there is none"
+
+
+def _function(tool, at):
+    if tool.get("type") == "function" and tool.get("parameters") is not None:
+        yield from rule.object_schema(tool["parameters"], f"{at}/parameters")
+    # A program passes what it has computed, which no grammar holds to a schema. Anthropic documents the same error.
+    if tool.get("strict") and "programmatic" in (tool.get("allowed_callers") or []):
+        yield f"{at}/strict", "is rejected for a tool that programs call"
+
+
+def _deferred(tools):
+    """The guide to tool search: a tool whose definition is deferred is found by `tool_search` alone."""
+    if any(tool.get("type") == "tool_search" for _, tool in tools):
+        return
+    for index, tool in tools:
+        for number, function in rule.objects(tool.get("tools")) or [(None, tool)]:
+            if function.get("defer_loading"):
+                inside = "" if number is None else f"/tools/{number}"
+                yield f"/tools/{index}{inside}/defer_loading", "is allowed only with the tool `tool_search`"

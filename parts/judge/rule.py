@@ -6,6 +6,10 @@ import re
 # The characters of names and ids on the wires of OpenAI and Anthropic.
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
+# OpenAI's models that reason and that do not. A fine-tuned model is named by the one that was tuned.
+REASONS = re.compile(r"(ft:)?(o[134]|gpt-5(?!(\.\d+)?-chat))")
+DOES_NOT_REASON = re.compile(r"(ft:)?(gpt-3\.5|gpt-4|chatgpt-4o|gpt-5(\.\d+)?-chat)")
+
 
 def json_object_text(text, at):
     """Arguments are the text of a JSON object."""
@@ -40,6 +44,30 @@ def object_schema(schema, at):
     for keyword in ("anyOf", "oneOf", "allOf", "enum", "not"):
         if keyword in schema:
             yield f"{at}/{keyword}", "is rejected at the root of a tool's parameters"
+
+
+def sealed_secrets(value, at=""):
+    """No request that is sent contains the text that stands for a secret in settings."""
+    if isinstance(value, str) and value.startswith("haft-secret-"):
+        return [(at, "stands for a secret that was not filled in")]
+    if isinstance(value, dict):
+        return [error for key, inner in value.items() for error in sealed_secrets(inner, f"{at}/{key}")]
+    if isinstance(value, list):
+        return [error for index, inner in enumerate(value) for error in sealed_secrets(inner, f"{at}/{index}")]
+    return []
+
+
+def sampling(body, effort):
+    """Settings of sampling are rejected by OpenAI's models that reason, unless they are asked not to.
+
+    Documented in OpenAI's guide to its latest model, under parameter compatibility: `temperature`, `top_p` and `logprobs`
+    raise an error with GPT-5, with earlier models that reason, and with later ones at another effort than `none`.
+    """
+    if not REASONS.match(str(body.get("model"))) or effort == "none":
+        return
+    for key in ("temperature", "top_p"):
+        if body.get(key) is not None:
+            yield f"/{key}", "is rejected by a model that reasons"
 
 
 def objects(value):

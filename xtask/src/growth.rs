@@ -44,7 +44,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: Arguments) -> anyhow::Result
             return Ok(());
         }
     };
-    let programs = valgrind::build(workspace, &["haft-model"], "growth")?;
+    let programs = valgrind::build(workspace, &["haft-model"], "growth", &["haft-model/clients"])?;
     let program = programs.first().context("there is no program")?;
     let works = works(&workspace.invoke(&program.to_string_lossy()).capture()?, &requested)?;
     let mut misses = 0;

@@ -10,6 +10,7 @@ mod bench;
 mod fuzz;
 mod growth;
 mod invocation;
+mod live;
 mod openapi;
 mod setup;
 mod test;
@@ -39,6 +40,7 @@ usage: cargo xtask <command>
   weigh [--only SIDE] [--tools N]      measure the cost of building tools, and compare with rmcp and the bars
   wires                                count how real tools and calls fare on the profiles of all wires
   openapi                              count the operations of real OpenAPI documents that are imported
+  live                                 one conversation with each provider whose key is in the environment
   fuzz [--seconds N] [--seed S] [--trace] [TARGET...]
   fuzz --replay FILE TARGET            run one saved input";
 
@@ -64,6 +66,7 @@ fn run(mut arguments: Arguments) -> anyhow::Result<()> {
         Some("weigh") => weigh::run(&workspace, arguments),
         Some("wires") => wires::run(&workspace, arguments),
         Some("openapi") => openapi::run(&workspace, arguments),
+        Some("live") => live::run(&workspace, arguments),
         Some("fuzz") => fuzz::run(&workspace, arguments),
         None | Some("help" | "--help" | "-h") => {
             println!("{USAGE}");

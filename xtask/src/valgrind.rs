@@ -105,10 +105,16 @@ impl Valgrind {
 
 /// Builds this benchmark of each package, for counting, and returns the programs in the order of the packages.
 ///
-/// The packages are built together, so what they have in common is built once.
-pub(crate) fn build(workspace: &Workspace, packages: &[&str], bench: &str) -> anyhow::Result<Vec<PathBuf>> {
+/// The packages are built together, so what they have in common is built once, with these features beside their defaults.
+pub(crate) fn build(
+    workspace: &Workspace,
+    packages: &[&str],
+    bench: &str,
+    features: &[&str],
+) -> anyhow::Result<Vec<PathBuf>> {
     let cargo = workspace.cargo().env(FLAGS.0, FLAGS.1);
     let cargo = cargo.args(["bench", "--quiet", "--profile", "counted", "--no-run", "--bench", bench]);
+    let cargo = features.iter().fold(cargo, |cargo, feature| cargo.args(["--features", feature]));
     let built = artifact::built_by(packages.iter().fold(cargo, |cargo, package| cargo.args(["-p", package])))?;
     let program_of = |package: &&str| {
         let program = built.iter().find(|program| program.package == *package && program.name == bench);

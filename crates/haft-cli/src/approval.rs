@@ -63,6 +63,11 @@ impl ApproveMode {
         })
     }
 
+    /// Reads a file of verdicts on calls that are suspended without one.
+    pub(crate) async fn read_file(path: &Path, cx: &Context) -> Result<VerdictFile, CommandError> {
+        VerdictFile::read(path, Others::Suspended, cx).await.map_err(|error| not_a_mode(error, path))
+    }
+
     /// Creates the approver. `others` are the calls that it has no verdict on.
     pub(crate) async fn approver(
         &self,

@@ -27,6 +27,9 @@ const STYLES: Styles = Styles::styled()
   haft run calls.json                                   run the calls of a model
   haft chat --model openai:gpt-5-mini                   talk to a model that has the tools
 
+Environment: HAFT_STATE_DIR is the folder for what haft remembers, such as trust. HAFT_SAFE_FOLDERS
+lists folders, separated by `:`, whose haft.toml is used from below although another user owns it.
+
 Exit codes: 0 done, 1 a tool failed, 2 invalid usage or workspace, 3 denied or not permitted, 130
 interrupted.")]
 pub(crate) struct Arguments {
@@ -41,7 +44,7 @@ pub(crate) struct Arguments {
 #[command(next_help_heading = "Global options")]
 pub(crate) struct GlobalOptions {
     /// The folder of the workspace, or its file. Without it, the nearest `haft.toml` is used, looking upward from the
-    /// folder of the input file, else from the current folder
+    /// current folder
     #[arg(long, short = 'w', global = true, value_name = "DIR", env = "HAFT_WORKSPACE")]
     pub(crate) workspace: Option<PathBuf>,
     /// Shows spans and messages on standard error; twice or three times for more

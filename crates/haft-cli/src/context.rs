@@ -41,6 +41,11 @@ impl Context {
         Ok(strategy.state_dir().unwrap_or_else(|| strategy.data_dir()))
     }
 
+    /// Returns the path of the user's own rules, a file that need not exist.
+    pub(crate) fn policy_file(&self) -> Result<PathBuf, Fault> {
+        Ok(self.state_folder()?.join("policy.toml"))
+    }
+
     /// Returns the record of files that were trusted.
     pub(crate) fn trust_store(&self) -> Result<TrustStore, Fault> {
         Ok(TrustStore::new(self.state_folder()?.join("trust")))

@@ -1,30 +1,57 @@
 //! Interrupts: Ctrl-C and the signals that end a process.
 //!
+//! ```text
+//! main thread      supervise: signals, and the end of the command ─► grace of its processes ─► exit
+//! command thread   limited: the command, until it ends or is dropped
+//! other threads    tasks, and work that does not yield (blocking)
+//! ```
+//!
 //! The first interrupt cancels what runs, and the command ends by itself, with everything written that it has to write.
-//! A command that does not end in time is dropped, which ends its calls and their processes. A second interrupt drops
-//! it at once.
+//! A command that does not end in time is dropped, which ends its calls and their processes. Those processes have
+//! their grace period, and the command waits for it, at most [`MAX_GRACE`]. A second interrupt kills them, and ends the command
+//! at once. None of this depends on the threads that work: the main thread does nothing else.
 //!
 //! A command may name a [part](Interrupt::part) of its work, such as one answer of a conversation: then the first Ctrl-C
 //! cancels the part alone. A second one before the part has ended, and every other signal, is for the whole command.
 
 use std::future::Future;
+use std::io;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
+use haft::registry::command::{commands_ended, kill_commands};
 use haft::tool::Cancellation;
-use tokio::time::sleep;
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::time::{sleep, timeout};
 
+use crate::arguments::Command;
+use crate::command;
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::exit::ExitStatus;
 
 /// The time that a command has after an interrupt.
 const GRACE: Duration = Duration::from_millis(1500);
+
+/// The time in which a command must notice that it is dropped. One that does not is busy, and is left to the end of the
+/// process.
+const NOTICE: Duration = Duration::from_millis(200);
+
+/// The maximum time that the process waits for the grace periods of the processes that its tools have started.
+const MAX_GRACE: Duration = Duration::from_secs(60);
+
+/// The size of the stack of threads that work, which is the usual one of a main thread.
+pub(crate) const STACK: usize = 8 << 20;
 
 /// The interrupts of the process.
 #[derive(Clone, Debug)]
 pub(crate) struct Interrupt {
     cancellation: Cancellation,
+    /// Cancelled by the second interrupt.
+    at_once: Cancellation,
     /// The part of the command that Ctrl-C cancels, while there is one.
     part: Arc<Mutex<Option<Cancellation>>>,
 }
@@ -38,7 +65,7 @@ pub(crate) struct InterruptiblePart {
 
 impl Interrupt {
     pub(crate) fn new() -> Self {
-        Self { cancellation: Cancellation::new(), part: Arc::default() }
+        Self { cancellation: Cancellation::new(), at_once: Cancellation::new(), part: Arc::default() }
     }
 
     /// Returns the flag that the first interrupt sets, for the options of a run.
@@ -67,6 +94,23 @@ impl Interrupt {
         let cancellation = self.cancellation.child();
         *self.part.lock().unwrap_or_else(PoisonError::into_inner) = Some(cancellation.clone());
         InterruptiblePart { interrupt: self.clone(), cancellation }
+    }
+
+    /// Runs work that does not yield, on a thread of its own. An interrupt ends the wait for it, and the process does not
+    /// wait for the thread.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, CommandError> {
+        let cancellation = self.cancellation();
+        tokio::select! {
+            biased;
+            done = tokio::task::spawn_blocking(work) => done.map_err(|error| match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => CommandError::Interrupted,
+            }),
+            () = cancellation.cancelled() => Err(CommandError::Interrupted),
+        }
     }
 
     fn current_part(&self) -> Option<Cancellation> {
@@ -98,35 +142,94 @@ impl Drop for InterruptiblePart {
     }
 }
 
-/// Runs a command until it ends, or until it has been interrupted and does not end in time.
-pub(crate) async fn limited<T>(
-    cx: &Context,
-    command: impl Future<Output = Result<T, CommandError>>,
-) -> Result<T, CommandError> {
-    let interrupt = cx.interrupt.clone();
-    // Signals are received before the command starts anything, not when it first waits.
-    let mut signals = Signals::new();
-    let signals = async {
-        loop {
-            let received = signals.next().await;
-            if interrupt.is_ending() {
-                return;
+/// Runs a command on a thread of its own, and returns when it and the processes of its tools have ended, or when the
+/// process has to exit without waiting for them.
+pub(crate) fn supervise(
+    command: Command,
+    cx: &'static Context,
+    workers: &Handle,
+) -> io::Result<Result<ExitStatus, CommandError>> {
+    let own = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    own.block_on(async {
+        // Signals are received before the command starts anything.
+        let mut signals = Signals::new();
+        let (sender, outcome) = oneshot::channel();
+        let workers = workers.clone();
+        let thread = thread::Builder::new().name("command".to_owned()).stack_size(STACK).spawn(move || {
+            // The receiver is gone if the process exits.
+            drop(sender.send(workers.block_on(limited(cx, command::run(command, cx)))));
+        })?;
+        let mut outcome = pin!(async {
+            match outcome.await {
+                Ok(outcome) => outcome,
+                Err(_) => match thread.join() {
+                    Ok(()) => Err(CommandError::Interrupted),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                },
             }
-            match received {
-                Received::CtrlC => interrupt.raise(),
-                Received::End => interrupt.end(),
+        });
+        let ended = until_interrupted(cx, &mut signals, &mut outcome).await;
+        let outcome = match ended {
+            Some(outcome) => {
+                grace(cx, &mut signals).await;
+                outcome
             }
+            None => {
+                kill_commands();
+                // One that is not busy ends what it has started, and restores the terminal.
+                timeout(NOTICE, outcome).await.unwrap_or(Err(CommandError::Interrupted))
+            }
+        };
+        kill_commands();
+        Ok(outcome)
+    })
+}
+
+/// Waits for the grace periods of processes, until a second interrupt.
+async fn grace(cx: &Context, signals: &mut Signals) {
+    let ended = async {
+        if timeout(GRACE, commands_ended()).await.is_err() {
+            cx.terminal.note("waiting for processes of tools to end; Ctrl-C kills them");
+            commands_ended().await;
         }
     };
+    tokio::select! {
+        biased;
+        () = ended => {}
+        () = signals.next_for(&cx.interrupt) => {}
+        () = sleep(MAX_GRACE) => {}
+    }
+}
+
+/// Waits for the outcome of a command; `None` if it must end at once, or did not end in time.
+async fn until_interrupted<T>(
+    cx: &Context,
+    signals: &mut Signals,
+    outcome: &mut (impl Future<Output = T> + Unpin),
+) -> Option<T> {
     let overdue = async {
         cx.interrupt.cancellation().cancelled().await;
+        sleep(GRACE + NOTICE).await;
+    };
+    tokio::select! {
+        biased;
+        outcome = outcome => Some(outcome),
+        () = signals.next_for(&cx.interrupt) => None,
+        () = overdue => None,
+    }
+}
+
+/// Runs a command until it ends, or until it has been interrupted and does not end in time.
+async fn limited<T>(cx: &Context, command: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
+    let (cancellation, at_once) = (cx.interrupt.cancellation(), cx.interrupt.at_once.clone());
+    let overdue = async {
+        cancellation.cancelled().await;
         sleep(GRACE).await;
     };
-    let (command, signals, overdue) = (pin!(command), pin!(signals), pin!(overdue));
     tokio::select! {
         biased;
         outcome = command => outcome,
-        () = signals => Err(CommandError::Interrupted),
+        () = at_once.cancelled() => Err(CommandError::Interrupted),
         () = overdue => Err(CommandError::Interrupted),
     }
 }
@@ -147,6 +250,21 @@ struct Signals {
 }
 
 impl Signals {
+    /// Interrupts the command with each signal, until one ends it at once.
+    async fn next_for(&mut self, interrupt: &Interrupt) {
+        loop {
+            let received = self.next().await;
+            if interrupt.is_ending() {
+                interrupt.at_once.cancel();
+                return;
+            }
+            match received {
+                Received::CtrlC => interrupt.raise(),
+                Received::End => interrupt.end(),
+            }
+        }
+    }
+
     #[cfg(unix)]
     fn new() -> Self {
         use tokio::signal::unix::{SignalKind, signal};

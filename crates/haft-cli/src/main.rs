@@ -53,20 +53,24 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return report::usage(&error).into(),
     };
-    let cx = Context::new(arguments.global);
-    span::subscribe(&cx);
-    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
-        Ok(runtime) => runtime,
+    // The process has one context, which threads may still use when it exits.
+    let cx: &'static Context = Box::leak(Box::new(Context::new(arguments.global)));
+    span::subscribe(cx);
+    let mut workers = tokio::runtime::Builder::new_multi_thread();
+    let workers = match workers.worker_threads(2).thread_stack_size(interrupt::STACK).enable_all().build() {
+        Ok(workers) => workers,
         Err(error) => return report::runtime(&error).into(),
     };
-    // Dropping what a command started ends it, also the processes, so the future is dropped before the process exits.
-    let outcome = runtime.block_on(interrupt::limited(&cx, command::run(arguments.command, &cx)));
-    runtime.shutdown_timeout(SHUTDOWN);
+    let outcome = match interrupt::supervise(arguments.command, cx, workers.handle()) {
+        Ok(outcome) => outcome,
+        Err(error) => return report::runtime(&error).into(),
+    };
+    workers.shutdown_timeout(SHUTDOWN);
     terminal::modes::restore();
     let status = match outcome {
         Ok(status) => status,
         Err(error) if error.is_broken_pipe() => ExitStatus::Done,
-        Err(error) => report::error(&cx, &error),
+        Err(error) => report::error(cx, &error),
     };
     status.into()
 }

@@ -49,14 +49,17 @@ pub(crate) fn error(cx: &Context, error: &CommandError) -> ExitStatus {
     error.status()
 }
 
-/// Reports what was left out of a workspace, and how to get it.
+/// Reports what was set aside or left out of a workspace, and how to get it.
 pub(crate) fn remarks(cx: &Context, loaded: &Loaded) {
+    let faults = loaded.set_aside.iter().flat_map(|entry| entry.faults.iter().map(move |fault| (fault, &entry.key)));
+    let faults = faults.map(|(fault, key)| format!("{fault}; `{key}` is set aside"));
+    let remarks: Vec<String> = faults.chain(loaded.remarks.iter().map(ToString::to_string)).collect();
     // One more is shown in place of a line that says that there is one more.
-    let shown = if loaded.remarks.len() > MAX_REMARKS + 1 { MAX_REMARKS } else { loaded.remarks.len() };
-    for remark in &loaded.remarks[..shown] {
-        note(cx, &remark.to_string());
+    let shown = if remarks.len() > MAX_REMARKS + 1 { MAX_REMARKS } else { remarks.len() };
+    for remark in &remarks[..shown] {
+        note(cx, remark);
     }
-    if let more @ 1.. = loaded.remarks.len() - shown {
+    if let more @ 1.. = remarks.len() - shown {
         note(cx, &format!("{more} more remarks about `{}` are listed by `haft check`", loaded.path.display()));
     }
     if let Some(advice) = trust_advice(loaded) {
@@ -82,13 +85,14 @@ fn write_titled(cx: &Context, level: Level<'static>, text: &str) {
 /// Returns how to trust a file from which something was left out because it is not trusted.
 pub(crate) fn trust_advice(loaded: &Loaded) -> Option<String> {
     let path = loaded.path.display();
+    let first = if loaded.set_aside.is_empty() { "read it" } else { "correct its faults and read it" };
     match loaded.trust {
         TrustStatus::Trusted => None,
-        _ if loaded.privileges.is_empty() => None,
+        _ if !loaded.needs_trust() => None,
         TrustStatus::Changed => {
-            Some(format!("`{path}` has changed since it was trusted; read it, then run `haft trust`"))
+            Some(format!("`{path}` has changed since it was trusted; {first}, then run `haft trust`"))
         }
-        TrustStatus::Unknown => Some(format!("`{path}` is not trusted; read it, then run `haft trust`")),
+        TrustStatus::Unknown => Some(format!("`{path}` is not trusted; {first}, then run `haft trust`")),
     }
 }
 
@@ -146,7 +150,7 @@ fn file_faults(terminal: Terminal, faults: &[FileFault]) {
     let mut texts: BTreeMap<&Path, Option<String>> = BTreeMap::new();
     for fault in faults.iter().take(MAX_FAULTS) {
         // The file may have changed since it was read; then the excerpt shows the line that is there now.
-        let text = texts.entry(&fault.path).or_insert_with(|| std::fs::read_to_string(&fault.path).ok());
+        let text = texts.entry(&fault.path).or_insert_with(|| regular_text(&fault.path));
         let place = fault
             .position
             .zip(text.as_deref())
@@ -243,6 +247,11 @@ fn snippet<'a>(
 fn renderer(terminal: Terminal) -> Renderer {
     // Styles are removed by the stream where they are not wanted.
     Renderer::styled().term_width(terminal.width())
+}
+
+/// Returns the text of a regular file. Anything else, such as a pipe, could be read forever.
+fn regular_text(path: &Path) -> Option<String> {
+    path.is_file().then(|| std::fs::read_to_string(path).ok())?
 }
 
 #[cfg(test)]

@@ -1,292 +1,351 @@
-//! A run that waits for verdicts, in a file.
+//! A run in a file: what `haft run --suspend` has done, and what is left for `haft resume`.
 //!
 //! ```text
 //! haft run --suspend ─> file ─> haft resume ─┬─> file, with fewer calls that wait
 //!                                            └─> no file: every call has its result
 //! ```
 //!
-//! The file has the run as the library writes it, and what happened to it since. No call runs twice: that a call was
-//! approved is written before it runs, and its result before anything else happens. If the process ends in between,
-//! nobody can tell what the call did, and it is answered with `outcome_unknown`.
+//! The file is written before the first call begins. That a call begins is written before its tool is reached, and its
+//! result before another call takes its slot, so wherever the process is killed, the next one knows what to do:
+//!
+//! | the call | the next process |
+//! |---|---|
+//! | had not begun | runs it, with the same idempotency key |
+//! | had begun, readonly or idempotent | runs it again, with the same idempotency key |
+//! | had begun, any other | answers it with `outcome_unknown` |
+//! | had its result | reports the result |
+//!
+//! A call whose beginning can't be written does not run. This module alone knows where runs are stored.
+
+mod document;
+mod ledger;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use haft::approval::{ApprovalRequest, Suspended};
+use haft::approval::Suspended;
 use haft::conversation::FormatVersion;
-use haft::run::{FailureKind, RunId, ToolCall, ToolResult};
-use haft::serde_json;
-use serde::{Deserialize, Serialize};
+use haft::middleware::{Middleware, Next, Request};
+use haft::run::{CallId, FailureKind, Outcome, RunId, ToolCall, ToolFailure, ToolResult};
+use haft::schema::JsonText;
 
+use self::document::{BegunCall, Change, StoredRun, SuspendedParts};
+pub(crate) use self::ledger::Ledger;
+use self::ledger::{Generation, Standing};
 use crate::calls::provider::Provider;
-use crate::calls::record::quoted;
 use crate::error::Fault;
 use crate::input::TextInput;
-use crate::state::{self, ExclusiveUse};
+use crate::state::{self, ExclusiveUse, GrowingFile};
 
-/// The message for the model about a call that may have run.
-const UNKNOWN: &str = "the process ended while this call ran; whether it had effects is not known";
+/// The message for the model about a call whose beginning could not be stored.
+const NOT_STORED: &str = "the call was not started: its start can't be recorded";
 
-/// The content of the file.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct StoredRun {
-    v: FormatVersion,
-    /// The file of the workspace; unset if there was none.
-    workspace: Option<PathBuf>,
-    /// The provider that the results are written for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    results: Option<Provider>,
-    /// The run, when it was suspended.
-    suspended: SuspendedParts,
-    /// The calls that were approved since, by their index.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    begun: Vec<usize>,
-    /// The results since.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    done: BTreeMap<usize, ToolResult>,
-}
-
-/// The parts of [`Suspended`], which reads and writes them.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct SuspendedParts {
-    #[serde(default)]
-    v: FormatVersion,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    run_id: Option<RunId>,
-    calls: Vec<ToolCall>,
-    pending: Vec<PendingPart>,
-    finished: Vec<FinishedPart>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct PendingPart {
-    index: usize,
-    request: ApprovalRequest,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct FinishedPart {
-    index: usize,
-    result: ToolResult,
-}
-
-/// A file of a run that waits, which this process alone uses. Clones share it.
+/// A file of a run, which this process alone uses. Clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct SuspendedRun(Arc<OpenFile>);
 
 #[derive(Debug)]
 struct OpenFile {
     path: PathBuf,
-    stored: Mutex<StoredRun>,
+    ledger: Ledger,
+    state: Mutex<OpenState>,
     _use: ExclusiveUse,
 }
 
-/// A place for a file that does not exist yet.
 #[derive(Debug)]
-pub(crate) struct NewFile {
-    path: PathBuf,
-    exclusive: ExclusiveUse,
+struct OpenState {
+    stored: StoredRun,
+    /// The file, once this process has written it whole.
+    file: Option<GrowingFile>,
+    /// The first change that could not be stored.
+    fault: Option<String>,
 }
 
-impl NewFile {
-    /// Claims a path. A file that exists is not overwritten.
-    pub(crate) fn claim(path: &Path) -> Result<Self, Fault> {
-        if path.exists() {
+/// A run that is about to begin.
+#[derive(Debug)]
+pub(crate) struct NewRun<'r> {
+    pub(crate) run_id: RunId,
+    pub(crate) calls: &'r [ToolCall],
+    pub(crate) workspace: Option<&'r Path>,
+    pub(crate) results: Option<Provider>,
+}
+
+/// A middleware that records that a call begins, and what came of it before another call takes its slot. It has to be the
+/// outermost.
+#[derive(Debug)]
+pub(crate) struct RecordCalls(pub(crate) SuspendedRun);
+
+impl SuspendedRun {
+    /// Writes a run of which no call has begun. A file that exists is not overwritten.
+    pub(crate) fn create(path: &Path, run: NewRun<'_>, ledger: Ledger) -> Result<Self, Fault> {
+        let exclusive = ExclusiveUse::claim(path)?;
+        if path.symlink_metadata().is_ok() {
+            state::remove_lock(path);
             let path = path.display();
             let fault = Fault::new(format!("`{path}` exists, and is not overwritten"));
-            return Err(
-                fault.advice(format!("name another file; if it is a suspended run, go on with `haft resume {path}`"))
-            );
+            return Err(fault.advice(format!(
+                "if it is a run that waits or was interrupted, go on with `haft resume {path}`; else name another file"
+            )));
         }
-        Ok(Self { path: path.to_owned(), exclusive: ExclusiveUse::claim(path)? })
-    }
-
-    /// Writes the run.
-    pub(crate) fn write(
-        self,
-        suspended: &Suspended,
-        workspace: Option<&Path>,
-        results: Option<Provider>,
-    ) -> Result<SuspendedRun, Fault> {
+        let NewRun { run_id, calls, workspace, results } = run;
         let workspace = workspace.map(|path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()));
-        let stored = StoredRun {
+        let suspended = Suspended::not_started(calls.iter().cloned()).with_run_id(&run_id);
+        let mut stored = StoredRun {
             v: FormatVersion::default(),
-            workspace,
+            generation: Generation::default(),
+            workspace: workspace.clone(),
             results,
-            suspended: SuspendedParts::of(suspended)?,
+            suspended: SuspendedParts::of(&suspended)?,
             begun: Vec::new(),
             done: BTreeMap::new(),
         };
-        write(&self.path, &stored)?;
-        let file = OpenFile { path: self.path, stored: Mutex::new(stored), _use: self.exclusive };
-        Ok(SuspendedRun(Arc::new(file)))
+        let mut is_written = false;
+        let started = ledger.start(&run_id, workspace.as_deref(), |generation| {
+            stored.generation = generation.clone();
+            state::write_new(path, stored.to_text()?.as_bytes())?;
+            is_written = true;
+            Ok(())
+        });
+        started.inspect_err(|_| {
+            // No call has begun, so nothing is lost with the file.
+            let _ = is_written.then(|| std::fs::remove_file(path));
+            state::remove_lock(path);
+        })?;
+        let file = Some(GrowingFile::open(path)?);
+        Ok(Self::of(path, stored, file, ledger, exclusive))
     }
 
-    /// Leaves the path as it was.
-    pub(crate) fn discard(self) {
-        state::remove_lock(&self.path);
-    }
-}
-
-impl SuspendedRun {
-    /// Opens a file for this process alone.
-    pub(crate) fn open(path: &Path) -> Result<Self, Fault> {
+    /// Opens a file for this process alone. Nothing is written before [`take_over`](Self::take_over).
+    pub(crate) fn open(path: &Path, ledger: Ledger) -> Result<Self, Fault> {
         if !path.exists() {
             let fault = Fault::new(format!("there is no suspended run in `{}`", path.display()));
             return Err(fault.advice("a file is removed as soon as every call of its run has a result"));
         }
         let exclusive = ExclusiveUse::claim(path)?;
-        let stored = read(path).inspect_err(|_| state::remove_lock(path))?;
-        Ok(Self(Arc::new(OpenFile { path: path.to_owned(), stored: Mutex::new(stored), _use: exclusive })))
+        let stored = TextInput::read(path).and_then(|input| StoredRun::read(&input));
+        let stored = stored.inspect_err(|_| state::remove_lock(path))?;
+        let run = Self::of(path, stored, None, ledger, exclusive);
+        run.standing().inspect_err(|_| state::remove_lock(path))?;
+        Ok(run)
+    }
+
+    fn of(path: &Path, stored: StoredRun, file: Option<GrowingFile>, ledger: Ledger, exclusive: ExclusiveUse) -> Self {
+        let state = Mutex::new(OpenState { stored, file, fault: None });
+        Self(Arc::new(OpenFile { path: path.to_owned(), ledger, state, _use: exclusive }))
+    }
+
+    /// Makes this the process that goes on with the run: copies of the file are no longer accepted.
+    pub(crate) fn take_over(&self) -> Result<(), Fault> {
+        self.rewrite(|_| {})
     }
 
     /// Returns the file of the workspace.
     pub(crate) fn workspace(&self) -> Option<PathBuf> {
-        self.with(|stored| stored.workspace.clone())
+        self.state().stored.workspace.clone()
+    }
+
+    /// Reports whether the run began here, with the workspace that the file names.
+    pub(crate) fn is_own(&self) -> Result<bool, Fault> {
+        let workspace = self.workspace();
+        Ok(matches!(self.standing()?, Standing::Current { workspace: known } if known == workspace))
     }
 
     /// Returns the provider that the results are written for.
     pub(crate) fn results_provider(&self) -> Option<Provider> {
-        self.with(|stored| stored.results)
+        self.state().stored.results
     }
 
     /// Returns the calls, in order.
     pub(crate) fn calls(&self) -> Vec<ToolCall> {
-        self.with(|stored| stored.suspended.calls.clone())
+        self.state().stored.suspended.calls.clone()
     }
 
     /// Returns the calls that got their results in a process that ended before it could report them, by index.
     pub(crate) fn unreported(&self) -> BTreeMap<usize, ToolResult> {
-        self.with(|stored| stored.done.clone())
+        self.state().stored.done.clone()
     }
 
-    /// Returns the run that waits, or nothing if every call has its result.
+    /// Returns the rest of the run, or nothing if every call has its result.
     pub(crate) fn suspended(&self) -> Result<Option<Suspended>, Fault> {
-        let origin = self.0.path.display().to_string();
-        self.with(|stored| {
-            let parts = stored.waiting();
-            if parts.pending.is_empty() { Ok(None) } else { parts.to_suspended(&origin).map(Some) }
-        })
+        let parts = self.state().stored.waiting();
+        if parts.is_finished() {
+            return Ok(None);
+        }
+        parts.to_suspended(&self.0.path.display().to_string()).map(Some)
     }
 
     /// Returns the results so far by index.
     pub(crate) fn results(&self) -> BTreeMap<usize, ToolResult> {
-        self.with(|stored| {
-            let finished = stored.suspended.finished.iter().map(|part| (part.index, part.result.clone()));
-            finished.chain(stored.done.clone()).collect()
-        })
+        let finished = self.state().stored.waiting().finished;
+        finished.into_iter().map(|part| (part.index, part.result)).collect()
     }
 
-    /// Records that calls were approved, before they run.
-    pub(crate) fn begin(&self, is_begun: impl Fn(&ApprovalRequest) -> bool) -> Result<(), Fault> {
-        self.change(|stored| {
-            let begun = stored.suspended.pending.iter().filter(|part| is_begun(&part.request)).map(|part| part.index);
-            stored.begun.extend(begun);
-        })
-    }
-
-    /// Records a result.
+    /// Records a result, in place of an earlier one: the executor may cut what a tool returned.
     pub(crate) fn record(&self, index: usize, result: &ToolResult) -> Result<(), Fault> {
-        self.change(|stored| drop(stored.done.insert(index, result.clone())))
+        if self.state().stored.done.get(&index) == Some(result) {
+            return Ok(());
+        }
+        self.change(Change::Done { index, result: result.clone() })
     }
 
-    /// Replaces the run by one that waits again.
+    /// Replaces the run by one that waits, whose results were reported.
     pub(crate) fn suspend_again(&self, suspended: &Suspended) -> Result<(), Fault> {
         let parts = SuspendedParts::of(suspended)?;
-        self.change(|stored| {
-            stored.suspended = parts;
-            stored.begun.clear();
-            stored.done.clear();
-        })
+        self.rewrite(|stored| stored.replace(parts))
     }
 
-    /// Records that calls which were approved did not run after all: they wait again.
+    /// Records that the calls without results wait again.
     pub(crate) fn keep_waiting(&self) -> Result<(), Fault> {
-        self.change(|stored| {
-            stored.suspended = stored.waiting();
-            stored.begun.clear();
-            stored.done.clear();
-        })
+        self.rewrite(|stored| stored.replace(stored.waiting()))
     }
 
     /// Removes the file: every call has its result, and they were reported.
     pub(crate) fn remove(self) -> Result<(), Fault> {
         let path = &self.0.path;
+        self.0.ledger.finish(&self.run_id())?;
         std::fs::remove_file(path).map_err(|error| Fault::file(path, "remove", &error))?;
         // Whoever opened the lock before finds no run to go on with.
         state::remove_lock(path);
         Ok(())
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.0.path
-    }
-
-    fn with<T>(&self, read: impl FnOnce(&StoredRun) -> T) -> T {
-        read(&self.0.stored.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn change(&self, change: impl FnOnce(&mut StoredRun)) -> Result<(), Fault> {
-        let mut stored = self.0.stored.lock().unwrap_or_else(PoisonError::into_inner);
-        change(&mut stored);
-        write(&self.0.path, &stored)
-    }
-}
-
-impl StoredRun {
-    /// Answers the calls that were approved and whose results were lost.
-    fn recover(&mut self) {
-        for index in std::mem::take(&mut self.begun) {
-            if let (false, Some(call)) = (self.done.contains_key(&index), self.suspended.calls.get(index)) {
-                self.done.insert(index, ToolResult::failed(call, FailureKind::OutcomeUnknown, UNKNOWN));
+    /// Returns an error if a change could not be stored: the file is not up to date.
+    pub(crate) fn ensure_stored(&self) -> Result<(), Fault> {
+        match &self.state().fault {
+            None => Ok(()),
+            Some(cause) => {
+                let path = self.0.path.display();
+                let mut fault = Fault::new(format!("the run in `{path}` is not stored to its end"));
+                fault.causes.push(cause.clone());
+                Err(fault.advice(format!(
+                    "calls whose start could not be stored did not run; make room, then go on with `haft resume {path}`"
+                )))
             }
         }
     }
 
-    /// Returns the run with the results since.
-    fn waiting(&self) -> SuspendedParts {
-        let mut parts = self.suspended.clone();
-        parts.pending.retain(|part| !self.done.contains_key(&part.index));
-        let done = self.done.iter().map(|(index, result)| FinishedPart { index: *index, result: result.clone() });
-        parts.finished.extend(done);
-        parts.finished.sort_by_key(|part| part.index);
-        parts
+    pub(crate) fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// Records that a call begins, before its tool is reached, and returns its index.
+    fn begin(&self, call_id: &CallId, repeatable: bool) -> Result<usize, Fault> {
+        let index = self.state().stored.index_of(call_id);
+        let index = index.ok_or_else(|| Fault::new(format!("there is no call `{call_id}` in the run")))?;
+        self.change(Change::Begun(BegunCall { index, repeatable }))?;
+        Ok(index)
+    }
+
+    /// Records what a tool returned.
+    fn returned(&self, index: usize, outcome: &Outcome) {
+        let call = self.state().stored.suspended.calls[index].clone();
+        let mut result = ToolResult::ok(&call, JsonText::null());
+        result.outcome = outcome.clone();
+        // What can't be stored is reported at the end of the run.
+        let _ = self.record(index, &result);
+    }
+
+    fn run_id(&self) -> RunId {
+        // A file without an id gets one when it is read.
+        self.state().stored.suspended.run_id.clone().unwrap_or_else(RunId::random)
+    }
+
+    fn standing(&self) -> Result<Standing, Fault> {
+        let generation = self.state().stored.generation.clone();
+        self.0.ledger.check(&self.run_id(), &generation)
+    }
+
+    fn state(&self) -> MutexGuard<'_, OpenState> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Appends a change to the file.
+    fn change(&self, change: Change) -> Result<(), Fault> {
+        let state = &mut *self.state();
+        let appended = change.to_line().and_then(|line| match &mut state.file {
+            Some(file) => file.append(&line),
+            None => Err(Fault::new(format!("`{}` was not taken over", self.0.path.display()))),
+        });
+        match appended {
+            Ok(()) => state.stored.apply(change),
+            Err(fault) => {
+                state.fault.get_or_insert_with(|| fault.message.clone());
+                return Err(fault);
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes the run and writes the file whole, as the next generation.
+    fn rewrite(&self, change: impl FnOnce(&mut StoredRun)) -> Result<(), Fault> {
+        let run_id = self.run_id();
+        let state = &mut *self.state();
+        let mut next = state.stored.clone();
+        change(&mut next);
+        let path = &self.0.path;
+        self.0.ledger.advance(&run_id, &state.stored.generation, |generation| {
+            next.generation = generation.clone();
+            state::write_whole(path, next.to_text()?.as_bytes())
+        })?;
+        state.stored = next;
+        state.file = Some(GrowingFile::open(path)?);
+        Ok(())
     }
 }
 
-impl SuspendedParts {
-    fn of(suspended: &Suspended) -> Result<Self, Fault> {
-        serde_json::to_string(suspended)
-            .and_then(|text| serde_json::from_str(&text))
-            .map_err(|error| Fault::new("the suspended run can't be written").cause(&error))
-    }
+impl Middleware for RecordCalls {
+    type Services = ();
 
-    fn to_suspended(&self, origin: &str) -> Result<Suspended, Fault> {
-        serde_json::to_string(self)
-            .and_then(|text| serde_json::from_str(&text))
-            .map_err(|error| Fault::new(format!("the run in `{origin}` is inconsistent")).cause(&error))
+    async fn around(&self, request: Request, next: Next) -> Outcome {
+        let annotations = request.tool().annotations();
+        let repeatable = annotations.readonly() || annotations.idempotent();
+        match self.0.begin(request.call_id(), repeatable) {
+            Ok(index) => {
+                let outcome = next.run(request).await;
+                self.0.returned(index, &outcome);
+                outcome
+            }
+            // A call that could run twice does not run at all.
+            Err(_) => ToolFailure::new(FailureKind::ExecutionError, NOT_STORED).into(),
+        }
     }
 }
 
-/// Reads a file, with the results of calls that nobody waits for any more.
-fn read(path: &Path) -> Result<StoredRun, Fault> {
-    let input = TextInput::read(path)?;
-    let mut stored: StoredRun = serde_json::from_str(&input.text).map_err(|error| {
-        let fault = Fault::new(format!("{} is not a suspended run", quoted(&input.origin)));
-        let fault = fault.excerpt(input.json_excerpt(0, &error));
-        fault.advice("`haft run --suspend FILE` writes such files")
-    })?;
-    stored.recover();
-    // Checks that the parts fit together.
-    stored.suspended.to_suspended(&input.origin)?;
-    Ok(stored)
-}
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
-fn write(path: &Path, stored: &StoredRun) -> Result<(), Fault> {
-    let mut text = serde_json::to_string_pretty(stored)
-        .map_err(|error| Fault::new("the suspended run can't be written").cause(&error))?;
-    text.push('\n');
-    state::write_whole(path, text.as_bytes())
+    use haft::run::Dispatch;
+    use haft::tool::Tool;
+    use haft::toolkit::Toolkit;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_call_whose_beginning_can_not_be_stored_does_not_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let reached = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&reached);
+        let pay = Tool::new("pay").handler(move |(), _cx| {
+            count.fetch_add(1, Ordering::SeqCst);
+            async { "paid" }
+        });
+        let kit: Toolkit = Toolkit::from_iter([pay.unwrap()]);
+        let calls = [ToolCall::new("c1", "pay", ""), ToolCall::new("c2", "pay", "")];
+        let run = NewRun { run_id: "r1".into(), calls: &calls, workspace: None, results: None };
+        let ledger = Ledger::at(folder.path().join("state"));
+        let stored = SuspendedRun::create(&folder.path().join("run.json"), run, ledger).unwrap();
+        // A disk that is full.
+        stored.state().file = Some(GrowingFile::open(Path::new("/dev/full")).unwrap());
+        let kit = kit.wrap(RecordCalls(stored.clone()));
+        let results = kit.run_calls(calls.map(Into::into).into(), haft::run::RunOptions::new()).collect_results().await;
+        assert_eq!(reached.load(Ordering::SeqCst), 0);
+        for result in &results {
+            let failure = result.failure().unwrap();
+            assert!(failure.kind == FailureKind::ExecutionError && !failure.started, "{failure:?}");
+        }
+        let fault = stored.ensure_stored().unwrap_err();
+        assert!(fault.message.contains("run.json") && fault.causes[0].contains("/dev/full"), "{fault:?}");
+    }
 }

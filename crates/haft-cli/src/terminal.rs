@@ -113,6 +113,48 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(escape).collect())
 }
 
+/// Reports whether a character could make a line look like another one, or like several: all white space but a single
+/// space, control characters, and what reorders or hides text.
+fn is_deceptive(character: char) -> bool {
+    character.is_control()
+        || (character.is_whitespace() && character != ' ')
+        || matches!(character, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(character, '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
+        || matches!(character, '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Returns text as exactly one line that shows every character: those that could deceive a reader are escaped, and so is
+/// each space after another one, which could look like the start of a line where a terminal wraps it. For facts that a
+/// person decides by.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut before = None;
+    let mut line = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_deceptive(character) || (character == ' ' && before.is_none_or(|before| before == ' ')) {
+            line.extend(character.escape_unicode());
+        } else {
+            line.push(character);
+        }
+        before = Some(character);
+    }
+    line
+}
+
+/// Returns JSON on one line in which characters that could deceive a reader are escaped.
+pub(crate) fn escaped_json(value: &serde_json::Value) -> String {
+    let mut units = [0; 2];
+    let mut line = String::new();
+    // Beside the spaces that nothing here writes, such characters occur in strings only.
+    for character in value.to_string().chars() {
+        if is_deceptive(character) {
+            line.extend(character.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            line.push(character);
+        }
+    }
+    line
+}
+
 /// Returns text for one line: [`printable`], with line breaks and other white space as single spaces.
 pub(crate) fn one_line(text: &str) -> String {
     let mut words = text.split_whitespace();
@@ -151,7 +193,7 @@ pub(crate) fn fit(text: &str, columns: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{cut, fit, one_line, printable};
+    use super::{cut, escaped, escaped_json, fit, one_line, printable};
 
     #[test]
     fn control_characters_become_escapes_and_other_text_is_kept() {
@@ -163,6 +205,25 @@ mod tests {
     fn a_line_has_no_breaks_and_no_control_characters() {
         assert_eq!(one_line("a\n\n b\tc\u{1b}[0m\r\n"), "a b c\\u{1b}[0m");
         assert_eq!(one_line(" \n"), "");
+    }
+
+    #[test]
+    fn an_escaped_text_is_one_line_that_hides_nothing() {
+        assert_eq!(escaped("git log – ü 字"), "git log – ü 字");
+        for hidden in
+            ["\n", "\r", "\t", "\u{85}", "\u{2028}", "\u{2029}", "\u{202e}", "\u{2066}", "\u{200b}", "\u{feff}"]
+        {
+            let text = format!("a{hidden}b");
+            let line = escaped(&text);
+            assert!(line.is_ascii() && line.starts_with("a\\u{") && line.lines().count() == 1, "{line}");
+            let json = escaped_json(&serde_json::json!({ "x": text }));
+            assert!(
+                json.is_ascii() && serde_json::from_str::<serde_json::Value>(&json).unwrap()["x"] == text,
+                "{json}"
+            );
+        }
+        assert_eq!(escaped("a   - b"), "a \\u{20}\\u{20}- b");
+        assert_eq!(escaped("  - b"), "\\u{20}\\u{20}- b");
     }
 
     #[test]

@@ -1,13 +1,22 @@
 //! The workspace of a command: the nearest `haft.toml` with what it contains, or the standard toolbox alone.
+//!
+//! It is the workspace of the user: the one that was named, else that of the current folder. The place of an input never
+//! chooses it, or calls from another folder would bring rules of their own.
+
+mod ownership;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft::registry::file::{LoadOptions, Loaded, Trust, load};
+use haft::registry::file::{LoadOptions, Loaded, Trust, UserPolicy, load};
 use haft::registry::standard::StandardToolbox;
-use haft::registry::{Executor, FullName, Kinds, RegisteredTool, Registry};
+use haft::registry::{Executor, ExecutorBuilder, FullName, Kinds, LookupError, RegisteredTool, Registry};
+use haft::run::ToolCall;
+use haft::toolkit::Toolkit;
+use tokio::runtime::Handle;
 
+use self::ownership::Ownership;
 use crate::context::Context;
 use crate::error::{CommandError, Fault};
 use crate::report;
@@ -27,6 +36,9 @@ pub(crate) struct OpenWorkspace {
 /// The extent of the messages about a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remarks {
+    /// Entries that were left out are reported on standard error, and so is the workspace: always if there is none, else
+    /// to people. For commands that run calls.
+    Announced,
     /// Entries that were left out are reported on standard error.
     Shown,
     /// The command reports it itself.
@@ -34,15 +46,22 @@ pub(crate) enum Remarks {
 }
 
 impl OpenWorkspace {
-    /// Opens the workspace of the options, else the nearest one above the folder of the input, else above the current
-    /// folder, else the standard toolbox.
-    pub(crate) async fn open(cx: &Context, input: Option<&Path>, remarks: Remarks) -> Result<Self, CommandError> {
-        let Some(path) = find(cx, input)? else { return Ok(Self::standard()?) };
-        let loaded = load_file(cx, &path).await?;
-        if remarks == Remarks::Shown {
+    /// Opens the workspace of the options, else the nearest one above the current folder, else the standard toolbox.
+    pub(crate) async fn open(cx: &Context, remarks: Remarks) -> Result<Self, CommandError> {
+        Self::open_file(cx, find(cx)?.as_deref(), remarks).await
+    }
+
+    /// Opens a workspace, or the standard toolbox if there is none.
+    pub(crate) async fn open_file(cx: &Context, path: Option<&Path>, remarks: Remarks) -> Result<Self, CommandError> {
+        if remarks == Remarks::Announced {
+            announce(cx, path);
+        }
+        let Some(path) = path else { return Self::standard(cx) };
+        let loaded = load_file(cx, path).await?;
+        if remarks != Remarks::Silent {
             report::remarks(cx, &loaded);
         }
-        Ok(Self::of(loaded)?)
+        Ok(cx.interrupt.blocking(move || Self::of(loaded)).await??)
     }
 
     /// Builds the tools of a file.
@@ -55,18 +74,47 @@ impl OpenWorkspace {
         Ok(Self { loaded: Some(loaded), executor })
     }
 
-    /// Opens the standard toolbox alone.
-    pub(crate) fn standard() -> Result<Self, Fault> {
+    /// Opens the standard toolbox alone, under the user's own policy.
+    pub(crate) fn standard(cx: &Context) -> Result<Self, CommandError> {
+        Ok(Self::of_standard(match UserPolicy::read(&cx.policy_file()?)? {
+            Some(policy) => policy.apply(Executor::builder()),
+            None => Executor::builder(),
+        })?)
+    }
+
+    /// Builds the standard tools.
+    pub(crate) fn of_standard(builder: ExecutorBuilder) -> Result<Self, Fault> {
         let failed = |error: &dyn std::error::Error| Fault::new("the standard toolbox can't be opened").cause(error);
         let toolkit = StandardToolbox::new().toolkit().map_err(|error| failed(&error))?;
         let registry = Registry::builder().internal(toolkit).build().map_err(|error| failed(&error))?;
-        Ok(Self { loaded: None, executor: Executor::new(registry) })
+        Ok(Self { loaded: None, executor: builder.build(registry) })
     }
 
-    /// Finds a tool by its full or a shorter name. The error tells apart a tool that does not exist and one that waits
-    /// for trust.
+    /// Rejects calls of tools that are not standard where there is no workspace: it was probably not found, and its rules
+    /// would not hold. With a workspace, a call of an unknown tool has a result, which the model reads.
+    pub(crate) fn ensure_found(&self, calls: &[ToolCall], tools: &Toolkit) -> Result<(), Vec<Fault>> {
+        if self.loaded.is_some() {
+            return Ok(());
+        }
+        let unknown = calls.iter().filter(|call| !call.provider_executed && tools.get(&call.name).is_none());
+        let faults: Vec<Fault> = unknown
+            .map(|call| {
+                let message =
+                    format!("`{}` is not a standard tool, and there is no `{FILE_NAME}` here or above", call.name);
+                Fault::new(message)
+                    .advice("run the command in the folder of your workspace, or name it with `--workspace`")
+            })
+            .collect();
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
+    /// Finds a tool by its full or a shorter name. The error tells apart a tool that does not exist, one that waits
+    /// for trust, and one that is set aside.
     pub(crate) fn tool(&self, name: &str) -> Result<Arc<RegisteredTool>, Fault> {
         self.executor.find(name).map_err(|error| {
+            if let LookupError::SetAside { .. } = error {
+                return Fault::new(error.to_string()).advice("correct the entry; `haft check` lists all faults");
+            }
             let entries = self.loaded.iter().flat_map(|loaded| &loaded.entries);
             let mut left_out = entries.filter(|entry| entry.is_left_out).flat_map(|entry| &entry.tools);
             let is_meant = |full: &&FullName| {
@@ -83,21 +131,44 @@ impl OpenWorkspace {
 }
 
 /// Finds the file of the workspace, if there is one.
-pub(crate) fn find(cx: &Context, input: Option<&Path>) -> Result<Option<PathBuf>, Fault> {
-    if let Some(chosen) = &cx.global.workspace {
-        return chosen_file(chosen).map(Some);
+pub(crate) fn find(cx: &Context) -> Result<Option<PathBuf>, Fault> {
+    match &cx.global.workspace {
+        Some(chosen) => chosen_file(chosen).map(Some),
+        None => nearest(Path::new("."), &Ownership::of_process()),
     }
-    let input = input.filter(|path| *path != Path::new("-"));
-    let from_input = input.and_then(|path| path.parent()).and_then(nearest);
-    Ok(from_input.or_else(|| nearest(Path::new("."))))
+}
+
+/// Reports the workspace whose tools and rules the calls of a command have.
+fn announce(cx: &Context, path: Option<&Path>) {
+    match path {
+        None => report::note(cx, &format!("no `{FILE_NAME}` here or above; using the standard toolbox alone")),
+        Some(path) if cx.terminal.stderr || cx.global.verbose > 0 => {
+            report::note(cx, &format!("using the workspace `{}`", path.display()));
+        }
+        Some(_) => {}
+    }
 }
 
 /// Loads a file with the trust that was recorded.
 pub(crate) async fn load_file(cx: &Context, path: &Path) -> Result<Loaded, CommandError> {
-    let trust = Trust::Recorded(cx.trust_store()?);
+    load_with(cx, path, options(cx)?).await
+}
+
+/// Loads a file to decide about trust in it and in the files of organisations that it names, wherever they are.
+pub(crate) async fn load_for_review(cx: &Context, path: &Path) -> Result<Loaded, CommandError> {
+    load_with(cx, path, options(cx)?.review()).await
+}
+
+fn options(cx: &Context) -> Result<LoadOptions, Fault> {
     let options = LoadOptions::new(Kinds::builtin())
         .map_err(|error| Fault::new("the kinds of tools contradict each other").cause(&error))?;
-    Ok(load(path, &options.trust(trust)).await?)
+    Ok(options.trust(Trust::Recorded(cx.trust_store()?)).policy(cx.policy_file()?))
+}
+
+async fn load_with(cx: &Context, path: &Path, options: LoadOptions) -> Result<Loaded, CommandError> {
+    let (path, runtime) = (path.to_owned(), Handle::current());
+    // Reading, checking and building thousands of tools takes long, and does not yield.
+    Ok(cx.interrupt.blocking(move || runtime.block_on(load(path, &options))).await??)
 }
 
 /// Returns the file of a workspace that was named: itself, or the one in a folder.
@@ -107,21 +178,32 @@ pub(crate) fn chosen_file(chosen: &Path) -> Result<PathBuf, Fault> {
         return Ok(chosen.to_owned());
     }
     let file = chosen.join(FILE_NAME);
-    if !file.is_file() {
+    if !is_there(&file) {
         return Err(Fault::new(format!("there is no `{FILE_NAME}` in `{}`", chosen.display()))
             .advice(format!("write one with `haft init {}`", chosen.display())));
     }
     Ok(file)
 }
 
-/// Returns the nearest workspace file in this folder or above it.
-fn nearest(folder: &Path) -> Option<PathBuf> {
+/// Reports whether something has this path, also if it can't be a workspace file: a broken link must not give way to the
+/// rules of a folder above.
+fn is_there(file: &Path) -> bool {
+    fs::symlink_metadata(file).is_ok()
+}
+
+/// Returns the nearest workspace file in this folder or above it. One above it that another user owns is an error.
+fn nearest(folder: &Path, ownership: &Ownership) -> Result<Option<PathBuf>, Fault> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     // The file in the folder itself is called by the path that the user wrote.
     let own = folder.join(FILE_NAME);
-    if own.is_file() {
-        return Some(own.strip_prefix(".").map(Path::to_owned).unwrap_or(own));
+    if is_there(&own) {
+        return Ok(Some(own.strip_prefix(".").map(Path::to_owned).unwrap_or(own)));
     }
-    let absolute = fs::canonicalize(folder).ok()?;
-    absolute.ancestors().skip(1).map(|folder| folder.join(FILE_NAME)).find(|file| file.is_file())
+    let Ok(absolute) = fs::canonicalize(folder) else { return Ok(None) };
+    let mut above = absolute.ancestors().skip(1).map(|folder| folder.join(FILE_NAME));
+    let found = above.find(|file| is_there(file));
+    if let Some(file) = &found {
+        ownership.check(file)?;
+    }
+    Ok(found)
 }

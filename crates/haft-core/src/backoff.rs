@@ -26,14 +26,23 @@ pub struct Backoff {
     factor: f64,
     cap: Duration,
     jitter: f64,
-    seed: u64,
+    seed: JitterSeed,
+}
+
+/// The seed of the jitter.
+#[derive(Clone, Copy, Debug)]
+enum JitterSeed {
+    /// A seed that nobody chose.
+    Random(u64),
+    /// The seed that was set.
+    Set(u64),
 }
 
 impl Backoff {
     /// Creates waits that double, from this one up to thirty seconds, with up to half of each taken off at random.
     #[must_use]
     pub fn exponential(first: Duration) -> Self {
-        let seed = RandomState::new().hash_one(first);
+        let seed = JitterSeed::random();
         Self { first, factor: 2.0, cap: Duration::from_secs(30), jitter: 0.5, seed }
     }
 
@@ -68,7 +77,17 @@ impl Backoff {
     /// Sets the seed of the jitter. By default every backoff has another, random one.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
+        self.seed = JitterSeed::Set(seed);
+        self
+    }
+
+    /// Draws another random seed, so that two users of one setting do not wait alike. A seed that was
+    /// [set](Self::seed) stays.
+    #[must_use]
+    pub fn reseeded(mut self) -> Self {
+        if let JitterSeed::Random(_) = self.seed {
+            self.seed = JitterSeed::random();
+        }
         self
     }
 
@@ -98,9 +117,16 @@ impl Backoff {
     /// Returns a number from 0 up to 1, without 1.
     fn chance(&self, attempts: u32, call: &CallId) -> f64 {
         let mut hasher = DefaultHasher::new();
-        (self.seed, attempts, call).hash(&mut hasher);
+        let (JitterSeed::Random(seed) | JitterSeed::Set(seed)) = self.seed;
+        (seed, attempts, call).hash(&mut hasher);
         let drawn = u32::try_from(hasher.finish() >> 32).unwrap_or(u32::MAX);
         f64::from(drawn) / (f64::from(u32::MAX) + 1.0)
+    }
+}
+
+impl JitterSeed {
+    fn random() -> Self {
+        Self::Random(RandomState::new().hash_one(0))
     }
 }
 
@@ -155,6 +181,16 @@ mod tests {
         assert!(different.len() > 120, "only {} different waits", different.len());
         assert_eq!(backoff.wait(1, &"c9".into(), None), backoff.clone().wait(1, &"c9".into(), None));
         assert_ne!(backoff.wait(1, &"c9".into(), None), backoff.clone().seed(8).wait(1, &"c9".into(), None));
+    }
+
+    #[test]
+    fn a_random_seed_is_drawn_again_and_one_that_was_set_stays() {
+        let wait = |backoff: &Backoff| backoff.wait(1, &"c1".into(), None);
+        let random = Backoff::exponential(Duration::from_secs(1));
+        let drawn: std::collections::HashSet<_> = (0..20).map(|_| wait(&random.clone().reseeded())).collect();
+        assert!(drawn.len() > 15, "only {} different waits", drawn.len());
+        let set = random.seed(7);
+        assert_eq!(wait(&set.clone().reseeded()), wait(&set));
     }
 
     #[test]

@@ -36,6 +36,7 @@ mod provider_result;
 #[cfg(feature = "validate")]
 mod rebuild;
 mod refine;
+mod resource;
 mod schema_json;
 mod slot;
 mod stored_descriptor;
@@ -73,6 +74,7 @@ pub use self::provider::{ProviderDefinition, ProviderTool};
 pub use self::provider_option::{CacheControl, ProviderOptions};
 pub use self::refine::RefineError;
 pub(crate) use self::refine::{Refine, RefineFuture};
+pub(crate) use self::resource::{CanonicalArguments, ResourceArgument, is_ruled_out};
 pub use self::schema_json::SchemaJson;
 pub use self::slot::{Fixed, Inferred, Open, Slot};
 use crate::call::ToolCall;
@@ -375,6 +377,11 @@ impl Tool {
 
     pub(crate) fn refine(&self) -> Option<&Refine> {
         self.definition().refine.as_ref()
+    }
+
+    /// Returns the arguments that name resources.
+    pub(crate) fn resources(&self) -> &[ResourceArgument] {
+        &self.definition().resources
     }
 
     pub(crate) fn layers(&self) -> &Layers {

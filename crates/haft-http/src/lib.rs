@@ -53,6 +53,7 @@
 //! - A [`GuardedClient`] is for URLs that a program does not choose itself. It connects where its [`AddressGuard`] permits
 //!   it, by default to public addresses only, whatever names resolve to and redirects lead to.
 
+mod canonical;
 mod client;
 mod deadline;
 mod endpoint;
@@ -72,6 +73,7 @@ pub use haft_core::{Secret, SecretError};
 pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 pub use ipnet::IpNet;
 
+pub use self::canonical::{CanonicalError, canonical_host, canonical_url};
 pub use self::client::{HttpClient, HttpClientBuilder};
 pub use self::endpoint::Endpoint;
 pub use self::error::HttpError;

@@ -9,6 +9,9 @@
 
 #[path = "growth/schema.rs"]
 mod schema;
+#[cfg(feature = "clients")]
+#[path = "growth/wire.rs"]
+mod wire;
 
 use std::hint::black_box;
 use std::num::NonZeroUsize;
@@ -55,7 +58,11 @@ fn main() {
 }
 
 fn works() -> impl Iterator<Item = &'static Work> {
-    WORKS.iter().chain(&schema::WORKS)
+    #[cfg(feature = "clients")]
+    let of_wires: &[Work] = &wire::WORKS;
+    #[cfg(not(feature = "clients"))]
+    let of_wires: &[Work] = &[];
+    WORKS.iter().chain(&schema::WORKS).chain(of_wires)
 }
 
 /// Runs the part of a work that is counted.

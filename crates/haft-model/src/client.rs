@@ -12,6 +12,7 @@
 
 mod anthropic;
 mod compatible;
+mod credential;
 mod gemini;
 mod key;
 mod model_error;
@@ -24,11 +25,17 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use haft_core::TurnRequest;
-use haft_http::{HttpClient, HttpError, Secret, Timeouts};
+use haft_http::{HttpClient, HttpError, Timeouts};
 use haft_wire::{Delivery, Finding, Severity, Wire, WireRequest};
 
 pub use self::anthropic::Anthropic;
-pub use self::gemini::Gemini;
+#[cfg(feature = "google-adc")]
+pub use self::credential::GoogleToken;
+pub use self::credential::{
+    AccessToken, ApiKey, Authorization, CommandToken, Credential, CredentialError, CredentialFuture, EntraToken,
+    FileToken, TokenSource, UnsignedRequest,
+};
+pub use self::gemini::{Gemini, Vertex};
 use self::key::Key;
 pub use self::openai::OpenAi;
 pub use self::report::RequestReport;
@@ -58,6 +65,7 @@ pub struct HttpModel {
     timeouts: Option<Timeouts>,
     http: Arc<HttpSlot>,
     reporter: Option<Arc<ReportFn>>,
+    caches_prompts: bool,
     /// The findings about the tools of the last request, so that they are not repeated.
     reported: Arc<Mutex<Vec<Finding>>>,
 }
@@ -92,19 +100,20 @@ impl HttpModel {
             timeouts: None,
             http: Arc::default(),
             reporter: None,
+            caches_prompts: false,
             reported: Arc::default(),
         }
     }
 
     /// Sets the key, to be sent as a bearer token.
-    pub fn bearer(mut self, key: Secret) -> Self {
-        self.key = Key::Bearer(key);
+    pub fn bearer(mut self, key: impl Into<ApiKey>) -> Self {
+        self.key = Key::Bearer(key.into());
         self
     }
 
     /// Sets the key, to be sent in this header.
-    pub fn key_header(mut self, name: &'static str, key: Secret) -> Self {
-        self.key = Key::Header(name, key);
+    pub fn key_header(mut self, name: &'static str, key: impl Into<ApiKey>) -> Self {
+        self.key = Key::Header(name, key.into());
         self
     }
 
@@ -139,6 +148,15 @@ impl HttpModel {
     pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
         self.timeouts = Some(timeouts);
         self
+    }
+
+    /// Lets the provider cache the prompt, so that the next turn of a conversation does not pay for all of it again. Each
+    /// wire asks in its provider's way: `cache_control` at the end of tools, system and messages for Anthropic, a
+    /// `prompt_cache_key` for OpenAI. Gemini caches by itself, and so do most compatible servers.
+    /// [`Usage::cache_read_tokens`](haft_core::Usage::cache_read_tokens) counts what was read from the cache.
+    pub fn cache_prompt(mut self) -> Self {
+        self.caches_prompts = true;
+        self.with_caching()
     }
 
     /// Sets the HTTP client, for proxies, certificates and size limits, or to share connections between models.
@@ -191,6 +209,14 @@ impl HttpModel {
     /// Replaces the wire.
     pub(crate) fn with_wire(mut self, wire: impl Wire + 'static) -> Self {
         self.wire = Arc::new(wire);
+        self.with_caching()
+    }
+
+    /// Switches caching on in the wire, if it was asked for.
+    fn with_caching(mut self) -> Self {
+        if let Some(wire) = self.wire.caching().filter(|_| self.caches_prompts) {
+            self.wire = wire;
+        }
         self
     }
 }

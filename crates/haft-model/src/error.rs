@@ -121,9 +121,18 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// Reports whether the same request may succeed later.
+    /// Reports whether the same request may succeed later: as the provider stated it
+    /// ([`ProviderMessage::should_retry`]), or else by the cause.
     #[must_use]
     pub fn retryable(&self) -> bool {
+        self.stated_retry().unwrap_or_else(|| self.is_transient())
+    }
+
+    pub(crate) fn stated_retry(&self) -> Option<bool> {
+        self.provider_message()?.stated_retry()
+    }
+
+    fn is_transient(&self) -> bool {
         match self {
             Self::RateLimited { .. } | Self::Unavailable { .. } | Self::TimedOut { .. } | Self::IncompleteTurn => true,
             Self::InvalidRequest { .. }

@@ -15,6 +15,7 @@
 //! - [`LanguageModelExt::object`]: a request for a value of a type.
 //! - [`ScriptedModel`]: a model that answers from a script, for tests.
 //! - [`Cassette`]: a model that records the answers of another one and replays them.
+//! - [`Fallback`]: a model that asks a second one when the first is unavailable.
 //! - [`TurnLoop`]: a loop that asks a model, runs its calls and asks again, with a [`LoopState`] that can be stored.
 //!
 //! A model runs no tools, and the loop must never lose a state, send a history with unanswered calls, or run a call of
@@ -27,6 +28,7 @@ mod client;
 mod delta_sender;
 mod difference;
 mod error;
+mod fallback;
 mod model;
 mod model_info;
 mod object;
@@ -36,16 +38,23 @@ mod turn_delta;
 mod turn_loop;
 
 pub use self::cassette::{Cassette, CassetteError, CassetteFault, ExchangeFault};
+#[cfg(feature = "google-adc")]
+pub use self::client::GoogleToken;
 #[cfg(feature = "clients")]
-pub use self::client::{Anthropic, Gemini, HttpModel, OpenAi, RequestReport};
+pub use self::client::{
+    AccessToken, Anthropic, ApiKey, Authorization, CommandToken, Credential, CredentialError, CredentialFuture,
+    EntraToken, FileToken, Gemini, HttpModel, OpenAi, RequestReport, TokenSource, UnsignedRequest, Vertex,
+};
 pub use self::delta_sender::{DeltaSender, TurnEnd};
 pub use self::error::{ModelError, ProviderMessage};
+pub use self::fallback::{Fallback, ModelSwitch};
 pub use self::model::{LanguageModel, TurnStream};
 pub use self::model_info::ModelInfo;
 pub use self::object::{LanguageModelExt, ObjectAnswer, ObjectError, ObjectRequest};
 pub use self::scripted::{Expect, ScriptError, ScriptFault, ScriptedModel, ScriptedTurn, TurnFault};
 pub use self::trace::ModelTrace;
 pub use self::turn_loop::{
-    AfterTurn, Budget, Flow, Interaction, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, Signal,
-    Spent, StateError, TurnLoop, TypedLoop, TypedOutcome, TypedRun,
+    AfterTurn, BeforeRequest, Budget, ClearToolResults, Flow, Interaction, LoopEnd, LoopError, LoopEvent, LoopOutcome,
+    LoopRun, LoopState, Prepare, PrepareFuture, Signal, Spent, StateError, Summarize, TurnLoop, TypedLoop,
+    TypedOutcome, TypedRun,
 };

@@ -20,6 +20,7 @@ mod answer;
 mod asking;
 mod budget;
 mod call_outcome;
+mod clear_results;
 mod conclude;
 mod end;
 mod error;
@@ -37,15 +38,18 @@ mod left_out;
 mod machine;
 mod open_turn;
 mod origin;
+mod prepare;
 mod record;
 mod remote_approval;
 mod resume;
 mod run;
+mod settings;
 mod signal;
 mod span;
 mod state;
 mod state_cell;
 mod state_error;
+mod summarize;
 mod triage;
 mod turn_calls;
 mod typed_loop;
@@ -54,7 +58,6 @@ mod verdict;
 mod waiting;
 
 use std::fmt;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -62,29 +65,23 @@ use haft_core::{ApprovalResponse, Backoff, Cancellation, FailureClass, RunOption
 
 pub use self::after_turn::{AfterTurn, Flow};
 pub use self::budget::{Budget, Spent};
+pub use self::clear_results::ClearToolResults;
 pub use self::end::{LoopEnd, LoopOutcome};
 pub use self::error::LoopError;
 pub use self::event::LoopEvent;
-use self::final_answer::TypedAnswer;
 pub use self::interaction::Interaction;
 use self::isolation::Isolated;
+pub use self::prepare::{BeforeRequest, Prepare, PrepareFuture};
 use self::remote_approval::CallSide;
 pub use self::run::LoopRun;
+use self::settings::Settings;
 pub use self::signal::Signal;
 pub use self::state::LoopState;
 pub use self::state_error::StateError;
+pub use self::summarize::Summarize;
 pub use self::typed_loop::{TypedLoop, TypedOutcome, TypedRun};
 use crate::model::LanguageModel;
 use crate::trace::ModelTrace;
-
-/// The default limit of turns.
-const MAX_TURNS: u32 = 16;
-/// The default limit of equal calls.
-const REPEATED_CALLS: u32 = 5;
-/// The default number of retries of a failed request.
-const RETRIES: u32 = 2;
-/// The default limit of the waits before the retries of one request.
-const MAX_RETRY_WAIT: Duration = Duration::from_secs(120);
 
 /// A model, its tools, and the rules of their turns.
 ///
@@ -124,36 +121,9 @@ const MAX_RETRY_WAIT: Duration = Duration::from_secs(120);
 #[must_use = "a loop does nothing until it is started"]
 pub struct TurnLoop(Arc<Settings>);
 
-/// The function that decides after each turn.
-type DecideFn = dyn Fn(AfterTurn) -> Pin<Box<dyn Future<Output = Flow> + Send>> + Send + Sync;
-
-/// The settings of a loop.
-#[derive(Clone)]
-struct Settings {
-    model: Arc<dyn LanguageModel>,
-    source: Arc<dyn ToolSource>,
-    options: RunOptions,
-    max_turns: u32,
-    budget: Budget,
-    repeated_calls: u32,
-    retries: u32,
-    max_retry_wait: Duration,
-    backoff: Backoff,
-    repair: Option<String>,
-    decide: Option<Arc<DecideFn>>,
-    /// The classes of failures that end the loop.
-    fail_on: Vec<FailureClass>,
-    cancellation: Option<Cancellation>,
-    /// The type of the final answer, if it has one.
-    answer: Option<Arc<TypedAnswer>>,
-    /// The name of the agent in spans.
-    name: Option<Arc<str>>,
-    trace: ModelTrace,
-}
-
 impl TurnLoop {
-    /// Creates a loop of this model and these tools: at most 16 turns, at most five equal calls, two retries, until the
-    /// model makes no more calls.
+    /// Creates a loop of this model and these tools: at most 16 turns, at most ten equal calls in a row,
+    /// ten [retries](Self::retries) of a request, until the model makes no more calls.
     ///
     /// The tools are a [`Toolkit`](haft_core::Toolkit) or any other [`ToolSource`]. Each turn takes one snapshot of the
     /// source: the model is offered the tools of the snapshot, and its calls run on them, whatever changes meanwhile. A
@@ -190,24 +160,7 @@ impl TurnLoop {
     /// # }
     /// ```
     pub fn new(model: impl LanguageModel + 'static, source: impl ToolSource + 'static) -> Self {
-        Self(Arc::new(Settings {
-            model: Arc::new(Isolated::new(model)),
-            source: Arc::new(Isolated::new(source)),
-            options: RunOptions::new(),
-            max_turns: MAX_TURNS,
-            budget: Budget::new(),
-            repeated_calls: REPEATED_CALLS,
-            retries: RETRIES,
-            max_retry_wait: MAX_RETRY_WAIT,
-            backoff: Backoff::default(),
-            repair: None,
-            decide: None,
-            fail_on: Vec::new(),
-            cancellation: None,
-            answer: None,
-            name: None,
-            trace: ModelTrace::new(),
-        }))
+        Self(Arc::new(Settings::new(Arc::new(Isolated::new(model)), Arc::new(Isolated::new(source)))))
     }
 
     /// Limits the number of turns over the life of a state. Beyond it the loop ends with [`LoopEnd::MaxTurns`].
@@ -220,9 +173,12 @@ impl TurnLoop {
         self.changed(|settings| settings.budget = budget)
     }
 
-    /// Limits the calls of one tool with equal arguments over the life of a state; zero means no limit.
-    /// A call beyond the limit is not run and fails with `repeated_call`, and a turn of nothing but such calls
-    /// ends the loop with [`LoopEnd::RepeatedCalls`]. Raise it for tools that are polled.
+    /// Limits the calls of one tool with equal arguments that follow each other without another call in between; ten by
+    /// default, and zero means no limit. Raise it for tools that are polled.
+    ///
+    /// A call beyond the limit is not run and fails with `repeated_call`: the model reads how often it made the call, and
+    /// that repeating it once more ends the run. If a later turn then consists of nothing but that call, the loop ends with
+    /// [`LoopEnd::RepeatedCalls`]. Any other call that runs begins a new row.
     pub fn repeated_calls(self, most: u32) -> Self {
         self.changed(|settings| settings.repeated_calls = most)
     }
@@ -248,7 +204,14 @@ impl TurnLoop {
     }
 
     /// Sets the number of retries of a request that failed with a transient error
-    /// ([`ModelError::retryable`](crate::ModelError::retryable)); two by default. Each turn has its own.
+    /// ([`ModelError::retryable`](crate::ModelError::retryable)); ten by default. Each turn has its own.
+    ///
+    /// The defaults outlast a provider's bad minute: ten retries, the first after a second, each wait twice the one before
+    /// up to [30 seconds](Self::backoff), with up to half of each taken off at random, so 90 to 181 seconds; or as long as
+    /// the provider asks, up to [five minutes](Self::max_retry_wait) in total. Runs of one loop draw their waits
+    /// independently of each other: those that a provider rejected together do not come back together.
+    ///
+    /// Set a smaller number where a person waits for the answer.
     ///
     /// A request may fail after some of its deltas were read. They are void then, which [`LoopEvent::Retrying`]
     /// reports: a reader that shows deltas removes those of the turn.
@@ -256,12 +219,16 @@ impl TurnLoop {
         self.changed(|settings| settings.retries = most)
     }
 
-    /// Sets the wait before a retry. A wait that the provider requests is the minimum.
+    /// Sets the wait before a retry; by default one second, doubling up to 30 seconds. A wait that the provider requests
+    /// is the minimum.
+    ///
+    /// The jitter of a run depends on the [seed](Backoff::seed) and on the number of runs that this loop and its clones
+    /// have started. Without a seed that you set, each loop draws its own, also if you pass clones of one backoff.
     pub fn backoff(self, backoff: Backoff) -> Self {
-        self.changed(|settings| settings.backoff = backoff)
+        self.changed(|settings| settings.backoff = backoff.reseeded())
     }
 
-    /// Limits the sum of the waits before the retries of one request; two minutes by default. A retry that would exceed
+    /// Limits the sum of the waits before the retries of one request; five minutes by default. A retry that would exceed
     /// it is not made: the loop ends with the error at once, and its
     /// [`retry_after`](crate::ModelError::retry_after) is the time after which the state may be started again.
     pub fn max_retry_wait(self, most: Duration) -> Self {
@@ -308,6 +275,44 @@ impl TurnLoop {
     {
         let decide = Isolated::new(decide);
         self.changed(|settings| settings.decide = Some(Arc::new(move |after| Box::pin(decide(after)))))
+    }
+
+    /// Adds a hook that is called before each request, and may shorten or rewrite the history. Several hooks are called in
+    /// the order in which they were added, each with the result of the one before.
+    ///
+    /// The result replaces the history of the state: there is one history, and it is what the model reads. What a hook
+    /// removes is gone from the [`LoopState`]; an application that keeps transcripts collects the
+    /// [`TurnEnded`](LoopEvent::TurnEnded) events. [`LoopEvent::HistoryRewritten`] reports each change. A history in which a
+    /// call has no output, or an output no call, ends the loop with [`LoopError::PreparedHistory`], also if the loop
+    /// [repairs](Self::repair) histories, and the state stays as it was.
+    ///
+    /// The hooks are called again when the provider rejects the conversation as too long
+    /// ([`BeforeRequest::too_long`]), once per turn. If the history is shorter then, it is sent at once; otherwise the loop
+    /// ends with the provider's error.
+    ///
+    /// [`ClearToolResults`] and [`Summarize`] are ready to use.
+    ///
+    /// ```
+    /// use haft_core::{Item, Toolkit, TurnRequest};
+    /// use haft_model::{ScriptedModel, TurnLoop};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let model = ScriptedModel::new(["Fine."]);
+    /// let agent = TurnLoop::new(model.clone(), Toolkit::new()).prepare(|mut request: haft_model::BeforeRequest| async move {
+    ///     let old = request.history().len().saturating_sub(2);
+    ///     request.history_mut().drain(..old);
+    ///     Ok(request)
+    /// });
+    /// let history = ["one", "two", "three"].map(Item::user).to_vec();
+    /// let outcome = agent.start(TurnRequest::new("any", history)).finish().await;
+    /// assert_eq!(model.requests()[0].history.len(), 2);
+    /// assert_eq!(outcome.state.history().len(), 3, "two messages and the answer");
+    /// # }
+    /// ```
+    pub fn prepare(self, hook: impl Prepare + 'static) -> Self {
+        let hook: Arc<dyn Prepare> = Arc::new(Isolated::new(hook));
+        self.changed(|settings| settings.prepare.push(hook))
     }
 
     /// Ends the loop with [`LoopEnd::CallsFailed`] when a call failed in one of these classes, as

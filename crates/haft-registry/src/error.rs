@@ -54,6 +54,14 @@ pub enum LookupError {
         /// The full names of tools with similar names, the most similar first.
         similar: Vec<FullName>,
     },
+    /// The tool with this name is set aside, because its definition has a fault.
+    #[error("`{name}` is set aside: {reason}")]
+    SetAside {
+        /// The name.
+        name: String,
+        /// The place of the fault.
+        reason: String,
+    },
     /// Tools of several organisations have the name.
     #[error("`{name}` may mean {}; use a full name", listed(.candidates))]
     Ambiguous {

@@ -30,6 +30,7 @@ use self::guarded::GuardedTools;
 use crate::error::{LookupError, RegistryError};
 use crate::listing::RegisteredTool;
 use crate::name::FullName;
+use crate::permission::PermissionExplanation;
 use crate::registry::{Registry, RegistryBuilder};
 
 /// The id of the calls that [`Executor::run`] makes: each is the only one of its run.
@@ -162,6 +163,19 @@ impl Executor {
         Ok(found)
     }
 
+    /// Returns the permission rules that match a tool, and what they decide together, for a person; `None` if the executor
+    /// has no permissions. Those of the scope around a call are not among them.
+    #[must_use]
+    pub fn explain(&self, tool: &RegisteredTool) -> Option<PermissionExplanation> {
+        self.tools().explain(tool)
+    }
+
+    /// Returns the names of the approval rules that match a tool, with some arguments at least.
+    #[must_use]
+    pub fn approval_rules(&self, tool: &RegisteredTool) -> Vec<String> {
+        self.tools().asks(tool)
+    }
+
     /// Returns the registry. Its tools don't have the permissions, approval rules and services of this executor: run
     /// them by the executor, not by the registry.
     #[must_use]
@@ -224,7 +238,7 @@ impl Executor {
 /// Finds a tool that the caller may know of.
 fn look_up(tools: &GuardedTools, name: &str) -> Result<Arc<RegisteredTool>, LookupError> {
     let sees = |tool: &RegisteredTool| tools.get(tool).is_some_and(|tool| tools.options().sees(tool));
-    tools.index().find_among(name, sees).cloned()
+    tools.index().find_among(name, sees, |name| tools.may_know(name)).cloned()
 }
 
 /// The tools under their full names, with their permissions, approval rules and services.

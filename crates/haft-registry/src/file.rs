@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Every key is optional, except the `kind` of a tool or an import. Entries of all kinds have these keys, besides those
-//! of the kind: `title`, `description`, `version`, `parameters`, `output`, `examples`, the hints `readonly`,
+//! of the kind: `title`, `description`, `version`, `parameters`, `output`, `examples`, `resources`, the hints `readonly`,
 //! `destructive`, `idempotent` and `open-world`, and `export`, `timeout`, `idle-timeout`, `max-output`, `concurrency` and
 //! `approval`. Imports have the last six. They mean the same for every kind. Relative paths refer to the folder of the
 //! file.
@@ -15,13 +15,19 @@
 //! | `[workspace]` | [`StandardChoice`] | [`standard`](crate::standard) |
 //! | `[secrets]` | [`SecretOrigin`](crate::SecretOrigin) | [`Secrets`](crate::Secrets) |
 //! | `[http]` | [`GuardSettings`] | [`AddressGuard`](haft_http::AddressGuard) |
+//! | `[files]` | [`FileSettings`] | [`StandardToolbox::deny_files`](crate::standard::StandardToolbox::deny_files) |
 //! | `[limits]` | [`LimitSettings`] | [`RunOptions`](haft_core::RunOptions) |
 //! | `[permissions]` | [`PermissionSettings`](crate::PermissionSettings) | [`Permissions`](crate::Permissions) |
 //! | `[[approval]]` | [`AskSettings`](crate::AskSettings) | [`AskRules`](crate::AskRules) |
 //! | `[toolbox.*]` | [`Kinds`](crate::Kinds) | [`command`](crate::command), [`http`](crate::http), [`openapi`](crate::openapi) |
 //!
-//! The sections `[limits]`, `[permissions]` and `workspace.standard` count in the file that is loaded, not in those of
-//! the organisations that it names. The files of a workspace are trusted together.
+//! The sections `[limits]` and `workspace.standard` count in the file that is loaded, not in those of the organisations
+//! that it names. The files of a workspace are trusted together.
+//!
+//! Rules add up, and never permit more. The rules of `[permissions]` that allow count in the file that is loaded. The
+//! rules that deny count in all files, with those of the sets that the same file uses; so does every approval rule. The
+//! [user's own policy](UserPolicy) applies on top, trusted or not. A rule of another file than the one that is loaded is
+//! named with its file.
 //!
 //! ```text
 //! text ─> JSON ─> one JSON Schema ─> entries ─> kinds ─> tools ─> Workspace ─┐
@@ -33,11 +39,11 @@
 //! all, see [`WatchedWorkspace`].
 //!
 //! Loading never starts a command, never contacts a host and never reads a secret. A file that is not
-//! [trusted](TrustStore) never gets to do so later: its commands are left out, all secrets are withheld from its tools,
-//! also those that the program has, hosts that are not public and files outside of its folder stay out of reach, the
-//! standard tool `fetch` is left out, and no export takes the name of a standard tool. The files of secrets must not be
-//! below the folder that standard tools read, whether the file is trusted or not.
-//! The files of organisations that it names are loaded in the same way.
+//! [trusted](TrustStore) reaches nothing outside itself later either: its entries are checked, and those whose tools have
+//! any [`Reach`](crate::Reach) are left out, its secrets are withheld, hosts that are not public and files outside of
+//! its folder stay out of reach, the standard tool `fetch` is left out, and no export takes the name of a standard tool.
+//! [`Loaded::privileges`] lists all that it would reach. The files of secrets must not be below the folder that standard
+//! tools read, whether the file is trusted or not. The files of organisations that it names are loaded in the same way.
 //!
 //! ```
 //! use haft_registry::Kinds;
@@ -65,21 +71,25 @@
 //! ```
 
 mod build;
-mod confined;
 mod document;
 mod entry;
 mod error;
 mod format;
 mod load;
 mod loaded;
+mod policy;
 mod privilege;
+mod resource;
+mod rule;
 mod section;
+mod set_aside;
 mod settings;
 mod simplify;
 mod source;
 mod tree;
 mod trust;
 mod unmatched;
+mod untrusted;
 mod watched;
 
 pub use self::entry::LoadedEntry;
@@ -87,8 +97,12 @@ pub use self::error::{FileError, FileFault, FilePosition};
 pub use self::format::{KindFormatError, json_schema};
 pub use self::load::{LoadOptions, load};
 pub use self::loaded::Loaded;
+pub use self::policy::UserPolicy;
 pub use self::privilege::{Privilege, PrivilegeKind};
-pub use self::settings::{GuardSettings, LimitSettings, Seconds, SecondsError, StandardChoice};
+pub use self::rule::RuleFinding;
+pub use self::set_aside::SetAsideEntry;
+pub use self::settings::{FileSettings, GuardSettings, LimitSettings, Seconds, SecondsError, StandardChoice};
 pub use self::source::{FileDigest, ReadFile};
 pub use self::trust::{Trust, TrustError, TrustStatus, TrustStore};
+pub use self::untrusted::UntrustedAuthor;
 pub use self::watched::{FileWatch, ReloadError, WatchStatus, WatchedWorkspace};

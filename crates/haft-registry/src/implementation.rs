@@ -10,8 +10,9 @@
 //! are values of the same trait as those of other crates, and nothing else depends on which kinds exist. Whatever a kind
 //! builds is an ordinary [`Tool`], so its calls take the same path, with the same checks, as all others.
 //!
-//! Building never runs a tool and never reads a secret. A kind reports all faults of its entry, each at the setting that
-//! caused it.
+//! Building never runs a tool, contacts no host and never reads a secret: entries are built before their file is trusted,
+//! so that faults are found first. A kind reports all faults of its entry, each at the setting that caused it, and states
+//! the [`Reach`] of what it built.
 
 #[cfg(feature = "command")]
 pub mod command;
@@ -22,6 +23,8 @@ pub mod http;
 mod kinds;
 #[cfg(feature = "openapi")]
 pub mod openapi;
+mod preview;
+mod reach;
 pub(crate) mod reading;
 #[cfg(any(feature = "command", feature = "http"))]
 #[cfg_attr(
@@ -39,6 +42,8 @@ use serde_json::Value;
 pub use self::entry::{Entry, ToolSettings};
 pub use self::error::{EntryError, EntryFault};
 pub use self::kinds::{DuplicateKind, Kinds};
+pub use self::preview::{CallEffect, CallPreview};
+pub use self::reach::{Reach, Recipient, StartedCommand};
 
 /// The future that [`ImplementationKind::build`] returns.
 pub type Building = Pin<Box<dyn Future<Output = Result<Built, EntryError>> + Send>>;
@@ -46,7 +51,7 @@ pub type Building = Pin<Box<dyn Future<Output = Result<Built, EntryError>> + Sen
 /// A kind of implementation, such as `http`.
 ///
 /// ```
-/// use haft_registry::{Building, Built, Entry, ImplementationKind, TrustNeed, Yields};
+/// use haft_registry::{Building, Built, Entry, ImplementationKind, Reach, Yields};
 /// use serde_json::{Value, json};
 ///
 /// /// Returns the same text for every call.
@@ -65,16 +70,12 @@ pub type Building = Pin<Box<dyn Future<Output = Result<Built, EntryError>> + Sen
 ///         json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]})
 ///     }
 ///
-///     fn trust(&self) -> TrustNeed {
-///         TrustNeed::None
-///     }
-///
 ///     fn build(&self, entry: Entry) -> Building {
 ///         Box::pin(async move {
 ///             let text = entry.settings["text"].as_str().unwrap_or_default().to_owned();
 ///             let builder = entry.builder(json!({"type": "object", "additionalProperties": false}));
 ///             let tool = builder.handler(move |_: Value, _cx| std::future::ready(text.clone()))?;
-///             Ok(Built::tool(tool))
+///             Ok(Built::tool(tool, Reach::nothing()))
 ///         })
 ///     }
 /// }
@@ -91,11 +92,8 @@ pub trait ImplementationKind: Send + Sync + 'static {
     /// entry.
     fn settings_schema(&self) -> Value;
 
-    /// Reports whether building or calling its tools requires that the author of the entry is trusted. Kinds that
-    /// start programs require it.
-    fn trust(&self) -> TrustNeed;
-
-    /// Builds the tools of an entry, whose settings are valid by the schema.
+    /// Builds the tools of an entry, whose settings are valid by the schema. The author of the entry is not trusted yet:
+    /// nothing is started, sent or revealed.
     fn build(&self, entry: Entry) -> Building;
 }
 
@@ -108,16 +106,6 @@ pub enum Yields {
     ManyTools,
 }
 
-/// The trust that a kind of implementation requires.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TrustNeed {
-    /// None: its tools reach nothing but the services that the program provides, and no secret unless the author is
-    /// trusted.
-    None,
-    /// The author of the entry must be trusted as the author of a program that is run.
-    Required,
-}
-
 /// The tools of an entry.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -126,34 +114,28 @@ pub struct Built {
     pub tools: Vec<Tool>,
     /// Remarks about what was left out, for the operator.
     pub remarks: Vec<EntryFault>,
-    /// The names of the secrets that calls of the tools read.
-    pub secrets: Vec<String>,
+    /// The recipients that the tools use, and their secrets. Tools that reach anything require that the author of the
+    /// entry is trusted.
+    pub reach: Reach,
 }
 
 impl Built {
-    /// Creates the outcome of an entry that yields one tool.
+    /// Creates the outcome of an entry that yields one tool with this reach.
     #[must_use]
-    pub fn tool(tool: Tool) -> Self {
-        Self::tools(vec![tool])
+    pub fn tool(tool: Tool, reach: Reach) -> Self {
+        Self::tools(vec![tool], reach)
     }
 
-    /// Creates the outcome of an entry that yields many tools.
+    /// Creates the outcome of an entry that yields many tools, which have this reach together.
     #[must_use]
-    pub fn tools(tools: Vec<Tool>) -> Self {
-        Self { tools, remarks: Vec::new(), secrets: Vec::new() }
+    pub fn tools(tools: Vec<Tool>, reach: Reach) -> Self {
+        Self { tools, remarks: Vec::new(), reach }
     }
 
     /// Adds remarks about what was left out.
     #[must_use]
     pub fn with_remarks(mut self, remarks: impl IntoIterator<Item = EntryFault>) -> Self {
         self.remarks.extend(remarks);
-        self
-    }
-
-    /// Adds the names of secrets that calls of the tools read, so that missing ones are found before the first call.
-    #[must_use]
-    pub fn with_secrets(mut self, names: impl IntoIterator<Item = String>) -> Self {
-        self.secrets.extend(names);
         self
     }
 }

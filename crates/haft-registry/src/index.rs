@@ -11,7 +11,7 @@ use crate::listing::RegisteredTool;
 use crate::name::{FullName, SimpleName, ToolOrigin};
 use crate::seed::RandomState;
 use crate::similar;
-use crate::toolbox::Toolbox;
+use crate::toolbox::{Exported, SetAsideTool, Toolbox};
 
 /// The prefix that asks for a full name, and never for a shorter one.
 const EXACTLY: char = '/';
@@ -20,13 +20,25 @@ const EXACTLY: char = '/';
 pub(crate) struct Index {
     /// All tools, in the order of the layers.
     tools: Vec<Arc<RegisteredTool>>,
-    by_full_name: HashMap<Box<str>, usize, RandomState>,
+    by_full_name: HashMap<Box<str>, NamedTool, RandomState>,
     /// The tools that a name of one or two segments may mean.
-    by_shorter_name: HashMap<Box<str>, Vec<usize>, RandomState>,
+    by_shorter_name: HashMap<Box<str>, Vec<NamedTool>, RandomState>,
+    /// The tools that are set aside, with the reasons.
+    set_aside: Vec<(FullName, Arc<str>)>,
+    /// The toolboxes of which tools with unknown names are set aside, with the reasons.
+    incomplete: Vec<(ToolOrigin, Arc<str>)>,
     /// All tools under their full names.
     all: Toolkit,
     /// Those of them that models see.
     visible: Toolkit,
+}
+
+/// A tool that a name may mean, by its index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum NamedTool {
+    Tool(usize),
+    /// A tool that is set aside: its name means no other one instead.
+    SetAside(usize),
 }
 
 impl Index {
@@ -63,14 +75,24 @@ impl Index {
         drop(full);
         for (tool, (name, exported)) in kit.iter().zip(names) {
             let at = self.tools.len();
-            self.by_full_name.insert(tool.name().into(), at);
+            self.by_full_name.insert(tool.name().into(), NamedTool::Tool(at));
             for shorter in shorter_names(&name, exported) {
-                self.by_shorter_name.entry(shorter.into()).or_default().push(at);
+                self.by_shorter_name.entry(shorter.into()).or_default().push(NamedTool::Tool(at));
             }
             let (hides, hidden_by) = (Vec::new(), Vec::new());
             self.tools.push(Arc::new(RegisteredTool { name, tool: tool.clone(), exported, hides, hidden_by }));
         }
         self.all = std::mem::take(&mut self.all).merge(kit);
+        for SetAsideTool { name, exported, reason } in toolbox.set_aside() {
+            let name = FullName::new(origin.clone(), name.clone());
+            let candidate = NamedTool::SetAside(self.set_aside.len());
+            self.by_full_name.insert(name.to_string().into(), candidate);
+            for shorter in shorter_names(&name, *exported == Exported::Yes) {
+                self.by_shorter_name.entry(shorter.into()).or_default().push(candidate);
+            }
+            self.set_aside.push((name, Arc::clone(reason)));
+        }
+        self.incomplete.extend(toolbox.incomplete().map(|reason| (origin.clone(), Arc::clone(reason))));
         Ok(())
     }
 
@@ -78,61 +100,129 @@ impl Index {
     fn find_hidden(&mut self) {
         let mut pairs = Vec::new();
         for candidates in self.by_shorter_name.values().filter(|candidates| candidates.len() > 1) {
-            let Ok(winner) = self.best(candidates) else { continue };
-            let rank = precedence(&self.tools[winner].name);
-            let hidden = candidates.iter().filter(|at| precedence(&self.tools[**at].name) > rank);
+            let winner = match self.best(candidates) {
+                Ok(winner) => winner,
+                // The name means none of them, and must not mean a tool below them either.
+                Err(tied) => match tied.into_iter().find(|one| matches!(one, NamedTool::SetAside(_))) {
+                    Some(set_aside) => set_aside,
+                    None => continue,
+                },
+            };
+            let rank = precedence(self.name_of(winner));
+            let is_hidden = |candidate: &NamedTool| precedence(self.name_of(*candidate)) > rank;
+            let hidden = candidates.iter().filter(|candidate| is_hidden(candidate));
             pairs.extend(hidden.map(|hidden| (winner, *hidden)));
         }
         // A hash table has no order; the listing has.
         pairs.sort_unstable();
         pairs.dedup();
         for (winner, hidden) in pairs {
-            let names = (self.tools[winner].name.clone(), self.tools[hidden].name.clone());
-            Arc::make_mut(&mut self.tools[winner]).hides.push(names.1);
-            Arc::make_mut(&mut self.tools[hidden]).hidden_by.push(names.0);
+            let names = (self.name_of(winner).clone(), self.name_of(hidden).clone());
+            if let NamedTool::Tool(winner) = winner {
+                Arc::make_mut(&mut self.tools[winner]).hides.push(names.1);
+            }
+            if let NamedTool::Tool(hidden) = hidden {
+                Arc::make_mut(&mut self.tools[hidden]).hidden_by.push(names.0);
+            }
+        }
+    }
+
+    fn name_of(&self, candidate: NamedTool) -> &FullName {
+        match candidate {
+            NamedTool::Tool(at) => &self.tools[at].name,
+            NamedTool::SetAside(at) => &self.set_aside[at].0,
         }
     }
 
     /// Returns the tool with the highest precedence, or all of those that share it.
-    fn best(&self, candidates: &[usize]) -> Result<usize, Vec<usize>> {
+    fn best(&self, candidates: &[NamedTool]) -> Result<NamedTool, Vec<NamedTool>> {
         if let [only] = candidates {
             return Ok(*only);
         }
-        let rank = |at: &usize| precedence(&self.tools[*at].name);
+        let rank = |candidate: &NamedTool| precedence(self.name_of(*candidate));
         let highest = candidates.iter().map(rank).min();
-        let best: Vec<usize> = candidates.iter().filter(|at| Some(rank(at)) == highest).copied().collect();
+        let best: Vec<NamedTool> = candidates.iter().filter(|at| Some(rank(at)) == highest).copied().collect();
         if let [only] = best.as_slice() { Ok(*only) } else { Err(best) }
     }
 
     /// Finds a tool by its full or a shorter name. A tool that is not seen is as good as missing, except that its name
-    /// does not mean another tool instead: a name must not mean different tools to different callers.
+    /// does not mean another tool instead: a name must not mean different tools to different callers. The same is true of
+    /// a tool that is set aside, which is reported to those who may know of it.
     pub(crate) fn find_among(
         &self,
         name: &str,
         sees: impl Fn(&RegisteredTool) -> bool,
+        may_know: impl Fn(&FullName) -> bool,
     ) -> Result<&Arc<RegisteredTool>, LookupError> {
         let full_name = name.strip_prefix(EXACTLY);
         let found = match full_name {
-            Some(full_name) => self.exact(full_name),
+            Some(full_name) => self.by_full_name.get(full_name).copied(),
             None => match self.by_shorter_name.get(name).map(|candidates| self.best(candidates)) {
-                Some(Ok(at)) => Some(&self.tools[at]),
+                Some(Ok(candidate)) => Some(candidate),
                 Some(Err(tied)) => {
-                    let tied = tied.iter().map(|at| &self.tools[*at]).filter(|tool| sees(tool));
-                    let candidates: Vec<_> = tied.map(|tool| tool.name.clone()).collect();
+                    let tied = tied.iter().filter(|candidate| match candidate {
+                        NamedTool::Tool(at) => sees(&self.tools[*at]),
+                        NamedTool::SetAside(at) => may_know(&self.set_aside[*at].0),
+                    });
+                    let candidates: Vec<_> = tied.map(|candidate| self.name_of(*candidate).clone()).collect();
                     if candidates.len() > 1 {
                         return Err(LookupError::Ambiguous { name: name.to_owned(), candidates });
                     }
                     None
                 }
-                None => self.exact(name),
+                None => self.by_full_name.get(name).copied(),
             },
         };
-        let found = found.filter(|tool| sees(tool));
-        found.ok_or_else(|| self.not_found(name, full_name.unwrap_or(name), sees))
+        let found = match found {
+            Some(NamedTool::Tool(at)) => Some(&self.tools[at]),
+            Some(NamedTool::SetAside(at)) => {
+                let (full, reason) = &self.set_aside[at];
+                return Err(self.set_aside_or_unknown(name, full, reason, sees, may_know));
+            }
+            None => None,
+        };
+        let asked = full_name.unwrap_or(name);
+        if let Some((full, reason)) = self.incomplete_origin(asked, found.map(|tool| &tool.name)) {
+            return Err(self.set_aside_or_unknown(name, &full, reason, sees, may_know));
+        }
+        found.filter(|tool| sees(tool)).ok_or_else(|| self.not_found(name, asked, sees))
+    }
+
+    /// Returns the full name that a tool would have in a toolbox with unknown tools, and why those are set aside. A tool
+    /// of that toolbox, or one with a higher precedence, is the one that is meant.
+    fn incomplete_origin(&self, name: &str, found: Option<&FullName>) -> Option<(FullName, &Arc<str>)> {
+        if self.incomplete.is_empty() {
+            return None;
+        }
+        let tool = SimpleName::new(name.rsplit('/').next()?).ok()?;
+        self.incomplete.iter().find_map(|(origin, reason)| {
+            let full = FullName::new(origin.clone(), tool.clone());
+            let is_meant = full.to_string() == name || shorter_names(&full, false).any(|shorter| shorter == name);
+            let is_other = |found: &FullName| found.origin() != origin && precedence(&full) <= precedence(found);
+            (is_meant && found.is_none_or(is_other)).then_some((full, reason))
+        })
+    }
+
+    fn set_aside_or_unknown(
+        &self,
+        name: &str,
+        full: &FullName,
+        reason: &str,
+        sees: impl Fn(&RegisteredTool) -> bool,
+        may_know: impl Fn(&FullName) -> bool,
+    ) -> LookupError {
+        if may_know(full) {
+            LookupError::SetAside { name: full.to_string(), reason: reason.to_owned() }
+        } else {
+            self.not_found(name, name.strip_prefix(EXACTLY).unwrap_or(name), sees)
+        }
     }
 
     pub(crate) fn exact(&self, full_name: &str) -> Option<&Arc<RegisteredTool>> {
-        self.by_full_name.get(full_name).map(|at| &self.tools[*at])
+        match self.by_full_name.get(full_name)? {
+            NamedTool::Tool(at) => Some(&self.tools[*at]),
+            NamedTool::SetAside(_) => None,
+        }
     }
 
     fn not_found(&self, name: &str, full_name: &str, sees: impl Fn(&RegisteredTool) -> bool) -> LookupError {

@@ -80,9 +80,9 @@ mod secrets;
 
 pub use self::executor::{Executor, ExecutorBuilder, ExecutorError};
 pub use self::permission::{
-    AmbientPermissions, AskRules, AskSettings, MAX_PATTERN_LEN, PatternList, PermissionExplanation, PermissionOutcome,
-    PermissionRule, PermissionSettings, Permissions, RuleEffect, RuleSetSettings, RuleSettings, ToolPattern,
-    ToolPatternError, ToolPatternFault, ToolPermit, UnmatchedRule,
+    AmbientPermissions, AskRules, AskSettings, ConditionFinding, ConditionSeverity, MAX_PATTERN_LEN, PatternList,
+    PermissionExplanation, PermissionOutcome, PermissionRule, PermissionSettings, Permissions, RuleEffect,
+    RuleSetSettings, RuleSettings, ToolPattern, ToolPatternError, ToolPatternFault, ToolPermit, UnmatchedRule,
 };
 #[cfg(feature = "cel")]
 pub use self::permission::{
@@ -105,8 +105,8 @@ pub use self::implementation::http;
 #[cfg(feature = "openapi")]
 pub use self::implementation::openapi;
 pub use self::implementation::{
-    Building, Built, DuplicateKind, Entry, EntryError, EntryFault, ImplementationKind, Kinds, ToolSettings, TrustNeed,
-    Yields,
+    Building, Built, CallEffect, CallPreview, DuplicateKind, Entry, EntryError, EntryFault, ImplementationKind, Kinds,
+    Reach, Recipient, StartedCommand, ToolSettings, Yields,
 };
 
 // workspaces as files

@@ -20,10 +20,13 @@
 mod ambient;
 mod ask;
 mod build;
+mod condition;
 mod explain;
 #[cfg(feature = "cel")]
 mod expression;
 mod matcher;
+#[cfg(feature = "cel")]
+mod parameter;
 mod pattern;
 mod permit;
 mod rule;
@@ -37,6 +40,7 @@ use haft_core::{Ambient, AmbientScope, Annotations, Tool};
 
 pub use self::ambient::AmbientPermissions;
 pub use self::ask::AskRules;
+pub use self::condition::{ConditionFinding, ConditionSeverity};
 pub use self::explain::{PermissionExplanation, PermissionOutcome};
 #[cfg(feature = "cel")]
 pub use self::expression::{
@@ -77,6 +81,18 @@ struct PermissionTable {
     /// The rules, in the order in which they were written.
     rules: Box<[PermissionRule]>,
     visibility: Visibility,
+    unlisted: Unlisted,
+    /// The name by which denials refer to the absence of a rule that allows.
+    default_rule: Box<str>,
+}
+
+/// The decision about calls that no rule allows and none denies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unlisted {
+    /// They are denied.
+    Denied,
+    /// They are allowed: the rules only deny.
+    Allowed,
 }
 
 /// The visibility of tools that are denied whatever the arguments are.
@@ -104,13 +120,43 @@ impl Permissions {
         }
     }
 
+    /// Returns the rules that deny, as permissions that allow everything else. They narrow others, and permit nothing that
+    /// those do not.
+    ///
+    /// ```
+    /// use haft_core::Annotations;
+    /// use haft_registry::PermissionSettings;
+    ///
+    /// let denials = PermissionSettings::new().allow("math/*").deny("math/random").build()?.denials();
+    /// assert!(denials.explain(&"math/random".parse()?, &Annotations::new()).is_denied());
+    /// assert!(!denials.explain(&"other/tool".parse()?, &Annotations::new()).is_denied());
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn denials(&self) -> Self {
+        let PermissionTable { rules, visibility, default_rule, .. } = &*self.0;
+        let rules = rules.iter().filter(|rule| rule.effect() == RuleEffect::Deny).cloned().collect();
+        let (visibility, default_rule) = (*visibility, default_rule.clone());
+        Self(Arc::new(PermissionTable { rules, visibility, unlisted: Unlisted::Allowed, default_rule }))
+    }
+
+    /// Returns the same rules with the name of their file in front of their own names.
+    #[cfg(feature = "file")]
+    pub(crate) fn of_file(&self, file: &str) -> Self {
+        let PermissionTable { rules, visibility, unlisted, default_rule } = &*self.0;
+        let rules = rules.iter().map(|rule| rule.of_file(file)).collect();
+        let (visibility, unlisted) = (*visibility, *unlisted);
+        let default_rule = in_file(file, default_rule);
+        Self(Arc::new(PermissionTable { rules, visibility, unlisted, default_rule }))
+    }
+
     /// Creates the permit of a tool, which also asks the permissions of the scope around each call.
     ///
     /// The rules are matched now, with the full name and the hints that the tool has now. It makes no difference under
     /// which name the tool is called later.
     #[must_use]
     pub fn permit_for(&self, name: &FullName, tool: &Tool) -> ToolPermit {
-        ToolPermit::new(Some(self), name, tool)
+        ToolPermit::new([self], name, tool)
     }
 
     /// Runs a future with these permissions, in addition to those of the surrounding scopes.
@@ -149,9 +195,40 @@ impl Permissions {
         self.rules().iter().filter(is_unmatched).map(PermissionRule::as_unmatched).collect()
     }
 
+    /// Compares the conditions of the rules with the tools that their patterns match, and returns those that can't be
+    /// right: hints that none of these tools has, and members that none of them declares.
+    ///
+    /// ```
+    /// # #[cfg(feature = "cel")] {
+    /// use haft_core::Tool;
+    /// use haft_registry::{ConditionSeverity, PermissionSettings, RuleSettings};
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// #[serde(deny_unknown_fields)]
+    /// struct Payment {
+    ///     amount: u64,
+    /// }
+    ///
+    /// let pay = Tool::new("pay").handler(|payment: Payment, _cx| async move { payment.amount })?;
+    /// let misspelt = RuleSettings::tools("bank/*").when("has(args.ammount) && args.ammount > 100");
+    /// let permissions = PermissionSettings::new().allow("bank/*").deny(misspelt).build()?;
+    /// let name = "bank/pay".parse()?;
+    /// let findings = permissions.condition_findings([(&name, &pay)]);
+    /// assert_eq!(findings[0].severity, ConditionSeverity::Fault);
+    /// assert!(findings[0].message.ends_with("did you mean `amount`?"));
+    /// # }
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn condition_findings<'t>(
+        &self,
+        tools: impl IntoIterator<Item = (&'t FullName, &'t Tool)>,
+    ) -> Vec<ConditionFinding<'_>> {
+        condition::findings(self.rules().iter().map(PermissionRule::view), tools)
+    }
+
     /// Returns what the rules decide about a tool.
     fn verdict(&self, name: &FullName, annotations: &Annotations) -> Verdict {
-        Verdict::of(self.matching(&NameText::of(name), annotations))
+        Verdict::of(self.matching(&NameText::of(name), annotations), self.0.unlisted)
     }
 
     /// Returns the rules that are about a tool.
@@ -171,7 +248,14 @@ impl Permissions {
 
 impl fmt::Debug for Permissions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let PermissionTable { rules, visibility } = &*self.0;
-        f.debug_struct("Permissions").field("rules", rules).field("visibility", visibility).finish()
+        let PermissionTable { rules, visibility, unlisted, .. } = &*self.0;
+        let mut fields = f.debug_struct("Permissions");
+        fields.field("rules", rules).field("visibility", visibility).field("unlisted", unlisted).finish()
     }
+}
+
+/// Returns the name of a rule with that of its file.
+#[cfg(feature = "file")]
+fn in_file(file: &str, rule: &str) -> Box<str> {
+    format!("{file}: {rule}").into()
 }

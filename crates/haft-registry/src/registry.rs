@@ -118,7 +118,7 @@ impl Registry {
 
     /// Finds a tool by its full or a shorter name.
     pub fn find(&self, name: &str) -> Result<Arc<RegisteredTool>, LookupError> {
-        self.index().find_among(name, |_| true).cloned()
+        self.index().find_among(name, |_| true, |_| true).cloned()
     }
 
     /// Returns all tools, including those that others replace: first the standard toolbox, then the project, then

@@ -38,7 +38,11 @@ use haft_core::{DefinitionError, Tool, Toolkit, ToolkitError, nearest};
 use self::date::WallClock;
 #[cfg(feature = "http")]
 pub use self::fetch::{FetchFailure, fetch};
+pub(crate) use self::file::DenyList;
+pub use self::file::DenyPatternError;
 use self::file::FileRoot;
+#[cfg(feature = "file")]
+pub(crate) use self::file::resolve_path;
 
 /// A builder of the standard toolbox.
 ///
@@ -63,6 +67,7 @@ use self::file::FileRoot;
 pub struct StandardToolbox {
     clock: WallClock,
     root: Option<FileRoot>,
+    denied: DenyList,
     /// The tools that others are made for, such as `fetch`.
     further: Vec<fn() -> Result<Tool, DefinitionError>>,
     /// The names of the only tools that are wanted.
@@ -89,6 +94,9 @@ pub enum StandardToolboxError {
         /// Similar names.
         nearest: Vec<String>,
     },
+    /// A pattern of denied files matches no path.
+    #[error(transparent)]
+    DenyPattern(#[from] DenyPatternError),
     /// The definition of a tool is invalid.
     #[error(transparent)]
     Definition(#[from] DefinitionError),
@@ -100,7 +108,13 @@ pub enum StandardToolboxError {
 impl StandardToolbox {
     /// Creates a toolbox with all tools that need nothing but their arguments and the time.
     pub fn new() -> Self {
-        Self { clock: Arc::new(SystemTime::now), root: None, further: Vec::new(), only: None }
+        Self {
+            clock: Arc::new(SystemTime::now),
+            root: None,
+            denied: DenyList::default(),
+            further: Vec::new(),
+            only: None,
+        }
     }
 
     /// Adds the tools for files, for everything below a directory. It is opened now, and stays the root even if another
@@ -119,7 +133,7 @@ impl StandardToolbox {
     /// let result = kit.run_call(&ToolCall::new("c1", "file_read", r#"{"path": "notes.txt"}"#)).await;
     /// assert!(result.to_model_text().contains("buy milk"));
     /// let result = kit.run_call(&ToolCall::new("c2", "file_read", r#"{"path": "../secret.txt"}"#)).await;
-    /// assert!(result.to_model_text().contains("outside_root"));
+    /// assert!(result.to_model_text().contains("leads outside of the root"));
     /// # Ok(())
     /// # }
     /// ```
@@ -127,6 +141,38 @@ impl StandardToolbox {
         let path = root.as_ref();
         let opened = FileRoot::open(path);
         self.root = Some(opened.map_err(|source| StandardToolboxError::Root { path: path.to_owned(), source })?);
+        Ok(self)
+    }
+
+    /// Denies files and directories below the root, with everything below them: they are not read, listed or searched,
+    /// by whatever spelling or symbolic link. Every call of this method adds patterns.
+    ///
+    /// In a pattern, `*` stands for any text within a name, `?` for one character, and `**` for any number of names. A
+    /// pattern without `/` matches a name at any depth, every other one a path from the root. Upper and lower case are
+    /// the same. A hard link is another file, which a pattern denies only by its own path.
+    ///
+    /// ```
+    /// use haft_core::ToolCall;
+    /// use haft_registry::standard::StandardToolbox;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let root = tempfile::tempdir()?;
+    /// std::fs::write(root.path().join("local.env"), "TOKEN=1")?;
+    /// let kit = StandardToolbox::new().files(root.path())?.deny_files(["*.env", "private/**"])?.toolkit()?;
+    ///
+    /// let result = kit.run_call(&ToolCall::new("c1", "file_read", r#"{"path": "./local.env/"}"#)).await;
+    /// assert!(result.to_model_text().contains("denied"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn deny_files<P: AsRef<str>>(
+        mut self,
+        patterns: impl IntoIterator<Item = P>,
+    ) -> Result<Self, StandardToolboxError> {
+        for pattern in patterns {
+            self.denied.add(pattern.as_ref())?;
+        }
         Ok(self)
     }
 
@@ -157,7 +203,7 @@ impl StandardToolbox {
         tools.extend(text::tools());
         tools.extend(encoding::tools());
         if let Some(root) = &self.root {
-            tools.extend(file::tools(root));
+            tools.extend(file::tools(&root.denying(&self.denied)));
         }
         tools.extend(self.further.iter().map(|tool| tool()));
         let tools: Vec<Tool> = tools.into_iter().collect::<Result<_, _>>()?;

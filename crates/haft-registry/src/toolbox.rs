@@ -1,6 +1,7 @@
 //! A toolbox: tools with a common namespace.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use haft_core::{Tool, Toolkit};
 
@@ -20,12 +21,32 @@ pub struct Toolbox {
     exported: HashSet<Box<str>>,
     /// All names in lower case: two that differ in the case of letters only are taken for the same.
     taken: HashSet<String>,
+    /// The tools that are set aside.
+    set_aside: Vec<SetAsideTool>,
+    /// The reason why some tools, whose names are unknown, are set aside.
+    incomplete: Option<Arc<str>>,
+}
+
+/// A tool that can't be used. It keeps its name, so that the name does not mean another tool instead.
+#[derive(Clone, Debug)]
+pub(crate) struct SetAsideTool {
+    pub(crate) name: SimpleName,
+    pub(crate) exported: Exported,
+    pub(crate) reason: Arc<str>,
 }
 
 impl Toolbox {
     /// Creates an empty toolbox.
     pub(crate) fn new(namespace: Option<Namespace>) -> Self {
-        Self { namespace, description: None, kit: Toolkit::new(), exported: HashSet::new(), taken: HashSet::new() }
+        Self {
+            namespace,
+            description: None,
+            kit: Toolkit::new(),
+            exported: HashSet::new(),
+            taken: HashSet::new(),
+            set_aside: Vec::new(),
+            incomplete: None,
+        }
     }
 
     /// Returns the namespace, which every toolbox of a workspace has.
@@ -53,6 +74,30 @@ impl Toolbox {
     #[must_use]
     pub fn exports(&self, tool: &str) -> bool {
         self.exported.contains(tool)
+    }
+
+    /// Returns the tools that are set aside.
+    pub(crate) fn set_aside(&self) -> &[SetAsideTool] {
+        &self.set_aside
+    }
+
+    /// Returns the reason why tools with unknown names are set aside, if there are any.
+    pub(crate) fn incomplete(&self) -> Option<&Arc<str>> {
+        self.incomplete.as_ref()
+    }
+
+    /// Takes the name of a tool that can't be used.
+    #[cfg(feature = "file")]
+    pub(crate) fn set_aside_tool(&mut self, tool: SetAsideTool) -> Result<(), WorkspaceFault> {
+        self.take_name(tool.name.as_str())?;
+        self.set_aside.push(tool);
+        Ok(())
+    }
+
+    /// Marks the toolbox as one that lacks tools with unknown names.
+    #[cfg(feature = "file")]
+    pub(crate) fn set_incomplete(&mut self, reason: Arc<str>) {
+        self.incomplete.get_or_insert(reason);
     }
 
     /// Adds a tool.

@@ -200,7 +200,7 @@ impl ToolboxBuilder {
         self.add(tool, Exported::Yes)
     }
 
-    fn add(mut self, tool: Tool, exported: Exported) -> Self {
+    pub(crate) fn add(mut self, tool: Tool, exported: Exported) -> Self {
         self.workspace.faults.extend(self.toolbox.add(tool, exported).err());
         self
     }

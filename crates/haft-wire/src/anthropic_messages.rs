@@ -18,6 +18,8 @@ mod response;
 mod stream;
 mod tool;
 
+use std::sync::Arc;
+
 use haft_core::{ToolResult, Turn, TurnRequest};
 
 pub(crate) use self::tool::AnthropicToolForm;
@@ -77,6 +79,16 @@ pub struct AnthropicMessages {
     profile: ModelProfile,
     default_max_tokens: u64,
     later_system: LaterSystem,
+    prompt_cache: PromptCache,
+}
+
+/// The caching of prompts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PromptCache {
+    /// As the application marks them.
+    Unset,
+    /// With a mark at the end of tools, system and messages.
+    Marked,
 }
 
 /// The form of system messages after the start of a conversation.
@@ -96,6 +108,7 @@ impl AnthropicMessages {
             profile: ModelProfile::new(Profile::anthropic()),
             default_max_tokens: DEFAULT_MAX_TOKENS,
             later_system: LaterSystem::Tagged,
+            prompt_cache: PromptCache::Unset,
         }
     }
 
@@ -110,6 +123,15 @@ impl AnthropicMessages {
     #[must_use]
     pub fn models(mut self, models: ModelTable) -> Self {
         self.profile = self.profile.with_models(models);
+        self
+    }
+
+    /// Lets the provider cache prompts: `cache_control` is set at the end of the tools, of the system texts and of the last
+    /// message. Marks that you set yourself stay and count towards the four that a request may have; with
+    /// `cache_control` in the provider's options, none is added.
+    #[must_use]
+    pub fn cache_prompt(mut self) -> Self {
+        self.prompt_cache = PromptCache::Marked;
         self
     }
 
@@ -136,6 +158,10 @@ impl Default for AnthropicMessages {
 }
 
 impl Wire for AnthropicMessages {
+    fn caching(&self) -> Option<Arc<dyn Wire>> {
+        Some(Arc::new(self.clone().cache_prompt()))
+    }
+
     fn profile(&self) -> &Profile {
         self.profile.profile()
     }

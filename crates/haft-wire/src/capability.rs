@@ -2,13 +2,17 @@
 //!
 //! Providers reject a request that asks for what a model can't do, often with a text that does not name the cause. The
 //! check here comes before sending and says what to change. A model that no row knows can do everything: a table must
-//! never keep an application from using a new model.
+//! never keep an application from using a new model, and a row that is wrong must not either. So a request fails here only
+//! where the provider documents that it rejects it and nothing can be left off; a setting that the model rejects is left
+//! off and reported; and everything else is sent with a warning.
 
 mod table;
 
 use haft_core::{CallOutputBody, ContentPart, Item, Message, TurnRequest};
 
 pub use self::table::ModelTable;
+use crate::request_warning::RequestWarning;
+use crate::wire::Dropped;
 use crate::wire_error::RequestError;
 
 /// The capabilities of one model. The default is a model that can do everything and whose limits are unknown.
@@ -30,14 +34,32 @@ pub struct Capabilities {
     pub sampling: bool,
     /// The model reads images.
     pub images: bool,
-    /// The model reads images in the results of tools.
+    /// The model reads images in the results of tools. Gemini's wire sends those of other models behind the result.
     pub image_results: bool,
-    /// The reasoning of the model can be requested in encrypted form, where the wire has that.
-    pub encrypted_reasoning: bool,
+    /// The encrypted form of the model's reasoning, where the wire has one.
+    pub encrypted_reasoning: EncryptedReasoning,
     /// The size of the context in tokens.
     pub context_tokens: Option<u64>,
     /// The number of tokens that an answer may have.
     pub max_output_tokens: Option<u64>,
+}
+
+/// The encrypted form of a model's reasoning.
+///
+/// OpenAI rejects a request that asks a model without reasoning for it, and one that contains reasoning of another
+/// model. It is therefore requested only where the table knows that there is some: the name of a deployment says
+/// nothing about the model behind it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EncryptedReasoning {
+    /// The model reasons, and its reasoning can be requested.
+    Available,
+    /// The table does not know. The request decides: with `reasoning`, or with `reasoning.encrypted_content` among
+    /// `include`, in the provider's options, the model counts as one that reasons.
+    #[default]
+    Unknown,
+    /// The model does not reason.
+    Unavailable,
 }
 
 /// The cases in which a request may demand a call.
@@ -62,6 +84,22 @@ pub enum Thinking {
     Unset,
 }
 
+/// The settings of a request that a model accepts.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct AcceptedSettings {
+    /// The temperature.
+    pub temperature: Option<f64>,
+    /// The share of likely tokens among which one is drawn.
+    pub top_p: Option<f64>,
+    /// The setting for several calls in one turn.
+    pub parallel_tool_calls: Option<bool>,
+    /// The settings that are left off.
+    pub dropped: Vec<Dropped>,
+    /// The parts of the request that the model is not known to support, and that are sent nevertheless.
+    pub warnings: Vec<RequestWarning>,
+}
+
 impl Default for Capabilities {
     fn default() -> Self {
         Self {
@@ -73,7 +111,7 @@ impl Default for Capabilities {
             sampling: true,
             images: true,
             image_results: true,
-            encrypted_reasoning: true,
+            encrypted_reasoning: EncryptedReasoning::Unknown,
             context_tokens: None,
             max_output_tokens: None,
         }
@@ -81,8 +119,9 @@ impl Default for Capabilities {
 }
 
 impl Capabilities {
-    /// Checks whether the model can do what a request asks for.
-    pub fn check(&self, request: &TurnRequest, thinking: Thinking) -> Result<(), RequestError> {
+    /// Returns the settings of a request that the model accepts. Those that it is documented to reject are left off, or
+    /// are an error where the request would mean something else without them.
+    pub fn accept(&self, request: &TurnRequest, thinking: Thinking) -> Result<AcceptedSettings, RequestError> {
         let model = &request.model;
         if !self.tools && !request.tools.is_empty() {
             return Err(unsupported(model, "tools", "send the request without tools, or choose another model"));
@@ -91,29 +130,37 @@ impl Capabilities {
             let advice = "describe the format in the instructions, or choose another model";
             return Err(unsupported(model, "answers in a requested format", advice));
         }
-        if !self.parallel_calls && request.parallel_tool_calls == Some(true) {
-            return Err(unsupported(model, "parallel calls", "leave `parallel_tool_calls` unset"));
-        }
-        if !self.sampling && (request.temperature.is_some() || request.top_p.is_some()) {
-            let advice = "leave `temperature` and `top_p` unset";
-            return Err(unsupported(model, "`temperature` and `top_p`", advice));
-        }
         self.check_choice(request, thinking)?;
-        self.check_images(request)?;
-        match (self.max_output_tokens, request.max_output_tokens) {
-            (Some(most), Some(asked)) if asked > most => {
-                let advice = format!("set `max_output_tokens` to at most {most}");
-                Err(unsupported(model, &format!("answers of {asked} tokens"), &advice))
-            }
-            _ => Ok(()),
-        }
-    }
 
-    /// Returns the setting for parallel calls that a request should send. A model without parallel calls rejects the
-    /// setting, even where it is what the model does anyway.
-    #[must_use]
-    pub fn parallel_setting(&self, request: &TurnRequest) -> Option<bool> {
-        request.parallel_tool_calls.filter(|_| self.parallel_calls)
+        let mut accepted = AcceptedSettings {
+            temperature: request.temperature,
+            top_p: request.top_p,
+            parallel_tool_calls: request.parallel_tool_calls,
+            dropped: Vec::new(),
+            warnings: Vec::new(),
+        };
+        if !self.sampling {
+            for (name, setting) in [("temperature", &mut accepted.temperature), ("top_p", &mut accepted.top_p)] {
+                if setting.take().is_some() {
+                    let reason =
+                        format!("`{model}` rejects it; to send it anyway, set it in the options of the provider");
+                    accepted.dropped.push(Dropped::setting(name, reason));
+                }
+            }
+        }
+        // A model without parallel calls rejects the setting, even where it is what the model does anyway.
+        if !self.parallel_calls && accepted.parallel_tool_calls.take() == Some(true) {
+            let reason = format!("`{model}` makes one call at a time, and rejects the setting");
+            accepted.dropped.push(Dropped::setting("parallel_tool_calls", reason));
+        }
+        accepted.warnings.extend(self.image_warning(request));
+        if let (Some(most), Some(asked)) = (self.max_output_tokens, request.max_output_tokens)
+            && asked > most
+        {
+            let message = format!("{asked} tokens are asked for, and `{model}` is known to write at most {most}");
+            accepted.warnings.push(RequestWarning::new("max_output_tokens", message));
+        }
+        Ok(accepted)
     }
 
     fn check_choice(&self, request: &TurnRequest, thinking: Thinking) -> Result<(), RequestError> {
@@ -133,22 +180,24 @@ impl Capabilities {
         }
     }
 
-    fn check_images(&self, request: &TurnRequest) -> Result<(), RequestError> {
-        for item in &request.history {
-            let (allowed, place, parts) = match item {
-                Item::Message(Message { content, .. }) => (self.images, "images", content),
-                Item::ToolOutput(output) => match &output.output {
-                    CallOutputBody::Parts(parts) => (self.image_results, "images in the results of tools", parts),
-                    _ => continue,
-                },
-                _ => continue,
-            };
-            if !allowed && parts.iter().any(|part| matches!(part, ContentPart::Image(_))) {
-                let advice = "remove them from the history, describe them in text, or choose another model";
-                return Err(unsupported(&request.model, place, advice));
-            }
+    fn image_warning(&self, request: &TurnRequest) -> Option<RequestWarning> {
+        if self.images && self.image_results {
+            return None;
         }
-        Ok(())
+        let has_image = |parts: &[ContentPart]| parts.iter().any(|part| matches!(part, ContentPart::Image(_)));
+        let is_unread = |item: &Item| match item {
+            Item::Message(Message { content, .. }) => !self.images && has_image(content),
+            Item::ToolOutput(output) => match &output.output {
+                CallOutputBody::Parts(parts) => !self.image_results && has_image(parts),
+                _ => false,
+            },
+            _ => false,
+        };
+        let at = request.history.iter().position(is_unread)?;
+        let place = if self.images { "images in the results of tools" } else { "images" };
+        let message =
+            format!("item {at} of the history has some, and `{}` is not known to read {place}", request.model);
+        Some(RequestWarning::new("images", message))
     }
 }
 
@@ -172,10 +221,8 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_capability_is_an_error_with_a_remedy() {
+    fn what_a_model_is_documented_to_reject_and_cannot_be_left_off_is_an_error_with_a_remedy() {
         let tool = [ToolDescriptor::new("t", json!({"type": "object"}))];
-        let seen = Item::Message(Message::new(Role::User, image()));
-        let returned = Item::ToolOutput(ToolCallOutput::new("c", image()));
         let all = Capabilities::default();
         let required = ToolChoice::Required;
         let table = [
@@ -185,39 +232,71 @@ mod tests {
                 request().output_format(OutputFormat::new("o", json!({}))),
                 "in the instructions",
             ),
-            (Capabilities { parallel_calls: false, ..all }, request().allow_parallel_calls(), "unset"),
-            (Capabilities { sampling: false, ..all }, request().temperature(0.5), "unset"),
-            (Capabilities { sampling: false, ..all }, request().top_p(0.5), "unset"),
             (
                 Capabilities { forced_choice: ForcedChoice::WithoutThinking, ..all },
                 request().tool_choice(required.clone()),
                 "do not ask for thinking",
             ),
             (Capabilities { forced_choice: ForcedChoice::Never, ..all }, request().tool_choice(required), "Auto"),
-            (Capabilities { images: false, ..all }, TurnRequest::new("m", vec![seen]), "describe them"),
-            (Capabilities { image_results: false, ..all }, TurnRequest::new("m", vec![returned]), "describe them"),
-            (Capabilities { max_output_tokens: Some(9), ..all }, request().max_output_tokens(10), "at most 9"),
         ];
         for (capabilities, request, remedy) in table {
-            let error = capabilities.check(&request, Thinking::Requested).unwrap_err().to_string();
+            let error = capabilities.accept(&request, Thinking::Requested).unwrap_err().to_string();
             assert!(error.contains(remedy) && error.contains("`m`"), "{error}");
-            all.check(&request, Thinking::Requested).unwrap();
+            all.accept(&request, Thinking::Requested).unwrap();
         }
+    }
+
+    #[test]
+    fn a_setting_that_a_model_rejects_is_left_off_and_reported() {
+        let asked = request().temperature(0.5).top_p(0.25).allow_parallel_calls();
+        let all = Capabilities::default();
+        let accepted = all.accept(&asked, Thinking::Unset).unwrap();
+        assert_eq!(
+            (accepted.temperature, accepted.top_p, accepted.parallel_tool_calls),
+            (Some(0.5), Some(0.25), Some(true))
+        );
+        assert_eq!((accepted.dropped.len(), accepted.warnings.len()), (0, 0));
+
+        let few = Capabilities { sampling: false, parallel_calls: false, ..all };
+        let accepted = few.accept(&asked, Thinking::Unset).unwrap();
+        assert_eq!((accepted.temperature, accepted.top_p, accepted.parallel_tool_calls), (None, None, None));
+        let parts: Vec<_> = accepted.dropped.iter().map(|dropped| &*dropped.part).collect();
+        assert_eq!(parts, ["temperature", "top_p", "parallel_tool_calls"]);
+        assert!(accepted.dropped[0].reason.contains("`m` rejects it"), "{}", accepted.dropped[0]);
+
+        let accepted = few.accept(&request().forbid_parallel_calls(), Thinking::Unset).unwrap();
+        assert_eq!((accepted.parallel_tool_calls, accepted.dropped.len()), (None, 0), "it is what the model does");
+    }
+
+    #[test]
+    fn what_a_row_doubts_is_sent_with_a_warning() {
+        let all = Capabilities::default();
+        let seen = || TurnRequest::new("m", vec![Item::Message(Message::new(Role::User, image()))]);
+        let returned = || TurnRequest::new("m", vec![Item::ToolOutput(ToolCallOutput::new("c", image()))]);
+        for (capabilities, request, part, message) in [
+            (Capabilities { images: false, ..all }, seen(), "images", "not known to read images"),
+            (Capabilities { image_results: false, ..all }, returned(), "images", "in the results of tools"),
+            (
+                Capabilities { max_output_tokens: Some(9), ..all },
+                request().max_output_tokens(10),
+                "max_output_tokens",
+                "at most 9",
+            ),
+        ] {
+            let warnings = capabilities.accept(&request, Thinking::Unset).unwrap().warnings;
+            assert_eq!((warnings.len(), &*warnings[0].part), (1, part));
+            assert!(warnings[0].to_string().contains(message), "{}", warnings[0]);
+            assert_eq!(all.accept(&request, Thinking::Unset).unwrap().warnings, []);
+        }
+        let elsewhere = Capabilities { image_results: false, ..all }.accept(&seen(), Thinking::Unset).unwrap();
+        assert_eq!(elsewhere.warnings, []);
     }
 
     #[test]
     fn a_choice_may_be_forced_without_thinking() {
         let capabilities = Capabilities { forced_choice: ForcedChoice::WithoutThinking, ..Capabilities::default() };
         let request = request().tool_choice(ToolChoice::tool("t"));
-        capabilities.check(&request, Thinking::Unset).unwrap();
-        capabilities.check(&request, Thinking::Requested).unwrap_err();
-    }
-
-    #[test]
-    fn a_model_without_parallel_calls_is_not_sent_the_setting() {
-        let none = Capabilities { parallel_calls: false, ..Capabilities::default() };
-        assert_eq!(none.parallel_setting(&request().forbid_parallel_calls()), None);
-        none.check(&request().forbid_parallel_calls(), Thinking::Unset).unwrap();
-        assert_eq!(Capabilities::default().parallel_setting(&request().forbid_parallel_calls()), Some(false));
+        capabilities.accept(&request, Thinking::Unset).unwrap();
+        capabilities.accept(&request, Thinking::Requested).unwrap_err();
     }
 }

@@ -4,6 +4,9 @@
 //! tool as its provider expects it, with its settings checked. Ids that are not in the catalogue are not an error: a
 //! provider may have published a tool since.
 //!
+//! OpenAI's type `namespace` has no entry, because nothing calls it: it only contains other tools. To send one, give your
+//! tools names such as `shop/find` and set [`Profile::namespaces`](crate::Profile::namespaces).
+//!
 //! ```
 //! use haft_core::Tool;
 //! use haft_wire::catalogue::{self, Vendor};

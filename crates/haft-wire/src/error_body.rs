@@ -21,9 +21,15 @@ pub(crate) fn of_status(status: u16) -> ErrorCause {
         408 | 504 => ErrorCause::TimedOut,
         413 => ErrorCause::TooLarge,
         429 => ErrorCause::RateLimited,
-        500..=599 => ErrorCause::Unavailable,
+        // 409: a lock or another request was in the way. The SDKs of OpenAI and Anthropic retry it too.
+        409 | 500..=599 => ErrorCause::Unavailable,
         _ => ErrorCause::InvalidRequest,
     }
+}
+
+/// Returns the cause of an error whose code is the number of a status, as gateways write it into streams.
+pub(crate) fn status_code(code: &str) -> Option<ErrorCause> {
+    code.parse().ok().filter(|status| (400..=599).contains(status)).map(of_status)
 }
 
 /// Tells an unknown model from an unknown path: both have the status 404, and the second one says nothing of a model.

@@ -32,6 +32,10 @@ pub enum FindingKind {
     LeftOut,
     /// The tool is sent without strict mode: its schema or a budget of the provider does not allow it.
     NotStrict,
+    /// The tool states `strict`, and the provider has no strict mode for it: the flag is left off.
+    NoStrictMode,
+    /// The tool states `strict`, and can't be strict though the provider has the mode. A request with it fails.
+    StrictUnmet,
     /// The provider's form of the schema does not express a part of it.
     Loss(LossKind),
     /// The tool has no description, so the model has to guess its purpose.
@@ -50,7 +54,7 @@ pub enum Severity {
     Warning,
     /// The model sees less than the tool defines. Arguments are still checked in full.
     Loss,
-    /// The tool is not sent.
+    /// The tool is not sent, or a request with it fails.
     Fault,
 }
 
@@ -87,11 +91,12 @@ impl Finding {
     #[must_use]
     pub fn severity(&self) -> Severity {
         match self.kind {
-            FindingKind::LeftOut => Severity::Fault,
+            FindingKind::LeftOut | FindingKind::StrictUnmet => Severity::Fault,
             FindingKind::NotStrict | FindingKind::Loss(_) => Severity::Loss,
-            FindingKind::NoDescription | FindingKind::NoParameterDescription | FindingKind::LongDescription => {
-                Severity::Warning
-            }
+            FindingKind::NoStrictMode
+            | FindingKind::NoDescription
+            | FindingKind::NoParameterDescription
+            | FindingKind::LongDescription => Severity::Warning,
         }
     }
 }

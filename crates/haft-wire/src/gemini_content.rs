@@ -22,6 +22,7 @@ mod usage;
 
 use haft_core::{ToolResult, Turn, TurnRequest};
 
+use self::model::PathRoot;
 pub(crate) use self::tool::{GeminiToolForm, SchemaCarrier};
 use crate::capability::ModelTable;
 use crate::depth;
@@ -65,6 +66,7 @@ use crate::wire_error::{ErrorReport, ReadError, RequestError};
 pub struct GeminiContent {
     profile: ModelProfile,
     call_ids: SentIds,
+    root: PathRoot,
 }
 
 /// The ids of calls that are sent.
@@ -80,7 +82,7 @@ impl GeminiContent {
     /// Creates the wire with [`Profile::gemini`].
     #[must_use]
     pub fn new() -> Self {
-        Self { profile: ModelProfile::new(Profile::gemini()), call_ids: SentIds::Assigned }
+        Self { profile: ModelProfile::new(Profile::gemini()), call_ids: SentIds::Assigned, root: PathRoot::Gemini }
     }
 
     /// Sets the demands on tools, such as [`Profile::gemini_parameters`] for older models.
@@ -94,6 +96,14 @@ impl GeminiContent {
     #[must_use]
     pub fn models(mut self, models: ModelTable) -> Self {
         self.profile = self.profile.with_models(models);
+        self
+    }
+
+    /// Uses the paths of Vertex AI, for models of this project and location: `/v1/projects/…/locations/…/publishers/google`. The
+    /// version is `v1` or `v1beta1`.
+    #[must_use]
+    pub fn vertex(mut self, project: &str, location: &str, version: &str) -> Self {
+        self.root = PathRoot::Vertex([version, project, location].map(str::to_owned));
         self
     }
 

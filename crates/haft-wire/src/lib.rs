@@ -54,7 +54,8 @@
 //! - Rendering never fails as a whole. [`Finding`]s report the tools that are left out, the losses, and descriptions that are
 //!   missing, each with a pointer and advice. [`Dropped`] reports the parts of a history and the settings that a provider
 //!   can't receive.
-//! - [`ModelTable`] has the [`Capabilities`] of models by name. What a model can't do is a [`RequestError`] before sending.
+//! - [`ModelTable`] has the [`Capabilities`] of models by name. What a model can't do is a [`RequestError`] before sending,
+//!   if the provider documents it as an error, or else is left off or sent with a warning.
 //! - [`TurnBuilder`] makes a turn of pieces, and the deltas that display them. Names and arguments are translated back in
 //!   it, and nowhere else.
 //! - [`Wire::results`] writes the results of a turn's calls alone, for a program that keeps the conversation itself.
@@ -134,13 +135,16 @@ mod openai_chat;
 mod openai_responses;
 mod pattern;
 mod profile;
+mod prompt_key;
 mod recognition;
 mod render;
 mod rendered_tools;
+mod request_warning;
 mod result_history;
 mod rules;
 mod saved_body;
 mod sentence;
+mod stated_wait;
 mod text;
 mod tool_form;
 mod tool_name;
@@ -150,17 +154,18 @@ mod wire_error;
 
 pub use self::anthropic::AnthropicDialect;
 pub use self::anthropic_messages::AnthropicMessages;
-pub use self::capability::{Capabilities, ForcedChoice, ModelTable, Thinking};
+pub use self::capability::{AcceptedSettings, Capabilities, EncryptedReasoning, ForcedChoice, ModelTable, Thinking};
 pub use self::finding::{Finding, FindingKind, Severity};
 pub use self::gemini::GeminiDialect;
 pub use self::gemini_content::GeminiContent;
 pub use self::known_wire::{KnownWire, UnknownWire};
 pub use self::mcp::McpDialect;
 pub use self::openai::OpenAiDialect;
-pub use self::openai_chat::{CallIdRule, OpenAiChat};
+pub use self::openai_chat::{CallIdRule, ChatQuirks, ChoiceForms, FormatForms, MetadataRule, OpenAiChat, TokenLimit};
 pub use self::openai_responses::OpenAiResponses;
 pub use self::profile::{Budget, Profile, RenderTools, RenderedOutput, Strictness};
-pub use self::rendered_tools::{RenderedTool, RenderedTools, ToolMode};
+pub use self::rendered_tools::{RenderedTool, RenderedTools, ToolMode, ToolNamespace};
+pub use self::request_warning::RequestWarning;
 pub use self::saved_body::{BodyForm, TurnReader, read_body};
 pub use self::tool_form::{FunctionTool, ListedTool, ProviderToolJson, ToolForm};
 pub use self::tool_name::{NameRule, NameStart};

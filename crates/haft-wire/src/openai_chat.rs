@@ -1,21 +1,28 @@
 //! OpenAI's Chat Completions API, which Ollama, vLLM, llama.cpp, `OpenRouter`, Mistral and others speak too.
 //!
-//! The servers differ in details: the member for the token limit, the form of call ids, the member for reasoning.
-//! [`OpenAiChat::new`] is OpenAI's own form, [`OpenAiChat::compatible`] the one that the others share.
+//! The servers differ in details: the member for the token limit, the form of call ids, the member for reasoning. They
+//! are data, a [`ChatQuirks`] per server. [`OpenAiChat::new`] is OpenAI's own form, [`OpenAiChat::compatible`] that of
+//! another server.
 
+mod answer;
 mod call_id;
 mod error;
+mod lenient;
 mod message;
+mod quirk;
+mod reasoning_detail;
 mod request;
 mod response;
 mod stream;
 mod tool;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use haft_core::{ToolResult, Turn, TurnRequest};
 
 pub use self::call_id::CallIdRule;
+pub use self::quirk::{ChatQuirks, ChoiceForms, FormatForms, MetadataRule, TokenLimit};
 pub(crate) use self::tool::ChatToolForm;
 use crate::capability::ModelTable;
 use crate::depth;
@@ -40,33 +47,29 @@ use crate::wire_error::{ErrorReport, ReadError, RequestError};
 #[derive(Clone, Debug)]
 pub struct OpenAiChat {
     profile: ModelProfile,
-    server: Server,
-    call_ids: CallIdRule,
-}
-
-/// The form of the API.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Server {
-    OpenAi,
-    Compatible,
+    quirks: ChatQuirks,
+    caches_prompts: bool,
 }
 
 impl OpenAiChat {
     /// Creates the wire of OpenAI.
     #[must_use]
     pub fn new() -> Self {
-        Self::of(Profile::openai_chat(), Server::OpenAi)
+        Self { profile: ModelProfile::new(Profile::openai_chat()), quirks: quirk::OPENAI, caches_prompts: false }
     }
 
     /// Creates the wire of a server that speaks the same protocol. Its name is the one under which its options are given
     /// and its data is kept, such as `mistral` or `ollama`. Tools are sent without strict mode unless a
     /// [profile](Self::profile) with one is set.
+    ///
+    /// The quirks of servers that haft knows are found by the name: `mistral`, `openrouter`, `groq`, `deepseek`, `xai`,
+    /// `ollama`, `vllm` and `llama.cpp`. Set others with [`quirks`](Self::quirks).
     #[must_use]
     pub fn compatible(provider: impl Into<Cow<'static, str>>) -> Self {
         let provider = provider.into();
-        let call_ids = if provider == "mistral" { CallIdRule::NineAlphanumerics } else { CallIdRule::default() };
+        let quirks = ChatQuirks::named(&provider).unwrap_or_default();
         let profile = Profile::openai_chat().of_provider(provider).without_strict_mode();
-        Self { call_ids, ..Self::of(profile, Server::Compatible) }
+        Self { profile: ModelProfile::new(profile), quirks, caches_prompts: false }
     }
 
     /// Sets the demands on tools.
@@ -83,16 +86,27 @@ impl OpenAiChat {
         self
     }
 
-    /// Sets the form of call ids that the server accepts. It is nine letters and digits for `mistral`, and at most 40
-    /// characters for all others.
+    /// Sets what the server does differently, in place of what its name stands for.
     #[must_use]
-    pub fn call_ids(mut self, rule: CallIdRule) -> Self {
-        self.call_ids = rule;
+    pub fn quirks(mut self, quirks: ChatQuirks) -> Self {
+        self.quirks = quirks;
         self
     }
 
-    fn of(profile: Profile, server: Server) -> Self {
-        Self { profile: ModelProfile::new(profile), server, call_ids: CallIdRule::default() }
+    /// Asks for caching of prompts where a server has to be asked. Requests to OpenAI with the same model, instructions and
+    /// tools have the same `prompt_cache_key`, and requests to the provider `openrouter` for a model of Anthropic have
+    /// `cache_control`. Other servers cache by themselves, or not at all. Either one in the provider's options wins.
+    #[must_use]
+    pub fn cache_prompt(mut self) -> Self {
+        self.caches_prompts = true;
+        self
+    }
+
+    /// Sets the form of call ids that the server accepts, one of the [quirks](Self::quirks).
+    #[must_use]
+    pub fn call_ids(mut self, rule: CallIdRule) -> Self {
+        self.quirks.call_ids = rule;
+        self
     }
 }
 
@@ -103,6 +117,10 @@ impl Default for OpenAiChat {
 }
 
 impl Wire for OpenAiChat {
+    fn caching(&self) -> Option<Arc<dyn Wire>> {
+        Some(Arc::new(self.clone().cache_prompt()))
+    }
+
     fn profile(&self) -> &Profile {
         self.profile.profile()
     }

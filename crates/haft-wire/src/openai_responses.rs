@@ -6,6 +6,8 @@ mod response;
 mod stream;
 mod tool;
 
+use std::sync::Arc;
+
 use haft_core::{ToolResult, Turn, TurnRequest};
 
 pub(crate) use self::tool::ResponsesToolForm;
@@ -39,16 +41,20 @@ use crate::wire_error::{ErrorReport, ReadError, RequestError};
 ///
 /// Requests contain the whole conversation and ask the provider to store nothing (`"store": false`). So that a model
 /// that reasons can continue, its reasoning is requested in encrypted form
-/// (`"include": ["reasoning.encrypted_content"]`) and sent back before the item that it led to. Models that reject this
-/// (`Capabilities::encrypted_reasoning`) are not asked for it. An application that wants it otherwise states `store`, `include`,
-/// `previous_response_id` or `conversation` in the options of the provider. With one of the last two, the history may
-/// contain only what is new.
+/// (`"include": ["reasoning.encrypted_content"]`) and sent back before the item that it led to. Only models that are known
+/// to reason are asked for it ([`EncryptedReasoning`](crate::EncryptedReasoning)), and only they receive reasoning: what an
+/// earlier model of the conversation thought is dropped and reported. If you name a deployment, say that its model
+/// reasons: set `reasoning` or add `reasoning.encrypted_content` to `include` in the options of the provider, or add a row
+/// to the table of [`models`](Self::models).
+///
+/// To have it otherwise, state `store`, `include`, `previous_response_id` or `conversation` in the options of the provider.
+/// With one of the last two, the history may contain only what is new.
 ///
 /// # Options
 ///
 /// `TurnRequest::provider_options["openai"]` is an object of further members of the body. They win over what is written
 /// here, with these exceptions: `stream` is decided by the delivery, the members of `text` are merged, and the entries
-/// of `include` are added to those that are requested anyway, unless `include` is `null`.
+/// of `include` are added to those that are requested anyway, unless `include` is `null` or empty.
 ///
 /// # Results
 ///
@@ -59,19 +65,28 @@ use crate::wire_error::{ErrorReport, ReadError, RequestError};
 #[derive(Clone, Debug)]
 pub struct OpenAiResponses {
     profile: ModelProfile,
+    keys_prompts: bool,
 }
 
 impl OpenAiResponses {
     /// Creates the wire with the profile of OpenAI.
     #[must_use]
     pub fn new() -> Self {
-        Self { profile: ModelProfile::new(Profile::openai()) }
+        Self { profile: ModelProfile::new(Profile::openai()), keys_prompts: false }
     }
 
     /// Sets the demands on tools.
     #[must_use]
     pub fn profile(mut self, profile: Profile) -> Self {
         self.profile = self.profile.with_profile(profile);
+        self
+    }
+
+    /// Sends requests with the same model, instructions and tools to the same cache, by `prompt_cache_key`. The provider
+    /// caches long prompts by itself; the key lets it find them. One in the provider's options wins.
+    #[must_use]
+    pub fn cache_prompt(mut self) -> Self {
+        self.keys_prompts = true;
         self
     }
 
@@ -90,6 +105,10 @@ impl Default for OpenAiResponses {
 }
 
 impl Wire for OpenAiResponses {
+    fn caching(&self) -> Option<Arc<dyn Wire>> {
+        Some(Arc::new(self.clone().cache_prompt()))
+    }
+
     fn profile(&self) -> &Profile {
         self.profile.profile()
     }

@@ -10,6 +10,7 @@
 mod budget;
 mod built_in;
 mod cache;
+mod namespace;
 mod output;
 mod render;
 
@@ -21,6 +22,7 @@ use haft_core::{Dialect, OutputFormat, ToolDescriptor, TurnRequest};
 
 pub use self::budget::Budget;
 use self::cache::RenderCache;
+use self::namespace::NamespaceRule;
 pub use self::output::RenderedOutput;
 use crate::rendered_tools::RenderedTools;
 use crate::tool_form::ToolForm;
@@ -56,10 +58,19 @@ pub enum Strictness {
     /// absent. What is lost so is reported as a finding.
     #[default]
     Auto,
-    /// Strict for every tool. A tool whose schema has no strict form is left out.
+    /// Strict for every tool. One whose schema has no strict form is a fault, as if it stated `strict`.
     On,
     /// Strict for no tool.
     Off,
+}
+
+/// The treatment of a tool that must be strict and can't be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum UnmetStrict {
+    /// A request with it fails.
+    Fails,
+    /// It is sent without strict mode.
+    IsDowngraded,
 }
 
 #[derive(Clone)]
@@ -69,6 +80,8 @@ struct ProfileDefinition {
     plain: Arc<dyn Dialect>,
     strict: Option<Arc<dyn Dialect>>,
     strictness: Strictness,
+    unmet: UnmetStrict,
+    namespaces: NamespaceRule,
     names: NameRule,
     budget: Budget,
     form: Arc<dyn ToolForm>,
@@ -102,6 +115,8 @@ impl Profile {
             plain: Arc::new(dialect),
             strict: None,
             strictness: Strictness::Auto,
+            unmet: UnmetStrict::Fails,
+            namespaces: NamespaceRule::default(),
             names: NameRule::new("_-", 64),
             budget: Budget::default(),
             form: Arc::new(form),
@@ -144,6 +159,33 @@ impl Profile {
         self.with(|definition| definition.strictness = strictness)
     }
 
+    /// Sends a tool that states `strict` and can't be strict without it, and reports that. Otherwise a request with such
+    /// a tool fails: its author relies on the provider to hold the model to the schema.
+    #[must_use]
+    pub fn allow_downgrades(self) -> Self {
+        self.with(|definition| definition.unmet = UnmetStrict::IsDowngraded)
+    }
+
+    /// Sends the tools of each namespace of a registry, such as `shop/find` and `shop/price`, as one tool of the type
+    /// `namespace`, where the provider has that: OpenAI's Responses API. Its search for tools works best with these: add
+    /// [`tool_search`](crate::catalogue::openai::tool_search) to the tools, and let those that are rarely needed be
+    /// [`deferred`](haft_core::ProviderOptions::deferred). A namespace that [`namespace`](Self::namespace) does not
+    /// describe is described by the names of its tools.
+    ///
+    /// A choice of certain tools can't name those of a namespace, so a request with one has all tools side by side.
+    #[must_use]
+    pub fn namespaces(self) -> Self {
+        self.with(|definition| definition.namespaces.all = true)
+    }
+
+    /// Sends the tools of one namespace as [`namespaces`](Self::namespaces) does, with this description. Until the model
+    /// searches, it is all that the model reads about deferred tools.
+    #[must_use]
+    pub fn namespace(self, name: impl Into<String>, description: impl Into<String>) -> Self {
+        let (name, description) = (name.into(), description.into());
+        self.with(|definition| drop(definition.namespaces.described.insert(name, description)))
+    }
+
     /// Sets the names that the provider accepts.
     #[must_use]
     pub fn names(self, names: NameRule) -> Self {
@@ -180,7 +222,8 @@ impl Profile {
     }
 
     /// Renders tools, or returns what was rendered before for the same ones. A tool that the provider can't take is left
-    /// out and reported; it never affects the others.
+    /// out and reported; it never affects the others. One that states `strict` and can't be strict is rendered without it,
+    /// and [`RenderedTools::ensure_strict`] fails.
     #[must_use]
     pub fn render(&self, tools: &[Arc<ToolDescriptor>]) -> Arc<RenderedTools> {
         self.cache.get_or_render(tools, || render::render(&self.definition, tools))

@@ -8,9 +8,10 @@ use haft_core::{Codec, CodecError, Issue, ToolCall, ToolChoice};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
-use crate::finding::Finding;
+use crate::finding::{Finding, FindingKind};
 use crate::tool_form::{ListedTool, ToolForm};
 use crate::tool_name::NameRule;
+use crate::wire_error::RequestError;
 
 /// The member of `provider_data` that holds the arguments as the model wrote them, if they differ from the decoded ones.
 const WRITTEN_ARGUMENTS: &str = "arguments";
@@ -51,6 +52,20 @@ pub struct RenderedTool {
     pub codec: Codec,
     /// The feature in preview that the tool requires, in the provider's notation.
     pub beta: Option<String>,
+    /// The namespace that the tool is sent in.
+    pub namespace: Option<Arc<ToolNamespace>>,
+    /// Set if programs at the provider may call the tool.
+    pub called_by_programs: bool,
+}
+
+/// A group of tools that is sent as one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolNamespace {
+    /// The name on the wire.
+    pub name: String,
+    /// The description, which is all that a model reads about tools that it has to search for.
+    pub description: String,
 }
 
 /// The mode in which a tool is sent.
@@ -108,6 +123,26 @@ impl RenderedTools {
         }
         let permitted = self.tools.iter().filter(|tool| choice.permits(&tool.name));
         Cow::Owned(raw(&self.form.list(&mut permitted.map(RenderedTool::listed))))
+    }
+
+    /// Returns the list of all tools side by side, without namespaces.
+    pub(crate) fn raw_flat(&self) -> Cow<'_, RawValue> {
+        if self.tools.iter().all(|tool| tool.namespace.is_none()) {
+            return Cow::Borrowed(&self.list);
+        }
+        let flat = |tool| ListedTool { namespace: None, ..RenderedTool::listed(tool) };
+        Cow::Owned(raw(&self.form.list(&mut self.tools.iter().map(flat))))
+    }
+
+    /// Fails if a tool must be strict and can't be. A wire that writes requests calls it: without strict mode the
+    /// provider would not do what the author of the tool relies on.
+    pub fn ensure_strict(&self) -> Result<(), RequestError> {
+        let mut unmet = self.findings.iter().filter(|finding| finding.kind == FindingKind::StrictUnmet).peekable();
+        if unmet.peek().is_none() {
+            return Ok(());
+        }
+        let message = unmet.map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        Err(RequestError::Invalid { param: "tools".to_owned(), message })
     }
 
     /// Reports whether no tool is sent.
@@ -232,7 +267,7 @@ impl<'t> IntoIterator for &'t RenderedTools {
 
 impl RenderedTool {
     fn listed(&self) -> ListedTool<'_> {
-        ListedTool::new(&self.json, self.mode == ToolMode::BuiltIn)
+        ListedTool::new(&self.json, self.mode == ToolMode::BuiltIn, self.namespace.as_deref())
     }
 }
 

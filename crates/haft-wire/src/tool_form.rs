@@ -6,6 +6,8 @@
 use haft_core::{Codec, RenderFault, ToolDescriptor};
 use serde_json::Value;
 
+use crate::rendered_tools::ToolNamespace;
+
 /// The way in which a wire writes tools.
 ///
 /// ```
@@ -45,6 +47,18 @@ pub trait ToolForm: Send + Sync {
     fn provider_tool(&self, descriptor: &ToolDescriptor) -> Result<ProviderToolJson, RenderFault> {
         let message = format!("the tool `{}` is built into another provider", descriptor.id);
         Err(RenderFault::new("", message, "offer it to models of that provider only"))
+    }
+
+    /// Reports whether programs at the provider may call a tool. Such a tool is not sent as strict: a program passes what
+    /// it has computed.
+    fn is_called_by_programs(&self, descriptor: &ToolDescriptor) -> bool {
+        let _ = descriptor;
+        false
+    }
+
+    /// Reports whether [`list`](Self::list) writes namespaces.
+    fn has_namespaces(&self) -> bool {
+        false
     }
 
     /// Returns the member of a request that holds the schema of an answer, for an API with several of them.
@@ -107,6 +121,8 @@ pub struct ListedTool<'a> {
     pub json: &'a str,
     /// Set for a tool of the provider.
     pub built_in: bool,
+    /// The namespace to send it in, where the provider has namespaces.
+    pub namespace: Option<&'a ToolNamespace>,
 }
 
 impl<'a> FunctionTool<'a> {
@@ -135,8 +151,8 @@ impl<'a> FunctionTool<'a> {
 }
 
 impl<'a> ListedTool<'a> {
-    pub(crate) fn new(json: &'a str, built_in: bool) -> Self {
-        Self { json, built_in }
+    pub(crate) fn new(json: &'a str, built_in: bool, namespace: Option<&'a ToolNamespace>) -> Self {
+        Self { json, built_in, namespace }
     }
 }
 

@@ -132,8 +132,16 @@ impl NameRule {
             let is_dash = |other: Option<char>| matches!(other, Some('-' | '/'));
             is_dash(name[..at].chars().next_back()) || is_dash(name[at + 1..].chars().next())
         };
-        let like_escape = character == '_' && escape_at(&name[at..]).is_some();
-        accepted && starts && !beside_dash && !like_escape
+        accepted && starts && !beside_dash && !self.is_like_escape(name, at)
+    }
+
+    /// Reports whether the encoding of what starts here would be read as an escape: it ends in the `_` of the name itself,
+    /// or in the one that starts the escape of the next character.
+    fn is_like_escape(&self, name: &str, at: usize) -> bool {
+        let Some((_, rest)) = open_escape_at(&name[at..]) else { return false };
+        let Some(next) = rest.chars().next() else { return false };
+        let is_slash = next == '/' && self.has_dash();
+        next == '_' || !(is_slash || self.is_plain(name, name.len() - rest.len(), next))
     }
 
     fn has_dash(&self) -> bool {
@@ -150,9 +158,16 @@ impl NameRule {
 
 /// Reads the escaped character at the start of a text, and returns it with the rest.
 fn escape_at(text: &str) -> Option<(char, &str)> {
-    let (digits, rest) = text.strip_prefix("_x")?.split_once('_')?;
-    let is_written = |byte: u8| byte.is_ascii_digit() || (b'A'..=b'F').contains(&byte);
-    if digits.is_empty() || digits.len() > 6 || !digits.bytes().all(is_written) {
+    let (character, rest) = open_escape_at(text)?;
+    Some((character, rest.strip_prefix('_')?))
+}
+
+/// Reads an escape that still lacks its `_` at the end, and returns its character with the rest.
+fn open_escape_at(text: &str) -> Option<(char, &str)> {
+    let text = text.strip_prefix("_x")?;
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'A'..=b'F').contains(&byte);
+    let (digits, rest) = text.split_at(text.bytes().take_while(|byte| is_digit(*byte)).count());
+    if digits.len() > 6 {
         return None;
     }
     let character = u32::from_str_radix(digits, 16).ok().and_then(char::from_u32)?;
@@ -188,6 +203,12 @@ mod tests {
             (OPENAI, "a-/b", "a_x2D_--b"),
             (OPENAI, "/a", "_x2F_a"),
             (OPENAI, "a_x2F_b", "a_x5F_x2F_b"),
+            // An escape may also begin in the name and end in the next escape.
+            (OPENAI, "_x5F.", "_x5F_x5F_x2E_"),
+            (OPENAI, "_x2E_", "_x5F_x2E_"),
+            (OPENAI, "_x2D--", "_x5F_x2D_x2D__x2D_"),
+            (OPENAI, "_x2D/b", "_x2D--b"),
+            (OPENAI, "matrix_x2", "matrix_x2"),
             (OPENAI, "héllo", "h_xE9_llo"),
             (OPENAI, "", ""),
             (GEMINI, "1st", "_x31_st"),
@@ -213,6 +234,24 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn names_made_of_escapes_are_reversible(
+            pieces in prop::collection::vec(
+                prop::sample::select(vec![
+                    "_", "x", "2", "E", "F", "_x", "2E", "5F", "_x5F", "_x2E_", "110000", "-", "/", ".", ":", "é",
+                ]),
+                0..8,
+            ),
+        ) {
+            let name = pieces.concat();
+            for rule in [OPENAI, GEMINI] {
+                let encoded = rule.encode(&name);
+                if !rule.is_like_shortened(&encoded) {
+                    prop_assert_eq!(rule.decode(&encoded), Some(name.clone()), "{}", encoded);
+                }
+            }
+        }
+
         #[test]
         fn encoding_is_valid_and_reversible(name in "[-a-zA-Z_x2F/.é:]{0,40}|.{0,20}") {
             for rule in [OPENAI, GEMINI] {

@@ -3,6 +3,8 @@
 //! Every method adds a piece to the turn and returns the delta that displays it, so that a stream and the turn that it
 //! ends in can't differ. Names and arguments of calls are translated here, by the tools of the request.
 
+mod keyed_list;
+
 use std::borrow::Cow;
 
 use haft_core::{
@@ -11,6 +13,7 @@ use haft_core::{
 };
 use serde_json::{Map, Value};
 
+use self::keyed_list::KeyedList;
 use crate::wire::ReadContext;
 
 /// A turn in progress.
@@ -40,11 +43,11 @@ pub struct TurnBuilder {
     context: Option<ReadContext>,
     /// The pieces in the order in which they began; each is a position in one of the lists below.
     order: Vec<Piece>,
-    texts: Vec<Open<TextPart>>,
-    refusals: Vec<Open<RefusalPart>>,
-    reasoning: Vec<Open<Reasoning>>,
-    calls: Vec<ToolCall>,
-    provider_calls: Vec<OpenProviderCall>,
+    texts: OpenParts<TextPart>,
+    refusals: OpenParts<RefusalPart>,
+    reasoning: OpenParts<Reasoning>,
+    calls: KeyedList<CallId, ToolCall>,
+    provider_calls: KeyedList<CallId, OpenProviderCall>,
     items: Vec<Option<Item>>,
     /// Complete parts, each with the number of its message.
     contents: Vec<(usize, ContentPart)>,
@@ -58,11 +61,12 @@ pub struct TurnBuilder {
     provider_data: Map<String, Value>,
 }
 
+/// The parts of one kind by the adapter's own keys. One without a key is only added to while it is the last piece.
+type OpenParts<T> = KeyedList<u64, Open<T>>;
+
 /// A part in progress.
 #[derive(Debug)]
 struct Open<T> {
-    /// The adapter's own key, or none for a part that is only added to while it is the last one.
-    key: Option<u64>,
     /// The number of the part, for deltas.
     part: usize,
     /// The number of the message.
@@ -157,7 +161,7 @@ impl TurnBuilder {
         };
         let call_id = call_id.into();
         self.order.push(Piece::Call(self.calls.len()));
-        self.calls.push(ToolCall::new(call_id.clone(), name.as_str(), ""));
+        self.calls.push(Some(call_id.clone()), ToolCall::new(call_id.clone(), name.as_str(), ""));
         Delta::ToolCallStart { call_id, name }
     }
 
@@ -186,7 +190,7 @@ impl TurnBuilder {
         let (call_id, name) = (call_id.into(), name.into());
         let call = ProviderCall::new(provider, name.as_str(), Value::Null).call_id(call_id.clone());
         self.order.push(Piece::ProviderCall(self.provider_calls.len()));
-        self.provider_calls.push(OpenProviderCall { call, arguments: String::new() });
+        self.provider_calls.push(Some(call_id.clone()), OpenProviderCall { call, arguments: String::new() });
         Delta::ProviderCallStart { call_id, name }
     }
 
@@ -240,7 +244,7 @@ impl TurnBuilder {
 
     /// Returns the call with an id, to add the provider's data to it.
     pub fn call_mut(&mut self, call_id: &CallId) -> Option<&mut ToolCall> {
-        self.calls.iter_mut().rev().find(|call| call.call_id == *call_id)
+        self.calls.get_mut(call_id)
     }
 
     /// Returns the reasoning with a key, to sign it. It is begun without text if there is none.
@@ -301,10 +305,25 @@ impl TurnBuilder {
         !self.refusals.is_empty()
     }
 
+    /// Reports whether the turn has anything but reasoning and blank text.
+    pub(crate) fn has_answer(&self) -> bool {
+        let is_said = |open: &Open<TextPart>| !open.content.text.trim().is_empty();
+        self.has_calls()
+            || self.has_refusal()
+            || !self.provider_calls.is_empty()
+            || !self.items.is_empty()
+            || !self.contents.is_empty()
+            || self.texts.iter().any(is_said)
+    }
+
     /// Completes the turn: the arguments of calls, and an answer in a requested format, are converted to the shape of
     /// their schemas.
     #[must_use]
     pub fn finish(mut self, finish: Finish) -> Turn {
+        // A refusal without a word is a refusal.
+        if finish == Finish::Refusal && !self.has_answer() {
+            self.add_refusal(None, String::new());
+        }
         let mut turn = Turn::new(Vec::new(), finish).usage(self.usage);
         turn.response_id = self.response_id.take();
         turn.model = self.model.take();
@@ -406,51 +425,44 @@ impl TurnBuilder {
 
     /// Returns the position of the text with a key, which begins if there is none.
     fn text_part(&mut self, key: Option<u64>) -> usize {
-        let last = self.order.last().copied();
-        find(&self.texts, key, |at| last == Some(Piece::Text(at))).unwrap_or_else(|| {
-            self.order.push(Piece::Text(self.texts.len()));
-            let (message, part) = (self.ended_messages.len(), next(&mut self.parts));
-            self.texts.push(Open { key, part, message, content: TextPart::default() });
-            self.texts.len() - 1
-        })
+        let message = self.ended_messages.len();
+        part_at(&mut self.texts, key, Piece::Text, message, (&mut self.order, &mut self.parts))
     }
 
     /// Returns the position of the refusal with a key, which begins if there is none.
     fn refusal_part(&mut self, key: Option<u64>) -> usize {
-        let last = self.order.last().copied();
-        find(&self.refusals, key, |at| last == Some(Piece::Refusal(at))).unwrap_or_else(|| {
-            self.order.push(Piece::Refusal(self.refusals.len()));
-            let (message, part) = (self.ended_messages.len(), next(&mut self.parts));
-            self.refusals.push(Open { key, part, message, content: RefusalPart::default() });
-            self.refusals.len() - 1
-        })
+        let message = self.ended_messages.len();
+        part_at(&mut self.refusals, key, Piece::Refusal, message, (&mut self.order, &mut self.parts))
     }
 
     /// Returns the position of the reasoning with a key, which begins if there is none.
     fn reasoning_part(&mut self, key: Option<u64>) -> usize {
-        let last = self.order.last().copied();
-        find(&self.reasoning, key, |at| last == Some(Piece::Reasoning(at))).unwrap_or_else(|| {
-            self.order.push(Piece::Reasoning(self.reasoning.len()));
-            let (message, part) = (self.ended_messages.len(), next(&mut self.parts));
-            self.reasoning.push(Open { key, part, message, content: Reasoning::default() });
-            self.reasoning.len() - 1
-        })
+        let message = self.ended_messages.len();
+        part_at(&mut self.reasoning, key, Piece::Reasoning, message, (&mut self.order, &mut self.parts))
     }
 
     fn provider_call(&mut self, call_id: &CallId) -> Option<&mut OpenProviderCall> {
-        self.provider_calls.iter_mut().rev().find(|open| open.call.call_id.as_ref() == Some(call_id))
+        self.provider_calls.get_mut(call_id)
     }
 }
 
-/// Finds the part with a key, or, without one, the last part if it has none either and nothing came after it.
-fn find<T>(parts: &[Open<T>], key: Option<u64>, is_last: impl Fn(usize) -> bool) -> Option<usize> {
-    let found = parts.iter().rposition(|open| open.key == key)?;
-    (key.is_some() || is_last(found)).then_some(found)
-}
-
-/// Returns the number of a part that begins.
-fn next(parts: &mut usize) -> usize {
-    let part = *parts;
-    *parts += 1;
-    part
+/// Returns the position of the part with a key, or, without one, of the last piece if it is a part without a key. A part
+/// that there is not begins.
+fn part_at<T: Default>(
+    parts: &mut OpenParts<T>,
+    key: Option<u64>,
+    piece: fn(usize) -> Piece,
+    message: usize,
+    (order, begun): (&mut Vec<Piece>, &mut usize),
+) -> usize {
+    let found = match &key {
+        Some(key) => parts.position(key),
+        None => parts.last_without_key().filter(|at| order.last() == Some(&piece(*at))),
+    };
+    found.unwrap_or_else(|| {
+        let part = *begun;
+        *begun += 1;
+        order.push(piece(parts.len()));
+        parts.push(key, Open { part, message, content: T::default() })
+    })
 }

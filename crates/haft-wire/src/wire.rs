@@ -20,6 +20,7 @@ use haft_core::{Codec, Delta, History, Item, ToolResult, Turn, TurnRequest};
 
 use crate::profile::Profile;
 use crate::rendered_tools::RenderedTools;
+use crate::request_warning::RequestWarning;
 use crate::wire_error::{ErrorReport, ReadError, RequestError};
 
 /// The API of a provider: the form of requests, responses, streams and errors.
@@ -35,6 +36,12 @@ pub trait Wire: fmt::Debug + Send + Sync {
     /// Writes a request. What can't be expressed for this provider, such as the reasoning of another one, is dropped and
     /// reported; what the model does not support is an error that says what to change.
     fn request(&self, request: &TurnRequest, delivery: Delivery) -> Result<WireRequest, RequestError>;
+
+    /// Returns the wire with prompt caching switched on, where requests have to ask for it. The default is a provider that
+    /// caches by itself, or not at all.
+    fn caching(&self) -> Option<Arc<dyn Wire>> {
+        None
+    }
 
     /// Reads a whole response. The default is for a provider that only streams, and rejects all of them.
     fn response(&self, body: &str, context: &ReadContext) -> Result<Turn, ReadError> {
@@ -121,6 +128,8 @@ pub struct WireRequest {
     pub context: ReadContext,
     /// The parts of the request that can't be expressed for this provider.
     pub dropped: Vec<Dropped>,
+    /// The parts of the request that are sent, and that the model is not known to support.
+    pub warnings: Vec<RequestWarning>,
 }
 
 /// The results of a turn's calls, as a provider takes them back.
@@ -188,7 +197,7 @@ impl WireRequest {
     /// Creates a request without headers of its own.
     #[must_use]
     pub fn new(path: impl Into<String>, body: String, context: ReadContext) -> Self {
-        Self { path: path.into(), headers: Vec::new(), body, context, dropped: Vec::new() }
+        Self { path: path.into(), headers: Vec::new(), body, context, dropped: Vec::new(), warnings: Vec::new() }
     }
 
     /// Sets the parts of the request that can't be expressed for this provider.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::error_body;
+use crate::stated_wait::stated_wait;
 use crate::wire::ErrorResponse;
 
 /// The error for a request that can't be sent to a provider.
@@ -91,10 +92,22 @@ pub enum ErrorCause {
 }
 
 impl ErrorReport {
-    /// Creates a report.
+    /// Creates a report. The wait is the one that the message of a transient error states, if it does: `Please try again
+    /// in 1.2s`.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use haft_wire::{ErrorCause, ErrorReport};
+    ///
+    /// let report = ErrorReport::new(ErrorCause::RateLimited, "Limit reached. Please try again in 1.2s.");
+    /// assert_eq!(report.retry_after, Some(Duration::from_millis(1200)));
+    /// ```
     #[must_use]
     pub fn new(cause: ErrorCause, message: impl Into<String>) -> Self {
-        Self { cause, message: message.into(), param: None, retry_after: None }
+        let message = message.into();
+        let is_transient = matches!(cause, ErrorCause::RateLimited | ErrorCause::Unavailable | ErrorCause::TimedOut);
+        let retry_after = if is_transient { stated_wait(&message) } else { None };
+        Self { cause, message, param: None, retry_after }
     }
 
     /// Creates the report on a response by its status and headers alone. The message is the body, limited and without
@@ -110,7 +123,15 @@ impl ErrorReport {
     pub fn of_status(response: &ErrorResponse<'_>) -> Self {
         let message = error_body::message_or_status(String::new(), response);
         let report = Self::new(error_body::of_status(response.status), message);
-        error_body::model_or_path(Self { retry_after: response.retry_after, ..report }, response)
+        error_body::model_or_path(report.with_wait(response), response)
+    }
+}
+
+impl ErrorReport {
+    /// Sets the wait that the headers of a response state, which is more reliable than one in a message.
+    pub(crate) fn with_wait(mut self, response: &ErrorResponse<'_>) -> Self {
+        self.retry_after = response.retry_after.or(self.retry_after);
+        self
     }
 }
 

@@ -21,8 +21,8 @@
 pub use haft_core::{Secret, SecretError};
 #[doc(inline)]
 pub use haft_http::{
-    AddressClass, AddressGuard, BodyChunks, Bytes, Endpoint, GuardRejection, GuardedClient, HeaderMap, HeaderName,
-    HeaderValue, HostCheckError, HostRuleError, HttpClient, HttpClientBuilder, HttpError, HttpRequest, HttpResponse,
-    IpNet, Method, Resolver, Resolving, SizeLimits, SseDecoder, SseError, SseEvent, SseEvents, StatusCode, TimeoutKind,
-    Timeouts, retry_after,
+    AddressClass, AddressGuard, BodyChunks, Bytes, CanonicalError, Endpoint, GuardRejection, GuardedClient, HeaderMap,
+    HeaderName, HeaderValue, HostCheckError, HostRuleError, HttpClient, HttpClientBuilder, HttpError, HttpRequest,
+    HttpResponse, IpNet, Method, Resolver, Resolving, SizeLimits, SseDecoder, SseError, SseEvent, SseEvents,
+    StatusCode, TimeoutKind, Timeouts, canonical_host, canonical_url, retry_after,
 };

@@ -38,6 +38,9 @@
 //! - Providers: with the feature `clients`, `OpenAi::from_env()?`, `Anthropic::from_env()?` and `Gemini::from_env()?` are models, and
 //!   `OpenAi::compatible(provider, url)` is one on any server that speaks the Chat Completions API. `.on_report(|report| …)` receives
 //!   what a provider can't be sent as it is. A client never retries, and its key is in no error and no debug output.
+//! - Keys that change: a client's key may also come from a file, a command or a token server: Entra ID for Azure, Google's default
+//!   credentials for Vertex AI (feature `google-adc`), or your own. The token is cached until it expires, and fetched once more
+//!   when the provider rejects it. A credential of your own can sign whole requests.
 //! - A model of your own is one method: an async block that sends [`Delta`](crate::conversation::Delta)s and ends with the
 //!   turn, in [`TurnStream::spawn`]. Nothing is spawned; dropping the stream ends the request. The page `adapter` shows a
 //!   whole provider.
@@ -45,7 +48,10 @@
 //!   [`TurnLoop::finish_as`] makes it the end of a loop. The schema of the type is sent with the request, the answer is
 //!   read by the checks of arguments, and an invalid one is sent back once, with its issues.
 //! - A request that failed for a transient reason is retried by the loop ([`TurnLoop::retries`]), within
-//!   [`TurnLoop::max_retry_wait`].
+//!   [`TurnLoop::max_retry_wait`]. [`Fallback::new(first, second)`](Fallback) asks a second model when the first is
+//!   unavailable.
+//! - Long conversations: [`TurnLoop::prepare`] takes hooks that shorten the history before each request, and when a provider
+//!   rejects it as too long. [`ClearToolResults`] and [`Summarize`] are ready to use.
 //! - Runs, requests and calls are `tracing` spans by OpenTelemetry's names (`invoke_agent`, `chat`, `execute_tool`), with
 //!   token usage and durations as metrics; messages are recorded on request only. See [`ModelTrace`].
 //! - `.decide(|after| async move { … })` decides after each turn whether there is another one (`after.next()`,
@@ -74,14 +80,20 @@
 #[cfg(feature = "clients")]
 pub mod adapter;
 
+#[cfg(feature = "google-adc")]
 #[doc(inline)]
-pub use haft_model::{
-    AfterTurn, Budget, Cassette, CassetteError, CassetteFault, DeltaSender, ExchangeFault, Expect, Flow, Interaction,
-    LanguageModel, LanguageModelExt, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, ModelError,
-    ModelInfo, ModelTrace, ObjectAnswer, ObjectError, ObjectRequest, ProviderMessage, ScriptError, ScriptFault,
-    ScriptedModel, ScriptedTurn, Signal, Spent, StateError, TurnEnd, TurnFault, TurnLoop, TurnStream, TypedLoop,
-    TypedOutcome, TypedRun,
-};
+pub use haft_model::GoogleToken;
 #[cfg(feature = "clients")]
 #[doc(inline)]
-pub use haft_model::{Anthropic, Gemini, HttpModel, OpenAi, RequestReport};
+pub use haft_model::{
+    AccessToken, Anthropic, ApiKey, Authorization, CommandToken, Credential, CredentialError, CredentialFuture,
+    EntraToken, FileToken, Gemini, HttpModel, OpenAi, RequestReport, TokenSource, UnsignedRequest, Vertex,
+};
+#[doc(inline)]
+pub use haft_model::{
+    AfterTurn, BeforeRequest, Budget, Cassette, CassetteError, CassetteFault, ClearToolResults, DeltaSender,
+    ExchangeFault, Expect, Fallback, Flow, Interaction, LanguageModel, LanguageModelExt, LoopEnd, LoopError, LoopEvent,
+    LoopOutcome, LoopRun, LoopState, ModelError, ModelInfo, ModelSwitch, ModelTrace, ObjectAnswer, ObjectError,
+    ObjectRequest, Prepare, PrepareFuture, ProviderMessage, ScriptError, ScriptFault, ScriptedModel, ScriptedTurn,
+    Signal, Spent, StateError, Summarize, TurnEnd, TurnFault, TurnLoop, TurnStream, TypedLoop, TypedOutcome, TypedRun,
+};

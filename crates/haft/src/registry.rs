@@ -68,15 +68,15 @@
 pub use haft_registry::file;
 #[doc(inline)]
 pub use haft_registry::{
-    AmbientPermissions, AskRules, AskSettings, Building, Built, DuplicateKind, Entry, EntryError, EntryFault,
-    EvaluationError, Executor, ExecutorBuilder, ExecutorError, ExpressionError, ExpressionFault, ExpressionInput,
-    FullName, ImplementationKind, Kinds, LookupError, MAX_EXPRESSION_COST, MAX_EXPRESSION_LEN, MAX_PATTERN_LEN,
-    MAX_SEGMENT_LEN, NameError, NamedSecretError, Namespace, OrgName, PatternList, PermissionExplanation,
-    PermissionOutcome, PermissionRule, PermissionSettings, Permissions, RegisteredTool, Registry, RegistryBuilder,
-    RegistryError, RegistryFault, RegistryNameFault, RuleEffect, RuleExpression, RuleSetSettings, RuleSettings,
-    SecretFault, SecretOrigin, Secrets, SimpleName, ToolOrigin, ToolPattern, ToolPatternError, ToolPatternFault,
-    ToolPermit, ToolSettings, Toolbox, ToolboxBuilder, TrustNeed, UnmatchedRule, Workspace, WorkspaceBuilder,
-    WorkspaceError, WorkspaceFault, Yields,
+    AmbientPermissions, AskRules, AskSettings, Building, Built, CallEffect, CallPreview, ConditionFinding,
+    ConditionSeverity, DuplicateKind, Entry, EntryError, EntryFault, EvaluationError, Executor, ExecutorBuilder,
+    ExecutorError, ExpressionError, ExpressionFault, ExpressionInput, FullName, ImplementationKind, Kinds, LookupError,
+    MAX_EXPRESSION_COST, MAX_EXPRESSION_LEN, MAX_PATTERN_LEN, MAX_SEGMENT_LEN, NameError, NamedSecretError, Namespace,
+    OrgName, PatternList, PermissionExplanation, PermissionOutcome, PermissionRule, PermissionSettings, Permissions,
+    Reach, Recipient, RegisteredTool, Registry, RegistryBuilder, RegistryError, RegistryFault, RegistryNameFault,
+    RuleEffect, RuleExpression, RuleSetSettings, RuleSettings, SecretFault, SecretOrigin, Secrets, SimpleName,
+    StartedCommand, ToolOrigin, ToolPattern, ToolPatternError, ToolPatternFault, ToolPermit, ToolSettings, Toolbox,
+    ToolboxBuilder, UnmatchedRule, Workspace, WorkspaceBuilder, WorkspaceError, WorkspaceFault, Yields,
 };
 #[cfg(feature = "tools")]
 #[doc(inline)]

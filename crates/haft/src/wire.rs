@@ -89,10 +89,11 @@
 
 #[doc(inline)]
 pub use haft_wire::{
-    AnthropicDialect, AnthropicMessages, BodyForm, Budget, CallIdRule, Capabilities, Delivery, Dropped, ErrorCause,
-    ErrorReport, ErrorResponse, Finding, FindingKind, ForcedChoice, FunctionTool, GeminiContent, GeminiDialect,
-    KnownWire, ListedTool, McpDialect, ModelTable, NameRule, NameStart, OpenAiChat, OpenAiDialect, OpenAiResponses,
-    Profile, ProviderToolJson, ReadContext, ReadError, RenderTools, RenderedOutput, RenderedTool, RenderedTools,
-    RequestError, Severity, StreamReader, Strictness, Thinking, ToolForm, ToolMode, TurnBuilder, TurnReader,
-    UnknownWire, Wire, WireEvent, WireRequest, WireResults, catalogue, read_body,
+    AcceptedSettings, AnthropicDialect, AnthropicMessages, BodyForm, Budget, CallIdRule, Capabilities, ChatQuirks,
+    ChoiceForms, Delivery, Dropped, EncryptedReasoning, ErrorCause, ErrorReport, ErrorResponse, Finding, FindingKind,
+    ForcedChoice, FormatForms, FunctionTool, GeminiContent, GeminiDialect, KnownWire, ListedTool, McpDialect,
+    MetadataRule, ModelTable, NameRule, NameStart, OpenAiChat, OpenAiDialect, OpenAiResponses, Profile,
+    ProviderToolJson, ReadContext, ReadError, RenderTools, RenderedOutput, RenderedTool, RenderedTools, RequestError,
+    RequestWarning, Severity, StreamReader, Strictness, Thinking, TokenLimit, ToolForm, ToolMode, ToolNamespace,
+    TurnBuilder, TurnReader, UnknownWire, Wire, WireEvent, WireRequest, WireResults, catalogue, read_body,
 };

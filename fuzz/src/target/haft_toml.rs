@@ -1,5 +1,5 @@
 //! Workspace files that nobody trusts: one is rejected with faults at positions within it, or it is loaded without what
-//! could do harm, and its tools make a registry.
+//! could do harm and without entries that have faults, and its tools make a registry.
 
 use std::fs;
 
@@ -51,12 +51,18 @@ impl Loader {
                 assert_eq!(loaded.trust, TrustStatus::Unknown);
                 assert!(loaded.http.allow_hosts.is_empty() && loaded.http.allow_nets.is_empty());
                 assert!(loaded.standard.as_ref().is_none_or(|standard| !standard.fetch));
+                let mut toolboxes = std::iter::once(&loaded.workspace)
+                    .chain(&loaded.orgs)
+                    .flat_map(haft_registry::Workspace::toolboxes);
+                assert!(toolboxes.all(|toolbox| toolbox.toolkit().names().next().is_none()), "a tool reaches outside");
                 let registry = loaded.registry().map(haft_registry::RegistryBuilder::build);
                 assert!(
                     matches!(registry, Ok(Ok(_))),
                     "the tools of a file that is loaded make no registry: {registry:?}"
                 );
-                Outcome::of(&(kinds(&loaded.remarks, input), loaded.workspace.toolboxes().len().min(3)))
+                let set_aside = loaded.set_aside.iter().flat_map(|entry| entry.faults.clone());
+                let found: Vec<FileFault> = set_aside.chain(loaded.remarks.iter().cloned()).collect();
+                Outcome::of(&(kinds(&found, input), loaded.workspace.toolboxes().len().min(3)))
             }
             Err(error) => {
                 assert!(!error.faults.is_empty(), "a rejection without a fault");

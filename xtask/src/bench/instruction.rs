@@ -95,7 +95,7 @@ fn count(workspace: &Workspace, requested: &[String]) -> anyhow::Result<Vec<Coun
     }
     let valgrind = Valgrind::find().context("valgrind is missing; `cargo xtask setup` as root installs it")?;
     let is_wanted = |work: &str| requested.is_empty() || requested.iter().any(|requested| requested == work);
-    let programs = valgrind::build(workspace, &CRATES, "works")?;
+    let programs = valgrind::build(workspace, &CRATES, "works", &[])?;
     let mut counts = Vec::new();
     for (package, program) in CRATES.into_iter().zip(programs) {
         for (_, work) in WORKS.into_iter().filter(|(of, work)| *of == package && is_wanted(work)) {

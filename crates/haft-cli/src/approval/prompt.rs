@@ -1,4 +1,7 @@
-//! The prompt for approval: approve, deny, edit the arguments, or approve always.
+//! The prompt for approval: deny, approve, edit the arguments, or approve always.
+//!
+//! Nothing that runs a call is preselected: Enter alone never runs one. Edited arguments are shown as the call that they
+//! make and asked about again; those that the tool rejects return to the editor, with the reason.
 //!
 //! Requests of concurrent calls are asked about one after another. Everything about a request that comes from the model
 //! is shown without control characters. Esc denies the call; Ctrl-C interrupts the command, and the request is answered
@@ -13,13 +16,15 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use haft::approval::{ApprovalAnswer, ApprovalMemory, ApprovalRequest, ApprovalScope, Approve};
+use haft::approval::{ApprovalAnswer, ApprovalDecision, ApprovalMemory, ApprovalRequest, ApprovalScope, Approve};
 use haft::run::RunOptions;
-use haft::tool::{BoxError, Cx};
+use haft::schema::JsonText;
+use haft::tool::{BoxError, Cx, Tool};
 use inquire::{InquireError, Select, Text};
 
 use self::arguments::indented;
-use self::editor::Edited;
+use self::editor::Draft;
+use self::presentation::ShownCall;
 use crate::interrupt::Interrupt;
 use crate::screen::{Screen, ScreenClaim};
 use crate::terminal::{modes, printable};
@@ -48,8 +53,8 @@ struct AlwaysApproved {
 /// An option of the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
-    Approve,
     Deny,
+    Approve,
     Edit,
     Always,
     ShowAll,
@@ -66,44 +71,70 @@ impl ApprovalPrompt {
     }
 
     /// Asks until there is an answer.
-    async fn decide(&self, claim: &ScreenClaim, request: &ApprovalRequest) -> Result<ApprovalAnswer, BoxError> {
-        let arguments = indented(&request.arguments);
-        let mut draft = arguments.clone();
-        let mut is_cut = presentation::is_cut(&arguments, self.screen.terminal());
+    async fn decide(
+        &self,
+        claim: &ScreenClaim,
+        request: &ApprovalRequest,
+        cx: &Cx,
+    ) -> Result<ApprovalAnswer, BoxError> {
+        let mut draft = Draft::new(indented(&request.arguments));
+        // The arguments in place of the model's.
+        let mut edited: Option<JsonText> = None;
+        if let Some(rejected) = cx.rejected_verdict() {
+            claim.note(presentation::rejected(rejected, cx.attempt()));
+            if let ApprovalDecision::Edited(json) = &rejected.response.decision {
+                draft = Draft { text: indented(json.as_str()), faults: presentation::faults(&rejected.fault) };
+                edited = edit(claim, cx.tool(), &mut draft).await;
+            }
+        }
+        let mut shown = self.show(claim, request, edited.as_ref(), cx.tool());
+        let mut is_cut = shown.is_cut(self.screen.terminal());
         loop {
-            let choice = match claim.ask(move || choose(is_cut)).await {
+            let choices = choices(edited.is_some(), is_cut);
+            let choice = match claim.ask(move || choose(choices)).await {
                 Some(Ok(choice)) => choice,
                 Some(Err(error)) => return self.unanswered(request, error),
                 None => return Err("the prompt failed".into()),
             };
-            match choice {
-                Choice::Approve => return Ok(request.approve().into()),
-                Choice::Always => {
+            match (choice, edited.clone()) {
+                (Choice::Approve, None) => return Ok(request.approve().into()),
+                (Choice::Approve, Some(json)) => return Ok(request.edit(json).into()),
+                (Choice::Always, _) => {
                     self.always().approve(&request.tool);
                     return Ok(request.approve().scope(ApprovalScope::ThisTool).into());
                 }
-                Choice::Deny => match claim.ask(ask_reason).await {
+                (Choice::Deny, _) => match claim.ask(ask_reason).await {
                     Some(Ok(reason)) => return Ok(request.deny(reason_or_default(&reason)).into()),
                     // Esc goes back to the question.
                     Some(Err(InquireError::OperationCanceled)) => {}
                     Some(Err(error)) => return self.unanswered(request, error),
                     None => return Err("the prompt failed".into()),
                 },
-                Choice::Edit => match editor::edit(&draft).await {
-                    Ok(Edited::Json { text, .. }) if text == arguments => claim.note("the arguments were not changed"),
-                    Ok(Edited::Json { json, .. }) => return Ok(request.edit(json).into()),
-                    Ok(Edited::Invalid { text, error }) => {
-                        claim.note(format!("the text is not valid JSON: {}", printable(&error)));
-                        draft = text;
-                    }
-                    Err(error) => claim.note(printable(&error.to_string())),
-                },
-                Choice::ShowAll => {
-                    claim.note(presentation::whole(&arguments));
+                (Choice::Edit, _) => {
+                    let Some(json) = edit(claim, cx.tool(), &mut draft).await else { continue };
+                    edited = Some(json).filter(|json| indented(json.as_str()) != indented(&request.arguments));
+                    shown = self.show(claim, request, edited.as_ref(), cx.tool());
+                    is_cut = shown.is_cut(self.screen.terminal());
+                }
+                (Choice::ShowAll, _) => {
+                    claim.note(shown.whole());
                     is_cut = false;
                 }
             }
         }
+    }
+
+    /// Shows the call that the question is about.
+    fn show(
+        &self,
+        claim: &ScreenClaim,
+        request: &ApprovalRequest,
+        edited: Option<&JsonText>,
+        tool: Option<&Tool>,
+    ) -> ShownCall {
+        let shown = ShownCall::new(request, edited.map(JsonText::as_str), tool);
+        claim.note(shown.brief(self.screen.terminal()));
+        shown
     }
 
     /// Returns the answer where a question has none.
@@ -133,11 +164,7 @@ impl Approve for ApprovalPrompt {
         if self.interrupt.is_raised() {
             return Ok(ApprovalAnswer::NoAnswer { reason: "the command was interrupted".to_owned() });
         }
-        if let Some(rejected) = cx.rejected_verdict() {
-            claim.note(presentation::rejected(rejected, cx.attempt()));
-        }
-        claim.note(presentation::request(&request, cx.tool(), self.screen.terminal()));
-        self.decide(&claim, &request).await
+        self.decide(&claim, &request, &cx).await
     }
 }
 
@@ -162,27 +189,74 @@ impl AlwaysApproved {
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Approve => "approve",
             Self::Deny => "deny",
+            Self::Approve => "approve",
             Self::Edit => "edit the arguments",
             Self::Always => "always approve this tool, until the command ends",
-            Self::ShowAll => "show all arguments",
+            Self::ShowAll => "show everything",
         })
     }
 }
 
+/// Returns the options. The first one is preselected, so it must not run the call.
+fn choices(is_edited: bool, is_cut: bool) -> Vec<Choice> {
+    let mut choices = vec![Choice::Deny, Choice::Approve, Choice::Edit];
+    // What was edited is one call, and says nothing about others.
+    choices.extend((!is_edited).then_some(Choice::Always));
+    choices.extend(is_cut.then_some(Choice::ShowAll));
+    choices
+}
+
 /// Asks what to do. An option is chosen with the arrow keys or by its first letters. Keys that were pressed before the
 /// question was there are no answer to it.
-fn choose(is_cut: bool) -> Result<Choice, InquireError> {
+fn choose(choices: Vec<Choice>) -> Result<Choice, InquireError> {
     modes::discard_typed();
-    let mut choices = vec![Choice::Approve, Choice::Deny, Choice::Edit, Choice::Always];
-    choices.extend(is_cut.then_some(Choice::ShowAll));
     Select::new("Approve this call?", choices)
         .with_help_message("↑↓ or first letters, Enter to choose, Esc denies, Ctrl-C interrupts")
         .with_scorer(&|input, _, label, _| label.starts_with(&input.to_lowercase()).then_some(0))
         // Equal scores keep the order.
         .with_sorter(&|options| options.sort_by_key(|(index, _)| *index))
         .prompt()
+}
+
+/// Opens the editor until the tool accepts the arguments. Nothing is returned if the person leaves the text as it was, or
+/// the editor fails.
+async fn edit(claim: &ScreenClaim, tool: Option<&Tool>, draft: &mut Draft) -> Option<JsonText> {
+    loop {
+        let text = match editor::edit(draft).await {
+            Ok(text) => text,
+            Err(error) => {
+                claim.note(printable(&error.to_string()));
+                return None;
+            }
+        };
+        if text.is_empty() || text == draft.text {
+            claim.note("the text was left as it was, so nothing is changed");
+            return None;
+        }
+        match checked(tool, &text) {
+            Ok(json) => {
+                *draft = Draft::new(text);
+                return Some(json);
+            }
+            Err(faults) => {
+                claim.note(presentation::not_accepted(&faults));
+                *draft = Draft { text, faults };
+            }
+        }
+    }
+}
+
+/// Returns arguments that a tool accepts, or all reasons why it does not. The executor checks them once more.
+fn checked(tool: Option<&Tool>, text: &str) -> Result<JsonText, Vec<String>> {
+    let json = JsonText::parse(text).map_err(|error| vec![format!("not valid JSON: {error}")])?;
+    let Some(tool) = tool else { return Ok(json) };
+    let value = json.to_value();
+    let issues = tool.parameters().check(&value).err().or_else(|| presentation::effect(tool, &value)?.err());
+    match issues {
+        None => Ok(json),
+        Some(issues) => Err(presentation::issue_lines(issues.iter()).collect()),
+    }
 }
 
 /// Asks for the reason of a denial.
@@ -201,7 +275,15 @@ fn reason_or_default(reason: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{AlwaysApproved, DENIED, reason_or_default};
+    use super::{AlwaysApproved, Choice, DENIED, choices, reason_or_default};
+
+    #[test]
+    fn no_option_that_runs_a_call_is_preselected() {
+        for (is_edited, is_cut) in [(false, false), (false, true), (true, false), (true, true)] {
+            assert_eq!(choices(is_edited, is_cut)[0], Choice::Deny);
+            assert_eq!(choices(is_edited, is_cut).contains(&Choice::Always), !is_edited);
+        }
+    }
 
     #[test]
     fn a_tool_is_approved_for_the_requests_that_are_pending_and_no_later_one() {

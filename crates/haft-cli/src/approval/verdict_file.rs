@@ -11,7 +11,7 @@ use haft::approval::{
     RequestSignature,
 };
 use haft::conversation::{FormatVersion, Timestamp};
-use haft::run::CallId;
+use haft::run::{CallId, RunId};
 use haft::schema::JsonText;
 use haft::tool::{BoxError, Cx};
 
@@ -20,7 +20,7 @@ use crate::context::Context;
 use crate::error::{CommandError, Fault};
 use crate::input::TextInput;
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 15] = [
     "call_id",
     "decision",
     "reason",
@@ -33,6 +33,8 @@ const KEYS: [&str; 13] = [
     "request_id",
     "digest",
     "expires_at",
+    "run_id",
+    "index",
     "signature",
 ];
 const DECISIONS: [&str; 4] = ["approved", "denied", "edited", "answered"];
@@ -112,9 +114,17 @@ impl VerdictFile {
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
 
-    /// Removes the verdicts on some calls.
-    pub(crate) fn remove(&mut self, ids: &[CallId]) {
-        self.verdicts.retain(|verdict| verdict.call_id.as_ref().is_none_or(|id| !ids.contains(id)));
+    /// Takes the verdicts on some calls out of the others.
+    pub(crate) fn take(&mut self, ids: &[CallId]) -> Self {
+        let is_taken = |verdict: &FileVerdict| verdict.call_id.as_ref().is_some_and(|id| ids.contains(id));
+        let (taken, kept) = std::mem::take(&mut self.verdicts).into_iter().partition(is_taken);
+        self.verdicts = kept;
+        Self { origin: self.origin.clone(), verdicts: taken, others: self.others }
+    }
+
+    /// Reports whether there is a verdict on a call.
+    pub(crate) fn decides(&self, id: &CallId) -> bool {
+        self.verdicts.iter().any(|verdict| verdict.call_id.as_ref() == Some(id))
     }
 
     /// Returns the verdicts on the requests, and the faults of those on anything else.
@@ -166,8 +176,10 @@ impl FileVerdict {
             return Err(record.fault("the verdict names no call").advice("add the `call_id` of the call"));
         }
         record.read::<FormatVersion>("v", "the version of the format")?;
-        // Bound again by the request that it belongs to, which has the same one.
+        // Bound again by the request that it belongs to, which has the same ones: the signature covers them.
         record.read::<Timestamp>("expires_at", "a time in Unix milliseconds")?;
+        record.read::<RunId>("run_id", "a string")?;
+        record.read::<usize>("index", "a number")?;
         Ok(Self {
             call_id,
             request_id,

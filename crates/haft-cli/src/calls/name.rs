@@ -1,6 +1,6 @@
 //! Names of tools in plain calls: full names, and shorter ones as people write them.
 
-use haft::registry::Executor;
+use haft::registry::{Executor, LookupError};
 use haft::run::ToolCall;
 use haft::toolkit::{ToolSource, Toolkit};
 
@@ -10,11 +10,14 @@ use crate::error::Fault;
 const EXACTLY: char = '/';
 
 /// Gives the calls the full names of their tools. A name that means no tool, or several, is left as it is: its call is
-/// answered with the names of similar tools.
+/// answered with the names of similar tools. A call of a tool that is set aside gets its full name, and fails.
 pub(crate) fn resolve(calls: &mut [ToolCall], executor: &Executor) {
     for call in calls {
-        if let Ok(found) = executor.find(&call.name) {
-            found.tool.name().clone_into(&mut call.name);
+        match executor.find(&call.name) {
+            Ok(found) => found.tool.name().clone_into(&mut call.name),
+            // Its own name keeps the call from a tool that it would replace.
+            Err(LookupError::SetAside { name, .. }) => call.name = name,
+            Err(_) => {}
         }
     }
 }

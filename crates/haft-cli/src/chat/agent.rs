@@ -30,6 +30,7 @@ pub(crate) struct ChatChoice {
     pub(crate) save: Option<std::path::PathBuf>,
     pub(crate) approve: ApproveMode,
     pub(crate) max_turns: Option<u32>,
+    pub(crate) retries: u32,
     pub(crate) instructions: Option<String>,
 }
 
@@ -81,6 +82,7 @@ impl Chat {
         let options = remembering(RunOptions::new().started_events());
         let options = workspace.executor.options().merge(choice.approve.apply(options, cx, screen).await?);
         let mut agent = TurnLoop::new(client, workspace.executor.clone()).options(options).repair(CUT_OFF).name("haft");
+        agent = agent.retries(choice.retries);
         if let Some(most) = choice.max_turns {
             agent = agent.max_turns(most);
         }

@@ -19,6 +19,10 @@ pub(crate) fn of_end(end: &LoopEnd, place: &ModelPlace) -> Option<(Fault, ExitSt
     match end {
         LoopEnd::Stopped => None,
         LoopEnd::Cancelled => Some((Fault::new("the answer was cancelled"), ExitStatus::Interrupted)),
+        LoopEnd::Truncated { finish } => failed(
+            Fault::new(format!("the answer was cut off; its finish reason is `{finish}`"))
+                .advice("ask the model to go on, or for a shorter answer"),
+        ),
         LoopEnd::MaxTurns { turns } => failed(
             Fault::new(format!("the model made calls in {turns} turns and did not finish"))
                 .advice("raise `--max-turns`, or ask for less at a time"),
@@ -94,6 +98,7 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
+    use haft::conversation::Finish;
     use haft::model::ModelInfo;
 
     use super::*;
@@ -128,5 +133,6 @@ mod tests {
         let status = |end| of_end(&end, &place("openai:x")).unwrap().1;
         assert_eq!(status(LoopEnd::Cancelled), ExitStatus::Interrupted);
         assert_eq!(status(LoopEnd::MaxTurns { turns: 3 }), ExitStatus::Failed);
+        assert_eq!(status(LoopEnd::Truncated { finish: Finish::Length }), ExitStatus::Failed);
     }
 }

@@ -226,7 +226,8 @@ impl PersonView {
     fn end(&mut self, end: &LoopEnd) -> Result<(), CommandError> {
         self.end_line()?;
         self.show_results()?;
-        if self.answer == AnswerForm::Whole && end.is_stopped() {
+        let has_answer = end.is_stopped() || matches!(end, LoopEnd::Truncated { .. });
+        if self.answer == AnswerForm::Whole && has_answer {
             let mut text = std::mem::take(&mut self.text);
             if !text.ends_with('\n') {
                 text.push('\n');

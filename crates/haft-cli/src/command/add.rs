@@ -14,7 +14,7 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
-use haft::registry::file::{Loaded, LoadedEntry, TrustStatus};
+use haft::registry::file::{Loaded, TrustStatus};
 
 use self::entry::NewEntry;
 use self::parameter::ParameterSpec;
@@ -137,7 +137,7 @@ struct ToolOptions {
 
 /// Carries out the command.
 pub(crate) async fn run(arguments: AddArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
-    let path = workspace::find(cx, None)?.ok_or_else(|| {
+    let path = workspace::find(cx)?.ok_or_else(|| {
         Fault::new(format!("there is no `{FILE_NAME}` in the current folder or above it"))
             .advice("write one with `haft init`, then add the tool")
     })?;
@@ -149,7 +149,8 @@ pub(crate) async fn run(arguments: AddArguments, cx: &Context) -> Result<ExitSta
     write::check(&added, &path, &before).await?;
     write::replace(&added, &before.path)?;
     cx.terminal.print(added.diff())?;
-    let after = workspace::load_file(cx, &path).await?;
+    // The trust that is recorded covers all files, also those of organisations elsewhere.
+    let after = workspace::load_for_review(cx, &path).await?;
     cx.terminal.note(format!("added {} to {}", printable(&entry.shown_name()), printable(&path.display().to_string())));
     report_trust(cx, &before, &after, &added)?;
     // As it is with the trust that was just recorded.
@@ -174,9 +175,12 @@ fn report_trust(cx: &Context, before: &Loaded, after: &Loaded, added: &edit::Add
 
 /// Checks that no entry has the name.
 fn check_free(before: &Loaded, path: &Path, entry: &NewEntry) -> Result<(), Fault> {
-    let is_same = |known: &&LoadedEntry| entry.is_like(known, path);
-    let Some(known) = before.entries.iter().find(is_same) else { return Ok(()) };
-    let line = known.position.map(|position| format!(":{}", position.line)).unwrap_or_default();
-    Err(Fault::new(format!("`{}` exists already, at {}{line}", entry.shown_name(), known.path.display()))
+    let known = before.entries.iter().find(|known| entry.is_like(known, path));
+    let set_aside = before.set_aside.iter().find(|known| entry.is_set_aside(known, path));
+    let known = known.map(|known| (&known.path, known.position));
+    let set_aside = || set_aside.map(|known| (&known.path, known.faults.first().and_then(|fault| fault.position)));
+    let Some((known, position)) = known.or_else(set_aside) else { return Ok(()) };
+    let line = position.map(|position| format!(":{}", position.line)).unwrap_or_default();
+    Err(Fault::new(format!("`{}` exists already, at {}{line}", entry.shown_name(), known.display()))
         .advice("choose another name, or edit the entry"))
 }

@@ -73,8 +73,7 @@ pub(crate) struct CallArguments {
 
 /// Calls a tool.
 pub(crate) async fn run(arguments: CallArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
-    let file = arguments.arguments.as_deref().and_then(|text| text.strip_prefix('@')).map(Path::new);
-    let workspace = OpenWorkspace::open(cx, file, Remarks::Shown).await?;
+    let workspace = OpenWorkspace::open(cx, Remarks::Announced).await?;
     let executor = &workspace.executor;
     let found = workspace.tool(&arguments.name)?;
     let text = argument_text(&arguments, &found, cx).await?;

@@ -59,6 +59,9 @@ pub(crate) struct ChatArguments {
     /// The maximum number of turns of one answer
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_turns: Option<u32>,
+    /// The maximum number of retries of a request while the provider is unavailable or busy
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    retries: u32,
     /// Instructions for the model, or a file with them
     #[arg(long, value_name = "TEXT|@FILE")]
     system: Option<String>,
@@ -94,9 +97,10 @@ pub(crate) async fn run(arguments: ChatArguments, cx: &Context) -> Result<ExitSt
         save: arguments.save,
         approve,
         max_turns: arguments.max_turns,
+        retries: arguments.retries,
         instructions,
     };
-    let workspace = OpenWorkspace::open(cx, None, Remarks::Shown).await?;
+    let workspace = OpenWorkspace::open(cx, Remarks::Announced).await?;
     let mut chat = Chat::open(choice, &workspace, cx, &screen).await?;
     match question {
         Some(question) => {

@@ -22,16 +22,17 @@ use crate::workspace::{OpenWorkspace, Remarks};
 
 /// Checks all tools against all wires, and finds missing secrets, programs and hosts, for CI too
 ///
-/// Faults are tools that a provider can't take. Losses are parts of a schema that a provider does not express; the
-/// arguments are still checked in full; those of the standard toolbox are listed only if a pattern is given. Warnings are
-/// what may fail when a tool is called.
+/// Faults are entries that are set aside, tools that a provider can't take, and rules that can never apply. Losses are
+/// parts of a schema that a provider does not express; the arguments are still checked in full; those of the standard
+/// toolbox are listed only if a pattern is given. Warnings are what may fail when a tool is called.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haft check
   haft check 'github/*' --for openai --for anthropic
   haft check --offline --deny losses --deny warnings     for CI
 
-Exit codes: 0 fine, 1 faults (and what `--deny` names), 2 the workspace can't be loaded.")]
+Exit codes: 0 fine, 1 faults (and what `--deny` names), 2 the workspace can't be loaded, or not
+everything was checked.")]
 pub(crate) struct CheckArguments {
     /// A pattern over full names, such as `github/*`: only these tools are checked against the wires
     pattern: Option<String>,
@@ -41,12 +42,22 @@ pub(crate) struct CheckArguments {
     /// Fails on losses or warnings as well
     #[arg(long, value_name = "WHAT")]
     deny: Vec<Denied>,
+    /// Passes although parts of the workspace were not checked, because it is not trusted
+    #[arg(long)]
+    allow_unchecked: bool,
     /// Does not resolve the names of hosts
     #[arg(long)]
     offline: bool,
     /// Prints JSON also on a terminal
     #[arg(long)]
     json: bool,
+}
+
+impl CheckArguments {
+    /// Returns the weight of what could not be checked.
+    fn unchecked(&self) -> CheckSeverity {
+        if self.allow_unchecked { CheckSeverity::Warning } else { CheckSeverity::Unchecked }
+    }
 }
 
 /// Findings that a check fails on, besides faults.
@@ -60,18 +71,16 @@ enum Denied {
 
 /// Carries out the command.
 pub(crate) async fn run(arguments: &CheckArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
-    let workspace = OpenWorkspace::open(cx, None, Remarks::Silent).await?;
+    let workspace = OpenWorkspace::open(cx, Remarks::Silent).await?;
     let mut tools = tools::visible(&workspace);
     if let Some(pattern) = &arguments.pattern {
         tools = tools::matching(pattern, &tools)?;
     }
     let profiles = if arguments.profiles.is_empty() { ProfileName::ALL.to_vec() } else { arguments.profiles.clone() };
-    let mut findings = wire_check::findings(&tools, &profiles);
-    if arguments.pattern.is_none() {
-        // They are the same in every workspace, and nobody can change them there.
-        findings.retain(|finding| finding.severity != CheckSeverity::Loss || !is_standard(finding, &tools));
-    }
+    let mut findings = of_wires(cx, arguments, &tools, &profiles).await?;
     findings.extend(probe::file(&workspace));
+    findings.extend(probe::unchecked(&workspace, arguments.unchecked()));
+    findings.extend(probe::rules(&workspace));
     findings.extend(probe::secrets(&workspace));
     findings.extend(probe::programs(&workspace));
     if !arguments.offline {
@@ -88,7 +97,28 @@ pub(crate) async fn run(arguments: &CheckArguments, cx: &Context) -> Result<Exit
     if !cx.terminal.stdout || arguments.json {
         cx.terminal.note(report.summary());
     }
-    Ok(if report.fails(&arguments.deny) { ExitStatus::Failed } else { ExitStatus::Done })
+    Ok(report.status(&arguments.deny))
+}
+
+/// Returns the findings of all wires. Thousands of tools take long.
+async fn of_wires(
+    cx: &Context,
+    arguments: &CheckArguments,
+    tools: &[Arc<RegisteredTool>],
+    profiles: &[ProfileName],
+) -> Result<Vec<CheckFinding>, CommandError> {
+    let (tools, profiles) = (tools.to_vec(), profiles.to_vec());
+    let lists_standard = arguments.pattern.is_some();
+    tracing::info!(tools = tools.len(), wires = profiles.len(), "checking the tools against the wires");
+    let work = move || {
+        let mut findings = wire_check::findings(&tools, &profiles);
+        if !lists_standard {
+            // They are the same in every workspace, and nobody can change them there.
+            findings.retain(|finding| finding.severity != CheckSeverity::Loss || !is_standard(finding, &tools));
+        }
+        findings
+    };
+    cx.interrupt.blocking(work).await
 }
 
 /// Reports whether a finding is about a tool of the standard toolbox.
@@ -110,13 +140,20 @@ impl CheckReport {
         self.findings.iter().filter(|finding| finding.severity == severity).count()
     }
 
-    fn fails(&self, denied: &[Denied]) -> bool {
-        let is_denied = |severity| match severity {
-            CheckSeverity::Fault => true,
+    /// Returns the exit status. What was not checked weighs most: the findings are not all there are.
+    fn status(&self, denied: &[Denied]) -> ExitStatus {
+        let fails = |severity| match severity {
+            CheckSeverity::Fault | CheckSeverity::Unchecked => true,
             CheckSeverity::Loss => denied.contains(&Denied::Losses),
             CheckSeverity::Warning => denied.contains(&Denied::Warnings),
         };
-        self.findings.iter().any(|finding| is_denied(finding.severity))
+        if self.count(CheckSeverity::Unchecked) > 0 {
+            ExitStatus::Invalid
+        } else if self.findings.iter().any(|finding| fails(finding.severity)) {
+            ExitStatus::Failed
+        } else {
+            ExitStatus::Done
+        }
     }
 
     /// Returns one line about all findings.
@@ -126,8 +163,9 @@ impl CheckReport {
             1 => format!("1 {one}"),
             count => format!("{count} {many}"),
         };
+        let unchecked = if self.count(CheckSeverity::Unchecked) > 0 { "; not everything was checked" } else { "" };
         format!(
-            "{} on {}: {}, {}, {}",
+            "{} on {}: {}, {}, {}{unchecked}",
             counted(self.tools, "tool", "tools"),
             counted(self.profiles.len(), "wire", "wires"),
             counted(self.count(CheckSeverity::Fault), "fault", "faults"),
@@ -176,6 +214,7 @@ impl CheckReport {
             "faults": self.count(CheckSeverity::Fault),
             "losses": self.count(CheckSeverity::Loss),
             "warnings": self.count(CheckSeverity::Warning),
+            "unchecked": self.count(CheckSeverity::Unchecked),
             "findings": self.findings,
         })
     }
@@ -205,14 +244,30 @@ mod tests {
 
     #[test]
     fn faults_always_fail_and_others_if_they_are_denied() {
+        use ExitStatus::{Done, Failed};
         let mut report = report();
-        assert!(report.fails(&[]));
+        assert_eq!(report.status(&[]), Failed);
         report.findings.pop();
-        assert!(!report.fails(&[]) && report.fails(&[Denied::Losses]) && report.fails(&[Denied::Warnings]));
+        assert_eq!(report.status(&[]), Done);
+        assert_eq!((report.status(&[Denied::Losses]), report.status(&[Denied::Warnings])), (Failed, Failed));
         report.findings.pop();
-        assert!(!report.fails(&[Denied::Losses]) && report.fails(&[Denied::Losses, Denied::Warnings]));
+        assert_eq!(report.status(&[Denied::Losses]), Done);
+        assert_eq!(report.status(&[Denied::Losses, Denied::Warnings]), Failed);
         report.findings.clear();
-        assert!(!report.fails(&[Denied::Losses, Denied::Warnings]));
+        assert_eq!(report.status(&[Denied::Losses, Denied::Warnings]), Done);
         assert_eq!(report.summary(), "1 tool on 5 wires: no faults, no losses, no warnings");
+    }
+
+    #[test]
+    fn what_was_not_checked_fails_the_check_whatever_was_found() {
+        let mut report = report();
+        report.findings.push(CheckFinding::new(CheckSeverity::Unchecked, "trust", "haft.toml", "is not trusted"));
+        assert_eq!(report.status(&[]), ExitStatus::Invalid);
+        report.findings.drain(..3);
+        assert_eq!(report.status(&[]), ExitStatus::Invalid);
+        assert_eq!(
+            report.summary(),
+            "1 tool on 5 wires: no faults, no losses, no warnings; not everything was checked"
+        );
     }
 }

@@ -28,7 +28,7 @@ const FILES: [(&str, &str); 2] =
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haft init
-  haft init tools && haft run tools/calls.json")]
+  haft init tools && haft run tools/calls.json -w tools")]
 pub(crate) struct InitArguments {
     /// The folder, which is created if it is missing
     #[arg(value_name = "DIR", default_value = ".")]
@@ -56,7 +56,7 @@ pub(crate) async fn run(arguments: &InitArguments, cx: &Context) -> Result<ExitS
     cx.terminal.note(format!("{} is trusted, until it changes", printable(&shown(folder, FILE_NAME))));
     let option = if folder == Path::new(".") { String::new() } else { format!(" -w {}", quoted(folder)) };
     let calls = quoted(Path::new(&shown(folder, CALLS_NAME)));
-    cx.terminal.note(format!("try `haft tools{option}`, and `haft run {calls}`"));
+    cx.terminal.note(format!("try `haft tools{option}`, and `haft run{option} {calls}`"));
     Ok(ExitStatus::Done)
 }
 

@@ -1,41 +1,46 @@
-//! `haft resume`: goes on with a run whose calls waited for approval.
+//! `haft resume`: goes on with a run whose calls waited for approval, or whose process was killed.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use haft::approval::{ApprovalAnswer, ApprovalDecision, ApprovalRequest, ApprovalResponse, Approve, Suspended};
+use haft::approval::{ApprovalAnswer, ApprovalRequest, ApprovalResponse, Approve, Suspended};
 use haft::conversation::{Finish, Turn};
 use haft::run::{CallId, Dispatch, FailureKind, RunOptions, ToolEvent, ToolResult};
 use haft::tool::{BoxError, Cx};
 use haft::toolkit::Toolkit;
 
 use super::run::{RunOptionArguments, exit_status, note_rejected, note_waiting, unread};
-use crate::approval::Approver;
 use crate::approval::verdict_file::{Others, VerdictFile};
+use crate::approval::{ApproveMode, Approver, prompt};
 use crate::calls::name;
 use crate::context::Context;
 use crate::error::{CommandError, Fault};
 use crate::exit::ExitStatus;
-use crate::report;
 use crate::run_output::{OutputForm, RunOutput};
 use crate::screen::Screen;
-use crate::suspended_run::SuspendedRun;
+use crate::suspended_run::{Ledger, RecordCalls, SuspendedRun};
 use crate::workspace::{self, OpenWorkspace, Remarks};
 
-/// Goes on with a run whose calls wait for approval
+/// Resumes a run whose calls wait for approval, or whose process was killed
 ///
 /// The run is one of `haft run --suspend FILE`, with the same workspace unless another one is named. Calls that get no
-/// verdict keep waiting in the file. It is removed when every call has its result. No call runs twice: one that ran when
-/// the process was killed gets the result `outcome_unknown`.
+/// verdict keep waiting in the file. It is removed when every call has its result.
+///
+/// After a crash, calls that had not begun run now. Of those that had begun, readonly and idempotent ones run again, with
+/// the same idempotency key, and all others get the result `outcome_unknown`. A copy of a file that was resumed before
+/// is refused.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haft resume waiting.json                            ask about each call at the terminal
   haft resume waiting.json --verdicts verdicts.json   take the verdicts of a file
   haft resume waiting.json --approve all              approve all calls that wait
 
+`--verdicts FILE` and `--approve FILE` are the same, except that with `--verdicts` another approver
+decides about the other calls. A verdict holds for the request that waits in the file: if the tool
+has changed since, it is not accepted.
+
 A file of verdicts has an array or lines of them, such as
   {\"call_id\": \"c1\", \"decision\": \"approved\"}
-or verdicts as the library writes them, which hold for exactly the request that they name. See
+or verdicts as the library writes them, which hold for a call with exactly their digest. See
 `haft run --help`.
 
 Standard output gets the events of the calls that waited; with `--results`, the results of all calls
@@ -61,7 +66,7 @@ pub(crate) async fn run(arguments: ResumeArguments, cx: &Context) -> Result<Exit
 
 async fn resume(arguments: ResumeArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
     let ResumeArguments { file, verdicts, options } = arguments;
-    let stored = SuspendedRun::open(&file)?;
+    let stored = SuspendedRun::open(&file, Ledger::of(cx)?)?;
     let workspace = open_workspace(&stored, cx).await?;
     let executor = &workspace.executor;
     let calls = stored.calls();
@@ -72,17 +77,22 @@ async fn resume(arguments: ResumeArguments, cx: &Context) -> Result<ExitStatus, 
     if let Some(suspended) = &suspended {
         ensure_trusted(suspended, &tools, &workspace)?;
     }
-    let approver = options.approve_mode(cx).approver(Others::Suspended, cx, &screen).await?;
-    let verdicts = match &suspended {
-        Some(suspended) => {
-            let verdicts = match verdicts.as_deref() {
-                Some(path) => Some(VerdictFile::read(path, Others::Suspended, cx).await?),
-                None => None,
-            };
-            read_verdicts(verdicts, &approver, suspended, &stored, &tools, &run_options)?
+    let mode = options.approve_mode(cx);
+    let (mode, file) = match (&mode, verdicts) {
+        (ApproveMode::File(_), Some(_)) => {
+            let fault = Fault::new("`--approve` and `--verdicts` name a file of verdicts each");
+            return Err(fault.advice("put all verdicts into one of them").into());
         }
-        None => Vec::new(),
+        (ApproveMode::File(path), None) => (ApproveMode::None, Some(ApproveMode::read_file(path, cx).await?)),
+        (_, Some(path)) => (mode, Some(VerdictFile::read(&path, Others::Suspended, cx).await?)),
+        (_, None) => (mode, None),
     };
+    let otherwise = mode.approver(Others::Suspended, cx, &screen).await?;
+    let decided = match &suspended {
+        Some(suspended) => Decided::of(file, suspended, &stored, &tools, &run_options)?,
+        None => Decided::default(),
+    };
+    stored.take_over()?;
     let form = OutputForm::of(
         cx,
         options.results.or_else(|| stored.results_provider()).filter(|_| !options.json),
@@ -93,85 +103,106 @@ async fn resume(arguments: ResumeArguments, cx: &Context) -> Result<ExitStatus, 
         output.event(cx, &ToolEvent::Output { index, result })?;
     }
     if let Some(suspended) = suspended {
-        let listed = Continued { tools, verdicts, options: with_journal(run_options.clone(), approver, &stored) };
-        go_on(suspended, listed, &stored, &mut output, cx).await?;
+        let options = with_approver(run_options.clone(), decided.unstarted, otherwise, &suspended);
+        let continued = Continued { tools, verdicts: decided.verdicts, options };
+        go_on(suspended, continued, &stored, &mut output, cx).await?;
     }
     let results: Vec<ToolResult> = stored.results().into_values().collect();
-    let waiting = stored.suspended()?.map_or(0, |suspended| suspended.pending().len());
+    let waiting = stored.suspended()?.map_or(0, |suspended| suspended.pending().len() + suspended.unstarted().count());
     let turn = Turn::new(calls.into_iter().map(Into::into).collect(), Finish::ToolCalls);
     if waiting == 0 {
         output.finish(cx, &turn, &results, &executor.list(&run_options))?;
+        stored.ensure_stored()?;
         stored.remove()?;
     } else {
         if !matches!(output, RunOutput::Results { .. }) {
             output.finish(cx, &turn, &results, &[])?;
         }
+        stored.ensure_stored()?;
         note_waiting(cx, stored.path(), waiting);
     }
     Ok(exit_status(cx, options.failures(), &results, waiting > 0))
 }
 
-/// Opens the workspace of the options, else that of the run.
+/// Opens the workspace of the options, else that of the run. A file of which nothing is known does not choose the
+/// workspace: it has to be that of the current folder.
 async fn open_workspace(stored: &SuspendedRun, cx: &Context) -> Result<OpenWorkspace, CommandError> {
     if cx.global.workspace.is_some() {
-        return OpenWorkspace::open(cx, None, Remarks::Shown).await;
+        return OpenWorkspace::open(cx, Remarks::Announced).await;
     }
-    match stored.workspace() {
-        Some(path) if !path.is_file() => {
-            let fault = Fault::new(format!("the workspace of the run, `{}`, is gone", path.display()));
-            Err(fault.advice("name the folder that it is in now with `--workspace`").into())
-        }
-        Some(path) => {
-            let loaded = workspace::load_file(cx, &path).await?;
-            report::remarks(cx, &loaded);
-            Ok(OpenWorkspace::of(loaded)?)
-        }
-        None => Ok(OpenWorkspace::standard()?),
+    let path = stored.workspace();
+    if let Some(path) = path.as_ref().filter(|path| !path.is_file()) {
+        let fault = Fault::new(format!("the workspace of the run, `{}`, is gone", path.display()));
+        return Err(fault.advice("name the folder that it is in now with `--workspace`").into());
     }
+    if !stored.is_own()? && !is_current(path.as_deref(), cx)? {
+        let shown =
+            path.as_ref().map_or("no workspace".to_owned(), |path| format!("the workspace `{}`", path.display()));
+        let fault = Fault::new(format!("the run began with {shown}, and haft does not remember it"));
+        return Err(fault.advice("name the workspace whose tools and rules hold with `--workspace`").into());
+    }
+    OpenWorkspace::open_file(cx, path.as_deref(), Remarks::Announced).await
+}
+
+/// Reports whether a workspace is that of the current folder.
+fn is_current(path: Option<&Path>, cx: &Context) -> Result<bool, Fault> {
+    let current = workspace::find(cx)?;
+    let canonical = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    Ok(path.map(canonical) == current.as_deref().map(canonical))
 }
 
 /// Checks that no call waits for a tool that the file lacks only because it is not trusted: the run would lose the call.
 fn ensure_trusted(suspended: &Suspended, tools: &Toolkit, workspace: &OpenWorkspace) -> Result<(), Fault> {
-    let Some(missing) = suspended.pending().find(|request| tools.get(&request.tool).is_none()) else { return Ok(()) };
+    let unstarted = suspended.unstarted().map(|call| call.name.as_str());
+    let mut names = suspended.pending().map(|request| request.tool.as_str()).chain(unstarted);
+    let Some(missing) = names.find(|name| tools.get(name).is_none()) else { return Ok(()) };
     let Some(loaded) = workspace.loaded.as_ref().filter(|loaded| loaded.entries.iter().any(|entry| entry.is_left_out))
     else {
         return Ok(());
     };
-    let fault = Fault::new(format!("there is no tool `{}` as long as its file is not trusted", missing.tool));
+    let fault = Fault::new(format!("there is no tool `{missing}` as long as its file is not trusted"));
     Err(fault.advice(format!("read `{}`, then run `haft trust`; the calls wait until then", loaded.path.display())))
 }
 
-/// Returns the verdicts on the calls that wait. One that can't be accepted is an error, before anything runs.
-fn read_verdicts(
-    file: Option<VerdictFile>,
-    approver: &Approver,
-    suspended: &Suspended,
-    stored: &SuspendedRun,
-    tools: &Toolkit,
-    options: &RunOptions,
-) -> Result<Vec<ApprovalResponse>, CommandError> {
-    if let Approver::File(others) = approver {
-        others.ensure_known(suspended.pending().map(|request| &request.call_id))?;
-    }
-    let Some(mut file) = file else { return Ok(Vec::new()) };
-    // The verdicts of a process that was killed were used: whoever repeats them wants to go on.
-    let used: Vec<CallId> = stored.unreported().into_values().map(|result| result.call_id).collect();
-    file.remove(&used);
-    let pending: Vec<&ApprovalRequest> = suspended.pending().collect();
-    let verdicts = file.bind_all(&pending)?;
-    let mut faults = Vec::new();
-    for verdict in &verdicts {
-        let Some(request) = pending.iter().find(|request| Some(&request.call_id) == verdict.call_id.as_ref()) else {
-            continue;
-        };
-        if let Err(fault) = tools.check_verdict(options, request, verdict) {
-            let id = &request.call_id;
-            faults.push(Fault::new(format!("the verdict on `{id}` can't be accepted")).cause(&fault).advice(
-                "correct it; if the tool has changed, run `haft resume` without the verdict to ask about what would run now",
-            ));
+/// The verdicts of a file, by what they are on.
+#[derive(Debug, Default)]
+struct Decided {
+    /// On the requests that wait, and bound to them.
+    verdicts: Vec<ApprovalResponse>,
+    /// On calls that have not begun, whose requests are yet to come.
+    unstarted: Option<VerdictFile>,
+}
+
+impl Decided {
+    /// Binds verdicts to the requests that wait. One that can't be accepted is an error, before anything runs.
+    fn of(
+        file: Option<VerdictFile>,
+        suspended: &Suspended,
+        stored: &SuspendedRun,
+        tools: &Toolkit,
+        options: &RunOptions,
+    ) -> Result<Self, CommandError> {
+        let Some(mut file) = file else { return Ok(Self::default()) };
+        // The verdicts of a process that was killed were used: whoever repeats them wants to go on.
+        let used: Vec<CallId> = stored.unreported().into_values().map(|result| result.call_id).collect();
+        file.take(&used);
+        let ids: Vec<CallId> = suspended.unstarted().map(|call| call.call_id.clone()).collect();
+        let unstarted = file.take(&ids);
+        let pending: Vec<&ApprovalRequest> = suspended.pending().collect();
+        let verdicts = file.bind_all(&pending)?;
+        let mut faults = Vec::new();
+        for verdict in &verdicts {
+            let is_meant = |request: &&&ApprovalRequest| Some(&request.call_id) == verdict.call_id.as_ref();
+            let Some(request) = pending.iter().find(is_meant) else { continue };
+            if let Err(fault) = tools.check_verdict(options, request, verdict) {
+                let id = &request.call_id;
+                faults.push(Fault::new(format!("the verdict on `{id}` can't be accepted")).cause(&fault).advice(
+                    "correct it; if the tool has changed, run `haft resume` without the verdict to ask about what would run now",
+                ));
+            }
         }
+        if faults.is_empty() { Ok(Self { verdicts, unstarted: Some(unstarted) }) } else { Err(faults.into()) }
     }
-    if faults.is_empty() { Ok(verdicts) } else { Err(faults.into()) }
 }
 
 /// The parts that a run goes on with.
@@ -190,21 +221,18 @@ async fn go_on(
     cx: &Context,
 ) -> Result<(), CommandError> {
     let Continued { tools, verdicts, options } = continued;
-    let approved: Vec<_> = verdicts.iter().filter(|verdict| runs(verdict)).map(|verdict| &verdict.request_id).collect();
-    if !approved.is_empty() {
-        stored.begin(|request| approved.contains(&&request.request_id))?;
-    }
-    let mut run = tools.resume_calls(suspended, verdicts, options);
-    let mut kept = BTreeMap::new();
+    let mut run = tools.wrap(RecordCalls(stored.clone())).resume_calls(suspended, verdicts, options);
+    let mut is_kept = false;
     let mut written = Ok(());
     while let Some(event) = run.next().await {
         if let ToolEvent::Output { index, result } = &event {
             if is_untouched(result) && cx.interrupt.is_raised() {
                 // Nothing happened to the call: it waits for the next time.
-                kept.insert(*index, result.call_id.clone());
+                is_kept = true;
                 continue;
             }
-            stored.record(*index, result)?;
+            // What can't be stored is reported at the end: the results are printed meanwhile.
+            let _ = stored.record(*index, result);
         }
         // Results that can't be written are stored, and the next process reports them.
         if written.is_ok() {
@@ -213,7 +241,7 @@ async fn go_on(
     }
     note_rejected(cx, &run);
     match run.suspended() {
-        _ if !kept.is_empty() => stored.keep_waiting()?,
+        _ if is_kept => stored.keep_waiting()?,
         // What was not reported stays apart from what was.
         Some(suspended) if written.is_ok() => stored.suspend_again(&suspended)?,
         _ => {}
@@ -226,36 +254,36 @@ fn is_untouched(result: &ToolResult) -> bool {
     result.failure().is_some_and(|failure| failure.kind == FailureKind::Cancelled && !failure.started)
 }
 
-/// Reports whether a verdict lets a call run.
-fn runs(verdict: &ApprovalResponse) -> bool {
-    matches!(verdict.decision, ApprovalDecision::Approved | ApprovalDecision::Edited(_))
-}
-
-/// Sets the approver, whose approvals are stored before the calls run.
-fn with_journal(options: RunOptions, approver: Approver, stored: &SuspendedRun) -> RunOptions {
-    match approver {
+/// Sets the approver.
+fn with_approver(
+    options: RunOptions,
+    unstarted: Option<VerdictFile>,
+    otherwise: Approver,
+    suspended: &Suspended,
+) -> RunOptions {
+    match otherwise {
         // Requests that nobody answers stay as they are.
-        Approver::Nobody(_) => options,
-        approver => options.approvals(Journal { approver, stored: stored.clone() }),
+        Approver::Nobody(_) if suspended.unstarted().next().is_none() => options,
+        otherwise => {
+            let is_person = matches!(otherwise, Approver::Person(_));
+            let options = options.approvals(FileFirst { unstarted, otherwise });
+            if is_person { prompt::remembering(options) } else { options }
+        }
     }
 }
 
-/// An approver whose approvals are stored.
-struct Journal {
-    approver: Approver,
-    stored: SuspendedRun,
+/// An approver that has verdicts on calls that had not begun. It never answers a request anew that waited in the file:
+/// verdicts on those are bound to what they were given for.
+struct FileFirst {
+    unstarted: Option<VerdictFile>,
+    otherwise: Approver,
 }
 
-impl Approve for Journal {
+impl Approve for FileFirst {
     async fn approve(&self, request: ApprovalRequest, cx: Cx) -> Result<ApprovalAnswer, BoxError> {
-        let call_id = request.call_id.clone();
-        let answer = self.approver.approve(request, cx).await?;
-        if let ApprovalAnswer::Verdict(verdict) = &answer
-            && runs(verdict)
-        {
-            // A call whose approval can't be stored is denied.
-            self.stored.begin(|request| request.call_id == call_id).map_err(|fault| fault.message)?;
+        match &self.unstarted {
+            Some(file) if file.decides(&request.call_id) => file.approve(request, cx).await,
+            _ => self.otherwise.approve(request, cx).await,
         }
-        Ok(answer)
     }
 }

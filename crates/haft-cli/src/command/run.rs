@@ -5,10 +5,10 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use haft::run::{CallId, Dispatch, FailureKind, Run, RunOptions, ToolCall, ToolEvent, ToolResult};
+use haft::run::{CallId, Dispatch, FailureKind, Run, RunId, RunOptions, ToolCall, ToolEvent, ToolResult};
 
 use crate::approval::verdict_file::Others;
-use crate::approval::{ApproveMode, Approver};
+use crate::approval::{ApproveMode, Approver, prompt};
 use crate::calls::provider::Provider;
 use crate::calls::{self, CallForm, ReadCalls};
 use crate::context::Context;
@@ -17,14 +17,20 @@ use crate::exit::ExitStatus;
 use crate::input::TextInput;
 use crate::run_output::{self, Failures, OutputForm, RunOutput};
 use crate::screen::Screen;
-use crate::suspended_run::NewFile;
+use crate::suspended_run::{Ledger, NewRun, RecordCalls, SuspendedRun};
 use crate::workspace::{OpenWorkspace, Remarks};
+
+/// The maximum length of the id of a run.
+const MAX_RUN_ID: usize = 128;
 
 /// Runs the calls of a model, and gives each of them one result
 ///
 /// The calls are a JSON array, one object, or an object per line, each with a `name`, `arguments` and perhaps a
 /// `call_id`; or the response of a provider as it was sent, whole or streamed. Standard output gets the events as JSON
 /// lines, each with its `call_id`; a terminal gets a view of them.
+///
+/// The tools and rules are those of the current folder's workspace, or of `--workspace`, wherever the calls come from.
+/// Without a workspace, a call of a tool that is not standard is an error, and nothing runs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haft run calls.json                               run calls, and show them on the terminal
@@ -32,6 +38,7 @@ use crate::workspace::{OpenWorkspace, Remarks};
   curl … | haft run - --results openai              run the calls of a response, for its provider
   haft run calls.json --approve verdicts.json       take the verdicts of a file
   haft run calls.json --suspend waiting.json        let calls that require approval wait in a file
+  haft run calls.json --run-id order-17             repeat it, with the same idempotency keys
 
 The limits of the workspace hold too: of two limits, the stricter applies.
 
@@ -53,9 +60,14 @@ pub(crate) struct RunArguments {
     from: Option<CallForm>,
     #[command(flatten)]
     options: RunOptionArguments,
-    /// Lets calls that require approval and get none wait in this file, for `haft resume`
+    /// Keeps the run in this file: calls that require approval and get none wait in it for `haft resume`, and so does
+    /// what is left if the process is killed. It is removed when every call has its result
     #[arg(long, value_name = "FILE")]
     suspend: Option<PathBuf>,
+    /// The id of the run, from which the idempotency keys of its calls follow: set it to repeat a run with the same keys.
+    /// Without it, every run has an id of its own
+    #[arg(long, value_name = "ID", value_parser = run_id)]
+    run_id: Option<RunId>,
 }
 
 /// The options of commands that run calls.
@@ -108,6 +120,15 @@ fn positive(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "a whole number greater than 0 is required".to_owned())
 }
 
+/// Reads the id of a run.
+fn run_id(text: &str) -> Result<RunId, String> {
+    let is_fine = |character: char| character.is_ascii_alphanumeric() || "-_.:".contains(character);
+    if text.is_empty() || text.len() > MAX_RUN_ID || !text.chars().all(is_fine) {
+        return Err(format!("1 to {MAX_RUN_ID} letters, digits and `-`, `_`, `.` or `:` are required"));
+    }
+    Ok(text.into())
+}
+
 /// Reads a duration in seconds.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let invalid = || "a number of seconds greater than 0 is required, such as `2.5`".to_owned();
@@ -131,59 +152,59 @@ pub(crate) fn unread(cx: &Context, outcome: Result<ExitStatus, CommandError>) ->
 }
 
 async fn run_file(arguments: RunArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
-    let RunArguments { file, from, options, suspend } = arguments;
+    let RunArguments { file, from, options, suspend, run_id } = arguments;
     let input = TextInput::read_or_wait(&file, cx).await?;
-    let workspace = OpenWorkspace::open(cx, Some(&file), Remarks::Shown).await?;
+    let workspace = OpenWorkspace::open(cx, Remarks::Announced).await?;
     let executor = &workspace.executor;
     let read = calls::read(&input, from, executor)?;
+    if !read.turn.is_cut_off() {
+        workspace.ensure_found(&read.calls, &read.tools)?;
+    }
     let form = OutputForm::of(cx, options.results, options.json);
     if matches!(form, OutputForm::Results(_)) {
         ensure_distinct(&read.calls)?;
     }
     let screen = Screen::new(cx);
-    let place = suspend.as_deref().map(NewFile::claim).transpose()?;
-    let others = if place.is_some() { Others::Suspended } else { Others::Denied };
+    let others = if suspend.is_some() { Others::Suspended } else { Others::Denied };
     let approver = options.approve_mode(cx).approver(others, cx, &screen).await?;
     if let Approver::File(verdicts) = &approver {
         verdicts.ensure_known(read.calls.iter().map(|call| &call.call_id))?;
     }
     let is_unapproved = matches!(approver, Approver::Nobody(Others::Denied));
-    let run_options = with_approver(options.apply(executor.options(), cx), approver);
+    let run_id = run_id.unwrap_or_else(RunId::random);
+    let run_options = with_approver(options.apply(executor.options(), cx), approver).run_id(&run_id);
     let tools = executor.list(&run_options);
     let output = RunOutput::new(form, &screen, &read.calls);
-    let unwritable = if place.is_some() { Unwritable::Kept } else { Unwritable::Ends };
-    let (output, ran) = run_calls(&read, run_options, (output, unwritable), cx).await?;
-    let path = workspace.loaded.as_ref().map(|loaded| loaded.path.as_path());
-    let is_waiting = match (ran.suspended, place) {
-        (Some(suspended), Some(place)) => {
-            let stored = place.write(&suspended, path, options.results)?;
-            note_waiting(cx, stored.path(), suspended.pending().len());
-            ran.written?;
-            finish_waiting(cx, output, &read, &ran.results)?;
-            true
+    let stored = match suspend.filter(|_| !read.turn.is_cut_off()) {
+        Some(path) => {
+            let workspace = workspace.loaded.as_ref().map(|loaded| loaded.path.as_path());
+            let run = NewRun { run_id, calls: &read.calls, workspace, results: options.results };
+            Some(SuspendedRun::create(&path, run, Ledger::of(cx)?)?)
         }
-        (_, place) => {
-            if let Some(place) = place {
-                place.discard();
-            }
-            ran.written?;
-            output.finish(cx, &read.turn, &ran.results, &tools)?;
-            if is_unapproved {
-                note_unapproved(cx, &ran.results);
-            }
-            false
-        }
+        None => None,
     };
+    let (output, ran) = run_calls(&read, run_options, output, stored.as_ref(), cx).await?;
+    let is_waiting = ran.suspended.is_some();
+    if let (Some(suspended), Some(stored)) = (&ran.suspended, &stored) {
+        stored.suspend_again(suspended)?;
+        note_waiting(cx, stored.path(), suspended.pending().len());
+        ran.written?;
+        finish_waiting(cx, output, &read, &ran.results)?;
+    } else {
+        if let (Err(_), Some(stored)) = (&ran.written, &stored) {
+            note_unreported(cx, stored.path());
+        }
+        ran.written?;
+        output.finish(cx, &read.turn, &ran.results, &tools)?;
+        if is_unapproved {
+            note_unapproved(cx, &ran.results);
+        }
+        if let Some(stored) = stored {
+            stored.ensure_stored()?;
+            stored.remove()?;
+        }
+    }
     Ok(exit_status(cx, options.failures(), &ran.results, is_waiting))
-}
-
-/// The effect of an output that can't be written on a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unwritable {
-    /// The calls are cancelled: nobody gets their results.
-    Ends,
-    /// The calls go on: their results are stored with those that wait.
-    Kept,
 }
 
 /// The end of a run.
@@ -195,10 +216,13 @@ struct Ran {
     written: Result<(), CommandError>,
 }
 
+/// Runs the calls. With a file, each step is stored in it, and an output that can't be written does not end the run: the
+/// results are in the file. Without one nobody would get them, so the calls are cancelled.
 async fn run_calls(
     read: &ReadCalls,
     options: RunOptions,
-    (mut output, unwritable): (RunOutput, Unwritable),
+    mut output: RunOutput,
+    stored: Option<&SuspendedRun>,
     cx: &Context,
 ) -> Result<(RunOutput, Ran), CommandError> {
     if read.turn.is_cut_off() {
@@ -211,14 +235,22 @@ async fn run_calls(
     if read.calls.is_empty() {
         cx.terminal.note("there are no calls");
     }
-    let mut run = read.tools.run_calls(read.calls.iter().cloned().map(Into::into).collect(), options);
+    let tools = match stored {
+        Some(stored) => read.tools.clone().wrap(RecordCalls(stored.clone())),
+        None => read.tools.clone(),
+    };
+    let mut run = tools.run_calls(read.calls.iter().cloned().map(Into::into).collect(), options);
     let mut results = BTreeMap::new();
     let mut written = Ok(());
     while let Some(event) = run.next().await {
+        if let (ToolEvent::Output { index, result }, Some(stored)) = (&event, stored) {
+            // What can't be stored is reported at the end: the results are printed meanwhile.
+            let _ = stored.record(*index, result);
+        }
         if written.is_ok() {
             written = output.event(cx, &event);
         }
-        if written.is_err() && unwritable == Unwritable::Ends {
+        if written.is_err() && stored.is_none() {
             break;
         }
         if let ToolEvent::Output { index, result } = event {
@@ -234,6 +266,8 @@ pub(crate) fn with_approver(options: RunOptions, approver: Approver) -> RunOptio
     match approver {
         // Without an approver the calls are denied without a request.
         Approver::Nobody(Others::Denied) => options,
+        // What a person approves for all calls of a tool holds for those that come later too.
+        approver @ Approver::Person(_) => prompt::remembering(options.approvals(approver)),
         approver => options.approvals(approver),
     }
 }
@@ -256,6 +290,12 @@ pub(crate) fn note_waiting(cx: &Context, path: &Path, count: usize) {
     let calls = if count == 1 { "1 call waits".to_owned() } else { format!("{count} calls wait") };
     let path = path.display();
     cx.terminal.note(format!("{calls} for approval in `{path}`; go on with `haft resume {path}`"));
+}
+
+/// Tells where the results are that could not be printed.
+fn note_unreported(cx: &Context, path: &Path) {
+    let path = path.display();
+    cx.terminal.note(format!("the results are in `{path}`; print them with `haft resume {path}`"));
 }
 
 /// Reports calls that were denied because there was no approver, and how to get them approved.
@@ -305,6 +345,16 @@ fn ensure_distinct(calls: &[ToolCall]) -> Result<(), Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_id_of_a_run_is_short_and_plain() {
+        for valid in ["order-17", "2024-05-01T10:00:00Z", "a.b_c"] {
+            assert_eq!(run_id(valid), Ok(RunId::from(valid)));
+        }
+        for invalid in ["", " ", "a b", "ä", "../x", "a\n", &"x".repeat(129)] {
+            assert!(run_id(invalid).is_err(), "{invalid}");
+        }
+    }
 
     #[test]
     fn seconds_are_positive_numbers() {

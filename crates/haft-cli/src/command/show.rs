@@ -34,7 +34,7 @@ pub(crate) struct ShowArguments {
 
 /// Carries out the command.
 pub(crate) async fn run(arguments: &ShowArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
-    let workspace = OpenWorkspace::open(cx, None, Remarks::Shown).await?;
+    let workspace = OpenWorkspace::open(cx, Remarks::Shown).await?;
     let tool = workspace.tool(&arguments.name)?;
     let page = ToolPage::new(ToolListing::new(&tool, &workspace), &workspace);
     if arguments.json || !cx.terminal.stdout {

@@ -37,7 +37,7 @@ pub(crate) struct ToolsArguments {
 
 /// Carries out the command.
 pub(crate) async fn run(arguments: &ToolsArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
-    let workspace = OpenWorkspace::open(cx, None, Remarks::Shown).await?;
+    let workspace = OpenWorkspace::open(cx, Remarks::Shown).await?;
     let all = visible(&workspace);
     let tools = match &arguments.pattern {
         Some(pattern) => matching(pattern, &all)?,

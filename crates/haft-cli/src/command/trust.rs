@@ -14,12 +14,13 @@ use crate::context::Context;
 use crate::error::{CommandError, Fault};
 use crate::exit::ExitStatus;
 use crate::screen::Screen;
-use crate::terminal::printable;
+use crate::terminal::{escaped, escaped_json};
 use crate::workspace::{self, FILE_NAME};
 
-/// Trusts the workspace file as it is now, so that it may start commands and use secrets
+/// Trusts the workspace file as it is now, so that it may send requests, start commands and use secrets
 ///
-/// The privileges that it gets are shown first. The trust ends when the file changes, or a file that it reads.
+/// An untrusted file reaches nothing outside itself. Everything that it would reach is shown first: every server, command
+/// and folder, and who gets each secret. The trust ends when the file changes, or a file that it reads.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haft trust                 show what the nearest haft.toml may do if it is trusted, and ask
@@ -52,9 +53,11 @@ pub(crate) async fn run(arguments: &TrustArguments, cx: &Context) -> Result<Exit
     }
     let path = match &arguments.path {
         Some(path) => workspace::chosen_file(path)?,
-        None => workspace::find(cx, None)?.ok_or_else(no_file)?,
+        None => workspace::find(cx)?.ok_or_else(no_file)?,
     };
-    let loaded = workspace::load_file(cx, &path).await?;
+    let loaded = workspace::load_for_review(cx, &path).await?;
+    // What an entry reaches that is set aside can't be shown.
+    loaded.ensure_complete()?;
     if arguments.show {
         return show(arguments, cx, &loaded);
     }
@@ -62,7 +65,7 @@ pub(crate) async fn run(arguments: &TrustArguments, cx: &Context) -> Result<Exit
         return done(arguments, cx, &loaded, "is already trusted");
     }
     cx.terminal.note(grant::text(&loaded));
-    if !loaded.privileges.is_empty() && !arguments.yes && !is_confirmed(cx, &loaded).await? {
+    if loaded.needs_trust() && !arguments.yes && !is_confirmed(cx, &loaded).await? {
         cx.terminal.note("the file is not trusted");
         return Ok(ExitStatus::Denied);
     }
@@ -92,20 +95,20 @@ async fn is_confirmed(cx: &Context, loaded: &Loaded) -> Result<bool, CommandErro
 /// Shows what trusting grants, for a person or a program.
 fn show(arguments: &TrustArguments, cx: &Context, loaded: &Loaded) -> Result<ExitStatus, CommandError> {
     if arguments.json || !cx.terminal.stdout {
-        cx.terminal.print(grant::json(loaded, loaded.trust))?;
+        cx.terminal.print(escaped_json(&grant::json(loaded, loaded.trust)))?;
     } else {
         cx.terminal.print(grant::text(loaded))?;
         let path = loaded.path.display().to_string();
-        cx.terminal.print(format!("\n{} {}", printable(&path), grant::status_text(loaded.trust)))?;
+        cx.terminal.print(format!("\n{} {}", escaped(&path), grant::status_text(loaded.trust)))?;
     }
     Ok(ExitStatus::Done)
 }
 
 fn done(arguments: &TrustArguments, cx: &Context, loaded: &Loaded, message: &str) -> Result<ExitStatus, CommandError> {
     if arguments.json {
-        cx.terminal.print(grant::json(loaded, TrustStatus::Trusted))?;
+        cx.terminal.print(escaped_json(&grant::json(loaded, TrustStatus::Trusted)))?;
     } else {
-        cx.terminal.note(format!("{} {message}", printable(&loaded.path.display().to_string())));
+        cx.terminal.note(format!("{} {message}", escaped(&loaded.path.display().to_string())));
     }
     Ok(ExitStatus::Done)
 }
@@ -114,17 +117,17 @@ fn revoke(arguments: &TrustArguments, cx: &Context) -> Result<ExitStatus, Comman
     let path = match &arguments.path {
         Some(path) if path.is_dir() => path.join(FILE_NAME),
         Some(path) => path.clone(),
-        None => workspace::find(cx, None)?.ok_or_else(no_file)?,
+        None => workspace::find(cx)?.ok_or_else(no_file)?,
     };
     let revoked = cx.trust_store()?.revoke(&path);
     let was_trusted = revoked.map_err(|error| Fault::new("the trust can't be removed").cause(&error))?;
     let shown = absolute(&path).display().to_string();
     if arguments.json {
-        cx.terminal.print(json!({"path": shown, "trust": "unknown", "revoked": was_trusted}))?;
+        cx.terminal.print(escaped_json(&json!({"path": shown, "trust": "unknown", "revoked": was_trusted})))?;
     } else if was_trusted {
-        cx.terminal.note(format!("{} is no longer trusted", printable(&shown)));
+        cx.terminal.note(format!("{} is no longer trusted", escaped(&shown)));
     } else {
-        cx.terminal.note(format!("{} was not trusted", printable(&shown)));
+        cx.terminal.note(format!("{} was not trusted", escaped(&shown)));
     }
     Ok(ExitStatus::Done)
 }

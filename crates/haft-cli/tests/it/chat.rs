@@ -119,7 +119,7 @@ fn a_call_is_approved_at_the_prompt() {
     let talk = Talk::new(&json!([calculate("6 * 7"), {"text": "It is known."}]));
     let mut pty = talk.ask("what is it?");
     pty.wait_for("Approve this call?");
-    pty.send(key::ENTER);
+    pty.send("ap\r");
     pty.wait_for("It is known.");
     assert!(pty.screen().contains("✓ calculate"), "{}", pty.screen());
     quit(pty);
@@ -148,6 +148,9 @@ fn a_call_is_edited_in_the_editor() {
     say(&mut pty, "what is it?");
     pty.wait_for("Approve this call?");
     pty.send("e\r");
+    pty.wait_for("as you edited it");
+    pty.wait_until("the question is there again", |pty| pty.screen().matches("Approve this call?").count() == 2);
+    pty.send("ap\r");
     pty.wait_for("It is known.");
     assert!(pty.screen().contains("8 * 7"), "{}", pty.screen());
     quit(pty);

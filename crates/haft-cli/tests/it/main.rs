@@ -5,12 +5,18 @@
 #[cfg(unix)]
 mod chat;
 mod cmd;
+#[cfg(unix)]
+mod crash;
 mod guide;
+mod media;
 #[cfg(unix)]
 mod parts;
+mod path_rule;
 #[cfg(unix)]
 mod pty;
 mod run;
+#[cfg(unix)]
+mod signal;
 #[cfg(unix)]
 mod terminal;
 mod workspace;

@@ -38,7 +38,6 @@ pub(crate) mod key {
     pub(crate) const ESCAPE: &str = "\u{1b}";
     pub(crate) const CTRL_C: &str = "\u{3}";
     pub(crate) const CTRL_D: &str = "\u{4}";
-    pub(crate) const DOWN: &str = "\u{1b}[B";
 }
 
 /// A command that is about to start in a terminal.

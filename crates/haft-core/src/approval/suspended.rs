@@ -4,6 +4,8 @@
 //! of the run is this value: every call, the results of the finished ones, and the pending approval requests. It can be
 //! stored, sent, and resumed by another process; finished calls never run again. An inconsistent value is rejected when
 //! it is read.
+//!
+//! A run that was stored before it began is such a value too, of calls that have [not started](Suspended::not_started).
 
 use std::collections::{HashMap, HashSet};
 
@@ -52,6 +54,9 @@ pub struct Suspended {
     calls: Vec<ToolCall>,
     pending: Vec<Pending>,
     finished: Vec<Finished>,
+    /// The indexes of calls that have neither an approval request nor a result, because they have not started.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unstarted: Vec<usize>,
     /// Of the run that was suspended. Not stored: the application reads them where it sent the verdicts.
     #[serde(skip)]
     rejected_verdicts: Vec<RejectedVerdict>,
@@ -105,7 +110,7 @@ pub enum SuspendedError {
         /// The id of the approval request.
         request_id: ApprovalId,
     },
-    /// A call has neither an approval request nor a result.
+    /// A call has neither an approval request nor a result, and is not among those that have not started.
     #[error("the call `{call_id}` at index {index} has neither an approval request nor a result")]
     Lost {
         /// The index of the call.
@@ -116,7 +121,8 @@ pub enum SuspendedError {
 }
 
 impl Suspended {
-    /// Creates a suspended run of calls with their pending approval requests, such as those of a history.
+    /// Creates a suspended run of calls with their pending approval requests, such as those of a history. Signed requests
+    /// name their run, and the first one that does is that of the value.
     pub fn of(waiting: impl IntoIterator<Item = (ToolCall, ApprovalRequest)>) -> Result<Self, SuspendedError> {
         let (mut calls, mut pending) = (Vec::new(), Vec::new());
         for (index, (call, request)) in waiting.into_iter().enumerate() {
@@ -126,10 +132,54 @@ impl Suspended {
         Self::new(calls, pending, Vec::new())
     }
 
+    /// Creates a run of which no call has started. An application that stores it before it runs the calls can run those
+    /// that were left after a crash, with the same idempotency keys: [resumed](crate::Toolkit::resume), they are checked
+    /// and approved like those of any run.
+    ///
+    /// ```
+    /// use haft_core::{RunId, Suspended, Tool, ToolCall, Toolkit};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let pay = Tool::new("pay").handler(|cents: u64, _cx| async move { cents })?;
+    /// let kit: Toolkit = Toolkit::from_iter([pay]);
+    ///
+    /// let run = Suspended::not_started([ToolCall::new("c1", "pay", "500")]).with_run_id(RunId::random());
+    /// let stored = serde_json::to_string(&run)?;
+    ///
+    /// let run: Suspended = serde_json::from_str(&stored)?;
+    /// assert_eq!(run.unstarted().count(), 1);
+    /// let results = kit.resume(run, []).collect_or_suspend().await.unwrap();
+    /// assert_eq!(results[0].to_model_text(), "500");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn not_started(calls: impl IntoIterator<Item = ToolCall>) -> Self {
+        let calls: Vec<ToolCall> = calls.into_iter().collect();
+        let unstarted = (0..calls.len()).collect();
+        Self {
+            v: FormatVersion::default(),
+            run_id: None,
+            calls,
+            pending: Vec::new(),
+            finished: Vec::new(),
+            unstarted,
+            rejected_verdicts: Vec::new(),
+        }
+    }
+
     pub(crate) fn new(
         calls: Vec<ToolCall>,
         pending: Vec<Pending>,
         finished: Vec<Finished>,
+    ) -> Result<Self, SuspendedError> {
+        Self::with_unstarted(calls, pending, finished, Vec::new())
+    }
+
+    fn with_unstarted(
+        calls: Vec<ToolCall>,
+        pending: Vec<Pending>,
+        finished: Vec<Finished>,
+        unstarted: Vec<usize>,
     ) -> Result<Self, SuspendedError> {
         let mut is_known = vec![false; calls.len()];
         let requests = pending.iter().map(|pending| (pending.index, &pending.request.call_id));
@@ -146,6 +196,14 @@ impl Suspended {
                 return Err(SuspendedError::Repeated { index, call_id });
             }
         }
+        for index in unstarted.iter().copied() {
+            let Some(call) = calls.get(index) else {
+                return Err(SuspendedError::NoSuchCall { index, calls: calls.len() });
+            };
+            if std::mem::replace(&mut is_known[index], true) {
+                return Err(SuspendedError::Repeated { index, call_id: call.call_id.clone() });
+            }
+        }
         let mut request_ids = HashSet::new();
         if let Some(pending) = pending.iter().find(|pending| !request_ids.insert(&pending.request.request_id)) {
             return Err(SuspendedError::SharedRequest { request_id: pending.request.request_id.clone() });
@@ -153,7 +211,16 @@ impl Suspended {
         if let Some(index) = is_known.iter().position(|known| !known) {
             return Err(SuspendedError::Lost { index, call_id: calls[index].call_id.clone() });
         }
-        Ok(Self { v: FormatVersion::default(), run_id: None, calls, pending, finished, rejected_verdicts: Vec::new() })
+        let run_id = pending.iter().find_map(|pending| pending.request.run_id.clone());
+        Ok(Self {
+            v: FormatVersion::default(),
+            run_id,
+            calls,
+            pending,
+            finished,
+            unstarted,
+            rejected_verdicts: Vec::new(),
+        })
     }
 
     /// Returns the id of the run, which the run that goes on with it has as well. A value that was stored by a version
@@ -196,6 +263,11 @@ impl Suspended {
     #[must_use]
     pub fn finished(&self) -> impl ExactSizeIterator<Item = &ToolResult> {
         self.finished.iter().map(|finished| &finished.result)
+    }
+
+    /// Returns the calls that have not started, in order: they have neither an approval request nor a result.
+    pub fn unstarted(&self) -> impl Iterator<Item = &ToolCall> {
+        self.unstarted.iter().filter_map(|index| self.calls.get(*index))
     }
 
     /// Returns the verdicts that the suspended run rejected, and the reasons. They are not stored with the rest.
@@ -255,10 +327,12 @@ impl<'de> Deserialize<'de> for Suspended {
             calls: Vec<ToolCall>,
             pending: Vec<Pending>,
             finished: Vec<Finished>,
+            #[serde(default)]
+            unstarted: Vec<usize>,
         }
-        let StoredSuspended { run_id, calls, pending, finished, .. } =
+        let StoredSuspended { run_id, calls, pending, finished, unstarted, .. } =
             StoredSuspended::deserialize(tree(deserializer)?).map_err(D::Error::custom)?;
-        let suspended = Self::new(calls, pending, finished).map_err(D::Error::custom)?;
-        Ok(Self { run_id, ..suspended })
+        let suspended = Self::with_unstarted(calls, pending, finished, unstarted).map_err(D::Error::custom)?;
+        Ok(Self { run_id: run_id.or(suspended.run_id), ..suspended })
     }
 }

@@ -101,6 +101,15 @@ impl VerdictFault {
         matches!(self, Self::Invalid { .. })
     }
 
+    /// Reports whether the request was signed by an earlier version, so that the call needs a new one.
+    #[cfg_attr(not(feature = "approval"), allow(clippy::unused_self, reason = "without the feature nothing is signed"))]
+    pub(crate) fn is_outdated(&self) -> bool {
+        #[cfg(feature = "approval")]
+        return matches!(self, Self::Signature(SignatureError::Outdated));
+        #[cfg(not(feature = "approval"))]
+        false
+    }
+
     /// Returns the reason for an audit record, which contains nothing of arguments and results.
     pub(crate) fn recorded(&self) -> String {
         match self {

@@ -30,6 +30,12 @@ impl Cx {
         self.0.run_id()
     }
 
+    /// Returns the position of the call in its run, if it is part of one.
+    #[cfg(feature = "approval")]
+    pub(crate) fn call_index(&self) -> Option<usize> {
+        self.0.call_index()
+    }
+
     /// Returns a key by which a service can recognise that a request of this call was sent before: 64 hexadecimal
     /// digits, safe to send as a header.
     ///

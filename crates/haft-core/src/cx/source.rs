@@ -105,6 +105,18 @@ impl CxSource {
         }
     }
 
+    #[cfg(feature = "approval")]
+    pub(super) fn call_index(&self) -> Option<usize> {
+        match self {
+            Self::Run(handle) => Some(handle.index()),
+            Self::Kit(_) => None,
+            Self::Owned(own) => match &own.run_id {
+                RunIdSource::Run(handle) => Some(handle.index()),
+                RunIdSource::Alone(_) | RunIdSource::Known(_) => None,
+            },
+        }
+    }
+
     pub(super) fn tool(&self) -> Option<&Tool> {
         match self {
             Self::Run(handle) => Some(handle.tool()),

@@ -92,6 +92,12 @@ impl CallHandle {
         &self.run_shared.calls[self.index]
     }
 
+    /// Returns the position of the call in its run.
+    #[cfg(feature = "approval")]
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+
     /// Returns the id of the run.
     pub(crate) fn run_id(&self) -> &RunId {
         self.run_shared.run_id()

@@ -52,8 +52,8 @@ pub(super) struct CallState {
     /// The index of its tool in the set, once the tool was looked up and exists.
     tool: Option<usize>,
     span: CallSpan,
-    /// The call with refined arguments, in place of the run's.
-    refined: Option<Box<ToolCall>>,
+    /// The call with canonical or refined arguments, in place of the run's.
+    decided_on: Option<Box<ToolCall>>,
     /// The approval facts that the call came with, until they are used.
     prior: Option<Box<PriorApproval>>,
     /// Verdicts that were rejected, for the application that sent them.
@@ -161,7 +161,7 @@ impl CallState {
             phase: CallPhase::New,
             tool: None,
             span: CallSpan::none(),
-            refined: None,
+            decided_on: None,
             prior: None,
             rejected: Vec::new(),
             repairs: Vec::new(),
@@ -199,9 +199,9 @@ impl CallState {
         // A step that fails drops the phase it was taken from.
         let phase = std::mem::replace(&mut self.phase, CallPhase::Finished { pending: None });
         // A call that starts again has another text.
-        let refined = self.refined.take().filter(|_| !matches!(phase, CallPhase::New));
-        let advanced = self.advance(phase, index, refined.as_deref().unwrap_or(call), step_cx, task);
-        self.refined = self.refined.take().or(refined);
+        let decided_on = self.decided_on.take().filter(|_| !matches!(phase, CallPhase::New));
+        let advanced = self.advance(phase, index, decided_on.as_deref().unwrap_or(call), step_cx, task);
+        self.decided_on = self.decided_on.take().or(decided_on);
         match advanced {
             Ok((_, Advance::Finished(outcome))) => self.finish_unstarted(outcome),
             Ok((phase, advance)) => {

@@ -414,6 +414,12 @@ impl RunOptions {
             && *handler_task == HandlerTask::Inline
     }
 
+    /// Returns the id of the run, if one is set.
+    #[cfg(feature = "approval")]
+    pub(crate) fn known_run_id(&self) -> Option<&RunId> {
+        self.run_id.as_ref()
+    }
+
     /// Sets the id of the run if none is set.
     #[cfg(feature = "approval")]
     pub(crate) fn or_run_id(mut self, run_id: impl FnOnce() -> Option<RunId>) -> Self {

@@ -29,7 +29,6 @@ use crate::ambient::Ambient;
 use crate::approval::{Finished, RequestedCall};
 #[cfg(feature = "approval")]
 use crate::approval::{RejectedVerdict, Suspended};
-use crate::arguments::Arguments;
 use crate::call::ToolCall;
 use crate::cancellation::Cancellation;
 use crate::event::ToolEvent;
@@ -241,8 +240,7 @@ impl Run {
         let Some(tool) = self.set.index_of(&call.name) else {
             return Err(ToolResult::unknown_tool(call, &[]).into_failure());
         };
-        let decoded = self.set.at(tool).0.parameters().decode::<P>(&call.arguments, &self.options.decode);
-        decoded.map(|decoded| decoded.value).map_err(invalid_input)
+        self.set.at(tool).0.decode_canonical(&call.arguments, &self.options.decode).map_err(invalid_input)
     }
 
     /// Reads the arguments of a call as a tree that represents them exactly, as
@@ -257,7 +255,7 @@ impl Run {
         let Some(tool) = self.set.index_of(&call.name) else {
             return Err(ToolResult::unknown_tool(call, &[]).into_failure());
         };
-        Arguments::tree(self.set.at(tool).0, &call.arguments, &self.options.decode).map_err(invalid_input)
+        self.set.at(tool).0.canonical_tree(&call.arguments, &self.options.decode).map_err(invalid_input)
     }
 
     /// Returns the next event, or `None` when every call has its output.

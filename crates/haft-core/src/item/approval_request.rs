@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::approval_response::{ApprovalDecision, ApprovalResponse};
 use crate::call::{CallId, ToolCall};
 use crate::json_text::JsonText;
+use crate::run_id::RunId;
 use crate::text_id::text_id;
 use crate::timestamp::Timestamp;
 use crate::version::FormatVersion;
@@ -22,7 +23,7 @@ text_id! {
 /// A request for approval of one call.
 ///
 /// A verdict in JSON, as a user interface writes it, returns the members that bind it unchanged: `request_id`,
-/// `call_id`, `digest`, and `expires_at` and `signature` if the request has them. It adds `decision`, which is
+/// `call_id`, `digest`, and `expires_at`, `run_id`, `index` and `signature` if the request has them. It adds `decision`, which is
 /// `approved`, `denied` (with a `reason`), `edited` (with `arguments`, a JSON value and not text) or `answered` (with
 /// an `answer`), and optionally `scope` (`this_call`, `these_arguments`, `this_tool`, `this_session`), `who` and `at`
 /// (Unix milliseconds). A server that receives verdicts should set `who` and `scope` itself and must not trust the
@@ -50,6 +51,12 @@ pub struct ApprovalRequest {
     /// The time at which the request expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
+    /// The run of the call, and with the call's id its idempotency key. Set in signed requests; a verdict must return it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<RunId>,
+    /// The position of the call in its run. Set in signed requests; a verdict must return it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<usize>,
     /// The proof that the request was created here. A verdict must return it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<RequestSignature>,
@@ -101,6 +108,8 @@ impl ApprovalRequest {
             digest: String::new(),
             rule: None,
             expires_at: None,
+            run_id: None,
+            index: None,
             signature: None,
             provider_data: Map::new(),
             extra: Map::new(),
@@ -146,12 +155,14 @@ impl ApprovalRequest {
         self.respond(ApprovalDecision::Answered(value.into()))
     }
 
-    /// Creates a verdict with everything that binds it to this request: id, call, digest, expiry and signature.
+    /// Creates a verdict with everything that binds it to this request: id, call, digest, expiry, run and signature.
     #[must_use]
     pub fn respond(&self, decision: ApprovalDecision) -> ApprovalResponse {
         let mut response = ApprovalResponse::new(&self.request_id, decision).digest(self.digest.as_str());
         response.call_id = Some(self.call_id.clone());
         response.expires_at = self.expires_at;
+        response.run_id.clone_from(&self.run_id);
+        response.index = self.index;
         response.signature.clone_from(&self.signature);
         response
     }
@@ -166,6 +177,8 @@ impl ApprovalRequest {
     pub(crate) fn answered_by(call: &ToolCall, verdict: &ApprovalResponse) -> Self {
         let mut request = Self::new(&verdict.request_id, call).digest(verdict.digest.as_str());
         request.expires_at = verdict.expires_at;
+        request.run_id.clone_from(&verdict.run_id);
+        request.index = verdict.index;
         request.signature.clone_from(&verdict.signature);
         request
     }

@@ -11,6 +11,7 @@ use super::approval_request::{ApprovalId, RequestSignature};
 use crate::call::CallId;
 use crate::json_text::JsonText;
 use crate::reading::present;
+use crate::run_id::RunId;
 use crate::schema::tree;
 use crate::timestamp::Timestamp;
 use crate::version::FormatVersion;
@@ -52,6 +53,10 @@ pub struct ApprovalResponse {
     pub at: Option<Timestamp>,
     /// The expiry of the request, as the request stated it.
     pub expires_at: Option<Timestamp>,
+    /// The run of the call, as the request stated it.
+    pub run_id: Option<RunId>,
+    /// The position of the call in its run, as the request stated it.
+    pub index: Option<usize>,
     /// The signature of the request.
     pub signature: Option<RequestSignature>,
     /// Opaque data that must be returned to a provider with the verdict, by provider name.
@@ -118,6 +123,10 @@ struct ApprovalResponseForm {
     #[serde(default)]
     expires_at: Option<Timestamp>,
     #[serde(default)]
+    run_id: Option<RunId>,
+    #[serde(default)]
+    index: Option<usize>,
+    #[serde(default)]
     signature: Option<RequestSignature>,
     #[serde(default)]
     provider_data: Map<String, Value>,
@@ -141,6 +150,8 @@ impl ApprovalResponse {
             who: None,
             at: None,
             expires_at: None,
+            run_id: None,
+            index: None,
             signature: None,
             provider_data: Map::new(),
             extra: Map::new(),
@@ -270,6 +281,12 @@ impl Serialize for ApprovalResponse {
                 map.serialize_entry(key, moment)?;
             }
         }
+        if let Some(run_id) = &self.run_id {
+            map.serialize_entry("run_id", run_id)?;
+        }
+        if let Some(index) = &self.index {
+            map.serialize_entry("index", index)?;
+        }
         if let Some(signature) = &self.signature {
             map.serialize_entry("signature", signature)?;
         }
@@ -289,7 +306,8 @@ impl<'de> Deserialize<'de> for ApprovalResponse {
         let written = ApprovalResponseForm::deserialize(tree(deserializer)?).map_err(serde::de::Error::custom)?;
         let ApprovalResponseForm { v, request_id, call_id, decision, mut arguments, mut answer, scope, digest, .. } =
             written;
-        let ApprovalResponseForm { reason, who, at, expires_at, signature, provider_data, mut extra, .. } = written;
+        let ApprovalResponseForm { reason, who, at, expires_at, run_id, index, signature, provider_data, .. } = written;
+        let mut extra = written.extra;
         let decision = match decision.as_str() {
             "edited" if arguments.is_some() => arguments.take().map(ApprovalDecision::Edited),
             "answered" if answer.is_some() => answer.take().map(ApprovalDecision::Answered),
@@ -313,6 +331,8 @@ impl<'de> Deserialize<'de> for ApprovalResponse {
             who,
             at,
             expires_at,
+            run_id,
+            index,
             signature,
             provider_data,
             extra,

@@ -82,7 +82,7 @@ impl Request {
     }
 
     /// Returns the argument text, as the model or a person wrote it, as the tool [refined](crate::ToolBuilder::refine)
-    /// it, or as a middleware changed it.
+    /// it, or as a middleware changed it, with the [canonical spelling](Tool::canonical_argument) of what it names.
     #[must_use]
     pub fn raw_arguments(&self) -> &str {
         &self.arguments
@@ -195,13 +195,21 @@ impl Request {
 
 /// Changing a request, for everything inside of the middleware.
 impl Request {
-    /// Replaces the arguments. They are checked like any others before they reach the handler. A call that is subject
-    /// to approval, or whose arguments a permit has checked, keeps its arguments: with others it is denied.
+    /// Replaces the arguments. They are checked like any others before they reach the handler, and what they name has
+    /// its [canonical spelling](Tool::canonical_argument) from here on. A call that is subject to approval, or whose
+    /// arguments a permit has checked, keeps its arguments: with others it is denied.
     #[must_use]
     pub fn with_arguments(mut self, arguments: &Value) -> Self {
-        let before = std::mem::replace(&mut self.arguments, JsonText::from(arguments).as_str().into());
+        let written = JsonText::from(arguments);
+        let (text, tree) = match self.tool.canonical_arguments(written.as_str(), self.cx.decode_options()) {
+            Ok(Some(canonical)) => (canonical.text, OnceLock::new()),
+            Ok(None) => (written, OnceLock::new()),
+            // Arguments without a tree do not reach the handler.
+            Err(issues) => (written, OnceLock::from(Err(Box::new(invalid_input(issues))))),
+        };
+        let before = std::mem::replace(&mut self.arguments, text.as_str().into());
         self.original.get_or_insert(before);
-        self.tree = OnceLock::new();
+        self.tree = tree;
         self.deferred = Mutex::default();
         self
     }

@@ -5,6 +5,7 @@
 //! schema, description or descriptor. A handler always uses the schemas of the tool it is attached to, so a changed
 //! schema is enforced at once.
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -26,7 +27,7 @@ use crate::tool::definition::Definition;
 use crate::tool::draft::handler_faults;
 use crate::tool::{
     Annotation, Annotations, ApprovalPolicy, DefinitionError, DefinitionFault, ExecutionLimits, FailureMode, NameFault,
-    SchemaPart, Tool,
+    ResourceArgument, SchemaPart, Tool, is_ruled_out,
 };
 
 impl Tool {
@@ -85,6 +86,77 @@ impl Tool {
     #[must_use]
     pub fn guard(&self, permit: impl Permit) -> Self {
         self.changed(|definition| definition.permits.add(Arc::new(Isolated::new(permit))))
+    }
+
+    /// Returns a copy in which an argument names a resource that has one canonical spelling: a path, a URL, a host, an
+    /// account. The function returns it, or an error whose text the model reads.
+    ///
+    /// Permits, policies, digests, approvers, middlewares and the handler get the canonical spelling, whatever the model
+    /// wrote: a rule about `secret.txt` also decides about `./pub/../secret.txt`. It applies again to arguments that a
+    /// person edits, that [`refine`](crate::ToolBuilder::refine) returns, and that a middleware changes. Only
+    /// [`Permit::permit`], which decides by the tool and the caller before any argument is read, gets the call as it
+    /// came.
+    ///
+    /// The pointer leads to a text, or to a list whose texts are all such names. Where a call has something else or
+    /// nothing, there is nothing to do. Several arguments take several calls of this method. A call that the provider
+    /// executes keeps its arguments, since nothing can prevent it.
+    ///
+    /// The function runs within the call's first steps, so it must not wait for long, and must return its own results
+    /// unchanged. A tool with such an argument rejects integers beyond 64 bits.
+    ///
+    /// # Errors
+    ///
+    /// The pointer is invalid, or the parameters have nothing there.
+    ///
+    /// ```
+    /// use std::net::{AddrParseError, Ipv6Addr};
+    ///
+    /// use haft_core::{CallArguments, Cx, Permission, Permit, Permitting, Tool, ToolCall, Toolkit};
+    ///
+    /// struct NotLocal;
+    ///
+    /// impl Permit for NotLocal {
+    ///     fn permit(&self, _: &Tool, _: &ToolCall, _: &Cx) -> Permitting {
+    ///         Permission::Allowed.into()
+    ///     }
+    ///
+    ///     fn permits_arguments(&self, _: &Tool, _: &ToolCall, arguments: &CallArguments<'_>, _: &Cx) -> Permitting {
+    ///         match arguments.decode::<(String,)>() {
+    ///             Ok((address,)) if address == "::1" => Permission::denied("not this machine").into(),
+    ///             Ok(_) => Permission::Allowed.into(),
+    ///             Err(error) => Err(error).into(),
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let ping = Tool::new("ping").handler(|(address,): (String,), _cx| async move { address })?;
+    /// let ping = ping.canonical_argument("/0", |written| {
+    ///     written.parse::<Ipv6Addr>().map(|address| address.to_string()).map_err(|_| "must be an IPv6 address")
+    /// })?;
+    /// let kit: Toolkit = Toolkit::from_iter([ping.guard(NotLocal)]);
+    ///
+    /// let result = kit.run_call(&ToolCall::new("c1", "ping", r#"["0:0::0001"]"#)).await;
+    /// assert_eq!(result.failure().unwrap().message, "not this machine");
+    /// let result = kit.run_call(&ToolCall::new("c2", "ping", r#"["2001:DB8::0"]"#)).await;
+    /// assert_eq!(result.to_model_text(), "2001:db8::");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// [`Permit::permit`]: crate::Permit::permit
+    pub fn canonical_argument<E: fmt::Display>(
+        &self,
+        pointer: &str,
+        canonical: impl Fn(&str) -> Result<String, E> + Send + Sync + 'static,
+    ) -> Result<Self, DefinitionError> {
+        if is_ruled_out(self.parameters().as_json(), pointer) {
+            let faults = vec![DefinitionFault::NoArgument(pointer.to_owned())];
+            return Err(DefinitionError { tool: self.name().to_owned(), faults });
+        }
+        let resource = ResourceArgument::new(pointer, canonical);
+        Ok(self.changed(|definition| definition.resources.push(resource)))
     }
 
     /// Returns a copy with another failure mode. A tool that is not executed here supports none.

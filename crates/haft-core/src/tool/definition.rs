@@ -14,7 +14,7 @@ use crate::schema::Schema;
 use crate::service::Dependency;
 use crate::tool::{
     Annotations, ApprovalPolicy, DefinitionFault, DescriptorKind, Execution, ExecutionLimits, FailureMode, Refine,
-    SchemaJson, ToolDescriptor, ToolId, ToolKind, ToolName,
+    ResourceArgument, SchemaJson, ToolDescriptor, ToolId, ToolKind, ToolName,
 };
 
 /// A checked definition. It is changed only by copying it.
@@ -40,6 +40,8 @@ pub(crate) struct Definition {
     /// The type that defines the tool, by which typed calls find it under any name.
     pub(crate) rust_type: Option<TypeId>,
     pub(crate) refine: Option<Refine>,
+    /// The arguments that have one canonical spelling before anything decides about a call.
+    pub(crate) resources: Vec<ResourceArgument>,
     /// The permits that every run asks about calls of this tool, before its own.
     pub(crate) permits: OptionList<Arc<dyn Permit>>,
 }
@@ -73,6 +75,7 @@ impl Definition {
             limits: _,
             model_output: _,
             refine: _,
+            resources: _,
             permits: _,
             rust_type: _,
         } = self;
@@ -111,6 +114,8 @@ impl Definition {
             annotations: _,
             examples: _,
             rust_type: _,
+            // They apply to every call that something can prevent.
+            resources: _,
             // They are asked about every call, whoever executes it.
             permits: _,
         } = self;
@@ -138,6 +143,7 @@ impl Definition {
             approval,
             limits,
             refine,
+            resources,
             permits,
             // A call of another kind fails or surfaces when it is prepared.
             kind: _,
@@ -170,7 +176,8 @@ impl Definition {
             output_cap: _,
         } = limits;
         let is_decided = approval.is_never() && permits.is_empty();
-        is_decided && refine.is_none() && timeout.is_none() && idle_timeout.is_none()
+        let is_final = refine.is_none() && resources.is_empty();
+        is_decided && is_final && timeout.is_none() && idle_timeout.is_none()
     }
 
     pub(crate) fn description(&self) -> Option<&str> {

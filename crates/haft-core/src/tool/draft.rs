@@ -105,6 +105,7 @@ impl ToolDraft {
             emits: self.emits,
             rust_type: self.rust_type,
             refine: self.refine,
+            resources: Vec::new(),
             permits: OptionList::EMPTY,
             kind: self.kind,
         };

@@ -85,6 +85,9 @@ pub enum DefinitionFault {
     /// A limit is zero, so no call could finish.
     #[error("the limit `{0}` is zero, so no call could finish")]
     ZeroLimit(&'static str),
+    /// A JSON Pointer at which the tool has no argument.
+    #[error("the tool has no argument at `{0}`; write a JSON Pointer such as `/path`")]
+    NoArgument(String),
     /// An infallible handler returns a `Result`, which would be sent to the model as `{"Ok": …}`.
     #[error("the handler returns a `Result`: use `try_handler`")]
     ReturnsResult,

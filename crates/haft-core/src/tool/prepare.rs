@@ -9,6 +9,7 @@ use crate::cx::Cx;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{Prepared, invalid_input};
+use crate::issue::Issues;
 use crate::result::ToolResult;
 use crate::schema::DecodeOptions;
 use crate::tool::{Execution, Tool};
@@ -26,8 +27,9 @@ pub struct MissingHandler {
 }
 
 impl Tool {
-    /// Checks the arguments of a call of this tool and decodes them as a `P`. This works on every kind of tool: a loop
-    /// reads signals and interactions with it.
+    /// Checks the arguments of a call of this tool and decodes them as a `P`, with the [canonical
+    /// spelling](Tool::canonical_argument) of what they name. This works on every kind of tool: a loop reads signals and
+    /// interactions with it.
     ///
     /// ```
     /// use haft_core::{Tool, ToolCall};
@@ -39,8 +41,26 @@ impl Tool {
     /// ```
     pub fn decode_args<P: DeserializeOwned>(&self, call: &ToolCall) -> Result<P, ToolFailure> {
         self.check_name(call)?;
-        let decoded = self.parameters().decode::<P>(&call.arguments, &DecodeOptions::default());
-        decoded.map(|decoded| decoded.value).map_err(|issues| explained(invalid_input(issues), call))
+        let decoded = self.decode_canonical(&call.arguments, &DecodeOptions::default());
+        decoded.map_err(|issues| explained(invalid_input(issues), call))
+    }
+
+    /// Decodes arguments with the canonical spelling of what they name.
+    pub(crate) fn decode_canonical<P: DeserializeOwned>(
+        &self,
+        arguments: &str,
+        options: &DecodeOptions,
+    ) -> Result<P, Issues> {
+        let canonical = self.canonical_arguments(arguments, options)?;
+        let arguments = canonical.as_ref().map_or(arguments, |canonical| canonical.text.as_str());
+        self.parameters().decode::<P>(arguments, options).map(|decoded| decoded.value)
+    }
+
+    /// Reads arguments into a tree with the canonical spelling of what they name.
+    pub(crate) fn canonical_tree(&self, arguments: &str, options: &DecodeOptions) -> Result<Value, Issues> {
+        let canonical = self.canonical_arguments(arguments, options)?;
+        let arguments = canonical.as_ref().map_or(arguments, |canonical| canonical.text.as_str());
+        Arguments::tree(self, arguments, options)
     }
 
     /// Checks the arguments of a call of this tool and returns them as a tree that represents them exactly. An integer
@@ -59,7 +79,7 @@ impl Tool {
     /// ```
     pub fn argument_tree(&self, call: &ToolCall) -> Result<Value, ToolFailure> {
         self.check_name(call)?;
-        let tree = Arguments::tree(self, &call.arguments, &DecodeOptions::default());
+        let tree = self.canonical_tree(&call.arguments, &DecodeOptions::default());
         tree.map_err(|issues| explained(invalid_input(issues), call))
     }
 

@@ -18,7 +18,7 @@ use crate::json_text::JsonText;
 use crate::output::ToolOutput;
 use crate::result::{Outcome, ToolResult};
 use crate::schema::Schema;
-use crate::tool::Tool;
+use crate::tool::{ProviderDefinition, Tool};
 use crate::toolkit::Toolkit;
 
 impl Tool {
@@ -125,7 +125,7 @@ impl<S> Toolkit<S> {
     #[must_use]
     pub fn provider_results(&self, items: &[Item]) -> Vec<ToolResult> {
         let mut calls: HashMap<&str, (&ToolCall, &Tool)> = HashMap::new();
-        let mut names: Option<HashMap<(&str, &str), &Tool>> = None;
+        let mut hosted: Option<HostedTools<'_>> = None;
         let mut results = Vec::new();
         for item in items {
             match item {
@@ -140,27 +140,57 @@ impl<S> Toolkit<S> {
                     }
                 }
                 Item::ProviderCall(call) => {
-                    let names = names.get_or_insert_with(|| self.provider_names());
-                    if let Some(tool) = names.get(&(call.provider.as_str(), call.name.as_str())) {
-                        results.extend(tool.provider_call_result(call));
-                    }
+                    let hosted = hosted.get_or_insert_with(|| HostedTools::new(self));
+                    results.extend(hosted.tool_of(call).and_then(|tool| tool.provider_call_result(call)));
                 }
                 _ => {}
             }
         }
         results
     }
+}
 
-    /// Returns the provider-defined tools by vendor and name at the provider. Of several, the first is used.
-    fn provider_names(&self) -> HashMap<(&str, &str), &Tool> {
-        let mut names = HashMap::new();
-        for tool in self {
+/// The provider-defined tools of a toolkit, and the calls that were found among some items.
+struct HostedTools<'t> {
+    /// The tools by vendor and name at the provider. Several have the same name if each stands for an MCP server.
+    by_name: HashMap<(&'t str, &'t str), Vec<&'t Tool>>,
+    /// The tools of calls, by provider and id.
+    by_id: HashMap<(&'t str, &'t str), &'t Tool>,
+}
+
+impl<'t> HostedTools<'t> {
+    fn new<S>(kit: &'t Toolkit<S>) -> Self {
+        let mut by_name: HashMap<_, Vec<&Tool>> = HashMap::new();
+        for tool in kit {
             if let Some(provider) = tool.provider_definition() {
-                names.entry((provider.vendor(), provider.provider_name())).or_insert(tool);
+                by_name.entry((provider.vendor(), provider.provider_name())).or_default().push(tool);
             }
         }
-        names
+        Self { by_name, by_id: HashMap::new() }
     }
+
+    /// Returns the tool of a call, or of its result in an item of its own. Such a result may not name its tool exactly;
+    /// then the call with the same id decides, and otherwise the order of the toolkit.
+    fn tool_of(&mut self, call: &'t ProviderCall) -> Option<&'t Tool> {
+        let named = self.by_name.get(&(call.provider.as_str(), call.name.as_str()));
+        let mut named = named.into_iter().flatten().copied().filter(|tool| has_settings(tool, call));
+        let (first, is_ambiguous) = (named.next(), named.next().is_some());
+        let id = call.call_id.as_ref().map(|id| (call.provider.as_str(), id.as_str()));
+        let tool = match first {
+            Some(only) if !is_ambiguous => Some(only),
+            _ => id.and_then(|id| self.by_id.get(&id)).copied().or(first),
+        };
+        if let (Some(id), Some(tool)) = (id, tool) {
+            self.by_id.insert(id, tool);
+        }
+        tool
+    }
+}
+
+/// Reports whether a tool was defined with the settings that a call states.
+fn has_settings(tool: &Tool, call: &ProviderCall) -> bool {
+    let args = tool.provider_definition().map(ProviderDefinition::args);
+    call.settings.iter().all(|(name, value)| args.and_then(|args| args.get(name)) == Some(value))
 }
 
 /// A value as a provider reported it.

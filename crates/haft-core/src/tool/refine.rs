@@ -6,7 +6,10 @@
 //!
 //! A schema can't ask a database whether a customer exists. A refine function can, and it does so before anybody
 //! decides about the call: what is permitted, digested, shown for approval and run are the refined arguments. They are
-//! checked by the schema again, so it never passes anything to a handler that the schema forbids.
+//! checked by the schema again, so it never passes anything to a handler that the schema forbids, and [resources] in them
+//! are brought into canonical form again.
+//!
+//! [resources]: crate::Tool::canonical_argument
 
 use std::error::Error;
 use std::fmt;
@@ -113,10 +116,15 @@ impl Refine {
         let refine = Isolated::new(refine);
         Self(Arc::new(move |tool, arguments, options, cx| {
             let Decoded { value, repairs } = tool.parameters().decode_exactly::<A>(arguments, options)?;
-            let (refined, tool) = (refine(value, cx), tool.clone());
+            let (refined, tool, options) = (refine(value, cx), tool.clone(), *options);
             let encoded = async move {
                 let refined = refined.await.map_err(|error| error.into().into_failure())?;
-                tool.parameters().encode_params(&refined).map_err(|issues| invalid_refined(&tool, issues))
+                let encoded = tool.parameters().encode_params(&refined);
+                let canonical = encoded.and_then(|encoded| {
+                    let canonical = tool.canonical_arguments(encoded.as_str(), &options)?;
+                    Ok(canonical.map_or(encoded, |canonical| canonical.text))
+                });
+                canonical.map_err(|issues| invalid_refined(&tool, issues))
             };
             Ok(Decoded { value: Box::pin(encoded), repairs })
         }))

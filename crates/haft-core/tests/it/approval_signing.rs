@@ -1,16 +1,19 @@
 //! Verdicts that must prove that their request was made here.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalRequest, ApprovalResponse, RunOptions, SignatureError, SigningKeys, Suspended, Timestamp, VerdictFault,
-    VerdictQueue,
+    ApprovalPolicy, ApprovalRequest, ApprovalResponse, Cx, RunOptions, SignatureError, SigningKeys, Suspended,
+    Timestamp, Tool, VerdictFault, VerdictQueue,
 };
+use hmac::{Hmac, KeyInit, Mac};
 use serde_json::json;
+use sha2::Sha256;
 
-use crate::approval_bench::{Decide, Way, all_came, bench, suspend, tell};
-use crate::executing::calls;
+use crate::approval_bench::{Decide, Journal, Way, all_came, bench, suspend, tell};
+use crate::executing::{calls, kit};
 
 const OLD: &[u8] = b"the secret of the month before..";
 const NEW: &[u8] = b"a secret of thirty-two bytes....";
@@ -124,6 +127,113 @@ async fn a_request_that_was_changed_in_store_is_rejected() {
         assert_eq!(tell(asked).await, ["c1 output denied"]);
         assert_eq!(journal.lines(), [""; 0]);
     }
+}
+
+/// Under another run id the approved call would run once more, with another idempotency key.
+#[tokio::test]
+async fn a_signed_approval_is_valid_in_its_own_run_only() {
+    let changes: [fn(&mut serde_json::Value); 4] = [
+        |stored| stored["run_id"] = json!("another"),
+        |stored| stored["pending"][0]["request"]["run_id"] = json!("another"),
+        |stored| {
+            stored["run_id"] = json!("another");
+            stored["pending"][0]["request"]["run_id"] = json!("another");
+        },
+        |stored| stored["pending"][0]["request"]["index"] = json!(7),
+    ];
+    for (at, change) in changes.into_iter().enumerate() {
+        let (kit, journal) = bench();
+        let suspended = suspend(&kit, &keys(), &calls([("pay", "5")])).await;
+        let mut value = serde_json::to_value(&suspended).unwrap();
+        change(&mut value);
+        let changed: Suspended = serde_json::from_value(value).unwrap();
+        let verdicts: Vec<_> = changed.pending().map(ApprovalRequest::approve).collect();
+        let results = kit.resume_with(changed, verdicts, keys()).collect_or_suspend().await.unwrap();
+        assert_eq!(all_came(&results), ["denied"], "{at}");
+        assert_eq!(journal.lines(), [""; 0], "{at}");
+        let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
+        let other_run = keys().run_id("another");
+        let results =
+            kit.resume_with(suspended.clone(), verdicts.clone(), other_run).collect_or_suspend().await.unwrap();
+        assert_eq!(all_came(&results), ["denied"], "{at}");
+        // Without its own id the value has that of its requests.
+        let mut value = serde_json::to_value(&suspended).unwrap();
+        value.as_object_mut().unwrap().remove("run_id");
+        let unnamed: Suspended = serde_json::from_value(value).unwrap();
+        assert_eq!(unnamed.run_id(), suspended.run_id());
+        let results = kit.resume_with(unnamed, verdicts, keys()).collect_or_suspend().await.unwrap();
+        assert_eq!(all_came(&results), ["5"], "{at}");
+    }
+}
+
+/// A verdict that is sent to a second plan, or to a plan for another run.
+#[tokio::test]
+async fn a_signed_verdict_gives_its_call_one_idempotency_key() {
+    let seen = Journal::default();
+    let keys_seen = seen.clone();
+    let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).handler(move |cents: u16, cx: Cx| {
+        keys_seen.note(cx.idempotency_key());
+        async move { cents }
+    });
+    let kit = kit([pay]);
+    let calls = calls([("pay", "5")]);
+    let asked = kit.plan_from_map(keys(), [], &calls).await.requests.remove(0);
+    for _ in 0..2 {
+        let plan = kit.plan_from_map(keys(), [asked.approve()], &calls).await;
+        assert_eq!(all_came(&kit.run(plan).collect_results().await), ["5"]);
+    }
+    let [first, second] = &seen.lines()[..] else { panic!("{seen:?}") };
+    assert_eq!(first, second);
+    let plan = kit.plan_from_map(keys().run_id("another"), [asked.approve()], &calls).await;
+    assert_eq!(plan.rejected_verdicts[0].fault, VerdictFault::Signature(SignatureError::Forged));
+    assert_eq!(all_came(&kit.run(plan).collect_results().await), ["cancelled"]);
+    let mut moved = asked.approve();
+    moved.run_id = Some("another".into());
+    let plan = kit.plan_from_map(keys(), [moved], &calls).await;
+    assert_eq!(plan.rejected_verdicts[0].fault, VerdictFault::Signature(SignatureError::Forged));
+    assert_eq!(seen.lines().len(), 2);
+}
+
+/// A run that an earlier version suspended: its signature is valid and does not name the run.
+#[tokio::test]
+async fn a_request_that_was_signed_without_its_run_is_asked_about_again() {
+    let (kit, journal) = bench();
+    let stored = json!({
+        "v": 1, "run_id": "r1",
+        "calls": [{"v": 1, "call_id": "c1", "name": "pay", "arguments": "5"}],
+        "pending": [{"index": 0, "request": {
+            "v": 1, "request_id": "q1", "call_id": "c1", "tool": "pay", "arguments": "5",
+            "digest": kit.get("pay").unwrap().approval_digest(&json!(5)),
+            "signature": {"key_id": "new", "mac": ""},
+        }}],
+        "finished": [],
+    });
+    let signed = |mac: &str| -> Suspended {
+        let mut stored = stored.clone();
+        stored["pending"][0]["request"]["signature"]["mac"] = json!(mac);
+        serde_json::from_value(stored).unwrap()
+    };
+    let verdicts = |suspended: &Suspended| suspended.pending().map(ApprovalRequest::approve).collect::<Vec<_>>();
+    let earlier = signed(&earlier_mac(&stored["pending"][0]["request"]));
+    let run = kit.resume_with(earlier.clone(), verdicts(&earlier), keys());
+    let again = run.collect_or_suspend().await.unwrap_err();
+    assert_eq!(again.rejected_verdicts()[0].fault, VerdictFault::Signature(SignatureError::Outdated));
+    assert_eq!(journal.lines(), [""; 0]);
+    let results = kit.resume_with((*again).clone(), verdicts(&again), keys()).collect_or_suspend().await.unwrap();
+    assert_eq!(all_came(&results), ["5"]);
+    let forged = signed(&"0".repeat(64));
+    let results = kit.resume_with(forged.clone(), verdicts(&forged), keys()).collect_or_suspend().await.unwrap();
+    assert_eq!(all_came(&results), ["denied"]);
+}
+
+/// Returns the signature of a request as the version before runs were covered made it.
+fn earlier_mac(request: &serde_json::Value) -> String {
+    let members = ["arguments", "call_id", "digest", "expires_at", "request_id", "tool"];
+    let covered: BTreeMap<&str, &serde_json::Value> = members.map(|member| (member, &request[member])).into();
+    let mut mac = Hmac::<Sha256>::new_from_slice(NEW).unwrap();
+    mac.update(b"haft approval request 1\n");
+    mac.update(serde_json::to_string(&covered).unwrap().as_bytes());
+    mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
 }
 
 /// Keys can be rotated without losing pending requests, until the old key is removed.

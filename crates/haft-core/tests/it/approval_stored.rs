@@ -33,7 +33,7 @@ fn read(value: Value) -> Result<Suspended, String> {
 #[tokio::test]
 async fn an_inconsistent_stored_value_is_rejected() {
     type Change = fn(&mut Value);
-    let table: [(&str, Change, &str); 17] = [
+    let table: [(&str, Change, &str); 20] = [
         ("no such call", |it| it["pending"][0]["index"] = json!(3), "there are only 3 calls"),
         ("far beyond", |it| it["finished"][0]["index"] = json!(u64::MAX), "there are only 3 calls"),
         ("negative", |it| it["pending"][0]["index"] = json!(-1), "invalid value"),
@@ -49,6 +49,9 @@ async fn an_inconsistent_stored_value_is_rejected() {
             "neither an approval request nor a result",
         ),
         ("a lost result", |it| it["finished"] = json!([]), "neither an approval request nor a result"),
+        ("unstarted and open", |it| it["unstarted"] = json!([1]), "more than one approval request or result"),
+        ("unstarted twice", unstarted_twice, "more than one approval request or result"),
+        ("unstarted beyond", |it| it["unstarted"] = json!([3]), "there are only 3 calls"),
         ("lost calls", |it| it["calls"] = json!([]), "there are only 0 calls"),
         ("newer", |it| it["v"] = json!(2), "newer version (2)"),
         ("a newer call", |it| it["calls"][0]["v"] = json!(9), "newer version (9)"),
@@ -78,6 +81,11 @@ fn both_open_and_done(it: &mut Value) {
     it["finished"].as_array_mut().unwrap().push(done);
 }
 
+fn unstarted_twice(it: &mut Value) {
+    it["finished"] = json!([]);
+    it["unstarted"] = json!([0, 0]);
+}
+
 fn swap_questions(it: &mut Value) {
     let first = it["pending"][0]["request"].take();
     let second = it["pending"][1]["request"].take();
@@ -89,6 +97,20 @@ fn share_question(it: &mut Value) {
 }
 
 /// Arguments that were changed in store are other arguments: their approval does not apply.
+#[tokio::test]
+async fn calls_that_had_not_started_run_when_the_run_is_resumed_and_are_checked_like_others() {
+    let (kit, journal) = bench();
+    let run = Suspended::not_started(calls([("look", "1"), ("pay", "2"), ("nothing", "3")])).with_run_id("r1");
+    assert_eq!(run.unstarted().count(), 3);
+    let stored = read(serde_json::to_value(&run).unwrap()).unwrap();
+    assert_eq!(stored, run);
+    let options = RunOptions::new().approvals(haft_core::Suspend);
+    let waiting = kit.resume_with(stored, [], options).collect_or_suspend().await.unwrap_err();
+    assert_eq!((waiting.pending().len(), waiting.finished().count(), waiting.unstarted().count()), (1, 2, 0));
+    assert_eq!(waiting.run_id().unwrap(), &"r1");
+    assert_eq!(journal.lines(), ["look 1"]);
+}
+
 #[tokio::test]
 async fn arguments_that_were_changed_in_store_are_not_approved() {
     let (kit, journal) = bench();

@@ -45,6 +45,8 @@ mod approval_verdict;
 mod argument_issue;
 #[cfg(feature = "validate")]
 mod bad_input;
+#[cfg(all(feature = "validate", feature = "approval"))]
+mod canonical_argument;
 #[cfg(feature = "validate")]
 mod continuation;
 mod conversation_values;

@@ -175,6 +175,47 @@ fn all_results_of_a_conversation_are_checked_by_their_tools() {
 }
 
 #[test]
+fn tools_of_the_same_name_are_told_apart_by_their_settings() {
+    let server = |name: &str, server: &str| {
+        let factory = Tool::provider("vendor.mcp").args_schema(Schema::unknown()).success::<Value>();
+        factory.with_args(json!({"server": server})).define().unwrap().with_name(name).unwrap()
+    };
+    let kit: Toolkit = Toolkit::from_iter([server("one", "1"), server("two", "2")]);
+    let call = |id: &str| ProviderCall::new("vendor", "mcp", json!({"result": 1})).call_id(id);
+    let items = [
+        call("a").setting("server", "2"),
+        call("b").setting("server", "1"),
+        call("c").setting("server", "3"),
+        call("d").setting("other", "2"),
+        // The call without its result, and the result that does not repeat the server.
+        call("e").setting("server", "2").output_at("/none"),
+        call("e"),
+        // Neither the id nor the server is known: the first tool is as good as any.
+        call("f"),
+    ];
+    let results = kit.provider_results(&items.map(Item::from));
+    let seen: Vec<_> = results.iter().map(|result| (result.call_id.as_str(), result.tool.as_str())).collect();
+    assert_eq!(seen, [("a", "two"), ("b", "one"), ("e", "two"), ("f", "one")]);
+}
+
+#[test]
+fn the_input_of_a_call_is_read_from_its_place() {
+    let call = |payload: Value| ProviderCall::new("vendor", "search", payload);
+    assert_eq!(call(json!({"q": 1})).input::<Value>().unwrap(), json!({"q": 1}));
+    let at = |payload: Value| call(payload).input_at("/input");
+    assert_eq!(at(json!({"input": {"url": "a"}})).input::<Hit>().unwrap(), Hit { url: "a".into() });
+    assert_eq!(at(json!({"input": r#"{"url": "a"}"#})).input::<Hit>().unwrap(), Hit { url: "a".into() });
+    assert_eq!(at(json!({"input": "plain"})).input::<String>().unwrap(), "plain");
+    for wrong in [json!({"input": {"url": 1}}), json!({"input": "{"}), json!({"input": null}), json!({}), json!([])] {
+        assert!(at(wrong.clone()).input::<Hit>().is_err(), "{wrong}");
+    }
+    // What is not there is no `null` either.
+    assert!(at(json!({})).input::<Option<Hit>>().is_err());
+    let read: ProviderCall = serde_json::from_value(serde_json::to_value(at(json!({}))).unwrap()).unwrap();
+    assert_eq!(read, at(json!({})));
+}
+
+#[test]
 fn the_settings_keep_their_schema_and_their_type() {
     let tool = search().with_name("renamed").unwrap();
     let provider = tool.provider_definition().unwrap();

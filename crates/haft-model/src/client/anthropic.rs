@@ -2,11 +2,12 @@
 
 use std::env;
 
-use haft_http::{Secret, SecretError};
+use haft_http::SecretError;
 use haft_wire::AnthropicMessages;
 
 use super::HttpModel;
 use super::compatible::client_of_http_model;
+use super::credential::ApiKey;
 use super::key::{VariableLookup, key, setting};
 
 const BASE_URL: &str = "https://api.anthropic.com";
@@ -29,8 +30,8 @@ pub struct Anthropic {
 }
 
 impl Anthropic {
-    /// Creates a client.
-    pub fn new(key: Secret) -> Self {
+    /// Creates a client. The key is a [`Secret`](haft_http::Secret), or an [`ApiKey`] that changes.
+    pub fn new(key: impl Into<ApiKey>) -> Self {
         let (name, version) = VERSION;
         let model = HttpModel::new(AnthropicMessages::new(), BASE_URL);
         Self { model: model.key_header("x-api-key", key).header(name, version) }
@@ -74,7 +75,7 @@ mod tests {
         let both = |name: &str| Ok(if name == "ANTHROPIC_API_KEY" { "k" } else { "http://a" }.to_owned());
         let client = Anthropic::from_lookup(&both).unwrap();
         assert_eq!(client.model.base_url, "http://a");
-        assert!(matches!(&client.model.key, Key::Header("x-api-key", key) if key.expose() == "k"));
+        assert!(matches!(&client.model.key, Key::Header("x-api-key", key) if key.fixed() == "k"));
         let empty_url = |name: &str| Ok(if name == "ANTHROPIC_API_KEY" { "k" } else { "" }.to_owned());
         assert_eq!(Anthropic::from_lookup(&empty_url).unwrap().model.base_url, BASE_URL);
         let missing = Anthropic::from_lookup(&|_| Err(VarError::NotPresent)).unwrap_err().to_string();

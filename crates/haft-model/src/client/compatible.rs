@@ -32,6 +32,13 @@ macro_rules! client_of_http_model {
                 self
             }
 
+            /// Lets the provider cache the prompt, in the way that it asks for; see
+            /// [`HttpModel::cache_prompt`](crate::HttpModel::cache_prompt).
+            pub fn cache_prompt(mut self) -> Self {
+                self.model = self.model.cache_prompt();
+                self
+            }
+
             /// Sets the timeouts of requests, in place of those of the HTTP client.
             pub fn timeouts(mut self, timeouts: haft_http::Timeouts) -> Self {
                 self.model = self.model.timeouts(timeouts);

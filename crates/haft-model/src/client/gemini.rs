@@ -2,11 +2,12 @@
 
 use std::env;
 
-use haft_http::{Secret, SecretError};
+use haft_http::SecretError;
 use haft_wire::GeminiContent;
 
 use super::HttpModel;
 use super::compatible::client_of_http_model;
+use super::credential::ApiKey;
 use super::key::{VariableLookup, either_key, setting};
 
 const BASE_URL: &str = "https://generativelanguage.googleapis.com";
@@ -28,11 +29,54 @@ pub struct Gemini {
     model: HttpModel,
 }
 
+/// A project of Google Cloud and the location of its models, for [`Gemini::vertex`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "a location does nothing until it is given to a client"]
+pub struct Vertex {
+    project: String,
+    location: String,
+    version: String,
+}
+
+impl Vertex {
+    /// Creates a location of a project, such as `europe-west4` or `global`. The version of the API is `v1`.
+    pub fn new(project: impl Into<String>, location: impl Into<String>) -> Self {
+        Self { project: project.into(), location: location.into(), version: "v1".to_owned() }
+    }
+
+    /// Sets the version of the API: `v1beta1` has what is not released yet.
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = version.into();
+        self
+    }
+}
+
 impl Gemini {
-    /// Creates a client.
-    pub fn new(key: Secret) -> Self {
+    /// Creates a client. The key is a [`Secret`](haft_http::Secret), or an [`ApiKey`] that changes.
+    pub fn new(key: impl Into<ApiKey>) -> Self {
         // In a header: a key in the query would be part of URLs that proxies log.
         Self { model: HttpModel::new(GeminiContent::new(), BASE_URL).key_header("x-goog-api-key", key) }
+    }
+
+    /// Creates a client of Vertex AI. The key is sent as a bearer token: those of `GoogleToken` (feature `google-adc`), or
+    /// what `gcloud auth print-access-token` [prints](ApiKey::command).
+    ///
+    /// ```
+    /// use haft_model::{ApiKey, Gemini, Vertex};
+    ///
+    /// let vertex = Vertex::new("my-project", "europe-west4").version("v1beta1");
+    /// let key = ApiKey::command(["gcloud", "auth", "print-access-token"]);
+    /// let model = Gemini::vertex(&vertex, key).model("gemini-2.5-flash");
+    /// # drop(model);
+    /// ```
+    pub fn vertex(vertex: &Vertex, key: impl Into<ApiKey>) -> Self {
+        let Vertex { project, location, version } = vertex;
+        let wire = GeminiContent::new().without_call_ids().vertex(project, location, version);
+        let host = match location.as_str() {
+            "global" => "aiplatform.googleapis.com".to_owned(),
+            region => format!("{region}-aiplatform.googleapis.com"),
+        };
+        Self { model: HttpModel::new(wire, format!("https://{host}")).bearer(key) }
     }
 
     /// Creates a client from the environment: `GEMINI_API_KEY`, or else `GOOGLE_API_KEY`, and `GOOGLE_GEMINI_BASE_URL` if
@@ -80,7 +124,7 @@ mod tests {
         })?;
         assert_eq!(client.model.base_url, BASE_URL);
         let Key::Header("x-goog-api-key", key) = &client.model.key else { panic!("another header") };
-        Ok(key.expose().to_owned())
+        Ok(key.fixed().to_owned())
     }
 
     #[test]

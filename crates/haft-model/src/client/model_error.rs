@@ -5,25 +5,44 @@ use std::error::Error;
 use haft_http::{HttpError, TimeoutKind};
 use haft_wire::{ErrorCause, ErrorReport, ReadError, RequestError};
 
-use super::key::Key;
+use super::credential::{Authorization, CredentialError};
 use crate::error::{ModelError, ProviderMessage};
 
 /// The request and the response that an error belongs to. It converts errors, and removes the key from them.
 pub(super) struct ErrorOrigin<'m> {
     provider: &'m str,
-    key: &'m Key,
+    key: &'m Authorization,
     status: Option<u16>,
     request_id: Option<String>,
+    should_retry: Option<bool>,
 }
 
 impl<'m> ErrorOrigin<'m> {
-    pub(super) fn new(provider: &'m str, key: &'m Key) -> Self {
-        Self { provider, key, status: None, request_id: None }
+    pub(super) fn new(provider: &'m str, key: &'m Authorization) -> Self {
+        Self { provider, key, status: None, request_id: None, should_retry: None }
     }
 
     pub(super) fn response(self, status: u16, request_id: Option<String>) -> Self {
         let request_id = request_id.map(|id| self.key.removed_from(id));
         Self { status: Some(status), request_id, ..self }
+    }
+
+    /// Sets the provider's statement about a retry.
+    pub(super) fn should_retry(self, should_retry: Option<bool>) -> Self {
+        Self { should_retry, ..self }
+    }
+
+    /// Converts the error of a credential, which has no key yet.
+    pub(super) fn of_credential(&self, error: &CredentialError) -> ModelError {
+        let message = self.message(error.to_string());
+        match error {
+            CredentialError::Missing { .. } | CredentialError::Rejected { .. } => {
+                ModelError::Authentication { message }
+            }
+            CredentialError::Unavailable { .. } => {
+                ModelError::Unavailable { message, retry_after: None, source: Some(error.clone().into()) }
+            }
+        }
     }
 
     /// Converts an error of the connection. Its source never contains a URL or a header.
@@ -93,6 +112,9 @@ impl<'m> ErrorOrigin<'m> {
         let mut message = ProviderMessage::new(text).provider(self.provider.to_owned());
         if let Some(status) = self.status {
             message = message.status(status);
+        }
+        if let Some(should_retry) = self.should_retry {
+            message = message.should_retry(should_retry);
         }
         match &self.request_id {
             Some(id) => message.request_id(id.as_str()),

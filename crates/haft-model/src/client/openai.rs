@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::env;
 
-use haft_http::{Secret, SecretError};
-use haft_wire::{OpenAiChat, OpenAiResponses};
+use haft_http::SecretError;
+use haft_wire::{ChatQuirks, OpenAiChat, OpenAiResponses};
 
 use super::HttpModel;
 use super::compatible::client_of_http_model;
+use super::credential::ApiKey;
 use super::key::{VariableLookup, key, setting};
 
 const BASE_URL: &str = "https://api.openai.com/v1";
@@ -37,9 +38,30 @@ pub struct OpenAi {
 }
 
 impl OpenAi {
-    /// Creates a client of the Responses API.
-    pub fn new(key: Secret) -> Self {
+    /// Creates a client of the Responses API. The key is a [`Secret`](haft_http::Secret), or an [`ApiKey`] that changes.
+    pub fn new(key: impl Into<ApiKey>) -> Self {
         Self { model: HttpModel::new(OpenAiResponses::new(), BASE_URL).bearer(key), chat: None }
+    }
+
+    /// Creates a client of a resource of Azure `OpenAI`, by its `v1` API: `https://NAME.openai.azure.com`. The models of
+    /// requests are the names of deployments. A [`Secret`](haft_http::Secret) is sent as the resource's API key, tokens such as
+    /// those of [`EntraToken`](crate::EntraToken) as bearer tokens.
+    ///
+    /// ```
+    /// use haft_http::Secret;
+    /// use haft_model::OpenAi;
+    ///
+    /// let model = OpenAi::azure("https://my-resource.openai.azure.com", Secret::new("k-123")).model("my-deployment");
+    /// # drop(model);
+    /// ```
+    pub fn azure(endpoint: impl AsRef<str>, key: impl Into<ApiKey>) -> Self {
+        let key = key.into();
+        let (endpoint, query) = endpoint.as_ref().split_once('?').unwrap_or((endpoint.as_ref(), ""));
+        let separator = if query.is_empty() { "" } else { "?" };
+        let url = format!("{}/openai/v1{separator}{query}", endpoint.trim_end_matches('/'));
+        let model = HttpModel::new(OpenAiResponses::new(), url);
+        let model = if key.is_fixed() { model.key_header("api-key", key) } else { model.bearer(key) };
+        Self { model, chat: None }
     }
 
     /// Creates a client from the environment: `OPENAI_API_KEY`, and if they are set `OPENAI_BASE_URL`, `OPENAI_ORG_ID`
@@ -64,13 +86,20 @@ impl OpenAi {
     /// Creates a client of a server that speaks the Chat Completions API, such as Ollama, vLLM, llama.cpp, `OpenRouter` or
     /// Mistral. The provider is the name under which its options are given and its data is kept. A server that demands a
     /// key gets it with [`key`](Self::key).
+    ///
+    /// Deviations of the server are found by the host of the URL, else by the provider's name: see
+    /// [`ChatQuirks`]. Change it with [`chat_wire`](Self::chat_wire).
     pub fn compatible(provider: impl Into<Cow<'static, str>>, base_url: impl Into<String>) -> Self {
-        let wire = OpenAiChat::compatible(provider);
+        let base_url = base_url.into();
+        let mut wire = OpenAiChat::compatible(provider);
+        if let Some(quirks) = ChatQuirks::at_url(&base_url) {
+            wire = wire.quirks(quirks);
+        }
         Self { model: HttpModel::new(wire.clone(), base_url), chat: Some(wire) }
     }
 
     /// Sets the key.
-    pub fn key(mut self, key: Secret) -> Self {
+    pub fn key(mut self, key: impl Into<ApiKey>) -> Self {
         self.model = self.model.bearer(key);
         self
     }
@@ -107,6 +136,9 @@ client_of_http_model!(
 mod tests {
     use std::env::VarError;
 
+    use haft_core::{Item, TurnRequest};
+    use haft_wire::{Delivery, Wire};
+
     use super::*;
     use crate::client::key::Key;
 
@@ -119,12 +151,27 @@ mod tests {
     }
 
     #[test]
+    fn the_quirks_of_a_server_follow_from_its_url_and_else_from_its_name() {
+        let request = TurnRequest::new("m", vec![Item::user("hi")]);
+        for (provider, url, asks_for_usage) in [
+            ("gateway", "https://api.mistral.ai/v1", false),
+            ("mistral", "http://localhost:8080/v1", false),
+            ("mistral", "https://openrouter.ai/api/v1", true),
+            ("gateway", "http://localhost:8080/v1", true),
+        ] {
+            let wire = OpenAi::compatible(provider, url).chat.unwrap();
+            let body = wire.request(&request, Delivery::Streamed).unwrap().body;
+            assert_eq!(body.contains("stream_options"), asks_for_usage, "{provider} {url}");
+        }
+    }
+
+    #[test]
     fn the_environment_sets_key_url_and_headers() {
         let set = [("OPENAI_API_KEY", " sk-1\n"), ("OPENAI_BASE_URL", "http://a/v1"), ("OPENAI_PROJECT_ID", "p")];
         let client = OpenAi::from_lookup(&among(&set)).unwrap();
         assert_eq!(client.model.base_url, "http://a/v1");
         assert_eq!(client.model.headers, [("OpenAI-Project".into(), "p".to_owned())]);
-        assert!(matches!(&client.model.key, Key::Bearer(key) if key.expose() == "sk-1"));
+        assert!(matches!(&client.model.key, Key::Bearer(key) if key.fixed() == "sk-1"));
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! One request over HTTP.
 
+use std::borrow::Cow;
 use std::time::SystemTime;
 
 use haft_core::Delta;
-use haft_http::{HttpError, HttpRequest, HttpResponse, SseEvents, retry_after};
+use haft_http::{Bytes, HttpClient, HttpError, HttpRequest, HttpResponse, SseEvents, StatusCode, retry_after};
 use haft_wire::{ErrorResponse, ReadContext, ReadError, StreamReader, WireEvent, WireRequest};
 
 use super::HttpModel;
-use super::key::Key;
+use super::credential::{Authorization, AuthorizationHeader, UnsignedRequest};
 use super::model_error::ErrorOrigin;
 use crate::delta_sender::DeltaSender;
 use crate::error::ModelError;
@@ -16,18 +17,27 @@ use crate::turn_delta::{DeltaSize, deltas_of};
 /// The headers in which providers name a request, for their support.
 const REQUEST_IDS: [&str; 3] = ["x-request-id", "request-id", "x-goog-request-id"];
 
+/// A request that can be sent more than once.
+struct OutgoingRequest {
+    url: String,
+    headers: Vec<(Cow<'static, str>, String)>,
+    body: Bytes,
+}
+
+impl OutgoingRequest {
+    fn unsigned(&self) -> UnsignedRequest<'_> {
+        UnsignedRequest { method: "POST", url: &self.url, headers: &self.headers, body: &self.body }
+    }
+}
+
 impl HttpModel {
     pub(super) async fn ask(&self, sent: WireRequest, out: DeltaSender) -> Result<(), ModelError> {
         let context = sent.context.clone();
-        let origin = ErrorOrigin::new(self.provider(), &self.key);
-        let client = self.http.get().map_err(|error| origin.of_http(error))?;
-        let response = client.send(self.http_request(sent)).await.map_err(|error| match error {
-            HttpError::InvalidUrl { reason } => origin.of_base_url(&self.base_url, &reason),
-            error => origin.of_http(error),
-        })?;
+        let (response, authorization) = self.send(&self.outgoing(sent)).await?;
+        let origin = ErrorOrigin::new(self.provider(), &authorization);
         let origin = origin.response(response.status().as_u16(), request_id(&response));
         if !response.status().is_success() {
-            return Err(self.rejected(response, &origin).await);
+            return Err(self.rejected(response, &authorization, origin).await);
         }
         // The server decides: one that can't stream answers with a body, and some stream whatever they are asked for.
         if response.is_event_stream() {
@@ -46,28 +56,74 @@ impl HttpModel {
         }
     }
 
-    fn http_request(&self, sent: WireRequest) -> HttpRequest {
-        let mut request = HttpRequest::post(self.url(&sent.path)).json(sent.body);
-        for (name, value) in &self.headers {
+    /// Sends a request. If the provider rejects the credentials and there are others by then, it is sent once more: nothing of
+    /// an answer was read.
+    async fn send(&self, outgoing: &OutgoingRequest) -> Result<(HttpResponse, Authorization), ModelError> {
+        let nobody = Authorization::default();
+        let origin = ErrorOrigin::new(self.provider(), &nobody);
+        let client = self.http.get().map_err(|error| origin.of_http(error))?;
+        let authorization = self.key.authorize(outgoing.unsigned()).await;
+        let authorization = authorization.map_err(|error| origin.of_credential(&error))?;
+        let response = self.send_once(&client, outgoing, &authorization).await?;
+        if response.status() != StatusCode::UNAUTHORIZED {
+            return Ok((response, authorization));
+        }
+        let renewed = self.key.renewed(&authorization, outgoing.unsigned()).await;
+        match renewed.map_err(|error| origin.of_credential(&error))? {
+            None => Ok((response, authorization)),
+            Some(renewed) => {
+                // Its connection is free again.
+                drop(response);
+                Ok((self.send_once(&client, outgoing, &renewed).await?, renewed))
+            }
+        }
+    }
+
+    async fn send_once(
+        &self,
+        client: &HttpClient,
+        outgoing: &OutgoingRequest,
+        authorization: &Authorization,
+    ) -> Result<HttpResponse, ModelError> {
+        let mut request = HttpRequest::post(&outgoing.url).body(outgoing.body.clone());
+        for (name, value) in &outgoing.headers {
             request = request.header(name, value);
+        }
+        for header in authorization.headers() {
+            request = match header {
+                AuthorizationHeader::Bearer(token) => request.bearer(token),
+                AuthorizationHeader::Named(name, value) => request.secret_header(name, value),
+            };
+        }
+        if let Some(timeouts) = self.timeouts {
+            request = request.timeouts(timeouts);
+        }
+        let origin = ErrorOrigin::new(self.provider(), authorization);
+        client.send(request).await.map_err(|error| match error {
+            HttpError::InvalidUrl { reason } => origin.of_base_url(&self.base_url, &reason),
+            error => origin.of_http(error),
+        })
+    }
+
+    /// Returns a request with its URL and its headers, without those of the key.
+    fn outgoing(&self, sent: WireRequest) -> OutgoingRequest {
+        let mut headers = vec![(Cow::Borrowed("content-type"), "application/json".to_owned())];
+        let mut set = |name: Cow<'static, str>, value: String| {
+            headers.retain(|(known, _)| !known.eq_ignore_ascii_case(&name));
+            headers.push((name, value));
+        };
+        for (name, value) in &self.headers {
+            set(name.clone(), value.clone());
         }
         for (name, value) in sent.headers {
             // The headers of wires are lists, to which those of the user are added.
-            let set = self.headers.iter().rfind(|(set, _)| set.eq_ignore_ascii_case(name));
-            match set {
-                Some((_, more)) => request = request.header(name, &format!("{value},{more}")),
-                None => request = request.header(name, &value),
+            let more = self.headers.iter().rfind(|(known, _)| known.eq_ignore_ascii_case(name));
+            match more {
+                Some((_, more)) => set(name.into(), format!("{value},{more}")),
+                None => set(name.into(), value),
             }
         }
-        request = match &self.key {
-            Key::None => request,
-            Key::Bearer(key) => request.bearer(key),
-            Key::Header(name, key) => request.secret_header(name, key),
-        };
-        match self.timeouts {
-            Some(timeouts) => request.timeouts(timeouts),
-            None => request,
-        }
+        OutgoingRequest { url: self.url(&sent.path), headers, body: sent.body.into() }
     }
 
     /// Adds the path of a request to the base URL, whose query is kept: some servers expect their version there.
@@ -116,13 +172,19 @@ impl HttpModel {
         ended.map_err(|error| origin.of_read(error))
     }
 
-    async fn rejected(&self, response: HttpResponse, origin: &ErrorOrigin<'_>) -> ModelError {
+    async fn rejected(
+        &self,
+        response: HttpResponse,
+        authorization: &Authorization,
+        origin: ErrorOrigin<'_>,
+    ) -> ModelError {
+        let origin = origin.should_retry(should_retry(&response));
         let status = response.status().as_u16();
         let wait = retry_after(response.headers(), SystemTime::now());
         // The status says enough if the body can't be read.
         let body = response.text().await.unwrap_or_default();
         // Before the wire limits its length, which could cut a key in two.
-        let body = self.key.removed_from(body);
+        let body = authorization.removed_from(body);
         origin.of_report(self.wire.error(&ErrorResponse::new(status, &body).retry_after(wait)))
     }
 }
@@ -146,6 +208,15 @@ fn unfinished(
 fn content_type(response: &HttpResponse) -> String {
     let declared = response.headers().get("content-type").and_then(|value| value.to_str().ok());
     declared.unwrap_or("of no declared type").chars().take(100).collect()
+}
+
+/// Returns the provider's statement about a retry, which decides for the SDKs of OpenAI and Anthropic too.
+fn should_retry(response: &HttpResponse) -> Option<bool> {
+    match response.headers().get("x-should-retry")?.to_str().ok()?.trim() {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
+    }
 }
 
 fn request_id(response: &HttpResponse) -> Option<String> {

@@ -33,6 +33,7 @@ struct ResponseOrigin {
     provider: Option<Cow<'static, str>>,
     status: Option<u16>,
     request_id: Option<String>,
+    should_retry: Option<bool>,
 }
 
 impl ProviderMessage {
@@ -63,6 +64,14 @@ impl ProviderMessage {
         self
     }
 
+    /// Sets the provider's statement about a retry, in the header `x-should-retry`. It decides, whatever the cause is:
+    /// see [`ModelError::retryable`](crate::ModelError::retryable).
+    #[must_use]
+    pub fn should_retry(mut self, should_retry: bool) -> Self {
+        self.origin.get_or_insert_default().should_retry = Some(should_retry);
+        self
+    }
+
     /// Returns the text alone.
     #[must_use]
     pub fn text(&self) -> &str {
@@ -79,6 +88,10 @@ impl ProviderMessage {
 
     pub(super) fn id_of_request(&self) -> Option<&str> {
         self.origin.as_ref()?.request_id.as_deref()
+    }
+
+    pub(super) fn stated_retry(&self) -> Option<bool> {
+        self.origin.as_ref()?.should_retry
     }
 }
 
@@ -99,11 +112,14 @@ impl fmt::Display for ProviderMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)?;
         let Some(origin) = &self.origin else { return Ok(()) };
-        let ResponseOrigin { provider, status, request_id } = &**origin;
+        let ResponseOrigin { provider, status, request_id, should_retry: _ } = &**origin;
         let status = status.map(|status| format!("status {status}"));
         let request_id = request_id.as_ref().map(|id| format!("request {id}"));
         let known = [provider.as_deref(), status.as_deref(), request_id.as_deref()];
         let known: Vec<&str> = known.into_iter().flatten().collect();
+        if known.is_empty() {
+            return Ok(());
+        }
         write!(f, " ({})", known.join(", "))
     }
 }
@@ -125,6 +141,7 @@ mod tests {
         let plain = ProviderMessage::from("no");
         let table = [
             (plain.clone(), "no"),
+            (plain.clone().should_retry(true), "no"),
             (plain.clone().status(500), "no (status 500)"),
             (plain.clone().request_id("r"), "no (request r)"),
             (plain.provider("anthropic").request_id("r").status(529), "no (anthropic, status 529, request r)"),

@@ -33,6 +33,8 @@ pub(crate) struct WrittenError {
     status: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     request_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    should_retry: Option<bool>,
 }
 
 /// An unknown error kind.
@@ -66,7 +68,7 @@ impl From<&ModelError> for WrittenError {
         let (retry_after_ms, source) = (error.retry_after().map(milliseconds), error.source().map(ToString::to_string));
         let (provider, request_id) = (error.provider().map(str::to_owned), error.request_id().map(str::to_owned));
         let written = Self { kind, retry_after_ms, source, provider, request_id, ..Self::default() };
-        let written = Self { status: error.status(), ..written };
+        let written = Self { status: error.status(), should_retry: error.stated_retry(), ..written };
         match error {
             ModelError::RateLimited { message, .. }
             | ModelError::Unavailable { message, .. }
@@ -97,6 +99,7 @@ impl TryFrom<WrittenError> for ModelError {
         message = written.provider.into_iter().fold(message, ProviderMessage::provider);
         message = written.status.into_iter().fold(message, ProviderMessage::status);
         message = written.request_id.into_iter().fold(message, ProviderMessage::request_id);
+        message = written.should_retry.into_iter().fold(message, ProviderMessage::should_retry);
         let retry_after = retry_after_ms.map(Duration::from_millis);
         let source = source.map(BoxError::from);
         Ok(match kind.as_str() {
@@ -135,7 +138,10 @@ mod tests {
             ModelError::RateLimited { message: origin.clone(), retry_after: Some(after) },
             ModelError::Unavailable { message: message().into(), retry_after: None, source: source() },
             ModelError::TimedOut { after },
-            ModelError::InvalidRequest { message: message().into(), param: Some("tools".to_owned()) },
+            ModelError::InvalidRequest {
+                message: ProviderMessage::new("said").should_retry(true),
+                param: Some("tools".to_owned()),
+            },
             ModelError::ContextTooLong { message: message().into() },
             ModelError::ContentFiltered { message: message().into() },
             ModelError::Authentication { message: message().into() },
@@ -154,7 +160,7 @@ mod tests {
         for (error, kind) in every_error().into_iter().zip(KINDS) {
             let text = serde_json::to_string(&WrittenError::from(&error)).unwrap();
             let read = ModelError::try_from(serde_json::from_str::<WrittenError>(&text).unwrap()).unwrap();
-            assert_eq!(read.kind(), kind);
+            assert_eq!((read.kind(), read.retryable()), (kind, error.retryable()));
             assert_eq!(format!("{read:?}"), format!("{error:?}"));
         }
     }

@@ -58,8 +58,10 @@ pub struct Flow {
 pub(super) enum NextStep {
     /// The next turn.
     Next,
-    /// The end of the loop.
+    /// The end of the loop, which the application decided.
     Stop,
+    /// The end of the loop, because the turn is the last one.
+    End,
     /// The end of the loop with an error.
     Fail(Arc<BoxError>),
 }
@@ -188,10 +190,11 @@ impl AfterTurn {
         self.ending(NextStep::Fail(Arc::new(error.into())))
     }
 
-    /// Decides as a loop without a decide function: continues if the turn has calls or was paused, and stops
+    /// Decides as a loop without a decide function: continues if the turn has calls or was paused, and ends the loop
     /// otherwise.
     pub fn as_usual(self) -> Flow {
-        if goes_on(&self.turn) { self.next() } else { self.stop() }
+        let step = if goes_on(&self.turn) { NextStep::Next } else { NextStep::End };
+        self.ending(step)
     }
 
     fn ending(self, step: NextStep) -> Flow {

@@ -18,6 +18,7 @@ use super::error::LoopError;
 use super::event::LoopEvent;
 use super::isolation::{Isolated, isolated};
 use super::machine::Machine;
+use super::prepare::PrepareCause;
 use crate::error::ModelError;
 use crate::model::TurnStream;
 
@@ -36,6 +37,7 @@ impl Machine {
         };
         self.event_slot.emit(started).await;
         let (mut attempts, mut waited) = (0_u32, Duration::ZERO);
+        let mut may_shorten = true;
         loop {
             attempts = attempts.saturating_add(1);
             let error = match self.attempt(&offered).await? {
@@ -43,9 +45,13 @@ impl Machine {
                 // Dropped in isolation: it may hold an error of user code.
                 Err(error) => Isolated::new(error),
             };
-            let Some(wait) = self.wait_before_retry(number, attempts, waited, &error) else {
-                return Err(self.model_failed(error.into_inner()));
+            let is_shortened = std::mem::replace(&mut may_shorten, false) && self.shorten(&error).await?;
+            let wait = if is_shortened {
+                Some(Duration::ZERO)
+            } else {
+                self.wait_before_retry(number, attempts, waited, &error)
             };
+            let Some(wait) = wait else { return Err(self.model_failed(error.into_inner())) };
             self.may_ask()?;
             let (kind, message) = (error.kind().to_owned(), error.to_string());
             self.event_slot.emit(LoopEvent::Retrying { attempts, kind, message, wait }).await;
@@ -54,13 +60,22 @@ impl Machine {
         }
     }
 
+    /// Shortens a conversation that the provider rejected as too long. Reports whether it is shorter now, so that it can be
+    /// sent again.
+    async fn shorten(&mut self, error: &ModelError) -> Result<bool, LoopEnd> {
+        match error {
+            ModelError::ContextTooLong { message } => self.prepare(PrepareCause::TooLong(message.text())).await,
+            _ => Ok(false),
+        }
+    }
+
     /// Returns the wait before a retry; `None` if there is none.
     fn wait_before_retry(&self, number: u32, attempts: u32, waited: Duration, error: &ModelError) -> Option<Duration> {
         if !error.retryable() || attempts > self.settings.retries {
             return None;
         }
-        // The jitter depends on the turn and the attempt.
-        let jitter_key = CallId::from(format!("turn_{number}"));
+        // The jitter depends on the run, the turn and the attempt: runs that failed together must not return together.
+        let jitter_key = CallId::from(format!("run_{}_turn_{number}", self.start));
         let wait = self.settings.backoff.wait(attempts, &jitter_key, error.retry_after());
         (waited.saturating_add(wait) <= self.settings.max_retry_wait).then_some(wait)
     }

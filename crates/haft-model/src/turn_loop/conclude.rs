@@ -31,19 +31,31 @@ impl Machine {
     /// Decides what follows the open turn, and closes it.
     pub(super) async fn conclude(&mut self) -> Result<(), LoopEnd> {
         self.ensure_no_call_failed().await?;
-        let stops = match self.decision().await? {
-            None => self.state.read(LoopState::is_last_turn),
+        let step = match self.decision().await? {
+            None if self.state.read(LoopState::is_last_turn) => NextStep::End,
+            None => NextStep::Next,
             Some(Flow { step: NextStep::Fail(error), .. }) => return Err(LoopError::Decide(error).into()),
             Some(Flow { after, step }) => {
                 self.take_over(*after);
-                matches!(step, NextStep::Stop)
+                step
             }
         };
+        let stops = !matches!(step, NextStep::Next);
         let is_done = stops && self.state.read(|state| state.is_last_turn() && has_last_word(&state.request.history));
         match if is_done { self.check_answer() } else { CheckedAnswer::Accepted } {
             CheckedAnswer::Accepted => {
-                self.close_turn(if is_done { LoopPhase::Done } else { LoopPhase::Ready }).await;
-                if stops { Err(LoopEnd::Stopped) } else { Ok(()) }
+                let cut_off = match step {
+                    NextStep::End => self.state.read(LoopState::truncation),
+                    NextStep::Next | NextStep::Stop | NextStep::Fail(_) => None,
+                };
+                // An answer that was cut off is none: the model can be asked for the rest.
+                let phase = if is_done && cut_off.is_none() { LoopPhase::Done } else { LoopPhase::Ready };
+                self.close_turn(phase).await;
+                match cut_off {
+                    Some(finish) => Err(LoopEnd::Truncated { finish }),
+                    None if stops => Err(LoopEnd::Stopped),
+                    None => Ok(()),
+                }
             }
             CheckedAnswer::ReAsked(issues) => {
                 self.re_ask(issues).await;
@@ -153,6 +165,16 @@ impl LoopState {
     /// Reports whether the open turn is one after which a loop stops.
     fn is_last_turn(&self) -> bool {
         self.phase.open().is_some_and(|open| !goes_on(&open.turn))
+    }
+
+    /// Returns the reason why the open turn ended early, if it did. A filter or a refusal ends an answer too, but there is
+    /// no more of it to come.
+    fn truncation(&self) -> Option<Finish> {
+        let finish = &self.phase.open()?.turn.finish;
+        match finish {
+            Finish::Length | Finish::Error | Finish::Other(_) => Some(finish.clone()),
+            _ => None,
+        }
     }
 }
 

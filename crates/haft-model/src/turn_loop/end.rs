@@ -1,7 +1,7 @@
 //! The end of a loop.
 
 use haft_core::tagged::{self, ReadVariant, TaggedEnum};
-use haft_core::{ApprovalRequest, ToolResult};
+use haft_core::{ApprovalRequest, Finish, ToolResult};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::budget::Spent;
@@ -16,6 +16,13 @@ use super::state::LoopState;
 pub enum LoopEnd {
     /// The loop stopped: the model made no more calls, or the decide function stopped it.
     Stopped,
+    /// The last answer was cut off, and it made no calls: by the output limit, by the end of the context, or for a reason
+    /// that this version does not know. What there is of it is in the state. To go on, add a message and start the state
+    /// again.
+    Truncated {
+        /// The reason why the answer ended.
+        finish: Finish,
+    },
     /// Calls wait for an answer or a verdict. Start the state again when it has them.
     Waiting {
         /// The calls that wait for an answer; see [`TurnLoop::answer`](crate::TurnLoop::answer).
@@ -38,7 +45,8 @@ pub enum LoopEnd {
         /// The results of the calls that failed in one of the classes. Never empty.
         results: Vec<ToolResult>,
     },
-    /// Every call of the last turn was beyond the limit of equal calls.
+    /// Every call of the last turn was beyond the limit of equal calls in a row, after the model was told so in an earlier
+    /// turn; see [`TurnLoop::repeated_calls`](crate::TurnLoop::repeated_calls).
     RepeatedCalls,
     /// The loop was cancelled.
     Cancelled,
@@ -94,6 +102,7 @@ fn spent<S: serde::Serializer>(spent: &Spent, serializer: S) -> Result<S::Ok, S:
 impl TaggedEnum for LoopEnd {
     const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
         ("stopped", |_| Ok(Self::Stopped)),
+        ("truncated", |members| Ok(Self::Truncated { finish: members.take("finish")? })),
         ("waiting", |members| {
             Ok(Self::Waiting { interactions: members.take("interactions")?, approvals: members.take("approvals")? })
         }),

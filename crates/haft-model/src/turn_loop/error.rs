@@ -97,6 +97,24 @@ pub enum LoopError {
         /// The text of the panic.
         message: String,
     },
+    /// A hook that prepares requests returned an error. The history is as it was before.
+    #[error("the prepare function failed: {0}")]
+    Prepare(#[source] Arc<BoxError>),
+    /// A hook that prepares requests panicked. The history is as it was before.
+    #[error("the prepare function panicked: {message}")]
+    PreparePanicked {
+        /// The text of the panic.
+        message: String,
+    },
+    /// A hook that prepares requests returned a history that can't be sent. The history is as it was before.
+    #[error(
+        "the prepare function returned a history that can't be sent: {reason}; remove a call together with its output, \
+         and keep their order"
+    )]
+    PreparedHistory {
+        /// The faults of the history.
+        reason: String,
+    },
     /// The state is invalid.
     #[error("the state can't be started: {0}")]
     State(#[source] StateError),
@@ -138,6 +156,9 @@ impl LoopError {
             Self::AnswerCutOff { .. } => "answer_cut_off",
             Self::Decide(_) => "decide",
             Self::DecidePanicked { .. } => "decide_panicked",
+            Self::Prepare(_) => "prepare",
+            Self::PreparePanicked { .. } => "prepare_panicked",
+            Self::PreparedHistory { .. } => "prepared_history",
             Self::State(_) => "state",
             Self::Answer { .. } => "answer",
             Self::Suspended(_) => "suspended",
@@ -155,6 +176,14 @@ impl LoopError {
 
     pub(super) fn source_panicked(panicked: Panicked) -> Self {
         Self::SourcePanicked { message: panicked.into_text() }
+    }
+
+    pub(super) fn prepared_history(changes: &[Change]) -> Self {
+        Self::PreparedHistory { reason: fault::summary(changes) }
+    }
+
+    pub(super) fn prepare_panicked(panicked: Panicked) -> Self {
+        Self::PreparePanicked { message: panicked.into_text() }
     }
 
     pub(super) fn decide_panicked(panicked: Panicked) -> Self {

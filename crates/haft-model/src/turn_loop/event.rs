@@ -27,6 +27,13 @@ pub enum LoopEvent {
         /// The changes.
         changes: Vec<Change>,
     },
+    /// A hook of [`TurnLoop::prepare`](crate::TurnLoop::prepare) rewrote the history, which is now that of the state.
+    HistoryRewritten {
+        /// The number of items before.
+        items_before: usize,
+        /// The number of items now.
+        items: usize,
+    },
     /// A tool is not offered to the model, because it can't run or because its source left it out. Emitted once, when
     /// the tools of a turn are determined, and again if the tool was usable meanwhile. The loop goes on without it.
     ToolLeftOut {
@@ -120,6 +127,10 @@ enum LoopEventForm<'a> {
     Repaired {
         changes: &'a [Change],
     },
+    HistoryRewritten {
+        items_before: usize,
+        items: usize,
+    },
     ToolLeftOut {
         tool: &'a str,
         reason: &'a str,
@@ -178,6 +189,9 @@ impl Serialize for LoopEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let event = match self {
             Self::Repaired { changes } => LoopEventForm::Repaired { changes },
+            Self::HistoryRewritten { items_before, items } => {
+                LoopEventForm::HistoryRewritten { items_before: *items_before, items: *items }
+            }
             Self::ToolLeftOut { tool, reason } => LoopEventForm::ToolLeftOut { tool, reason },
             Self::TurnStarted { number, model, tools, generation } => {
                 let (model, generation) = (model.as_ref(), *generation);
@@ -205,6 +219,9 @@ impl Serialize for LoopEvent {
 impl TaggedEnum for LoopEvent {
     const VARIANTS: &'static [(&'static str, ReadVariant<Self>)] = &[
         ("repaired", |members| Ok(Self::Repaired { changes: members.take("changes")? })),
+        ("history_rewritten", |members| {
+            Ok(Self::HistoryRewritten { items_before: members.take("items_before")?, items: members.take("items")? })
+        }),
         ("tool_left_out", |members| {
             Ok(Self::ToolLeftOut { tool: members.take("tool")?, reason: members.take("reason")? })
         }),

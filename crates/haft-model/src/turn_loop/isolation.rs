@@ -11,11 +11,12 @@ use std::task::Poll;
 use haft_core::TurnRequest;
 pub(super) use haft_core::isolation::{Isolated, Panicked, isolated};
 
+use super::prepare::{BeforeRequest, Prepare, PrepareFuture};
 use crate::model::{LanguageModel, TurnStream};
 use crate::model_info::ModelInfo;
 
 /// Awaits a future of user code, which may panic when it is polled or dropped.
-pub(super) async fn caught<T>(work: Pin<Box<dyn Future<Output = T> + Send>>) -> Result<T, Panicked> {
+pub(super) async fn caught<T>(work: Pin<Box<dyn Future<Output = T> + Send + '_>>) -> Result<T, Panicked> {
     let mut work = Isolated::new(work);
     poll_fn(|task| match isolated(|| work.as_mut().poll(task)) {
         Ok(Poll::Pending) => Poll::Pending,
@@ -32,5 +33,11 @@ impl<M: LanguageModel> LanguageModel for Isolated<M> {
 
     fn stream_turn(&self, request: &TurnRequest) -> TurnStream {
         M::stream_turn(self, request)
+    }
+}
+
+impl<P: Prepare> Prepare for Isolated<P> {
+    fn prepare(&self, request: BeforeRequest) -> PrepareFuture<'_> {
+        P::prepare(self, request)
     }
 }

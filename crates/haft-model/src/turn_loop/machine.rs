@@ -1,7 +1,7 @@
 //! The steps of a loop, in order.
 //!
 //! Open calls are resumed first, once the rest of the history is consistent. Then, turn by turn: check the limits,
-//! check the history, ask the model, run its calls, decide. Each step either continues or returns the end, and must
+//! check the history, prepare it, ask the model, run its calls, decide. Each step either continues or returns the end, and must
 //! leave a state from which the loop can be started again. The machine is a future that its reader polls; it spawns
 //! nothing.
 
@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 use haft_core::{Cancellation, RunOptions, Snapshot, ToolEvent, ToolResult, ToolSource};
 
-use super::Settings;
 use super::budget::Spent;
 use super::end::LoopEnd;
 use super::error::LoopError;
@@ -21,7 +20,9 @@ use super::event_slot::EventSlot;
 use super::interruption::Interruption;
 use super::left_out::LeftOut;
 use super::open_turn::OpenTurn;
+use super::prepare::PrepareCause;
 use super::resume::Resumed;
+use super::settings::Settings;
 use super::span::AgentSpan;
 use super::state_cell::StateCell;
 use super::waiting::{RepairedHistory, WaitingCalls};
@@ -31,6 +32,8 @@ use crate::model_info::ModelInfo;
 /// A running loop.
 pub(super) struct Machine {
     pub(super) settings: Arc<Settings>,
+    /// The number of this run among those of the loop.
+    pub(super) start: u64,
     /// The options of the runs of calls: those of the loop and of the conversation.
     pub(super) options: RunOptions,
     pub(super) state: StateCell,
@@ -45,6 +48,8 @@ pub(super) struct Machine {
     pub(super) model: Arc<dyn LanguageModel>,
     /// The names of the model that was asked last.
     pub(super) asked: ModelInfo,
+    /// The tokens that the model read in the last turn of this run, if the provider reported them.
+    pub(super) input_tokens: Option<u64>,
     pub(super) interruption: Interruption,
 }
 
@@ -62,11 +67,13 @@ impl Machine {
         let left = settings.budget.time_left(state.time_used());
         state.start_clock();
         let mut machine = Self {
+            start: settings.count_start(),
             source: Arc::clone(&settings.source),
             tools: Snapshot::default(),
             left_out: Vec::new(),
             model: Arc::clone(&settings.model),
             asked: ModelInfo::new(""),
+            input_tokens: None,
             interruption: Interruption::new(flag, left),
             settings,
             options,
@@ -92,7 +99,9 @@ impl Machine {
             if !std::mem::take(&mut has_tools) {
                 self.take_snapshot().await?;
             }
+            self.prepare(PrepareCause::NextTurn).await?;
             let turn = self.ask().await?;
+            self.input_tokens = Some(turn.usage.input_tokens).filter(|tokens| *tokens > 0);
             self.execute_turn(turn).await?;
             self.conclude().await?;
         }

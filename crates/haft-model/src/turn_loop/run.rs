@@ -9,11 +9,11 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use haft_core::{Ambient, Cancellation, RunOptions};
 
-use super::Settings;
 use super::end::{LoopEnd, LoopOutcome};
 use super::event::LoopEvent;
 use super::event_slot::EventSlot;
 use super::machine::Machine;
+use super::settings::Settings;
 use super::state::LoopState;
 use super::state_cell::StateCell;
 

@@ -10,9 +10,9 @@ use haft_core::isolation::{IsolatedSpan, isolated};
 use tokio::time::Instant;
 use tracing::{Level, field};
 
-use super::Settings;
 use super::end::LoopEnd;
 use super::error::LoopError;
+use super::settings::Settings;
 use super::state_cell::StateCell;
 use crate::model_info::ModelInfo;
 use crate::trace::{is_heard, record_failure, record_usage};
@@ -145,6 +145,7 @@ impl AgentTotals {
 fn described(end: &LoopEnd) -> (&'static str, Option<&str>) {
     match end {
         LoopEnd::Stopped => ("stopped", None),
+        LoopEnd::Truncated { .. } => ("truncated", None),
         LoopEnd::Waiting { .. } => ("waiting", None),
         LoopEnd::MaxTurns { .. } => ("max_turns", None),
         LoopEnd::Budget(_) => ("budget", None),

@@ -8,13 +8,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalId, ApprovalRequest, ApprovalResponse, Author, CallId, ContentPart, FormatVersion, Item, RunId, ToolCall,
-    ToolResult, TurnRequest, Usage, VerdictFault,
+    ApprovalId, ApprovalRequest, ApprovalResponse, Author, CallId, ContentPart, Finish, FormatVersion, Item, RunId,
+    ToolCall, ToolResult, Turn, TurnRequest, Usage, VerdictFault,
 };
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use super::guard::SeenCalls;
+use super::guard::CallRow;
 use super::interaction::Interaction;
 use super::json_string::{self, DeepValue};
 use super::open_turn::OpenTurn;
@@ -51,7 +51,8 @@ pub struct LoopState {
     /// True if the last turn had calls beyond the budget.
     pub(super) lacks_calls: bool,
     pub(super) time_used: Duration,
-    pub(super) seen: SeenCalls,
+    /// The equal calls in a row, written as `seen`.
+    pub(super) row: CallRow,
     pub(super) phase: LoopPhase,
     /// The ids of the runs of calls that wait for a verdict: a call keeps its run id, and so its idempotency key, until
     /// it has its result.
@@ -86,7 +87,7 @@ struct WrittenState<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     lacks_calls: bool,
     time_used_ms: u64,
-    seen: &'a SeenCalls,
+    seen: &'a CallRow,
     #[serde(skip_serializing_if = "Option::is_none")]
     open: Option<DeepValue<'a, OpenTurn>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -119,7 +120,7 @@ struct StoredState {
     #[serde(default)]
     time_used_ms: u64,
     #[serde(default)]
-    seen: SeenCalls,
+    seen: CallRow,
     #[serde(default, deserialize_with = "json_string::deserialize_deep_option")]
     open: Option<OpenTurn>,
     #[serde(default)]
@@ -148,7 +149,7 @@ impl LoopState {
             calls: 0,
             lacks_calls: false,
             time_used: Duration::ZERO,
-            seen: SeenCalls::default(),
+            row: CallRow::default(),
             phase: LoopPhase::Ready,
             run_ids: BTreeMap::new(),
             accepted: BTreeSet::new(),
@@ -163,7 +164,7 @@ impl LoopState {
     pub fn follow_up(mut self, item: impl Into<Item>) -> Self {
         self.request_mut().history.push(item.into());
         (self.turns, self.usage, self.calls, self.time_used, self.re_asks) = Default::default();
-        self.seen.clear();
+        self.row.clear();
         self.lacks_calls = false;
         if self.interactions().is_empty() && pending_requests(self.history(), DecidedRequests::Included).is_empty() {
             self.phase = LoopPhase::Ready;
@@ -329,7 +330,9 @@ impl LoopState {
     }
 
     fn check_open(&self) -> Result<(), StateError> {
-        let is_empty = self.phase.open().is_some_and(|open| open.turn.items.is_empty());
+        // A model that has finished may have nothing to say.
+        let is_silent = |turn: &Turn| turn.items.is_empty() && turn.finish != Finish::Stop;
+        let is_empty = self.phase.open().is_some_and(|open| is_silent(&open.turn));
         if is_empty { Err(StateError::EmptyTurn) } else { Ok(()) }
     }
 
@@ -416,7 +419,7 @@ impl TryFrom<StoredState> for LoopState {
             (None, false) => LoopPhase::Ready,
         };
         let state = Self { phase, run_ids, accepted, failures, re_asks, ..Self::new(request) };
-        let state = Self { v, turns, usage, calls, lacks_calls, time_used, seen, ..state };
+        let state = Self { v, turns, usage, calls, lacks_calls, time_used, row: seen, ..state };
         state.check().map(|()| state)
     }
 }
@@ -431,7 +434,7 @@ impl Serialize for LoopState {
             calls,
             lacks_calls,
             time_used,
-            seen,
+            row,
             phase,
             run_ids,
             accepted,
@@ -446,7 +449,7 @@ impl Serialize for LoopState {
             calls: *calls,
             lacks_calls: *lacks_calls,
             time_used_ms: u64::try_from(time_used.as_millis()).unwrap_or(u64::MAX),
-            seen,
+            seen: row,
             open: phase.open().map(DeepValue),
             done: self.is_done(),
             run_ids,

@@ -8,9 +8,8 @@ use std::collections::HashSet;
 
 use haft_core::{CallId, ToolCall, ToolChoice, ToolFailure, ToolResult};
 
-use super::Settings;
-use super::guard::{CallKey, SeenCalls};
-use super::state_cell::StateCell;
+use super::guard::{CallKey, CallRow};
+use super::settings::Settings;
 
 /// The failure kind of a call that the tool choice does not permit.
 pub(super) const CHOICE_VIOLATION: &str = "tool_choice_violation";
@@ -20,11 +19,12 @@ pub(super) const REPEATED_CALL: &str = "repeated_call";
 /// The triage of the calls of one turn, in order.
 pub(super) struct Triage<'a> {
     settings: &'a Settings,
-    state: &'a StateCell,
     choice: ToolChoice,
     ids: HashSet<CallId>,
-    /// The calls of this turn that passed.
-    seen: SeenCalls,
+    /// The equal calls in a row up to now.
+    row: CallRow,
+    /// True if the model was told in an earlier turn that it repeats itself, and has made no other call since.
+    was_told: bool,
     made: u64,
     repeated: usize,
     lacks_calls: bool,
@@ -32,20 +32,22 @@ pub(super) struct Triage<'a> {
 
 /// The counts of the calls of a turn.
 pub(super) struct CallCounts {
-    /// The calls of this turn that passed; empty if equal calls are not limited.
-    pub(super) seen: SeenCalls,
+    /// The equal calls in a row up to the end of this turn; empty if they are not limited.
+    pub(super) row: CallRow,
     /// The number of calls that passed so far, including those of this turn.
     pub(super) made: u64,
-    /// The number of calls that were rejected because they were made too often.
-    pub(super) repeated: usize,
+    /// The number of calls that were rejected because they were made too often, if the model was told before that the
+    /// next one ends the loop.
+    pub(super) repeated_again: usize,
     /// True if calls were rejected because the budget is spent.
     pub(super) lacks_calls: bool,
 }
 
 impl<'a> Triage<'a> {
-    pub(super) fn new(settings: &'a Settings, state: &'a StateCell, choice: ToolChoice, made: u64) -> Self {
-        let (ids, seen) = (HashSet::new(), SeenCalls::default());
-        Self { settings, state, choice, ids, seen, made, repeated: 0, lacks_calls: false }
+    /// Starts with the equal calls in a row before this turn, and the number of calls that were made.
+    pub(super) fn new(settings: &'a Settings, choice: ToolChoice, row: CallRow, made: u64) -> Self {
+        let was_told = row.len() > settings.repeated_calls;
+        Self { settings, choice, ids: HashSet::new(), row, was_told, made, repeated: 0, lacks_calls: false }
     }
 
     /// Returns the result of a call that is rejected; `None` if it passes.
@@ -58,12 +60,14 @@ impl<'a> Triage<'a> {
         }
         let most = self.settings.repeated_calls;
         let key = (most > 0).then(|| CallKey::of(call));
-        if key.as_ref().is_some_and(|key| self.times(key) >= most) {
+        if let Some(key) = key.clone().filter(|key| self.row.times(key) >= most) {
+            // Rejected calls belong to the row: one that is longer than the limit means that the model was told.
+            self.row.note(key);
             self.repeated += 1;
-            let times = if most == 1 { "once".to_owned() } else { format!("{most} times") };
+            let times = if most == 1 { "once".to_owned() } else { format!("{most} times in a row") };
             let message = format!(
                 "this call was already made {times} with the same arguments and was not run again; use the earlier \
-                 result, or try something else"
+                 result, or try something else: repeating it once more ends the run"
             );
             return Some(rejection(call, REPEATED_CALL, message));
         }
@@ -75,21 +79,16 @@ impl<'a> Triage<'a> {
             return Some(ToolResult::cancelled(call, reason));
         }
         if let Some(key) = key {
-            self.seen.note(key);
+            self.row.note(key);
         }
         self.made = self.made.saturating_add(1);
         None
     }
 
-    /// Returns the number of equal calls, in this turn and before.
-    fn times(&self, key: &CallKey) -> u32 {
-        self.state.read(|state| state.seen.times(key)).saturating_add(self.seen.times(key))
-    }
-
     /// Returns the counts.
     pub(super) fn counts(self) -> CallCounts {
-        let Self { seen, made, repeated, lacks_calls, .. } = self;
-        CallCounts { seen, made, repeated, lacks_calls }
+        let Self { row, was_told, made, repeated, lacks_calls, .. } = self;
+        CallCounts { row, made, repeated_again: if was_told { repeated } else { 0 }, lacks_calls }
     }
 }
 

@@ -50,17 +50,22 @@ impl Machine {
     pub(super) async fn execute_turn(&mut self, mut turn: Turn) -> Result<(), LoopEnd> {
         self.state.change(|state| state.usage += turn.usage);
         if is_empty(&turn) {
-            return Err(LoopError::EmptyTurn { finish: turn.finish }.into());
+            if !self.state.read(|state| may_be_empty(&state.request.history, &turn)) {
+                return Err(LoopError::EmptyTurn { finish: turn.finish }.into());
+            }
+            // Providers reject a message without content.
+            turn.items.clear();
         }
         self.state.read(|state| state.request.history.fresh_ids(&mut turn));
         let checked = self.state.read(|state| utterance::check(&state.request.history, &turn));
         checked.map_err(|error| self.model_failed(error))?;
         self.event_slot.emit(LoopEvent::Delta(Delta::complete(turn.clone()))).await;
 
-        let (choice, made) = self.state.read(|state| (state.request.tool_choice.clone(), state.calls));
+        let (choice, row, made) =
+            self.state.read(|state| (state.request.tool_choice.clone(), state.row.clone(), state.calls));
         let lacks_call = lacks_call(&choice, &turn);
-        let (settings, state) = (Arc::clone(&self.settings), self.state.clone());
-        let mut triage = Triage::new(&settings, &state, choice.clone(), made);
+        let settings = Arc::clone(&self.settings);
+        let mut triage = Triage::new(&settings, choice.clone(), row, made);
         let mut turn_calls = TurnCalls::new(turn);
         let passed = self.reject_calls(&mut turn_calls, &mut triage).await;
         let counts = triage.counts();
@@ -69,7 +74,7 @@ impl Machine {
             self.cancel_open_calls(&mut turn_calls).await;
         }
 
-        let is_stuck = !turn_calls.calls.is_empty() && counts.repeated == turn_calls.calls.len();
+        let is_stuck = !turn_calls.calls.is_empty() && counts.repeated_again == turn_calls.calls.len();
         if let Some(unplaced) = self.record_turn(turn_calls, counts) {
             self.event_slot.emit(unplaced).await;
         }
@@ -189,7 +194,7 @@ impl Machine {
             }
             state.request.history.extend(approval_requests.into_iter().map(Item::from));
             state.turns = state.turns.saturating_add(1);
-            state.seen.merge(counts.seen);
+            state.row = counts.row;
             (state.calls, state.lacks_calls) = (counts.made, counts.lacks_calls);
             // The model has read the verdicts that its turn follows.
             state.accepted.clear();
@@ -254,6 +259,12 @@ pub(super) fn in_turn(event: ToolEvent, indexes: &[usize]) -> Option<ToolEvent> 
 fn is_empty(turn: &Turn) -> bool {
     let is_blank = |part: &ContentPart| part.as_text().is_some_and(|text| text.trim().is_empty());
     turn.items.iter().all(|item| matches!(item, Item::Message(message) if message.content.iter().all(is_blank)))
+}
+
+/// Reports whether an empty turn is an end: a model that has nothing to add to the result of a tool says nothing, as
+/// Anthropic documents.
+fn may_be_empty(history: &[Item], turn: &Turn) -> bool {
+    turn.finish == Finish::Stop && matches!(history.last(), Some(Item::ToolOutput(_)))
 }
 
 /// Reports whether a required call is missing. An incomplete turn might still have made it.

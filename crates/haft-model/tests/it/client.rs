@@ -1,6 +1,12 @@
 //! Clients of models, over sockets: the test is the provider and writes every byte.
 
+mod cache;
+mod compatible;
+mod credential;
+mod ending;
 mod failure;
+mod fallback;
+mod rejection;
 mod report;
 mod request;
 mod retry;

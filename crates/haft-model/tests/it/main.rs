@@ -5,6 +5,7 @@
 mod cassette;
 #[cfg(feature = "clients")]
 mod client;
+mod fallback;
 mod model_info;
 mod model_seam;
 mod object;

@@ -3,6 +3,7 @@
 
 mod agent;
 mod chaos;
+mod live;
 mod llama;
 mod object;
 

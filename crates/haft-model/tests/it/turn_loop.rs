@@ -16,6 +16,7 @@ mod identity;
 mod interaction;
 mod isolation;
 mod model_fault;
+mod prepare;
 mod property;
 mod remote_approval;
 mod runnable;

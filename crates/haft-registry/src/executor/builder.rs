@@ -16,6 +16,8 @@ pub struct ExecutorBuilder {
     pub(super) services: Services,
     /// Unset if only the permissions of the scope around a call apply.
     pub(super) permissions: Option<Permissions>,
+    /// Further permissions, all of which must allow a call as well.
+    pub(super) narrowing: Vec<Permissions>,
     pub(super) ask_rules: AskRules,
     pub(super) options: RunOptions,
 }
@@ -23,7 +25,8 @@ pub struct ExecutorBuilder {
 impl ExecutorBuilder {
     pub(super) fn new() -> Self {
         let services = Services::new().with(Secrets::new());
-        Self { services, permissions: None, ask_rules: AskRules::default(), options: RunOptions::new() }
+        let (ask_rules, options) = (AskRules::default(), RunOptions::new());
+        Self { services, permissions: None, narrowing: Vec::new(), ask_rules, options }
     }
 
     /// Sets the client of HTTP tools. It decides which addresses they may reach.
@@ -53,6 +56,34 @@ impl ExecutorBuilder {
     /// Sets the permissions. Permits of the [options](Self::options) and of a run apply as well: all must allow a call.
     pub fn permissions(mut self, permissions: Permissions) -> Self {
         self.permissions = Some(permissions);
+        self
+    }
+
+    /// Adds permissions that must allow a call as well, such as those of an organisation or of a user. They can only
+    /// narrow what is permitted; see [`Permissions::denials`] for rules that deny and leave the rest to others.
+    ///
+    /// ```
+    /// use haft_core::Tool;
+    /// use haft_registry::{Executor, PermissionSettings, Registry, Workspace};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let drop = Tool::new("drop").handler(|(), _cx| async { "dropped" })?;
+    /// let registry = Registry::builder().workspace(Workspace::builder().toolbox("db").tool(drop).build()?).build()?;
+    /// let company = PermissionSettings::new().deny("db/drop").build()?.denials();
+    /// let executor = Executor::builder().narrowed_by(company).build(registry);
+    /// assert!(executor.run("db/drop", serde_json::json!({})).await.is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn narrowed_by(mut self, permissions: Permissions) -> Self {
+        self.narrowing.push(permissions);
+        self
+    }
+
+    /// Adds rules that require approval, behind those that are set.
+    pub fn more_ask_rules(mut self, rules: &AskRules) -> Self {
+        self.ask_rules = self.ask_rules.and(rules);
         self
     }
 

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use haft_core::{
-    Cx, DefinitionError, Permission, Permit, Permitting, RunOptions, Snapshot, Tool, ToolCall, Toolkit, ToolkitError,
+    Annotations, Cx, DefinitionError, Permission, Permit, Permitting, RunOptions, Snapshot, Tool, ToolCall, Toolkit,
+    ToolkitError,
 };
 
 use super::builder::ExecutorBuilder;
 use crate::index::Index;
 use crate::listing::RegisteredTool;
-use crate::permission::AmbientPermissions;
+use crate::name::FullName;
+use crate::permission::{AmbientPermissions, PermissionExplanation, Permissions, ToolPermit};
 
 /// The tools of one generation, with what they are run with.
 pub(super) struct GuardedTools {
@@ -49,6 +51,26 @@ impl GuardedTools {
         &self.visible
     }
 
+    /// Returns what the permissions decide about a tool; `None` without any.
+    pub(super) fn explain(&self, tool: &RegisteredTool) -> Option<PermissionExplanation> {
+        let ExecutorBuilder { permissions, narrowing, .. } = &*self.settings;
+        let all = permissions.iter().chain(narrowing);
+        all.map(|one| one.explain(&tool.name, tool.tool.annotations())).reduce(PermissionExplanation::and)
+    }
+
+    /// Reports whether the caller may know that there is a tool with this name, although it can't be used.
+    pub(super) fn may_know(&self, name: &FullName) -> bool {
+        let ExecutorBuilder { permissions, narrowing, .. } = &*self.settings;
+        let hides = |one: &Permissions| one.hides_denied() && one.explain(name, &Annotations::new()).is_denied();
+        let ambient = AmbientPermissions::current();
+        !permissions.iter().chain(narrowing).chain(ambient.iter()).any(hides)
+    }
+
+    /// Returns the names of the approval rules that match a tool.
+    pub(super) fn asks(&self, tool: &RegisteredTool) -> Vec<String> {
+        self.settings.ask_rules.matching(&tool.name, &tool.tool).map(str::to_owned).collect()
+    }
+
     /// Returns a tool with its rules.
     pub(super) fn get(&self, registered: &RegisteredTool) -> Option<&Tool> {
         self.all.toolkit().get(registered.tool.name())
@@ -57,11 +79,8 @@ impl GuardedTools {
 
 fn guarded(tool: &Tool, index: &Index, settings: &ExecutorBuilder) -> Result<Tool, DefinitionError> {
     let Some(registered) = index.exact(tool.name()) else { return Ok(tool.guard(NotRegistered)) };
-    let permit = match &settings.permissions {
-        Some(permissions) => permissions.permit_for(&registered.name, tool),
-        None => AmbientPermissions::permit_for(&registered.name, tool),
-    };
-    let guarded = tool.guard(permit);
+    let permissions = settings.permissions.iter().chain(&settings.narrowing);
+    let guarded = tool.guard(ToolPermit::new(permissions, &registered.name, tool));
     match settings.ask_rules.policy_for(&registered.name, tool) {
         Some(policy) => guarded.set_needs_approval(tool.approval().clone().or(policy)),
         None => Ok(guarded),

@@ -1,28 +1,30 @@
 //! The toolboxes of one file, built from its entries.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use haft_core::{DefinitionError, Tool, Version};
+use haft_core::{Tool, Version};
 use serde_json::{Map, Value};
 
-use super::confined::ConfinedTool;
 use super::document::{TextFault, member};
 use super::entry::UnlocatedEntry;
 use super::format::FileFormat;
 use super::privilege::{PrivilegeKind, Privileges};
+use super::resource::with_resources;
 use super::section::standard_names;
+use super::set_aside::{DeclaredEntry, FaultyEntry, SetAsideEntry, take_faulty};
 use super::settings::{CommonKeys, IMPORT_ENTRY, TOOL_ENTRY};
 use super::source::{FileDigest, ReadFile};
 use super::tree::FilePart;
-use super::unmatched::LeftOutEntry;
+use super::untrusted::UntrustedAuthor;
 use crate::implementation::reading::ReadObserver;
 use crate::implementation::{
-    Built, Entry, EntryError, EntryFault, ImplementationKind, ToolSettings, TrustNeed, Yields,
+    Built, Entry, EntryError, EntryFault, ImplementationKind, Reach, Recipient, ToolSettings, Yields,
 };
 use crate::name::{Namespace, SimpleName};
-use crate::workspace::{ToolboxBuilder, Workspace, WorkspaceBuilder, WorkspaceFault};
+use crate::toolbox::Exported;
+use crate::workspace::{Workspace, WorkspaceBuilder, WorkspaceFault};
 
 /// The maximum number of imports of a file: each may read a large document, and an untrusted file can name any number.
 const MAX_IMPORTS: usize = 256;
@@ -39,46 +41,86 @@ pub(crate) enum Trusted {
 pub(crate) struct Toolboxes {
     /// Empty if there are faults, which are those of the part.
     pub(crate) workspace: Workspace,
+    /// The entries that are set aside because of their faults.
+    pub(crate) set_aside: Vec<SetAsideEntry>,
     pub(crate) remarks: Vec<TextFault>,
-    /// The entries that are left out because the file is not trusted.
-    pub(crate) left_out: Vec<LeftOutEntry>,
+    /// All entries, also those that are left out because the file is not trusted.
     pub(crate) entries: Vec<UnlocatedEntry>,
     pub(crate) privileges: Privileges,
-    /// The secrets that tools read, with the JSON Pointers of their entries.
-    pub(crate) secrets: Vec<(String, String)>,
-    /// The files that kinds read which need no trust.
+    /// The files that kinds read.
     pub(crate) files: Vec<ReadFile>,
     /// All paths that kinds read, or could not.
     pub(crate) paths: Vec<PathBuf>,
 }
 
-/// Builds the toolboxes of a file. Faults are added to those of the file, whose other entries are built nevertheless.
+/// Builds the toolboxes of a file. Entries with a fault are set aside; other faults are added to those of the file.
 pub(crate) async fn build(part: &mut FilePart, format: &FileFormat, trusted: Trusted) -> Toolboxes {
+    let remarks = std::mem::take(&mut part.remarks);
     let Some(Value::Object(sections)) = part.take("toolbox") else {
-        return Toolboxes { workspace: finish(part, empty(part), &HashMap::new()), ..Toolboxes::default() };
+        return Toolboxes { workspace: finish(part, empty(part), &HashMap::new()), remarks, ..Toolboxes::default() };
     };
     let mut building = BuildingToolboxes {
         part,
         format,
         trusted,
-        built: Toolboxes::default(),
+        built: Toolboxes { remarks, ..Toolboxes::default() },
         owners: HashMap::new(),
+        declared: Vec::new(),
         imports: 0,
         standard: OnceLock::new(),
     };
-    let mut workspace = empty(building.part);
+    let mut toolboxes = Vec::with_capacity(sections.len());
     for (namespace, section) in sections {
         let pointer = member("/toolbox", &namespace);
         if let Err(error) = Namespace::new(namespace.as_str()) {
             building.part.faults.push(TextFault::at_key(&pointer, error.to_string()));
         }
         let Value::Object(section) = section else { continue };
-        let toolbox = workspace.toolbox(namespace.as_str());
-        workspace = building.toolbox(toolbox, &namespace, &pointer, section).await.done();
+        let toolbox = building.toolbox(&namespace, &pointer, section).await;
+        toolboxes.push((namespace, toolbox));
     }
-    let BuildingToolboxes { part, mut built, owners, .. } = building;
-    built.workspace = finish(part, workspace, &owners);
+    let BuildingToolboxes { part, mut built, owners, declared, .. } = building;
+    let faulty = take_faulty(declared, &mut part.faults);
+    let pointers: HashSet<&str> = faulty.iter().map(FaultyEntry::pointer).collect();
+    built.forget(&pointers);
+    for (_, toolbox) in &mut toolboxes {
+        toolbox.tools.retain(|tool| !pointers.contains(&*tool.entry));
+    }
+    // All tools are checked together, so that their faults are known before the file is trusted.
+    let whole = workspace(part, &toolboxes, |tool| Some(tool.exported));
+    built.workspace = finish(part, whole, &owners);
+    if trusted == Trusted::No && part.faults.is_empty() {
+        let granted = workspace(part, &toolboxes, |tool| tool.granted);
+        built.workspace = finish(part, granted, &owners);
+    }
+    built.set_aside = FaultyEntry::set_aside(faulty, part, &mut built.workspace);
     built
+}
+
+impl Toolboxes {
+    /// Removes what entries have contributed, except for the files that they read: they are watched, and part of the
+    /// trust.
+    fn forget(&mut self, entries: &HashSet<&str>) {
+        self.remarks.retain(|remark| !remark.place.entry().is_some_and(|entry| entries.contains(entry)));
+        self.entries.retain(|entry| !entries.contains(&*entry.pointer));
+        self.privileges.forget(entries);
+    }
+}
+
+/// Starts a workspace with the tools that a function selects.
+fn workspace(
+    part: &FilePart,
+    toolboxes: &[(String, DraftToolbox)],
+    select: impl Fn(&DraftTool) -> Option<Exported>,
+) -> WorkspaceBuilder {
+    toolboxes.iter().fold(empty(part), |workspace, (namespace, DraftToolbox { description, tools })| {
+        let mut toolbox = workspace.toolbox(namespace.as_str());
+        if let Some(text) = description {
+            toolbox = toolbox.describe(text);
+        }
+        let selected = tools.iter().filter_map(|tool| Some((tool.tool.clone(), select(tool)?)));
+        selected.fold(toolbox, |toolbox, (tool, exported)| toolbox.add(tool, exported)).done()
+    })
 }
 
 fn empty(part: &FilePart) -> WorkspaceBuilder {
@@ -121,12 +163,32 @@ type Owners = HashMap<(String, String), String>;
 /// The paths that a kind read, with the digests of those that it could.
 type FileReads = Vec<(PathBuf, Option<FileDigest>)>;
 
+/// A toolbox in progress.
+#[derive(Default)]
+struct DraftToolbox {
+    description: Option<String>,
+    tools: Vec<DraftTool>,
+}
+
+/// A tool of a toolbox in progress.
+struct DraftTool {
+    tool: Tool,
+    /// The JSON Pointer of its entry.
+    entry: String,
+    /// The export that the entry asks for.
+    exported: Exported,
+    /// The export that it gets; unset if the tool is left out because the file is not trusted.
+    granted: Option<Exported>,
+}
+
 struct BuildingToolboxes<'a> {
     part: &'a mut FilePart,
     format: &'a FileFormat,
     trusted: Trusted,
     built: Toolboxes,
     owners: Owners,
+    /// All entries.
+    declared: Vec<DeclaredEntry>,
     /// The number of imports so far.
     imports: usize,
     /// The names of the standard tools, once an export needs them; `None` if they can't be determined.
@@ -134,18 +196,13 @@ struct BuildingToolboxes<'a> {
 }
 
 impl BuildingToolboxes<'_> {
-    async fn toolbox(
-        &mut self,
-        mut toolbox: ToolboxBuilder,
-        namespace: &str,
-        pointer: &str,
-        section: Map<String, Value>,
-    ) -> ToolboxBuilder {
+    async fn toolbox(&mut self, namespace: &str, pointer: &str, section: Map<String, Value>) -> DraftToolbox {
+        let mut toolbox = DraftToolbox::default();
         for (key, value) in section {
             let entries = match (key.as_str(), value) {
                 (TOOL_ENTRY | IMPORT_ENTRY, Value::Object(entries)) => entries,
                 ("description", Value::String(text)) => {
-                    toolbox = toolbox.describe(text);
+                    toolbox.description = Some(text);
                     continue;
                 }
                 _ => continue,
@@ -153,12 +210,13 @@ impl BuildingToolboxes<'_> {
             let pointer = member(pointer, &key);
             for (name, entry) in entries {
                 let pointer = member(&pointer, &name);
+                self.declared.push(DeclaredEntry::new(&pointer, namespace, &key, &name, &entry));
                 if let Value::Object(entry) = entry
                     && !self.part.is_faulty(&pointer)
                     && self.check_name(&key, &name, &pointer)
                     && self.check_number(&key, &pointer)
                 {
-                    toolbox = self.entry(toolbox, namespace, &name, &pointer, entry).await;
+                    toolbox.tools.extend(self.entry(namespace, &name, &pointer, entry).await);
                 }
             }
         }
@@ -182,106 +240,84 @@ impl BuildingToolboxes<'_> {
         self.imports += 1;
         if self.imports == MAX_IMPORTS + 1 {
             let message = format!("there are more than {MAX_IMPORTS} imports; remove some, or divide the file");
-            self.part.faults.push(TextFault::at_key(pointer, message));
+            // It is a fault of the file: the others beyond the limit are not built either.
+            let section = pointer.rsplit_once('/').map_or(pointer, |(section, _)| section);
+            self.part.faults.push(TextFault::at_key(section, message));
         }
         self.imports <= MAX_IMPORTS
     }
 
-    async fn entry(
-        &mut self,
-        mut toolbox: ToolboxBuilder,
-        namespace: &str,
-        name: &str,
-        pointer: &str,
-        keys: Map<String, Value>,
-    ) -> ToolboxBuilder {
+    /// Builds the tools of an entry, whether the file is trusted or not. Those that it may not have are left out later.
+    async fn entry(&mut self, namespace: &str, name: &str, pointer: &str, keys: Map<String, Value>) -> Vec<DraftTool> {
         let format = self.format;
         let Some(kind) = keys.get("kind").and_then(Value::as_str).and_then(|kind| format.kinds.get(kind)) else {
-            return toolbox;
+            return Vec::new();
         };
-        let mut listed = UnlocatedEntry {
-            pointer: pointer.to_owned(),
-            kind: kind.name().to_owned(),
-            settings: keys.clone(),
-            namespace: namespace.to_owned(),
-            tools: Vec::new(),
-            secrets: Vec::new(),
-            is_left_out: false,
-        };
-        if kind.trust() == TrustNeed::Required {
-            let privilege = PrivilegeKind::Entry { kind: kind.name().to_owned(), settings: keys.clone() };
-            self.built.privileges.add_at_key(pointer, privilege);
-        }
-        if self.trusted == Trusted::No && kind.trust() == TrustNeed::Required {
-            self.leave_out(&**kind, name, listed);
-            return toolbox;
-        }
+        let settings = keys.clone();
         let outcome = self.tools(&**kind, name, pointer, keys).await;
         let at = |fault: EntryFault| TextFault::at(format!("{pointer}{}", fault.pointer), fault.message);
-        let (built, common) = match outcome {
+        let (Built { tools, remarks, reach }, common) = match outcome {
             Ok(built) => built,
             Err(error) => {
                 self.part.faults.extend(error.faults.into_iter().map(at));
-                return toolbox;
+                return Vec::new();
             }
         };
-        self.built.remarks.extend(built.remarks.into_iter().map(at));
-        listed.secrets.clone_from(&built.secrets);
-        listed.tools = built.tools.iter().map(|tool| tool.name().to_owned()).collect();
-        self.built.entries.push(listed);
-        self.built.secrets.extend(built.secrets.into_iter().map(|secret| (secret, pointer.to_owned())));
-        for tool in built.tools {
+        self.built.remarks.extend(remarks.into_iter().map(at));
+        for (recipient, _) in reach.recipients() {
+            self.built.privileges.add_at_key(pointer, PrivilegeKind::Reach(recipient.clone()));
+        }
+        let is_left_out = self.trusted == Trusted::No && !reach.is_nothing();
+        if is_left_out {
+            let message = format!("left out: {} requires that this file is trusted", activity(&reach));
+            self.built.remarks.push(TextFault::at_key(pointer, message));
+        }
+        self.built.entries.push(UnlocatedEntry {
+            pointer: pointer.to_owned(),
+            kind: kind.name().to_owned(),
+            settings,
+            namespace: namespace.to_owned(),
+            tools: tools.iter().map(|tool| tool.name().to_owned()).collect(),
+            reach,
+            is_left_out,
+        });
+        let mut drafts = Vec::with_capacity(tools.len());
+        for tool in tools {
             self.owners.insert((namespace.to_owned(), tool.name().to_owned()), pointer.to_owned());
+            let exported = if common.export { Exported::Yes } else { Exported::No };
+            let granted = self.granted(tool.name(), exported, pointer);
             let tool = match self.trusted {
                 Trusted::Yes => tool,
-                Trusted::No => tool.wrap(ConfinedTool::new(&self.part.source)),
+                Trusted::No => tool.annotate(UntrustedAuthor::new(Arc::clone(&self.part.source.path))),
             };
-            if common.export && self.is_standard_name(tool.name()) {
-                let privilege = PrivilegeKind::Replacement { name: tool.name().to_owned() };
-                self.built.privileges.add(format!("{pointer}/export"), privilege);
-            }
             match configured(tool, &common) {
-                Ok(tool) if common.export && self.may_export(tool.name()) => toolbox = toolbox.exported(tool),
-                Ok(tool) if common.export => {
-                    let message = format!(
-                        "`{name}` is not exported: replacing the standard tool requires that this file is trusted",
-                        name = tool.name()
-                    );
-                    self.built.remarks.push(TextFault::at(format!("{pointer}/export"), message));
-                    toolbox = toolbox.tool(tool);
-                }
-                Ok(tool) => toolbox = toolbox.tool(tool),
-                Err(error) => self.part.faults.extend(EntryError::from(error).faults.into_iter().map(at)),
+                Ok(tool) => drafts.push(DraftTool {
+                    tool,
+                    entry: pointer.to_owned(),
+                    exported,
+                    granted: (!is_left_out).then_some(granted),
+                }),
+                Err(error) => self.part.faults.extend(error.faults.into_iter().map(at)),
             }
         }
-        toolbox
+        drafts
     }
 
-    /// Records an entry of an untrusted file whose kind requires trust.
-    fn leave_out(&mut self, kind: &dyn ImplementationKind, name: &str, mut listed: UnlocatedEntry) {
-        let message = format!("left out: the kind `{}` requires that this file is trusted", kind.name());
-        self.built.remarks.push(TextFault::at_key(&listed.pointer, message));
-        let tool = match kind.yields() {
-            Yields::OneTool => Some(name.to_owned()),
-            Yields::ManyTools => None,
-        };
-        if let (Some(name), Some(Value::Bool(true))) = (&tool, listed.settings.get("export"))
-            && self.is_standard_name(name)
-        {
-            let privilege = PrivilegeKind::Replacement { name: name.clone() };
-            self.built.privileges.add(format!("{}/export", listed.pointer), privilege);
+    /// Returns the export that a tool gets: an untrusted file takes over no standard tool.
+    fn granted(&mut self, name: &str, exported: Exported, pointer: &str) -> Exported {
+        if exported == Exported::No || !self.is_standard_name(name) {
+            return exported;
         }
-        listed.tools.extend(tool.clone());
-        listed.is_left_out = true;
-        self.built.left_out.push(LeftOutEntry { namespace: listed.namespace.clone(), tool });
-        self.built.entries.push(listed);
-    }
-
-    /// Reports whether a tool may be found by its name alone: an untrusted file takes over no standard tool.
-    fn may_export(&self, name: &str) -> bool {
+        let pointer = format!("{pointer}/export");
+        self.built.privileges.add(pointer.clone(), PrivilegeKind::Replacement { name: name.to_owned() });
         match self.trusted {
-            Trusted::Yes => true,
-            Trusted::No => !self.is_standard_name(name),
+            Trusted::Yes => Exported::Yes,
+            Trusted::No => {
+                let message =
+                    format!("`{name}` is not exported: replacing the standard tool requires that this file is trusted");
+                self.built.remarks.push(TextFault::at(pointer, message));
+                Exported::No
+            }
         }
     }
 
@@ -316,9 +352,7 @@ impl BuildingToolboxes<'_> {
         let mut digests = Vec::new();
         for (path, digest) in reads.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             digests.extend(digest);
-            if let (Some(digest), TrustNeed::None) = (digest, kind.trust()) {
-                self.built.files.push(ReadFile { path: path.clone(), digest });
-            }
+            self.built.files.extend(digest.map(|digest| ReadFile { path: path.clone(), digest }));
             self.built.paths.push(path);
         }
         let mut built = built?;
@@ -334,6 +368,16 @@ impl BuildingToolboxes<'_> {
                 Err(EntryError::at("", message))
             }
         }
+    }
+}
+
+/// Returns what the tools of an entry do first of all that requires trust.
+fn activity(reach: &Reach) -> &'static str {
+    match reach.recipients().next() {
+        Some((Recipient::Host(_), _)) => "sending requests",
+        Some((Recipient::Command(_), _)) => "starting commands",
+        Some((Recipient::Files(_), _)) => "using files",
+        Some((Recipient::Program, _)) | None => "using secrets",
     }
 }
 
@@ -363,7 +407,8 @@ fn tool_settings(common: &mut CommonKeys) -> ToolSettings {
 }
 
 /// Applies the settings that are the same for every kind.
-fn configured(mut tool: Tool, common: &CommonKeys) -> Result<Tool, DefinitionError> {
+fn configured(tool: Tool, common: &CommonKeys) -> Result<Tool, EntryError> {
+    let mut tool = with_resources(tool, &common.resources)?;
     if let Some(limits) = common.limits(tool.limits()) {
         tool = tool.with_limits(limits)?;
     }

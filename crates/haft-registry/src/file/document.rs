@@ -9,6 +9,7 @@ use serde_json::{Map, Number, Value};
 use toml::Spanned;
 use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
 
+use super::settings::{IMPORT_ENTRY, TOOL_ENTRY};
 use super::source::MAX_FAULTS;
 
 /// The maximum nesting. JSON Schemas of parameters, in tables of a toolbox, stay far below it.
@@ -46,6 +47,10 @@ impl TextFault {
         Self { place: TextPlace::Value(pointer.into()), message: message.into() }
     }
 
+    pub(crate) fn whole(message: impl Into<String>) -> Self {
+        Self { place: TextPlace::Whole, message: message.into() }
+    }
+
     pub(crate) fn at_key(pointer: impl Into<String>, message: impl Into<String>) -> Self {
         Self { place: TextPlace::Key(pointer.into()), message: message.into() }
     }
@@ -61,6 +66,18 @@ impl TextFault {
             }
             TextPlace::Whole | TextPlace::Offset(_) => true,
         }
+    }
+}
+
+impl TextPlace {
+    /// Returns the JSON Pointer of the entry of a toolbox that the place is in.
+    pub(crate) fn entry(&self) -> Option<&str> {
+        let (Self::Value(pointer) | Self::Key(pointer)) = self else { return None };
+        let mut slashes = pointer.match_indices('/').map(|(at, _)| at);
+        let (_, toolbox, sort, name) = (slashes.next()?, slashes.next()?, slashes.next()?, slashes.next()?);
+        let is_entry =
+            &pointer[..toolbox] == "/toolbox" && [TOOL_ENTRY, IMPORT_ENTRY].contains(&&pointer[sort + 1..name]);
+        is_entry.then(|| &pointer[..slashes.next().unwrap_or(pointer.len())])
     }
 }
 

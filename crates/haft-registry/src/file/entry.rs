@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::document::TextPlace;
 use super::error::FilePosition;
 use super::source::FileSource;
+use crate::implementation::Reach;
 use crate::name::{FullName, Namespace, OrgName, SimpleName, ToolOrigin};
 
 /// An entry of a workspace file: a tool, or an import of tools.
@@ -43,10 +44,10 @@ pub struct LoadedEntry {
     pub kind: String,
     /// The keys of the entry, as they are written. They contain no secret.
     pub settings: Map<String, Value>,
-    /// The tools of the entry. Those of an import that is left out are unknown.
+    /// The tools of the entry, also those that are left out.
     pub tools: Vec<FullName>,
-    /// The names of the secrets that calls of the tools read. Those of an entry that is left out are unknown.
-    pub secrets: Vec<String>,
+    /// The recipients that the tools use, with the secrets that each of them gets.
+    pub reach: Reach,
     /// True if the tools are left out because the file is not trusted.
     pub is_left_out: bool,
 }
@@ -59,7 +60,7 @@ pub(crate) struct UnlocatedEntry {
     pub(crate) settings: Map<String, Value>,
     pub(crate) namespace: String,
     pub(crate) tools: Vec<String>,
-    pub(crate) secrets: Vec<String>,
+    pub(crate) reach: Reach,
     pub(crate) is_left_out: bool,
 }
 
@@ -69,13 +70,13 @@ impl UnlocatedEntry {
         let placed = file.placed(entries, |entry| TextPlace::Key(entry.pointer.clone()));
         let located = |(position, key, entry): (Option<FilePosition>, String, Self)| {
             let tools = entry.full_names(org);
-            let Self { kind, settings, secrets, is_left_out, .. } = entry;
-            LoadedEntry { path: Arc::clone(&file.path), position, key, kind, settings, tools, secrets, is_left_out }
+            let Self { kind, settings, reach, is_left_out, .. } = entry;
+            LoadedEntry { path: Arc::clone(&file.path), position, key, kind, settings, tools, reach, is_left_out }
         };
         placed.into_iter().map(located).collect()
     }
 
-    fn full_names(&self, org: Option<&OrgName>) -> Vec<FullName> {
+    pub(crate) fn full_names(&self, org: Option<&OrgName>) -> Vec<FullName> {
         let Ok(namespace) = Namespace::new(self.namespace.as_str()) else { return Vec::new() };
         let origin = match org {
             Some(org) => ToolOrigin::Org(org.clone(), namespace),

@@ -104,12 +104,7 @@ impl FileFormat {
         if let Some(message) = self.kind_fault(root, issue) {
             return TextFault::at(&issue.pointer, message);
         }
-        match issue.keyword.as_str() {
-            "additionalProperties" | "unevaluatedProperties" | "propertyNames" => {
-                TextFault::at_key(&issue.pointer, &issue.message)
-            }
-            _ => TextFault::at(&issue.pointer, &issue.message),
-        }
+        issue_fault(issue)
     }
 
     /// Returns the message about a kind that is unknown, or that is of the other sort of entry.
@@ -145,6 +140,16 @@ impl FileFormat {
             None if known.is_empty() => format!("there is no kind `{written}`, and none is registered"),
             None => format!("there is no kind `{written}`; the kinds are {}", known.join(", ")),
         }
+    }
+}
+
+/// Returns an issue of a text at its place: a key that must not be there is the place itself.
+pub(crate) fn issue_fault(issue: &Issue) -> TextFault {
+    match issue.keyword.as_str() {
+        "additionalProperties" | "unevaluatedProperties" | "propertyNames" => {
+            TextFault::at_key(&issue.pointer, &issue.message)
+        }
+        _ => TextFault::at(&issue.pointer, &issue.message),
     }
 }
 

@@ -2,16 +2,20 @@
 
 use std::path::PathBuf;
 
-use haft_core::{RunOptions, Services, Toolkit};
+use haft_core::{RunOptions, Services, Tool, Toolkit};
 use haft_http::{AddressGuard, HttpClientBuilder};
 
 use super::entry::LoadedEntry;
-use super::error::FileFault;
+use super::error::{FileError, FileFault};
+use super::policy::UserPolicy;
 use super::privilege::Privilege;
-use super::settings::{GuardSettings, LimitSettings, StandardChoice};
+use super::rule::{FileRules, RuleFinding, named_tools};
+use super::set_aside::SetAsideEntry;
+use super::settings::{FileSettings, GuardSettings, LimitSettings, StandardChoice};
 use super::source::{FileDigest, ReadFile};
 use super::trust::TrustStatus;
 use crate::executor::{Executor, ExecutorBuilder};
+use crate::name::{FullName, SimpleName, ToolOrigin};
 use crate::permission::{AskRules, Permissions};
 use crate::registry::{Registry, RegistryBuilder};
 use crate::secrets::Secrets;
@@ -30,6 +34,8 @@ pub struct Loaded {
     pub orgs: Vec<Workspace>,
     /// The choice of standard tools; unset for none.
     pub standard: Option<StandardChoice>,
+    /// The files that the standard tools may not read, by the files of all organisations as well.
+    pub file_settings: FileSettings,
     /// The secrets. Those of a file that is not trusted are withheld.
     pub secrets: Secrets,
     /// The settings of the guard of HTTP requests. A file that is not trusted has none.
@@ -42,11 +48,18 @@ pub struct Loaded {
     pub limits: LimitSettings,
     /// The permissions; unset if the file sets none.
     pub permissions: Option<Permissions>,
-    /// The approval rules of all files.
+    /// Permissions that must allow a call as well: the rules of organisations that deny, and those of the user's policy.
+    pub narrowing: Vec<Permissions>,
+    /// The approval rules of all files, those of the user's policy last.
     pub ask_rules: AskRules,
+    /// The user's policy, which is not one of the [files](Self::files) that are trusted; unset without one.
+    pub policy: Option<UserPolicy>,
     /// The entries of all files, also those that were left out because the files are not trusted.
     pub entries: Vec<LoadedEntry>,
-    /// The privileges that the files have, or would have, if they are trusted.
+    /// The entries of all files that are set aside because they have faults. Their tools are missing, and a name of one
+    /// means no other tool.
+    pub set_aside: Vec<SetAsideEntry>,
+    /// The privileges that the files have, or would have, if they are trusted. The list is the same for both.
     pub privileges: Vec<Privilege>,
     /// Remarks about what was left out.
     pub remarks: Vec<FileFault>,
@@ -60,6 +73,8 @@ pub struct Loaded {
     pub watched: Vec<PathBuf>,
     /// The settings of the HTTP clients.
     pub(super) client: HttpClientBuilder,
+    /// The rules of each file.
+    pub(super) rules: Vec<FileRules>,
 }
 
 impl Loaded {
@@ -89,6 +104,21 @@ impl Loaded {
         Ok(())
     }
 
+    /// Reports whether the files contain anything that they get only if they are trusted.
+    #[must_use]
+    pub fn needs_trust(&self) -> bool {
+        self.privileges.iter().any(|privilege| privilege.needs_trust)
+    }
+
+    /// Checks that no entry is set aside. The error has the faults of all that are.
+    pub fn ensure_complete(&self) -> Result<(), FileError> {
+        let faults: Vec<FileFault> = self.set_aside.iter().flat_map(|entry| entry.faults.clone()).collect();
+        if faults.is_empty() {
+            return Ok(());
+        }
+        Err(FileError { path: self.path.clone(), faults, files: self.watched.clone() })
+    }
+
     /// Starts a registry with the tools of the workspace and the standard tools that it chooses.
     pub fn registry(&self) -> Result<RegistryBuilder, StandardToolboxError> {
         let builder = Registry::builder().internal(self.standard_tools()?).workspace(self.workspace.clone());
@@ -100,17 +130,58 @@ impl Loaded {
         let client = self.client.clone().guarded_on_use(self.guard.clone());
         let builder = Executor::builder().secrets(self.secrets.clone()).http_client(client);
         let builder = builder.ask_rules(self.ask_rules.clone()).options(self.limits.apply(RunOptions::new()));
-        match &self.permissions {
+        let builder = match &self.permissions {
             Some(permissions) => builder.permissions(permissions.clone()),
             None => builder,
-        }
+        };
+        self.narrowing.iter().cloned().fold(builder, ExecutorBuilder::narrowed_by)
+    }
+
+    /// Compares the conditions of all rules with the tools that they match, those that were
+    /// [added](Self::extend) included, and returns those that can't be right: hints that none of these tools has, and
+    /// members of `args` that none of them declares.
+    ///
+    /// ```
+    /// use haft_registry::{ConditionSeverity, Kinds};
+    /// use haft_registry::file::{LoadOptions, load};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("haft.toml");
+    /// std::fs::write(&path, "[[approval]]\nask = 'hash'\nwhen = 'has(args.txt)'\n")?;
+    /// let loaded = load(&path, &LoadOptions::new(Kinds::empty())?).await?;
+    /// let findings = loaded.rule_findings();
+    /// assert_eq!(findings[0].severity, ConditionSeverity::Fault);
+    /// assert_eq!(
+    ///     findings[0].fault.in_file("haft.toml"),
+    ///     "haft.toml:3:8: approval[0].when: the test for `args.txt` is never true: `hash` accepts no `txt`; \
+    ///      did you mean `text`?",
+    /// );
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn rule_findings(&self) -> Vec<RuleFinding> {
+        // Without the standard tools nothing certain can be said; the registry reports why they are missing.
+        let Ok(standard) = self.standard_tools() else { return Vec::new() };
+        let standard = standard.iter().filter_map(|tool| {
+            let name = SimpleName::new(tool.name()).ok()?;
+            Some((FullName::new(ToolOrigin::Internal, name), tool.clone()))
+        });
+        let workspaces = std::iter::once(&self.workspace).chain(&self.orgs);
+        let tools: Vec<(FullName, Tool)> = standard.chain(workspaces.flat_map(named_tools)).collect();
+        let left_out = self.entries.iter().filter(|entry| entry.is_left_out).flat_map(|entry| &entry.tools);
+        let set_aside = self.set_aside.iter().filter_map(|entry| entry.tool.as_ref());
+        let left_out: Vec<&FullName> = left_out.chain(set_aside).collect();
+        self.rules.iter().flat_map(|file| file.findings(&tools, &left_out)).collect()
     }
 
     fn standard_tools(&self) -> Result<Toolkit, StandardToolboxError> {
         let Some(StandardChoice { files, fetch, only }) = &self.standard else { return Ok(Toolkit::new()) };
         let mut toolbox = StandardToolbox::new();
         if let Some(root) = files {
-            toolbox = toolbox.files(root)?;
+            toolbox = toolbox.files(root)?.deny_files(&self.file_settings.deny)?;
         }
         if *fetch {
             toolbox = toolbox.fetch();

@@ -1,18 +1,18 @@
-//! The privileges of workspace files: what they get only if they are trusted.
+//! The privileges of workspace files: everything outside of themselves that they use.
 //!
 //! A person who decides about trust should see what it grants. So the list is the same whether the file is trusted or not.
 
-use std::path::{Path, PathBuf};
+use std::collections::HashSet;
+use std::path::Path;
 use std::sync::Arc;
-
-use serde_json::{Map, Value};
 
 use super::document::TextPlace;
 use super::error::FilePosition;
 use super::source::FileSource;
+use crate::implementation::Recipient;
 use crate::secrets::SecretOrigin;
 
-/// A privilege that a workspace file gets only if it is trusted, with its place.
+/// A privilege of a workspace file, with its place. All but the files in its own folder require that it is trusted.
 ///
 /// ```
 /// use haft_registry::Kinds;
@@ -26,7 +26,7 @@ use crate::secrets::SecretOrigin;
 /// let loaded = load(&path, &LoadOptions::new(Kinds::builtin())?).await?;
 /// let privilege = &loaded.privileges[0];
 /// assert_eq!(privilege.key, "http.allow-hosts[0]");
-/// assert!(matches!(&privilege.kind, PrivilegeKind::Host(host) if host == "localhost:8080"));
+/// assert!(matches!(&privilege.kind, PrivilegeKind::PrivateHost(host) if host == "localhost:8080"));
 /// # Ok(())
 /// # }
 /// ```
@@ -41,19 +41,16 @@ pub struct Privilege {
     pub key: String,
     /// The privilege itself.
     pub kind: PrivilegeKind,
+    /// True if the file gets it only if it is trusted.
+    pub needs_trust: bool,
 }
 
 /// A sort of privilege.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum PrivilegeKind {
-    /// The tools of an entry whose kind requires trust, such as a command.
-    Entry {
-        /// The name of the kind.
-        kind: String,
-        /// The keys of the entry, as they are written.
-        settings: Map<String, Value>,
-    },
+    /// A recipient outside of the file that its tools use: a server, a command, a folder.
+    Reach(Recipient),
     /// A secret, which tools may send.
     Secret {
         /// The name of the secret.
@@ -62,11 +59,9 @@ pub enum PrivilegeKind {
         origin: SecretOrigin,
     },
     /// A host that may be reached although it is not public.
-    Host(String),
+    PrivateHost(String),
     /// A network that may be reached although it is not public.
-    Network(String),
-    /// A folder outside of that of the file, whose files tools may read.
-    Files(PathBuf),
+    PrivateNetwork(String),
     /// The standard tool that fetches public web pages: whatever is read could be sent anywhere.
     Fetch,
     /// A tool that takes the place of a standard tool.
@@ -78,24 +73,42 @@ pub enum PrivilegeKind {
 
 /// The privileges of one file, whose places are not located yet.
 #[derive(Debug, Default)]
-pub(crate) struct Privileges(Vec<(TextPlace, PrivilegeKind)>);
+pub(crate) struct Privileges(Vec<UnlocatedPrivilege>);
+
+#[derive(Debug)]
+struct UnlocatedPrivilege {
+    place: TextPlace,
+    kind: PrivilegeKind,
+    needs_trust: bool,
+}
 
 impl Privileges {
     /// Adds a privilege at the value with a JSON Pointer.
     pub(crate) fn add(&mut self, pointer: impl Into<String>, kind: PrivilegeKind) {
-        self.0.push((TextPlace::Value(pointer.into()), kind));
+        self.0.push(UnlocatedPrivilege { place: TextPlace::Value(pointer.into()), kind, needs_trust: true });
     }
 
     /// Adds a privilege at the key of the value with a JSON Pointer.
     pub(crate) fn add_at_key(&mut self, pointer: impl Into<String>, kind: PrivilegeKind) {
-        self.0.push((TextPlace::Key(pointer.into()), kind));
+        self.0.push(UnlocatedPrivilege { place: TextPlace::Key(pointer.into()), kind, needs_trust: true });
+    }
+
+    /// Adds something at the value with a JSON Pointer that the file gets without trust as well.
+    pub(crate) fn add_open(&mut self, pointer: impl Into<String>, kind: PrivilegeKind) {
+        self.0.push(UnlocatedPrivilege { place: TextPlace::Value(pointer.into()), kind, needs_trust: false });
+    }
+
+    /// Removes the privileges of entries.
+    pub(crate) fn forget(&mut self, entries: &HashSet<&str>) {
+        self.0.retain(|privilege| !privilege.place.entry().is_some_and(|entry| entries.contains(entry)));
     }
 
     /// Returns the privileges with their places, in the order of these.
     pub(crate) fn located(self, file: &FileSource) -> Vec<Privilege> {
-        let placed = file.placed(self.0, |(place, _)| place.clone());
-        let located = |(position, key, (_, kind)): (Option<FilePosition>, String, (TextPlace, PrivilegeKind))| {
-            Privilege { path: Arc::clone(&file.path), position, key, kind }
+        let placed = file.placed(self.0, |privilege| privilege.place.clone());
+        let located = |(position, key, privilege): (Option<FilePosition>, String, UnlocatedPrivilege)| {
+            let UnlocatedPrivilege { kind, needs_trust, .. } = privilege;
+            Privilege { path: Arc::clone(&file.path), position, key, kind, needs_trust }
         };
         placed.into_iter().map(located).collect()
     }

@@ -8,15 +8,19 @@ use haft_core::nearest;
 use haft_http::{AddressGuard, IpNet};
 
 use super::build::Trusted;
-use super::confined::untrusted;
 use super::document::{TextFault, member};
+use super::entry::UnlocatedEntry;
 use super::privilege::{PrivilegeKind, Privileges};
-use super::settings::{GuardSettings, LimitSettings, SecretSetting, StandardChoice, StandardSetting};
+use super::settings::{FileSettings, GuardSettings, LimitSettings, SecretSetting, StandardChoice, StandardSetting};
 use super::tree::FilePart;
-use crate::implementation::{EntryError, EntryFault};
+use crate::implementation::{EntryError, EntryFault, Recipient};
 use crate::permission::{AskRules, AskSettings, PermissionSettings, Permissions};
 use crate::secrets::{SecretOrigin, Secrets};
-use crate::standard::StandardToolbox;
+use crate::standard::{DenyList, StandardToolbox};
+
+/// The remark on a part of an organisation's file that does not count for those who use it.
+const NOT_OF_ORGS: &str =
+    "left out: this counts only in the file that is loaded itself, not in that of an organisation";
 
 /// The JSON Pointer of the folder of standard tools.
 const FILES: &str = "/workspace/standard/files";
@@ -30,13 +34,16 @@ pub(crate) struct LoadedSettings {
     pub(crate) standard: Option<StandardChoice>,
     pub(crate) secrets: Secrets,
     pub(crate) http: GuardSettings,
+    pub(crate) files: FileSettings,
     pub(crate) guard: AddressGuard,
     pub(crate) fetch_guard: AddressGuard,
     pub(crate) limits: LimitSettings,
     pub(crate) permissions: Option<Permissions>,
+    /// The rules of organisations that deny.
+    pub(crate) narrowing: Vec<Permissions>,
     pub(crate) ask_rules: AskRules,
-    /// The approval rules of each file, in the order of the files.
-    pub(crate) file_ask_rules: Vec<AskRules>,
+    /// The rules of each file, in the order of the files.
+    pub(crate) file_rules: Vec<(Option<Permissions>, AskRules)>,
     /// The secrets that are read from files: the index of the workspace file, the name and the path.
     pub(crate) secret_files: Vec<(usize, String, PathBuf)>,
     /// The standard tools that the file chooses, also those that it gets only if it is trusted.
@@ -49,12 +56,14 @@ impl Default for LoadedSettings {
             standard: Some(StandardChoice::default()),
             secrets: Secrets::default(),
             http: GuardSettings::default(),
+            files: FileSettings::default(),
             guard: AddressGuard::new(),
             fetch_guard: AddressGuard::new(),
             limits: LimitSettings::default(),
             permissions: None,
+            narrowing: Vec::new(),
             ask_rules: AskRules::default(),
-            file_ask_rules: Vec::new(),
+            file_rules: Vec::new(),
             secret_files: Vec::new(),
             chosen_tools: Vec::new(),
         }
@@ -63,9 +72,11 @@ impl Default for LoadedSettings {
 
 impl LoadedSettings {
     /// Returns a remark for every secret that a tool reads and no file defines. The program may define it.
-    pub(crate) fn undefined_secrets(&self, read: &[(String, String)]) -> Vec<TextFault> {
-        let undefined = read.iter().filter(|(name, _)| !self.secrets.contains(name));
-        let remark = |(name, pointer): &(String, String)| {
+    pub(crate) fn undefined_secrets(&self, entries: &[UnlocatedEntry]) -> Vec<TextFault> {
+        let read =
+            entries.iter().flat_map(|entry| entry.reach.secret_names().into_iter().map(|name| (name, &entry.pointer)));
+        let undefined = read.filter(|(name, _)| !self.secrets.contains(name));
+        let remark = |(name, pointer): (&str, &String)| {
             let advice = match nearest(name, self.secrets.names()).first() {
                 Some(close) => format!("did you mean `{close}`?"),
                 None => "define it in `[secrets]`".to_owned(),
@@ -111,18 +122,15 @@ impl SectionReader<'_> {
     pub(crate) fn read_shared(&mut self, at: usize, settings: &mut LoadedSettings) {
         self.read_secrets(at, settings);
         self.read_http(settings);
-        self.read_approval(settings);
+        self.read_files(settings);
+        let permissions = self.read_permissions(at, settings);
+        let ask_rules = self.read_approval(at, settings);
+        settings.file_rules.push((permissions, ask_rules));
     }
 
     /// Reads the sections that count in the file that is loaded.
     pub(crate) fn read_own(&mut self, settings: &mut LoadedSettings) {
         settings.limits = self.part.section("limits").unwrap_or_default();
-        if let Some(permissions) = self.part.section::<PermissionSettings>("permissions") {
-            match permissions.build() {
-                Ok(permissions) => settings.permissions = Some(permissions),
-                Err(error) => self.add_faults("/permissions", error),
-            }
-        }
         let choice = match self.part.workspace.standard.take() {
             None | Some(StandardSetting::Enabled(true)) => Some(StandardChoice::default()),
             Some(StandardSetting::Enabled(false)) => None,
@@ -135,16 +143,39 @@ impl SectionReader<'_> {
     /// Remarks on the sections that count only in the file that is loaded.
     pub(crate) fn ignore_own(&mut self) {
         let mut ignored = Vec::new();
-        for (name, pointer) in [("limits", "/limits"), ("permissions", "/permissions")] {
-            if self.part.take(name).is_some() {
-                ignored.push(pointer);
-            }
+        if self.part.take("limits").is_some() {
+            ignored.push("/limits");
         }
         if self.part.workspace.standard.is_some() {
             ignored.push("/workspace/standard");
         }
-        let message = "left out: this counts only in the file that is loaded itself, not in that of an organisation";
-        self.remarks.extend(ignored.into_iter().map(|pointer| TextFault::at_key(pointer, message)));
+        self.remarks.extend(ignored.into_iter().map(|pointer| TextFault::at_key(pointer, NOT_OF_ORGS)));
+    }
+
+    /// Reads the permissions, and returns those that count. An organisation denies, and allows nothing: its rules that
+    /// allow are about those who load its file itself.
+    fn read_permissions(&mut self, at: usize, all: &mut LoadedSettings) -> Option<Permissions> {
+        let settings = self.part.section::<PermissionSettings>("permissions")?;
+        let permissions = match settings.build() {
+            Ok(permissions) => permissions,
+            Err(error) => {
+                self.add_faults("/permissions", error);
+                return None;
+            }
+        };
+        if at == 0 {
+            all.permissions = Some(permissions.clone());
+            return Some(permissions);
+        }
+        if !settings.allow.is_empty() {
+            self.remarks.push(TextFault::at_key("/permissions/allow", NOT_OF_ORGS));
+        }
+        let denials = permissions.denials();
+        if denials.rules().is_empty() {
+            return None;
+        }
+        all.narrowing.push(denials.of_file(&self.part.source.path.to_string_lossy()));
+        Some(denials)
     }
 
     fn read_secrets(&mut self, at: usize, settings: &mut LoadedSettings) {
@@ -167,7 +198,10 @@ impl SectionReader<'_> {
             let privilege = PrivilegeKind::Secret { name: name.clone(), origin: origin.clone() };
             self.privileges.add_at_key(member("/secrets", &name), privilege);
             let origin = match self.trusted {
-                Trusted::No => SecretOrigin::Withheld(untrusted(&self.part.source)),
+                Trusted::No => {
+                    let path = self.part.source.path.display();
+                    SecretOrigin::Withheld(format!("`{path}` is not trusted; review the file, and trust it"))
+                }
                 Trusted::Yes => origin,
             };
             *all = std::mem::take(all).with(name, origin);
@@ -182,7 +216,7 @@ impl SectionReader<'_> {
         let Some(GuardSettings { allow_hosts, allow_nets, only_hosts }) = self.part.section("http") else { return };
         let mut guard = all.guard.clone();
         for (at, host) in allow_hosts.iter().enumerate() {
-            self.privileges.add(format!("/http/allow-hosts/{at}"), PrivilegeKind::Host(host.clone()));
+            self.privileges.add(format!("/http/allow-hosts/{at}"), PrivilegeKind::PrivateHost(host.clone()));
             match guard.clone().allow_host(host) {
                 Ok(with_host) => guard = with_host,
                 Err(error) => {
@@ -191,7 +225,7 @@ impl SectionReader<'_> {
             }
         }
         for (at, net) in allow_nets.iter().enumerate() {
-            self.privileges.add(format!("/http/allow-nets/{at}"), PrivilegeKind::Network(net.clone()));
+            self.privileges.add(format!("/http/allow-nets/{at}"), PrivilegeKind::PrivateNetwork(net.clone()));
             match net.parse::<IpNet>() {
                 Ok(net) => guard = guard.allow_net(net),
                 Err(_) => {
@@ -235,15 +269,27 @@ impl SectionReader<'_> {
         }
     }
 
+    /// Adds the denied files of this file to those of the others, trusted or not: they can only deny more.
+    fn read_files(&mut self, all: &mut LoadedSettings) {
+        let Some(FileSettings { deny }) = self.part.section("files") else { return };
+        for (at, pattern) in deny.iter().enumerate() {
+            if let Err(error) = DenyList::default().add(pattern) {
+                self.part.faults.push(TextFault::at(format!("/files/deny/{at}"), error.to_string()));
+            }
+        }
+        all.files.deny.extend(deny);
+    }
+
     /// Adds the approval rules of this file to those of the others: they can only require more.
-    fn read_approval(&mut self, all: &mut LoadedSettings) {
+    fn read_approval(&mut self, at: usize, all: &mut LoadedSettings) -> AskRules {
         let asks = self.part.section::<Vec<AskSettings>>("approval").unwrap_or_default();
         let rules = AskRules::new(&asks).unwrap_or_else(|error| {
             self.add_faults("/approval", error);
             AskRules::default()
         });
-        all.ask_rules = all.ask_rules.and(&rules);
-        all.file_ask_rules.push(rules);
+        let named = if at == 0 { rules.clone() } else { rules.of_file(&self.part.source.path.to_string_lossy()) };
+        all.ask_rules = all.ask_rules.and(&named);
+        rules
     }
 
     fn add_faults(&mut self, pointer: &str, error: EntryError) {
@@ -268,10 +314,13 @@ impl SectionReader<'_> {
         }
         let Some(files) = choice.files.take() else { return choice };
         let folder = fs::canonicalize(self.part.source.folder().join(&files));
-        if let Ok(folder) = &folder
-            && !folder.starts_with(self.part.source.folder())
-        {
-            self.privileges.add(FILES, PrivilegeKind::Files(folder.clone()));
+        if let Ok(folder) = &folder {
+            let privilege = PrivilegeKind::Reach(Recipient::Files(folder.clone()));
+            if folder.starts_with(self.part.source.folder()) {
+                self.privileges.add_open(FILES, privilege);
+            } else {
+                self.privileges.add(FILES, privilege);
+            }
         }
         match folder {
             Ok(folder) if !folder.is_dir() => {

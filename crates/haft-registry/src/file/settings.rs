@@ -10,6 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::resource::ResourceKind;
 use crate::permission::{AskSettings, PermissionSettings};
 
 /// The shortest timeout, in seconds.
@@ -29,6 +30,8 @@ pub(crate) struct FileSections {
     secrets: Option<BTreeMap<String, SecretSetting>>,
     /// The hosts and networks that tools may reach.
     http: Option<GuardSettings>,
+    /// The files that the standard tools may not read.
+    files: Option<FileSettings>,
     /// The limits of a run.
     limits: Option<LimitSettings>,
     /// The tools that may be called. Without this section all may be.
@@ -143,6 +146,18 @@ pub struct GuardSettings {
     /// The only public hosts that may be reached, such as `api.example.com` or `*.example.com`. Required if requests go
     /// through a proxy, as no address can be checked behind one.
     pub only_hosts: Option<Vec<String>>,
+}
+
+/// The files that the standard tools may not read, although they are below the folder of `workspace.standard.files`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[non_exhaustive]
+pub struct FileSettings {
+    /// Patterns of files and folders that are neither read nor listed nor searched, such as `*.env` or `private/**`. A
+    /// pattern without `/` matches a name at any depth, every other one a path from the folder. Links are resolved
+    /// first. Upper and lower case are the same.
+    #[serde(default)]
+    pub deny: Vec<String>,
 }
 
 /// The limits of a run.
@@ -265,6 +280,10 @@ pub(crate) struct CommonKeys {
     pub(crate) concurrency: Option<ConcurrencySetting>,
     /// The calls that require approval: `"never"`, which is the default, or `"always"`.
     pub(crate) approval: Option<ApprovalSetting>,
+    /// The arguments that name a resource: `"path"`, `"url"` or `"host"`, by the argument's name or its JSON Pointer. Rules,
+    /// people and the tool itself get one spelling of each, whatever the model writes.
+    #[serde(default)]
+    pub(crate) resources: BTreeMap<String, ResourceKind>,
 }
 
 /// The common keys that imports have as well: they apply to every tool that is imported.

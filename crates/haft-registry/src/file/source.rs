@@ -75,6 +75,8 @@ pub(crate) struct FileSource {
     pub(crate) canonical: PathBuf,
     pub(crate) text: String,
     pub(crate) digest: FileDigest,
+    /// True if the path itself is a link: whoever made it may not be who wrote the file.
+    pub(crate) is_link: bool,
 }
 
 impl FileSource {
@@ -93,7 +95,8 @@ impl FileSource {
         })?;
         // A byte order mark is not part of the text, so that columns of the first line are right.
         let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
-        Ok(Self { path, canonical, text, digest })
+        let is_link = fs::symlink_metadata(location).is_ok_and(|metadata| metadata.is_symlink());
+        Ok(Self { path, canonical, text, digest, is_link })
     }
 
     /// Returns the folder that relative paths refer to.

@@ -11,6 +11,7 @@ use super::error::FileFault;
 use super::format::FileFormat;
 use super::settings::WorkspaceSettings;
 use super::source::FileSource;
+use crate::implementation::reading::{BelowError, below};
 use crate::name::OrgName;
 
 /// The name of a workspace file in a folder.
@@ -28,7 +29,16 @@ pub(crate) struct FilePart {
     pub(crate) workspace: WorkspaceSettings,
     pub(crate) org: Option<OrgName>,
     pub(crate) faults: Vec<TextFault>,
+    /// Remarks on paths that were not followed.
+    pub(crate) remarks: Vec<TextFault>,
+    /// True if the text is TOML that names an organisation.
+    names_org: bool,
+    /// True if the text is TOML with a section that only workspace files have.
+    is_workspace: bool,
 }
+
+/// Reports whether the paths of a file may lead out of its folder, because the file is trusted or under review.
+pub(crate) type MayLeave<'a> = dyn Fn(&FileSource) -> bool + Sync + 'a;
 
 /// All files of a workspace, that of the project first.
 #[derive(Debug, Default)]
@@ -41,10 +51,17 @@ pub(crate) struct FileTree {
 }
 
 impl FileTree {
-    pub(crate) fn read(path: &Path, format: &FileFormat) -> Self {
+    pub(crate) fn read(path: &Path, format: &FileFormat, may_leave: &MayLeave<'_>) -> Self {
         let mut tree = Self::default();
         match FileSource::read(path, path) {
-            Ok(source) => tree.add(FilePart::new(source, format), format, &mut Vec::new()),
+            Ok(source) => {
+                let mut part = FilePart::new(source, format);
+                // A link may lead to any file of the user, so that nothing of it is shown unless it is meant for haft.
+                if part.source.is_link && !part.is_workspace && !part.faults.is_empty() {
+                    part.faults = vec![TextFault::whole("this link leads to a file that is not a workspace file")];
+                }
+                tree.add(part, format, &mut Vec::new(), may_leave);
+            }
             Err(fault) => {
                 tree.faults.push(fault);
                 tree.missing.push(path.to_owned());
@@ -54,16 +71,22 @@ impl FileTree {
     }
 
     /// Adds a file, and then those of its organisations. `above` are the files that led to it.
-    fn add(&mut self, part: FilePart, format: &FileFormat, above: &mut Vec<PathBuf>) {
+    fn add(&mut self, part: FilePart, format: &FileFormat, above: &mut Vec<PathBuf>, may_leave: &MayLeave<'_>) {
         let at = self.parts.len();
         above.push(part.source.canonical.clone());
         let orgs = part.workspace.orgs.clone();
         self.parts.push(part);
         let mut listed = Vec::new();
         for (index, org) in orgs.iter().enumerate() {
-            let added = self.add_org(at, org, &mut listed, format, above);
-            if let Err(message) = added {
-                self.parts[at].faults.push(TextFault::at(format!("/workspace/orgs/{index}"), message));
+            let pointer = format!("/workspace/orgs/{index}");
+            let source = &self.parts[at].source;
+            if !may_leave(source) && leads_out(source.folder(), org) {
+                let message = "left out: a path out of this folder requires that this file is trusted";
+                self.parts[at].remarks.push(TextFault::at(pointer, message));
+                continue;
+            }
+            if let Err(message) = self.add_org(at, org, &mut listed, format, above, may_leave) {
+                self.parts[at].faults.push(TextFault::at(pointer, message));
             }
         }
         above.pop();
@@ -76,6 +99,7 @@ impl FileTree {
         listed: &mut Vec<PathBuf>,
         format: &FileFormat,
         above: &mut Vec<PathBuf>,
+        may_leave: &MayLeave<'_>,
     ) -> Result<(), String> {
         let by = &self.parts[by].source;
         let mut location = by.folder().join(org);
@@ -103,19 +127,24 @@ impl FileTree {
             fault.to_string()
         })?;
         let part = FilePart::new(source, format);
+        if !part.names_org {
+            // It may be any file of the user, so that nothing of it is shown.
+            let path = shown.display();
+            return Err(format!(
+                "`{path}` belongs to no organisation: it must be TOML that sets `org` in its `[workspace]`; load it by \
+                 itself to see its faults"
+            ));
+        }
         let checked = self.check_org(&part);
-        self.add(part, format, above);
+        self.add(part, format, above, may_leave);
         checked
     }
 
     /// Checks that a file is that of an organisation which no other file has.
     fn check_org(&self, part: &FilePart) -> Result<(), String> {
         let path = part.source.path.display();
-        let Some(org) = &part.org else {
-            let is_unset = part.faults.is_empty();
-            let message = format!("`{path}` belongs to no organisation; set `org` in its `[workspace]`");
-            return if is_unset { Err(message) } else { Ok(()) };
-        };
+        // A name that is invalid is a fault of that file.
+        let Some(org) = &part.org else { return Ok(()) };
         let is_same = |known: &&FilePart| known.org.as_ref().is_some_and(|known| known.is_like(org));
         match self.parts.iter().find(is_same) {
             Some(known) => {
@@ -129,6 +158,15 @@ impl FileTree {
     }
 }
 
+/// Reports whether the file of an organisation is not certainly in a folder or below it.
+fn leads_out(folder: &Path, org: &Path) -> bool {
+    match below(folder, org) {
+        Ok(found) if found.is_dir() => matches!(below(folder, &org.join(FILE_NAME)), Err(BelowError::Outside)),
+        Ok(_) | Err(BelowError::Unreadable(_)) => false,
+        Err(BelowError::Outside) => true,
+    }
+}
+
 impl FilePart {
     pub(crate) fn new(source: FileSource, format: &FileFormat) -> Self {
         let (sections, faults) = match document::parse(&source.text) {
@@ -139,7 +177,10 @@ impl FilePart {
             }
             Err(faults) => (Value::Null, faults),
         };
-        let mut part = Self { source, sections, workspace: WorkspaceSettings::default(), org: None, faults };
+        let names_org = sections["workspace"]["org"].is_string();
+        let is_workspace = sections["workspace"].is_object() || sections["toolbox"].is_object();
+        let (workspace, remarks) = (WorkspaceSettings::default(), Vec::new());
+        let mut part = Self { source, sections, workspace, org: None, faults, remarks, names_org, is_workspace };
         part.workspace = part.section("workspace").unwrap_or_default();
         match part.workspace.org.as_deref().map(OrgName::new) {
             Some(Ok(org)) => part.org = Some(org),

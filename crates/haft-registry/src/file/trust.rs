@@ -2,8 +2,8 @@
 //!
 //! A workspace file can start any command and send any secret anywhere, so loading one is like running a program. A file
 //! is trusted by its path and by the digest of its content, and so are the files that it reads: those of organisations and
-//! the documents that its imports name, because these decide where secrets are sent. What commands themselves read is
-//! not covered.
+//! the documents that its imports name, because these decide where secrets are sent, and the scripts below its folder that
+//! its commands start. What those load themselves is not covered, nor are programs elsewhere.
 //!
 //! Every doubt means that a file is not trusted: a record that can't be read, a path that was moved, a file that changed.
 
@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use super::error::FileError;
 use super::loaded::Loaded;
 use super::source::{FileDigest, MAX_READ, ReadFile};
 use crate::implementation::reading::read_bounded;
@@ -91,6 +92,9 @@ pub enum TrustError {
         /// The path.
         path: PathBuf,
     },
+    /// An entry of the workspace is set aside.
+    #[error("an entry has a fault; correct it, or remove it:\n{0}")]
+    Incomplete(#[from] FileError),
     /// The record can't be written or removed.
     #[error("the record `{}` can't be changed: {source}", .path.display())]
     Record {
@@ -118,7 +122,7 @@ struct TrustedFile {
 }
 
 /// The version of the form of records.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The maximum size of a record.
 const MAX_RECORD: u64 = 1024 * 1024;
@@ -133,7 +137,11 @@ impl TrustStore {
 
     /// Trusts a workspace file, and the files that it reads, exactly as they were loaded. A workspace that is already
     /// loaded stays as it is until it is loaded again, by [`reload`](super::WatchedWorkspace::reload) for example.
+    ///
+    /// An entry that is set aside may work later, without a change of the files, and nobody has seen what it reaches. So a
+    /// workspace with such an entry can't be trusted.
     pub fn trust(&self, loaded: &Loaded) -> Result<(), TrustError> {
+        loaded.ensure_complete()?;
         let files = loaded.files.iter().map(|file| match file.path.to_str() {
             Some(_) => Ok(TrustedFile { path: file.path.clone(), sha256: file.digest.to_string() }),
             None => Err(TrustError::Path { path: file.path.clone() }),
@@ -208,6 +216,13 @@ impl TrustRecord {
     pub(crate) fn covers(&self, file: &ReadFile) -> bool {
         let digest = file.digest.to_string();
         self.files.iter().any(|known| known.path == file.path && known.sha256 == digest)
+    }
+
+    /// Reports whether these files, and no fewer, were trusted with this content: a script that was covered and can't be
+    /// read any more, or that is a link out of the folder now, is a change.
+    pub(crate) fn is_of(&self, files: &[ReadFile]) -> bool {
+        files.iter().all(|file| self.covers(file))
+            && self.files.iter().all(|known| files.iter().any(|file| file.path == known.path))
     }
 }
 

@@ -8,9 +8,8 @@ use std::collections::BTreeSet;
 use haft_core::nearest;
 
 use super::document::TextFault;
-use crate::name::{FullName, Namespace, OrgName, SimpleName, ToolOrigin};
+use crate::name::{FullName, OrgName, SimpleName, ToolOrigin};
 use crate::permission::{ToolPattern, UnmatchedRule};
-use crate::workspace::Workspace;
 
 /// The most rules of a section that get a remark: each is compared with all names.
 const MAX_REMARKS: usize = 100;
@@ -19,19 +18,12 @@ const MAX_REMARKS: usize = 100;
 #[derive(Debug, Default)]
 pub(crate) struct RuleTargets {
     names: Vec<FullName>,
-    /// The toolboxes of imports that are left out, so that the names of their tools are unknown.
-    unknown: Vec<ToolOrigin>,
 }
 
 impl RuleTargets {
-    /// Adds all tools of a workspace.
-    pub(crate) fn add_workspace(&mut self, workspace: &Workspace) {
-        for toolbox in workspace.toolboxes() {
-            let Some(namespace) = toolbox.namespace() else { continue };
-            let origin = origin(workspace.org(), namespace);
-            let names = toolbox.toolkit().names().filter_map(|name| SimpleName::new(name).ok());
-            self.names.extend(names.map(|name| FullName::new(origin.clone(), name)));
-        }
+    /// Adds the tools of an entry.
+    pub(crate) fn add_tools(&mut self, names: Vec<FullName>) {
+        self.names.extend(names);
     }
 
     /// Adds tools of the standard toolbox.
@@ -40,23 +32,15 @@ impl RuleTargets {
         self.names.extend(names.map(|name| FullName::new(ToolOrigin::Internal, name)));
     }
 
-    /// Adds an entry that is left out: a tool, or an import whose tools have unknown names.
-    pub(crate) fn add_left_out(&mut self, org: Option<&OrgName>, entry: &LeftOutEntry) {
-        let Ok(namespace) = Namespace::new(entry.namespace.as_str()) else { return };
-        let origin = origin(org, &namespace);
-        match entry.tool.as_deref().map(SimpleName::new) {
-            Some(Ok(tool)) => self.names.push(FullName::new(origin, tool)),
-            Some(Err(_)) => {}
-            None => self.unknown.push(origin),
-        }
-    }
-
     pub(crate) fn names(&self) -> &[FullName] {
         &self.names
     }
 
-    /// Returns the remarks on the rules of a section.
-    pub(crate) fn remarks(&self, section: &str, rules: &[UnmatchedRule<'_>]) -> Vec<TextFault> {
+    /// Returns the remarks on the rules of a section. An organisation's rules about the tools of others are meant for many
+    /// workspaces, of which this one need not have such a tool.
+    pub(crate) fn remarks(&self, section: &str, rules: &[UnmatchedRule<'_>], org: Option<&OrgName>) -> Vec<TextFault> {
+        let is_own = |rule: &&UnmatchedRule<'_>| org.is_none_or(|org| rule.patterns.iter().all(|one| is_of(one, org)));
+        let rules: Vec<&UnmatchedRule<'_>> = rules.iter().filter(is_own).collect();
         if rules.is_empty() {
             return Vec::new();
         }
@@ -64,7 +48,6 @@ impl RuleTargets {
         let toolboxes: BTreeSet<&str> = names.iter().filter_map(|name| Some(name.rsplit_once('/')?.0)).collect();
         let toolboxes: Vec<String> = toolboxes.into_iter().map(str::to_owned).collect();
         names.extend(toolboxes.iter().map(|toolbox| format!("{toolbox}/*")));
-        let unmatched = rules.iter().filter(|rule| !rule.patterns.iter().any(|pattern| self.may_match(pattern)));
         let remark = |rule: &UnmatchedRule<'_>| {
             let close = rule.patterns.iter().find_map(|pattern| closest(pattern.as_str(), &names, &toolboxes));
             let advice = close.map_or_else(
@@ -73,30 +56,14 @@ impl RuleTargets {
             );
             TextFault::at(format!("{section}{}", rule.pointer), format!("matches no tool; {advice}"))
         };
-        unmatched.take(MAX_REMARKS).map(remark).collect()
-    }
-
-    /// Reports whether a pattern may match a tool whose name is unknown.
-    fn may_match(&self, pattern: &ToolPattern) -> bool {
-        let tool = pattern.as_str().rsplit('/').next().unwrap_or_default();
-        let Ok(tool) = SimpleName::new(tool.replace('*', "x")) else { return false };
-        self.unknown.iter().any(|origin| pattern.matches(&FullName::new(origin.clone(), tool.clone())))
+        rules.into_iter().take(MAX_REMARKS).map(remark).collect()
     }
 }
 
-/// An entry that is left out because its file is not trusted.
-#[derive(Debug)]
-pub(crate) struct LeftOutEntry {
-    pub(crate) namespace: String,
-    /// The name of the tool; unset for an import.
-    pub(crate) tool: Option<String>,
-}
-
-fn origin(org: Option<&OrgName>, namespace: &Namespace) -> ToolOrigin {
-    match org {
-        Some(org) => ToolOrigin::Org(org.clone(), namespace.clone()),
-        None => ToolOrigin::Project(namespace.clone()),
-    }
+/// Reports whether a pattern is about the tools of this organisation alone.
+pub(crate) fn is_of(pattern: &ToolPattern, org: &OrgName) -> bool {
+    let first = pattern.as_str().trim_start_matches('/').split_once('/').map(|(first, _)| first);
+    first.is_some_and(|first| first.eq_ignore_ascii_case(org.as_str()))
 }
 
 /// Returns the pattern that was probably meant.

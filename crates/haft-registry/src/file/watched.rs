@@ -1,7 +1,8 @@
 //! A workspace that follows its files.
 //!
-//! Every load is applied as a whole, or not at all: a file with faults keeps the tools of the last good one, and the
-//! error is part of the status. Calls that run keep the definition that they began with.
+//! Every load is applied as a whole, or not at all: a file that can't be loaded keeps the tools of the last good one, and
+//! the error is part of the status. A tool or import with a fault is set aside, and the rest of its file is applied. Calls
+//! that run keep the definition that they began with.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -17,6 +18,7 @@ use tokio::time::{Instant, timeout};
 use super::error::FileError;
 use super::load::{LoadOptions, load};
 use super::loaded::Loaded;
+use super::policy::UserPolicy;
 use super::source::{FileDigest, MAX_READ, ReadFile};
 use crate::error::RegistryError;
 use crate::executor::{Executor, ExecutorBuilder};
@@ -74,7 +76,7 @@ type CompleteSettings = dyn Fn(&mut Loaded) -> Result<ExecutorBuilder, Workspace
 pub struct WatchStatus {
     /// The number of loads so far.
     pub loads: u64,
-    /// The last workspace without faults.
+    /// The last workspace that was loaded. Its entries with faults are [set aside](Loaded::set_aside).
     pub loaded: Arc<Loaded>,
     /// The error of the last load, after which the workspace before it was kept.
     pub error: Option<Arc<ReloadError>>,
@@ -168,6 +170,9 @@ impl WatchedWorkspace {
         let mut loaded = load(path, options).await?;
         let settings = complete(&mut loaded)?;
         executor.replace(loaded.registry()?, settings)?;
+        for fault in loaded.set_aside.iter().flat_map(|entry| &entry.faults) {
+            tracing::warn!(%fault, "an entry of the workspace is set aside");
+        }
         Ok(Arc::new(loaded))
     }
 
@@ -213,7 +218,10 @@ impl WatchedWorkspace {
         let is_same = |file: &ReadFile| {
             read_bounded(&file.path, MAX_READ).is_ok_and(|content| FileDigest::of(&content) == file.digest)
         };
-        !self.0.status.borrow().loaded.files.iter().all(is_same)
+        let loaded = Arc::clone(&self.0.status.borrow().loaded);
+        let policy = self.0.options.policy_path().and_then(|path| read_bounded(path, MAX_READ).ok());
+        let is_same_policy = policy.map(|text| FileDigest::of(&text)) == loaded.policy.as_ref().map(UserPolicy::digest);
+        !is_same_policy || !loaded.files.iter().all(is_same)
     }
 }
 

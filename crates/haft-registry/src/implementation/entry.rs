@@ -69,13 +69,14 @@ impl Entry {
         self
     }
 
-    /// Reads a file of at most `max` bytes that the entry names. Relative paths refer to the folder of the entry.
+    /// Reads a file of at most `max` bytes that the entry names, by a path relative to its folder. It must be in this
+    /// folder or below it: nothing else is opened, since nobody has trusted the entry yet.
     ///
     /// Kinds read files in this way only: a workspace that is loaded from a file is loaded again when one of them
-    /// changes. Those of a kind that needs no trust count for the trust in the workspace, as they decide what its tools
-    /// do.
+    /// changes, and they count for the trust in the workspace, as they decide what its tools do. Errors must not contain
+    /// what was read.
     pub fn read_file(&self, path: impl AsRef<Path>, max: u64) -> io::Result<Vec<u8>> {
-        self.reads.read(&self.folder.join(path), max)
+        self.reads.read(&self.folder, path.as_ref(), max)
     }
 
     /// Starts a tool with the name and the tool settings of this entry. `parameters` is the JSON Schema of the arguments

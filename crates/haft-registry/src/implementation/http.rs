@@ -27,6 +27,9 @@
 //! retry = { attempts = 3 }
 //! ```
 //!
+//! The model reads the status of a failed request, and nothing of its body, which is the server's text for whoever debugs
+//! it: that is part of the failure's cause. [`ErrorDetail`] opts in. Images and audio are shown to the model as such.
+//!
 //! Secrets are read by the call and sent to the server that the mapping names. If that server returns them, they are removed
 //! from the texts of failures and results. What a server returns in another form, such as a file, can't be searched.
 
@@ -40,6 +43,7 @@ mod failure;
 mod header;
 mod kind;
 mod mapping;
+mod media;
 pub(crate) mod media_type;
 mod parameter;
 mod response;
@@ -54,13 +58,15 @@ mod value;
 
 pub use self::auth::{ClientAuthStyle, ClientCredentials, HttpAuth};
 pub use self::body::{BodyFormat, BodyMapping, BodySource};
-pub use self::failure::HttpStatusFailure;
+pub use self::failure::{HttpStatusError, HttpStatusFailure};
 pub use self::kind::HttpKind;
 #[cfg(feature = "openapi")]
 pub(crate) use self::mapping::pointer;
 pub use self::parameter::{ParameterPlace, ParameterStyle, RequestParameter};
-pub use self::response::{ResponseMapping, ResultFormat, Selection, StatusOutcome, StatusRule};
+pub use self::response::{ErrorDetail, ResponseMapping, ResultFormat, Selection, StatusOutcome, StatusRule};
 pub use self::retry::HttpRetry;
+#[cfg(feature = "openapi")]
+pub(crate) use self::settings::ErrorsSetting;
 pub use self::status::{InvalidStatusSet, StatusSet};
 pub use self::target::HttpTarget;
 pub use self::template::{UrlTemplate, UrlTemplateError};

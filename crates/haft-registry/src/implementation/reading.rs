@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 /// A function that gets every file that is read, with its content, and every path that can't be read.
@@ -18,11 +18,13 @@ impl ReadObserver {
         Self(Some(Arc::new(observe)))
     }
 
-    /// Reads a file.
-    pub(crate) fn read(&self, path: &Path, max: u64) -> io::Result<Vec<u8>> {
-        let (path, content) = match fs::canonicalize(path) {
+    /// Reads a file in a folder or below it.
+    pub(crate) fn read(&self, folder: &Path, path: &Path, max: u64) -> io::Result<Vec<u8>> {
+        let (path, content) = match below(folder, path) {
             Ok(canonical) => (canonical.clone(), read_bounded(&canonical, max)),
-            Err(error) => (path.to_owned(), Err(error)),
+            Err(BelowError::Outside) => return Err(BelowError::Outside.into()),
+            // The attempt is observed, so that the entry is built again when the file is there.
+            Err(BelowError::Unreadable(error)) => (folder.join(path), Err(error)),
         };
         if let Self(Some(observe)) = self {
             observe(path, content.as_deref().ok());
@@ -34,6 +36,41 @@ impl ReadObserver {
 impl fmt::Debug for ReadObserver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ReadObserver").finish_non_exhaustive()
+    }
+}
+
+/// Returns the path, without symbolic links, of what a relative path names in a folder or below it. Nothing elsewhere is
+/// opened: a path that leads out, by `..` or by a link, is an error.
+pub(crate) fn below(folder: &Path, path: &Path) -> Result<PathBuf, BelowError> {
+    let is_inside = |component: Component<'_>| matches!(component, Component::Normal(_) | Component::CurDir);
+    if !path.components().all(is_inside) {
+        return Err(BelowError::Outside);
+    }
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let folder = fs::canonicalize(folder).map_err(BelowError::Unreadable)?;
+    let found = fs::canonicalize(folder.join(path)).map_err(BelowError::Unreadable)?;
+    if found.starts_with(&folder) { Ok(found) } else { Err(BelowError::Outside) }
+}
+
+/// A path that names nothing in a folder.
+#[derive(Debug)]
+pub(crate) enum BelowError {
+    /// It leads out of the folder.
+    Outside,
+    /// It can't be followed.
+    Unreadable(io::Error),
+}
+
+impl From<BelowError> for io::Error {
+    fn from(error: BelowError) -> Self {
+        match error {
+            BelowError::Outside => {
+                let message =
+                    "it must be below the folder of the workspace, by a relative path without `..` or links out";
+                Self::new(io::ErrorKind::InvalidInput, message)
+            }
+            BelowError::Unreadable(error) => error,
+        }
     }
 }
 

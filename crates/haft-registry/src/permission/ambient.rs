@@ -30,7 +30,7 @@ impl AmbientPermissions {
     /// Creates a permit of a tool that asks only the permissions of the scope around each call.
     #[must_use]
     pub fn permit_for(name: &FullName, tool: &Tool) -> ToolPermit {
-        ToolPermit::new(None, name, tool)
+        ToolPermit::new([], name, tool)
     }
 
     /// Adds permissions. Nothing can be removed, so a nested scope never permits more.

@@ -7,6 +7,7 @@ use haft_core::{ApprovalNeed, ApprovalPolicy, Tool};
 use serde::de::IgnoredAny;
 
 use super::build::{MAX_RULES, RuleSource, compile};
+use super::condition::{self, ConditionFinding, RuleView};
 #[cfg(feature = "cel")]
 use super::expression::{EvaluationError, ExpressionInput, RuleExpression};
 use super::matcher::{MatchEffect, NameText, ToolMatcher};
@@ -22,7 +23,7 @@ use crate::name::FullName;
 pub struct AskRules(Arc<[Arc<AskRule>]>);
 
 /// A rule that requires approval.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct AskRule {
     name: Box<str>,
     /// The JSON Pointer of the rule in its settings.
@@ -75,6 +76,13 @@ impl AskRules {
         Self(self.0.iter().chain(&*others.0).cloned().collect())
     }
 
+    /// Returns the same rules with the name of their file in front of their own names.
+    #[cfg(feature = "file")]
+    pub(crate) fn of_file(&self, file: &str) -> Self {
+        let renamed = |rule: &Arc<AskRule>| AskRule { name: super::in_file(file, &rule.name), ..(**rule).clone() };
+        Self(self.0.iter().map(renamed).map(Arc::new).collect())
+    }
+
     /// Returns the policy that the rules add to a tool; `None` if no rule matches it.
     #[must_use]
     pub fn policy_for(&self, name: &FullName, tool: &Tool) -> Option<ApprovalPolicy> {
@@ -101,6 +109,15 @@ impl AskRules {
         self.0.iter().filter(is_unmatched).map(|rule| rule.as_unmatched()).collect()
     }
 
+    /// Compares the conditions of the rules with the tools that their patterns match, as
+    /// [`Permissions::condition_findings`](super::Permissions::condition_findings) does.
+    pub fn condition_findings<'t>(
+        &self,
+        tools: impl IntoIterator<Item = (&'t FullName, &'t Tool)>,
+    ) -> Vec<ConditionFinding<'_>> {
+        condition::findings(self.0.iter().map(|rule| rule.view()), tools)
+    }
+
     fn rules_for<'a>(&'a self, name: &FullName, tool: &'a Tool) -> impl Iterator<Item = &'a AskRule> + use<'a> {
         let name = NameText::of(name);
         self.0.iter().map(|rule| &**rule).filter(move |rule| rule.matcher.matches(&name, tool.annotations()))
@@ -110,6 +127,16 @@ impl AskRules {
 impl AskRule {
     fn as_unmatched(&self) -> UnmatchedRule<'_> {
         UnmatchedRule { name: &self.name, pointer: &self.pointer, patterns: self.matcher.patterns() }
+    }
+
+    fn view(&self) -> RuleView<'_> {
+        RuleView {
+            name: &self.name,
+            pointer: &self.pointer,
+            matcher: &self.matcher,
+            #[cfg(feature = "cel")]
+            when: self.when.as_ref(),
+        }
     }
 
     #[cfg_attr(not(feature = "cel"), allow(clippy::unused_self, reason = "only expressions are conditions"))]

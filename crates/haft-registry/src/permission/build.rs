@@ -11,7 +11,8 @@ use super::matcher::{HintConditions, MatchEffect, ToolMatcher};
 use super::pattern::ToolPattern;
 use super::rule::{PermissionRule, RuleEffect, RuleParts, default_name};
 use super::setting::{AskSettings, PatternList, PermissionSettings, RuleSetSettings, RuleSettings};
-use super::{PermissionTable, Permissions, Visibility};
+use super::verdict::DEFAULT_RULE;
+use super::{PermissionTable, Permissions, Unlisted, Visibility};
 use crate::implementation::{EntryError, EntryFault};
 
 /// The most sets of rules.
@@ -51,7 +52,8 @@ impl PermissionSettings {
             rules.extend(sets.remove(name).unwrap_or_default());
         }
         let visibility = if self.hide_denied { Visibility::Hidden } else { Visibility::Shown };
-        Ok(Permissions(Arc::new(PermissionTable { rules: rules.into(), visibility })))
+        let (rules, unlisted) = (rules.into(), Unlisted::Denied);
+        Ok(Permissions(Arc::new(PermissionTable { rules, visibility, unlisted, default_rule: DEFAULT_RULE.into() })))
     }
 
     fn check_sizes(&self) -> Result<(), EntryError> {

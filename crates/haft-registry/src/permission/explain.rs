@@ -7,7 +7,7 @@ use haft_core::Annotations;
 use super::Permissions;
 use super::matcher::NameText;
 use super::rule::PermissionRule;
-use super::verdict::{DEFAULT_RULE, Verdict};
+use super::verdict::Verdict;
 use crate::name::FullName;
 
 /// The rules that match a tool, and what they decide.
@@ -59,15 +59,30 @@ impl PermissionExplanation {
 
     pub(super) fn new(permissions: &Permissions, name: &FullName, annotations: &Annotations) -> Self {
         let rules: Vec<PermissionRule> = permissions.matching(&NameText::of(name), annotations).cloned().collect();
-        let outcome = match Verdict::of(rules.iter()) {
+        let outcome = match Verdict::of(rules.iter(), permissions.0.unlisted) {
             Verdict::Allowed => PermissionOutcome::Allowed,
-            Verdict::Denied(rule) => {
-                PermissionOutcome::Denied { rule: rule.as_ref().map_or(DEFAULT_RULE, PermissionRule::name).to_owned() }
-            }
+            Verdict::Denied(rule) => PermissionOutcome::Denied {
+                rule: rule.as_ref().map_or(&*permissions.0.default_rule, PermissionRule::name).to_owned(),
+            },
             #[cfg(feature = "cel")]
             Verdict::ByArguments(rules) => PermissionOutcome::ByArguments { rules: rules.names() },
         };
         Self { outcome, rules }
+    }
+}
+
+impl PermissionExplanation {
+    /// Returns the explanation of both: a call must be allowed by each.
+    pub(crate) fn and(self, other: Self) -> Self {
+        use PermissionOutcome::{Allowed, ByArguments, Denied};
+        let outcome = match (self.outcome, other.outcome) {
+            (denied @ Denied { .. }, _) | (_, denied @ Denied { .. }) => denied,
+            (Allowed, other) | (other, Allowed) => other,
+            (ByArguments { rules }, ByArguments { rules: others }) => {
+                ByArguments { rules: format!("{rules}, {others}") }
+            }
+        };
+        Self { outcome, rules: self.rules.into_iter().chain(other.rules).collect() }
     }
 }
 

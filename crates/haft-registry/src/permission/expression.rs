@@ -5,6 +5,7 @@
 //! compiled, and the cost with the actual arguments when it is evaluated. Only listed functions exist. An expression
 //! that could take too long is not evaluated, and its rule fails closed.
 
+mod access;
 mod check;
 mod error;
 mod estimate;
@@ -22,6 +23,7 @@ use cel::extractors::This;
 use cel::{Context, Env, ExecutionError, IdedExpr};
 use serde_json::Value;
 
+pub(super) use self::access::{AccessKind, AccessPath, AccessStep, ArgumentAccess};
 use self::check::ExpressionFacts;
 pub use self::error::{EvaluationError, ExpressionError, ExpressionFault};
 use self::estimate::VariableSizes;
@@ -136,6 +138,11 @@ impl RuleExpression {
     #[must_use]
     pub fn source(&self) -> &str {
         &self.0.source
+    }
+
+    /// Returns the members of the arguments that the expression names.
+    pub(super) fn accesses(&self) -> Vec<ArgumentAccess> {
+        access::accesses(&self.0.root)
     }
 
     /// Evaluates the expression, if that is certain to end soon.

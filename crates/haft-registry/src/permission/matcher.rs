@@ -46,6 +46,12 @@ impl NameText {
         let exact = name.to_string();
         Self { folded: exact.to_ascii_lowercase(), exact }
     }
+
+    /// Returns the name as it is written.
+    #[cfg(feature = "cel")]
+    pub(super) fn exact(&self) -> &str {
+        &self.exact
+    }
 }
 
 impl ToolMatcher {
@@ -59,6 +65,21 @@ impl ToolMatcher {
 
     pub(super) fn patterns(&self) -> &[ToolPattern] {
         &self.patterns
+    }
+
+    /// Returns the conditions on hints as a person would write them; `None` without any.
+    pub(super) fn hints_text(&self) -> Option<String> {
+        let HintConditions { readonly, destructive, idempotent, open_world } = self.hints;
+        let hints = [
+            ("readonly", readonly),
+            ("destructive", destructive),
+            ("idempotent", idempotent),
+            ("open-world", open_world),
+        ];
+        let text =
+            |(hint, expected): (&str, Option<bool>)| Some(format!("{}{hint}", if expected? { "" } else { "not " }));
+        let texts: Vec<String> = hints.into_iter().filter_map(text).collect();
+        (!texts.is_empty()).then(|| texts.join(" and "))
     }
 
     pub(super) fn matches(&self, name: &NameText, annotations: &Annotations) -> bool {
@@ -90,20 +111,6 @@ impl fmt::Display for ToolMatcher {
         for (index, pattern) in self.patterns.iter().enumerate() {
             write!(f, "{}{pattern}", if index == 0 { "" } else { ", " })?;
         }
-        let HintConditions { readonly, destructive, idempotent, open_world } = self.hints;
-        let hints = [
-            ("readonly", readonly),
-            ("destructive", destructive),
-            ("idempotent", idempotent),
-            ("open-world", open_world),
-        ];
-        let mut word = "if";
-        for (hint, expected) in hints {
-            if let Some(expected) = expected {
-                write!(f, " {word} {}{hint}", if expected { "" } else { "not " })?;
-                word = "and";
-            }
-        }
-        Ok(())
+        self.hints_text().map_or(Ok(()), |hints| write!(f, " if {hints}"))
     }
 }

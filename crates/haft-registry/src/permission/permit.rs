@@ -14,8 +14,8 @@ use super::expression::ExpressionInput;
 use super::rule::PermissionRule;
 #[cfg(feature = "cel")]
 use super::verdict::ArgumentDenial;
-use super::verdict::{DEFAULT_RULE, Verdict};
-use super::{Permissions, Visibility};
+use super::verdict::Verdict;
+use super::{PermissionTable, Permissions, Visibility};
 use crate::name::FullName;
 
 /// The reason of a denial that does not depend on the arguments. It contains nothing about the rules.
@@ -33,7 +33,8 @@ const KEPT: usize = 4;
 pub struct ToolPermit {
     name: FullName,
     annotations: Annotations,
-    own: Option<Arc<Judgement>>,
+    /// The decisions of the permit's own permissions, without those that allow every call.
+    own: Box<[Arc<Judgement>]>,
     /// The decisions of permissions of scopes, the most recent last. It holds the permissions, so that none of them is
     /// mistaken for another that has its address later.
     ambient: Mutex<Vec<(Permissions, Arc<Judgement>)>>,
@@ -44,15 +45,23 @@ pub struct ToolPermit {
 struct Judgement {
     verdict: Verdict,
     visibility: Visibility,
+    /// The name of the absent rule, for a denial that no rule causes.
+    default_rule: Box<str>,
 }
 
 /// A permit without rules about arguments, which has the default decision about them.
 struct NoArgumentRules;
 
 impl ToolPermit {
-    pub(super) fn new(permissions: Option<&Permissions>, name: &FullName, tool: &Tool) -> Self {
+    /// Creates the permit of a tool by permissions that must all allow a call.
+    pub(crate) fn new<'p>(
+        permissions: impl IntoIterator<Item = &'p Permissions>,
+        name: &FullName,
+        tool: &Tool,
+    ) -> Self {
         let annotations = tool.annotations().clone();
-        let own = permissions.map(|permissions| Arc::new(Judgement::new(permissions, name, &annotations)));
+        let judgements = permissions.into_iter().map(|permissions| Judgement::new(permissions, name, &annotations));
+        let own = judgements.filter(|judgement| !matches!(judgement.verdict, Verdict::Allowed)).map(Arc::new).collect();
         Self { name: name.clone(), annotations, own, ambient: Mutex::default() }
     }
 
@@ -135,7 +144,9 @@ impl Permit for ToolPermit {
 
 impl Judgement {
     fn new(permissions: &Permissions, name: &FullName, annotations: &Annotations) -> Self {
-        Self { verdict: permissions.verdict(name, annotations), visibility: permissions.0.visibility }
+        let PermissionTable { visibility, default_rule, .. } = &*permissions.0;
+        let verdict = permissions.verdict(name, annotations);
+        Self { verdict, visibility: *visibility, default_rule: default_rule.clone() }
     }
 
     /// Returns the denial of a call whose arguments are not known yet.
@@ -144,7 +155,7 @@ impl Judgement {
         match &self.verdict {
             Verdict::Allowed => None,
             Verdict::Denied(rule) => {
-                let rule = rule.as_ref().map_or(DEFAULT_RULE, PermissionRule::name);
+                let rule = rule.as_ref().map_or(&*self.default_rule, PermissionRule::name);
                 Some(Permission::denied(NOT_PERMITTED).by_rule(rule))
             }
             // The arguments of a call that the provider executes are never checked, so they are never allowed.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use haft_core::Annotations;
 
+use super::condition::RuleView;
 #[cfg(feature = "cel")]
 use super::expression::RuleExpression;
 use super::matcher::{NameText, ToolMatcher};
@@ -19,7 +20,7 @@ const SHOWN: usize = 80;
 #[derive(Clone, Debug)]
 pub struct PermissionRule(Arc<RuleParts>);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct RuleParts {
     pub(super) name: Box<str>,
     /// The JSON Pointer of the rule in its settings.
@@ -56,7 +57,14 @@ impl PermissionRule {
         Self(Arc::new(parts))
     }
 
-    /// Returns the name by which denials refer to the rule: its own, or its text.
+    /// Returns the same rule with the name of its file in front of its own.
+    #[cfg(feature = "file")]
+    pub(super) fn of_file(&self, file: &str) -> Self {
+        Self::new(RuleParts { name: super::in_file(file, self.name()), ..(*self.0).clone() })
+    }
+
+    /// Returns the name by which denials refer to the rule: its own, or its text. That of a rule of another file than the
+    /// workspace's begins with the file.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.0.name
@@ -98,6 +106,18 @@ impl PermissionRule {
     pub(super) fn as_unmatched(&self) -> UnmatchedRule<'_> {
         let RuleParts { name, pointer, matcher, .. } = &*self.0;
         UnmatchedRule { name, pointer, patterns: matcher.patterns() }
+    }
+
+    /// Returns the parts that are compared with tools.
+    pub(super) fn view(&self) -> RuleView<'_> {
+        let RuleParts { name, pointer, matcher, .. } = &*self.0;
+        RuleView {
+            name,
+            pointer,
+            matcher,
+            #[cfg(feature = "cel")]
+            when: self.when(),
+        }
     }
 
     /// Reports whether the rule depends on the arguments.

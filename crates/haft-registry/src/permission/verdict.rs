@@ -1,5 +1,6 @@
 //! The decision of permissions about one tool, as far as it can be made without the arguments of a call.
 
+use super::Unlisted;
 #[cfg(feature = "cel")]
 use super::expression::{EvaluationError, ExpressionInput};
 use super::rule::{PermissionRule, RuleEffect};
@@ -48,7 +49,7 @@ enum Allowing {
 
 impl Verdict {
     /// Decides by the rules that match a tool.
-    pub(super) fn of<'r>(matching: impl Iterator<Item = &'r PermissionRule>) -> Self {
+    pub(super) fn of<'r>(matching: impl Iterator<Item = &'r PermissionRule>, unlisted: Unlisted) -> Self {
         let (mut allow, mut deny) = (Vec::new(), Vec::new());
         for rule in matching {
             match rule.effect() {
@@ -59,17 +60,17 @@ impl Verdict {
         if let Some(rule) = deny.iter().find(|rule| !rule.is_conditional()) {
             return Self::Denied(Some((*rule).clone()));
         }
-        if allow.is_empty() {
-            return Self::Denied(None);
+        match unlisted {
+            Unlisted::Denied if allow.is_empty() => Self::Denied(None),
+            Unlisted::Denied => Self::remaining(&allow, &deny, allow.iter().any(|rule| !rule.is_conditional())),
+            Unlisted::Allowed => Self::remaining(&allow, &deny, true),
         }
-        Self::remaining(&allow, &deny)
     }
 
-    /// Decides by rules that deny under conditions, and at least one that allows.
+    /// Decides by rules that deny under conditions, and rules that allow.
     #[cfg(feature = "cel")]
-    fn remaining(allow: &[&PermissionRule], deny: &[&PermissionRule]) -> Self {
+    fn remaining(allow: &[&PermissionRule], deny: &[&PermissionRule], allows_all: bool) -> Self {
         let owned = |rules: &[&PermissionRule]| rules.iter().map(|rule| (*rule).clone()).collect::<Vec<_>>();
-        let allows_all = allow.iter().any(|rule| !rule.is_conditional());
         match (allows_all, deny) {
             (true, []) => Self::Allowed,
             (true, _) => Self::ByArguments(ArgumentRules { deny: owned(deny), allow: Allowing::Every }),
@@ -79,7 +80,7 @@ impl Verdict {
 
     /// Decides by rules without conditions, as there are no others, of which at least one allows and none denies.
     #[cfg(not(feature = "cel"))]
-    fn remaining(_: &[&PermissionRule], _: &[&PermissionRule]) -> Self {
+    fn remaining(_: &[&PermissionRule], _: &[&PermissionRule], _: bool) -> Self {
         Self::Allowed
     }
 }

@@ -10,7 +10,7 @@ mod failure;
 mod html;
 
 use haft_core::{Cx, DefinitionError, Destructive, Idempotent, OpenWorld, Readonly, Tool};
-use haft_http::{GuardedClient, HttpError, HttpRequest, HttpResponse, Method, SizeLimits};
+use haft_http::{GuardedClient, HttpError, HttpRequest, HttpResponse, Method, SizeLimits, canonical_url};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -119,7 +119,8 @@ pub fn fetch() -> Result<Tool, DefinitionError> {
         .try_handler_mixed(|params: FetchParams, cx: Cx| async move {
             let client = cx.service::<GuardedClient>()?;
             fetched(client, params).await.map_err(failure)
-        })
+        })?
+        .canonical_argument("/url", canonical_url)
 }
 
 async fn fetched(client: &GuardedClient, params: FetchParams) -> Result<FetchedAnswer, HttpError> {

@@ -2,6 +2,7 @@
 
 mod argument;
 mod build;
+mod code;
 mod environment;
 #[cfg(target_os = "linux")]
 mod group;

@@ -5,9 +5,13 @@ use axum::body::Body;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use haft_core::{FailureKind, Outcome, Services, ToolCall, ToolFailure, Toolkit};
-use haft_http::{AddressGuard, GuardedClient, HttpClient};
+use haft_core::{
+    CallArguments, Cx, FailureKind, Outcome, Permission, Permit, Permitting, RunOptions, Services, Tool, ToolCall,
+    ToolFailure, Toolkit,
+};
+use haft_http::{AddressGuard, GuardedClient, HttpClient, canonical_host, canonical_url};
 use haft_registry::standard;
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -181,8 +185,6 @@ async fn failures_name_their_cause_and_nothing_inside() {
         (format!("http://{closed}/"), "unreachable", true),
         (format!("http://{label}.example/"), "unknown_host", true),
         (format!("https://{host}/"), "untrusted", false),
-        ("file:///etc/passwd".to_owned(), "invalid_url", false),
-        ("not a url".to_owned(), "invalid_url", false),
     ] {
         let failure = call(client.clone(), json!({"url": url})).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::ToolFailed, "{url}: {failure:?}");
@@ -204,6 +206,9 @@ async fn arguments_and_services_are_checked_before_the_call() {
     for arguments in [
         json!({}),
         json!({"url": ""}),
+        json!({"url": "not a url"}),
+        json!({"url": "file:///etc/passwd"}),
+        json!({"url": format!("http://user@{host}/json")}),
         json!({"url": url, "method": "POST"}),
         json!({"url": url, "max_bytes": 0}),
         json!({"url": url, "max_bytes": 4_194_305}),
@@ -217,4 +222,105 @@ async fn arguments_and_services_are_checked_before_the_call() {
     assert!(kit.ensure_runnable().unwrap_err().to_string().contains("GuardedClient"));
     let tool = standard::fetch().unwrap();
     assert!(tool.annotations().readonly() && tool.annotations().open_world() && !tool.annotations().destructive());
+}
+
+/// A rule about one spelling of a URL decides about all of them.
+#[tokio::test]
+async fn no_spelling_of_a_url_dodges_a_rule() {
+    struct NotInternal;
+
+    impl Permit for NotInternal {
+        fn permit(&self, _: &Tool, _: &ToolCall, _: &Cx) -> Permitting {
+            Permission::Allowed.into()
+        }
+
+        fn permits_arguments(&self, _: &Tool, _: &ToolCall, arguments: &CallArguments<'_>, _: &Cx) -> Permitting {
+            let url = arguments.tree().unwrap()["url"].as_str().unwrap().to_owned();
+            let is_internal = url.starts_with("https://internal/") || url == "http://10.0.0.1/a/~b";
+            if is_internal { Permission::denied("internal").into() } else { Permission::Allowed.into() }
+        }
+    }
+
+    let kit: Toolkit = Toolkit::new().with(standard::fetch().unwrap()).unwrap();
+    let kit = kit.with_services(Services::new().with(client("localhost:1", 0)));
+    let options = RunOptions::new().permit(NotInternal);
+    for url in [
+        "https://internal",
+        "HTTPS://Internal/x",
+        "https://INTERNAL:443/x",
+        "https://internal./x",
+        "https:internal/x",
+        "https:\\\\internal\\x",
+        " https://internal/x ",
+        "https://int\tern\nal/x",
+        "https://%69nternal/x",
+        "https://\u{ff49}nternal/x",
+        "https://internal/../x?y#z",
+        "http://10.0.0.1/a/~b",
+        "http://10.0.0.1:80/a/%7Eb",
+        "http://0xa.1/a/%7eb#top",
+        "http://167772161/./a/c/../~b",
+        "http://012.0.0.01/%61/%7Eb",
+        "http://[::ffff:10.0.0.1]/a/%2e%2E/a/~b",
+    ] {
+        let call = ToolCall::new("c1", "fetch", json!({"url": url}).to_string());
+        let result = kit.run_call_with(&call, &options).await;
+        assert_eq!(result.failure().unwrap().message, "internal", "{url}");
+    }
+}
+
+/// The canonical spelling of a URL has no other canonical spelling.
+#[test]
+fn canonical_urls_stay_as_they_are() {
+    let pieces = [
+        "http",
+        "HTTPS",
+        ":",
+        "//",
+        "/",
+        "\\",
+        ".",
+        "..",
+        "%2e",
+        "%2F",
+        "%7e",
+        "%",
+        "%%41",
+        "%25",
+        "?",
+        "#",
+        "@",
+        "&",
+        "=",
+        "+",
+        "[",
+        "]",
+        "|",
+        "'",
+        "internal",
+        "B\u{fc}cher",
+        ":443",
+        ":80",
+        "127.1",
+        "0x7f000001",
+        "[::1]",
+        " ",
+        "\t",
+        "a",
+        "!",
+        "*",
+        "~",
+    ];
+    let drawn = prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..10);
+    proptest!(ProptestConfig::with_cases(2000), |(scheme in prop::sample::select(vec!["http://", "HTTPS:", ""]), pieces in drawn)| {
+        let written = format!("{scheme}{}", pieces.concat());
+        if let Ok(once) = canonical_url(&written) {
+            prop_assert_eq!(canonical_url(&once), Ok(once.clone()), "{}", written);
+            prop_assert!(once.starts_with("http://") || once.starts_with("https://"));
+            prop_assert!(!once.contains(['#', ' ', '|', '\\']), "{}", once);
+        }
+        if let Ok(host) = canonical_host(&written) {
+            prop_assert_eq!(canonical_host(&host), Ok(host.clone()), "{}", written);
+        }
+    });
 }

@@ -1,20 +1,28 @@
 //! Workspaces as files.
 
 mod broken;
+mod confine;
 mod good;
 mod hostile;
 mod implementation;
 mod org;
+mod policy;
 mod proxy;
+mod reach;
 mod reload;
+mod resource;
+mod rule;
 mod schema;
+mod set_aside;
 mod trust;
 
 use std::path::{Path, PathBuf};
 
 use haft_core::{Dispatch, RunOptions, ToolCall};
 use haft_registry::file::{FileError, LoadOptions, Loaded, Trust, TrustStore, load};
-use haft_registry::{Building, Built, Entry, EntryError, EntryFault, ImplementationKind, Kinds, TrustNeed, Yields};
+use haft_registry::{
+    Building, Built, Entry, EntryError, EntryFault, ImplementationKind, Kinds, Reach, Recipient, StartedCommand, Yields,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::watch;
@@ -43,10 +51,6 @@ impl ImplementationKind for Constant {
         })
     }
 
-    fn trust(&self) -> TrustNeed {
-        TrustNeed::None
-    }
-
     fn build(&self, entry: Entry) -> Building {
         Box::pin(async move {
             let text = entry.settings["text"].as_str().unwrap().to_owned();
@@ -54,7 +58,7 @@ impl ImplementationKind for Constant {
                 return Err(EntryError::at("/text", "must not be empty; write a text"));
             }
             let builder = entry.builder(json!({"type": "object", "additionalProperties": false}));
-            Ok(Built::tool(builder.handler(move |_: Value, _cx| std::future::ready(text.clone()))?))
+            Ok(Built::tool(builder.handler(move |_: Value, _cx| std::future::ready(text.clone()))?, Reach::nothing()))
         })
     }
 }
@@ -75,15 +79,13 @@ impl ImplementationKind for Program {
         json!({"type": "object", "properties": {"run": {"type": "array", "items": {"type": "string"}}}, "required": ["run"]})
     }
 
-    fn trust(&self) -> TrustNeed {
-        TrustNeed::Required
-    }
-
     fn build(&self, entry: Entry) -> Building {
         Box::pin(async move {
             let folder = entry.folder.display().to_string();
             let builder = entry.builder(json!({"type": "object"}));
-            Ok(Built::tool(builder.handler(move |_: Value, _cx| std::future::ready(folder.clone()))?))
+            let run = entry.settings["run"].as_array().unwrap().iter().filter_map(Value::as_str);
+            let reach = Reach::nothing().with(Recipient::Command(StartedCommand::new(run, &entry.folder)), []);
+            Ok(Built::tool(builder.handler(move |_: Value, _cx| std::future::ready(folder.clone()))?, reach))
         })
     }
 }
@@ -104,10 +106,6 @@ impl ImplementationKind for Lines {
         json!({"type": "object", "properties": {"file": {"type": "string"}}, "required": ["file"]})
     }
 
-    fn trust(&self) -> TrustNeed {
-        TrustNeed::None
-    }
-
     fn build(&self, entry: Entry) -> Building {
         Box::pin(async move {
             let file = entry.settings["file"].as_str().unwrap();
@@ -121,7 +119,7 @@ impl ImplementationKind for Lines {
             };
             let tools = lines.iter().map(tool).collect::<Result<Vec<_>, _>>()?;
             let remark = |line: &&str| EntryFault::at("/file", format!("the line `{line}` is left out"));
-            Ok(Built::tools(tools).with_remarks(skipped.iter().map(remark)))
+            Ok(Built::tools(tools, Reach::nothing()).with_remarks(skipped.iter().map(remark)))
         })
     }
 }
@@ -142,10 +140,6 @@ impl ImplementationKind for Gated {
         json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]})
     }
 
-    fn trust(&self) -> TrustNeed {
-        TrustNeed::None
-    }
-
     fn build(&self, entry: Entry) -> Building {
         let gate = self.0.clone();
         Box::pin(async move {
@@ -158,7 +152,7 @@ impl ImplementationKind for Gated {
                     text
                 }
             })?;
-            Ok(Built::tool(tool))
+            Ok(Built::tool(tool, Reach::nothing()))
         })
     }
 }
@@ -218,9 +212,10 @@ impl Folder {
         load(self.file(), &options().trust(trust)).await
     }
 
-    /// Returns the faults without the path of the folder.
+    /// Returns the faults, those of entries included, without the path of the folder.
     async fn faults(&self) -> String {
-        self.shown(&self.load_with(Trust::Always).await.unwrap_err())
+        let complete = self.load_with(Trust::Always).await.and_then(|loaded| loaded.ensure_complete());
+        self.shown(&complete.unwrap_err())
     }
 
     fn shown(&self, text: &impl ToString) -> String {

@@ -3,6 +3,7 @@
 mod auth;
 mod broken;
 mod cancellation;
+mod detail;
 mod fault;
 mod kind;
 mod mapping;

@@ -2,6 +2,8 @@
 
 mod approval;
 #[cfg(feature = "cel")]
+mod condition;
+#[cfg(feature = "cel")]
 mod expression;
 mod pattern;
 mod property;

@@ -184,7 +184,7 @@ async fn no_secret_leaves_a_run() {
             let sent = if form.starts_with("oauth") { TOKEN } else { secret };
             assert!(server.has_received(&format!("/{form}/{name}/status"), sent), "{form} {name}");
             assert!(successful.contains(&format!("web/{form}_{name}_ok")), "{form} {name}: {successful:?}");
-            for behaviour in ["status", "ok"] {
+            for behaviour in ["status", "page", "problem", "image", "headers", "ok"] {
                 let place = format!("run web/{form}_{name}_{behaviour}");
                 assert!(shown.contains(&place, "[removed]"), "{form} {name} {behaviour}");
             }

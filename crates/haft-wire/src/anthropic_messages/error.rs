@@ -68,8 +68,7 @@ pub(super) fn read(response: &ErrorResponse<'_>) -> ErrorReport {
     if report.cause == ErrorCause::InvalidRequest {
         report.cause = by_status;
     }
-    report.retry_after = response.retry_after;
-    report
+    report.with_wait(response)
 }
 
 /// Reads an error in a stream or in a response whose status is none.

@@ -5,6 +5,7 @@
 
 mod base64_text;
 mod block;
+mod cache_mark;
 mod conversation;
 mod history_index;
 mod part;
@@ -16,8 +17,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use self::block::SentBlock;
-use super::AnthropicMessages;
-use crate::capability::{Capabilities, Thinking};
+use self::cache_mark::MarkedPrompt;
+use super::{AnthropicMessages, PromptCache};
+use crate::capability::{AcceptedSettings, Capabilities, Thinking};
 use crate::profile::{RenderTools, RenderedOutput};
 use crate::rendered_tools::RenderedTools;
 use crate::result_history::ResultHistory;
@@ -27,8 +29,13 @@ use crate::wire_error::RequestError;
 const PATH: &str = "/v1/messages";
 /// The header that enables features in preview.
 const BETA_HEADER: &str = "anthropic-beta";
+/// The feature by which a model thinks between its calls.
+const INTERLEAVED: &str = "interleaved-thinking-";
 /// The option that adds features to the header.
 const BETAS: &str = "betas";
+
+/// The least share of likely tokens that the API accepts together with thinking.
+const LEAST_TOP_P: f64 = 0.95;
 
 /// A choice of tools.
 #[derive(Serialize)]
@@ -50,13 +57,16 @@ pub(super) fn write(
     let none = Map::new();
     let options = options(request, provider)?.unwrap_or(&none);
     let (capabilities, profile) = wire.profile.for_model(&request.model);
-    capabilities.check(request, thinking(options))?;
+    let thinking = thinking(options);
+    let accepted = capabilities.accept(request, thinking)?;
     let tools = request.render_tools(profile);
+    tools.ensure_strict()?;
     let history: &[haft_core::Item] = &request.history;
     let mut conversation =
         conversation::write(history, request.instructions.as_deref(), provider, &tools, wire.later_system)?;
     let output = request.output_format.as_ref().map(|format| profile.render_output(format)).transpose()?;
     let mut dropped = std::mem::take(&mut conversation.dropped);
+    dropped.extend(accepted.dropped.iter().cloned());
     if let Some(instruction) = output.as_deref().zip(request.output_format.as_ref()).and_then(unenforced) {
         dropped.push(Dropped::setting("output_format", "the API can't enforce its schema; the model reads it instead"));
         conversation.system.push(SentBlock::text(instruction));
@@ -64,13 +74,24 @@ pub(super) fn write(
 
     let mut body = MessagesBody::new(options);
     body.member("model", &request.model)?;
-    body.member("max_tokens", &max_tokens(wire, request, capabilities))?;
-    if !conversation.system.is_empty() {
-        body.member("system", &conversation.system)?;
+    body.member("max_tokens", &max_tokens(wire, request, capabilities, options)?)?;
+    // A mark of the whole request is placed by the API.
+    if wire.prompt_cache == PromptCache::Marked && !options.contains_key("cache_control") {
+        let prompt = MarkedPrompt {
+            tools: values("tools", &listed(&request.tool_choice, &tools))?,
+            system: values("system", &json_text("system", &conversation.system)?)?,
+            messages: values("messages", &json_text("messages", &conversation.messages)?)?,
+        };
+        let prompt = prompt.mark();
+        write_prompt(&mut body, &prompt.system, &prompt.messages)?;
+        let list = json_text("tools", &prompt.tools)?;
+        write_tools(&mut body, request, (&tools, &list), accepted.parallel_tool_calls, &mut dropped)?;
+    } else {
+        write_prompt(&mut body, &conversation.system, &conversation.messages)?;
+        let list = listed(&request.tool_choice, &tools);
+        write_tools(&mut body, request, (&tools, &list), accepted.parallel_tool_calls, &mut dropped)?;
     }
-    body.member("messages", &conversation.messages)?;
-    write_tools(&mut body, request, &tools, capabilities.parallel_setting(request))?;
-    write_settings(&mut body, request, &mut dropped)?;
+    write_settings(&mut body, request, (&accepted, thinking), &mut dropped)?;
     if let Some(container) = conversation.container {
         body.member("container", container)?;
     }
@@ -87,6 +108,7 @@ pub(super) fn write(
     let mut sent = WireRequest::new(PATH, body.finish()?, context);
     sent.headers.extend(headers);
     sent.dropped = dropped;
+    sent.warnings = accepted.warnings;
     Ok(sent)
 }
 
@@ -123,16 +145,72 @@ fn thinking(options: &Map<String, Value>) -> Thinking {
     }
 }
 
-fn max_tokens(wire: &AnthropicMessages, request: &TurnRequest, capabilities: Capabilities) -> u64 {
+/// Returns the limit of the answer, which must be greater than that of the thinking before it. A limit of ours makes room
+/// for the thinking; if the application states both, it has to decide.
+fn max_tokens(
+    wire: &AnthropicMessages,
+    request: &TurnRequest,
+    capabilities: Capabilities,
+    options: &Map<String, Value>,
+) -> Result<u64, RequestError> {
     let most = capabilities.max_output_tokens.unwrap_or(u64::MAX);
-    request.max_output_tokens.unwrap_or_else(|| wire.default_max_tokens.min(most))
+    let budget = thinking_budget(request, options);
+    let stated = options.get("max_tokens").and_then(Value::as_u64).or(request.max_output_tokens);
+    let limit = stated.unwrap_or_else(|| wire.default_max_tokens.saturating_add(budget).min(most));
+    if budget > 0 && budget >= limit {
+        let message = format!(
+            "{budget} tokens of thinking leave nothing of the {limit} that the whole answer may have; raise \
+             `max_output_tokens` above the budget, or lower the budget"
+        );
+        return Err(invalid("thinking.budget_tokens", &message));
+    }
+    Ok(limit)
+}
+
+/// Returns the tokens for thinking that count towards the limit of the answer. Thinking between calls is limited for the
+/// whole turn, which has several answers.
+fn thinking_budget(request: &TurnRequest, options: &Map<String, Value>) -> u64 {
+    let betas = options.get(BETAS).and_then(Value::as_array).into_iter().flatten();
+    let is_interleaved = betas.filter_map(Value::as_str).any(|beta| beta.starts_with(INTERLEAVED));
+    let counts = !is_interleaved || request.tools.is_empty();
+    match options.get("thinking") {
+        Some(thinking) if counts && thinking["type"] == "enabled" => thinking["budget_tokens"].as_u64().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+fn write_prompt<S: Serialize, M: Serialize>(
+    body: &mut MessagesBody<'_>,
+    system: &[S],
+    messages: &[M],
+) -> Result<(), RequestError> {
+    if !system.is_empty() {
+        body.member("system", system)?;
+    }
+    body.member("messages", messages)
+}
+
+/// Reads what was written, to be changed.
+fn values(key: &str, json: &str) -> Result<Vec<Value>, RequestError> {
+    serde_json::from_str(json).map_err(|error| invalid(key, &format!("it is no list: {error}")))
+}
+
+/// Returns the list of tools. A choice of one tool names it, and the others stay in the list, which keeps a prompt cache
+/// valid.
+fn listed<'t>(choice: &ToolChoice, tools: &'t RenderedTools) -> Cow<'t, str> {
+    let may_call = tools.iter().any(|tool| choice.permits(&tool.name));
+    match choice {
+        ToolChoice::OneOf { .. } if may_call => tools.list_permitted(choice),
+        _ => Cow::Borrowed(tools.list()),
+    }
 }
 
 fn write_tools(
     body: &mut MessagesBody<'_>,
     request: &TurnRequest,
-    tools: &RenderedTools,
+    (tools, list): (&RenderedTools, &str),
     parallel: Option<bool>,
+    dropped: &mut Vec<Dropped>,
 ) -> Result<(), RequestError> {
     let choice = &request.tool_choice;
     let may_call = tools.iter().any(|tool| choice.permits(&tool.name));
@@ -150,12 +228,15 @@ fn write_tools(
         ToolChoice::Tool(name) => ("tool", Some(tools.wire_name(name))),
         _ => ("auto", None),
     };
-    // A choice of one tool names it, and the others stay in the list, which keeps a prompt cache valid.
-    match choice {
-        ToolChoice::OneOf { .. } if may_call => body.text_member("tools", &tools.list_permitted(choice)),
-        _ => body.text_member("tools", tools.list()),
+    body.text_member("tools", list);
+    let mut disable_parallel_tool_use = (parallel == Some(false) && kind != "none").then_some(true);
+    let is_sent = |name: &str| !matches!(choice, ToolChoice::OneOf { .. }) || choice.permits(name);
+    if let Some(program) = tools.iter().find(|tool| tool.called_by_programs && is_sent(&tool.name))
+        && disable_parallel_tool_use.take().is_some()
+    {
+        let reason = format!("the API rejects it together with tools that programs call, such as `{}`", program.name);
+        dropped.push(Dropped::setting("parallel_tool_calls", reason));
     }
-    let disable_parallel_tool_use = (parallel == Some(false) && kind != "none").then_some(true);
     if kind != "auto" || disable_parallel_tool_use.is_some() {
         body.member("tool_choice", &SentChoice { kind, name, disable_parallel_tool_use })?;
     }
@@ -165,13 +246,17 @@ fn write_tools(
 fn write_settings(
     body: &mut MessagesBody<'_>,
     request: &TurnRequest,
+    (accepted, thinking): (&AcceptedSettings, Thinking),
     dropped: &mut Vec<Dropped>,
 ) -> Result<(), RequestError> {
-    if let Some(temperature) = request.temperature {
-        body.member("temperature", &temperature)?;
-    }
-    if let Some(top_p) = request.top_p {
-        body.member("top_p", &top_p)?;
+    for (name, setting, least) in [("temperature", accepted.temperature, 1.0), ("top_p", accepted.top_p, LEAST_TOP_P)] {
+        match setting {
+            Some(value) if thinking == Thinking::Requested && value < least => {
+                dropped.push(Dropped::setting(name, format!("with thinking, the API accepts no value below {least}")));
+            }
+            Some(value) => body.member(name, &value)?,
+            None => {}
+        }
     }
     let is_sent = |text: &&String| !text.trim().is_empty();
     let stop: Vec<&String> = request.stop.iter().filter(is_sent).collect();

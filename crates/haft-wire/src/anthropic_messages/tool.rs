@@ -8,6 +8,10 @@ use crate::tool_form::{FunctionTool, ProviderToolJson, ToolForm};
 
 /// The name under which the options of tools are given.
 const PROVIDER: &str = "anthropic";
+/// The start of the names of callers that are programs of the model.
+const PROGRAM: &str = "code_execution";
+/// The setting that names the MCP server of a toolset.
+pub(super) const MCP_SERVER: &str = "mcp_server_name";
 
 pub(crate) struct AnthropicToolForm;
 
@@ -28,6 +32,14 @@ impl ToolForm for AnthropicToolForm {
         Value::Object(json)
     }
 
+    fn is_called_by_programs(&self, descriptor: &ToolDescriptor) -> bool {
+        let options = &descriptor.provider_options;
+        let mut callers = options.allowed_callers.iter().flatten().map(String::as_str);
+        let own = options.provider(PROVIDER).and_then(|own| own.get("allowed_callers")).and_then(Value::as_array);
+        let mut own = own.into_iter().flatten().filter_map(Value::as_str);
+        callers.any(|caller| caller.starts_with(PROGRAM)) || own.any(|caller| caller.starts_with(PROGRAM))
+    }
+
     fn provider_tool(&self, descriptor: &ToolDescriptor) -> Result<ProviderToolJson, RenderFault> {
         let rendered = catalogue::render_provider_tool(descriptor, Vendor::Anthropic);
         let fault = |message: &str| RenderFault::new("", message, "correct the definition of the tool");
@@ -42,7 +54,11 @@ impl ToolForm for AnthropicToolForm {
         let wire_name = match entry.map(|entry| &entry.call) {
             // Calls of its functions carry the name of the set.
             Some(CallForm::Functions(FunctionSet { toolset: Some(toolset), .. })) => (*toolset).to_owned(),
-            _ => provider_name.clone(),
+            // A request may have several MCP servers.
+            _ => match json.get(MCP_SERVER).and_then(Value::as_str) {
+                Some(server) => format!("{provider_name}:{server}"),
+                None => provider_name.clone(),
+            },
         };
         let tool = ProviderToolJson::new(Value::Object(json), wire_name);
         Ok(match entry.and_then(|entry| entry.beta) {

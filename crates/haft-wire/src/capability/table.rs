@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::{Capabilities, ForcedChoice};
+use super::{Capabilities, EncryptedReasoning, ForcedChoice};
 
 /// The capabilities of models by name.
 ///
@@ -59,13 +59,33 @@ impl ModelTable {
         self
     }
 
-    /// Returns the capabilities of a model. A prefix such as `models/` or `openai/` does not count.
+    /// Returns the capabilities of a model. The parts of a name that a gateway or a platform adds do not count:
+    /// `openai/gpt-5`, `models/gemini-2.5-pro`, `anthropic/claude-opus-4.7`, `us.anthropic.claude-opus-4-7-v1:0` and
+    /// `ft:gpt-4.1-mini:org::id` are found by the model's own name.
     #[must_use]
     pub fn find(&self, model: &str) -> Capabilities {
-        let short = model.rsplit_once('/').map(|(_, short)| short);
-        let is_for = |row: &&ModelRow| row.is_for(model) || short.is_some_and(|short| row.is_for(short));
+        let own = own_name(model);
+        let other = (*own != *model).then_some(&*own);
+        let is_for = |row: &&ModelRow| row.is_for(model) || other.is_some_and(|own| row.is_for(own));
         self.rows.iter().rev().find(is_for).map(|row| row.capabilities).unwrap_or_default()
     }
+}
+
+/// Returns the name that the maker of a model gives it, without what gateways and platforms add.
+fn own_name(model: &str) -> Cow<'_, str> {
+    let name = model.rsplit_once('/').map_or(model, |(_, name)| name);
+    let name = name.strip_prefix("ft:").unwrap_or(name);
+    if !name.contains('.') {
+        return name.into();
+    }
+    // Amazon Bedrock: an optional region, the vendor, the model.
+    let of_vendor = |vendor: &str| {
+        let (before, model) = name.split_once(vendor)?;
+        (before.is_empty() || before.ends_with('.')).then_some(model)
+    };
+    let name = ["anthropic.", "openai.", "google."].into_iter().find_map(of_vendor).unwrap_or(name);
+    // Gateways write the version of Claude with a point.
+    if name.starts_with("claude-") { name.replace('.', "-").into() } else { name.into() }
 }
 
 impl Default for ModelTable {
@@ -112,27 +132,31 @@ const ROWS: &[(&str, CapabilityChange)] = &[
     ("gpt-3.5*", |model| {
         limits(model, 16_385, 4_096);
         model.structured_output = false;
-        model.encrypted_reasoning = false;
+        without_reasoning(model);
         without_images(model);
     }),
     ("gpt-4*", |model| {
         limits(model, 8_192, 4_096);
         model.structured_output = false;
-        model.encrypted_reasoning = false;
+        without_reasoning(model);
         without_images(model);
     }),
     ("gpt-4-turbo*", |model| {
         limits(model, 128_000, 4_096);
         model.structured_output = false;
-        model.encrypted_reasoning = false;
+        without_reasoning(model);
     }),
     ("gpt-4o*", |model| {
         limits(model, 128_000, 16_384);
-        model.encrypted_reasoning = false;
+        without_reasoning(model);
+    }),
+    ("chatgpt-4o*", |model| {
+        limits(model, 128_000, 16_384);
+        without_reasoning(model);
     }),
     ("gpt-4.1*", |model| {
         limits(model, 1_047_576, 32_768);
-        model.encrypted_reasoning = false;
+        without_reasoning(model);
     }),
     ("o1*", reasoning_200k),
     ("o1-mini*", |model| {
@@ -147,22 +171,24 @@ const ROWS: &[(&str, CapabilityChange)] = &[
         without_images(model);
     }),
     ("o4*", reasoning_200k),
+    ("codex-mini*", reasoning_200k),
     ("gpt-5*", |model| {
         limits(model, 400_000, 128_000);
-        model.sampling = false;
+        reasoning(model);
     }),
     ("gpt-5*-chat*", |model| {
         limits(model, 128_000, 16_384);
-        model.encrypted_reasoning = false;
+        without_reasoning(model);
     }),
     ("gpt-5.4*", |model| {
         limits(model, 1_050_000, 128_000);
-        model.sampling = false;
+        reasoning(model);
     }),
     ("gpt-5.5*", |model| {
         limits(model, 1_050_000, 128_000);
-        model.sampling = false;
+        reasoning(model);
     }),
+    ("gpt-6*", |model| model.encrypted_reasoning = EncryptedReasoning::Available),
     // Anthropic
     ("claude-*", |model| limits(model, 200_000, 64_000)),
     ("claude-*-5*", |model| {
@@ -170,6 +196,13 @@ const ROWS: &[(&str, CapabilityChange)] = &[
         model.sampling = false;
         thinks(model);
     }),
+    // A gateway puts the version before the name.
+    ("claude-4-*", |model| {
+        limits(model, 200_000, 64_000);
+        thinks(model);
+    }),
+    ("claude-4-7-*", adaptive_1m),
+    ("claude-4-8-*", adaptive_1m),
     ("claude-3-*", |model| {
         limits(model, 200_000, 4_096);
         without_grammars(model);
@@ -199,8 +232,8 @@ const ROWS: &[(&str, CapabilityChange)] = &[
         thinks(model);
     }),
     ("claude-opus-4-6*", thinking_1m),
-    ("claude-opus-4-7*", thinking_1m),
-    ("claude-opus-4-8*", thinking_1m),
+    ("claude-opus-4-7*", adaptive_1m),
+    ("claude-opus-4-8*", adaptive_1m),
     ("claude-opus-5-5*", always_thinking),
     ("claude-fable-5-*", always_thinking),
     ("claude-mythos-5-*", always_thinking),
@@ -263,6 +296,12 @@ fn thinking_1m(model: &mut Capabilities) {
     thinks(model);
 }
 
+/// The models of Anthropic from Opus 4.7 on, which choose their sampling themselves and reject settings of it.
+fn adaptive_1m(model: &mut Capabilities) {
+    thinking_1m(model);
+    model.sampling = false;
+}
+
 /// The models of Anthropic whose thinking can't be turned off.
 fn always_thinking(model: &mut Capabilities) {
     limits(model, 1_000_000, 128_000);
@@ -270,10 +309,21 @@ fn always_thinking(model: &mut Capabilities) {
     model.forced_choice = ForcedChoice::Never;
 }
 
+/// The models of OpenAI that do not reason.
+fn without_reasoning(model: &mut Capabilities) {
+    model.encrypted_reasoning = EncryptedReasoning::Unavailable;
+}
+
+/// The models of OpenAI that reason.
+fn reasoning(model: &mut Capabilities) {
+    model.sampling = false;
+    model.encrypted_reasoning = EncryptedReasoning::Available;
+}
+
 /// The reasoning models of OpenAI before GPT-5.
 fn reasoning_200k(model: &mut Capabilities) {
     limits(model, 200_000, 100_000);
-    model.sampling = false;
+    reasoning(model);
     model.parallel_calls = false;
 }
 
@@ -317,6 +367,32 @@ mod tests {
     }
 
     #[test]
+    fn what_gateways_and_platforms_add_to_a_name_does_not_count() {
+        let models = ModelTable::built_in();
+        for (model, own) in [
+            ("openai/gpt-4o", "gpt-4o"),
+            ("openrouter/openai/gpt-5.2", "gpt-5.2"),
+            ("openai.o3-v1:0", "o3"),
+            ("google/gemini-2.5-pro", "gemini-2.5-pro"),
+            ("models/gemini-2.5-pro", "gemini-2.5-pro"),
+            ("publishers/google/models/gemini-2.5-pro", "gemini-2.5-pro"),
+            ("anthropic/claude-opus-4.7", "claude-opus-4-7"),
+            ("anthropic/claude-sonnet-4.5:beta", "claude-sonnet-4-5"),
+            ("anthropic/claude-3.5-haiku", "claude-3-5-haiku"),
+            ("anthropic.claude-opus-4-1-20250805-v1:0", "claude-opus-4-1"),
+            ("us.anthropic.claude-opus-4-7-v1:0", "claude-opus-4-7"),
+            ("arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-sonnet-4-6", "claude-sonnet-4-6"),
+            ("claude-opus-4-5@20251101", "claude-opus-4-5"),
+        ] {
+            assert_eq!(models.find(model), models.find(own), "{model}");
+            assert_ne!(models.find(model), Capabilities::default(), "{model}");
+        }
+        for unknown in ["acme/my.anthropic", "anthropic.", "ft:", "/", "not-anthropic.claude"] {
+            assert_eq!(models.find(unknown), Capabilities::default(), "{unknown}");
+        }
+    }
+
+    #[test]
     fn calls_are_forced_only_where_the_model_allows_it() {
         let models = ModelTable::built_in();
         for (model, forced) in [
@@ -330,6 +406,26 @@ mod tests {
             ("gemini-3-flash", ForcedChoice::Always),
         ] {
             assert_eq!(models.find(model).forced_choice, forced, "{model}");
+        }
+    }
+
+    #[test]
+    fn sampling_is_left_to_models_that_reject_settings_of_it() {
+        let models = ModelTable::built_in();
+        for (model, accepted) in [
+            ("claude-opus-4-6", true),
+            ("claude-opus-4-7", false),
+            ("anthropic/claude-opus-4.7", false),
+            ("anthropic/claude-4.7-opus-20260416", false),
+            ("us.anthropic.claude-opus-4-8-v1:0", false),
+            ("claude-sonnet-4-5", true),
+            ("anthropic/claude-4.5-sonnet", true),
+            ("claude-sonnet-5", false),
+            ("gpt-4.1", true),
+            ("openai/o3", false),
+            ("gemini-2.5-pro", true),
+        ] {
+            assert_eq!(models.find(model).sampling, accepted, "{model}");
         }
     }
 
@@ -359,12 +455,22 @@ mod tests {
             ("gpt-4-turbo", false),
             ("gpt-4o-mini", false),
             ("openai/gpt-4.1", false),
+            ("ft:gpt-4.1-mini:acme::7p4l", false),
+            ("openai/ft:gpt-4o-2024-08-06:acme::7p4l", false),
+            ("chatgpt-4o-latest", false),
             ("gpt-5-chat-latest", false),
             ("gpt-5.2", true),
             ("o4-mini", true),
-            ("a-new-model", true),
+            ("ft:o4-mini-2025-04-16:acme::7p4l", true),
+            ("openai/o3", true),
+            ("codex-mini-latest", true),
+            ("gpt-6.1-sol", true),
         ] {
-            assert_eq!(models.find(model).encrypted_reasoning, reasons, "{model}");
+            let expected = if reasons { EncryptedReasoning::Available } else { EncryptedReasoning::Unavailable };
+            assert_eq!(models.find(model).encrypted_reasoning, expected, "{model}");
+        }
+        for unknown in ["a-new-model", "prod-assistant", "llama3.3", "gpt-oss-120b", "claude-opus-4-8", ""] {
+            assert_eq!(models.find(unknown).encrypted_reasoning, EncryptedReasoning::Unknown, "{unknown}");
         }
     }
 

@@ -106,7 +106,9 @@ impl GoogleError {
         let delay = details.iter().find_map(|detail| seconds(detail.get("retryDelay")?.as_str()?));
         let param = param.filter(|field| !field.is_empty()).map(str::to_owned);
         let message = without_keys(message_or_status(self.message.unwrap_or_default(), response));
-        ErrorReport { param, retry_after: response.retry_after.or(delay), ..ErrorReport::new(cause, message) }
+        let mut report = ErrorReport { param, ..ErrorReport::new(cause, message) };
+        report.retry_after = delay.or(report.retry_after);
+        report.with_wait(response)
     }
 
     fn cause(&self, status: u16, details: &[Value]) -> ErrorCause {

@@ -42,6 +42,16 @@ pub(super) fn finish(reason: &str, has_calls: bool) -> Finish {
     }
 }
 
+/// Returns the fault of a response that ended for this reason, if it is no turn: the model is known to end its turn
+/// without a word at times, and to write calls that can't be read. Another attempt usually succeeds.
+pub(super) fn fault(reason: &str, has_answer: bool) -> Option<&'static str> {
+    match reason {
+        "STOP" if !has_answer => Some("the model ended its turn without an answer"),
+        "MALFORMED_FUNCTION_CALL" => Some("the model wrote a call that can't be read"),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,9 +6,30 @@ use crate::wire_error::RequestError;
 /// The collections that a name may start with. Other names are those of models.
 const COLLECTIONS: [&str; 4] = ["models", "tunedModels", "publishers", "projects"];
 
+/// The path before the name of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum PathRoot {
+    /// The path of the Gemini API.
+    Gemini,
+    /// The path of Vertex AI, by the version, the project and the location.
+    Vertex([String; 3]),
+}
+
+impl PathRoot {
+    fn write(&self) -> Result<String, RequestError> {
+        let Self::Vertex([version, project, location]) = self else { return Ok("/v1beta/".to_owned()) };
+        let mut path = String::from("/");
+        for part in [version, "projects", project, "locations", location, "publishers", "google"] {
+            push_segment(&mut path, part)?;
+            path.push('/');
+        }
+        Ok(path)
+    }
+}
+
 /// Returns the path of a request to a model.
-pub(super) fn path(model: &str, delivery: Delivery) -> Result<String, RequestError> {
-    let mut path = String::from("/v1beta/");
+pub(super) fn path(root: &PathRoot, model: &str, delivery: Delivery) -> Result<String, RequestError> {
+    let mut path = root.write()?;
     match model.split_once('/') {
         Some((collection, _)) if COLLECTIONS.contains(&collection) => {
             for (at, segment) in model.split('/').enumerate() {
@@ -34,7 +55,9 @@ pub(super) fn path(model: &str, delivery: Delivery) -> Result<String, RequestErr
 fn push_segment(path: &mut String, segment: &str) -> Result<(), RequestError> {
     // Clients resolve the dots of relative paths even if they are escaped.
     if matches!(segment, "" | "." | "..") {
-        let message = "the name of the model is empty, or has an empty or relative part; name a model".to_owned();
+        let message =
+            "the name of the model, its project or location is empty, or has an empty or relative part; name a model"
+                .to_owned();
         return Err(RequestError::Invalid { param: "model".to_owned(), message });
     }
     for byte in segment.bytes() {
@@ -88,18 +111,34 @@ mod tests {
             ("a?key=1#x", "models/a%3Fkey%3D1%23x"),
             ("models/ü:x", "models/%C3%BC%3Ax"),
         ] {
-            assert_eq!(path(model, Delivery::Whole).unwrap(), format!("/v1beta/{segments}:generateContent"));
+            assert_eq!(
+                path(&PathRoot::Gemini, model, Delivery::Whole).unwrap(),
+                format!("/v1beta/{segments}:generateContent")
+            );
         }
-        let streamed = path("m", Delivery::Streamed).unwrap();
+        let streamed = path(&PathRoot::Gemini, "m", Delivery::Streamed).unwrap();
         assert_eq!(streamed, "/v1beta/models/m:streamGenerateContent?alt=sse");
     }
 
     #[test]
     fn a_name_never_leaves_its_collection() {
         for model in ["", ".", "..", "models/", "models/..", "models/../files", "projects//x", "models/./x"] {
-            let error = path(model, Delivery::Whole).unwrap_err();
+            let error = path(&PathRoot::Gemini, model, Delivery::Whole).unwrap_err();
             assert!(error.to_string().starts_with("model: "), "{error}");
         }
+    }
+
+    #[test]
+    fn models_of_vertex_belong_to_a_project_and_a_location() {
+        let root = |project: &str| PathRoot::Vertex(["v1beta1".to_owned(), project.to_owned(), "us-east1".to_owned()]);
+        assert_eq!(
+            path(&root("example.com:p"), "gemini-3-pro", Delivery::Whole).unwrap(),
+            "/v1beta1/projects/example.com%3Ap/locations/us-east1/publishers/google/models/gemini-3-pro:generateContent"
+        );
+        for project in ["", "..", "."] {
+            path(&root(project), "gemini-3-pro", Delivery::Whole).unwrap_err();
+        }
+        assert!(path(&root("a/../b"), "m", Delivery::Whole).unwrap().contains("/a%2F..%2Fb/"));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use self::part::SentPart;
 use super::model::{self, Generation};
 use super::{GeminiContent, SentIds};
 use crate::body;
-use crate::capability::Thinking;
+use crate::capability::{AcceptedSettings, Capabilities, Thinking};
 use crate::profile::{Profile, RenderTools};
 use crate::result_history::ResultHistory;
 use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest, WireResults};
@@ -54,13 +54,15 @@ pub(super) fn write(
     request: &TurnRequest,
     delivery: Delivery,
 ) -> Result<WireRequest, RequestError> {
-    let path = model::path(&request.model, delivery)?;
+    let path = model::path(&wire.root, &request.model, delivery)?;
     let generation = Generation::of(&request.model);
     let (capabilities, profile) = wire.profile.for_model(&request.model);
     let options = request.provider_options.get(wire.provider());
-    capabilities.check(request, thinking(options))?;
+    // Images in results are sent behind them to a model that reads none there.
+    let accepted = Capabilities { image_results: true, ..capabilities }.accept(request, thinking(options))?;
 
     let tools = request.render_tools(profile);
+    tools.ensure_strict()?;
     let mut choice = tool_config::write(&request.tool_choice, &tools, generation, &capabilities)?;
     if wire.call_ids == SentIds::None {
         choice.config.remove(tool_config::SERVER_CALLS);
@@ -72,9 +74,10 @@ pub(super) fn write(
         });
     }
     let mut dropped = unsupported_settings(request);
+    dropped.extend(accepted.dropped.iter().filter(|dropped| dropped.part != "parallel_tool_calls").cloned());
     let writer = ContentWriter::new(wire, &request.history, &tools, (generation, &capabilities), &mut dropped)?;
     let SentConversation { system, contents } = writer.write(request)?;
-    let (generation_config, codec) = generation_config(request, profile)?;
+    let (generation_config, codec) = generation_config(request, &accepted, profile)?;
     let body = GeminiBody {
         contents,
         system_instruction: Some(SystemInstruction { parts: system }).filter(|system| !system.parts.is_empty()),
@@ -88,6 +91,7 @@ pub(super) fn write(
     let context = ReadContext::new(Arc::clone(&tools)).output(codec).after(&request.history);
     let mut sent = WireRequest::new(path, body, context);
     sent.dropped = dropped;
+    sent.warnings = accepted.warnings;
     Ok(sent)
 }
 
@@ -128,15 +132,19 @@ fn unsupported_settings(request: &TurnRequest) -> Vec<Dropped> {
     dropped
 }
 
-fn generation_config(request: &TurnRequest, profile: &Profile) -> Result<(Map<String, Value>, Codec), RequestError> {
+fn generation_config(
+    request: &TurnRequest,
+    accepted: &AcceptedSettings,
+    profile: &Profile,
+) -> Result<(Map<String, Value>, Codec), RequestError> {
     let mut config = Map::new();
     let mut set = |name: &str, value: Option<Value>| {
         if let Some(value) = value {
             config.insert(name.to_owned(), value);
         }
     };
-    set("temperature", request.temperature.map(Value::from));
-    set("topP", request.top_p.map(Value::from));
+    set("temperature", accepted.temperature.map(Value::from));
+    set("topP", accepted.top_p.map(Value::from));
     set("maxOutputTokens", request.max_output_tokens.map(Value::from));
     if request.stop.len() > MAX_STOPS {
         let message = format!("Gemini accepts {MAX_STOPS} stop sequences; remove the others");

@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use self::call::OpenCall;
 use super::citation;
 use super::error;
-use super::finish::finish;
+use super::finish::{fault, finish};
 use super::response::{Candidate, GeminiResponse, ReadPart};
 use super::usage::GeminiUsage;
 use crate::rendered_tools::RenderedTools;
@@ -38,6 +38,8 @@ pub(super) const UNKNOWN_PART: &str = "google.part";
 const MEDIA: [&str; 2] = ["inlineData", "fileData"];
 /// The member of a response that holds the sources of searches.
 const GROUNDING: &str = "groundingMetadata";
+/// The member of a response that explains its end.
+const FINISH_MESSAGE: &str = "finishMessage";
 /// The type of a chunk that this version does not know.
 const UNKNOWN_CHUNK: &str = "google.chunk";
 
@@ -169,6 +171,9 @@ impl GeminiTurn {
     pub(super) fn complete(mut self, deltas: &mut Vec<Delta>) -> Result<Turn, ReadError> {
         // The reason of proto for none.
         let reason = self.finish_reason.as_deref().unwrap_or("FINISH_REASON_UNSPECIFIED");
+        if let Some(fault) = fault(reason, self.builder.has_answer()) {
+            return Err(self.unusable(fault, reason));
+        }
         let finish = finish(reason, self.builder.has_calls());
         match self.open_call.take() {
             Some(call) if finish.is_cut_off() => self.end_call(call, deltas),
@@ -181,6 +186,16 @@ impl GeminiTurn {
             self.builder.provider_data().insert(self.provider.clone(), Value::Object(data));
         }
         Ok(self.builder.finish(finish))
+    }
+
+    /// Returns the error of a response that is none. Another attempt usually succeeds.
+    fn unusable(&self, fault: &str, reason: &str) -> ReadError {
+        let mut message = format!("{fault} ({reason})");
+        if let Some(more) = self.data.get(FINISH_MESSAGE).and_then(Value::as_str) {
+            message.push_str(": ");
+            message.push_str(more);
+        }
+        ReadError::Provider(ErrorReport::new(ErrorCause::Unavailable, crate::error_body::capped(message)))
     }
 
     /// Rejects a response to a prompt that was blocked.
@@ -223,7 +238,7 @@ impl GeminiTurn {
         }
         for (name, json) in [
             ("urlContextMetadata", candidate.url_context_metadata),
-            ("finishMessage", candidate.finish_message),
+            (FINISH_MESSAGE, candidate.finish_message),
             ("continuationToken", candidate.continuation_token),
         ] {
             if let Some(json) = json {

@@ -14,8 +14,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::Server;
-use super::call_id::{CallIdRule, CallIds};
+use super::call_id::CallIds;
+use super::quirk::ChatQuirks;
 use crate::answer::Answers;
 use crate::failure_text;
 use crate::foreign_data;
@@ -121,7 +121,7 @@ pub(super) struct Messages<'r> {
     pub(super) list: Vec<ChatMessage<'r>>,
     pub(super) dropped: Vec<Dropped>,
     provider: &'r str,
-    server: Server,
+    quirks: ChatQuirks,
     tools: &'r RenderedTools,
     answers: Answers<'r>,
     ids: CallIds,
@@ -134,7 +134,7 @@ pub(super) struct Messages<'r> {
 impl<'r> Messages<'r> {
     pub(super) fn write(
         request: &'r TurnRequest,
-        server: (&'r str, Server, CallIdRule),
+        server: (&'r str, ChatQuirks),
         tools: &'r RenderedTools,
     ) -> Result<Self, RequestError> {
         let mut messages = Self::new(&request.history, server, tools)?;
@@ -147,18 +147,21 @@ impl<'r> Messages<'r> {
     /// Writes the outputs of calls alone. The history has the calls and their outputs.
     pub(super) fn write_outputs(
         history: &'r History,
-        server: (&'r str, Server, CallIdRule),
+        server: (&'r str, ChatQuirks),
         tools: &'r RenderedTools,
     ) -> Result<Self, RequestError> {
         let mut messages = Self::new(history, server, tools)?;
         messages.items(history);
-        messages.list.retain(|message| !matches!(message, ChatMessage::Assistant(_)));
+        // The calls come before the outputs. A message of the model may have to follow them.
+        let is_output = |message: &ChatMessage<'_>| matches!(message, ChatMessage::Tool { .. });
+        let calls = messages.list.iter().position(is_output).unwrap_or(messages.list.len());
+        messages.list.drain(..calls);
         Ok(messages)
     }
 
     fn new(
         history: &'r History,
-        (provider, server, ids): (&'r str, Server, CallIdRule),
+        (provider, quirks): (&'r str, ChatQuirks),
         tools: &'r RenderedTools,
     ) -> Result<Self, RequestError> {
         let is_input = |item: &Item| matches!(item, Item::Message(message) if message.role != Role::Assistant);
@@ -166,10 +169,10 @@ impl<'r> Messages<'r> {
             list: Vec::new(),
             dropped: Vec::new(),
             provider,
-            server,
+            quirks,
             tools,
             answers: Answers::new(history)?,
-            ids: CallIds::new(ids),
+            ids: CallIds::new(quirks.call_ids),
             last_input: history.iter().rposition(is_input).unwrap_or(0),
             open: AssistantMessage::default(),
             open_calls: Vec::new(),
@@ -216,17 +219,27 @@ impl<'r> Messages<'r> {
                     Err(parts) if parts.is_empty() => return,
                     Err(parts) => UserContent::Parts(parts),
                 };
-                self.list.push(ChatMessage::User { content });
+                self.input(ChatMessage::User { content });
             }
             role => {
                 self.end_turn();
                 let content = self.text_of(at, &message.content);
-                self.list.push(match (role, self.server) {
-                    (Role::Developer, Server::OpenAi) => ChatMessage::Developer { content },
+                self.input(match role {
+                    Role::Developer if self.quirks.developer_role => ChatMessage::Developer { content },
                     _ => ChatMessage::System { content },
                 });
             }
         }
+    }
+
+    /// Adds a message that is not the model's. Where it may not follow the output of a tool, one of the model comes
+    /// between them.
+    fn input(&mut self, message: ChatMessage<'r>) {
+        if !self.quirks.input_after_tool && matches!(self.list.last(), Some(ChatMessage::Tool { .. })) {
+            let content = Some(Cow::Borrowed("OK."));
+            self.list.push(ChatMessage::Assistant(AssistantMessage { content, ..AssistantMessage::default() }));
+        }
+        self.list.push(message);
     }
 
     /// Adds a message of the model to the message in progress.
@@ -239,7 +252,11 @@ impl<'r> Messages<'r> {
                     }
                     append(&mut self.open.content, &text.text);
                 }
-                ContentPart::Refusal(refusal) => append(&mut self.open.refusal, &refusal.text),
+                ContentPart::Refusal(refusal) if refusal.text.is_empty() => {}
+                ContentPart::Refusal(refusal) if self.quirks.refusal_member => {
+                    append(&mut self.open.refusal, &refusal.text);
+                }
+                ContentPart::Refusal(refusal) => append(&mut self.open.content, &refusal.text),
                 ContentPart::Audio(audio) => {
                     let data = audio.provider_data.get(self.provider);
                     self.open.audio = data.filter(|data| data.get("id").is_some());
@@ -259,12 +276,19 @@ impl<'r> Messages<'r> {
         if !own {
             self.drop_item(at, "reasoning", "it is of another provider, or of another API");
         } else if at > self.last_input {
+            let accepted = |member: &str| self.quirks.reasoning.contains(&member);
+            let text = reasoning.text.as_deref().filter(|_| member.is_some_and(accepted));
+            let details = data.and_then(|data| data.get("details")).filter(|_| accepted("details"));
+            if text.is_none() && details.is_none() {
+                self.drop_item(at, "reasoning", "this server takes none back");
+                return;
+            }
             match member {
-                Some("reasoning") => self.open.reasoning = reasoning.text.as_deref(),
-                Some("reasoning_content") => self.open.reasoning_content = reasoning.text.as_deref(),
+                Some("reasoning") => self.open.reasoning = text,
+                Some("reasoning_content") => self.open.reasoning_content = text,
                 _ => {}
             }
-            self.open.reasoning_details = data.and_then(|data| data.get("details"));
+            self.open.reasoning_details = details;
         }
     }
 
@@ -285,7 +309,7 @@ impl<'r> Messages<'r> {
     /// as the arguments of a call that was cut off, for the rest of the conversation.
     fn arguments(&mut self, at: usize, call: &'r ToolCall) -> Cow<'r, str> {
         let arguments = self.tools.encode(call);
-        if self.server == Server::OpenAi || is_object(&arguments) {
+        if !self.quirks.parses_arguments || is_object(&arguments) {
             return arguments;
         }
         if arguments.trim().is_empty() {
@@ -309,7 +333,7 @@ impl<'r> Messages<'r> {
             }
         }
         if !media.is_empty() {
-            self.list.push(ChatMessage::User { content: UserContent::Parts(media) });
+            self.input(ChatMessage::User { content: UserContent::Parts(media) });
         }
     }
 

@@ -7,19 +7,18 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::OpenAiChat;
 use super::message::{ChatMessage, Messages};
-use super::{OpenAiChat, Server};
+use super::quirk::{ChatQuirks, ChoiceForms, FormatForms, MetadataRule, TokenLimit};
 use crate::body;
 use crate::capability::Thinking;
 use crate::metadata_pair::Pairs;
 use crate::profile::{RenderTools, RenderedOutput};
+use crate::prompt_key;
 use crate::rendered_tools::RenderedTools;
 use crate::result_history::ResultHistory;
 use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest, WireResults};
 use crate::wire_error::RequestError;
-
-/// The number of sequences that end an answer.
-const MAX_STOPS: usize = 4;
 
 #[derive(Serialize)]
 struct Body<'r> {
@@ -45,10 +44,20 @@ struct Body<'r> {
     response_format: Option<ResponseFormat<'r>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     metadata: Option<Pairs<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheMark>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<StreamOptions>,
+}
+
+/// The mark by which a gateway to Anthropic caches a prompt up to its end.
+#[derive(Serialize)]
+struct CacheMark {
+    r#type: &'static str,
 }
 
 #[derive(Serialize)]
@@ -82,9 +91,10 @@ struct AllowedTools<'r> {
 }
 
 #[derive(Serialize)]
-struct ResponseFormat<'r> {
-    r#type: &'static str,
-    json_schema: JsonSchemaFormat<'r>,
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ResponseFormat<'r> {
+    JsonSchema { json_schema: JsonSchemaFormat<'r> },
+    JsonObject,
 }
 
 #[derive(Serialize)]
@@ -98,41 +108,52 @@ struct JsonSchemaFormat<'r> {
 
 pub(super) fn write(wire: &OpenAiChat, request: &TurnRequest, delivery: Delivery) -> Result<WireRequest, RequestError> {
     let (capabilities, profile) = wire.profile.for_model(&request.model);
-    capabilities.check(request, Thinking::Unset)?;
+    let accepted = capabilities.accept(request, Thinking::Unset)?;
     check_stops(request, wire)?;
     let tools = request.render_tools(profile);
+    tools.ensure_strict()?;
     let output = request.output_format.as_ref().map(|format| profile.render_output(format)).transpose()?;
-    let messages = Messages::write(request, (wire.provider(), wire.server, wire.call_ids), &tools)?;
+    let quirks = wire.quirks;
+    let messages = Messages::write(request, (wire.provider(), quirks), &tools)?;
     let Messages { list, mut dropped, .. } = messages;
+    dropped.extend(accepted.dropped);
     if list.is_empty() {
         let message = "it has no message that can be sent; add a message of the user".to_owned();
         return Err(RequestError::Invalid { param: "history".to_owned(), message });
     }
-    // A server that does not know a choice among some tools is sent only those.
-    let offered = match (&request.tool_choice, wire.server) {
-        (ToolChoice::OneOf { .. }, Server::Compatible) => tools.raw_permitted(&request.tool_choice),
-        _ => Cow::Borrowed(tools.raw_list()),
+    // A server that does not know a choice is sent only the tools that it permits.
+    let offered = if quirks.choices < needed_forms(&request.tool_choice) {
+        tools.raw_permitted(&request.tool_choice)
+    } else {
+        Cow::Borrowed(tools.raw_list())
     };
     let has_tools = offered.get().len() > 2;
-    let (max_completion_tokens, max_tokens) = match wire.server {
-        Server::OpenAi => (request.max_output_tokens, None),
-        Server::Compatible => (None, request.max_output_tokens),
+    let (max_completion_tokens, max_tokens) = match quirks.token_limit {
+        TokenLimit::MaxCompletionTokens => (request.max_output_tokens, None),
+        TokenLimit::MaxTokens => (None, request.max_output_tokens),
     };
+    let parallel_tool_calls = accepted.parallel_tool_calls.filter(|_| has_tools);
+    report_unknown_settings(request, quirks, parallel_tool_calls, &mut dropped);
+    let is_streamed = delivery == Delivery::Streamed;
     let body = Body {
         model: &request.model,
         messages: list,
         tools: has_tools.then_some(&*offered),
-        tool_choice: choice(wire.server, &request.tool_choice, &tools)?.filter(|_| has_tools),
-        parallel_tool_calls: capabilities.parallel_setting(request).filter(|_| has_tools),
-        temperature: request.temperature,
-        top_p: request.top_p,
+        tool_choice: choice(quirks.choices, &request.tool_choice, &tools)?.filter(|_| has_tools),
+        parallel_tool_calls: parallel_tool_calls.filter(|_| quirks.parallel_tool_calls),
+        temperature: accepted.temperature,
+        top_p: accepted.top_p,
         max_completion_tokens,
         max_tokens,
         stop: &request.stop,
-        response_format: request.output_format.as_ref().zip(output.as_deref()).map(format),
+        response_format: request.output_format.as_ref().zip(output.as_deref()).map(|output| format(quirks, output)),
         metadata: metadata(request, wire, &mut dropped),
-        stream: delivery == Delivery::Streamed,
-        stream_options: (delivery == Delivery::Streamed).then_some(StreamOptions { include_usage: true }),
+        prompt_cache_key: (wire.caches_prompts && wire.provider() == "openai")
+            .then(|| prompt_key::of(request, tools.list())),
+        cache_control: (wire.caches_prompts && is_claude_by_gateway(wire, &request.model))
+            .then_some(CacheMark { r#type: "ephemeral" }),
+        stream: is_streamed,
+        stream_options: (is_streamed && quirks.stream_options).then_some(StreamOptions { include_usage: true }),
     };
     let text = body::write(&body, wire.provider(), request.provider_options.get(wire.provider()))?;
     drop(body);
@@ -142,6 +163,7 @@ pub(super) fn write(wire: &OpenAiChat, request: &TurnRequest, delivery: Delivery
     }
     let mut sent = WireRequest::new("/chat/completions", text, context);
     sent.dropped = dropped;
+    sent.warnings = accepted.warnings;
     Ok(sent)
 }
 
@@ -153,39 +175,82 @@ pub(super) fn write_results(
     context: &ReadContext,
 ) -> Result<WireResults, RequestError> {
     let paired = ResultHistory::new(turn, results)?;
-    let server = (wire.provider(), wire.server, wire.call_ids);
+    let server = (wire.provider(), wire.quirks);
     let Messages { list, dropped, .. } = Messages::write_outputs(paired.history(), server, &context.tools)?;
     let json = body::write(&list, wire.provider(), None)?;
     drop(list);
     Ok(paired.finish("messages", json, dropped))
 }
 
-/// Returns the metadata. OpenAI takes it only for completions that it stores.
+/// Returns the forms of choices that a choice needs.
+fn needed_forms(choice: &ToolChoice) -> ChoiceForms {
+    match choice {
+        ToolChoice::None | ToolChoice::Required => ChoiceForms::Modes,
+        ToolChoice::Tool(_) => ChoiceForms::Named,
+        ToolChoice::OneOf { .. } => ChoiceForms::Allowed,
+        // `Auto` is what an absent choice stands for.
+        _ => ChoiceForms::Ignored,
+    }
+}
+
+/// Reports the settings that the server does not follow.
+fn report_unknown_settings(
+    request: &TurnRequest,
+    quirks: ChatQuirks,
+    parallel_tool_calls: Option<bool>,
+    dropped: &mut Vec<Dropped>,
+) {
+    if quirks.choices == ChoiceForms::Ignored && request.tool_choice.requires_call() {
+        let reason = "the server can't be required to call a tool; it is offered only those that the choice permits";
+        dropped.push(Dropped::setting("tool_choice", reason));
+    }
+    if !quirks.parallel_tool_calls && parallel_tool_calls.is_some() {
+        dropped.push(Dropped::setting("parallel_tool_calls", "the server does not know it"));
+    }
+    if quirks.formats == FormatForms::JsonObject && request.output_format.is_some() {
+        let reason = "the server takes no schema and is asked for any JSON; describe the schema in the instructions";
+        dropped.push(Dropped::setting("output_format", reason));
+    }
+}
+
+/// Returns the metadata, where the server takes it.
 fn metadata<'r>(request: &'r TurnRequest, wire: &OpenAiChat, dropped: &mut Vec<Dropped>) -> Option<Pairs<'r>> {
     if request.metadata.is_empty() {
         return None;
     }
     let options = request.provider_options.get(wire.provider());
-    let is_stored = options.and_then(|options| options.get("store")) == Some(&Value::Bool(true));
-    if wire.server == Server::OpenAi && !is_stored {
-        let reason = "the API takes it only with `store`; set it in the options of the provider";
-        dropped.push(Dropped::setting("metadata", reason));
-        return None;
-    }
-    Some(Pairs::of(&request.metadata, dropped)).filter(|pairs| !pairs.is_empty())
+    let is_stored = || options.and_then(|options| options.get("store")) == Some(&Value::Bool(true));
+    let reason = match wire.quirks.metadata {
+        MetadataRule::Rejected => "the server rejects it",
+        MetadataRule::WithStore if !is_stored() => {
+            "the API takes it only with `store`; set it in the options of the provider"
+        }
+        MetadataRule::Sent | MetadataRule::WithStore => {
+            return Some(Pairs::of(&request.metadata, dropped)).filter(|pairs| !pairs.is_empty());
+        }
+    };
+    dropped.push(Dropped::setting("metadata", reason));
+    None
+}
+
+/// Reports whether a gateway that passes marks on is asked for a model of Anthropic, which caches nothing without them.
+fn is_claude_by_gateway(wire: &OpenAiChat, model: &str) -> bool {
+    wire.provider() == "openrouter" && model.contains("claude-")
 }
 
 /// Rejects more sequences than the API takes.
 fn check_stops(request: &TurnRequest, wire: &OpenAiChat) -> Result<(), RequestError> {
-    if wire.server == Server::OpenAi && request.stop.len() > MAX_STOPS {
-        let message = format!("the API accepts {MAX_STOPS} stop sequences; remove the others");
-        return Err(RequestError::Invalid { param: "stop".to_owned(), message });
+    match wire.quirks.max_stops {
+        Some(most) if request.stop.len() > most => {
+            let message = format!("the API accepts {most} stop sequences; remove the others");
+            Err(RequestError::Invalid { param: "stop".to_owned(), message })
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn choice<'r>(
-    server: Server,
+    forms: ChoiceForms,
     choice: &'r ToolChoice,
     tools: &'r RenderedTools,
 ) -> Result<Option<ChatChoice<'r>>, RequestError> {
@@ -200,32 +265,35 @@ fn choice<'r>(
         let name = tools.get(name).map(|tool| Cow::Borrowed(tool.wire_name.as_str()))?;
         Some(NamedFunction { r#type: "function", function: FunctionName { name } })
     };
-    Ok(match choice {
+    let written = match choice {
         ToolChoice::None => Some(ChatChoice::Mode("none")),
         ToolChoice::Required => Some(ChatChoice::Mode("required")),
         ToolChoice::Tool(name) => {
             let unknown = || no_tool(&format!("the required tool `{name}` is not among the tools of the request"));
-            Some(ChatChoice::Function(named(name).ok_or_else(unknown)?))
+            let function = named(name).ok_or_else(unknown)?;
+            let is_known = forms >= ChoiceForms::Named;
+            Some(if is_known { ChatChoice::Function(function) } else { ChatChoice::Mode("required") })
         }
         ToolChoice::OneOf { names, .. } => {
             let allowed: Vec<_> = names.iter().filter_map(|name| named(name)).collect();
-            match (allowed.is_empty(), choice.requires_call(), server) {
+            match (allowed.is_empty(), choice.requires_call(), forms) {
                 (true, true, _) => return Err(no_tool("none of the required tools is among those of the request")),
                 (true, false, _) => Some(ChatChoice::Mode("none")),
-                (false, required, Server::OpenAi) => {
+                (false, required, ChoiceForms::Allowed) => {
                     let mode = if required { "required" } else { "auto" };
                     Some(ChatChoice::Allowed {
                         r#type: "allowed_tools",
                         allowed_tools: AllowedTools { mode, tools: allowed },
                     })
                 }
-                (false, true, Server::Compatible) => Some(ChatChoice::Mode("required")),
-                (false, false, Server::Compatible) => None,
+                (false, true, _) => Some(ChatChoice::Mode("required")),
+                (false, false, _) => None,
             }
         }
         // `Auto` is what an absent choice stands for.
         _ => None,
-    })
+    };
+    Ok(written.filter(|_| forms > ChoiceForms::Ignored))
 }
 
 fn no_tool(what: &str) -> RequestError {
@@ -235,14 +303,16 @@ fn no_tool(what: &str) -> RequestError {
     }
 }
 
-fn format<'r>((format, rendered): (&'r OutputFormat, &'r RenderedOutput)) -> ResponseFormat<'r> {
-    ResponseFormat {
-        r#type: "json_schema",
-        json_schema: JsonSchemaFormat {
-            name: &format.name,
-            description: format.description.as_deref(),
-            schema: &rendered.schema,
-            strict: rendered.strict,
+fn format<'r>(quirks: ChatQuirks, (format, rendered): (&'r OutputFormat, &'r RenderedOutput)) -> ResponseFormat<'r> {
+    match quirks.formats {
+        FormatForms::JsonObject => ResponseFormat::JsonObject,
+        FormatForms::Schema => ResponseFormat::JsonSchema {
+            json_schema: JsonSchemaFormat {
+                name: &format.name,
+                description: format.description.as_deref(),
+                schema: &rendered.schema,
+                strict: rendered.strict,
+            },
         },
     }
 }

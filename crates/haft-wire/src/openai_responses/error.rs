@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::error_body::{capped, message_or_status, of_status};
+use crate::error_body::{capped, message_or_status, of_status, status_code};
 use crate::wire::ErrorResponse;
 use crate::wire_error::{ErrorCause, ErrorReport};
 
@@ -117,8 +117,7 @@ pub(super) fn read(response: &ErrorResponse<'_>) -> ErrorReport {
     };
     let mut report = body.report(cause);
     report.message = message_or_status(std::mem::take(&mut report.message), response);
-    report.retry_after = response.retry_after;
-    report
+    report.with_wait(response)
 }
 
 impl ResponsesError {
@@ -157,7 +156,7 @@ impl ResponsesError {
             let name = name.as_deref()?;
             CODES.iter().find(|(code, _)| *code == name).map(|(_, cause)| *cause)
         };
-        of_name(&self.code).or_else(|| of_name(&self.error_type))
+        of_name(&self.code).or_else(|| status_code(self.code.as_deref()?)).or_else(|| of_name(&self.error_type))
     }
 
     fn names_other_than_model(&self) -> bool {
@@ -171,16 +170,18 @@ impl ResponsesError {
     }
 }
 
-/// Reads a code, which some servers write as a number.
+/// Reads a code, which some servers write as a number: that of a status.
 fn code<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Code {
         Text(String),
+        Status(u16),
         Other(serde::de::IgnoredAny),
     }
     Ok(match Option::<Code>::deserialize(deserializer)? {
         Some(Code::Text(code)) => Some(code),
+        Some(Code::Status(status)) => Some(status.to_string()),
         Some(Code::Other(_)) | None => None,
     })
 }

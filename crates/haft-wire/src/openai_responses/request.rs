@@ -8,7 +8,7 @@ mod output;
 
 use std::borrow::Cow;
 
-use haft_core::{Item, OutputFormat, ToolResult, Turn, TurnRequest};
+use haft_core::{Item, OutputFormat, ToolChoice, ToolResult, Turn, TurnRequest};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -17,9 +17,10 @@ use self::input::InputWriter;
 use self::item::InputItem;
 use super::OpenAiResponses;
 use crate::body;
-use crate::capability::Thinking;
+use crate::capability::{Capabilities, EncryptedReasoning, Thinking};
 use crate::metadata_pair::Pairs;
 use crate::profile::{RenderTools, RenderedOutput};
+use crate::prompt_key;
 use crate::result_history::ResultHistory;
 use crate::tool_name::NameRule;
 use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest, WireResults};
@@ -29,6 +30,8 @@ const PATH: &str = "/responses";
 /// The options that refer to input which the provider has already.
 const ELSEWHERE: [&str; 4] = ["previous_response_id", "conversation", "prompt", "input"];
 const ENCRYPTED_REASONING: &str = "reasoning.encrypted_content";
+/// The provider that reads reasoning in encrypted form only, and of its own models that reason.
+const OPENAI: &str = "openai";
 
 /// The state that the provider keeps, by the options of the request.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +40,8 @@ struct State {
     stored: bool,
     /// The request continues what the provider stored, so that the history may contain only a part.
     continued: bool,
+    /// The model reasons, so that it accepts reasoning.
+    reasons: bool,
 }
 
 /// The body of a request.
@@ -62,6 +67,8 @@ struct ResponsesBody<'r> {
     text: Option<TextSetting<'r>>,
     #[serde(skip_serializing_if = "Pairs::is_empty")]
     metadata: Pairs<'r>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_key: Option<String>,
     store: bool,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     include: &'r [&'static str],
@@ -93,31 +100,38 @@ pub(super) fn write(
     delivery: Delivery,
 ) -> Result<WireRequest, RequestError> {
     let (capabilities, profile) = wire.profile.for_model(&request.model);
-    capabilities.check(request, Thinking::Unset)?;
+    let accepted = capabilities.accept(request, Thinking::Unset)?;
     let options = request.provider_options.get(wire.provider());
-    let state = State::of(options);
+    let state = State::of(options).reasons(reasons(wire.provider(), capabilities, options));
     if request.history.is_empty() && !state_is_elsewhere(options) {
         let message = "it has no message that can be sent; add a message of the user".to_owned();
         return Err(RequestError::Invalid { param: "history".to_owned(), message });
     }
     let tools = request.render_tools(profile);
+    tools.ensure_strict()?;
     let output = request.output_format.as_ref().map(|format| profile.render_output(format)).transpose()?;
-    let asks_reasoning = !state.stored && capabilities.encrypted_reasoning;
+    let asks_reasoning = !state.stored && capabilities.encrypted_reasoning == EncryptedReasoning::Available;
     let names = profile.name_rule();
 
-    let mut dropped = Vec::new();
+    // A choice names tools, and has no member for a namespace.
+    let offered = match &request.tool_choice {
+        ToolChoice::Tool(_) | ToolChoice::OneOf { .. } => tools.raw_flat(),
+        _ => Cow::Borrowed(tools.raw_list()),
+    };
+    let mut dropped = accepted.dropped;
     let body = ResponsesBody {
         model: &request.model,
         instructions: request.instructions.as_deref(),
         input: InputWriter::new(wire.provider(), &tools, state, &mut dropped).write(&request.history)?,
-        tools: (!tools.is_empty()).then(|| tools.raw_list()),
+        tools: (!tools.is_empty()).then_some(&*offered),
         tool_choice: choice::write(&request.tool_choice, &tools, &mut dropped)?,
-        parallel_tool_calls: capabilities.parallel_setting(request).filter(|_| !tools.is_empty()),
-        temperature: request.temperature,
-        top_p: request.top_p,
+        parallel_tool_calls: accepted.parallel_tool_calls.filter(|_| !tools.is_empty()),
+        temperature: accepted.temperature,
+        top_p: accepted.top_p,
         max_output_tokens: request.max_output_tokens,
         text: request.output_format.as_ref().zip(output.as_deref()).map(|both| TextSetting::of(names, both)),
         metadata: Pairs::of(&request.metadata, &mut dropped),
+        prompt_cache_key: wire.keys_prompts.then(|| prompt_key::of(request, tools.list())),
         store: false,
         include: if asks_reasoning { &[ENCRYPTED_REASONING] } else { &[] },
         stream: delivery == Delivery::Streamed,
@@ -128,12 +142,14 @@ pub(super) fn write(
     let options = merged_options(options, &body, &mut dropped);
     let text = body::write(&body, wire.provider(), options.as_deref())?;
     drop(body);
+    drop(offered);
     let mut context = ReadContext::new(tools).turn(request.history.len());
     if let Some(output) = output {
         context = context.output(output.codec.clone());
     }
     let mut sent = WireRequest::new(PATH, text, context);
     sent.dropped = dropped;
+    sent.warnings = accepted.warnings;
     Ok(sent)
 }
 
@@ -168,6 +184,21 @@ fn state_is_elsewhere(options: Option<&Value>) -> bool {
     options.is_some_and(|options| ELSEWHERE.iter().any(|member| options.contains_key(*member)))
 }
 
+/// Reports whether the model reasons, by the table of models or else by the options of the request. Other providers than
+/// OpenAI, whose models the table does not know, read the reasoning that they sent.
+fn reasons(provider: &str, capabilities: Capabilities, options: Option<&Value>) -> bool {
+    let option = |name: &str| options.and_then(|options| options.get(name));
+    match capabilities.encrypted_reasoning {
+        EncryptedReasoning::Available => true,
+        EncryptedReasoning::Unavailable => false,
+        EncryptedReasoning::Unknown => {
+            let included = option("include").and_then(Value::as_array);
+            let is_included = included.is_some_and(|entries| entries.iter().any(|entry| entry == ENCRYPTED_REASONING));
+            provider != OPENAI || is_included || option("reasoning").is_some_and(Value::is_object)
+        }
+    }
+}
+
 /// Merges what the options and the request both state: the members of `text`, and the entries of `include`.
 fn merged_options<'o>(
     options: Option<&'o Value>,
@@ -188,7 +219,8 @@ fn merged_options<'o>(
         text.extend(given.clone());
         merged.to_mut().insert("text".to_owned(), Value::Object(text));
     }
-    if let Some(Value::Array(given)) = members.get("include") {
+    // An empty list asks for nothing, also not for what is requested anyway.
+    if let Some(Value::Array(given)) = members.get("include").filter(|include| **include != Value::Array(Vec::new())) {
         let own = body.include.iter().map(|entry| Value::from(*entry)).filter(|entry| !given.contains(entry));
         let include = own.chain(given.iter().cloned()).collect();
         merged.to_mut().insert("include".to_owned(), Value::Array(include));
@@ -205,7 +237,11 @@ impl State {
         let is_given = |name: &str| option(name).is_some_and(|value| !value.is_null());
         // Without the option the member is sent as false. One that is null leaves it to the API, which stores.
         let stored = option("store").is_some_and(|store| *store == Value::Bool(true) || store.is_null());
-        Self { stored, continued: is_given("previous_response_id") || is_given("conversation") }
+        Self { stored, continued: is_given("previous_response_id") || is_given("conversation"), reasons: true }
+    }
+
+    fn reasons(self, reasons: bool) -> Self {
+        Self { reasons, ..self }
     }
 }
 

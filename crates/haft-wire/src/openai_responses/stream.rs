@@ -46,7 +46,9 @@ pub(super) struct EventReader {
     /// The position of the next item that has none of its own.
     next: u64,
     /// The keys of texts and refusals of which a piece has arrived.
-    streamed: Vec<u64>,
+    streamed: HashSet<u64>,
+    /// The one of them whose piece arrived last.
+    last_streamed: Option<u64>,
     /// The items that are done, as JSON.
     done: BTreeMap<u64, String>,
     is_complete: bool,
@@ -63,7 +65,8 @@ impl EventReader {
             last: 0,
             begun: HashSet::new(),
             next: UNSTATED,
-            streamed: Vec::new(),
+            streamed: HashSet::new(),
+            last_streamed: None,
             done: BTreeMap::new(),
             is_complete: false,
         }
@@ -186,8 +189,9 @@ impl EventReader {
 
     fn mark_streamed(&mut self, event: &EventBody<'_>) -> u64 {
         let key = self.key(event);
-        if self.streamed.last() != Some(&key) && !self.is_streamed(key) {
-            self.streamed.push(key);
+        if self.last_streamed != Some(key) {
+            self.last_streamed = Some(key);
+            self.streamed.insert(key);
         }
         key
     }
@@ -317,7 +321,7 @@ impl EventReader {
             } else if let Some(refusal) = text("refusal") {
                 deltas.push(self.live.refusal_at(key, refusal));
             }
-            self.streamed.push(key);
+            self.streamed.insert(key);
         }
         self.live.end_message(Map::new());
     }

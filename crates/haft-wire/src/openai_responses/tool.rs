@@ -3,15 +3,23 @@
 //! Functions are flat objects. The options of a tool for `openai` are added to its members, so that an application can
 //! set what has no name of its own here; `{"type": "custom"}` among them sends the tool as a custom tool, whose calls
 //! have one free text as their arguments.
+//!
+//! The tools of a namespace keep their whole names inside it: they are the same in every request, and a call is found by
+//! its name alone.
 
 use haft_core::{DescriptorKind, RenderFault, ToolDescriptor};
 use serde_json::{Map, Value};
 
 use crate::catalogue::{Vendor, render_provider_tool};
-use crate::tool_form::{FunctionTool, ProviderToolJson, ToolForm};
+use crate::rendered_tools::ToolNamespace;
+use crate::tool_form::{FunctionTool, ListedTool, ProviderToolJson, ToolForm};
 
+/// The caller that is a program of the model.
+const PROGRAMMATIC: &str = "programmatic";
 /// The callers that the API knows. Other names are those of other providers.
-const CALLERS: [&str; 2] = ["direct", "programmatic"];
+const CALLERS: [&str; 2] = ["direct", PROGRAMMATIC];
+/// The setting that names an MCP server, and the member of its calls that does.
+pub(super) const MCP_SERVER: &str = "server_label";
 
 pub(crate) struct ResponsesToolForm;
 
@@ -34,6 +42,40 @@ impl ToolForm for ResponsesToolForm {
         Value::Object(json)
     }
 
+    fn is_called_by_programs(&self, descriptor: &ToolDescriptor) -> bool {
+        let options = &descriptor.provider_options;
+        let mut callers = options.allowed_callers.iter().flatten().map(String::as_str);
+        let own = options.provider("openai").and_then(|own| own.get("allowed_callers")).and_then(Value::as_array);
+        callers.any(|caller| caller == PROGRAMMATIC) || own.into_iter().flatten().any(|caller| caller == PROGRAMMATIC)
+    }
+
+    fn has_namespaces(&self) -> bool {
+        true
+    }
+
+    /// Lists tools, those of a namespace where its first one is.
+    fn list(&self, tools: &mut dyn Iterator<Item = ListedTool<'_>>) -> String {
+        let mut entries: Vec<(Option<&ToolNamespace>, String)> = Vec::new();
+        for tool in tools {
+            let known = entries.iter_mut().find(|(namespace, _)| namespace.is_some() && *namespace == tool.namespace);
+            match known {
+                Some((_, list)) => {
+                    list.push(',');
+                    list.push_str(tool.json);
+                }
+                None => entries.push((tool.namespace, tool.json.to_owned())),
+            }
+        }
+        let written = |(namespace, list): (Option<&ToolNamespace>, String)| match namespace {
+            None => list,
+            Some(ToolNamespace { name, description }) => {
+                let (name, description) = (Value::from(name.as_str()), Value::from(description.as_str()));
+                format!(r#"{{"type":"namespace","name":{name},"description":{description},"tools":[{list}]}}"#)
+            }
+        };
+        format!("[{}]", entries.into_iter().map(written).collect::<Vec<_>>().join(","))
+    }
+
     fn provider_tool(&self, descriptor: &ToolDescriptor) -> Result<ProviderToolJson, RenderFault> {
         let rendered = render_provider_tool(descriptor, Vendor::OpenAi)?;
         let Value::Object(mut json) = rendered else {
@@ -52,7 +94,7 @@ fn wire_name(json: &Map<String, Value>, descriptor: &ToolDescriptor) -> String {
         DescriptorKind::Provider { provider_name, .. } => provider_name,
         _ => &descriptor.name,
     };
-    match json.get("server_label").and_then(Value::as_str) {
+    match json.get(MCP_SERVER).and_then(Value::as_str) {
         Some(label) => format!("{name}:{label}"),
         None => name.clone(),
     }

@@ -2,7 +2,8 @@
 //!
 //! Every tool is rendered by itself first. Then the budget of the request decides which of those that state no mode are
 //! sent without strict mode: the ones with the most optional and union parameters first, ties by name. An explicit
-//! `strict: true` that can't be met is a fault, never a downgrade.
+//! `strict: true` that can't be met is a fault, unless the profile allows downgrades; the tool stays in the list either
+//! way. Where there is no strict mode, the flag is left off and reported.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use haft_core::{Codec, DescriptorKind, EnforcedRules, LossKind, RenderFault, Ren
 use serde_json::Value;
 
 use super::budget::Cost;
-use super::{ProfileDefinition, Strictness};
+use super::{ProfileDefinition, Strictness, UnmetStrict};
 use crate::finding::{Finding, FindingKind};
 use crate::rendered_tools::{RenderedTool, RenderedTools, ToolMode};
 use crate::tool_form::FunctionTool;
@@ -49,7 +50,11 @@ pub(super) fn render(profile: &ProfileDefinition, tools: &[Arc<ToolDescriptor>])
     leave_out_clashes(&mut candidates, &mut findings);
     leave_out_excess(profile, &mut candidates, &mut findings);
     keep_within_budget(profile, &mut candidates, &mut findings);
-    let tools: Vec<_> = candidates.into_iter().map(|candidate| written(profile, candidate, &mut findings)).collect();
+    let mut tools: Vec<_> =
+        candidates.into_iter().map(|candidate| written(profile, candidate, &mut findings)).collect();
+    if profile.form.has_namespaces() {
+        profile.namespaces.assign(&mut tools, profile.names);
+    }
     RenderedTools::new(profile.provider.clone(), tools, profile.names, Arc::clone(&profile.form), findings)
 }
 
@@ -81,17 +86,23 @@ fn function(
     findings: &mut Vec<Finding>,
 ) -> Result<CandidateForm, RenderFault> {
     let plain = || profile.plain.render(schema);
-    let Some(dialect) = &profile.strict else {
+    let is_programmatic = profile.form.is_called_by_programs(descriptor);
+    let Some(dialect) = profile.strict.as_ref().filter(|_| !is_programmatic) else {
         if descriptor.strict == Some(true) {
-            let message = format!("{} has no strict mode", profile.name);
-            return Err(RenderFault::new("", message, "remove `strict` from the tool, or choose another model"));
+            findings.push(no_strict_mode(profile, descriptor, is_programmatic));
         }
         return plain().map(CandidateForm::Plain);
     };
     match (descriptor.strict, profile.strictness) {
         (Some(false), _) | (None, Strictness::Off) => plain().map(CandidateForm::Plain),
-        (Some(true), _) => dialect.render(schema).map(|strict| strict_form(strict, None)),
-        (None, Strictness::On) => dialect.render(schema).map(|strict| strict_form(strict, plain().ok())),
+        (strict @ Some(true), _) | (strict @ None, Strictness::On) => match dialect.render(schema) {
+            Ok(rendered) => Ok(strict_form(rendered, strict.is_none().then(plain).and_then(Result::ok))),
+            Err(fault) => {
+                let plain = plain()?;
+                findings.push(unmet(profile, descriptor, &fault.message, &fault.remedy).at(&fault.pointer));
+                Ok(CandidateForm::Plain(plain))
+            }
+        },
         (None, Strictness::Auto) => match dialect.render(schema) {
             Ok(strict) => match strict.losses.iter().find(|loss| narrows(loss.kind, reading_of_null(schema))) {
                 None => Ok(strict_form(strict, Some(plain()?))),
@@ -110,6 +121,32 @@ fn function(
                 plain().map(CandidateForm::Plain)
             }
         },
+    }
+}
+
+fn no_strict_mode(profile: &ProfileDefinition, descriptor: &ToolDescriptor, is_programmatic: bool) -> Finding {
+    let (message, advice) = if is_programmatic {
+        let message = format!("`strict` is left off: {} rejects it for a tool that programs call", profile.name);
+        (message, "remove `strict` from the tool, or let only the model call it")
+    } else {
+        let message = format!("`strict` is left off: {} has no strict mode, or none for this model", profile.name);
+        (message, "rely on the tool's own check of its arguments, or choose another model")
+    };
+    Finding::new(&descriptor.name, FindingKind::NoStrictMode, message, advice)
+}
+
+/// Returns the finding about a tool that must be strict and can't be.
+fn unmet(profile: &ProfileDefinition, descriptor: &ToolDescriptor, reason: &str, remedy: &str) -> Finding {
+    let name = &descriptor.name;
+    match profile.unmet {
+        UnmetStrict::Fails => {
+            let message = format!("the tool must be strict, and can't be: {reason}");
+            let advice = format!("{remedy}; or remove `strict`, or allow downgrades (`Profile::allow_downgrades`)");
+            Finding::new(name, FindingKind::StrictUnmet, message, advice)
+        }
+        UnmetStrict::IsDowngraded => {
+            Finding::new(name, FindingKind::NotStrict, format!("sent without strict mode: {reason}"), remedy)
+        }
     }
 }
 
@@ -209,12 +246,24 @@ fn keep_within_budget(
         } else {
             // Only tools that must be strict are left: the last of them does not fit.
             let Some(at) = candidates.iter().rposition(|candidate| candidate.cost().is_some()) else { return };
-            let candidate = candidates.remove(at);
-            let message = format!("the tool must be strict, and {limit}");
+            let descriptor = candidates[at].descriptor;
             let advice = "state `strict` for fewer tools, or offer fewer tools at once";
-            findings.push(Finding::new(&candidate.descriptor.name, FindingKind::LeftOut, message, advice));
+            findings.push(unmet(profile, descriptor, &limit, advice));
+            match plain_form(profile, descriptor) {
+                Ok(form) => candidates[at].form = form,
+                Err(fault) => {
+                    candidates.remove(at);
+                    findings.push(Finding::left_out(&descriptor.name, &fault));
+                }
+            }
         }
     }
+}
+
+fn plain_form(profile: &ProfileDefinition, descriptor: &ToolDescriptor) -> Result<CandidateForm, RenderFault> {
+    let invalid = |error| RenderFault::new("", format!("the input schema is invalid: {error}"), "correct the schema");
+    let schema = descriptor.input_schema.schema().map_err(invalid)?;
+    profile.plain.render(schema).map(CandidateForm::Plain)
 }
 
 fn written(profile: &ProfileDefinition, candidate: ToolCandidate<'_>, findings: &mut Vec<Finding>) -> RenderedTool {
@@ -230,7 +279,16 @@ fn written(profile: &ProfileDefinition, candidate: ToolCandidate<'_>, findings: 
             (json, ToolMode::Strict, codec, None)
         }
     };
-    RenderedTool { name: descriptor.name.clone(), wire_name, json: json.to_string(), mode, codec, beta }
+    RenderedTool {
+        name: descriptor.name.clone(),
+        wire_name,
+        json: json.to_string(),
+        mode,
+        codec,
+        beta,
+        namespace: None,
+        called_by_programs: profile.form.is_called_by_programs(descriptor),
+    }
 }
 
 fn function_json(

@@ -65,14 +65,8 @@ fn each_loss_is_found_at_its_part() {
 
 #[test]
 fn each_reason_to_leave_a_tool_out_comes_with_advice() {
-    let strict = |schema: Value| {
-        let mut tool = tool(schema);
-        tool.strict = Some(true);
-        tool
-    };
     let other = |name: &str| ToolDescriptor::new(name, with_parameter(&json!({"type": "string"}))).describe("Another.");
     let text = || with_parameter(&json!({"type": "string"}));
-    let values: Vec<String> = (0..1_001).map(|at| at.to_string()).collect();
     let cases = [
         (Profile::mcp(), vec![tool(json!({"type": "strin"}))], "", "the input schema is invalid", "correct the schema"),
         (
@@ -83,14 +77,6 @@ fn each_reason_to_leave_a_tool_out_comes_with_advice() {
             "correct its type",
         ),
         (
-            Profile::openai(),
-            vec![strict(with_parameter(&json!({"enum": values})))],
-            "",
-            "1001 enumerated values",
-            "split the tool",
-        ),
-        (Profile::mcp(), vec![strict(text())], "", "has no strict mode", "remove `strict`"),
-        (
             Profile::openai().budget(Budget::new().tools(1)),
             vec![other("first"), tool(text())],
             "",
@@ -98,18 +84,38 @@ fn each_reason_to_leave_a_tool_out_comes_with_advice() {
             "offer fewer tools",
         ),
         (Profile::openai(), vec![tool(text()), tool(text())], "", "has the same name", "rename one"),
-        (
-            Profile::anthropic().budget(Budget::new().strict(0, 24, 16)),
-            vec![strict(text())],
-            "",
-            "must be strict",
-            "for fewer tools",
-        ),
     ];
     for (profile, tools, pointer, message, advice) in cases {
         let found = findings(&profile, tools);
         assert_found(&found, FindingKind::LeftOut, pointer, message, advice);
         assert!(found.iter().any(|finding| finding.severity() == Severity::Fault), "{found:?}");
+    }
+}
+
+#[test]
+fn each_reason_to_leave_strict_mode_off_comes_with_advice() {
+    let strict = |schema: Value| {
+        let mut tool = tool(schema);
+        tool.strict = Some(true);
+        tool
+    };
+    let text = || with_parameter(&json!({"type": "string"}));
+    let values: Vec<String> = (0..1_001).map(|at| at.to_string()).collect();
+    let (unmet, none) = (FindingKind::StrictUnmet, FindingKind::NoStrictMode);
+    let few = Profile::anthropic().budget(Budget::new().strict(0, 24, 16));
+    for (profile, tool, kind, message, advice) in [
+        (
+            Profile::openai(),
+            strict(with_parameter(&json!({"enum": values}))),
+            unmet,
+            "must be strict, and can't be",
+            "split the tool",
+        ),
+        (few, strict(text()), unmet, "a request may have 0 strict tools", "fewer tools"),
+        (Profile::mcp(), strict(text()), none, "has no strict mode", "choose another model"),
+    ] {
+        let found = findings(&profile, vec![tool]);
+        assert_found(&found, kind, "", message, advice);
     }
 }
 

@@ -22,8 +22,8 @@ use haft_core::{Item, Schema, ToolDescriptor, Turn, TurnRequest};
 use haft_wire::{Delivery, OpenAiResponses, ReadContext, RequestError, Wire, WireRequest};
 use serde_json::{Value, json};
 
-/// A model that the table of models does not know, and that can therefore do everything.
-const MODEL: &str = "a-model";
+/// A model that reasons and that the table of models forbids nothing.
+const MODEL: &str = "gpt-6-sol";
 
 fn send(request: &TurnRequest) -> Result<WireRequest, RequestError> {
     OpenAiResponses::new().request(request, Delivery::Whole)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use haft_core::{DescriptorKind, Item, LossKind, ToolChoice, ToolDescriptor, TurnRequest};
+use haft_core::{DescriptorKind, Item, LossKind, ProviderOptions, ToolChoice, ToolDescriptor, TurnRequest};
 use haft_wire::{Budget, FindingKind, Profile, RenderTools, RenderedTools, Severity, Strictness, ToolMode};
 use serde_json::{Value, json};
 
@@ -112,18 +112,69 @@ fn an_option_of_a_rust_type_does_not_prevent_strict_mode() {
     assert_eq!(modes(&rendered), [("raw", ToolMode::Plain)]);
 }
 
-#[test]
-fn a_demand_for_strict_mode_that_cannot_be_met_leaves_the_tool_out_and_no_other() {
+/// A tool whose schema has no strict form at OpenAI: its enum is too large.
+fn large(name: &str) -> ToolDescriptor {
     let values: Vec<_> = (0..1001).map(|at| format!("value{at}")).collect();
-    let large = closed(json!({"v": {"type": "string", "enum": values, "description": "A value."}}), json!(["v"]));
-    let tools = [strict(tool("large", large), true), optional("other", 1)];
-    let rendered = render(&Profile::openai(), &tools);
-    assert_eq!(modes(&rendered), [("other", ToolMode::Strict)]);
-    assert_eq!(rendered.findings()[0].severity(), Severity::Fault);
-    assert!(!rendered.findings()[0].advice.is_empty());
+    tool(name, closed(json!({"v": {"type": "string", "enum": values, "description": "A value."}}), json!(["v"])))
+}
 
-    let without = render(&Profile::openai().without_strict_mode(), &tools);
-    assert_eq!(modes(&without), [("other", ToolMode::Plain)]);
+#[test]
+fn a_demand_for_strict_mode_that_cannot_be_met_is_a_fault_and_the_tool_stays() {
+    let tools = [strict(large("large"), true), optional("other", 1)];
+    let rendered = render(&Profile::openai(), &tools);
+    assert_eq!(modes(&rendered), [("large", ToolMode::Plain), ("other", ToolMode::Strict)]);
+    assert_eq!(kinds(&rendered, "large"), [&FindingKind::StrictUnmet]);
+    assert_eq!(rendered.findings()[0].severity(), Severity::Fault);
+    let error = rendered.ensure_strict().unwrap_err().to_string();
+    assert!(error.contains("`large`") && error.contains("must be strict") && error.contains("downgrades"), "{error}");
+    let on = render(&Profile::openai().strictness(Strictness::On), &[large("large")]);
+    assert!(on.ensure_strict().is_err() && on.get("large").is_some());
+
+    let allowed = render(&Profile::openai().allow_downgrades(), &tools);
+    allowed.ensure_strict().unwrap();
+    assert_eq!(modes(&allowed), modes(&rendered));
+    assert_eq!(kinds(&allowed, "large"), [&FindingKind::NotStrict]);
+}
+
+#[test]
+fn a_demand_for_strict_mode_where_there_is_none_is_left_off_and_reported() {
+    let tools = [strict(optional("must", 1), true), optional("other", 1)];
+    for profile in [Profile::openai().without_strict_mode(), Profile::mcp()] {
+        let rendered = render(&profile, &tools);
+        rendered.ensure_strict().unwrap();
+        assert_eq!(modes(&rendered), [("must", ToolMode::Plain), ("other", ToolMode::Plain)], "{profile:?}");
+        assert_eq!(kinds(&rendered, "must"), [&FindingKind::NoStrictMode], "{profile:?}");
+        assert_eq!(rendered.findings()[0].severity(), Severity::Warning);
+    }
+}
+
+#[test]
+fn a_tool_that_programs_call_is_not_strict() {
+    for (profile, caller, pointer) in
+        [(Profile::openai(), "programmatic", "/strict"), (Profile::anthropic(), "code_execution_20260120", "/strict")]
+    {
+        let by = |name: &str, caller: &str| {
+            let mut tool = optional(name, 0);
+            tool.provider_options = ProviderOptions::new().allowed_caller("direct").allowed_caller(caller);
+            tool
+        };
+        let own = |name: &str| {
+            let mut tool = optional(name, 0);
+            let callers = json!({"allowed_callers": [caller]});
+            tool.provider_options = ProviderOptions::new().for_provider(profile.provider(), callers);
+            tool
+        };
+        let tools = [by("unset", caller), strict(by("explicit", caller), true), own("raw"), by("direct", "direct")];
+        let rendered = render(&profile, &tools);
+        let list: Value = serde_json::from_str(rendered.list()).unwrap();
+        let sent = [0, 1, 2, 3].map(|at| list[at].pointer(pointer) == Some(&json!(true)));
+        assert_eq!(sent, [false, false, false, true], "{profile:?} {list:#}");
+        assert_eq!(kinds(&rendered, "explicit"), [&FindingKind::NoStrictMode], "{profile:?}");
+        assert_eq!(kinds(&rendered, "unset").len(), 0, "{profile:?}");
+        rendered.ensure_strict().unwrap();
+        let programs: Vec<_> = rendered.iter().map(|tool| tool.called_by_programs).collect();
+        assert_eq!(programs, [true, true, true, false]);
+    }
 }
 
 #[test]
@@ -139,11 +190,16 @@ fn a_budget_takes_strict_mode_from_the_heaviest_tools_first() {
 }
 
 #[test]
-fn tools_that_must_be_strict_beyond_the_budget_are_left_out() {
+fn tools_that_must_be_strict_beyond_the_budget_are_a_fault_and_stay() {
     let tools = ["a", "b", "c"].map(|name| strict(optional(name, 2), true));
-    let rendered = render(&Profile::anthropic().budget(Budget::new().strict(2, 24, 16)), &tools);
-    assert_eq!(modes(&rendered), [("a", ToolMode::Strict), ("b", ToolMode::Strict)]);
-    assert_eq!(kinds(&rendered, "c"), [&FindingKind::LeftOut]);
+    let profile = Profile::anthropic().budget(Budget::new().strict(2, 24, 16));
+    let rendered = render(&profile, &tools);
+    assert_eq!(modes(&rendered), [("a", ToolMode::Strict), ("b", ToolMode::Strict), ("c", ToolMode::Plain)]);
+    assert_eq!(kinds(&rendered, "c"), [&FindingKind::StrictUnmet]);
+    assert!(rendered.ensure_strict().unwrap_err().to_string().contains("a request may have 2 strict tools"));
+    let allowed = render(&profile.allow_downgrades(), &tools);
+    assert_eq!(kinds(&allowed, "c"), [&FindingKind::NotStrict]);
+    allowed.ensure_strict().unwrap();
 }
 
 #[test]

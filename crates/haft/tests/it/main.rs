@@ -12,6 +12,7 @@ mod methods;
 #[cfg(feature = "clients")]
 mod mistake;
 mod peer_catalogue;
+mod protection;
 mod readme;
 #[cfg(all(feature = "model", feature = "registry"))]
 mod registry_loop;

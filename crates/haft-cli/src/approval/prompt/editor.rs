@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 
-use haft::schema::JsonText;
 use thiserror::Error;
 use tokio::process::Command;
 
@@ -13,11 +12,35 @@ use crate::terminal::modes::LentTerminal;
 /// The editor where none is set.
 const DEFAULT: &str = if cfg!(windows) { "notepad" } else { "vi" };
 
-/// The text that the editor left.
+/// The beginning of a line above the text, which says what is wrong with it. No JSON begins with it.
+const REMARK: &str = "//";
+
+/// A text for the editor.
 #[derive(Debug)]
-pub(super) enum Edited {
-    Json { json: JsonText, text: String },
-    Invalid { text: String, error: String },
+pub(super) struct Draft {
+    pub(super) text: String,
+    /// The reasons why the text was not accepted, for the lines above it.
+    pub(super) faults: Vec<String>,
+}
+
+impl Draft {
+    pub(super) fn new(text: String) -> Self {
+        Self { text, faults: Vec::new() }
+    }
+
+    /// Returns the content of the file.
+    fn written(&self) -> String {
+        let mut written = String::new();
+        if !self.faults.is_empty() {
+            let lines = self.faults.iter().flat_map(|fault| fault.lines());
+            let lines = std::iter::once("These arguments were not accepted:").chain(lines);
+            for line in lines.chain(["Correct them below, or leave the text as it is to change nothing."]) {
+                written.extend([REMARK, " ", line, "\n"]);
+            }
+        }
+        written.extend([&*self.text, "\n"]);
+        written
+    }
 }
 
 /// An editor that can't be used.
@@ -32,10 +55,10 @@ pub(super) enum EditorError {
 }
 
 /// Opens a text in the editor, and returns it when the editor ends. The editor ends when the future is dropped.
-pub(super) async fn edit(text: &str) -> Result<Edited, EditorError> {
+pub(super) async fn edit(draft: &Draft) -> Result<String, EditorError> {
     let mut file =
         tempfile::Builder::new().prefix("arguments-").suffix(".json").tempfile().map_err(EditorError::File)?;
-    file.write_all(text.as_bytes()).and_then(|()| file.write_all(b"\n")).map_err(EditorError::File)?;
+    file.write_all(draft.written().as_bytes()).map_err(EditorError::File)?;
     // Editors may replace the file, so only its path is kept.
     let path = file.into_temp_path();
     let editor = chosen();
@@ -47,11 +70,15 @@ pub(super) async fn edit(text: &str) -> Result<Edited, EditorError> {
         return Err(EditorError::Failed { editor });
     }
     let text = std::fs::read_to_string(&path).map_err(EditorError::File)?;
-    let text = text.trim_end().to_owned();
-    Ok(match JsonText::parse(&text) {
-        Ok(json) => Edited::Json { json, text },
-        Err(error) => Edited::Invalid { text, error: error.to_string() },
-    })
+    Ok(without_remarks(&text).trim().to_owned())
+}
+
+/// Returns the text below the remarks.
+fn without_remarks(mut text: &str) -> &str {
+    while text.trim_start().starts_with(REMARK) {
+        text = text.trim_start().split_once('\n').map_or("", |(_, rest)| rest);
+    }
+    text
 }
 
 fn chosen() -> OsString {
@@ -76,4 +103,19 @@ fn command(editor: &OsString, path: &Path) -> Command {
     let mut command = Command::new(editor);
     command.arg(path);
     command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_wrong_is_above_the_text_and_is_not_part_of_it() {
+        let draft = Draft { text: "{\"a\": \"// b\"}".to_owned(), faults: vec!["/a: first\nsecond".to_owned()] };
+        let written = draft.written();
+        assert!(written.starts_with("// These arguments were not accepted:\n// /a: first\n// second\n"), "{written}");
+        assert_eq!(without_remarks(&written).trim(), draft.text);
+        assert_eq!(without_remarks("//\n\n // x\n"), "");
+        assert_eq!(Draft::new("{}".to_owned()).written(), "{}\n");
+    }
 }

@@ -1,20 +1,31 @@
-//! A request for approval as it is shown.
+//! A request for approval as it is shown: the tool and its description, the hints, the command or the request with the
+//! arguments filled in, the rule that required approval, and the arguments.
 
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 use haft::approval::{ApprovalRequest, ApprovalRule, RejectedVerdict, VerdictFault};
 use haft::registry::command::CommandTarget;
+use haft::registry::file::UntrustedAuthor;
 use haft::registry::http::HttpTarget;
+use haft::registry::{CallEffect, CallPreview};
+use haft::schema::{Issue, Issues};
 use haft::tool::Tool;
+use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
 use super::arguments::indented;
 use crate::command_line::command_line;
-use crate::terminal::{Terminal, cut, one_line, printable};
+use crate::terminal::{Terminal, cut, escaped, one_line, printable};
 
 /// The number of rows of arguments that are shown at once.
 const MAX_ROWS: usize = 16;
+
+/// The number of rows of any other fact that are shown at once.
+const MAX_FACT_ROWS: usize = 4;
+
+/// The columns that the indent and the label of a fact take.
+const LABEL: usize = 11;
 
 /// The number of times that an edit is accepted for checking, as the executor has it.
 const ATTEMPTS: u32 = 3;
@@ -23,60 +34,172 @@ const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 
-/// Returns a request as text: the tool, the call, what the tool starts or sends, the rule that required approval, and the
-/// arguments.
-pub(super) fn request(request: &ApprovalRequest, tool: Option<&Tool>, terminal: Terminal) -> String {
-    let (name, id) = (one_line(&request.tool), one_line(request.call_id.as_str()));
-    let mut text = format!("\n{BOLD}{name}{BOLD:#} {DIM}(call {id}){DIM:#}");
-    if let Some(tool) = tool.map(|tool| one_line(tool.name())).filter(|tool| *tool != name) {
-        let _ = write!(text, "\n  {DIM}tool{DIM:#}  {tool}");
-    }
-    if let Some((label, action)) = tool.and_then(action) {
-        let _ = write!(text, "\n  {DIM}{label}{DIM:#}  {}", printable(&action));
-    }
-    if let Some(rule) = &request.rule {
-        let _ = write!(text, "\n  {DIM}rule{DIM:#}  {}", rule_text(rule));
-    }
-    text.push('\n');
-    text.push_str(&excerpt(&indented(&request.arguments), terminal.width()));
-    text
+/// A call that a person is asked about.
+#[derive(Debug)]
+pub(super) struct ShownCall {
+    title: String,
+    /// Labels and texts, each of which is one line that shows every character.
+    facts: Vec<(&'static str, String)>,
+    arguments: String,
 }
 
-/// Returns what a call of the tool starts or sends, with a label, if it is known.
-fn action(tool: &Tool) -> Option<(&'static str, String)> {
+impl ShownCall {
+    /// Collects the facts about a call. `edited` are the arguments in place of the model's.
+    pub(super) fn new(request: &ApprovalRequest, edited: Option<&str>, tool: Option<&Tool>) -> Self {
+        let (name, id) = (one_line(&request.tool), one_line(request.call_id.as_str()));
+        let mark = if edited.is_some() { ", as you edited it" } else { "" };
+        let title = format!("\n{BOLD}{name}{BOLD:#} {DIM}(call {id}{mark}){DIM:#}");
+        let arguments = edited.unwrap_or(&request.arguments);
+        let mut facts = Vec::new();
+        if let Some(tool) = tool {
+            facts.push(("tool", one_line(tool.name())));
+            facts.retain(|(_, tool)| *tool != name);
+            facts.extend(
+                tool.description().map(|text| ("about", escaped(&one_line(text)))).filter(|(_, text)| !text.is_empty()),
+            );
+            facts.push(("hints", hints(tool)));
+            if tool.annotations().get::<UntrustedAuthor>().is_some() {
+                facts.push(("note", "described by an untrusted file: its texts and hints are claims".to_owned()));
+            }
+            facts.extend(effect_facts(tool, arguments));
+        }
+        facts.extend(request.rule.as_ref().map(|rule| ("rule", rule_text(rule))));
+        Self { title, facts, arguments: indented(arguments) }
+    }
+
+    /// Returns the call with its long parts cut.
+    pub(super) fn brief(&self, terminal: Terminal) -> String {
+        let width = terminal.width();
+        let facts = self.facts.iter().map(|(label, text)| (*label, cut(text, fact_columns(width)).into_owned()));
+        let mut text = self.title.clone() + &fact_lines(facts);
+        text.push('\n');
+        text.push_str(&excerpt(&self.arguments, width));
+        text
+    }
+
+    /// Returns the call with all of its parts.
+    pub(super) fn whole(&self) -> String {
+        let facts = self.facts.iter().map(|(label, text)| (*label, text.clone()));
+        format!("{}{}\n{}", self.title, fact_lines(facts), whole(&self.arguments))
+    }
+
+    /// Reports whether the call is shown in part.
+    pub(super) fn is_cut(&self, terminal: Terminal) -> bool {
+        let width = terminal.width();
+        shown(&self.arguments, width).is_some() || self.facts.iter().any(|(_, text)| text.width() > fact_columns(width))
+    }
+}
+
+fn fact_columns(width: usize) -> usize {
+    MAX_FACT_ROWS * width.saturating_sub(LABEL).max(1)
+}
+
+fn fact_lines(facts: impl Iterator<Item = (&'static str, String)>) -> String {
+    let mut lines = String::new();
+    for (label, text) in facts {
+        let _ = write!(lines, "\n  {DIM}{label:<7}{DIM:#}  {text}");
+    }
+    lines
+}
+
+/// Returns the hints of a tool, also those that hold because it is not marked otherwise.
+fn hints(tool: &Tool) -> String {
+    let annotations = tool.annotations();
+    let mut hints = Vec::new();
+    if annotations.readonly() {
+        hints.push("readonly");
+    } else {
+        hints.push("not readonly");
+        hints.push(if annotations.destructive() { "destructive" } else { "not destructive" });
+        hints.push(if annotations.idempotent() { "idempotent" } else { "not idempotent" });
+    }
+    hints.push(if annotations.open_world() { "open world" } else { "closed world" });
+    hints.join(", ")
+}
+
+/// Returns what a call with these arguments starts or sends, if the tool says so.
+pub(super) fn effect(tool: &Tool, arguments: &Value) -> Option<Result<CallEffect, Issues>> {
+    let preview = tool.annotations().get::<CallPreview>()?;
+    arguments.as_object().map(|arguments| preview.effect(arguments))
+}
+
+fn effect_facts(tool: &Tool, arguments: &str) -> Vec<(&'static str, String)> {
+    let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
+    match effect(tool, &arguments) {
+        Some(Ok(CallEffect::Starts { argv, folder, reads_arguments, secrets })) => {
+            let mut facts = vec![("runs", shown_command(&argv)), ("in", escaped(&folder.display().to_string()))];
+            facts.extend(reads_arguments.then(|| ("stdin", "the arguments, as JSON".to_owned())));
+            facts.extend(secret_fact(&secrets));
+            facts
+        }
+        Some(Ok(CallEffect::Sends { method, url, headers, body, secrets })) => {
+            let mut facts = vec![("sends", escaped(&format!("{method} {url}")))];
+            let headers = headers.iter().map(|(name, value)| escaped(&format!("{name}: {value}")));
+            facts.extend(headers.map(|header| ("header", header)));
+            facts.extend(body.map(|body| ("body", escaped(&body))));
+            facts.extend(secret_fact(&secrets));
+            facts
+        }
+        // The call itself is going to be rejected.
+        _ => template(tool).into_iter().collect(),
+    }
+}
+
+/// Returns what calls of the tool start or send, with its variables.
+fn template(tool: &Tool) -> Option<(&'static str, String)> {
     let annotations = tool.annotations();
     if let Some(command) = annotations.get::<CommandTarget>() {
-        return Some(("runs", command_line(command.argv.iter().map(String::as_str))));
+        return Some(("runs", shown_command(&command.argv)));
     }
     let request = annotations.get::<HttpTarget>()?;
-    Some(("sends", format!("{} {}", request.method, request.url.as_str())))
+    Some(("sends", escaped(&format!("{} {}", request.method, request.url.as_str()))))
+}
+
+fn secret_fact(names: &[String]) -> Option<(&'static str, String)> {
+    let names: Vec<String> = names.iter().map(|name| format!("`{}`", escaped(name))).collect();
+    (!names.is_empty()).then(|| ("secrets", names.join(", ")))
+}
+
+fn shown_command(argv: &[String]) -> String {
+    escaped(&command_line(argv.iter().map(String::as_str)))
 }
 
 /// Returns the issues of arguments that were edited before.
 pub(super) fn rejected(verdict: &RejectedVerdict, attempt: u32) -> String {
     let mut text = format!("\n{ERROR}the edit was not accepted{ERROR:#} {DIM}(attempt {attempt} of {ATTEMPTS}){DIM:#}");
-    match &verdict.fault {
-        VerdictFault::Invalid { issues } => {
-            for issue in issues {
-                let place =
-                    if issue.pointer.is_empty() { "the arguments".to_owned() } else { one_line(&issue.pointer) };
-                let _ = write!(text, "\n  {place}: {}", printable(&issue.message));
-            }
-        }
-        fault => {
-            let _ = write!(text, "\n  {}", printable(&fault.to_string()));
-        }
+    for fault in faults(&verdict.fault) {
+        let _ = write!(text, "\n  {}", printable(&fault));
     }
     text
 }
 
-/// Reports whether a request shows its arguments in part.
-pub(super) fn is_cut(arguments: &str, terminal: Terminal) -> bool {
-    shown(arguments, terminal.width()).is_some()
+/// Returns the reasons why a verdict was rejected, in a line each.
+pub(super) fn faults(fault: &VerdictFault) -> Vec<String> {
+    match fault {
+        VerdictFault::Invalid { issues } => issue_lines(issues.iter()).collect(),
+        fault => vec![fault.to_string()],
+    }
+}
+
+/// Returns the reasons why a text was not accepted.
+pub(super) fn not_accepted(faults: &[String]) -> String {
+    let mut text = format!("{ERROR}the edit was not accepted{ERROR:#}");
+    for fault in faults {
+        let _ = write!(text, "\n  {}", printable(fault));
+    }
+    text
+}
+
+/// Returns issues with their places.
+pub(super) fn issue_lines<'i>(issues: impl Iterator<Item = &'i Issue>) -> impl Iterator<Item = String> {
+    issues.map(|issue| {
+        let place = if issue.pointer.is_empty() { "the arguments".to_owned() } else { one_line(&issue.pointer) };
+        format!("{place}: {}", issue.message)
+    })
 }
 
 /// Returns all arguments.
-pub(super) fn whole(arguments: &str) -> String {
+fn whole(arguments: &str) -> String {
     indent(arguments.lines())
 }
 
@@ -94,7 +217,7 @@ fn excerpt(arguments: &str, width: usize) -> String {
                 1 => "1 more line is not shown".to_owned(),
                 rest => format!("{rest} more lines are not shown"),
             };
-            let _ = write!(text, "\n  {DIM}… {note}: choose `show all arguments`{DIM:#}");
+            let _ = write!(text, "\n  {DIM}… {note}: choose `show everything`{DIM:#}");
             text
         }
     }
@@ -128,10 +251,11 @@ fn rule_text(rule: &ApprovalRule) -> String {
 #[cfg(test)]
 mod tests {
     use haft::http::Method;
-    use haft::registry::Entry;
     use haft::registry::command::CommandTool;
-    use haft::registry::http::HttpTool;
+    use haft::registry::http::{BodyFormat, BodyMapping, HttpAuth, HttpTool};
+    use haft::registry::{Entry, ToolSettings};
     use haft::run::ToolCall;
+    use serde_json::json;
 
     use super::*;
 
@@ -139,37 +263,87 @@ mod tests {
         anstream::adapter::strip_str(&excerpt(&indented(arguments), width)).to_string()
     }
 
-    #[test]
-    fn a_request_shows_the_tool_the_call_and_the_arguments_without_control_characters() {
-        let call = ToolCall::new("c\u{1b}1", "delete\nfile", "{\"path\": \"a\u{202e}b\"}");
+    fn shown_call(request: &ApprovalRequest, edited: Option<&str>, tool: &Tool) -> String {
         let terminal = Terminal { stdout: false, stderr: false, stdin: false };
+        let shown = ShownCall::new(request, edited, Some(tool));
+        anstream::adapter::strip_str(&shown.brief(terminal)).to_string()
+    }
+
+    #[test]
+    fn a_request_shows_the_tool_the_command_and_the_arguments_without_control_characters() {
+        let call = ToolCall::new("c\u{1b}1", "delete\nfile", "{\"path\": \"a\u{202e}b\"}");
         let mut asked = ApprovalRequest::new("q1", &call);
         asked.rule = Some(ApprovalRule::ToolPolicy);
-        let command = CommandTool::new(["rm", "--", "two\n words", "{path}"]);
-        let tool = Tool::dynamic("remove").params_json(command.default_parameters());
+        let command = CommandTool::new(["rm", "--", "two\n words", "{path}"]).folder("/srv").secret_env("KEY", "key");
+        let tool =
+            Tool::dynamic("remove").describe("Removes\na \u{1b}[1mfile.").params_json(command.default_parameters());
         let tool = command.build(tool).unwrap();
-        let text = anstream::adapter::strip_str(&request(&asked, Some(&tool), terminal)).to_string();
-        insta::assert_snapshot!(text, @r#"
+        insta::assert_snapshot!(shown_call(&asked, None, &tool), @r#"
 
         delete file (call c\u{1b}1)
-          tool  remove
-          runs  rm -- "two\n words" {path}
-          rule  the tool requires approval
+          tool     remove
+          about    Removes a \u{1b}[1mfile.
+          hints    not readonly, destructive, not idempotent, open world
+          runs     rm -- "two\n words" a\u{202e}b
+          in       /srv
+          secrets  `key`
+          rule     the tool requires approval
           {
             "path": "a\u{202e}b"
+          }
+        "#);
+        let edited = shown_call(&asked, Some(r#"{"path": "b c"}"#), &tool);
+        assert!(
+            edited.contains("as you edited it") && edited.contains(r#"runs     rm -- "two\n words" "b c""#),
+            "{edited}"
+        );
+        assert!(!edited.contains("a\\u{202e}b"), "{edited}");
+    }
+
+    #[test]
+    fn a_request_shows_what_a_tool_sends_and_names_its_secrets() {
+        let call = ToolCall::new("c1", "close", r#"{"id": "7/8", "text": "bye\nall"}"#);
+        let close = HttpTool::new(Method::POST, "https://example.com/issues/{id}/close".parse().unwrap());
+        let close = close.auth(HttpAuth::bearer("github")).body(BodyMapping::rest(BodyFormat::Json));
+        let mut settings = ToolSettings::default();
+        let text = json!({"type": "string"});
+        settings.parameters =
+            Some(json!({"type": "object", "properties": {"id": text, "text": text}, "required": ["id"]}));
+        let tool = close.build(&Entry::new("close", Value::Null).tool(settings)).unwrap();
+        insta::assert_snapshot!(shown_call(&ApprovalRequest::new("q1", &call), None, &tool), @r#"
+
+        close (call c1)
+          hints    not readonly, destructive, not idempotent, open world
+          sends    POST https://example.com/issues/7%2F8/close
+          header   content-type: application/json
+          body     {"text":"bye\nall"}
+          secrets  `github`
+          {
+            "id": "7/8",
+            "text": "bye\nall"
           }
         "#);
     }
 
     #[test]
-    fn a_request_shows_what_a_tool_sends() {
-        let call = ToolCall::new("c1", "close", "{}");
-        let terminal = Terminal { stdout: false, stderr: false, stdin: false };
-        let close = HttpTool::new(Method::POST, "https://example.com/issues/{id}/close".parse().unwrap());
-        let tool = close.build(&Entry::new("close", serde_json::Value::Null)).unwrap();
-        let text = request(&ApprovalRequest::new("q1", &call), Some(&tool), terminal);
-        let text = anstream::adapter::strip_str(&text).to_string();
-        assert!(text.contains("\n  sends  POST https://example.com/issues/{id}/close\n"), "{text}");
+    fn arguments_that_do_not_fit_show_the_command_with_its_variables() {
+        let command = CommandTool::new(["rm", "--", "{path}"]);
+        let tool = Tool::dynamic("remove").params_json(command.default_parameters());
+        let tool = command.build(tool).unwrap();
+        let text = shown_call(&ApprovalRequest::new("q1", &ToolCall::new("c1", "remove", "[1")), None, &tool);
+        assert!(text.contains("runs     rm -- {path}"), "{text}");
+    }
+
+    #[test]
+    fn the_words_of_an_untrusted_file_are_marked() {
+        let call = ToolCall::new("c1", "x", "{}");
+        let list = CommandTool::new(["ls"]);
+        let tool = list.clone().build(Tool::dynamic("x").params_json(list.default_parameters())).unwrap();
+        let marked = tool.annotate(UntrustedAuthor::new(std::path::Path::new("haft.toml")));
+        for (tool, is_marked) in [(tool, false), (marked, true)] {
+            let text = shown_call(&ApprovalRequest::new("q1", &call), None, &tool);
+            assert_eq!(text.contains("described by an untrusted file"), is_marked, "{text}");
+        }
     }
 
     #[test]
@@ -177,7 +351,7 @@ mod tests {
         let many: Vec<u32> = (0..40).collect();
         let text = plain(&serde_json::to_string(&many).unwrap(), 80);
         assert_eq!(text.lines().count(), MAX_ROWS + 1);
-        assert!(text.ends_with("  … 26 more lines are not shown: choose `show all arguments`"), "{text}");
+        assert!(text.ends_with("  … 26 more lines are not shown: choose `show everything`"), "{text}");
         let long = plain(&format!("\"{}\"", "x".repeat(100_000)), 40);
         assert!(long.len() < 1000 && long.contains("the rest of the line is not shown"), "{long}");
         assert_eq!(plain("{}", 20), "  {}");

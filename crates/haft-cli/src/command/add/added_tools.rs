@@ -34,12 +34,11 @@ pub(super) fn report(cx: &Context, entry: &NewEntry, path: &Path, after: Loaded)
 
 /// Returns the tools that nobody may call, each with the reason.
 fn denied(added: &LoadedEntry, after: Loaded) -> Vec<(FullName, String)> {
-    let Some(permissions) = after.permissions.clone() else { return Vec::new() };
     let Ok(workspace) = OpenWorkspace::of(after) else { return Vec::new() };
     let registry = workspace.executor.registry();
     let explained = added.tools.iter().filter_map(|name| {
         let tool = registry.find(&format!("/{name}")).ok()?;
-        let explanation = permissions.explain(name, tool.tool.annotations());
+        let explanation = workspace.executor.explain(&tool)?;
         explanation.is_denied().then(|| (name.clone(), explanation.to_string()))
     });
     explained.collect()

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use haft::registry::command::CommandTool;
-use haft::registry::file::{Loaded, LoadedEntry};
+use haft::registry::file::{Loaded, LoadedEntry, SetAsideEntry};
 use haft::registry::http::UrlTemplate;
 use haft::registry::{FullName, Namespace, SimpleName, ToolOrigin};
 use toml_edit::{Array, InlineTable, Table, Value, value};
@@ -70,6 +70,12 @@ impl NewEntry {
                 *known.path == *path && known.key == format!("toolbox.{}.import.{}", self.namespace, self.name)
             }
         }
+    }
+
+    /// Reports whether an entry that is set aside in the file at `path` has the name of this one.
+    pub(super) fn is_set_aside(&self, known: &SetAsideEntry, path: &Path) -> bool {
+        let key = format!("toolbox.{}.{}.{}", self.namespace, self.sort.key(), self.name);
+        *known.path == *path && known.key == key
     }
 
     fn http(arguments: &HttpArguments, before: &Loaded) -> Result<Self, Fault> {

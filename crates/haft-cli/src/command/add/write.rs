@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use haft::registry::Kinds;
-use haft::registry::file::{FileError, FileFault, FilePosition, LoadOptions, Loaded, Trust, load};
+use haft::registry::file::{FileFault, FilePosition, LoadOptions, Loaded, Trust, load};
 use tempfile::NamedTempFile;
 
 use super::edit::AddedText;
@@ -18,7 +18,14 @@ pub(super) async fn check(added: &AddedText, path: &Path, before: &Loaded) -> Re
     let options = LoadOptions::new(Kinds::builtin())
         .map_err(|error| Fault::new("the kinds of tools contradict each other").cause(&error))?;
     let loaded = load(draft.path(), &options.trust(Trust::Always)).await;
-    let loaded = loaded.map_err(|error| faults(&error, draft.path(), added, path))?;
+    let loaded = loaded.map_err(|error| faults(&error.faults, draft.path(), added, path))?;
+    // Entries that were set aside before are no obstacle.
+    let was_set_aside = |key: &str| before.set_aside.iter().any(|known| *known.path == *path && known.key == key);
+    let new = loaded.set_aside.iter().filter(|entry| *entry.path == *draft.path() && !was_set_aside(&entry.key));
+    let new: Vec<FileFault> = new.flat_map(|entry| entry.faults.clone()).collect();
+    if !new.is_empty() {
+        return Err(faults(&new, draft.path(), added, path));
+    }
     let failed = |error: &dyn std::error::Error| Fault::new("the tool can't be used beside the others").cause(error);
     let registry = loaded.registry().map_err(|error| failed(&error))?;
     registry.build().map_err(|error| failed(&error))?;
@@ -46,7 +53,7 @@ fn draft(added: &AddedText, path: &Path) -> io::Result<NamedTempFile> {
 }
 
 /// Returns the faults of the text at their places in it, under the name of the file.
-fn faults(error: &FileError, draft: &Path, added: &AddedText, path: &Path) -> CommandError {
+fn faults(faults: &[FileFault], draft: &Path, added: &AddedText, path: &Path) -> CommandError {
     let fault = |fault: &FileFault| {
         let key = if fault.key.is_empty() { String::new() } else { format!("{}: ", fault.key) };
         let found = Fault::new(format!("{key}{}", fault.message));
@@ -55,7 +62,7 @@ fn faults(error: &FileError, draft: &Path, added: &AddedText, path: &Path) -> Co
             None => found,
         }
     };
-    let mut faults: Vec<Fault> = error.faults.iter().map(fault).collect();
+    let mut faults: Vec<Fault> = faults.iter().map(fault).collect();
     if let Some(last) = faults.pop() {
         faults.push(last.advice("nothing was written; change the arguments"));
     }

@@ -12,8 +12,10 @@ pub(super) enum CheckSeverity {
     Warning,
     /// A provider does not express a part of a tool.
     Loss,
-    /// A provider can't take a tool.
+    /// An entry is set aside, a provider can't take a tool, or a rule can never apply.
     Fault,
+    /// A part of the workspace could not be checked.
+    Unchecked,
 }
 
 /// A finding: what, where, and what to do.
@@ -81,6 +83,7 @@ impl CheckFinding {
             CheckSeverity::Warning => (anstyle::AnsiColor::Yellow, "warning"),
             CheckSeverity::Loss => (anstyle::AnsiColor::Cyan, "loss"),
             CheckSeverity::Fault => (anstyle::AnsiColor::Red, "fault"),
+            CheckSeverity::Unchecked => (anstyle::AnsiColor::Red, "not checked"),
         };
         let style = style.on_default().bold();
         let mut text = self.subject.clone();

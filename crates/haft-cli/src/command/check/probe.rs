@@ -7,10 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use haft::http::{GuardRejection, HostCheckError};
-use haft::registry::file::{Loaded, Privilege, PrivilegeKind, TrustStatus};
+use haft::registry::file::{FileFault, Loaded, LoadedEntry, Privilege, PrivilegeKind, RuleFinding, TrustStatus};
 use haft::registry::http::HttpTarget;
-use haft::registry::{RegisteredTool, SecretOrigin};
-use serde_json::Value;
+use haft::registry::{ConditionSeverity, Recipient, RegisteredTool, SecretOrigin, StartedCommand};
 use tokio::task::JoinSet;
 
 use super::finding::{CheckFinding, CheckSeverity};
@@ -20,21 +19,43 @@ use crate::workspace::OpenWorkspace;
 /// The time in which the name of a host must be resolved.
 const RESOLUTION: Duration = Duration::from_secs(5);
 
-/// Returns the remarks about the file, and what its trust leaves out.
+/// Returns the faults of entries that are set aside, and the remarks about the file.
 pub(super) fn file(workspace: &OpenWorkspace) -> Vec<CheckFinding> {
     let Some(loaded) = &workspace.loaded else { return Vec::new() };
-    let remark = |remark: &haft::registry::file::FileFault| {
-        let line = remark.position.map(|at| format!(":{}", at.line)).unwrap_or_default();
-        let place = format!("{}{line}", remark.path.display());
-        warning("file", &remark.key, &remark.message).at(place)
-    };
-    let mut findings: Vec<CheckFinding> = loaded.remarks.iter().map(remark).collect();
-    if loaded.trust != TrustStatus::Trusted && !loaded.privileges.is_empty() {
-        let message = format!("{}, so that parts of it are left out", status_text(loaded.trust));
-        let subject = loaded.path.display().to_string();
-        findings.push(warning("trust", &subject, message).advice("read it, then run `haft trust`"));
+    let faults = loaded.set_aside.iter().flat_map(|entry| &entry.faults);
+    let faults = faults.map(|fault| of_file(CheckSeverity::Fault, "file", fault));
+    let remarks = loaded.remarks.iter().map(|remark| of_file(CheckSeverity::Warning, "file", remark));
+    faults.chain(remarks).collect()
+}
+
+/// Returns what could not be checked because the file is not trusted.
+pub(super) fn unchecked(workspace: &OpenWorkspace, severity: CheckSeverity) -> Option<CheckFinding> {
+    let loaded = workspace.loaded.as_ref()?;
+    if loaded.trust == TrustStatus::Trusted || !loaded.needs_trust() {
+        return None;
     }
-    findings
+    let message = format!("{}, so parts of it are left out and not checked", status_text(loaded.trust));
+    let found = CheckFinding::new(severity, "trust", loaded.path.display().to_string(), message);
+    Some(found.advice("read it and run `haft trust`, or accept the gap with `--allow-unchecked`"))
+}
+
+/// Returns the conditions of rules that can't be right for the tools that the rules match.
+pub(super) fn rules(workspace: &OpenWorkspace) -> Vec<CheckFinding> {
+    let Some(loaded) = &workspace.loaded else { return Vec::new() };
+    let finding = |RuleFinding { severity, fault, .. }: &RuleFinding| {
+        let severity = match severity {
+            ConditionSeverity::Warning => CheckSeverity::Warning,
+            // Also what a later version may add: it is not less.
+            _ => CheckSeverity::Fault,
+        };
+        of_file(severity, "rule", fault)
+    };
+    loaded.rule_findings().iter().map(finding).collect()
+}
+
+fn of_file(severity: CheckSeverity, check: &'static str, fault: &FileFault) -> CheckFinding {
+    let line = fault.position.map(|at| format!(":{}", at.line)).unwrap_or_default();
+    CheckFinding::new(severity, check, &fault.key, &fault.message).at(format!("{}{line}", fault.path.display()))
 }
 
 /// Returns the secrets that can't be read now. They are named, and never read into a message.
@@ -52,8 +73,8 @@ fn secret(loaded: &Loaded, privilege: &Privilege) -> Option<CheckFinding> {
         SecretOrigin::File(path) if !path.is_file() => format!("write it to the file `{}`", path.display()),
         _ => return None,
     };
-    let users: Vec<&str> =
-        loaded.entries.iter().filter(|entry| entry.secrets.contains(name)).map(|entry| entry.key.as_str()).collect();
+    let reads = |entry: &&LoadedEntry| entry.reach.recipients_of(name).next().is_some();
+    let users: Vec<&str> = loaded.entries.iter().filter(reads).map(|entry| entry.key.as_str()).collect();
     let used = if users.is_empty() { String::new() } else { format!(", which {} reads,", users.join(" and ")) };
     let message = format!("the secret `{name}`{used} is missing from {}", origin_text(origin));
     Some(warning("secret", &privilege.key, message).at(place(privilege)).advice(advice))
@@ -66,14 +87,14 @@ pub(super) fn programs(workspace: &OpenWorkspace) -> Vec<CheckFinding> {
 }
 
 fn missing_program(privilege: &Privilege) -> Option<CheckFinding> {
-    let PrivilegeKind::Entry { settings, .. } = &privilege.kind else { return None };
-    let program = settings.get("command")?.as_array()?.first()?.as_str()?;
-    let base = privilege.path.parent().unwrap_or(Path::new("."));
-    let folder = base.join(settings.get("folder").and_then(Value::as_str).unwrap_or("."));
+    let PrivilegeKind::Reach(Recipient::Command(StartedCommand { argv, folder, env: variables, .. })) = &privilege.kind
+    else {
+        return None;
+    };
+    let program = argv.first()?;
     // A command with a search path of its own finds other programs.
-    let own_path = settings.get("env").and_then(|variables| variables.get("PATH")).and_then(Value::as_str);
-    let search = own_path.map(Into::into).or_else(|| env::var_os("PATH")).unwrap_or_default();
-    if is_found(program, &folder, &search) {
+    let search = variables.get("PATH").map(Into::into).or_else(|| env::var_os("PATH")).unwrap_or_default();
+    if is_found(program, folder, &search) {
         return None;
     }
     let found =

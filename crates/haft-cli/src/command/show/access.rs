@@ -26,9 +26,7 @@ enum OwnPolicy {
 
 impl ToolAccess {
     pub(super) fn new(tool: &RegisteredTool, workspace: &OpenWorkspace) -> Self {
-        let loaded = workspace.loaded.as_ref();
-        let permissions = loaded.and_then(|loaded| loaded.permissions.as_ref());
-        let permission = permissions.map(|permissions| permissions.explain(&tool.name, tool.tool.annotations()));
+        let permission = workspace.executor.explain(tool);
         // The executor's tool has the approval rules as well; that of the registry has only its own policy.
         let own = workspace.executor.registry().find(&format!("/{}", tool.name));
         let own = own.map_or(OwnPolicy::Sometimes, |own| match own.tool.approval() {
@@ -36,8 +34,7 @@ impl ToolAccess {
             policy if policy.is_always() => OwnPolicy::Always,
             _ => OwnPolicy::Sometimes,
         });
-        let asks = loaded.map(|loaded| loaded.ask_rules.matching(&tool.name, &tool.tool).map(str::to_owned).collect());
-        Self { permission, own, asks: asks.unwrap_or_default() }
+        Self { permission, own, asks: workspace.executor.approval_rules(tool) }
     }
 
     /// Returns a sentence about who may call the tool.

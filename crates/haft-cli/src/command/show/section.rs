@@ -99,7 +99,7 @@ impl<'w> ToolPage<'w> {
                 "method": target.method.as_str(), "url": target.url.as_str(),
             })),
             "command": self.listing.entry.and_then(|entry| entry.settings.get("command")),
-            "secrets": self.listing.entry.map(|entry| entry.secrets.as_slice()).unwrap_or_default(),
+            "secrets": self.listing.entry.map(|entry| entry.reach.secret_names()).unwrap_or_default(),
             "limits": limits_json(self.listing.tool.tool.limits()),
             "permission": self.access.permission_json(),
             "approval": self.access.approval_json(),
@@ -124,7 +124,7 @@ impl<'w> ToolPage<'w> {
             if let Some(argv) = entry.settings.get("command").and_then(Value::as_array) {
                 lines.push(command_line(argv.iter().filter_map(Value::as_str)));
             }
-            lines.extend(entry.secrets.iter().map(|secret| format!("uses the secret `{secret}`")));
+            lines.extend(entry.reach.secret_names().into_iter().map(|secret| format!("uses the secret `{secret}`")));
         }
         if let Some(target) = self.target() {
             lines.push(format!("{} {}", target.method, target.url.as_str()));

@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_narrow_table_keeps_names_and_descriptions() {
-        let workspace = OpenWorkspace::standard().unwrap();
+        let workspace = OpenWorkspace::of_standard(haft::registry::Executor::builder()).unwrap();
         let tools = crate::command::tools::visible(&workspace);
         let listings: Vec<_> = tools.iter().map(|tool| ToolListing::new(tool, &workspace)).collect();
         let titles = |width| table_text(&listings, width).lines().next().unwrap_or_default().to_owned();

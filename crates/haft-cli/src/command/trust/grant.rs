@@ -1,36 +1,38 @@
 //! The privileges that trust in a file grants, for people and as JSON.
+//!
+//! A person decides by this list, and whoever wrote the file wants it to look harmless. So every fact is one line, whose
+//! characters are all visible, and the recipients of secrets are those that the tools really use.
 
-use std::fmt::Write;
+use std::path::Path;
 
-use haft::registry::SecretOrigin;
 use haft::registry::file::{Loaded, LoadedEntry, Privilege, PrivilegeKind, TrustStatus};
-use serde_json::{Map, Value, json};
+use haft::registry::{Recipient, SecretOrigin, StartedCommand};
+use serde_json::{Value, json};
 
 use crate::command_line::command_line;
-use crate::terminal::printable;
+use crate::terminal::escaped;
 
-/// Returns the list of what the file may do if it is trusted, each with its place.
+/// Returns the list of what the file may do if it is trusted, each with its place and its facts, one per line.
 pub(crate) fn text(loaded: &Loaded) -> String {
-    let path = loaded.path.display().to_string();
-    if loaded.privileges.is_empty() {
-        return format!("{} contains nothing that requires trust", printable(&path));
-    }
-    let mut text = format!("If it is trusted, {} may", printable(&path));
+    let path = escaped(&loaded.path.display().to_string());
+    let first = if loaded.needs_trust() {
+        format!("If it is trusted, {path} may")
+    } else {
+        format!("{path} contains nothing that requires trust")
+    };
+    let mut lines = vec![first];
     for privilege in &loaded.privileges {
-        let _ = write!(text, "\n  - {}", printable(&sentence(&privilege.kind)));
-        let _ = write!(text, "\n      {}", printable(&place(privilege)));
-        for user in users(loaded, privilege) {
-            let _ = write!(text, "\n      used by {}", printable(&user));
-        }
+        lines.push(format!("  - {}", escaped(&sentence(privilege))));
+        let facts = std::iter::once(place(privilege)).chain(facts(loaded, privilege));
+        lines.extend(facts.map(|fact| format!("      {}", escaped(&fact))));
     }
-    let others: Vec<String> = loaded.files.iter().skip(1).map(|file| file.path.display().to_string()).collect();
-    if !others.is_empty() {
-        let _ = write!(text, "\nThe trust covers the files that it reads:");
-        for other in others {
-            let _ = write!(text, "\n  - {}", printable(&other));
-        }
+    let others = loaded.files.iter().skip(1).map(|file| format!("  - {}", escaped(&file.path.display().to_string())));
+    let mut others = others.peekable();
+    if others.peek().is_some() {
+        lines.push("The trust covers the files that it reads:".to_owned());
     }
-    text
+    lines.extend(others);
+    lines.join("\n")
 }
 
 /// Returns the file, its trust and its privileges.
@@ -72,34 +74,24 @@ pub(crate) fn origin_text(origin: &SecretOrigin) -> String {
     }
 }
 
-fn sentence(kind: &PrivilegeKind) -> String {
-    match kind {
-        PrivilegeKind::Entry { kind, settings } => entry_sentence(kind, settings),
+fn sentence(privilege: &Privilege) -> String {
+    match &privilege.kind {
+        PrivilegeKind::Reach(recipient) => match recipient {
+            Recipient::Host(origin) => format!("send requests to {origin}"),
+            Recipient::Command(command) => format!("start the command: {}", argv_text(command)),
+            Recipient::Files(folder) if !privilege.needs_trust => {
+                format!("read the files in {}, also if it is not trusted", folder.display())
+            }
+            Recipient::Files(folder) => format!("read the files in {}, outside of its folder", folder.display()),
+            other => format!("use {}", recipient_text(other)),
+        },
         PrivilegeKind::Secret { name, origin } => format!("read the secret `{name}` from {}", origin_text(origin)),
-        PrivilegeKind::Host(host) => format!("reach the host {host}, even if it is not public"),
-        PrivilegeKind::Network(network) => format!("reach the network {network}, which is not public"),
-        PrivilegeKind::Files(folder) => format!("read files in {}, outside of its folder", folder.display()),
+        PrivilegeKind::PrivateHost(host) => format!("reach the host {host}, even if it is not public"),
+        PrivilegeKind::PrivateNetwork(network) => format!("reach the network {network}, which is not public"),
         PrivilegeKind::Fetch => "fetch any public web page, so that what is read could be sent anywhere".to_owned(),
         PrivilegeKind::Replacement { name } => format!("replace the standard tool `{name}`"),
         other => format!("{other:?}"),
     }
-}
-
-fn entry_sentence(kind: &str, settings: &Map<String, Value>) -> String {
-    let Some(argv) = settings.get("command").and_then(Value::as_array) else {
-        return format!("use a tool of the kind `{kind}`: {}", Value::Object(settings.clone()));
-    };
-    let mut sentence = format!("start the command: {}", command_line(argv.iter().filter_map(Value::as_str)));
-    if let Some(folder) = settings.get("folder").and_then(Value::as_str) {
-        let _ = write!(sentence, " (in the folder {folder})");
-    }
-    for (variable, value) in settings.get("env").and_then(Value::as_object).into_iter().flatten() {
-        let _ = write!(sentence, " (with {variable}={})", value.as_str().unwrap_or_default());
-    }
-    for (variable, secret) in settings.get("secret-env").and_then(Value::as_object).into_iter().flatten() {
-        let _ = write!(sentence, " (with the secret `{}` as {variable})", secret.as_str().unwrap_or_default());
-    }
-    sentence
 }
 
 /// Returns the place of a privilege: the file, the line and the key.
@@ -111,30 +103,76 @@ fn place(privilege: &Privilege) -> String {
     }
 }
 
-/// Returns the tools that read a secret, with the hosts that they send it to.
-fn users(loaded: &Loaded, privilege: &Privilege) -> Vec<String> {
-    let PrivilegeKind::Secret { name, .. } = &privilege.kind else { return Vec::new() };
-    let reads = |entry: &&LoadedEntry| entry.secrets.contains(name);
-    let user = |entry: &LoadedEntry| match entry.settings.get("url").and_then(Value::as_str) {
-        Some(url) => format!("{} ({url})", entry.key),
-        None => entry.key.clone(),
+/// Returns the facts about a privilege: the surroundings of a command, the recipients of a secret.
+fn facts(loaded: &Loaded, privilege: &Privilege) -> Vec<String> {
+    match &privilege.kind {
+        PrivilegeKind::Reach(Recipient::Command(command)) => command_facts(command, &privilege.path),
+        PrivilegeKind::Secret { name, .. } => {
+            let fact = |(entry, recipient): (&LoadedEntry, &Recipient)| match recipient {
+                Recipient::Host(origin) => format!("sent to {origin} by {}", entry.key),
+                other => format!("given to {} by {}", recipient_text(other), entry.key),
+            };
+            recipients(loaded, name).map(fact).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn command_facts(command: &StartedCommand, file: &Path) -> Vec<String> {
+    let StartedCommand { folder, env, secret_env, uncovered, .. } = command;
+    let is_own = |folder: &Path| {
+        let canonical = |path: &Path| std::fs::canonicalize(path).ok();
+        canonical(folder).is_some_and(|folder| canonical(file).is_some_and(|file| file.parent() == Some(&folder)))
     };
-    loaded.entries.iter().filter(reads).map(user).collect()
+    let folder = (!is_own(folder)).then(|| format!("in the folder {}", folder.display()));
+    let variables = env.iter().map(|(variable, value)| format!("with {variable}={value}"));
+    let secrets = secret_env.iter().map(|(variable, secret)| format!("with the secret `{secret}` as {variable}"));
+    let code = (!uncovered.is_empty()).then(|| {
+        format!("runs code that this trust does not cover: {}", command_line(uncovered.iter().map(String::as_str)))
+    });
+    folder.into_iter().chain(variables).chain(secrets).chain(code).collect()
+}
+
+/// Returns the recipients of a secret, with the entries whose tools use them.
+fn recipients<'l>(loaded: &'l Loaded, secret: &'l str) -> impl Iterator<Item = (&'l LoadedEntry, &'l Recipient)> {
+    let of_entry =
+        move |entry: &'l LoadedEntry| entry.reach.recipients_of(secret).map(move |recipient| (entry, recipient));
+    loaded.entries.iter().flat_map(of_entry)
+}
+
+fn recipient_text(recipient: &Recipient) -> String {
+    match recipient {
+        Recipient::Host(origin) => origin.clone(),
+        Recipient::Command(command) => format!("the command {}", argv_text(command)),
+        Recipient::Files(folder) => format!("the files in {}", folder.display()),
+        Recipient::Program => "the program itself".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+fn argv_text(command: &StartedCommand) -> String {
+    command_line(command.argv.iter().map(String::as_str))
 }
 
 fn privilege_json(loaded: &Loaded, privilege: &Privilege) -> Value {
     let mut json = match &privilege.kind {
-        PrivilegeKind::Entry { kind, settings } => json!({"type": "entry", "kind": kind, "settings": settings}),
+        PrivilegeKind::Reach(recipient) => recipient_json(recipient),
         PrivilegeKind::Secret { name, origin } => {
-            json!({"type": "secret", "name": name, "origin": origin_json(origin), "used_by": users(loaded, privilege)})
+            let recipient = |(entry, recipient): (&LoadedEntry, &Recipient)| {
+                let mut json = recipient_json(recipient);
+                json["entry"] = json!(entry.key);
+                json
+            };
+            let recipients: Vec<Value> = recipients(loaded, name).map(recipient).collect();
+            json!({"type": "secret", "name": name, "origin": origin_json(origin), "recipients": recipients})
         }
-        PrivilegeKind::Host(host) => json!({"type": "host", "host": host}),
-        PrivilegeKind::Network(network) => json!({"type": "network", "network": network}),
-        PrivilegeKind::Files(folder) => json!({"type": "files", "folder": folder.display().to_string()}),
+        PrivilegeKind::PrivateHost(host) => json!({"type": "private_host", "host": host}),
+        PrivilegeKind::PrivateNetwork(network) => json!({"type": "private_network", "network": network}),
         PrivilegeKind::Fetch => json!({"type": "fetch"}),
         PrivilegeKind::Replacement { name } => json!({"type": "replacement", "name": name}),
         other => json!({"type": "other", "text": format!("{other:?}")}),
     };
+    json["needs_trust"] = json!(privilege.needs_trust);
     json["key"] = json!(privilege.key);
     json["file"] = json!(privilege.path.display().to_string());
     if let Some(position) = privilege.position {
@@ -142,6 +180,22 @@ fn privilege_json(loaded: &Loaded, privilege: &Privilege) -> Value {
         json["column"] = json!(position.column);
     }
     json
+}
+
+fn recipient_json(recipient: &Recipient) -> Value {
+    match recipient {
+        Recipient::Host(origin) => json!({"type": "host", "host": origin}),
+        Recipient::Command(StartedCommand { argv, folder, env, secret_env, uncovered, .. }) => {
+            let folder = folder.display().to_string();
+            json!({
+                "type": "command", "argv": argv, "folder": folder, "env": env, "secret_env": secret_env,
+                "uncovered": uncovered,
+            })
+        }
+        Recipient::Files(folder) => json!({"type": "files", "folder": folder.display().to_string()}),
+        Recipient::Program => json!({"type": "program"}),
+        other => json!({"type": "other", "text": format!("{other:?}")}),
+    }
 }
 
 fn origin_json(origin: &SecretOrigin) -> Value {

@@ -9,14 +9,16 @@ use crate::pty::{Pty, PtyCommand, key};
 
 /// A verdict at the prompt, and what the model reads then.
 struct Verdict {
-    keys: [&'static str; 2],
+    choice: &'static str,
+    /// The text that is waited for, and the keys after it.
+    more: (&'static str, &'static str),
     read: &'static str,
 }
 
 const VERDICTS: [Verdict; 3] = [
-    Verdict { keys: [key::ENTER, ""], read: "42" },
-    Verdict { keys: ["d\r", "not today\r"], read: "not today" },
-    Verdict { keys: ["e\r", ""], read: "56" },
+    Verdict { choice: "ap\r", more: ("", ""), read: "42" },
+    Verdict { choice: "d\r", more: ("Reason", "not today\r"), read: "not today" },
+    Verdict { choice: "e\r", more: ("as you edited it", "ap\r"), read: "56" },
 ];
 
 fn model(wire: WireName) -> &'static str {
@@ -55,7 +57,7 @@ fn check(wire: WireName) {
     let file = |name: &str| folder.path().join(name);
     fs::write(file("haft.toml"), "[workspace]\nstandard = true\n\n[[approval]]\nask = \"calculate\"\n").unwrap();
     fs::write(file("edit.sh"), "sed 's/6/8/' \"$1\" > new && cat new > \"$1\"\n").unwrap();
-    for Verdict { keys: [choice, more], read } in VERDICTS {
+    for Verdict { choice, more: (asked, more), read } in VERDICTS {
         let before = mock.requests().len();
         let mut pty = PtyCommand::new(["chat", "--model", model(wire), "--base-url", &base_url(wire, &mock)])
             .folder(folder.path())
@@ -71,7 +73,9 @@ fn check(wire: WireName) {
         pty.wait_for("Approve this call?");
         pty.send(choice);
         if !more.is_empty() {
-            pty.wait_for("Reason");
+            pty.wait_for(asked);
+            // The last line of either question.
+            pty.wait_for("Ctrl-C interrupts");
             pty.send(more);
         }
         pty.wait_for("That is all I know.");
@@ -115,7 +119,10 @@ fn a_compatible_server_needs_no_key_and_a_server_that_is_gone_is_reported() {
     let run = |url: &str| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_haft"));
         command.args(["chat", "--model", "openai-chat:any", "--base-url", url, "--approve", "all"]);
-        command.args(["-p", "what is six times seven?"]).env_remove("OPENAI_API_KEY").env("NO_PROXY", "127.0.0.1");
+        command
+            .args(["--retries", "1", "-p", "what is six times seven?"])
+            .env_remove("OPENAI_API_KEY")
+            .env("NO_PROXY", "127.0.0.1");
         let state = tempfile::tempdir().unwrap();
         command.env("HAFT_STATE_DIR", state.path()).current_dir(state.path()).output().unwrap()
     };

@@ -86,6 +86,8 @@ fn next_request(wire: WireName, turn: Vec<Value>, results: Vec<Value>) -> Value 
 /// Runs the command with a response on its standard input, and returns what it prints.
 fn results(wire: WireName, response: &Value) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
+    // With a workspace, a call of an unknown tool has a result.
+    std::fs::write(folder.path().join("haft.toml"), "").unwrap();
     let mut child = Command::new(env!("CARGO_BIN_EXE_haft"))
         .args(["run", "-", "--results", name(wire)])
         .current_dir(folder.path())

@@ -48,7 +48,8 @@ fn forty_columns_are_enough() {
     let mut pty = workspace.run(&calls).size(40, 24).spawn();
     pty.wait_for("25%");
     let rows: Vec<String> = pty.terminal().rows(0, 40).collect();
-    assert!(rows[0].contains("dev/count") && rows[1].starts_with("calculate"), "a bar has one row:\n{rows:#?}");
+    // The first row names the workspace.
+    assert!(rows[1].contains("dev/count") && rows[2].starts_with("calculate"), "a bar has one row:\n{rows:#?}");
     workspace.go();
     assert_eq!(pty.wait_exit(), 0);
     let screen = pty.screen();
@@ -86,5 +87,5 @@ fn a_call_shows_a_spinner_and_then_its_result_alone() {
     pty.wait_for("one of four");
     workspace.go();
     assert_eq!(pty.wait_exit(), 0);
-    assert_eq!(pty.screen().trim(), "counted");
+    assert_eq!(pty.screen().trim(), "note: using the workspace `haft.toml`\ncounted");
 }

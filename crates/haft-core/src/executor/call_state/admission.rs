@@ -14,11 +14,11 @@ use crate::cx::Cx;
 use crate::executor::execute::prepare_isolated;
 use crate::executor::span::CallSpan;
 use crate::failure::ToolFailure;
-use crate::handler::broken;
-use crate::isolation::Isolated;
+use crate::handler::{broken, invalid_input};
+use crate::isolation::{Isolated, isolated};
 use crate::nearest::{SUGGESTED, ranked};
 use crate::result::ToolResult;
-use crate::tool::{Execution, Tool, explained};
+use crate::tool::{CanonicalArguments, Execution, Tool, explained};
 use crate::toolkit::{NotRunnable, ProblemScope};
 
 /// The reason in the audit record of a call whose tool is hidden. The model reads that there is no such tool.
@@ -48,7 +48,7 @@ impl CallState {
         self.ask_permits(0, tool_index, cx, call, step_cx)
     }
 
-    /// Refines the arguments if the tool does that, and reads them.
+    /// Brings the arguments into canonical form and refines them if the tool does that, and reads them.
     pub(super) fn prepare(
         &mut self,
         tool_index: usize,
@@ -60,12 +60,37 @@ impl CallState {
         if let Some(problems) = step_cx.problems_of(tool) {
             return Err(broken(problems));
         }
-        match tool.refine() {
-            Some(refine) if tool.execution(call) == Execution::Handler => {
+        let execution = tool.execution(call);
+        let canonical = match execution {
+            Execution::Handler | Execution::Surfaced if !tool.resources().is_empty() => {
+                self.canonical_call(tool, call, step_cx)?
+            }
+            Execution::Handler | Execution::Surfaced | Execution::Provider => None,
+        };
+        let call = canonical.as_deref().unwrap_or(call);
+        let transition = match tool.refine() {
+            Some(refine) if execution == Execution::Handler => {
                 self.start_refining(refine, tool_index, cx, call, step_cx)
             }
             Some(_) | None => self.read_arguments(tool_index, cx, call, step_cx),
-        }
+        };
+        self.decided_on = canonical;
+        transition
+    }
+
+    /// Returns the call with the canonical spelling of the resources that its arguments name, if it differs.
+    fn canonical_call(
+        &mut self,
+        tool: &Tool,
+        call: &ToolCall,
+        step_cx: StepCx<'_>,
+    ) -> Result<Option<Box<ToolCall>>, ToolFailure> {
+        let canonical = isolated(|| tool.canonical_arguments(&call.arguments, &step_cx.options.decode))?;
+        let rejected = |issues| self.unreadable(explained(invalid_input(issues), call));
+        let Some(CanonicalArguments { text, repairs }) = canonical.map_err(rejected)? else { return Ok(None) };
+        self.repairs = repairs;
+        let arguments = text.as_str().to_owned();
+        Ok(Some(Box::new(ToolCall { arguments, argument_issue: None, ..call.clone() })))
     }
 
     /// Reads and checks the arguments, and determines whether a permit or a policy has to see them.

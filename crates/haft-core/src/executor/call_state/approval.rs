@@ -217,7 +217,7 @@ impl CallState {
                 None => denied,
             });
         }
-        if let Err(fault) = gate.sign(&mut request) {
+        if let Err(fault) = gate.sign(&mut request, &gated.cx) {
             self.reject(step_cx, &request, None, fault.clone());
             return Err(rejection(fault));
         }

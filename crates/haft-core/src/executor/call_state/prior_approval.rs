@@ -13,8 +13,8 @@ use crate::item::{ApprovalRequest, ApprovalResponse, ApprovalRule};
 
 /// The reason that a pending approval request can't be answered any more.
 enum Unrecognised {
-    /// It contains this call, but the tool's definition has changed since.
-    Changed,
+    /// It is about this call, but no verdict on it counts any more: the call needs a new request, for this reason.
+    Stale(VerdictFault, ApprovalRule),
     /// It is not about this call, was not sent from here, or has expired.
     Void(VerdictFault),
 }
@@ -25,8 +25,7 @@ type Decided = Result<Transition, Box<Gated>>;
 impl From<Unrecognised> for VerdictFault {
     fn from(unrecognised: Unrecognised) -> Self {
         match unrecognised {
-            Unrecognised::Changed => Self::OtherDigest,
-            Unrecognised::Void(fault) => fault,
+            Unrecognised::Stale(fault, _) | Unrecognised::Void(fault) => fault,
         }
     }
 }
@@ -66,8 +65,8 @@ impl CallState {
     }
 
     /// Resumes an approval request that is pending from before the run. It must be exactly the request that was sent,
-    /// and a rejected verdict leaves it pending. When the tool has changed since, the verdict is rejected and a new
-    /// request is sent about the current definition.
+    /// and a rejected verdict leaves it pending. When the tool has changed since, or the request is not bound to its run,
+    /// the verdict is rejected and a new request is sent.
     fn reopen(
         &mut self,
         gated: Box<Gated>,
@@ -79,7 +78,14 @@ impl CallState {
         request.rule.get_or_insert(ApprovalRule::StillOpen);
         match recognise(&gated, call, step_cx, &request) {
             Ok(()) => {}
-            Err(Unrecognised::Changed) => return self.ask_about_changed(gated, call, step_cx, &request, verdict),
+            Err(Unrecognised::Stale(fault, rule)) => {
+                if let Err(fault) = step_cx.options.gate().ensure_open(&request) {
+                    self.reject(step_cx, &request, verdict, fault.clone());
+                    return Err(rejection(fault));
+                }
+                self.reject(step_cx, &request, verdict, fault);
+                return self.ask_instead(gated, call, step_cx, rule);
+            }
             Err(Unrecognised::Void(fault)) => {
                 self.reject(step_cx, &request, verdict, fault.clone());
                 return Err(rejection(fault));
@@ -102,22 +108,15 @@ impl CallState {
         self.ask(gated, step_cx, request)
     }
 
-    /// Sends a new request about a call whose tool has changed since the old request.
-    fn ask_about_changed(
+    /// Sends a new request in the place of one that is stale.
+    fn ask_instead(
         &mut self,
         gated: Box<Gated>,
         call: &ToolCall,
         step_cx: StepCx<'_>,
-        old: &ApprovalRequest,
-        verdict: Option<Box<ApprovalResponse>>,
+        rule: ApprovalRule,
     ) -> Result<Transition, ToolFailure> {
-        let gate = step_cx.options.gate();
-        if let Err(fault) = gate.ensure_open(old) {
-            self.reject(step_cx, old, verdict, fault.clone());
-            return Err(rejection(fault));
-        }
-        self.reject(step_cx, old, verdict, VerdictFault::OtherDigest);
-        let request = Box::new(gate.new_request(gated.at_gate(call, step_cx), ApprovalRule::DefinitionChanged));
+        let request = Box::new(step_cx.options.gate().new_request(gated.at_gate(call, step_cx), rule));
         match self.recall(&gated, call, step_cx, &request) {
             Some(recalled) => Ok(self.take_verdict(*gated, call, step_cx, &request, recalled)),
             None => self.ask_signed(gated, step_cx, request),
@@ -162,7 +161,7 @@ impl CallState {
         step_cx: StepCx<'_>,
         mut request: Box<ApprovalRequest>,
     ) -> Result<Transition, ToolFailure> {
-        if let Err(fault) = step_cx.options.gate().sign(&mut request) {
+        if let Err(fault) = step_cx.options.gate().sign(&mut request, &gated.cx) {
             self.reject(step_cx, &request, None, fault.clone());
             return Err(rejection(fault));
         }
@@ -184,8 +183,14 @@ fn recognise(
         return Err(Unrecognised::Void(VerdictFault::OtherDigest));
     }
     if gated.digest != request.digest {
-        return Err(Unrecognised::Changed);
+        return Err(Unrecognised::Stale(VerdictFault::OtherDigest, ApprovalRule::DefinitionChanged));
     }
-    gate.verify_request(request).map_err(Unrecognised::Void)?;
+    gate.verify_request(request, || Some(gated.cx.run_id())).map_err(|fault| {
+        if fault.is_outdated() {
+            Unrecognised::Stale(fault, ApprovalRule::StillOpen)
+        } else {
+            Unrecognised::Void(fault)
+        }
+    })?;
     gate.ensure_open(request).map_err(Unrecognised::Void)
 }

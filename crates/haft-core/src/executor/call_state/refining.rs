@@ -39,7 +39,7 @@ impl CallState {
         let (of_tool, options) = (step_cx.tool(tool), step_cx.options);
         let started = isolated(|| refine.start(of_tool, &call.arguments, &options.decode, cx.clone()))?;
         let Decoded { value, repairs } = started.map_err(|issues| self.unreadable(invalid_input(issues)))?;
-        self.repairs = repairs;
+        self.repairs.extend(repairs);
         let timeouts = Timeouts::starting_now(of_tool.limits(), options);
         let refining = Refining { tool, cx, refined: Isolated::new(value), timeouts };
         Ok((CallPhase::Refining(Box::new(refining)), Advance::Refining))
@@ -61,7 +61,7 @@ impl CallState {
         let arguments = refined.as_str().to_owned();
         let call = Box::new(ToolCall { arguments, argument_issue: None, ..call.clone() });
         let transition = self.read_arguments(tool, cx, &call, step_cx);
-        self.refined = Some(call);
+        self.decided_on = Some(call);
         transition
     }
 }

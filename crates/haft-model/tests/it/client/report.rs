@@ -16,7 +16,8 @@ impl Reports {
         let lines = Arc::clone(&self.0);
         model.on_report(move |report| {
             let mut lines = lines.lock().unwrap();
-            assert_eq!(report.to_string().lines().count(), report.dropped.len() + report.tools.len());
+            let entries = report.dropped.len() + report.tools.len() + report.warnings.len();
+            assert_eq!(report.to_string().lines().count(), entries);
             lines.extend(report.to_string().lines().map(str::to_owned));
         })
     }

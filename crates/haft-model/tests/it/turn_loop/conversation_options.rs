@@ -108,6 +108,27 @@ async fn a_verdict_is_checked_by_the_keys_of_the_conversation() {
     assert_eq!(agent.start_with(state, signed()).finish().await.state.text(), "done");
 }
 
+/// Under another run id an approved call would run with another idempotency key.
+#[tokio::test(start_paused = true)]
+async fn a_signed_approval_in_a_state_is_valid_in_its_own_run_only() {
+    let signed = || of("ana").approval_keys(SigningKeys::new("k1", [7; 32]).unwrap());
+    for (run_id, outcome) in [(Some("another"), "output c1: denied"), (None, "output c1: ana paid 5")] {
+        let model = ScriptedModel::default().then([call("c1", "pay", "5")]).then("done");
+        let agent = TurnLoop::new(model, desk()).options(RunOptions::new().approvals(Suspend));
+        let mut state = agent.start_with(request(), signed()).finish().await.state;
+        let yes = state.approvals()[0].approve();
+        agent.verdict_with(&mut state, yes, signed()).unwrap();
+        let mut written = serde_json::to_value(&state).unwrap();
+        match run_id {
+            Some(run_id) => written["run_ids"]["c1"] = run_id.into(),
+            None => drop(written.as_object_mut().unwrap().shift_remove("run_ids").unwrap()),
+        }
+        let changed: LoopState = serde_json::from_value(written).unwrap();
+        let ended = agent.start_with(changed, signed()).finish().await;
+        assert_eq!(told(ended.state.history())[2], outcome);
+    }
+}
+
 /// Approval does not replace permission: a call that waited is subject to the permits of the start that resumes it.
 #[tokio::test(start_paused = true)]
 async fn a_resumed_call_is_subject_to_the_options_of_its_start() {

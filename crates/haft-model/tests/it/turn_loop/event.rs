@@ -174,6 +174,10 @@ fn the_form_of_events_is_fixed() {
                 "tools": ["read"], "generation": 7}),
         ),
         (
+            LoopEvent::HistoryRewritten { items_before: 9, items: 2 },
+            json!({"v": 1, "type": "history_rewritten", "items_before": 9, "items": 2}),
+        ),
+        (
             LoopEvent::ToolLeftOut { tool: "mail".to_owned(), reason: "no service".to_owned() },
             json!({"v": 1, "type": "tool_left_out", "tool": "mail", "reason": "no service"}),
         ),
@@ -250,6 +254,7 @@ fn every_event_type_is_read() {
     let known: Vec<&str> = LoopEvent::VARIANTS.iter().map(|(tag, _)| *tag).collect();
     let decided = [
         "repaired",
+        "history_rewritten",
         "tool_left_out",
         "turn_started",
         "delta",
@@ -267,7 +272,17 @@ fn every_event_type_is_read() {
     let ends: Vec<&str> = LoopEnd::VARIANTS.iter().map(|(tag, _)| *tag).collect();
     assert_eq!(
         ends,
-        ["stopped", "waiting", "max_turns", "budget", "calls_failed", "repeated_calls", "cancelled", "failed"]
+        [
+            "stopped",
+            "truncated",
+            "waiting",
+            "max_turns",
+            "budget",
+            "calls_failed",
+            "repeated_calls",
+            "cancelled",
+            "failed"
+        ]
     );
 }
 

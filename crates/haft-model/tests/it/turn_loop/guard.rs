@@ -31,14 +31,71 @@ async fn a_call_beyond_the_limit_is_not_run() {
     assert_eq!(outcome.state.calls(), 3);
 }
 
+/// A model that makes the same call in each of these many turns.
+fn stuck(turns: usize) -> ScriptedModel {
+    (0..turns).fold(ScriptedModel::default(), |model, n| model.then([call(&format!("c{n}"), "poll", "{}")]))
+}
+
 #[tokio::test(start_paused = true)]
-async fn a_turn_of_only_such_calls_ends_the_loop() {
+async fn a_turn_of_only_such_calls_ends_the_loop_once_the_model_was_told() {
     let (kit, runs) = counted();
-    let model = (0..9).fold(ScriptedModel::default(), |model, n| model.then([call(&format!("c{n}"), "poll", "{}")]));
-    let agent = TurnLoop::new(model, kit);
+    let agent = TurnLoop::new(stuck(15), kit);
     let told = words(&events(agent.start(request())).await);
-    assert_eq!(told[told.len() - 3..], ["output 0: repeated_call", "ended 6 with 1", "repeatedcalls"]);
-    assert_eq!(runs.load(Ordering::SeqCst), 5, "five times unless said otherwise");
+    let end = [
+        "output 0: repeated_call",
+        "ended 11 with 1",
+        "turn 12",
+        "complete",
+        "output 0: repeated_call",
+        "ended 12 with 1",
+        "repeatedcalls",
+    ];
+    let told = told.iter().map(String::as_str).filter(|word| *word != "delta");
+    let told: Vec<_> = told.skip_while(|word| *word != "output 0: repeated_call").collect();
+    assert_eq!(told, end);
+    assert_eq!(runs.load(Ordering::SeqCst), 10, "ten times unless said otherwise");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_model_reads_that_it_repeats_itself_and_may_go_on() {
+    let (kit, runs) = counted();
+    let model = stuck(3).then("I see, it is not ready.");
+    let outcome = finish(&TurnLoop::new(model.clone(), kit).repeated_calls(2), request()).await;
+    assert_eq!((outcome.end, runs.load(Ordering::SeqCst)), (LoopEnd::Stopped, 2));
+    let Some(Item::ToolOutput(output)) = model.requests()[3].history.last().cloned() else { panic!("no output") };
+    let text = output.output.to_string();
+    assert!(text.contains("2 times in a row") && text.contains("once more ends the run"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn equal_calls_with_others_between_are_not_counted() {
+    let (kit, runs) = counted();
+    // An agent that runs its tests after each of twenty edits.
+    let model = (0..20).fold(ScriptedModel::default(), |model, n| {
+        let edit = call(&format!("e{n}"), "poll", &format!("{{\"edit\":{n}}}"));
+        model.then([edit]).then([call(&format!("t{n}"), "poll", r#"{"run":"tests"}"#)])
+    });
+    let agent = TurnLoop::new(model.then("all pass"), kit.clone()).max_turns(50);
+    let outcome = finish(&agent, request()).await;
+    assert_eq!((outcome.end, runs.load(Ordering::SeqCst)), (LoopEnd::Stopped, 40));
+
+    // Also after the model was told: another call begins a new row.
+    let model = stuck(3).then([call("d1", "poll", "1")]).then([call("d2", "poll", "{}")]).then("done");
+    let outcome = finish(&TurnLoop::new(model, kit).repeated_calls(2), request()).await;
+    assert_eq!((outcome.end, runs.load(Ordering::SeqCst)), (LoopEnd::Stopped, 44));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rejected_call_neither_counts_nor_interrupts_a_row() {
+    let (kit, runs) = counted();
+    let model = ScriptedModel::default()
+        .then([call("c1", "poll", "{}")])
+        // The second call has the id of the first, so it is rejected.
+        .then([call("c2", "poll", "{}"), call("c2", "poll", "1")])
+        .then([call("c3", "poll", "{}")])
+        .then("done");
+    let outcome = finish(&TurnLoop::new(model, kit).repeated_calls(2), request()).await;
+    assert_eq!((outcome.end, runs.load(Ordering::SeqCst)), (LoopEnd::Stopped, 2));
 }
 
 #[tokio::test(start_paused = true)]
@@ -82,12 +139,12 @@ async fn a_state_with_calls_in_another_form_is_read_and_they_match_nothing() {
 #[tokio::test(start_paused = true)]
 async fn calls_are_counted_through_a_stop_and_zero_is_no_limit() {
     let (kit, runs) = counted();
-    let model = (0..9).fold(ScriptedModel::default(), |model, n| model.then([call(&format!("c{n}"), "poll", "{}")]));
+    let model = stuck(10);
     let agent = TurnLoop::new(model.clone(), kit.clone()).repeated_calls(3).max_turns(2);
     let outcome = finish(&agent, request()).await;
     assert_eq!(outcome.end, LoopEnd::MaxTurns { turns: 2 });
     let outcome = finish(&agent.clone().max_turns(9), stored(&outcome.state)).await;
-    assert_eq!((outcome.end, outcome.state.turns(), runs.load(Ordering::SeqCst)), (LoopEnd::RepeatedCalls, 4, 3));
+    assert_eq!((outcome.end, outcome.state.turns(), runs.load(Ordering::SeqCst)), (LoopEnd::RepeatedCalls, 5, 3));
 
     let unlimited = TurnLoop::new(model, kit).repeated_calls(0).max_turns(5);
     let outcome = finish(&unlimited, request()).await;

@@ -150,3 +150,72 @@ async fn a_cancelled_loop_does_not_wait_for_a_retry() {
     assert_eq!(run.finish().await.end, LoopEnd::Cancelled);
     assert_eq!(started.elapsed(), Duration::ZERO);
 }
+
+/// A model that is always busy.
+struct Busy;
+
+impl LanguageModel for Busy {
+    fn info(&self) -> ModelInfo {
+        ModelInfo::new("test")
+    }
+
+    fn stream_turn(&self, _: &TurnRequest) -> TurnStream {
+        TurnStream::failed(busy(None))
+    }
+}
+
+/// Returns the waits of each of these many concurrent runs.
+async fn waits(agent: &TurnLoop, runs: usize) -> Vec<Vec<Duration>> {
+    let run = async |_| {
+        let events = events(agent.start(request())).await;
+        let wait = |event| if let LoopEvent::Retrying { wait, .. } = event { Some(wait) } else { None };
+        events.into_iter().filter_map(wait).collect()
+    };
+    futures_util::future::join_all((0..runs).map(run)).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn runs_that_fail_together_do_not_retry_together() {
+    let different = |waits: &[Vec<Duration>]| waits.iter().collect::<std::collections::HashSet<_>>().len();
+    let agent = TurnLoop::new(Busy, kit()).retries(1);
+    assert_eq!(different(&waits(&agent, 200).await), 200);
+    // Loops that share a setting, as those of a server that creates one per request.
+    let backoff = Backoff::exponential(Duration::from_secs(1));
+    let mut first_waits = Vec::new();
+    for _ in 0..200 {
+        first_waits.extend(waits(&agent.clone().backoff(backoff.clone()), 1).await);
+        first_waits.extend(waits(&TurnLoop::new(Busy, kit()).retries(1).backoff(backoff.clone()), 1).await);
+    }
+    assert_eq!(different(&first_waits), 400);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_seed_determines_the_waits_of_every_run() {
+    let seeded = |seed| {
+        let backoff = Backoff::exponential(Duration::from_secs(1)).seed(seed);
+        TurnLoop::new(Busy, kit()).retries(3).backoff(backoff)
+    };
+    let first = waits(&seeded(7), 20).await;
+    assert_eq!(waits(&seeded(7), 20).await, first);
+    assert_ne!(waits(&seeded(8), 20).await, first);
+    assert!(first[1..].iter().all(|waits| *waits != first[0]), "{first:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_may_be_down_for_more_than_a_minute() {
+    for _ in 0..50 {
+        let started = Instant::now();
+        let waits = waits(&TurnLoop::new(Busy, kit()), 1).await.remove(0);
+        let planned = [1, 2, 4, 8, 16, 30, 30, 30, 30, 30].map(Duration::from_secs);
+        assert_eq!(waits.len(), planned.len(), "ten retries");
+        assert!(waits.iter().zip(planned).all(|(wait, most)| (most / 2..=most).contains(wait)), "{waits:?}");
+        let elapsed = started.elapsed();
+        assert!((Duration::from_secs(90)..=Duration::from_secs(181)).contains(&elapsed), "{elapsed:?}");
+    }
+    // A provider that asks for a minute each time is waited for up to five minutes.
+    let model = ScriptedModel::new([(); 9].map(|()| ScriptedTurn::failed(busy(Some(Duration::from_secs(60))))));
+    let backoff = Backoff::constant(Duration::from_secs(1));
+    let started = Instant::now();
+    let outcome = finish(&agent(&model).backoff(backoff), request()).await;
+    assert_eq!((ended(&outcome.end).as_str(), started.elapsed()), ("failed: model", Duration::from_secs(300)));
+}

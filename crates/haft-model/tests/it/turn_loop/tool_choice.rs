@@ -62,9 +62,10 @@ async fn a_required_call_that_is_missing_ends_the_loop_and_keeps_the_turn() {
 async fn an_incomplete_turn_or_one_with_a_provider_call_is_not_missing_its_call() {
     let cut = Turn::new(vec![Item::assistant("I will c")], Finish::Length);
     let searched = ProviderCall::new("openai", "web_search", serde_json::json!({}));
-    for turn in [cut, Turn::new(vec![searched.into()], Finish::Stop)] {
+    let truncated = LoopEnd::Truncated { finish: Finish::Length };
+    for (turn, end) in [(cut, truncated), (Turn::new(vec![searched.into()], Finish::Stop), LoopEnd::Stopped)] {
         let model = ScriptedModel::default().then(turn);
         let outcome = finish(&agent(&model), request().tool_choice(ToolChoice::Required)).await;
-        assert_eq!(outcome.end, LoopEnd::Stopped);
+        assert_eq!(outcome.end, end);
     }
 }

@@ -51,6 +51,71 @@ async fn a_turn_that_was_cut_off_runs_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_that_was_cut_off_ends_the_loop_as_truncated_and_can_be_continued() {
+    for reason in [Finish::Length, Finish::Error, Finish::from("model_context_window_exceeded")] {
+        let cut = Turn::new(vec![Item::assistant("Once upon a ")], reason.clone());
+        let model = ScriptedModel::default().then(cut).then("time.");
+        let outcome = finish(&agent(&model), request()).await;
+        assert_eq!(outcome.end, LoopEnd::Truncated { finish: reason });
+        assert!(!outcome.state.is_done() && outcome.state.text() == "Once upon a ");
+        let mut state = stored(&outcome.state);
+        state.request_mut().history.push(Item::user("go on"));
+        assert_eq!(finish(&agent(&model), state).await.end, LoopEnd::Stopped);
+    }
+    // There is no more to come of these.
+    for reason in [Finish::ContentFilter, Finish::Refusal] {
+        let model = ScriptedModel::default().then(Turn::new(vec![Item::assistant("I can't")], reason));
+        assert_eq!(finish(&agent(&model), request()).await.end, LoopEnd::Stopped);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_decision_about_an_answer_that_was_cut_off_is_the_applications() {
+    let cut = || Turn::new(vec![Item::assistant("Once upon a ")], Finish::Length);
+    let model = ScriptedModel::default().then(cut());
+    let stops = agent(&model).decide(|after| async move { after.stop() });
+    assert_eq!(finish(&stops, request()).await.end, LoopEnd::Stopped);
+    let model = ScriptedModel::default().then(cut());
+    let usual = agent(&model).decide(|after| async move { after.as_usual() });
+    assert_eq!(finish(&usual, request()).await.end, LoopEnd::Truncated { finish: Finish::Length });
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_may_have_nothing_to_add_to_the_result_of_a_tool() {
+    for silence in [vec![], vec![Item::assistant(" ")]] {
+        let silent = Turn::new(silence, Finish::Stop);
+        let model = ScriptedModel::default().then([call("c1", "add", "[1,2]")]).then(silent);
+        let seen = events(agent(&model).start(request())).await;
+        let Some(LoopEvent::Ended { end, state }) = seen.last() else { panic!("{seen:?}") };
+        assert_eq!(
+            (end, told(state.history())),
+            (&LoopEnd::Stopped, vec!["user".into(), "call c1".into(), "output c1: 3".into()])
+        );
+        assert!(state.is_done() && words(&seen).contains(&"ended 2 with 0".to_owned()));
+        assert_eq!(finish(&agent(&model), stored(state)).await.end, LoopEnd::Stopped, "it stays done");
+    }
+    // Cut off, it is not the end.
+    let model = ScriptedModel::default().then([call("c1", "add", "[1,2]")]).then(Turn::new(vec![], Finish::Length));
+    let end = finish(&agent(&model), request()).await.end;
+    assert!(matches!(end, LoopEnd::Failed(LoopError::EmptyTurn { finish: Finish::Length })), "{end:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_decide_function_is_asked_about_a_silent_turn() {
+    let model =
+        ScriptedModel::default().then([call("c1", "add", "[1,2]")]).then(Turn::new(vec![], Finish::Stop)).then("3");
+    let agent = agent(&model).decide(|mut after| async move {
+        if after.turn().items.is_empty() {
+            after.push(Item::user("Please continue."));
+            return after.next();
+        }
+        after.as_usual()
+    });
+    let outcome = finish(&agent, request()).await;
+    assert_eq!((outcome.end, outcome.state.text().as_str()), (LoopEnd::Stopped, "3"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_paused_turn_is_continued() {
     let paused = Turn::new(vec![Item::assistant("let me think")], Finish::Pause);
     let model = ScriptedModel::default().then(paused).then("done");

@@ -26,6 +26,8 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 
+use super::live::LiveGroup;
+
 /// The maximum time for reaping what was killed. A process that the kernel does not end, as it waits for a device, must
 /// not hold its call.
 const MAX_REAP: Duration = Duration::from_secs(5);
@@ -41,7 +43,15 @@ pub(super) struct ChildGroup {
 
 /// The command itself; `None` when nothing of its group is left to kill.
 #[derive(Debug)]
-pub(super) struct GroupLeader(Option<Box<dyn ChildWrapper>>);
+pub(super) struct GroupLeader(Option<LiveChild>);
+
+/// A command with its entry among those that run.
+#[derive(Debug)]
+struct LiveChild {
+    child: Box<dyn ChildWrapper>,
+    /// Until the group is killed: its id may belong to others later.
+    entry: Option<LiveGroup>,
+}
 
 /// The pipes to a command.
 #[derive(Debug)]
@@ -61,13 +71,15 @@ impl ChildGroup {
         let mut child = command.spawn()?;
         let pipes =
             ChildPipes { stdin: child.stdin().take(), stdout: child.stdout().take(), stderr: child.stderr().take() };
-        Ok(Self { leader: GroupLeader(Some(child)), pipes, grace, runtime: Handle::current() })
+        let live = LiveChild { entry: child.id().map(LiveGroup::new), child };
+        Ok(Self { leader: GroupLeader(Some(live)), pipes, grace, runtime: Handle::current() })
     }
 
-    /// Ends the group: with `SIGTERM`, and after the grace period with `SIGKILL`.
+    /// Ends the group: with `SIGTERM`, and after the grace period with `SIGKILL`, also if nobody waits for it.
     pub(super) async fn terminate(&mut self) {
         if let Some(doomed) = self.doom() {
-            doomed.end(self.grace).await;
+            // The only error is that the runtime ends.
+            drop(self.runtime.spawn(doomed.end(self.grace)).await);
         }
     }
 
@@ -87,8 +99,8 @@ impl ChildGroup {
 impl GroupLeader {
     /// Waits until the command has exited. Other processes of the group may still run.
     pub(super) async fn wait(&mut self) -> io::Result<ExitStatus> {
-        match self.0.as_deref_mut() {
-            Some(child) => leader(child).wait().await,
+        match self.0.as_mut() {
+            Some(live) => leader(&mut *live.child).wait().await,
             None => Err(io::Error::other("the command was already waited for")),
         }
     }
@@ -120,13 +132,13 @@ struct Doomed {
 /// The part of a doomed group that kills it.
 #[derive(Debug)]
 struct KilledOnDrop {
-    child: Box<dyn ChildWrapper>,
+    live: LiveChild,
     is_killed: bool,
 }
 
 impl Doomed {
-    fn new(child: Box<dyn ChildWrapper>) -> Self {
-        Self { group: KilledOnDrop { child, is_killed: false }, stdout: None, stderr: None }
+    fn new(live: LiveChild) -> Self {
+        Self { group: KilledOnDrop { live, is_killed: false }, stdout: None, stderr: None }
     }
 
     /// Waits until the command has exited, but not longer than the grace period, kills the group and reaps it.
@@ -137,13 +149,13 @@ impl Doomed {
                 pending::<()>().await;
             };
             tokio::select! {
-                _ = leader(&mut *self.group.child).wait() => {}
+                _ = leader(&mut *self.group.live.child).wait() => {}
                 () = discarding => {}
                 () = sleep(grace) => {}
             }
         }
         self.group.kill();
-        let reaped = timeout(MAX_REAP, self.group.child.wait()).await;
+        let reaped = timeout(MAX_REAP, self.group.live.child.wait()).await;
         if !matches!(reaped, Ok(Ok(_))) {
             tracing::warn!(?reaped, "a killed command was not reaped");
         }
@@ -153,7 +165,7 @@ impl Doomed {
     fn request_exit(&self) {
         const SIGTERM: i32 = 15;
         // The only error is that no process is left.
-        drop(self.group.child.signal(SIGTERM));
+        drop(self.group.live.child.signal(SIGTERM));
     }
 
     #[cfg(not(unix))]
@@ -165,7 +177,8 @@ impl KilledOnDrop {
     fn kill(&mut self) {
         if !std::mem::replace(&mut self.is_killed, true) {
             // The only error is that no process is left.
-            drop(self.child.start_kill());
+            drop(self.live.child.start_kill());
+            self.live.entry = None;
         }
     }
 }

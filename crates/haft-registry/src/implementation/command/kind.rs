@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use haft_core::{Schema, SchemaError};
 use serde_json::Value;
 
-use super::super::{Building, Built, Entry, EntryError, EntryFault, ImplementationKind, TrustNeed, Yields};
+use super::super::{Building, Built, Entry, EntryError, EntryFault, ImplementationKind, StartedCommand, Yields};
+use super::code;
 use super::settings::CommandSettings;
 
 /// The kind `command`: an entry is a [`CommandTool`](super::CommandTool).
@@ -43,16 +44,14 @@ impl ImplementationKind for CommandKind {
         settings_schema()
     }
 
-    fn trust(&self) -> TrustNeed {
-        TrustNeed::Required
-    }
-
     fn build(&self, entry: Entry) -> Building {
         Box::pin(async move {
             let command = read_settings(&entry.settings)?.into_command(&entry.folder);
             let builder = entry.builder(command.default_parameters());
-            let secrets: Vec<String> = command.secret_names().map(str::to_owned).collect();
-            Ok(Built::tool(command.build(builder)?).with_secrets(secrets))
+            let started = command.started();
+            let uncovered = code::read(&entry, &started)?;
+            let reach = command.reach_of(StartedCommand { uncovered, ..started });
+            Ok(Built::tool(command.build(builder)?, reach))
         })
     }
 }

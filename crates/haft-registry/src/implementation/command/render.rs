@@ -261,7 +261,12 @@ mod tests {
                         left = &left[1..];
                     }
                     ArgvElement::Values(_) | ArgvElement::Joined(_) => {
-                        let one = ArgvTemplate { program: String::new(), elements: vec![element.clone()] };
+                        let one = ArgvTemplate {
+                            program: String::new(),
+                            elements: vec![element.clone()],
+                            options: 1,
+                            reads_stdin: None,
+                        };
                         // Alone, an element is in the zone of options: it is never rendered differently after `--`.
                         let count = match one.render(arguments.as_object().unwrap()) {
                             Ok(own) => own.len(),
@@ -270,6 +275,8 @@ mod tests {
                                 let operand = ArgvTemplate {
                                     program: String::new(),
                                     elements: vec![ArgvElement::Literal("--".to_owned()), element.clone()],
+                                    options: 1,
+                                    reads_stdin: None,
                                 };
                                 operand.render(arguments.as_object().unwrap()).unwrap().len() - 1
                             }

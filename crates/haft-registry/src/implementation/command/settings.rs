@@ -17,7 +17,8 @@ pub(super) struct CommandSettings {
     /// The program and its arguments. No shell is involved. The program is a name that is looked up in `PATH`, or a path
     /// relative to the folder. `{name}` in an argument stands for a parameter: as a whole argument, or within one, as in
     /// `--name={name}`; `{name:json}` is its JSON; `{{` and `}}` are literal braces. A value that begins with `-` is
-    /// rejected, unless an argument `--` precedes it.
+    /// rejected, unless an argument `--` precedes it. A parameter can't be part of an argument that a program parses as code,
+    /// as in `["sh", "-c", "echo {x}"]`; write `["sh", "-c", "echo \"$1\"", "sh", "{x}"]`.
     #[schemars(length(min = 1))]
     command: Vec<String>,
     /// The standard input: `json`, the arguments as one JSON object in one line, or `none`. The default is `json` if the command
@@ -50,7 +51,8 @@ pub(super) struct CommandSettings {
     /// The number of bytes that are kept of the end of stderr. The default is 16384.
     #[schemars(range(max = 16_777_216))]
     max_stderr: Option<usize>,
-    /// The seconds between `SIGTERM` and `SIGKILL` when a call times out or is cancelled. The default is 2.
+    /// The seconds between `SIGTERM` and `SIGKILL` when a call times out or is cancelled. The default is 2. A `haft` that is
+    /// interrupted waits for it, at most 60 seconds.
     #[schemars(range(min = 0, max = 3600))]
     grace: Option<f64>,
 }

@@ -8,12 +8,15 @@
 //! "{{x}}"            the literal {x}
 //! ```
 //!
-//! Where options end is decided by the template alone: at its first literal element `--`. An element before it that
+//! The template alone decides where options end: at the first literal element `--` that the program reads itself,
+//! not a wrapper before it, as in `["kubectl", "exec", "pod", "--", "grep", "{p}"]`. An element before it that
 //! contains a variable must not be able to name an option, which is checked here as far as the template shows it, and
 //! in `render.rs` for the values.
 
+use std::collections::BTreeMap;
+
 use super::super::EntryFault;
-use super::interpreter::ScriptCheck;
+use super::interpreter;
 
 /// The literal element after which no element is an option.
 const END_OF_OPTIONS: &str = "--";
@@ -23,6 +26,10 @@ const END_OF_OPTIONS: &str = "--";
 pub(super) struct ArgvTemplate {
     pub(super) program: String,
     pub(super) elements: Vec<ArgvElement>,
+    /// The number of elements that a program may read as options.
+    pub(super) options: usize,
+    /// The program that would read what it gets on stdin as code.
+    pub(super) reads_stdin: Option<String>,
 }
 
 /// One element of a template.
@@ -69,29 +76,41 @@ pub(super) enum ArgvZone {
 impl ArgvTemplate {
     /// Parses a template, and adds its faults to the list. Faulty elements are left out.
     pub(super) fn parse(argv: &[String], faults: &mut Vec<EntryFault>) -> Self {
-        let mut template = Self { program: String::new(), elements: Vec::new() };
-        let Some((program, rest)) = argv.split_first() else {
+        let mut template = Self { program: String::new(), elements: Vec::new(), options: 0, reads_stdin: None };
+        if argv.is_empty() {
             faults.push(EntryFault::at("/command", "the command is empty; name at least a program"));
             return template;
-        };
-        match parse_program(program) {
-            Ok(program) => template.program = program,
-            Err(message) => faults.push(EntryFault::at("/command/0", message)),
         }
-        let mut zone = ArgvZone::Options;
-        let mut scripts = ScriptCheck::new(&template.program);
-        for (index, text) in rest.iter().enumerate() {
-            let element = parse_element(text).and_then(|element| element.checked(zone));
-            match element.and_then(|element| scripts.check(&element).map(|()| element)) {
-                Ok(element) => {
-                    if element.ends_options() {
-                        zone = ArgvZone::Operands;
-                    }
+        let mut found: BTreeMap<usize, String> = BTreeMap::new();
+        let mut parsed = Vec::with_capacity(argv.len());
+        for (index, text) in argv.iter().enumerate() {
+            let element = if index == 0 { parse_program(text).map(ArgvElement::Literal) } else { parse_element(text) };
+            parsed.push(element.map_err(|message| found.insert(index, message)).ok());
+        }
+        let code = interpreter::check(&parsed);
+        template.reads_stdin = code.reads_stdin;
+        let ends = |element: &Option<ArgvElement>| element.as_ref().is_some_and(ArgvElement::ends_options);
+        let end = parsed.iter().skip(code.innermost).position(ends).map_or(parsed.len(), |at| at + code.innermost);
+        for (index, fault) in code.faults {
+            found.entry(index).or_insert(fault);
+        }
+        for (index, element) in parsed.into_iter().enumerate() {
+            let zone = if index <= end { ArgvZone::Options } else { ArgvZone::Operands };
+            let Some(element) = element else { continue };
+            match element.checked(zone) {
+                Ok(ArgvElement::Literal(program)) if index == 0 => template.program = program,
+                Ok(element) if !found.contains_key(&index) => {
                     template.elements.push(element);
+                    if zone == ArgvZone::Options {
+                        template.options = template.elements.len();
+                    }
                 }
-                Err(message) => faults.push(EntryFault::at(format!("/command/{}", index + 1), message)),
+                Ok(_) => {}
+                Err(message) => drop(found.entry(index).or_insert(message)),
             }
         }
+        let fault = |(index, message)| EntryFault::at(format!("/command/{index}"), message);
+        faults.extend(found.into_iter().map(fault));
         template
     }
 
@@ -102,8 +121,7 @@ impl ArgvTemplate {
 
     /// Returns the elements with their zones.
     pub(super) fn zoned(&self) -> impl Iterator<Item = (&ArgvElement, ArgvZone)> {
-        let end = self.elements.iter().position(ArgvElement::ends_options).unwrap_or(self.elements.len());
-        let zone = move |index| if index <= end { ArgvZone::Options } else { ArgvZone::Operands };
+        let zone = move |index| if index < self.options { ArgvZone::Options } else { ArgvZone::Operands };
         self.elements.iter().enumerate().map(move |(index, element)| (element, zone(index)))
     }
 
@@ -228,6 +246,30 @@ fn parse_variable(text: &str) -> Result<ArgvVariable, String> {
         return Err(format!("`{{{text}}}` is not a variable; write `{{name}}`, and double a literal brace"));
     }
     Ok(ArgvVariable { name: name.to_owned(), form })
+}
+
+impl ArgvElement {
+    /// Returns the text before the first variable.
+    pub(super) fn prefix(&self) -> &str {
+        match self {
+            Self::Literal(text) => text,
+            Self::Values(_) => "",
+            Self::Joined(pieces) => match pieces.first() {
+                Some(ArgvPiece::Literal(text)) => text,
+                Some(ArgvPiece::Variable(_)) | None => "",
+            },
+        }
+    }
+
+    pub(super) fn has_variable(&self) -> bool {
+        self.variables().next().is_some()
+    }
+
+    /// Reports whether this sets an environment variable, as in `env A=1`.
+    pub(super) fn is_assignment(&self) -> bool {
+        let name = self.prefix().split_once('=').map_or("", |(name, _)| name);
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    }
 }
 
 #[cfg(test)]

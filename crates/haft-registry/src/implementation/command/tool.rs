@@ -8,7 +8,7 @@ use std::time::Duration;
 use haft_core::{Cx, ForwardCx, Issue, Issues, Tool, ToolBuilder, ToolCall};
 use serde_json::{Map, Value, json};
 
-use super::super::{EntryError, EntryFault};
+use super::super::{CallEffect, CallPreview, EntryError, EntryFault, Reach, Recipient, StartedCommand};
 use super::environment::Environment;
 use super::option::{StderrReader, StdinFormat, StdoutFormat};
 use super::render::pointer;
@@ -52,9 +52,18 @@ use crate::secrets::Secrets;
 /// `--name={name}`. Programs with other conventions, such as `@file` or `+command`, require a `pattern` in the schema of
 /// the parameters.
 ///
-/// A variable can't be part of a script that an interpreter such as `sh`, `python` or `node` gets by `-c`, `-e` or a
-/// similar flag, as its value would be code. Write `["sh", "-c", "echo \"$1\"", "sh", "{p}"]`. The interpreters are known
-/// by their names, and no list of them is complete: programs such as `awk` and `ssh` also read arguments as code.
+/// A variable can't be part of an argument that a program parses as code, as its value would be code. This covers:
+///
+/// - interpreters with their code options, anywhere in the command: `sh -c`, `python -c`, `node --eval`, also behind
+///   wrappers, known or not: `docker run img sh -c`, `kubectl exec pod -- sh -c`, `mywrap bash -lc`
+/// - programs that take a command or a query as text: `ssh host`, `su -c`, `env -S`, `flock -c`, `watch`, `make`,
+///   `git -c`, `sed`, `awk`, `psql -c`, `sqlite3` and others
+/// - the program itself, one behind a known wrapper (`timeout 5`, `sudo -u bob`, `find -exec`), and an interpreter's script
+/// - an interpreter that would read its code from the call's arguments on stdin
+///
+/// Write `["sh", "-c", "echo \"$1\"", "sh", "{p}"]`: `$1` is data. Programs are known by their names, and no list of them is
+/// complete. Not covered are a program that is not listed or has another name, and what a fixed script does with its
+/// arguments: `eval "$1"` runs them.
 ///
 /// Every variable must be a parameter of the tool. Without stdin, every argument must have a variable.
 ///
@@ -179,6 +188,25 @@ impl CommandTool {
         self.environment.secrets.values().map(String::as_str)
     }
 
+    /// Returns the reach of the tool: the command, which gets the secrets.
+    #[must_use]
+    pub fn reach(&self) -> Reach {
+        self.reach_of(self.started())
+    }
+
+    pub(super) fn reach_of(&self, command: StartedCommand) -> Reach {
+        Reach::nothing().with(Recipient::Command(command), self.secret_names().map(str::to_owned))
+    }
+
+    /// Returns the command as it is started.
+    pub(super) fn started(&self) -> StartedCommand {
+        let Environment { constants, secrets } = &self.environment;
+        let mut command = StartedCommand::new(&self.argv, &self.folder);
+        command.env.clone_from(constants);
+        command.secret_env.clone_from(secrets);
+        command
+    }
+
     /// Returns the JSON Schema of the arguments of a tool that has no other: an object with a required text for each
     /// variable, or any object if there are no variables.
     #[must_use]
@@ -203,6 +231,8 @@ impl CommandTool {
         let argv = self.argv.clone();
         let plan = Arc::new(self.plan(&mut faults));
         builder = builder.annotate(CommandTarget { argv, folder: plan.folder.clone() });
+        let previewed = Arc::clone(&plan);
+        builder = builder.annotate(CallPreview::new(move |arguments| previewed.effect(arguments)));
         if !plan.environment.secrets.is_empty() {
             builder = builder.depends_on::<Secrets>();
         }
@@ -247,9 +277,17 @@ impl CommandTool {
         });
         let has_variables = template.variables().next().is_some();
         let default_stdin = if has_variables { StdinFormat::None } else { StdinFormat::Json };
+        let stdin = self.stdin.unwrap_or(default_stdin);
+        if let (Some(program), StdinFormat::Json) = (&template.reads_stdin, stdin) {
+            let message = format!(
+                "`{program}` would read the call's arguments on stdin as its code; name a script that reads them as data, \
+                 or set `stdin = \"none\"`"
+            );
+            faults.push(EntryFault::at("/command", message));
+        }
         CommandPlan {
             template,
-            stdin: self.stdin.unwrap_or(default_stdin),
+            stdin,
             stdout: self.stdout,
             stderr: self.stderr,
             folder,
@@ -293,6 +331,17 @@ impl CommandPlan {
             Ok(_) => Err(Issues::new(unused)),
             Err(issues) => Err(issues.into_vec().into_iter().chain(unused).collect()),
         }
+    }
+
+    /// Returns what a call with these arguments starts, or the reasons why they are rejected.
+    fn effect(&self, arguments: &Map<String, Value>) -> Result<CallEffect, Issues> {
+        let program = self.template.program.clone();
+        Ok(CallEffect::Starts {
+            argv: std::iter::once(program).chain(self.argv(arguments)?).collect(),
+            folder: self.folder.clone(),
+            reads_arguments: self.stdin == StdinFormat::Json,
+            secrets: self.environment.secrets.values().cloned().collect(),
+        })
     }
 
     /// Returns the program as the system looks it up: by its name, or by its path from the folder.

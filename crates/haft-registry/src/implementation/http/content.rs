@@ -2,15 +2,19 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use haft_core::{FailureKind, ToolFailure};
-use haft_http::HeaderMap;
+use haft_core::{ContentPart, FailureKind, ToolFailure};
+use haft_http::{HeaderMap, HeaderName};
 use serde_json::{Value, json};
 use serde_json_path::JsonPath;
 
+use super::media;
 use super::media_type::{Charset, MediaType, compression, essence};
-use super::response::{ResponseMapping, ResultFormat, Selection};
+use super::response::{ErrorDetail, ResponseMapping, ResultFormat, Selection};
 use crate::implementation::EntryFault;
 use crate::json_path::cheap_path;
+
+/// Response headers that can't be part of a result.
+const CREDENTIALS: [&str; 3] = ["authentication-info", "set-cookie", "set-cookie2"];
 
 /// The maximum number of values that a JSONPath selects.
 const MAX_SELECTED: usize = 100_000;
@@ -20,6 +24,8 @@ const MAX_SELECTED: usize = 100_000;
 pub(super) struct ContentMapping {
     format: ResultFormat,
     selection: CheckedSelection,
+    /// The names of the headers that are part of the result.
+    headers: Vec<HeaderName>,
 }
 
 #[derive(Debug)]
@@ -57,7 +63,56 @@ impl ContentMapping {
         if mapping.limit == 0 {
             fault("/result/max-bytes", "the maximum size must be at least 1".to_owned());
         }
-        Self { format: mapping.format, selection }
+        if let ErrorDetail::Pointer(pointer) = &mapping.errors
+            && (pointer.is_empty() || !is_pointer(pointer))
+        {
+            let message = "is `status`, `body` or a JSON Pointer such as `/error/message`";
+            fault("/errors", message.to_owned());
+        }
+        let mut headers = Vec::new();
+        for (at, name) in mapping.headers.iter().enumerate() {
+            match HeaderName::from_bytes(name.as_bytes()) {
+                Ok(name) if CREDENTIALS.contains(&name.as_str()) => {
+                    let message = format!("the header `{name}` contains a credential, which a model must not read");
+                    fault(&format!("/result/headers/{at}"), message);
+                }
+                Ok(name) => headers.push(name),
+                Err(_) => fault(&format!("/result/headers/{at}"), format!("`{name}` is no valid name of a header")),
+            }
+        }
+        Self { format: mapping.format, selection, headers }
+    }
+
+    /// Returns the result with the headers that are part of it.
+    pub(super) fn with_headers(&self, value: Value, headers: &HeaderMap) -> Value {
+        if self.headers.is_empty() {
+            return value;
+        }
+        let text = |name: &HeaderName| {
+            let values: Vec<_> =
+                headers.get_all(name).iter().map(|value| Charset::Latin1.decode(value.as_bytes())).collect();
+            (!values.is_empty()).then(|| (name.as_str().to_owned(), Value::from(values.join(", "))))
+        };
+        let headers: serde_json::Map<String, Value> = self.headers.iter().filter_map(text).collect();
+        json!({"body": value, "headers": headers})
+    }
+
+    /// Returns what the model reads in place of a result: an image or audio, and the headers. `None` if it reads the
+    /// result. A body from which a secret was removed is not shown as a medium.
+    pub(super) fn media(&self, headers: &HeaderMap, body: &[u8], result: &Value) -> Option<Vec<ContentPart>> {
+        if self.format != ResultFormat::Auto || !matches!(self.selection, CheckedSelection::Whole) {
+            return None;
+        }
+        let essence = essence(content_type(headers));
+        if !essence.starts_with("image/") && !essence.starts_with("audio/") {
+            return None;
+        }
+        let value = if self.headers.is_empty() { result } else { &result["body"] };
+        let base64 = value.get("base64")?.as_str()?;
+        let is_whole = base64.len() == body.len().div_ceil(3) * 4 && !base64.contains('[');
+        let part = media::part(&essence, body, base64).filter(|_| is_whole)?;
+        let shown = (!self.headers.is_empty()).then(|| ContentPart::text(result["headers"].to_string()));
+        Some(std::iter::once(part).chain(shown).collect())
     }
 
     /// Returns the value of a body.
@@ -81,6 +136,16 @@ impl ContentMapping {
             }
         };
         self.selection.apply(value)
+    }
+}
+
+impl ResponseMapping {
+    /// Returns the faults of the mapping.
+    #[cfg(feature = "openapi")]
+    pub(crate) fn faults(&self) -> Vec<EntryFault> {
+        let mut faults = Vec::new();
+        ContentMapping::checked(self, &mut faults);
+        faults
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use haft_core::{Cx, FailureKind, HandlerError, ToolFailure};
+use haft_core::{Cx, FailureKind, HandlerError, Issues, ToolFailure, ToolOutput};
 use haft_http::{GuardedClient, HttpRequest, Method, SizeLimits, Timeouts};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::time::{Instant, sleep};
 
 use super::auth::HttpAuth;
@@ -12,9 +12,10 @@ use super::content::ContentMapping;
 use super::credential::Credentials;
 use super::failure::{AttemptError, HttpStatusFailure, Repetition, Retry};
 use super::mapping::{PreparedRequest, RequestMapping};
-use super::response::{StatusOutcome, StatusRule};
+use super::response::{ErrorDetail, StatusOutcome, StatusRule};
 use super::retry::HttpRetry;
 use super::token::TokenCache;
+use crate::implementation::preview::CallEffect;
 
 /// Everything that a call needs, checked.
 #[derive(Debug)]
@@ -26,6 +27,7 @@ pub(super) struct Exchange {
     pub(super) rules: Vec<StatusRule>,
     pub(super) content: ContentMapping,
     pub(super) limit: usize,
+    pub(super) errors: ErrorDetail,
     pub(super) retry: HttpRetry,
     pub(super) idempotency_key: Option<String>,
     pub(super) timeout: Duration,
@@ -34,9 +36,9 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    /// Sends the request for these arguments, again if necessary, and returns the value of its response.
-    pub(super) async fn call(&self, arguments: &Value, cx: &Cx) -> Result<Value, HandlerError<HttpStatusFailure>> {
-        let none = serde_json::Map::new();
+    /// Sends the request for these arguments, again if necessary, and returns the result of its response.
+    pub(super) async fn call(&self, arguments: &Value, cx: &Cx) -> Result<ToolOutput, HandlerError<HttpStatusFailure>> {
+        let none = Map::new();
         let request = self.mapping.prepare(arguments.as_object().unwrap_or(&none)).map_err(|issues| {
             HandlerError::opaque(ToolFailure::with_issues(FailureKind::InputValidationError, issues))
         })?;
@@ -46,7 +48,28 @@ impl Exchange {
         }
     }
 
-    async fn attempts(&self, request: &PreparedRequest, cx: &Cx) -> Result<Value, HandlerError<HttpStatusFailure>> {
+    /// Returns what a call with these arguments sends, or the reasons why they are rejected.
+    pub(super) fn effect(&self, arguments: &Map<String, Value>) -> Result<CallEffect, Issues> {
+        let PreparedRequest { url, query, mut headers, cookies, body } = self.mapping.prepare(arguments)?;
+        if !cookies.is_empty() {
+            let cookies: Vec<String> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            headers.push(("cookie".to_owned(), cookies.join("; ")));
+        }
+        headers.extend(body.iter().map(|body| ("content-type".to_owned(), body.content_type.clone())));
+        Ok(CallEffect::Sends {
+            method: self.method.to_string(),
+            url: with_query(&url, query),
+            headers,
+            body: body.map(|body| String::from_utf8_lossy(&body.bytes).into_owned()),
+            secrets: self.auth.iter().map(|auth| auth.secret_name().to_owned()).collect(),
+        })
+    }
+
+    async fn attempts(
+        &self,
+        request: &PreparedRequest,
+        cx: &Cx,
+    ) -> Result<ToolOutput, HandlerError<HttpStatusFailure>> {
         let client = cx.service::<GuardedClient>()?;
         let mut attempts = 0;
         let mut has_new_token = false;
@@ -55,7 +78,7 @@ impl Exchange {
             let credentials = Credentials::read(&self.auth, &self.tokens, client, timeout, cx).await;
             let error = match credentials {
                 Ok(credentials) => match self.attempt(request, &credentials, client, cx).await {
-                    Ok(value) => return Ok(value),
+                    Ok(output) => return Ok(output),
                     // A rejected token had no effect, so that another one is no further attempt.
                     Err(error) if error.is_unauthorized() && !has_new_token => {
                         has_new_token = credentials.forget_token(&self.tokens).await;
@@ -83,41 +106,50 @@ impl Exchange {
         credentials: &Credentials,
         client: &GuardedClient,
         cx: &Cx,
-    ) -> Result<Value, AttemptError> {
+    ) -> Result<ToolOutput, AttemptError> {
         let sent = self.written(request, credentials, cx);
         let of_transport = |error| AttemptError::transport(error, &credentials.redactor);
         let response = client.send(sent).await.map_err(of_transport)?;
         let status = response.status();
         let rule = self.rules.iter().find(|rule| rule.statuses.contains(status.as_u16())).map(|rule| &rule.outcome);
-        match rule {
-            Some(StatusOutcome::Value(value)) => return Ok(value.clone()),
-            Some(StatusOutcome::Success) => {}
-            None if status.is_success() => {}
+        let constant = match rule {
+            Some(StatusOutcome::Value(value)) => Some(value.clone()),
+            Some(StatusOutcome::Success) => None,
+            None if status.is_success() => None,
             Some(StatusOutcome::Failure { .. }) | None => {
-                let failure = HttpStatusFailure::read(response, rule, &credentials.redactor, self.repetition).await;
+                let failure =
+                    HttpStatusFailure::read(response, rule, &self.errors, &credentials.redactor, self.repetition).await;
                 return Err(AttemptError::Status(failure));
             }
-        }
+        };
         let headers = response.headers().clone();
-        let body = response.body().await.map_err(of_transport)?;
-        if self.method == Method::HEAD {
-            return Ok(Value::Null);
-        }
-        let mut value = self.content.value(&headers, &body).map_err(AttemptError::Content)?;
+        let (value, body) = match constant {
+            Some(value) => (value, None),
+            None => {
+                let body = response.body().await.map_err(of_transport)?;
+                if self.method == Method::HEAD {
+                    (Value::Null, None)
+                } else {
+                    (self.content.value(&headers, &body).map_err(AttemptError::Content)?, Some(body))
+                }
+            }
+        };
+        let mut value = self.content.with_headers(value, &headers);
         // A server that returns what it received must not disclose the credentials to the model and to the journal.
         credentials.redactor.redact_value(&mut value);
+        let Some(body) = body else { return Ok(ToolOutput::new(value.into())) };
         credentials.redactor.check_result(&body, &value, cx).map_err(AttemptError::Content)?;
-        Ok(value)
+        let media = self.content.media(&headers, &body, &value);
+        let output = ToolOutput::new(value.into());
+        Ok(match media {
+            Some(parts) => output.for_model(parts),
+            None => output,
+        })
     }
 
     fn written(&self, request: &PreparedRequest, credentials: &Credentials, cx: &Cx) -> HttpRequest {
         let PreparedRequest { url, query, headers, cookies, body } = request;
-        let pairs = query.iter().cloned().chain(credentials.query()).map(|(name, value)| match value {
-            Some(value) => format!("{name}={value}"),
-            None => name,
-        });
-        let query = pairs.collect::<Vec<_>>().join("&");
-        let url = if query.is_empty() { url.clone() } else { format!("{url}?{query}") };
+        let url = with_query(url, query.iter().cloned().chain(credentials.query()));
         let mut sent = HttpRequest::new(self.method.clone(), url)
             .timeouts(Timeouts::none().total(self.remaining(cx)))
             .limits(SizeLimits::default().body(self.limit))
@@ -154,4 +186,14 @@ impl Exchange {
         let left = cx.deadline().map(|deadline| deadline.saturating_duration_since(Instant::now()));
         left.map_or(self.timeout, |left| left.min(self.timeout))
     }
+}
+
+/// Returns a URL with a query of escaped pairs.
+fn with_query(url: &str, pairs: impl IntoIterator<Item = (String, Option<String>)>) -> String {
+    let pairs = pairs.into_iter().map(|(name, value)| match value {
+        Some(value) => format!("{name}={value}"),
+        None => name,
+    });
+    let query = pairs.collect::<Vec<_>>().join("&");
+    if query.is_empty() { url.to_owned() } else { format!("{url}?{query}") }
 }

@@ -1,7 +1,8 @@
 //! The failures of requests.
 //!
-//! The model reads the status and the beginning of the body. Whatever concerns the connection and the credentials is for
-//! the operator.
+//! The model reads the status. The body is for the operator, and for the model only as far as [`ErrorDetail`] says: servers
+//! write stack traces, queries and passwords into it. Whatever concerns the connection and the credentials is for the
+//! operator alone.
 
 use std::error::Error;
 use std::iter::successors;
@@ -11,14 +12,14 @@ use haft_core::{Failure, FailureKind, HandlerError, ToolFailure};
 use haft_http::{HttpError, HttpResponse, StatusCode, TimeoutKind, retry_after};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::content::excerpt_text;
 use super::credential::CredentialError;
-use super::response::StatusOutcome;
+use super::response::{ErrorDetail, StatusOutcome};
 use crate::implementation::redactor::Redactor;
 
-/// The number of bytes of a body that are read for a failure, and the number of characters that the model reads.
+/// The number of bytes of a body that are read for a failure, and the number of characters that are shown of it.
 const MAX_READ: usize = 16 * 1024;
 const MAX_EXCERPT: usize = 2000;
 
@@ -28,9 +29,12 @@ const MAX_EXCERPT: usize = 2000;
 pub struct HttpStatusFailure {
     /// The HTTP status.
     pub status: u16,
-    /// The beginning of the response body, if it is text.
+    /// The part of the response body that the tool shows, if there is any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
+    /// The beginning of the response body, for the operator.
+    #[serde(skip)]
+    excerpt: Option<String>,
     /// The time that the server asks to wait.
     #[serde(skip)]
     pub retry_after: Option<Duration>,
@@ -43,6 +47,17 @@ pub struct HttpStatusFailure {
     #[serde(skip)]
     #[schemars(skip)]
     kind: Option<FailureKind>,
+}
+
+/// The body of a failed response, for the operator: the cause of the failure. Secrets of the tool are removed from it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the body of the response with the status {status} is: {body}")]
+#[non_exhaustive]
+pub struct HttpStatusError {
+    /// The HTTP status.
+    pub status: u16,
+    /// The beginning of the body.
+    pub body: String,
 }
 
 /// The error of one attempt at a request.
@@ -97,8 +112,7 @@ impl AttemptError {
     /// Returns the failure of the call.
     pub(super) fn into_failure(self, repetition: Repetition) -> HandlerError<HttpStatusFailure> {
         match self {
-            Self::Status(failure) if failure.kind.is_some() => HandlerError::opaque(failure.into_custom()),
-            Self::Status(failure) => HandlerError::Declared(failure),
+            Self::Status(failure) => HandlerError::opaque(failure.into_failure()),
             Self::Http { error, redacted } => HandlerError::opaque(of_transport(error, redacted, repetition)),
             Self::Content(failure) => HandlerError::opaque(failure),
             Self::Credential(error) => {
@@ -134,6 +148,7 @@ impl HttpStatusFailure {
     pub(super) async fn read(
         response: HttpResponse,
         rule: Option<&StatusOutcome>,
+        errors: &ErrorDetail,
         redactor: &Redactor,
         repetition: Repetition,
     ) -> Self {
@@ -142,18 +157,33 @@ impl HttpStatusFailure {
         let headers = response.headers().clone();
         let (bytes, is_whole) = beginning(response).await;
         let text = excerpt_text(&headers, &bytes);
-        let text = text.map(|text| if is_whole { redactor.redact(&text) } else { redactor.redact_cut(&text) });
-        let body = text.map(|text| cut(text.trim(), is_whole)).filter(|text| !text.is_empty());
+        let shown = |text: &str, is_whole: bool| {
+            let text = if is_whole { redactor.redact(text) } else { redactor.redact_cut(text) };
+            Some(cut(text.trim(), is_whole)).filter(|text| !text.is_empty())
+        };
+        let excerpt = text.as_deref().and_then(|text| shown(text, is_whole));
+        let body = match errors {
+            ErrorDetail::Status => None,
+            ErrorDetail::Body => excerpt.clone(),
+            ErrorDetail::Pointer(pointer) => {
+                let json: Option<Value> = text.as_deref().and_then(|text| serde_json::from_str(text).ok());
+                json.as_ref().and_then(|json| json.pointer(pointer)).and_then(|value| match value {
+                    Value::Null => None,
+                    Value::String(text) => shown(text, true),
+                    other => shown(&other.to_string(), true),
+                })
+            }
+        };
         let retryable = is_temporary(status) && (repetition == Repetition::Harmless || status == 429);
         let (kind, message) = match rule {
             Some(StatusOutcome::Failure { kind, message }) => (kind.clone(), message.clone()),
             Some(StatusOutcome::Success | StatusOutcome::Value(_)) | None => (None, None),
         };
-        Self { status, body, retry_after: wait.filter(|_| retryable), retryable, message, kind }
+        Self { status, body, excerpt, retry_after: wait.filter(|_| retryable), retryable, message, kind }
     }
 
-    /// Returns the failure with its own kind.
-    fn into_custom(self) -> ToolFailure {
+    /// Returns the failure of the call.
+    fn into_failure(self) -> ToolFailure {
         let kind = self.kind.clone().unwrap_or(FailureKind::ToolFailed);
         let mut failure = ToolFailure::new(kind, self.message());
         let mut details = json!({"status": self.status});
@@ -161,6 +191,9 @@ impl HttpStatusFailure {
             details["body"] = body.into();
         }
         failure = failure.details(details);
+        if let Some(body) = self.excerpt {
+            failure = failure.cause(HttpStatusError { status: self.status, body });
+        }
         failure.retryable = self.retryable;
         match self.retry_after {
             Some(wait) => failure.retry_after(wait),

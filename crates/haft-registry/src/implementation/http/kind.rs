@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::settings::HttpSettings;
 use super::token::TokenCache;
-use crate::implementation::{Building, Built, Entry, EntryError, EntryFault, ImplementationKind, TrustNeed, Yields};
+use crate::implementation::{Building, Built, Entry, EntryError, EntryFault, ImplementationKind, Yields};
 
 /// The kind of tools that send HTTP requests. All its tools share the tokens of OAuth 2 clients.
 ///
@@ -28,7 +28,7 @@ use crate::implementation::{Building, Built, Entry, EntryError, EntryFault, Impl
 /// });
 /// let built = HttpKind::new().build(Entry::new("search", settings)).await?;
 /// assert_eq!(built.tools[0].name(), "search");
-/// assert_eq!(built.secrets, ["github"]);
+/// assert!(built.reach.secret_names().contains("github"));
 /// # Ok(())
 /// # }
 /// ```
@@ -54,8 +54,7 @@ impl HttpKind {
     fn build_entry(&self, entry: &Entry) -> Result<Built, EntryError> {
         let settings = settings(&entry.settings)?;
         let tool = settings.into_tool()?.tokens(&self.tokens);
-        let secrets = tool.secret_names().into_iter().map(str::to_owned).collect::<Vec<_>>();
-        Ok(Built::tool(tool.build(entry)?).with_secrets(secrets))
+        Ok(Built::tool(tool.build(entry)?, tool.reach()))
     }
 }
 
@@ -70,10 +69,6 @@ impl ImplementationKind for HttpKind {
 
     fn settings_schema(&self) -> Value {
         schema_for!(HttpSettings).to_value()
-    }
-
-    fn trust(&self) -> TrustNeed {
-        TrustNeed::None
     }
 
     fn build(&self, entry: Entry) -> Building {

@@ -33,6 +33,24 @@ pub struct ResponseMapping {
     pub selection: Selection,
     /// The maximum size of a body, in bytes.
     pub limit: usize,
+    /// The part of a failed response that the model reads.
+    pub errors: ErrorDetail,
+    /// The response headers that are part of the result, which is then an object of `body` and `headers`.
+    pub headers: Vec<String>,
+}
+
+/// The part of a failed response that the model reads, besides its status. It is cut after 2,000 characters, and secrets of the
+/// tool are removed from it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorDetail {
+    /// Nothing. The body is for the operator: it is part of the failure's cause.
+    #[default]
+    Status,
+    /// The beginning of the body, if it is text. Use it for servers whose errors disclose nothing.
+    Body,
+    /// The value at this JSON Pointer in the body, such as `/error/message`. Nothing if there is none.
+    Pointer(String),
 }
 
 /// The outcome of some statuses.
@@ -68,7 +86,7 @@ pub enum StatusOutcome {
 #[non_exhaustive]
 pub enum ResultFormat {
     /// By the header `content-type`: JSON is parsed, text is a string, anything else is an object with `content_type` and
-    /// `base64`.
+    /// `base64`. The model reads images and audio as such.
     #[default]
     Auto,
     /// JSON, whatever the header says.
@@ -93,10 +111,33 @@ pub enum Selection {
 }
 
 impl ResponseMapping {
-    /// Creates the default mapping: 2xx is success, the body is parsed by its type, up to 4 MiB.
+    /// Creates the default mapping: 2xx is success, the body is parsed by its type, up to 4 MiB, and the model reads the
+    /// status of a failure.
     #[must_use]
     pub fn new() -> Self {
-        Self { rules: Vec::new(), format: ResultFormat::Auto, selection: Selection::Whole, limit: DEFAULT_LIMIT }
+        Self {
+            rules: Vec::new(),
+            format: ResultFormat::Auto,
+            selection: Selection::Whole,
+            limit: DEFAULT_LIMIT,
+            errors: ErrorDetail::Status,
+            headers: Vec::new(),
+        }
+    }
+
+    /// Sets the part of a failed response that the model reads.
+    #[must_use]
+    pub fn errors(mut self, detail: ErrorDetail) -> Self {
+        self.errors = detail;
+        self
+    }
+
+    /// Adds a response header, such as `link` or `etag`, to the result, which becomes an object: `body` is what it is
+    /// without this, and `headers` has those headers that the response has.
+    #[must_use]
+    pub fn header(mut self, name: impl Into<String>) -> Self {
+        self.headers.push(name.into());
+        self
     }
 
     /// Adds the outcome of some statuses, after the rules that exist.

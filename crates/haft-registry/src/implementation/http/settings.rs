@@ -17,6 +17,7 @@ use serde::Deserialize;
 
 use self::auth::AuthSettings;
 use self::request::{BodySettings, SourceSettings};
+pub(crate) use self::response::ErrorsSetting;
 use self::response::{ResultSettings, StatusSettings};
 use super::body::BodyMapping;
 use super::mapping::pointer;
@@ -57,6 +58,9 @@ pub(super) struct HttpSettings {
     /// The outcomes of statuses such as `404`, `4xx` or `500-503`. Without them, 2xx is success and all else is a failure.
     #[serde(default)]
     status: BTreeMap<String, StatusSettings>,
+    /// The part of a failed response that the model reads besides its status: `status`, the default, is nothing; `body` is its
+    /// beginning; a JSON Pointer such as `/error/message` is a part of it. The body is always shown to the operator.
+    errors: Option<ErrorsSetting>,
     /// The attempts at the request. Without it there is one.
     retry: Option<RetrySettings>,
     /// The header that receives a key by which the server recognises a repeated request, such as `idempotency-key`.
@@ -138,6 +142,9 @@ impl HttpSettings {
                 Ok(statuses) => response = response.status(statuses, outcome.into_outcome()),
                 Err(error) => faults.push(EntryFault::at(at, error.to_string())),
             }
+        }
+        if let Some(errors) = self.errors {
+            response = response.errors(errors.into_detail());
         }
         // A single status is more specific than a range, whatever order the file has.
         response.rules.sort_by_key(|rule| rule.statuses.len());

@@ -9,7 +9,7 @@ use haft_http::{GuardedClient, Method};
 use serde_json::{Map, Value, json};
 
 use super::arguments::ArgumentNames;
-use super::auth::HttpAuth;
+use super::auth::{ClientCredentials, HttpAuth};
 use super::body::{BodyFormat, BodyMapping, BodySource};
 use super::content::ContentMapping;
 use super::exchange::Exchange;
@@ -21,7 +21,7 @@ use super::retry::HttpRetry;
 use super::target::HttpTarget;
 use super::template::UrlTemplate;
 use super::token::TokenCache;
-use crate::implementation::{Entry, EntryError, EntryFault, ToolSettings};
+use crate::implementation::{CallPreview, Entry, EntryError, EntryFault, Reach, Recipient, ToolSettings};
 use crate::secrets::Secrets;
 
 /// The timeout of a request, unless it is set.
@@ -185,6 +185,30 @@ impl HttpTool {
         self.auth.iter().map(HttpAuth::secret_name).collect()
     }
 
+    /// Returns the servers that calls send requests to, with the secrets that each of them gets: the secret of an OAuth 2
+    /// client is sent to the token endpoint alone.
+    #[must_use]
+    pub fn reach(&self) -> Reach {
+        let host = |url: &UrlTemplate| Recipient::Host(url.origin().to_owned());
+        let reach = Reach::nothing().with(host(&self.url), []);
+        self.auth.iter().fold(reach, |reach, auth| {
+            let recipient = match auth {
+                HttpAuth::Bearer { .. }
+                | HttpAuth::Basic { .. }
+                | HttpAuth::BasicPair { .. }
+                | HttpAuth::Header { .. }
+                | HttpAuth::Query { .. }
+                | HttpAuth::Cookie { .. } => host(&self.url),
+                // A URL that is invalid is a fault, so that no request is sent.
+                HttpAuth::OAuth2(ClientCredentials { token_url, .. }) => match token_url.parse() {
+                    Ok(url) => host(&url),
+                    Err(_) => Recipient::Host(token_url.clone()),
+                },
+            };
+            reach.with(recipient, [auth.secret_name().to_owned()])
+        })
+    }
+
     /// Builds the tool of an entry: its name, its description, the schema of its arguments and all settings that every kind
     /// of tool has. Without a schema, the variables of the URL are required strings and the other arguments of the mapping
     /// are optional strings. Hints that the entry leaves unset follow from the method.
@@ -209,13 +233,17 @@ impl HttpTool {
             rules: self.response.rules.clone(),
             content,
             limit: self.response.limit,
+            errors: self.response.errors.clone(),
             retry: self.retry.clone(),
             idempotency_key: self.idempotency_key.clone(),
             timeout: self.timeout,
             redirects: self.redirects,
             repetition: self.repetition(&entry.tool),
         });
-        let mut builder = self.annotated(entry.builder(default), &entry.tool).depends_on::<GuardedClient>();
+        let previewed = Arc::clone(&exchange);
+        let preview = CallPreview::new(move |arguments| previewed.effect(arguments));
+        let builder = self.annotated(entry.builder(default), &entry.tool).annotate(preview);
+        let mut builder = builder.depends_on::<GuardedClient>();
         if !self.auth.is_empty() {
             builder = builder.depends_on::<Secrets>();
         }

@@ -89,7 +89,7 @@ impl OpenApi {
             strict_booleans: true,
         };
         let value = serde_saphyr::from_str_with_options(text, options);
-        Self::from_value(value.map_err(|error| OpenApiError::Yaml(error.to_string()))?)
+        Self::from_value(value.map_err(|error| OpenApiError::Yaml(yaml_fault(&error)))?)
     }
 
     /// Reads a document from a file: JSON if its text begins with a brace, else YAML. This blocks the thread.
@@ -177,6 +177,27 @@ impl OpenApiVersion {
             (None, None) => "no OpenAPI version".to_owned(),
         };
         Err(OpenApiError::Version { found })
+    }
+}
+
+/// Returns the reason and the place without the text: the file may be any, and nothing of it may be shown.
+fn yaml_fault(error: &serde_saphyr::Error) -> String {
+    use serde_saphyr::Error;
+    let reason = match error {
+        Error::DuplicateMappingKey { .. } => "a key is written twice",
+        Error::UnknownAnchor { .. } => "an alias refers to nothing",
+        Error::MultipleDocuments { .. } => "it has several documents",
+        Error::Budget { .. }
+        | Error::AliasReplayLimitExceeded { .. }
+        | Error::AliasExpansionLimitExceeded { .. }
+        | Error::AliasReplayStackDepthExceeded { .. } => {
+            "it nests too deeply, or aliases expand to far more than was written"
+        }
+        _ => "it is malformed",
+    };
+    match error.location() {
+        Some(place) => format!("{reason}, at line {}, column {}", place.line(), place.column()),
+        None => reason.to_owned(),
     }
 }
 

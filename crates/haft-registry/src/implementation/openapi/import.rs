@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use haft_core::Tool;
 use haft_http::Method;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::argument::{OperationArguments, arguments};
 use super::body::is_json;
@@ -18,8 +18,8 @@ use super::security::authentication;
 use super::server::base_url;
 use super::skip::{SkipReason, Skipped};
 use super::text::description;
-use crate::implementation::http::{HttpTool, ParameterPlace, UrlTemplate};
-use crate::implementation::{Entry, ToolSettings};
+use crate::implementation::http::{HttpTool, ParameterPlace, ResponseMapping, UrlTemplate};
+use crate::implementation::{Entry, Reach, ToolSettings};
 
 /// The maximum size of all schemas of one import together, in bytes. The largest real documents have a few MiB.
 const MAX_IMPORT_BYTES: usize = 64 << 20;
@@ -64,6 +64,12 @@ impl Imported {
     #[must_use]
     pub fn secret_names(&self) -> BTreeSet<&str> {
         self.operations.iter().flat_map(|operation| operation.request.secret_names()).collect()
+    }
+
+    /// Returns every server that the tools send requests to, with the secrets that it gets.
+    #[must_use]
+    pub fn reach(&self) -> Reach {
+        self.operations.iter().fold(Reach::nothing(), |reach, operation| reach.and(operation.request.reach()))
     }
 
     /// Returns the tools, in the order of the document.
@@ -171,6 +177,9 @@ impl<'d> Importer<'d> {
             request = request.parameter(parameter);
         }
         request = auth.into_iter().fold(request, HttpTool::auth);
+        let mut response = ResponseMapping::new().errors(options.errors.clone());
+        response.headers.clone_from(&options.response_headers);
+        request = request.response(response);
         let success = self.success_media(operation);
         let sets_accept = options.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("accept"));
         if let Some((media_type, _)) = success.filter(|(media_type, _)| !sets_accept && is_plain(media_type)) {
@@ -229,7 +238,31 @@ impl<'d> Importer<'d> {
         let Value::Object(mut root) = converted? else { return Ok(None) };
         let defined = self.responses.define(&mut root, draft);
         self.charge(defined)?;
-        Ok(Some(root.into()))
+        Ok(Some(self.with_headers(root)))
+    }
+
+    /// Returns the schema of a result with its headers, if it has any.
+    fn with_headers(&self, mut body: Map<String, Value>) -> Value {
+        if self.options.response_headers.is_empty() {
+            return body.into();
+        }
+        // References lead to the root.
+        let definitions = body.remove("$defs");
+        let names = self.options.response_headers.iter().map(|name| name.to_ascii_lowercase());
+        let headers: Map<String, Value> = names.map(|name| (name, json!({"type": "string"}))).collect();
+        let mut root = json!({
+            "type": "object",
+            "properties": {
+                "body": body,
+                "headers": {"type": "object", "properties": headers, "additionalProperties": false},
+            },
+            "required": ["body", "headers"],
+            "additionalProperties": false,
+        });
+        if let Some(definitions) = definitions {
+            root["$defs"] = definitions;
+        }
+        root
     }
 }
 

@@ -1,8 +1,7 @@
 //! The kind `openapi`: an entry that imports a document.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,8 +10,8 @@ use serde_json::Value;
 use super::document::{MAX_BYTES, OpenApi};
 use super::import::Imported;
 use super::options::{ImportOptions, OutputCheck, SchemeCredential};
-use crate::implementation::http::{TokenCache, pointer};
-use crate::implementation::{Building, Built, Entry, EntryError, EntryFault, ImplementationKind, TrustNeed, Yields};
+use crate::implementation::http::{ErrorsSetting, ResponseMapping, TokenCache, pointer};
+use crate::implementation::{Building, Built, Entry, EntryError, EntryFault, ImplementationKind, Yields};
 
 /// The maximum number of remarks of one kind.
 const MAX_REMARKS: usize = 100;
@@ -80,6 +79,13 @@ struct OpenApiSettings {
     /// True if a result must be valid by the response schemas of the document.
     #[serde(default)]
     check_output: bool,
+    /// The part of a failed response that the model reads besides its status: `status`, the default, is nothing; `body` is its
+    /// beginning; a JSON Pointer such as `/error/message` is a part of it. The body is always shown to the operator.
+    errors: Option<ErrorsSetting>,
+    /// Response headers that are part of every result, such as `["link", "etag"]`. The result is then an object of `body` and
+    /// `headers`.
+    #[serde(default)]
+    response_headers: Vec<String>,
     /// The maximum size of the schema of a tool's arguments, in bytes.
     max_schema_bytes: Option<usize>,
 }
@@ -134,10 +140,6 @@ impl ImplementationKind for OpenApiKind {
         schemars::schema_for!(OpenApiSettings).to_value()
     }
 
-    fn trust(&self) -> TrustNeed {
-        TrustNeed::None
-    }
-
     fn build(&self, entry: Entry) -> Building {
         let tokens = self.tokens.clone();
         Box::pin(async move {
@@ -156,38 +158,17 @@ impl ImplementationKind for OpenApiKind {
 fn build(entry: &Entry, tokens: &TokenCache) -> Result<Built, EntryError> {
     let settings = OpenApiSettings::deserialize(&entry.settings);
     let settings = settings.map_err(|error| EntryError::at("", error.to_string()))?;
-    let path = below(entry, &settings.file).map_err(|message| EntryError::at("/file", message))?;
     // Read through the entry, so that changes of the document are noticed.
-    let document = OpenApi::from_file(Path::new(&settings.file), entry.read_file(&path, MAX_BYTES as u64));
+    let content = entry.read_file(&settings.file, MAX_BYTES as u64);
+    let document = OpenApi::from_file(Path::new(&settings.file), content);
     let document = document.map_err(|error| EntryError::at("/file", error.to_string()))?;
     check_schemes(&document, &settings)?;
+    check_responses(&settings)?;
     let options = options(settings).tokens(tokens);
     let imported = document.import(&options);
     let remarks = remarks(&document, &imported, &options);
-    let secrets: Vec<String> = imported.secret_names().into_iter().map(str::to_owned).collect();
-    Ok(Built::tools(imported.into_tools()).with_remarks(remarks).with_secrets(secrets))
-}
-
-/// Returns the path of a file in the folder of an entry or below it, and nowhere else.
-fn below(entry: &Entry, file: &str) -> Result<PathBuf, String> {
-    let is_inside = |component: Component<'_>| matches!(component, Component::Normal(_) | Component::CurDir);
-    if !Path::new(file).components().all(is_inside) {
-        return Err(format!("the path `{file}` must be relative, and below the folder of the workspace"));
-    }
-    let unreadable = |error: io::Error| format!("the document `{file}` can't be read: {error}");
-    let folder = if entry.folder.as_os_str().is_empty() { Path::new(".") } else { &entry.folder };
-    let root = folder.canonicalize().map_err(unreadable)?;
-    let path = root.join(file);
-    let path = path.canonicalize().map_err(|error| {
-        // The attempt is observed, so that the entry is built again when the file is there.
-        let _ = entry.read_file(&path, 0);
-        unreadable(error)
-    })?;
-    if path.starts_with(&root) {
-        Ok(path)
-    } else {
-        Err(format!("the link `{file}` leads out of the folder of the workspace"))
-    }
+    let reach = imported.reach();
+    Ok(Built::tools(imported.into_tools(), reach).with_remarks(remarks))
 }
 
 /// Rejects credentials of schemes that the document does not have.
@@ -202,6 +183,20 @@ fn check_schemes(document: &OpenApi, settings: &OpenApiSettings) -> Result<(), E
     EntryError::check(unknown.map(fault).collect())
 }
 
+/// Rejects settings of responses that no tool can have.
+fn check_responses(settings: &OpenApiSettings) -> Result<(), EntryError> {
+    let mut mapping = ResponseMapping::new();
+    mapping.headers.clone_from(&settings.response_headers);
+    if let Some(errors) = &settings.errors {
+        mapping.errors = errors.clone().into_detail();
+    }
+    let mut faults = mapping.faults();
+    for fault in &mut faults {
+        fault.pointer = fault.pointer.replace("/result/headers", "/response-headers");
+    }
+    EntryError::check(faults)
+}
+
 fn options(settings: OpenApiSettings) -> ImportOptions {
     let mut options = ImportOptions::new();
     options.base_url = settings.base_url;
@@ -209,6 +204,8 @@ fn options(settings: OpenApiSettings) -> ImportOptions {
     options.server_variables = settings.server_variables;
     options.headers = settings.headers.into_iter().collect();
     options.max_schema_bytes = settings.max_schema_bytes;
+    options.errors = settings.errors.map(ErrorsSetting::into_detail).unwrap_or_default();
+    options.response_headers = settings.response_headers;
     options.output_check = if settings.check_output { OutputCheck::Enforced } else { OutputCheck::Off };
     options = settings.tags.into_iter().fold(options, ImportOptions::include_tag);
     options = settings.exclude_tags.into_iter().fold(options, ImportOptions::exclude_tag);

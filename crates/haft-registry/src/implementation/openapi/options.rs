@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::filter::Filter;
-use crate::implementation::http::TokenCache;
+use crate::implementation::http::{ErrorDetail, TokenCache};
 
 /// The maximum size of the schema of a tool's arguments, unless it is set.
 const MAX_SCHEMA_BYTES: usize = 256 << 10;
@@ -31,6 +31,8 @@ pub struct ImportOptions {
     pub(super) credentials: BTreeMap<String, SchemeCredential>,
     pub(super) headers: Vec<(String, String)>,
     pub(super) output_check: OutputCheck,
+    pub(super) errors: ErrorDetail,
+    pub(super) response_headers: Vec<String>,
     pub(super) max_schema_bytes: Option<usize>,
     pub(super) tokens: TokenCache,
 }
@@ -169,6 +171,20 @@ impl ImportOptions {
     #[must_use]
     pub fn output_check(mut self, check: OutputCheck) -> Self {
         self.output_check = check;
+        self
+    }
+
+    /// Sets the part of a failed response that the model reads besides its status. Default: nothing.
+    #[must_use]
+    pub fn errors(mut self, detail: ErrorDetail) -> Self {
+        self.errors = detail;
+        self
+    }
+
+    /// Adds a response header, such as `link` or `etag`, to every result, which becomes an object of `body` and `headers`.
+    #[must_use]
+    pub fn response_header(mut self, name: impl Into<String>) -> Self {
+        self.response_headers.push(name.into());
         self
     }
 

@@ -284,7 +284,7 @@ impl ExpressionChecker<'_> {
 }
 
 /// Returns the parts of which an expression is made directly.
-fn parts(expression: &Expr) -> Vec<&IdedExpr> {
+pub(super) fn parts(expression: &Expr) -> Vec<&IdedExpr> {
     match expression {
         Expr::Unspecified | Expr::Ident(_) | Expr::Literal(_) => Vec::new(),
         Expr::Call(call) => call.target.as_deref().into_iter().chain(&call.args).collect(),

@@ -20,6 +20,10 @@ pub(super) enum FileToolFault {
     InvalidPath { path: String },
     #[error("`{path}` leads outside of the root of the files, by `..` or a symbolic link")]
     Outside { path: String },
+    #[error("`{path}` is denied by the settings of these files")]
+    Denied { path: String },
+    #[error("`{path}` was replaced by a symbolic link; call again")]
+    Exchanged { path: String },
     #[error("there is no `{path}`; list its directory with file_list")]
     NotFound { path: String },
     #[error("`{path}` can't be read: permission denied")]
@@ -66,6 +70,8 @@ impl FileToolFault {
         let reason = match &self {
             Self::Absolute { .. } | Self::InvalidPath { .. } => "invalid_path",
             Self::Outside { .. } => "outside_root",
+            Self::Denied { .. } => "denied",
+            Self::Exchanged { .. } => "exchanged",
             Self::NotFound { .. } => "not_found",
             Self::PermissionDenied { .. } => "permission_denied",
             Self::LinkLoop { .. } => "link_loop",

@@ -95,7 +95,7 @@ pub(super) fn tool(root: &FileRoot) -> Result<Tool, DefinitionError> {
 fn list(root: &FileRoot, params: &FileListParams, cx: &Cx) -> Result<FileListing, FileToolFault> {
     let dir = root.directory(&params.path)?;
     let mut entries = FileEntries { list: Vec::new(), most: params.max_entries };
-    let walk = Walk { depth: params.depth, name: params.name.as_deref(), hidden: params.hidden };
+    let walk = Walk { root, depth: params.depth, name: params.name.as_deref(), hidden: params.hidden };
     let end = walk.run(&dir, prefix(&params.path), cx, &mut entries)?;
     Ok(FileListing { entries: entries.list, truncated: end == WalkEnd::Cut })
 }
@@ -116,10 +116,8 @@ impl Visitor for FileEntries {
     }
 }
 
-/// Returns a path of a directory as entries below it begin.
+/// Returns the canonical path of a directory as entries below it begin.
 pub(super) fn prefix(path: &str) -> &str {
-    let path = path.trim_end_matches('/');
-    let path = path.strip_prefix("./").unwrap_or(path);
     if path == "." { "" } else { path }
 }
 

@@ -1,100 +1,93 @@
 //! The root of the files, as a capability.
 
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, File, Metadata, OpenOptions};
+use cap_std::fs::{Dir, File, Metadata};
 
+use super::deny::DenyList;
+use super::entry::{OtherKind, open_directory, open_regular};
 use super::fault::FileToolFault;
+use super::resolve::resolve;
 
-/// The directory below which files are read. Clones share it.
+/// The directory below which files are read, and the paths below it that are denied. Clones share it.
+///
+/// A path is [resolved](Self::canonical) first, to the one spelling without links that everything else decides about.
+/// It is opened name by name, and no link is followed any more.
 #[derive(Clone, Debug)]
 pub(in crate::standard) struct FileRoot {
     dir: Arc<Dir>,
+    denied: Arc<DenyList>,
 }
 
 impl FileRoot {
     /// Opens the directory. Later changes of its path have no effect: the open directory stays the root.
     pub(in crate::standard) fn open(path: &Path) -> io::Result<Self> {
-        Dir::open_ambient_dir(path, ambient_authority()).map(|dir| Self { dir: Arc::new(dir) })
+        let dir = Dir::open_ambient_dir(path, ambient_authority())?;
+        Ok(Self { dir: Arc::new(dir), denied: Arc::default() })
     }
 
-    /// Opens a regular file.
+    /// Returns the same root with denied paths.
+    pub(in crate::standard) fn denying(&self, denied: &DenyList) -> Self {
+        Self { dir: Arc::clone(&self.dir), denied: Arc::new(denied.clone()) }
+    }
+
+    /// Returns the one spelling of a path: relative to the root, with `/` between names, without links, `.` and `..`, and
+    /// with names as their directories store them. The root itself is `.`.
+    pub(super) fn canonical(&self, written: &str) -> Result<String, FileToolFault> {
+        resolve(&self.dir, written)
+    }
+
+    /// Reports whether a canonical path is denied.
+    pub(super) fn denies(&self, path: &str) -> bool {
+        self.denied.matches(path)
+    }
+
+    /// Opens a regular file by its canonical path.
     pub(super) fn file(&self, path: &str) -> Result<(File, Metadata), FileToolFault> {
-        let checked = relative(path)?;
-        regular(&self.dir, &checked).map_err(|error| FileToolFault::from_io(path, error))?.map_err(|kind| match kind {
+        let mut names = self.permitted(path)?;
+        let Some(last) = names.pop() else { return Err(FileToolFault::IsDirectory { path: path.to_owned() }) };
+        let above = below(&self.dir, &names).map_err(|error| FileToolFault::from_io(path, error))?;
+        let opened = open_regular(above.as_ref().unwrap_or(&self.dir), last.as_ref());
+        opened.map_err(|error| FileToolFault::from_io(path, error))?.map_err(|kind| match kind {
             OtherKind::Directory => FileToolFault::IsDirectory { path: path.to_owned() },
+            OtherKind::Link => FileToolFault::Exchanged { path: path.to_owned() },
             OtherKind::Special => FileToolFault::Special { path: path.to_owned() },
         })
     }
 
-    /// Opens a directory.
+    /// Opens a directory by its canonical path.
     pub(super) fn directory(&self, path: &str) -> Result<Dir, FileToolFault> {
-        let checked = relative(path)?;
-        self.dir.open_dir(checked).map_err(|error| FileToolFault::from_io(path, error))
+        let names = self.permitted(path)?;
+        let opened = below(&self.dir, &names).and_then(|dir| dir.map_or_else(|| self.dir.try_clone(), Ok));
+        opened.map_err(|error| FileToolFault::from_io(path, error))
     }
-}
 
-/// The kind of what is not a regular file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OtherKind {
-    Directory,
-    Special,
-}
-
-/// Opens a regular file below a directory, and nothing else.
-///
-/// The kind is checked before, because merely opening a pipe lets its writer go on, and again on the open file, which may be
-/// another one by then. In between, the file is opened without blocking.
-pub(super) fn regular(dir: &Dir, path: &Path) -> io::Result<Result<(File, Metadata), OtherKind>> {
-    if let Err(kind) = kind_of(&dir.metadata(path)?) {
-        return Ok(Err(kind));
-    }
-    let mut options = OpenOptions::new();
-    options.read(true);
-    never_block(&mut options);
-    let file = dir.open_with(path, &options)?;
-    let metadata = file.metadata()?;
-    Ok(kind_of(&metadata).map(|()| (file, metadata)))
-}
-
-fn kind_of(metadata: &Metadata) -> Result<(), OtherKind> {
-    match metadata.file_type() {
-        kind if kind.is_file() => Ok(()),
-        kind if kind.is_dir() => Err(OtherKind::Directory),
-        _ => Err(OtherKind::Special),
-    }
-}
-
-#[cfg(unix)]
-fn never_block(options: &mut OpenOptions) {
-    use cap_std::fs::OpenOptionsExt;
-
-    #[allow(clippy::cast_possible_wrap, reason = "the flag is a small number")]
-    options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
-}
-
-/// Files of other systems have no pipes among them.
-#[cfg(not(unix))]
-fn never_block(_: &mut OpenOptions) {}
-
-/// Returns a relative path in its shortest form. `..` stays: only the directories themselves decide where it leads.
-fn relative(path: &str) -> Result<PathBuf, FileToolFault> {
-    if path.contains('\0') {
-        return Err(FileToolFault::InvalidPath { path: path.replace('\0', "\u{fffd}") });
-    }
-    let mut checked = PathBuf::new();
-    for component in Path::new(path).components() {
-        match component {
-            Component::Prefix(_) | Component::RootDir => return Err(FileToolFault::Absolute { path: path.to_owned() }),
-            Component::CurDir => {}
-            Component::ParentDir | Component::Normal(_) => checked.push(component),
+    /// Returns the names of a canonical path that is not denied.
+    fn permitted<'p>(&self, path: &'p str) -> Result<Vec<&'p str>, FileToolFault> {
+        if self.denies(path) {
+            return Err(FileToolFault::Denied { path: path.to_owned() });
         }
+        if path.is_empty() || path == "." {
+            return Ok(Vec::new());
+        }
+        let names: Vec<&str> = path.split('/').collect();
+        // The canonical spelling has none of these: following one would lead to another file than was decided on.
+        if names.iter().any(|name| ["", ".", ".."].contains(name)) {
+            return Err(FileToolFault::InvalidPath { path: path.to_owned() });
+        }
+        Ok(names)
     }
-    if checked.as_os_str().is_empty() {
-        checked.push(".");
+}
+
+/// Opens a directory below another one, name by name and without following links. `None` stands for that directory
+/// itself.
+pub(super) fn below<N: AsRef<std::ffi::OsStr>>(dir: &Dir, names: &[N]) -> io::Result<Option<Dir>> {
+    let mut at: Option<Dir> = None;
+    for name in names {
+        at = Some(open_directory(at.as_ref().unwrap_or(dir), name.as_ref())?);
     }
-    Ok(checked)
+    Ok(at)
 }

@@ -1,7 +1,6 @@
 //! `file_search`.
 
 use std::io::Read;
-use std::path::Path;
 
 use haft_core::{Cx, DefinitionError, HandlerError, Tool};
 use regex::Regex;
@@ -9,9 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::entry::open_regular;
 use super::fault::FileToolFault;
 use super::list::prefix;
-use super::root::{FileRoot, regular};
+use super::root::FileRoot;
 use super::walk::{Onward, Visited, Visitor, Walk, WalkEnd};
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
@@ -132,7 +132,7 @@ impl<'p> FileSearch<'p> {
 
     fn run(&mut self, root: &FileRoot, cx: &Cx) -> Result<(), FileToolFault> {
         let dir = root.directory(&self.params.path)?;
-        let walk = Walk { depth: MAX_DEPTH, name: self.params.name.as_deref(), hidden: self.params.hidden };
+        let walk = Walk { root, depth: MAX_DEPTH, name: self.params.name.as_deref(), hidden: self.params.hidden };
         let end = walk.run(&dir, prefix(&self.params.path), cx, self)?;
         self.found.truncated |= end == WalkEnd::Cut;
         Ok(())
@@ -140,7 +140,7 @@ impl<'p> FileSearch<'p> {
 
     /// Reads a file; `None` if it is to be skipped.
     fn content(&mut self, visited: &Visited<'_>) -> Option<Vec<u8>> {
-        let (file, metadata) = regular(visited.dir, Path::new(visited.name)).ok()?.ok()?;
+        let (file, metadata) = open_regular(visited.dir, visited.name).ok()?.ok()?;
         if metadata.len() > MAX_FILE {
             return None;
         }

@@ -10,7 +10,9 @@ use std::io;
 use cap_std::fs::{Dir, FileType};
 use haft_core::Cx;
 
+use super::entry::open_directory;
 use super::fault::FileToolFault;
+use super::root::FileRoot;
 
 /// The maximum entries that one walk reads.
 const MAX_ENTRIES: usize = 50_000;
@@ -20,6 +22,8 @@ const MAX_DIRECTORY: usize = 10_000;
 /// The extent of a walk.
 #[derive(Debug)]
 pub(super) struct Walk<'w> {
+    /// The root, whose denied paths are left out.
+    pub(super) root: &'w FileRoot,
     /// The maximum depth; 1 is the directory alone.
     pub(super) depth: usize,
     /// The pattern that names of files must match.
@@ -94,6 +98,9 @@ impl WalkState<'_, '_> {
         for (name, kind) in self.names(dir).map_err(|error| FileToolFault::from_io(path, error))? {
             let shown = name.to_string_lossy();
             let path = if path.is_empty() { shown.to_string() } else { format!("{path}/{shown}") };
+            if self.walk.root.denies(&path) {
+                continue;
+            }
             let matches = self.walk.name.is_none_or(|pattern| matches_name(pattern, &shown));
             let visited = Visited { path: path.clone(), dir, name: &name, kind };
             if matches && self.visitor.visit(&visited) == Onward::Stop {
@@ -102,7 +109,7 @@ impl WalkState<'_, '_> {
             if !kind.is_dir() || depth >= self.walk.depth {
                 continue;
             }
-            match dir.open_dir(&name) {
+            match open_directory(dir, &name) {
                 Ok(below) if self.directory(&below, &path, depth + 1)? == Onward::Stop => return Ok(Onward::Stop),
                 Ok(_) => {}
                 // It was removed, replaced or is not readable: the others are.
@@ -137,30 +144,40 @@ impl WalkState<'_, '_> {
 }
 
 /// Reports whether a name matches a pattern in which `*` stands for any text and `?` for any character.
-///
-/// At a mismatch, only the last `*` is extended: an earlier one never has to be, so the time is at most the product of
-/// both lengths.
 pub(super) fn matches_name(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    matches_sequence(&pattern, &name, |part| *part == '*', |part, c| *part == '?' || part == c)
+}
+
+/// Reports whether items match a pattern with parts that stand for any number of items, and parts that each match one.
+///
+/// At a mismatch, only the last part for any number is extended: an earlier one never has to be, so the time is at most
+/// the product of both lengths.
+pub(super) fn matches_sequence<P, T>(
+    pattern: &[P],
+    items: &[T],
+    is_any: impl Fn(&P) -> bool,
+    matches: impl Fn(&P, &T) -> bool,
+) -> bool {
     let (mut p, mut n) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while n < name.len() {
+    let mut any: Option<(usize, usize)> = None;
+    while let Some(item) = items.get(n) {
         match pattern.get(p) {
-            Some('*') => {
-                star = Some((p, n));
+            Some(part) if is_any(part) => {
+                any = Some((p, n));
                 p += 1;
             }
-            Some(c) if *c == '?' || *c == name[n] => (p, n) = (p + 1, n + 1),
-            _ => match star {
+            Some(part) if matches(part, item) => (p, n) = (p + 1, n + 1),
+            _ => match any {
                 Some((at, from)) => {
-                    star = Some((at, from + 1));
+                    any = Some((at, from + 1));
                     (p, n) = (at + 1, from + 1);
                 }
                 None => return false,
             },
         }
     }
-    pattern[p..].iter().all(|c| *c == '*')
+    pattern[p..].iter().all(is_any)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use haft_core::{Tool, ToolCall, Toolkit};
 use haft_registry::command::{CommandKind, CommandTool, StdinFormat};
-use haft_registry::{Entry, EntryError, ImplementationKind, ToolSettings, TrustNeed, Yields};
+use haft_registry::{Entry, EntryError, ImplementationKind, ToolSettings, Yields};
 use serde_json::{Value, json};
 
 async fn build(settings: Value, parameters: Option<Value>) -> Result<Tool, EntryError> {
@@ -17,9 +17,9 @@ async fn faults(settings: Value, parameters: Option<Value>) -> Vec<String> {
 }
 
 #[test]
-fn the_kind_requires_trust_and_yields_one_tool() {
+fn the_kind_yields_one_tool() {
     let kind = CommandKind::new();
-    assert_eq!((kind.name(), kind.trust(), kind.yields()), ("command", TrustNeed::Required, Yields::OneTool));
+    assert_eq!((kind.name(), kind.yields()), ("command", Yields::OneTool));
 }
 
 #[test]
@@ -143,5 +143,5 @@ fn a_tool_keeps_its_own_timeout() {
 async fn secrets_are_reported() {
     let settings = json!({"command": ["true"], "secret-env": {"TOKEN": "github", "KEY": "mail"}});
     let built = CommandKind::new().build(Entry::new("run", settings)).await.unwrap();
-    assert_eq!(built.secrets, ["mail", "github"]);
+    assert_eq!(built.reach.secret_names().into_iter().collect::<Vec<_>>(), ["github", "mail"]);
 }

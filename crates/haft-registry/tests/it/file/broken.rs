@@ -50,6 +50,7 @@ const KEYS: &[&str] = &[
     "[secrets]\ngithub = 'ghp-123'\n",
     "[secrets]\ngithub = { env = 'A', file = 'b' }\n",
     "[secrets]\ngithub = { enviroment = 'A' }\n",
+    "[files]\ndney = ['*.env']\n",
 ];
 
 const ENTRIES: &[&str] = &[
@@ -71,6 +72,9 @@ const ENTRIES: &[&str] = &[
     "[toolbox.a.tool.b]\nkind = 'constant'\ntext = 'x'\napproval = 'sometimes'\n",
     "[toolbox.a.tool.b]\nkind = 'constant'\ntext = 'x'\nconcurrency = 'alone'\n",
     "[toolbox.a.tool.b]\nkind = 'constant'\ntext = 'x'\nexport = 'yes'\nreadonly = 1\n",
+    "[toolbox.a.tool.b]\nkind = 'constant'\ntext = 'x'\nresources = { url = 'url', q = 'file' }\n",
+    "[toolbox.a.tool.b]\nkind = 'constant'\ntext = 'x'\nresources = { url = 'url' }\n",
+    "[toolbox.a.tool.b]\nkind = 'constant'\ntext = 'x'\nparameters = { properties.q.type = 'string' }\nresources = { q = 'path' }\n",
 ];
 
 const NAMES: &[&str] = &[
@@ -88,6 +92,7 @@ const SECTIONS: &[&str] = &[
     "[http]\nonly-hosts = ['*.ok.example', 'ok.example:443', 'a.*', 'https://a', ':1']\n",
     "[workspace]\nstandard = { files = 'no-such-folder' }\n",
     "[workspace]\nstandard = { files = 'haft.toml' }\n",
+    "[files]\ndeny = ['*.env', '', 'a/../b', '/', 'ok/**']\n",
     "[workspace]\norgs = '../acme'\n",
     "[workspace]\nstandard = { only = ['calculate', 'calclate', 'fetch', 'file_read', 'weather'] }\n",
     "[permissions]\nallow = ['../x', { tools = 'a/*', readnly = true }]\ndeny = 'all'\n",
@@ -145,7 +150,7 @@ async fn lines_and_columns_count_characters() {
         faults(text).await,
         "haft.toml:5:1: toolbox.a.tool.b.\"ü字\": the key \"ü字\" is not allowed; leave it out (allowed: kind, title, \
          description, version, parameters, output, examples, readonly, destructive, idempotent, open-world, export \
-         and 7 more)",
+         and 8 more)",
     );
     let inline = "secrets = { 'ü𝄞' = { env = 3 } } # x";
     assert_eq!(faults(inline).await, "haft.toml:1:28: secrets.\"ü𝄞\".env: must be a string, not a number");

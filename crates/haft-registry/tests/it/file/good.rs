@@ -275,14 +275,13 @@ async fn changes_of_openapi_documents_are_noticed() {
                     paths:\n  /pets:\n    get:\n      operationId: listPets\n      responses: { '200': { description: ok } }\n";
     folder.write("api.yaml", document);
     let options = LoadOptions::new(Kinds::builtin()).unwrap().trust(Trust::Recorded(folder.store()));
+    folder.store().trust(&load(folder.file(), &options).await.unwrap()).unwrap();
     let loaded = load(folder.file(), &options).await.unwrap();
-    assert_eq!(tool_names(&loaded), ["pets/listPets"]);
+    assert_eq!((tool_names(&loaded), loaded.trust), (vec!["pets/listPets".to_owned()], TrustStatus::Trusted));
     assert!(loaded.watched.contains(&folder.path("api.yaml")));
     let tool = loaded.workspace.toolbox("pets").unwrap().toolkit().get("listPets").unwrap().clone();
     assert_eq!(tool.limits().timeout, Some(Duration::from_secs(5)));
 
-    folder.store().trust(&loaded).unwrap();
-    assert_eq!(load(folder.file(), &options).await.unwrap().trust, TrustStatus::Trusted);
     folder.write("api.yaml", document.replace("pets.example", "evil.example"));
     assert_eq!(load(folder.file(), &options).await.unwrap().trust, TrustStatus::Changed);
 }

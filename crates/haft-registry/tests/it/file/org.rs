@@ -18,7 +18,8 @@ async fn organisations_are_read_from_folders_and_files() {
     std::fs::copy(folder.file(), project.join("haft.toml")).unwrap();
     parent.write("acme/haft.toml", org("acme", "area"));
     parent.write("project/vendor/zeta.toml", org("zeta", "area"));
-    let loaded = haft_registry::file::load(project.join("haft.toml"), &super::options()).await.unwrap();
+    let loaded =
+        haft_registry::file::load(project.join("haft.toml"), &super::options().trust(Trust::Always)).await.unwrap();
     assert_eq!(tool_names(&loaded), ["geo/area", "geo/area"]);
     assert_eq!(loaded.orgs[0].org().unwrap().as_str(), "acme");
     let registry = loaded.registry().unwrap().build().unwrap();
@@ -80,7 +81,8 @@ async fn faults() {
         (
             "['a']",
             vec![("a/haft.toml", "[limits]\n".to_owned())],
-            "haft.toml:1:19: workspace.orgs[0]: `a/haft.toml` belongs to no organisation; set `org` in its `[workspace]`",
+            "haft.toml:1:19: workspace.orgs[0]: `a/haft.toml` belongs to no organisation: it must be TOML that sets \
+             `org` in its `[workspace]`; load it by itself to see its faults",
         ),
         (
             "['a', 'b']",
@@ -142,7 +144,7 @@ async fn trust_covers_organisations() {
     assert_eq!((loaded.trust, tool_names(&loaded).len()), (TrustStatus::Unknown, 0));
     assert_eq!(
         folder.remarks(&loaded),
-        ["acme/haft.toml:3:18: toolbox.sh.tool.ls: left out: the kind `program` requires that this file is trusted"],
+        ["acme/haft.toml:3:18: toolbox.sh.tool.ls: left out: starting commands requires that this file is trusted"],
     );
     folder.store().trust(&loaded).unwrap();
     let loaded = folder.load_with(trust()).await.unwrap();

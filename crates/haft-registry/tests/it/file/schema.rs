@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use haft_registry::file::{KindFormatError, LoadOptions, json_schema, load};
-use haft_registry::{Building, Built, Entry, ImplementationKind, Kinds, TrustNeed, Yields};
+use haft_registry::{Building, Built, Entry, ImplementationKind, Kinds, Reach, Yields};
 use serde_json::{Value, json as value};
 
 use super::{Folder, answer, kinds};
@@ -84,15 +84,14 @@ impl ImplementationKind for Echo {
         self.0.clone()
     }
 
-    fn trust(&self) -> TrustNeed {
-        TrustNeed::None
-    }
-
     fn build(&self, entry: Entry) -> Building {
         Box::pin(async move {
             let settings = entry.settings.to_string();
             let builder = entry.builder(value!({"type": "object"}));
-            Ok(Built::tool(builder.handler(move |_: Value, _cx| std::future::ready(settings.clone()))?))
+            Ok(Built::tool(
+                builder.handler(move |_: Value, _cx| std::future::ready(settings.clone()))?,
+                Reach::nothing(),
+            ))
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use haft_core::{Cx, RunOptions};
 use haft_registry::file::{LoadOptions, Loaded, LoadedEntry, Privilege, Trust, TrustStatus, load};
-use haft_registry::{Building, Built, Entry, ImplementationKind, Kinds, Secrets, TrustNeed, Yields};
+use haft_registry::{Building, Built, Entry, ImplementationKind, Kinds, Reach, Recipient, Secrets, Yields};
 use serde_json::{Value, json};
 
 use super::{Folder, answer, options, symlink, tool_names};
@@ -59,7 +59,7 @@ async fn unknown_trusted_changed_revoked() {
              trusted",
             "haft.toml:4:2: secrets: withheld: secrets require that this file is trusted",
             "haft.toml:6:2: http: left out: hosts that are not public require that this file is trusted",
-            "haft.toml:8:18: toolbox.sh.tool.ls: left out: the kind `program` requires that this file is trusted",
+            "haft.toml:8:18: toolbox.sh.tool.ls: left out: starting commands requires that this file is trusted",
         ],
     );
 
@@ -161,7 +161,8 @@ async fn records_are_private_and_broken_ones_grant_nothing() {
     for broken in [
         String::new(),
         "{}".to_owned(),
-        good.replace("\"version\":1", "\"version\":2"),
+        good.replace("\"version\":2", "\"version\":1"),
+        good.replace("\"version\":2", "\"version\":3"),
         good[..good.len() - 2].to_owned(),
         good.replace("/haft.toml", "/other.toml"),
     ] {
@@ -266,7 +267,7 @@ async fn files_inside_of_the_folder_need_no_trust() {
     assert_eq!(loaded.standard.unwrap().files, Some(folder.path("data")));
 }
 
-/// A tool that reads a secret, of a kind that needs no trust.
+/// A tool that reads a secret, which stays in the program.
 struct Reader;
 
 impl ImplementationKind for Reader {
@@ -282,10 +283,6 @@ impl ImplementationKind for Reader {
         json!({"type": "object", "properties": {"secret": {"type": "string"}}, "required": ["secret"]})
     }
 
-    fn trust(&self) -> TrustNeed {
-        TrustNeed::None
-    }
-
     fn build(&self, entry: Entry) -> Building {
         Box::pin(async move {
             let name = entry.settings["secret"].as_str().unwrap().to_owned();
@@ -294,7 +291,8 @@ impl ImplementationKind for Reader {
                 let secret = cx.service::<Secrets>().unwrap().get(&name);
                 std::future::ready(secret.map_or_else(|error| error.to_string(), |secret| secret.expose().to_owned()))
             })?;
-            Ok(Built::tool(tool))
+            let secret = entry.settings["secret"].as_str().unwrap().to_owned();
+            Ok(Built::tool(tool, Reach::nothing().with(Recipient::Program, [secret])))
         })
     }
 }
@@ -304,15 +302,15 @@ async fn secrets_of_the_program_are_withheld_too() {
     let folder = Folder::with("[toolbox.x.tool.read]\nkind = 'reader'\nsecret = 'github'\n");
     let options = || LoadOptions::new(Kinds::empty().with(Reader).unwrap()).unwrap();
     let secrets = || Secrets::new().value("github", "ghp-1");
-    for (trust, expected) in [(Trust::Always, "ghp-1"), (Trust::Never, "is not trusted; review the file, and trust it")]
-    {
+    for trust in [Trust::Always, Trust::Never] {
+        let is_trusted = matches!(trust, Trust::Always);
         let loaded = load(folder.file(), &options().trust(trust)).await.unwrap();
         let registry = || loaded.registry().unwrap().build().unwrap();
         let of_executor = loaded.executor().secrets(secrets()).build(registry());
         let of_run = loaded.executor().options(RunOptions::new().service(secrets())).build(registry());
         for executor in [of_executor, of_run] {
-            let read: String = executor.run_as("x/read", json!({})).await.unwrap();
-            assert!(read.ends_with(expected), "{read}");
+            let read = executor.run_as::<String>("x/read", json!({})).await;
+            assert_eq!(read.ok(), is_trusted.then(|| "ghp-1".to_owned()));
         }
     }
 }
@@ -334,7 +332,9 @@ async fn privileges_are_the_same_with_and_without_trust() {
         let text = |privilege: &Privilege| {
             let line = privilege.position.unwrap().line;
             let kind = format!("{:?}", privilege.kind);
-            format!("{line} {} {}", privilege.key, kind.split([' ', '(']).next().unwrap_or_default())
+            let kind = kind.split([' ', '{']).next().unwrap_or_default().trim_end_matches(')');
+            let folder = format!("{:?}", folder.path("").parent().unwrap());
+            format!("{line} {} {}", privilege.key, kind.replace(&folder, "\"..\""))
         };
         loaded.privileges.iter().map(text).collect()
     };
@@ -342,12 +342,13 @@ async fn privileges_are_the_same_with_and_without_trust() {
     assert_eq!(untrusted, shown(&built_in(&folder, Trust::Always).await));
     let expected = [
         "2 workspace.standard.fetch Fetch",
-        "2 workspace.standard.files Files",
+        "2 workspace.standard.files Reach(Files(\"..\"",
         "5 secrets.key Secret",
-        "8 http.allow-hosts[0] Host",
-        "9 http.allow-nets[0] Network",
-        "11 toolbox.a.tool.hash Entry",
+        "8 http.allow-hosts[0] PrivateHost(\"localhost:1\"",
+        "9 http.allow-nets[0] PrivateNetwork(\"10.0.0.0/8\"",
+        "11 toolbox.a.tool.hash Reach(Command(StartedCommand",
         "14 toolbox.a.tool.hash.export Replacement",
+        "16 toolbox.a.tool.encode Reach(Host(\"https://a.example\"",
         "19 toolbox.a.tool.encode.export Replacement",
     ];
     assert_eq!(untrusted, expected);
@@ -363,12 +364,12 @@ async fn entries_are_listed_with_their_places_and_tools() {
         let text = |entry: &LoadedEntry| {
             let tools: Vec<String> = entry.tools.iter().map(ToString::to_string).collect();
             let (line, left_out) = (entry.position.unwrap().line, entry.is_left_out);
-            format!("{line} {} {} {tools:?} {:?} {left_out}", entry.key, entry.kind, entry.secrets)
+            format!("{line} {} {} {tools:?} {:?} {left_out}", entry.key, entry.kind, entry.reach.secret_names())
         };
         loaded.entries.iter().map(text).collect()
     };
-    let run = r#"4 toolbox.a.tool.run command ["a/run"] [] "#;
-    let get = r#"8 toolbox.a.tool.get http ["a/get"] ["key"] false"#;
-    assert_eq!(shown(&built_in(&folder, Trust::Never).await), [format!("{run}true"), get.to_owned()]);
-    assert_eq!(shown(&built_in(&folder, Trust::Always).await), [format!("{run}false"), get.to_owned()]);
+    let run = r#"4 toolbox.a.tool.run command ["a/run"] {} "#;
+    let get = r#"8 toolbox.a.tool.get http ["a/get"] {"key"} "#;
+    assert_eq!(shown(&built_in(&folder, Trust::Never).await), [format!("{run}true"), format!("{get}true")]);
+    assert_eq!(shown(&built_in(&folder, Trust::Always).await), [format!("{run}false"), format!("{get}false")]);
 }

@@ -2,7 +2,7 @@
 
 use haft_core::Annotations;
 use haft_registry::http::HttpKind;
-use haft_registry::{Entry, ImplementationKind, Kinds, TrustNeed, Yields};
+use haft_registry::{Entry, ImplementationKind, Kinds, Yields};
 use serde_json::json;
 
 use super::server::Server;
@@ -11,7 +11,7 @@ use super::{call, entry, of_entry, of_kind};
 #[test]
 fn the_schema_of_the_settings_is_documented() {
     let kind = HttpKind::new();
-    assert_eq!((kind.name(), kind.yields(), kind.trust()), ("http", Yields::OneTool, TrustNeed::None));
+    assert_eq!((kind.name(), kind.yields()), ("http", Yields::OneTool));
     assert!(Kinds::empty().with(kind.clone()).unwrap().get("http").is_some());
     insta::assert_json_snapshot!("http_settings", kind.settings_schema());
 }

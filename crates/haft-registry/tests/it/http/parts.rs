@@ -67,6 +67,35 @@ async fn httpbin_accepts_our_credentials_and_we_its_answers() {
 }
 
 #[tokio::test]
+async fn the_model_reads_of_httpbin_what_it_should() {
+    let server = Httpbin::start();
+    // The teapot is for the operator.
+    let teapot = httpbin(&server, json!({"url": "/status/418"}), json!({})).await.unwrap_err();
+    assert_eq!(teapot.details.as_ref().unwrap().to_value(), json!({"status": 418}));
+    assert!(std::error::Error::source(&teapot).unwrap().to_string().contains("teapot"), "{teapot:?}");
+    assert!(!teapot.to_model_text().contains("-=["), "{teapot:?}");
+    let shown = httpbin(&server, json!({"url": "/status/418", "errors": "body"}), json!({})).await.unwrap_err();
+    assert!(shown.to_model_text().contains("-=["), "{shown:?}");
+
+    let headers = json!({"url": "/response-headers", "result": {"headers": ["etag", "link"], "pointer": "/ETag"}});
+    let found = httpbin(&server, headers, json!({"ETag": "v7", "Link": "</2>; rel=next"})).await.unwrap();
+    assert_eq!(found, json!({"body": "v7", "headers": {"etag": "v7", "link": "</2>; rel=next"}}));
+
+    for (path, media_type) in
+        [("/image/png", "image/png"), ("/image/jpeg", "image/jpeg"), ("/image/webp", "image/webp")]
+    {
+        let tool = http_tool(Method::GET, format!("{}{path}", server.url())).build(&open_entry()).unwrap();
+        let kit = haft_core::Toolkit::new().with(tool).unwrap();
+        let calls = [haft_core::ToolCall::new("c1", "t", "{}")];
+        let result = kit.run_with(calls, super::options()).collect_results().await.remove(0);
+        match result.outcome.output().unwrap().content().unwrap() {
+            [haft_core::ContentPart::Image(media)] => assert_eq!(media.media_type.as_deref(), Some(media_type)),
+            parts => panic!("{path}: {parts:?}"),
+        }
+    }
+}
+
+#[tokio::test]
 async fn redirects_of_httpbin_are_followed_up_to_a_limit_and_never_inward() {
     let server = Httpbin::start();
     for path in ["/redirect/3", "/relative-redirect/5", "/absolute-redirect/2"] {

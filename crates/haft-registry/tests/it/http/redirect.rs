@@ -37,7 +37,7 @@ async fn requests_that_read_follow_a_few_and_others_none() {
     server.take();
     let tool = http_tool(Method::POST, server.url("/{n}")).build(&open_entry()).unwrap();
     let failure = call(&tool, json!({"n": 1, "text": "body"})).await.unwrap_err();
-    assert_eq!(failure.details.unwrap().to_value(), json!({"status": 302, "body": "moved"}));
+    assert_eq!(failure.details.unwrap().to_value(), json!({"status": 302}));
     assert_eq!(server.count(), 1);
 
     let settings = json!({"url": server.url("/{n}"), "redirects": 0});

@@ -2,7 +2,7 @@
 
 use haft_core::FailureKind;
 use haft_http::Method;
-use haft_registry::http::{ResponseMapping, ResultFormat, StatusOutcome, StatusSet};
+use haft_registry::http::{ErrorDetail, ResponseMapping, ResultFormat, StatusOutcome, StatusSet};
 use serde_json::{Value, json};
 
 use super::server::{RawServer, Server, answer};
@@ -94,10 +94,11 @@ async fn responses_without_a_body_are_null() {
 }
 
 #[tokio::test]
-async fn every_other_status_is_a_failure_with_the_beginning_of_its_body() {
+async fn every_other_status_is_a_failure_whose_body_can_be_shown() {
+    let with_body = || ResponseMapping::new().errors(ErrorDetail::Body);
     for (status, retryable) in [(301, false), (304, false), (400, false), (404, false), (409, false), (418, false)] {
         let server = Server::start(move |_, _| answer(status, "text/plain", "why not\n")).await;
-        let tool = http_tool(Method::GET, server.url("/")).build(&open_entry()).unwrap();
+        let tool = http_tool(Method::GET, server.url("/")).response(with_body()).build(&open_entry()).unwrap();
         let failure = call(&tool, json!({})).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::ToolFailed);
         assert!(failure.message.contains(&status.to_string()), "{failure}");
@@ -108,12 +109,12 @@ async fn every_other_status_is_a_failure_with_the_beginning_of_its_body() {
         assert_eq!(details, expected);
     }
     let server = Server::start(|_, _| answer(500, "text/html", "é".repeat(100_000))).await;
-    let tool = http_tool(Method::GET, server.url("/")).build(&open_entry()).unwrap();
+    let tool = http_tool(Method::GET, server.url("/")).response(with_body()).build(&open_entry()).unwrap();
     let details = call(&tool, json!({})).await.unwrap_err().details.unwrap().to_value();
     assert_eq!(details["body"], format!("{}…", "é".repeat(2000)));
 
     let server = Server::start(|_, _| answer(500, "image/png", "PNG")).await;
-    let tool = http_tool(Method::GET, server.url("/")).build(&open_entry()).unwrap();
+    let tool = http_tool(Method::GET, server.url("/")).response(with_body()).build(&open_entry()).unwrap();
     assert_eq!(call(&tool, json!({})).await.unwrap_err().details.unwrap().to_value(), json!({"status": 500}));
 }
 
@@ -139,7 +140,7 @@ async fn rules_decide_about_statuses() {
     assert_eq!(of(200).await.unwrap(), json!({"reason": "r"}));
     let not_ready = of(202).await.unwrap_err();
     assert_eq!((not_ready.kind.as_str(), not_ready.message.as_str()), ("not_ready", "ask again later"));
-    assert_eq!(not_ready.details.unwrap().to_value(), json!({"status": 202, "body": r#"{"reason":"r"}"#}));
+    assert_eq!(not_ready.details.unwrap().to_value(), json!({"status": 202}));
     let down = of(503).await.unwrap_err();
     assert_eq!((down.kind, down.message.as_str()), (FailureKind::ToolFailed, "it is down"));
     assert!(of(504).await.unwrap_err().message.contains("504"));

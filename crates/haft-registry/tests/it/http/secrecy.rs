@@ -4,7 +4,7 @@ use std::error::Error;
 
 use haft_core::ToolFailure;
 use haft_http::Method;
-use haft_registry::http::{ClientCredentials, HttpAuth};
+use haft_registry::http::{ClientCredentials, ErrorDetail, HttpAuth, ResponseMapping};
 use serde_json::json;
 
 use super::server::{RawServer, Server, answer, json_answer};
@@ -50,7 +50,9 @@ async fn a_body_that_echoes_the_request_is_redacted_in_failures() {
             answer(400, "text/plain", echo)
         })
         .await;
-        let tool = http_tool(Method::GET, server.url("/")).auth(auth.clone()).build(&open_entry()).unwrap();
+        let mapping = ResponseMapping::new().errors(ErrorDetail::Body);
+        let tool = http_tool(Method::GET, server.url("/")).auth(auth.clone()).response(mapping);
+        let tool = tool.build(&open_entry()).unwrap();
         let failure = call(&tool, json!({})).await.unwrap_err();
         assert!(failure.to_model_text().contains("[removed]"), "{auth:?}: {failure:?}");
         assert_hidden(&texts(&failure));
@@ -88,7 +90,8 @@ async fn tokens_are_secrets_too() {
     let server =
         Server::start(|request, _| answer(400, "text/plain", request.header("authorization").to_owned())).await;
     let auth = HttpAuth::OAuth2(ClientCredentials::new(issuer.url("/"), "c", "other"));
-    let mapping = http_tool(Method::GET, server.url("/")).auth(auth);
+    let response = ResponseMapping::new().errors(ErrorDetail::Body);
+    let mapping = http_tool(Method::GET, server.url("/")).auth(auth).response(response);
     let tool = mapping.build(&open_entry()).unwrap();
     let failure = call(&tool, json!({})).await.unwrap_err();
     assert_eq!(failure.details.as_ref().unwrap().to_value()["body"], "Bearer [removed]");

@@ -155,4 +155,24 @@ fn response_schemas_are_enforced_on_request_only() {
         "$defs": {"Pet": {"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}}}},
     });
     assert_eq!(success(OutputCheck::Enforced), expected);
+
+    // With headers the result is another one, and so is its schema.
+    let options = ImportOptions::new().output_check(OutputCheck::Enforced).response_header("Link");
+    let imported = document.import(&options);
+    let expected = json!({
+        "type": "object",
+        "properties": {
+            "body": {"$ref": "#/$defs/Pet"},
+            "headers": {
+                "type": "object", "properties": {"link": {"type": "string"}}, "additionalProperties": false,
+            },
+        },
+        "required": ["body", "headers"],
+        "additionalProperties": false,
+        "$defs": {"Pet": {"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}}}},
+    });
+    let tool = only_tool(&imported);
+    assert_eq!(tool.success().as_json(), &expected);
+    let result = json!({"body": {"id": 1}, "headers": {"link": "</2>"}});
+    assert!(tool.success().check(&result).is_ok(), "{result}");
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use haft_core::Schema;
 use haft_registry::openapi::OpenApiKind;
-use haft_registry::{Built, Entry, EntryError, ImplementationKind, TrustNeed, Yields};
+use haft_registry::{Built, Entry, EntryError, ImplementationKind, Yields};
 use serde_json::{Value, json};
 
 const DOCUMENT: &str = "
@@ -64,6 +64,32 @@ async fn an_entry_yields_the_operations_that_its_settings_select() {
 }
 
 #[tokio::test]
+async fn errors_and_headers_of_responses_are_set_for_a_whole_import() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("pets.yaml"), DOCUMENT).unwrap();
+    for settings in [
+        json!({"file": "pets.yaml", "errors": "/error/message", "response-headers": ["link", "ETag"]}),
+        json!({"file": "pets.yaml", "errors": "body"}),
+        json!({"file": "pets.yaml", "errors": "status"}),
+    ] {
+        assert_eq!(names(&built(folder.path(), settings).await.unwrap()), ["listPets", "listShops"]);
+    }
+    for (settings, expected) in [
+        (
+            json!({"response-headers": ["etag", "set-cookie"]}),
+            "/response-headers/1: the header `set-cookie` contains a",
+        ),
+        (json!({"response-headers": ["a b"]}), "/response-headers/0: `a b` is no valid name of a header"),
+        (json!({"errors": "/a~2"}), "/errors: is `status`, `body` or a JSON Pointer"),
+    ] {
+        let mut settings = settings;
+        settings["file"] = "pets.yaml".into();
+        let error = built(folder.path(), settings).await.unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn credentials_are_secrets_by_name_and_their_schemes_must_exist() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("pets.yaml"), DOCUMENT).unwrap();
@@ -71,7 +97,7 @@ async fn credentials_are_secrets_by_name_and_their_schemes_must_exist() {
         let settings = json!({"file": "pets.yaml", "security": {"key": credential}});
         let built = built(folder.path(), settings).await.unwrap();
         assert!(built.remarks.iter().all(|remark| remark.pointer != "/security"));
-        assert_eq!(built.secrets, ["petstore"]);
+        assert_eq!(built.reach.secret_names().into_iter().collect::<Vec<_>>(), ["petstore"]);
     }
     let error = built(folder.path(), json!({"file": "pets.yaml", "security": {"a/b": "x"}})).await.unwrap_err();
     assert_eq!(error.to_string(), "/security/a~1b: the document has no security scheme `a/b`; it has key");
@@ -86,15 +112,15 @@ async fn a_document_is_a_file_below_the_folder() {
     fs::write(folder.join("swagger.json"), r#"{"swagger": "2.0", "paths": {}}"#).unwrap();
     let absolute = outside.path().join("pets.yaml").to_string_lossy().into_owned();
     let mut cases = vec![
-        ("../pets.yaml", "must be relative"),
-        (absolute.as_str(), "must be relative"),
+        ("../pets.yaml", "must be below the folder"),
+        (absolute.as_str(), "must be below the folder"),
         ("missing.yaml", "can't be read"),
         ("swagger.json", "Swagger version"),
     ];
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("../pets.yaml", folder.join("link.yaml")).unwrap();
-        cases.push(("link.yaml", "leads out of the folder"));
+        cases.push(("link.yaml", "must be below the folder"));
     }
     for (file, expected) in cases {
         let error = built(&folder, json!({"file": file})).await.unwrap_err().to_string();
@@ -112,10 +138,7 @@ fn an_entry_is_built_without_a_runtime_as_well() {
 
 #[test]
 fn the_kind_describes_its_settings() {
-    assert_eq!(
-        (OpenApiKind::new().name(), OpenApiKind::new().yields(), OpenApiKind::new().trust()),
-        ("openapi", Yields::ManyTools, TrustNeed::None)
-    );
+    assert_eq!((OpenApiKind::new().name(), OpenApiKind::new().yields()), ("openapi", Yields::ManyTools));
     let schema = Schema::json(OpenApiKind::new().settings_schema()).unwrap();
     for invalid in
         [json!({}), json!({"file": 1}), json!({"file": "a", "unknown": 1}), json!({"file": "a", "tags": "x"})]

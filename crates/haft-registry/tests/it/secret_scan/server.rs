@@ -97,6 +97,8 @@ fn answer(behaviour: &str, credentials: &[String]) -> Response<Body> {
         "broken" => (200, "application/json", format!("{{\"{first}\": {first}").into()),
         "cut" => (200, "text/plain", cut(echo, first.len() / 3)),
         "wrong" => (200, "application/json", json!({"echo": first, &first: 1}).to_string().into()),
+        "image" => (200, "image/png", [&b"\x89PNG\r\n\x1a\n"[..], echo.as_bytes()].concat().into()),
+        "headers" => return with_header(&first),
         "ok" => (200, "application/json", json!({"echo": first}).to_string().into()),
         "token" => (200, "application/json", json!({"access_token": TOKEN, "token_type": "bearer"}).to_string().into()),
         "denied" => {
@@ -111,6 +113,13 @@ fn answer(behaviour: &str, credentials: &[String]) -> Response<Body> {
         other => panic!("{other}"),
     };
     Response::builder().status(status).header("content-type", content_type).body(body).unwrap()
+}
+
+/// A response with the credential in a header, as it is or escaped.
+fn with_header(first: &str) -> Response<Body> {
+    let escaped = utf8_percent_encode(first, CONTROLS).to_string();
+    let value = HeaderValue::from_str(&escaped).unwrap();
+    Response::builder().header("content-type", "application/json").header("x-echo", value).body("{}".into()).unwrap()
 }
 
 /// A redirect, whose body repeats the location as well.

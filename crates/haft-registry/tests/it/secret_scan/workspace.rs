@@ -35,8 +35,22 @@ fn places(origin: &str, secret: &str) -> Vec<(&'static str, String)> {
 }
 
 /// The ways in which the server answers.
-const BEHAVIOURS: [&str; 12] =
-    ["status", "page", "problem", "rule", "cutstatus", "broken", "cut", "wrong", "ok", "redirect", "private", "host"];
+const BEHAVIOURS: [&str; 14] = [
+    "status",
+    "page",
+    "problem",
+    "rule",
+    "cutstatus",
+    "broken",
+    "cut",
+    "wrong",
+    "ok",
+    "image",
+    "headers",
+    "redirect",
+    "private",
+    "host",
+];
 
 /// The commands, as a shell runs them. The first ones fail.
 const COMMANDS: [(&str, &str, &str); 8] = [
@@ -116,6 +130,9 @@ impl Planted {
                             "output = { type = 'object', properties = { echo = { enum = [1] } }, \
                              additionalProperties = false }"
                         }
+                        "page" | "cutstatus" => "errors = 'body'",
+                        "problem" => "errors = '/inner'",
+                        "headers" => "result = { headers = ['x-echo', 'etag'] }",
                         "rule" => "status.418 = { failure = 'tea only', kind = 'tea_only' }",
                         _ => "",
                     };
@@ -136,7 +153,9 @@ impl Planted {
             let auth = format!("{{ header = {{ name = 'x-key', secret = '{secret}' }} }}");
             tool(&format!("unusable_{secret}"), "unused", &auth, "");
         }
-        text.push_str("[toolbox.api.import.api]\nkind = 'openapi'\nfile = 'api.json'\ncheck-output = true\n");
+        text.push_str(
+            "[toolbox.api.import.api]\nkind = 'openapi'\nfile = 'api.json'\ncheck-output = true\nerrors = '/detail'\n",
+        );
         text.push_str("security = { key = 'odd', client = { secret = 'odd', client-id = 'client' } }\n");
         text
     }

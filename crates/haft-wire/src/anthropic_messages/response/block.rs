@@ -10,7 +10,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::{MessageReader, tree};
-use crate::anthropic_messages::tool::function_member;
+use crate::anthropic_messages::tool::{MCP_SERVER, function_member};
+use crate::catalogue::{self, CallForm, ExecutedForm, Vendor};
 use crate::depth;
 use crate::text::Text;
 use crate::wire_error::ReadError;
@@ -123,7 +124,7 @@ impl MessageReader {
                 Ok(OpenBlock::Read)
             }
             "tool_use" => self.start_call(raw, deltas),
-            kind if kind.ends_with("_tool_use") => self.start_server_call(raw, deltas),
+            kind if kind.ends_with("_tool_use") => self.start_server_call(kind, raw, deltas),
             kind if kind.ends_with(RESULT) => self.server_result(kind, raw, previous.as_ref(), deltas),
             _ => match tree("a block", raw)? {
                 Value::Object(block) => Ok(OpenBlock::Other(block)),
@@ -243,19 +244,29 @@ impl MessageReader {
         deltas.push(self.turn.call_end(id));
     }
 
-    fn start_server_call(&mut self, raw: &RawValue, deltas: &mut Vec<Delta>) -> Result<OpenBlock, ReadError> {
+    fn start_server_call(
+        &mut self,
+        kind: &str,
+        raw: &RawValue,
+        deltas: &mut Vec<Delta>,
+    ) -> Result<OpenBlock, ReadError> {
         let block: ReadCall<'_> = parse("a call of the provider", raw)?;
         let (id, name) = block.identity()?;
-        deltas.push(self.turn.provider_call_start(id.clone(), &self.provider, name));
+        // The name that was called is in the payload: a tool may make calls under several names, or under a server's.
+        deltas.push(self.turn.provider_call_start(id.clone(), &self.provider, tool_of_call(kind, name)));
         let input = nonempty(block.input.map_or("{}", RawValue::get));
         if !input.is_empty() {
             deltas.push(self.turn.provider_call_arguments(id.clone(), input));
         }
         let whole = tree("a call of the provider", raw)?;
         if let Some(call) = self.turn.provider_call_mut(&id) {
+            if let Some(server) = whole.get("server_name").and_then(Value::as_str) {
+                call.settings.insert(MCP_SERVER.to_owned(), server.into());
+            }
             call.payload = vec![whole].into();
             // The block of the result, if it follows directly.
             call.output_at = Some("/1/content".to_owned());
+            call.input_at = Some("/0/input".to_owned());
         }
         self.last_server_call = Some(id.clone());
         Ok(OpenBlock::ServerCall { id, input: String::new() })
@@ -296,9 +307,12 @@ impl MessageReader {
             blocks.push(block);
             return Ok(OpenBlock::Read);
         }
-        let earlier = id.as_ref().and_then(|id| self.turn.provider_call_mut(id)).map(|call| call.name.clone());
-        let name = earlier.unwrap_or_else(|| kind.strip_suffix(RESULT).unwrap_or(kind).to_owned());
-        let mut call = ProviderCall::new(&self.provider, name, vec![block]).output_at("/0/content");
+        let earlier = id.as_ref().and_then(|id| self.turn.provider_call_mut(id));
+        let earlier = earlier.map(|call| (call.name.clone(), call.settings.clone()));
+        let (name, settings) = earlier.unwrap_or_else(|| (tool_of_result(kind).to_owned(), Map::new()));
+        let mut call =
+            ProviderCall::new(&self.provider, name, vec![block]).output_at("/0/content").input_at("/0/input");
+        call.settings = settings;
         call.call_id = id;
         call.is_error = is_error;
         self.turn.item(call);
@@ -317,6 +331,25 @@ impl ReadCall<'_> {
             _ => Err(ReadError::invalid("a call of the response has no `id` or no `name`")),
         }
     }
+}
+
+/// Returns the name of the tool that a call belongs to, by its block's type and its own name.
+fn tool_of_call<'n>(kind: &str, name: &'n str) -> &'n str {
+    let is_made = |form: ExecutedForm| form.call == kind && (form.names.is_empty() || form.names.contains(&name));
+    executed_tool(is_made).unwrap_or(name)
+}
+
+/// Returns the name of the tool that a result belongs to, by its block's type.
+fn tool_of_result(kind: &str) -> &str {
+    executed_tool(|form| form.outputs.contains(&kind)).unwrap_or_else(|| kind.strip_suffix(RESULT).unwrap_or(kind))
+}
+
+fn executed_tool(is_form: impl Fn(ExecutedForm) -> bool) -> Option<&'static str> {
+    let entry = catalogue::entries_of(Vendor::Anthropic).iter().find(|entry| match entry.call {
+        CallForm::Executed(form) => is_form(form),
+        CallForm::Function | CallForm::Functions(_) | CallForm::Items(_) => false,
+    });
+    entry.map(|entry| entry.provider_name)
 }
 
 /// Returns arguments, or nothing for the empty object.

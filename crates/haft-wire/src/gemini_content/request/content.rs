@@ -3,7 +3,8 @@
 //! ```text
 //! user messages               one content of the user
 //! messages, thoughts, calls   one content of the model
-//! outputs of those calls      one content of the user, in the order of the calls, wherever the history has them
+//! outputs of those calls      one content of the user, in the order of the calls, wherever the history has them, and behind
+//!                             all of them the media that the model takes in no result
 //! ```
 //!
 //! Every item type is decided about: sent, dropped with a report, or no part of a conversation with a model.
@@ -14,7 +15,7 @@ use haft_core::{ContentPart, History, Item, Message, Reasoning, Role, ToolCall, 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::function_response::{self, ResultMedia};
+use super::function_response::{self, MediaPlace};
 use super::media;
 use super::part::{PartContent, SentArguments, SentFunctionCall, SentPart};
 use crate::answer::Answers;
@@ -62,7 +63,7 @@ pub(super) struct ContentWriter<'a, 'd> {
     call_ids: SentIds,
     tools: &'a RenderedTools,
     generation: Generation,
-    result_media: ResultMedia,
+    media_place: MediaPlace,
     answers: Answers<'a>,
     written: SentConversation<'a>,
     /// The calls of the last content whose results are not written yet.
@@ -91,7 +92,7 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
             call_ids: wire.call_ids,
             tools,
             generation,
-            result_media: if capabilities.image_results { ResultMedia::Accepted } else { ResultMedia::Rejected },
+            media_place: if capabilities.image_results { MediaPlace::Inside } else { MediaPlace::Behind },
             answers: Answers::new(history)?,
             written: SentConversation { system: Vec::new(), contents: Vec::new() },
             pending: Vec::new(),
@@ -284,9 +285,18 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
 
     /// Writes the results of the calls so far. What follows belongs to another content.
     fn end_calls(&mut self) {
+        let mut behind = Vec::new();
         for PendingCall { id, name, output } in std::mem::take(&mut self.pending) {
-            let response = function_response::write(id, name, output, self.result_media, self.dropped);
+            let (called, before) = (name.clone(), behind.len());
+            let place = (self.media_place, &mut behind);
+            let response = function_response::write(id, name, output, place, self.dropped);
             self.push(ContentKind::Results, PartContent::FunctionResponse(response).into());
+            if behind.len() > before {
+                behind.insert(before, PartContent::Text(format!("Returned by the call of `{called}`:").into()));
+            }
+        }
+        for media in behind {
+            self.push(ContentKind::Results, media.into());
         }
     }
 

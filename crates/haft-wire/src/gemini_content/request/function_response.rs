@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use haft_core::{CallOutputBody, ContentPart, MediaPart, ToolCallOutput};
+use haft_core::{CallOutputBody, ContentPart, ToolCallOutput};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -47,28 +47,24 @@ struct ResponsePart<'a> {
     inline_data: InlineData<'a>,
 }
 
-/// A part of a result.
-enum ResultContent<'a> {
-    Text(Cow<'a, str>),
-    Media(InlineData<'a>),
-}
-
-/// The media that a model takes in results.
+/// The place of the media that a tool returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ResultMedia {
-    Accepted,
-    Rejected,
+pub(super) enum MediaPlace {
+    /// In the result.
+    Inside,
+    /// In parts of the user behind all results, for a model that takes none in results.
+    Behind,
 }
 
 /// A part of a result that can't be sent: its name, and the reason.
 type Unsendable = (&'static str, &'static str);
 
-/// Writes the result of a call. Parts that can't be sent are reported.
+/// Writes the result of a call. Media that belongs behind it is added to `behind`. Parts that can't be sent are reported.
 pub(super) fn write<'a>(
     id: Option<&'a str>,
     name: Cow<'a, str>,
     (at, output): (usize, &'a ToolCallOutput),
-    media: ResultMedia,
+    (place, behind): (MediaPlace, &mut Vec<PartContent<'a>>),
     dropped: &mut Vec<Dropped>,
 ) -> SentResponse<'a> {
     let mut parts = Vec::new();
@@ -77,15 +73,13 @@ pub(super) fn write<'a>(
         CallOutputBody::Parts(content) => {
             let mut texts: Vec<Cow<'a, str>> = Vec::new();
             for part in content {
-                match result_content(part) {
-                    Ok(ResultContent::Text(text)) => texts.push(text),
-                    Ok(ResultContent::Media(inline_data)) if media == ResultMedia::Accepted => {
+                match (result_content(part, place), place) {
+                    (Ok(PartContent::Text(text)), _) => texts.push(text),
+                    (Ok(PartContent::InlineData(inline_data)), MediaPlace::Inside) => {
                         parts.push(ResponsePart { inline_data });
                     }
-                    Ok(ResultContent::Media(_)) => {
-                        dropped.push(Dropped::item(at, "file", "the model takes no files in results"));
-                    }
-                    Err((part, reason)) => dropped.push(Dropped::item(at, part, reason)),
+                    (Ok(media), _) => behind.push(media),
+                    (Err((part, reason)), _) => dropped.push(Dropped::item(at, part, reason)),
                 }
             }
             match texts.len() {
@@ -134,37 +128,33 @@ fn is_error_object(json: &RawValue) -> bool {
     json.get().starts_with('{') && serde_json::from_str::<ErrorObject>(json.get()).is_ok()
 }
 
-fn result_content(part: &ContentPart) -> Result<ResultContent<'_>, Unsendable> {
-    match part {
-        ContentPart::Text(text) => Ok(ResultContent::Text(text.text.as_str().into())),
-        ContentPart::Refusal(refusal) => Ok(ResultContent::Text(refusal.text.as_str().into())),
-        ContentPart::Image(part) => result_media("image", part),
-        ContentPart::Audio(part) => result_media("audio", part),
-        ContentPart::File(part) => result_media("file", part),
-        ContentPart::Resource(part) => embedded("resource", media::resource(part)),
-        ContentPart::ResourceLink(part) => Ok(ResultContent::Text(media::link(part).into())),
-        _ => Err(("content", "it is of an unknown kind")),
+fn result_content(part: &ContentPart, place: MediaPlace) -> Result<PartContent<'_>, Unsendable> {
+    let (name, content) = match part {
+        ContentPart::Text(text) => return Ok(PartContent::Text(text.text.as_str().into())),
+        ContentPart::Refusal(refusal) => return Ok(PartContent::Text(refusal.text.as_str().into())),
+        ContentPart::ResourceLink(part) => return Ok(PartContent::Text(media::link(part).into())),
+        ContentPart::Image(part) => ("image", media::media(part)),
+        ContentPart::Audio(part) => ("audio", media::media(part)),
+        ContentPart::File(part) => ("file", media::media(part)),
+        ContentPart::Resource(part) => ("resource", media::resource(part)),
+        _ => return Err(("content", "it is of an unknown kind")),
+    };
+    match (content, place) {
+        (Err(reason), _) => Err((name, reason)),
+        (Ok(content @ PartContent::Text(_)), _) | (Ok(content), MediaPlace::Behind) => Ok(content),
+        (Ok(content), MediaPlace::Inside) => embedded(name, content),
     }
 }
 
-fn result_media<'a>(name: &'static str, part: &'a MediaPart) -> Result<ResultContent<'a>, Unsendable> {
-    embedded(name, media::media(part))
-}
-
-/// Accepts content that is in the request itself and of a permitted type.
-fn embedded<'a>(
-    name: &'static str,
-    content: Result<PartContent<'a>, &'static str>,
-) -> Result<ResultContent<'a>, Unsendable> {
+/// Accepts content that is in the request itself and of a type that results take.
+fn embedded<'a>(name: &'static str, content: PartContent<'a>) -> Result<PartContent<'a>, Unsendable> {
     match content {
-        Ok(PartContent::Text(text)) => Ok(ResultContent::Text(text)),
-        Ok(PartContent::InlineData(data)) if MEDIA_TYPES.iter().any(|known| media::is_type(data.mime_type, known)) => {
-            Ok(ResultContent::Media(data))
+        PartContent::InlineData(data) if MEDIA_TYPES.iter().any(|known| media::is_type(data.mime_type, known)) => {
+            Ok(PartContent::InlineData(data))
         }
-        Ok(PartContent::InlineData(_)) => {
+        PartContent::InlineData(_) => {
             Err((name, "results of Gemini take png, jpeg and webp images, PDF files and plain text only"))
         }
-        Ok(_) => Err((name, "results of Gemini contain their files, and can't refer to them by a URL or an id")),
-        Err(reason) => Err((name, reason)),
+        _ => Err((name, "results of Gemini contain their files, and can't refer to them by a URL or an id")),
     }
 }

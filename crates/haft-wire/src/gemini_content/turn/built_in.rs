@@ -24,6 +24,9 @@ const REPORTS: [(&str, ReportKind); 4] = [
 const TOOL_TYPES: [(&str, &str); 2] =
     [("GOOGLE_SEARCH_WEB", "google_search"), ("GOOGLE_SEARCH_IMAGE", "google_search")];
 
+/// A pointer to nothing: the part of a result contains no call.
+const NO_INPUT: &str = "/0/toolCall";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReportKind {
     Call,
@@ -100,6 +103,8 @@ impl GeminiTurn {
                     call.payload = Value::Array(vec![json]);
                     // The part of the result, if it follows directly; its member is known when it arrives.
                     call.output_at = Some("/1".to_owned());
+                    let args = if members.args.is_some() { "/args" } else { "" };
+                    call.input_at = Some(format!("/0/{}{args}", report.member));
                 }
                 self.last = LastPart::ProviderCall(id);
             }
@@ -122,8 +127,9 @@ impl GeminiTurn {
                     parts.push(json);
                 } else {
                     let payload = Value::Array(vec![json]);
-                    let mut call =
-                        ProviderCall::new(&*self.provider, members.tool_name(), payload).output_at(pointer(0));
+                    let mut call = ProviderCall::new(&*self.provider, members.tool_name(), payload)
+                        .output_at(pointer(0))
+                        .input_at(NO_INPUT);
                     call.is_error = members.is_error();
                     self.builder.item(call);
                 }

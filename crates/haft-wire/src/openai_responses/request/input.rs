@@ -12,13 +12,13 @@ use haft_core::{
 };
 use serde_json::{Map, Value};
 
-use super::State;
 use super::content::{OutputPart, input_part, part_name, spoken};
 use super::item::{
     AnswerItem, ApprovalRequestItem, ApprovalResponseItem, CallItem, Echo, InputItem, MessageContent, MessageItem,
     OwnMembers, Parts, ReasoningItem, ReasoningText, sent_id,
 };
 use super::output::WrittenCall;
+use super::{OPENAI, State};
 use crate::answer::Answers;
 use crate::catalogue::{self, CallForm, ItemForm, Vendor};
 use crate::foreign_data;
@@ -35,8 +35,7 @@ const UNSENT: &[&str] =
 /// Calls whose items are invalid without an id.
 const CALLS_WITH_ID: [&str; 2] = ["local_shell_call", "computer_call"];
 
-/// The provider that reads reasoning in encrypted form only.
-const OPENAI: &str = "openai";
+const ALONE: &str = "the reasoning before it can't be sent, and the API rejects it alone";
 const TEXT_ONLY: &str = "the Responses API takes only text in messages of the model";
 
 /// A writer of `input`.
@@ -108,6 +107,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
             Item::ApprovalResponse(response) => self.approval_response(response),
             Item::ProviderCall(call) => self.provider_call(at, call),
             Item::Unknown(unknown) => match kept_item::kept_for(self.provider, unknown) {
+                Some(item) if self.requires_lost_reasoning(item) => self.drop_item(at, "item", ALONE),
                 Some(item) => self.push_of_model(InputItem::Echo(Echo(item))),
                 None => self.drop_item(at, "item", "its type is unknown, and it is not of this provider"),
             },
@@ -224,6 +224,15 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         if reasoning.provider.as_deref() != Some(self.provider) {
             return self.drop_item(at, "reasoning", "it is of another provider, which alone can read it");
         }
+        if !self.state.reasons {
+            self.lost_reasoning = true;
+            return self.drop_item(
+                at,
+                "reasoning",
+                "the model is not known to reason, and one that does not would reject it; if it does, set `reasoning` in \
+                 the options of the provider, or add a row for the model to the table of models",
+            );
+        }
         // Servers of open models read their reasoning as text.
         let is_readable = reasoning.text.is_some() && self.provider != OPENAI;
         let is_kept_there = self.state.stored || self.state.continued || is_readable;
@@ -264,12 +273,19 @@ impl<'r, 'd> InputWriter<'r, 'd> {
             item_type: if is_custom { "custom_tool_call" } else { "function_call" },
             call_id: sent_id(call.call_id.as_str()),
             name: self.tools.wire_name(&call.name),
+            namespace: self.namespace(call, data),
             arguments,
             input,
             data: OwnMembers::of(data, self.unsent(is_custom)),
         }));
         let written = if is_custom { WrittenCall::Custom { caller } } else { WrittenCall::Function { caller } };
         self.calls.insert(&call.call_id, written);
+    }
+
+    /// Returns the namespace of a call of another provider. That of a call of this one is in its data.
+    fn namespace(&self, call: &ToolCall, data: Option<&Map<String, Value>>) -> Option<&'r str> {
+        let tool = self.tools.get(&call.name).filter(|_| data.is_none())?;
+        tool.namespace.as_ref().map(|namespace| namespace.name.as_str())
     }
 
     /// Returns the members of a call's data that are not sent.
@@ -294,11 +310,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         let payload = call.payload.as_object().filter(|item| item.get("type").is_some_and(Value::is_string));
         match payload.filter(|_| call.provider == self.provider) {
             Some(item) if self.requires_lost_reasoning(item) => {
-                self.drop_item(
-                    at,
-                    "provider_call",
-                    "the reasoning before it can't be sent, and the API rejects it alone",
-                );
+                self.drop_item(at, "provider_call", ALONE);
             }
             Some(item) => self.push_of_model(InputItem::Echo(Echo(item))),
             None if call.provider == self.provider => {

@@ -103,6 +103,8 @@ pub(super) struct CallItem<'r> {
     pub(super) call_id: Cow<'r, str>,
     pub(super) name: Cow<'r, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) namespace: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) arguments: Option<Cow<'r, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) input: Option<Cow<'r, str>>,

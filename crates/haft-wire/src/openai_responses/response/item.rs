@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::message::message;
 use crate::catalogue::{self, CallForm, CatalogueEntry, ItemForm, Vendor};
 use crate::kept_item;
+use crate::openai_responses::tool::MCP_SERVER;
 use crate::rendered_tools::RenderedTools;
 use crate::turn_builder::TurnBuilder;
 use crate::wire::ReadContext;
@@ -17,6 +18,9 @@ use crate::wire_error::ReadError;
 /// Items of the provider that belong to no call, with the name under which they are kept.
 const OF_PROVIDER: [(&str, &str); 3] =
     [("mcp_list_tools", "mcp"), ("compaction", "compaction"), ("additional_tools", "additional_tools")];
+
+/// A pointer to nothing, in items that report a call without its result, or a result without its call.
+const NOTHING: &str = "/-";
 
 /// A reader of items.
 pub(in crate::openai_responses) struct ItemReader<'c> {
@@ -182,9 +186,15 @@ impl<'c> ItemReader<'c> {
     fn provider_call(&self, name: &str, item: Map<String, Value>) -> ProviderCall {
         let id = item.get("id").and_then(Value::as_str).map(CallId::from);
         let is_error = is_failed(&item);
+        let (input_at, holds_output) = content_of(&item);
         let mut call = ProviderCall::new(self.provider, name, Value::Object(item));
         call.call_id = id;
         call.is_error = is_error;
+        call.input_at = input_at.map(ToOwned::to_owned);
+        call.output_at = (!holds_output).then(|| NOTHING.to_owned());
+        if let Some(server) = call.payload.get(MCP_SERVER).cloned() {
+            call.settings.insert(MCP_SERVER.to_owned(), server);
+        }
         call
     }
 }
@@ -192,6 +202,25 @@ impl<'c> ItemReader<'c> {
 /// Reports whether items of this type are the provider's own, independent of any call and of the reasoning before it.
 pub(in crate::openai_responses) fn belongs_to_no_call(item_type: &str) -> bool {
     OF_PROVIDER.iter().any(|(own_type, _)| *own_type == item_type)
+}
+
+/// Returns the place of the input in an item of a call that the provider ran, and whether the item holds the output.
+fn content_of(item: &Map<String, Value>) -> (Option<&'static str>, bool) {
+    let item_type = item.get("type").and_then(Value::as_str).unwrap_or_default();
+    let entry = catalogue::entries_of(Vendor::OpenAi).iter().find(|entry| has_item(entry, item_type));
+    let (is_call, has_outputs) = match entry.map(|entry| entry.call) {
+        Some(CallForm::Items(form)) => (form.call == item_type, true),
+        Some(CallForm::Executed(form)) => (form.call == item_type, !form.outputs.is_empty()),
+        // An item that belongs to no call.
+        _ => return (Some(NOTHING), false),
+    };
+    let input_at = match item.get("arguments") {
+        _ if !is_call => Some(NOTHING),
+        // Arguments of an MCP tool are a text. Everything else that was run is among the members of the item.
+        Some(Value::String(_)) => Some("/arguments"),
+        _ => None,
+    };
+    (input_at, !(is_call && has_outputs))
 }
 
 /// Reports whether an item of a call that the provider ran states a failure.

@@ -79,3 +79,22 @@ fn a_forced_call_together_with_thinking_is_rejected_before_sending() {
         }
     }
 }
+
+#[test]
+fn one_call_at_a_time_is_not_demanded_with_tools_that_programs_call() {
+    let tool = |name: &str| ToolDescriptor::new(name, json!({"type": "object"}));
+    let mut by_programs = tool("by_programs");
+    by_programs.provider_options = haft_core::ProviderOptions::new().allowed_caller("code_execution_20260120");
+    let request = TurnRequest::new(MODEL, vec![Item::user("hi")]).tools(&[tool("direct"), by_programs]);
+    let request = request.forbid_parallel_calls();
+    let sent = send(&request).unwrap();
+    assert_eq!(body_of(&sent).get("tool_choice"), None);
+    let dropped: Vec<_> = sent.dropped.iter().map(ToString::to_string).collect();
+    assert!(
+        dropped.len() == 1 && dropped[0].starts_with("parallel_tool_calls: ") && dropped[0].contains("`by_programs`")
+    );
+    // The tool is not sent.
+    let sent = send(&request.tool_choice(ToolChoice::may_call(["direct"]))).unwrap();
+    assert_eq!(body_of(&sent)["tool_choice"]["disable_parallel_tool_use"], true);
+    assert_eq!(sent.dropped.len(), 0);
+}

@@ -111,3 +111,51 @@ fn an_answer_in_a_format_is_converted_back() {
     let turn = AnthropicMessages::new().response(&answer.to_string(), &sent.context).unwrap();
     assert_eq!(turn.text(), r#"["a"]"#);
 }
+
+#[test]
+fn the_limit_of_an_answer_leaves_room_behind_the_thinking() {
+    let thinking = |tokens: u64| json!({"thinking": {"type": "enabled", "budget_tokens": tokens}});
+    let limit = |model: &str, asked: Option<u64>, options: Value| {
+        let mut request = TurnRequest::new(model, vec![Item::user("hi")]).provider_options("anthropic", options);
+        request.max_output_tokens = asked;
+        let sent = send(&request).map_err(|error| error.to_string())?;
+        Ok::<_, String>(body_of(&sent)["max_tokens"].as_u64().unwrap())
+    };
+    assert_eq!(limit(MODEL, None, thinking(20_000)), Ok(36_384));
+    assert_eq!(limit("claude-opus-4-1", None, thinking(20_000)), Ok(32_000));
+    assert_eq!(limit(MODEL, Some(2_049), thinking(2_048)), Ok(2_049));
+    let error = limit(MODEL, Some(2_048), thinking(2_048)).unwrap_err();
+    assert!(error.starts_with("thinking.budget_tokens: ") && error.contains("raise `max_output_tokens`"), "{error}");
+    limit("claude-opus-4-1", None, thinking(32_000)).unwrap_err();
+    let mut both = thinking(2_048);
+    both["max_tokens"] = json!(1_024);
+    limit(MODEL, Some(9_999), both).unwrap_err();
+    // Thinking between calls has a budget of its own.
+    let tool = haft_core::ToolDescriptor::new("t", json!({"type": "object"}));
+    let mut interleaved = thinking(20_000);
+    interleaved["betas"] = json!(["interleaved-thinking-2025-05-14"]);
+    let request = request().max_output_tokens(4_096).provider_options("anthropic", interleaved);
+    send(&request).unwrap_err();
+    send(&request.tools(&[tool])).unwrap();
+}
+
+#[test]
+fn settings_of_sampling_that_the_api_rejects_are_left_off_and_reported() {
+    let sampled = |model: &str, options: Value| {
+        let request = TurnRequest::new(model, vec![Item::user("hi")]).temperature(0.5).top_p(0.97);
+        let sent = send(&request.provider_options("anthropic", options)).unwrap();
+        let parts: Vec<_> = sent.dropped.iter().map(|dropped| dropped.part.to_string()).collect();
+        (body_of(&sent).get("temperature").cloned(), body_of(&sent).get("top_p").cloned(), parts.join(" "))
+    };
+    let none = || json!({});
+    assert_eq!(sampled("claude-opus-4-6", none()), (Some(json!(0.5)), Some(json!(0.97)), String::new()));
+    for model in
+        ["claude-opus-4-7", "claude-opus-4-8", "anthropic/claude-opus-4.7", "us.anthropic.claude-opus-4-7-v1:0"]
+    {
+        assert_eq!(sampled(model, none()), (None, None, "temperature top_p".to_owned()), "{model}");
+    }
+    let forced = json!({"temperature": 0.1});
+    assert_eq!(sampled("claude-opus-4-7", forced).0, Some(json!(0.1)), "a wrong row does not keep it off");
+    let thinking = json!({"thinking": {"type": "enabled", "budget_tokens": 2_048}});
+    assert_eq!(sampled("claude-opus-4-6", thinking), (None, Some(json!(0.97)), "temperature".to_owned()));
+}

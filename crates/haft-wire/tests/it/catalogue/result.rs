@@ -14,7 +14,7 @@ use haft_wire::catalogue::openai::{
     ProgramResult, ShellEnvironment, ShellOutput, ToolSearchOutput, WebSearchAction, WebSearchActivity,
 };
 use haft_wire::catalogue::{CatalogueTool, ToolSettings};
-use haft_wire::{AnthropicMessages, Delivery, GeminiContent, Wire};
+use haft_wire::{AnthropicMessages, Delivery, GeminiContent, OpenAiResponses, Wire};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -334,4 +334,253 @@ fn results_are_read_from_the_turn_of_a_wire() {
     let results = results_in(&GeminiContent::new(), code, &json!({"candidates": [candidate]}));
     let [result] = results.as_slice() else { panic!("{results:?}") };
     assert_eq!(result.decode::<ExecutedCode>().unwrap().output.as_deref(), Some("1\n"));
+}
+
+/// Returns the calls that the provider executed and their results, from a whole response and from a stream of it. No
+/// call is left for the application, and every tool is sent.
+fn hosted(
+    wire: &dyn Wire,
+    tools: impl IntoIterator<Item = Tool>,
+    response: &Value,
+    events: &[Value],
+) -> Vec<(Vec<ProviderCall>, Vec<ToolResult>)> {
+    let kit: Toolkit = Toolkit::from_iter(tools);
+    let request = TurnRequest::new("a-model", vec![Item::user("?")]).tools(&kit.descriptors());
+    let context = wire.request(&request, Delivery::Whole).unwrap().context;
+    assert_eq!(context.tools.iter().count(), kit.len(), "{:?}", context.tools.findings());
+    let (mut reader, mut deltas) = (wire.stream(&context), Vec::new());
+    for event in events {
+        reader.event(haft_wire::WireEvent::new(None, &event.to_string()), &mut deltas).unwrap();
+    }
+    reader.end(&mut deltas).unwrap();
+    let Some(haft_core::Delta::TurnComplete(streamed)) = deltas.pop() else { panic!("no turn") };
+    let whole = wire.response(&response.to_string(), &context).unwrap();
+    let read = |items: &[Item]| {
+        let calls = items.iter().filter_map(|item| match item {
+            Item::ProviderCall(call) => Some(call.clone()),
+            Item::ToolCall(call) => panic!("{call:?}"),
+            _ => None,
+        });
+        (calls.collect(), kit.provider_results(items))
+    };
+    vec![read(&whole.items), read(&streamed.items)]
+}
+
+/// Returns a message of Anthropic with these blocks, and the events of it.
+fn message(blocks: &[Value]) -> (Value, Vec<Value>) {
+    let mut message = json!({
+        "id": "m", "type": "message", "role": "assistant", "model": "a-model", "content": [], "stop_reason": null,
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    });
+    let mut events = vec![json!({"type": "message_start", "message": message})];
+    for (index, block) in blocks.iter().enumerate() {
+        let mut start = block.clone();
+        let input = start.get_mut("input").map(|input| std::mem::replace(input, json!({})));
+        events.push(json!({"type": "content_block_start", "index": index, "content_block": start}));
+        if let Some(input) = input {
+            let delta = json!({"type": "input_json_delta", "partial_json": input.to_string()});
+            events.push(json!({"type": "content_block_delta", "index": index, "delta": delta}));
+        }
+        events.push(json!({"type": "content_block_stop", "index": index}));
+    }
+    events.push(json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 1}}));
+    events.push(json!({"type": "message_stop"}));
+    message["content"] = blocks.into();
+    message["stop_reason"] = json!("end_turn");
+    (message, events)
+}
+
+#[test]
+fn results_of_the_shell_and_the_editor_of_a_code_execution_are_found() {
+    let call =
+        |id: &str, name: &str, input: Value| json!({"type": "server_tool_use", "id": id, "name": name, "input": input});
+    let ran =
+        json!({"type": "bash_code_execution_result", "stdout": "hi\n", "stderr": "", "return_code": 0, "content": []});
+    let created = json!({"type": "text_editor_code_execution_create_result", "is_file_update": false});
+    let failed = json!({"type": "bash_code_execution_tool_result_error", "error_code": "unavailable"});
+    let result = |id: &str, kind: &str, content: &Value| json!({"type": format!("{kind}_code_execution_tool_result"), "tool_use_id": id, "content": content});
+    let (response, events) = message(&[
+        call("s1", "bash_code_execution", json!({"command": "echo hi"})),
+        result("s1", "bash", &ran),
+        call("s2", "text_editor_code_execution", json!({"command": "create", "path": "a", "file_text": "b"})),
+        call("s3", "bash_code_execution", json!({"command": "false"})),
+        // Not right after its call.
+        result("s2", "text_editor", &created),
+        result("s3", "bash", &failed),
+    ]);
+    let wire = AnthropicMessages::new();
+    for (calls, results) in hosted(&wire, [anthropic::code_execution().define().unwrap()], &response, &events) {
+        assert!(calls.iter().all(|call| call.name == "code_execution"), "{calls:?}");
+        let inputs: Vec<anthropic::CodeExecutionCall> = calls.iter().filter_map(|call| call.input().ok()).collect();
+        let [
+            anthropic::CodeExecutionCall::Bash { command },
+            anthropic::CodeExecutionCall::Editor(anthropic::CodeFileCommand::Create { path, .. }),
+            anthropic::CodeExecutionCall::Bash { .. },
+        ] = &inputs[..]
+        else {
+            panic!("{inputs:?}")
+        };
+        assert_eq!((command.as_str(), path.as_str()), ("echo hi", "a"));
+        let [first, second, third] = &results[..] else { panic!("{results:?}") };
+        assert!(
+            matches!(first.decode().unwrap(), CodeExecutionResult::BashCodeExecutionResult(ran) if ran.stdout == "hi\n")
+        );
+        let created = CodeExecutionResult::TextEditorCodeExecutionCreateResult { is_file_update: false };
+        assert_eq!(second.decode::<CodeExecutionResult>().unwrap(), created);
+        let details: CodeExecutionError = third.failure().unwrap().details.as_ref().unwrap().decode().unwrap();
+        assert_eq!(details.code(), &CodeExecutionErrorCode::Unavailable);
+    }
+}
+
+#[test]
+fn results_of_an_mcp_server_are_found() {
+    let text = json!([{"type": "text", "text": "42"}]);
+    let (response, events) = message(&[
+        json!({"type": "mcp_tool_use", "id": "t1", "name": "add", "server_name": "maths", "input": {"a": 40, "b": 2}}),
+        json!({"type": "mcp_tool_result", "tool_use_id": "t1", "is_error": false, "content": text}),
+    ]);
+    let toolset = anthropic::mcp_toolset("maths").define().unwrap();
+    for (calls, results) in hosted(&AnthropicMessages::new(), [toolset], &response, &events) {
+        let ([call], [result]) = (&calls[..], &results[..]) else { panic!("{calls:?} {results:?}") };
+        assert_eq!((call.name.as_str(), &call.payload[0]["name"]), ("mcp_toolset", &json!("add")));
+        assert_eq!(call.input::<Value>().unwrap(), json!({"a": 40, "b": 2}));
+        assert_eq!(
+            (result.tool.to_string().as_str(), result.decode::<Value>().unwrap()),
+            ("AnthropicMcpToolset", text.clone())
+        );
+    }
+
+    let item = json!({"type": "mcp_call", "id": "mcp_1", "name": "add", "server_label": "maths", "status": "completed",
+        "arguments": "{\"a\":40,\"b\":2}", "output": "42", "error": null});
+    let (response, events) = output(&[item]);
+    let mcp = openai::mcp("maths").server_url("https://maths.example").define().unwrap();
+    for (calls, results) in hosted(&OpenAiResponses::new(), [mcp], &response, &events) {
+        assert_eq!(calls[0].input::<Value>().unwrap(), json!({"a": 40, "b": 2}));
+        assert_eq!(results[0].decode::<McpCallResult>().unwrap().output.as_deref(), Some("42"));
+    }
+}
+
+#[test]
+fn what_a_provider_ran_is_read() {
+    let (response, events) =
+        message(&[json!({"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "haft"}})]);
+    for (calls, results) in
+        hosted(&AnthropicMessages::new(), [anthropic::web_search().define().unwrap()], &response, &events)
+    {
+        assert_eq!((calls[0].input::<Value>().unwrap(), results.len()), (json!({"query": "haft"}), 0));
+    }
+
+    let item = json!({"type": "code_interpreter_call", "id": "ci_1", "status": "completed", "code": "print(1)",
+        "container_id": "cntr_1", "outputs": [{"type": "logs", "logs": "1"}]});
+    let (response, events) = output(&[item]);
+    let interpreter = openai::code_interpreter(InterpreterContainer::Id("cntr_1".to_owned())).define().unwrap();
+    for (calls, _) in hosted(&OpenAiResponses::new(), [interpreter], &response, &events) {
+        assert_eq!(calls[0].input::<openai::InterpreterCall>().unwrap().code.as_deref(), Some("print(1)"));
+    }
+
+    let parts = json!([{"executableCode": {"language": "PYTHON", "code": "print(1)"}}, {"text": "One."}]);
+    let response =
+        json!({"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}]});
+    let code = google::code_execution().define().unwrap();
+    for (calls, _) in hosted(&GeminiContent::new(), [code], &response, std::slice::from_ref(&response)) {
+        assert_eq!(calls[0].input::<google::ExecutableCode>().unwrap().code, "print(1)");
+    }
+}
+
+/// Returns a response of OpenAI with these items, and the events of it.
+fn output(items: &[Value]) -> (Value, Vec<Value>) {
+    let response = json!({"id": "r", "status": "completed", "output": items});
+    let done = |(at, item)| json!({"type": "response.output_item.done", "output_index": at, "item": item});
+    let mut events: Vec<Value> = items.iter().enumerate().map(done).collect();
+    events.push(json!({"type": "response.completed", "response": response}));
+    (response, events)
+}
+
+fn tools_of(results: &[ToolResult]) -> Vec<(&str, &str)> {
+    results.iter().map(|result| (result.call_id.as_str(), result.tool.as_str())).collect()
+}
+
+#[test]
+fn each_result_of_several_mcp_servers_belongs_to_its_own_server() {
+    let call = |id: &str, server: &str| json!({"type": "mcp_tool_use", "id": id, "name": "add", "server_name": server, "input": {}});
+    let result = |id: &str| json!({"type": "mcp_tool_result", "tool_use_id": id, "is_error": false, "content": []});
+    let (response, events) = message(&[
+        call("t1", "second"),
+        result("t1"),
+        call("t2", "first"),
+        call("t3", "second"),
+        call("t4", "unknown"),
+        result("t4"),
+        // Not right after their calls.
+        result("t3"),
+        result("t2"),
+    ]);
+    let toolsets =
+        ["first", "second"].map(|server| anthropic::mcp_toolset(server).define().unwrap().with_name(server).unwrap());
+    for (_, results) in hosted(&AnthropicMessages::new(), toolsets, &response, &events) {
+        assert_eq!(tools_of(&results), [("t1", "second"), ("t3", "second"), ("t2", "first")]);
+    }
+
+    let call = |id: &str, server: &str| {
+        json!({"type": "mcp_call", "id": id, "name": "add", "server_label": server, "arguments": "{}", "output": "1",
+            "error": null, "status": "completed"})
+    };
+    let (response, events) = output(&[call("m1", "second"), call("m2", "first"), call("m3", "unknown")]);
+    let servers = ["first", "second"].map(|server| {
+        let tool = openai::mcp(server).server_url("https://maths.example").define().unwrap();
+        tool.with_name(server).unwrap()
+    });
+    for (_, results) in hosted(&OpenAiResponses::new(), servers, &response, &events) {
+        assert_eq!(tools_of(&results), [("m1", "second"), ("m2", "first")]);
+    }
+}
+
+#[test]
+fn a_result_in_a_later_turn_belongs_to_the_server_of_its_call() {
+    let call = json!({"type": "mcp_tool_use", "id": "t1", "name": "add", "server_name": "second", "input": {"a": 1}});
+    let result = json!({"type": "mcp_tool_result", "tool_use_id": "t1", "is_error": false, "content": []});
+    let kit: Toolkit = Toolkit::from_iter(
+        ["first", "second"].map(|server| anthropic::mcp_toolset(server).define().unwrap().with_name(server).unwrap()),
+    );
+    let wire = AnthropicMessages::new();
+    let request = TurnRequest::new("a-model", vec![Item::user("?")]).tools(&kit.descriptors());
+    let context = wire.request(&request, Delivery::Whole).unwrap().context;
+    let read = |block: Value| wire.response(&message(&[block]).0.to_string(), &context).unwrap().items;
+    let items: Vec<Item> = [call, result].into_iter().flat_map(read).collect();
+    assert_eq!(tools_of(&kit.provider_results(&items)), [("t1", "second")]);
+    let Item::ProviderCall(only_result) = &items[1] else { panic!("{items:?}") };
+    assert!(only_result.input::<Value>().unwrap_err().to_string().contains("reports a result only"));
+}
+
+#[test]
+fn an_item_without_a_result_is_no_result() {
+    let (response, events) = output(&[
+        json!({"type": "shell_call", "id": "sh_1", "call_id": "c1", "status": "completed",
+            "action": {"commands": ["ls"]}, "environment": {"type": "container_reference", "container_id": "cntr_1"}}),
+        json!({"type": "shell_call_output", "id": "sho_1", "call_id": "c1", "status": "completed",
+            "output": [{"stdout": "a", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]}),
+    ]);
+    let shell = || openai::shell().environment(ShellEnvironment::container()).define().unwrap();
+    for (calls, results) in hosted(&OpenAiResponses::new(), [shell()], &response, &events) {
+        let ([call, output], [result]) = (&calls[..], &results[..]) else { panic!("{calls:?} {results:?}") };
+        assert_eq!(call.input::<openai::ShellCall>().unwrap().action.commands, ["ls"]);
+        assert!(output.input::<Value>().is_err());
+        assert_eq!(result.decode::<ShellOutput>().unwrap().output[0].stdout, "a");
+    }
+
+    let (response, events) =
+        output(&[json!({"type": "mcp_list_tools", "id": "mcpl_1", "server_label": "maths", "tools": []})]);
+    let mcp = openai::mcp("maths").server_url("https://maths.example").define().unwrap();
+    for (calls, results) in hosted(&OpenAiResponses::new(), [mcp], &response, &events) {
+        assert!(calls[0].input::<Value>().is_err() && results.is_empty(), "{results:?}");
+    }
+
+    let parts = json!([{"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}}]);
+    let response =
+        json!({"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}]});
+    let code = google::code_execution().define().unwrap();
+    for (calls, results) in hosted(&GeminiContent::new(), [code], &response, std::slice::from_ref(&response)) {
+        assert!(calls[0].input::<Value>().is_err());
+        assert_eq!(results[0].decode::<ExecutedCode>().unwrap().output.as_deref(), Some("1"));
+    }
 }

@@ -193,17 +193,31 @@ fn several_texts_of_a_result_are_joined() {
 }
 
 #[test]
-fn models_that_take_no_files_in_results_get_none() {
-    let image = returned(ToolCallOutput::new("c1", vec![ContentPart::image("image/png", base64("aQ=="))]));
-    let error = send(&TurnRequest::new(OLD_MODEL, image.clone())).unwrap_err().to_string();
-    assert!(error.contains("images in the results of tools") && error.contains(OLD_MODEL), "{error}");
+fn models_that_take_no_files_in_results_get_them_behind_all_results() {
+    let image = || ContentPart::image("image/png", base64("aQ=="));
+    let history = vec![
+        Item::user("look"),
+        ToolCall::new("c1", "shoot", "{}").into(),
+        ToolCall::new("c2", "read", "{}").into(),
+        ToolCallOutput::new("c1", vec![ContentPart::text("a"), image(), image()]).into(),
+        ToolCallOutput::new("c2", vec![ContentPart::file("application/pdf", url("https://a.example/b.pdf"))]).into(),
+        Item::user("well?"),
+    ];
+    let sent = send(&TurnRequest::new(OLD_MODEL, history.clone())).unwrap();
+    assert_eq!((sent.dropped.len(), sent.warnings.len()), (0, 0), "{:?}", sent.dropped);
+    let body: Value = serde_json::from_str(&sent.body).unwrap();
+    let file = json!({"fileData": {"mimeType": "application/pdf", "fileUri": "https://a.example/b.pdf"}});
+    let parts = json!([
+        {"functionResponse": {"name": "shoot", "response": {"output": "a"}}},
+        {"functionResponse": {"name": "read", "response": {"output": ""}}},
+        {"text": "Returned by the call of `shoot`:"}, inline("image/png", "aQ=="), inline("image/png", "aQ=="),
+        {"text": "Returned by the call of `read`:"}, file,
+    ]);
+    assert_eq!(body["contents"][2], json!({"role": "user", "parts": parts}));
+    assert_eq!(body["contents"][3], json!({"role": "user", "parts": [{"text": "well?"}]}));
     let wire = GeminiContent::new().models(ModelTable::empty());
-    wire.request(&TurnRequest::new(OLD_MODEL, image), Delivery::Whole).unwrap();
-
-    let pdf = returned(ToolCallOutput::new("c1", vec![ContentPart::file("application/pdf", base64("aQ=="))]));
-    let sent = send(&TurnRequest::new(OLD_MODEL, pdf)).unwrap();
-    assert_eq!(sent.dropped[0].to_string(), "item 2: file: the model takes no files in results");
-    assert!(!sent.body.contains("inlineData"), "{}", sent.body);
+    let inside = wire.request(&TurnRequest::new(OLD_MODEL, history), Delivery::Whole).unwrap();
+    assert!(!inside.body.contains("Returned by the call"), "{}", inside.body);
 }
 
 #[test]

@@ -20,9 +20,10 @@ fn the_model_that_answered_decides_about_media() {
         let turn = read(body);
         let results = [Sample::FailedWithParts.result(&turn.tool_calls()[0])];
         let written = GeminiContent::new().results(&turn, &results, &context()).unwrap();
-        (written.json.matches("inlineData").count(), written.dropped.len())
+        let is_behind = written.json.contains("Returned by the call");
+        (written.json.matches("inlineData").count(), written.dropped.len(), is_behind)
     };
-    assert_eq!(images(&body), (1, 0));
+    assert_eq!(images(&body), (1, 0, false));
     body["modelVersion"] = json!(OLD_MODEL);
-    assert_eq!(images(&body), (0, 1));
+    assert_eq!(images(&body), (1, 0, true));
 }

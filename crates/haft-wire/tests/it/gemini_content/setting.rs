@@ -48,8 +48,9 @@ fn limits_are_checked_before_sending() {
     let stops = ["a", "b", "c", "d", "e", "f"].into_iter().fold(request(), TurnRequest::stop);
     let error = send(&stops).unwrap_err().to_string();
     assert!(error.starts_with("stop: ") && error.contains('5'), "{error}");
-    let error = send(&request().max_output_tokens(70_000)).unwrap_err().to_string();
-    assert!(error.contains("65536") && error.contains(MODEL), "{error}");
+    let sent = send(&request().max_output_tokens(70_000)).unwrap();
+    let warning = sent.warnings[0].to_string();
+    assert!(warning.contains("65536") && warning.contains(MODEL) && sent.body.contains("70000"), "{warning}");
     send(&TurnRequest::new("models/unknown", vec![Item::user("hi")]).max_output_tokens(70_000)).unwrap();
 }
 

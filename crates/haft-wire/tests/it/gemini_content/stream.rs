@@ -269,7 +269,8 @@ fn text_around_calls_keeps_its_place() {
 #[test]
 fn a_stream_and_a_whole_response_have_the_same_turn() {
     let drawn = (1..40_usize, super::echo::parts());
-    seeded::for_all(200, drawn, |(size, parts)| {
+    seeded::for_all(200, drawn, |(size, mut parts)| {
+        parts.push(json!({"text": "."}));
         let body = response(parts.into(), "STOP");
         let deltas = deltas_of(&chunks(&body, size)).unwrap();
         prop_assert_eq!(turn_of(&deltas), &read(&body));

@@ -133,7 +133,7 @@ fn a_choice_has_its_form() {
     assert_eq!(choice(&openai, ToolChoice::tool("b/c")), (named.clone(), 2));
     let allowed = json!({"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [named]}});
     assert_eq!(choice(&openai, ToolChoice::must_call_one_of(["b/c", "gone"])), (allowed, 2));
-    let other = OpenAiChat::compatible("ollama");
+    let other = OpenAiChat::compatible("acme");
     assert_eq!(choice(&other, ToolChoice::must_call_one_of(["b/c"])), (json!("required"), 1));
     assert_eq!(choice(&other, ToolChoice::may_call(["b/c"])), (Value::Null, 1));
     assert_eq!(choice(&openai, ToolChoice::may_call(["gone"])).0, json!("none"));

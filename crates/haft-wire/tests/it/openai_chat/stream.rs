@@ -97,7 +97,7 @@ fn calls_that_share_an_index_are_told_apart_by_their_ids() {
 
 #[test]
 fn an_event_that_is_no_json_is_an_error() {
-    for event in ["{", "[1", "null", "3", r#"{"choices":[{"delta":{"content":3}}]}"#] {
+    for event in ["{", "[1", "null", "3", r#""text""#] {
         assert!(matches!(read(&[event.to_owned()]), Err(ReadError::Invalid { .. })), "{event}");
     }
 }

@@ -1,8 +1,8 @@
 //! Requests, judged by the types of the SDK.
 
-use haft_core::{Item, OutputFormat, ToolCallOutput, ToolChoice, TurnRequest};
+use haft_core::{Item, OutputFormat, ProviderOptions, ToolCallOutput, ToolChoice, TurnRequest};
 use haft_parts::{Judge, WireName};
-use haft_wire::{Delivery, OpenAiResponses, Wire, catalogue};
+use haft_wire::{Delivery, OpenAiResponses, Profile, Wire, catalogue};
 use serde_json::json;
 
 use super::request::{history, request};
@@ -79,4 +79,30 @@ fn the_sdk_accepts_its_own_responses_back() {
         count += 1;
     }
     assert!(count > 5, "{count} samples");
+}
+
+#[test]
+fn the_sdk_accepts_namespaces_with_a_search_for_deferred_tools() {
+    let tool = |name: &str| {
+        let mut tool = weather();
+        tool.name = name.to_owned();
+        tool.provider_options =
+            ProviderOptions::new().deferred().allowed_caller("direct").allowed_caller("programmatic");
+        std::sync::Arc::new(tool)
+    };
+    let provider = |id: &str| catalogue::find(id).unwrap().with_args(json!({})).unwrap().define().unwrap().descriptor();
+    let search = provider("openai.tool_search");
+    let programs = provider("openai.programmatic_tool_calling");
+    let request = TurnRequest::new(MODEL, vec![Item::user("hi")]).tools(&vec![
+        tool("shop/find"),
+        tool("shop/price"),
+        search,
+        programs,
+        tool("crm/orders"),
+    ]);
+    let wire = OpenAiResponses::new().profile(Profile::openai().namespaces());
+    let body = body_of(&wire.request(&request, Delivery::Whole).unwrap());
+    Judge::shared().assert_valid(WireName::OpenAiResponses, &body);
+    let types: Vec<_> = body["tools"].as_array().unwrap().iter().map(|tool| tool["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["namespace", "tool_search", "programmatic_tool_calling", "namespace"]);
 }

@@ -111,6 +111,43 @@ fn reasoning_precedes_the_item_that_it_led_to() {
     );
 }
 
+/// Sends a history to a model, and returns the outline of the items and what was left out.
+fn sent_to(model: &str, history: &[Item], options: Value) -> (Vec<String>, Vec<String>) {
+    let sent = send(&TurnRequest::new(model, history.to_vec()).provider_options("openai", options)).unwrap();
+    (outline(&body_of(&sent)["input"]), sent.dropped.iter().map(ToString::to_string).collect())
+}
+
+#[test]
+fn reasoning_is_not_sent_to_a_model_that_is_not_known_to_reason() {
+    let search = json!({
+        "type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "q"},
+    });
+    let thoughts =
+        json!([thought("rs_1"), search, said("msg_1", "found"), thought("rs_2"), called("c1", "look", "{}")]);
+    let mut history = vec![Item::user("a")];
+    history.extend(read(&response(thoughts)).items);
+    history.extend([output("c1"), Item::user("b")]);
+    let kept = ["message a", "message found", "function_call c1", "function_call_output c1", "message b"];
+    for model in ["gpt-4.1", "ft:gpt-4.1-mini:acme::7p4l", "chatgpt-4o-latest", "gpt-5-chat-latest", "prod-assistant"] {
+        let (items, dropped) = sent_to(model, &history, json!({}));
+        assert_eq!(items, kept, "{model}");
+        let parts = dropped.iter().map(|dropped| dropped.split(": ").take(2).collect::<Vec<_>>().join(" "));
+        assert_eq!(
+            parts.collect::<Vec<_>>(),
+            ["item 1 reasoning", "item 2 provider_call", "item 4 reasoning"],
+            "{model}"
+        );
+        assert!(dropped[0].contains("not known to reason") && dropped[1].contains("can't be sent"), "{dropped:?}");
+    }
+    // A request that says so makes a deployment a model that reasons. What is known does not change.
+    for options in [json!({"reasoning": {"effort": "low"}}), json!({"include": ["reasoning.encrypted_content"]})] {
+        let (items, dropped) = sent_to("prod-assistant", &history, options.clone());
+        assert_eq!((items.len(), dropped.len()), (8, 0), "{dropped:?}");
+        assert_eq!(sent_to("gpt-4.1", &history, options).0, kept);
+    }
+    assert_eq!(sent_to("openai/gpt-5.2", &history, json!({})).0.len(), 8);
+}
+
 #[test]
 fn reasoning_that_nothing_follows_is_dropped() {
     let mut history = vec![Item::user("a")];

@@ -65,12 +65,21 @@ fn encrypted_reasoning_is_requested_where_the_model_has_it() {
     };
     let encrypted = json!(["reasoning.encrypted_content"]);
     assert_eq!(include("gpt-5", json!({})), Some(encrypted.clone()));
-    assert_eq!(include("gpt-4o", json!({})), None);
+    // A fine-tuned model is that which was tuned, and the name of a deployment says nothing.
+    for without in ["gpt-4o", "chatgpt-4o-latest", "ft:gpt-4.1-mini:acme::7p4l", "openai/gpt-4.1", "prod-assistant", ""]
+    {
+        assert_eq!(include(without, json!({})), None, "{without}");
+    }
+    for with in ["openai/gpt-5.2", "o3", "ft:o4-mini-2025-04-16:acme::7p4l", "gpt-6.1-terra"] {
+        assert_eq!(include(with, json!({})), Some(encrypted.clone()), "{with}");
+    }
     assert_eq!(include("gpt-5", json!({"store": true})), None);
     assert_eq!(include("gpt-5", json!({"store": false})), Some(encrypted.clone()));
     // The API stores by default.
     assert_eq!(include("gpt-5", json!({"store": null})), None);
     assert_eq!(include("gpt-5", json!({"include": null})), Some(Value::Null));
+    assert_eq!(include("gpt-5", json!({"include": []})), Some(json!([])));
+    assert_eq!(include("prod-assistant", json!({"include": encrypted.clone()})), Some(encrypted.clone()));
     let more = json!({"include": ["file_search_call.results", "reasoning.encrypted_content"]});
     assert_eq!(include("gpt-5", more.clone()), Some(more["include"].clone()));
     let logprobs = json!({"include": ["message.output_text.logprobs"]});

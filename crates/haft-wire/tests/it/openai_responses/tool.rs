@@ -1,10 +1,12 @@
 //! Tools in requests.
 
-use haft_core::{Item, ProviderOptions, Schema, Tool, ToolCallOutput, ToolDescriptor, TurnRequest};
-use haft_wire::{Delivery, ModelTable, OpenAiResponses, Wire, catalogue};
+use haft_core::{
+    Item, ProviderOptions, Schema, Tool, ToolCall, ToolCallOutput, ToolChoice, ToolDescriptor, TurnRequest,
+};
+use haft_wire::{Delivery, ModelTable, OpenAiResponses, Profile, Wire, catalogue};
 use serde_json::{Value, json};
 
-use super::{MODEL, body_of, response, send, weather};
+use super::{MODEL, body_of, called, response, send, weather};
 
 fn listed(tool: ToolDescriptor) -> Value {
     body_of(&send(&TurnRequest::new(MODEL, vec![Item::user("hi")]).tools(&[tool])).unwrap())["tools"][0].take()
@@ -89,4 +91,65 @@ fn the_list_of_tools_is_rendered_once() {
     let [first, second] = [(); 2].map(|()| wire.request(&request, Delivery::Whole).unwrap());
     assert!(std::sync::Arc::ptr_eq(&first.context.tools, &second.context.tools));
     assert_eq!(first.body, second.body);
+}
+
+#[test]
+fn the_tools_of_a_namespace_are_sent_as_one_and_their_calls_map_back() {
+    let named = |name: &str| {
+        let mut tool = weather();
+        tool.name = name.to_owned();
+        tool.id = name.into();
+        tool
+    };
+    let mut deferred = named("shop/eu/price");
+    deferred.provider_options = ProviderOptions::new().deferred();
+    let tools =
+        [named("shop/eu/find"), named("plain"), deferred, named("crm/orders"), named("other/x"), named("other")];
+    let wire = OpenAiResponses::new().profile(Profile::openai().namespaces().namespace("crm", "Customers."));
+    let call = |name: &str, id: &str| Item::from(ToolCall::new(id, name, "{}"));
+    let history = vec![
+        Item::user("a"),
+        call("shop/eu/price", "c1"),
+        call("plain", "c2"),
+        ToolCallOutput::new("c1", "1").into(),
+        ToolCallOutput::new("c2", "2").into(),
+    ];
+    let request = TurnRequest::new(MODEL, history).tools(&tools);
+    let sent = wire.request(&request, Delivery::Whole).unwrap();
+    let body = body_of(&sent);
+    let outline = |body: &Value| {
+        let name = |tool: &Value| tool["name"].as_str().unwrap().to_owned();
+        let inner = |tool: &Value| tool["tools"].as_array().into_iter().flatten().map(name).collect::<Vec<_>>();
+        body["tools"].as_array().unwrap().iter().map(|tool| (name(tool), inner(tool))).collect::<Vec<_>>()
+    };
+    let flat = |name: &str| (name.to_owned(), Vec::new());
+    assert_eq!(
+        outline(&body),
+        [
+            ("shop--eu".to_owned(), vec!["shop--eu--find".to_owned(), "shop--eu--price".to_owned()]),
+            flat("plain"),
+            ("crm".to_owned(), vec!["crm--orders".to_owned()]),
+            // A function has the name already.
+            flat("other--x"),
+            flat("other"),
+        ]
+    );
+    assert_eq!(body["tools"][0]["description"], "The tools of `shop/eu`: find, price.");
+    assert_eq!(body["tools"][2]["description"], "Customers.");
+    assert_eq!(body["tools"][0]["tools"][1]["defer_loading"], true);
+    assert_eq!((&body["input"][1]["namespace"], body["input"][2].get("namespace")), (&json!("shop--eu"), None));
+
+    let mut item = called("c3", "shop--eu--price", "{}");
+    item["namespace"] = json!("shop--eu");
+    let turn = wire.response(&response(json!([item])).to_string(), &sent.context).unwrap();
+    assert_eq!(turn.tool_calls()[0].name, "shop/eu/price");
+    let next = [turn.items, vec![ToolCallOutput::new("c3", "1").into()]].concat();
+    let echoed = wire.request(&TurnRequest::new(MODEL, next).tools(&tools), Delivery::Whole).unwrap();
+    assert_eq!(body_of(&echoed)["input"][0]["namespace"], "shop--eu");
+
+    // A choice can't name a tool in a namespace.
+    let chosen = request.clone().tool_choice(ToolChoice::tool("shop/eu/find"));
+    let body = body_of(&wire.request(&chosen, Delivery::Whole).unwrap());
+    assert_eq!(outline(&body).len(), 6);
+    assert_eq!(body["tool_choice"], json!({"type": "function", "name": "shop--eu--find"}));
 }

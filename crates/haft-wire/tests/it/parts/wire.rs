@@ -34,7 +34,7 @@ enum JudgedServer {
 
 fn wires() -> [JudgedWire; 4] {
     [
-        JudgedWire::new(WireName::OpenAiResponses, OpenAiResponses::new(), "a-model"),
+        JudgedWire::new(WireName::OpenAiResponses, OpenAiResponses::new(), "gpt-6-sol"),
         JudgedWire::new(WireName::OpenAiChat, OpenAiChat::new(), "a-model"),
         JudgedWire::new(WireName::Anthropic, AnthropicMessages::new(), "a-model"),
         // Models from Gemini 3 on require signatures.

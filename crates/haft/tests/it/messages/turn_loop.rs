@@ -5,7 +5,8 @@ use std::sync::Arc;
 use haft::approval::{ApprovalResponse, SuspendedError};
 use haft::conversation::{ContentPart, Finish, Message, Role, ToolCallOutput, ToolChoice, Turn};
 use haft::model::{
-    AfterTurn, Budget, LoopEnd, LoopError, LoopOutcome, LoopState, ModelError, ModelInfo, Spent, StateError,
+    AfterTurn, BeforeRequest, Budget, LoopEnd, LoopError, LoopOutcome, LoopState, ModelError, ModelInfo, Spent,
+    StateError,
 };
 use haft::schema::{Schema, Validation, Validator};
 use haft::tool::Cancellation;
@@ -169,6 +170,15 @@ pub(super) async fn errors(messages: &mut Messages) {
     messages.add("decide", error(&failing, request()).await);
     let panicking = words().decide(|_: AfterTurn| async move { panic!("index out of bounds") });
     messages.add("decide_panicked", error(&panicking, request()).await);
+    let failing = words().prepare(|_: BeforeRequest| async { Err("the archive is full".into()) });
+    messages.add("prepare", error(&failing, request()).await);
+    let panicking = words().prepare(|_: BeforeRequest| async { panic!("index out of bounds") });
+    messages.add("prepare_panicked", error(&panicking, request()).await);
+    let breaking = words().prepare(|mut request: BeforeRequest| async move {
+        request.history_mut().push(call("c1", "double", "1").into());
+        Ok(request)
+    });
+    messages.add("prepared_history", error(&breaking, request()).await);
 
     let numbers = |model: ScriptedModel| TurnLoop::new(model, kit()).finish_as::<u8>().unwrap().turn_loop().clone();
     messages.add("answer_invalid", error(&numbers(ScriptedModel::new(["300", "many"])), request()).await);

@@ -61,6 +61,7 @@ pub(super) fn signatures(messages: &mut Messages) {
     keys.sign(&mut request);
     "500".clone_into(&mut request.arguments);
     messages.add("a request that was changed", keys.verify(&request).unwrap_err());
+    messages.add("a request that an earlier version signed", SignatureError::Outdated);
 }
 
 pub(super) fn suspended(messages: &mut Messages) {

@@ -126,3 +126,48 @@ fn thinking_and_tools() {
         list(body, "/system").extend(vec![mark; 4]);
     });
 }
+
+#[test]
+fn mcp_servers() {
+    let mut body = right();
+    body["mcp_servers"] =
+        json!([{ "type": "url", "name": "docs", "url": "https://a.example", "authorization_token": "t" }]);
+    list(&mut body, "/tools").push(json!({ "type": "mcp_toolset", "mcp_server_name": "docs" }));
+    let cases = Cases { options: json!({ "beta": true }), right: body, ..Cases::of(WireName::Anthropic, right()) };
+    cases.accepts("a server with a toolset", |_| ());
+    cases.rejects("a toolset without a server", "/tools/2/mcp_server_name", |body| {
+        set(body, "/tools/2", "mcp_server_name", json!("other"));
+    });
+    cases.rejects("a server without a toolset", "/mcp_servers/0", |body| drop(list(body, "/tools").pop()));
+    cases.rejects("two toolsets", "/tools/3/mcp_server_name", |body| {
+        let again = body["tools"][2].clone();
+        list(body, "/tools").push(again);
+    });
+    cases.rejects("a token that was not filled in", "/mcp_servers/0/authorization_token", |body| {
+        set(body, "/mcp_servers/0", "authorization_token", json!("haft-secret-0000"));
+    });
+}
+
+#[test]
+fn tools_that_programs_call() {
+    let cases = Cases::of(WireName::Anthropic, right());
+    let called = |body: &mut Value| {
+        set(body, "/tools/0", "allowed_callers", json!(["direct", "code_execution_20260120"]));
+        set(body, "/tools/0", "strict", json!(false));
+        remove(body, "", "tool_choice");
+    };
+    cases.accepts("called by programs", called);
+    cases.accepts("called directly alone", |body| set(body, "/tools/0", "allowed_callers", json!(["direct"])));
+    cases.rejects("strict", "/tools/0/strict", |body| {
+        called(body);
+        set(body, "/tools/0", "strict", json!(true));
+    });
+    cases.rejects("one call at a time", "/tool_choice/disable_parallel_tool_use", |body| {
+        called(body);
+        body["tool_choice"] = json!({ "type": "auto", "disable_parallel_tool_use": true });
+    });
+    cases.rejects("deferred and cached", "/tools/0/cache_control", |body| {
+        set(body, "/tools/0", "defer_loading", json!(true));
+        set(body, "/tools/0", "cache_control", json!({ "type": "ephemeral" }));
+    });
+}

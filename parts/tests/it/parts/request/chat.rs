@@ -112,3 +112,103 @@ fn arguments_on_other_servers() {
         set(body, "/messages/2/tool_calls/1/function", "arguments", json!("[]"));
     });
 }
+
+/// The request as a server takes it, and the option that names the server.
+fn at(server: &str, change: impl FnOnce(&mut Value)) -> Cases {
+    let mut body = right();
+    change(&mut body);
+    let mut cases = Cases::of(WireName::OpenAiChat, body);
+    cases.options = json!({ "compatible": server });
+    cases
+}
+
+#[test]
+fn mistral() {
+    let cases = at("mistral", |body| {
+        remove(body, "", "max_completion_tokens");
+        for (index, id) in [("/messages/2/tool_calls/0", "aaaaaaaa1"), ("/messages/2/tool_calls/1", "aaaaaaaa2")] {
+            set(body, index, "id", json!(id));
+        }
+        set(body, "/messages/3", "tool_call_id", json!("aaaaaaaa2"));
+        set(body, "/messages/4", "tool_call_id", json!("aaaaaaaa1"));
+    });
+    cases.accepts("as it is", |_| ());
+    cases.rejects("options of the stream", "/stream_options", |body| {
+        body["stream"] = json!(true);
+        body["stream_options"] = json!({ "include_usage": true });
+    });
+    cases.rejects("the other limit", "/max_completion_tokens", |body| body["max_completion_tokens"] = json!(9));
+    cases.rejects("reasoning", "/messages/5/reasoning_content", |body| {
+        set(body, "/messages/5", "reasoning_content", json!("hm"));
+    });
+    cases.rejects("a refusal", "/messages/5/refusal", |body| set(body, "/messages/5", "refusal", json!("no")));
+    cases.rejects("a long id", "/messages/2/tool_calls/0/id", |body| {
+        set(body, "/messages/2/tool_calls/0", "id", json!("call_1234567"));
+        set(body, "/messages/4", "tool_call_id", json!("call_1234567"));
+    });
+    cases.rejects("a user after a tool", "/messages/5/role", |body| drop(list(body, "/messages").remove(5)));
+}
+
+#[test]
+fn openrouter() {
+    let detail = |index: u64| json!({ "type": "reasoning.text", "text": "a", "index": index });
+    let cases = at("openrouter", |_| ());
+    cases.accepts("whole details", |body| {
+        set(body, "/messages/2", "reasoning_details", json!([detail(0), detail(1)]));
+    });
+    cases.rejects("fragments", "/messages/2/reasoning_details/1", |body| {
+        set(body, "/messages/2", "reasoning_details", json!([detail(0), detail(0)]));
+    });
+    cases.rejects("reasoning of another server", "/messages/2/reasoning_content", |body| {
+        set(body, "/messages/2", "reasoning_content", json!("hm"));
+    });
+}
+
+#[test]
+fn other_servers() {
+    at("groq", |_| ()).rejects("metadata", "/metadata", |body| body["metadata"] = json!({ "a": "b" }));
+    at("xai", |_| ()).rejects("metadata", "/metadata", |body| body["metadata"] = json!({ "a": "b" }));
+    let json_only = |body: &mut Value| body["response_format"] = json!({ "type": "json_object" });
+    at("deepseek", json_only).rejects("a schema", "/response_format/type", |body| {
+        body["response_format"] = right()["response_format"].clone();
+    });
+    at("deepseek", json_only).accepts("reasoning", |body| {
+        set(body, "/messages/2", "reasoning_content", json!("hm"));
+    });
+    let without_choice = |body: &mut Value| {
+        remove(body, "", "tool_choice");
+        remove(body, "", "parallel_tool_calls");
+    };
+    at("ollama", without_choice).rejects("a choice", "/tool_choice", |body| body["tool_choice"] = json!("required"));
+    at("llama.cpp", without_choice).rejects("a named tool", "/tool_choice", |body| {
+        body["tool_choice"] = right()["tool_choice"].clone();
+    });
+}
+
+#[test]
+fn sealed_secrets() {
+    let cases = Cases::of(WireName::OpenAiChat, right());
+    cases.rejects("a secret that was not filled in", "/user", |body| {
+        body["user"] = json!("haft-secret-00000000000000000000000000000000");
+    });
+}
+
+#[test]
+fn models_that_reason_have_no_sampling() {
+    let cases = Cases::of(WireName::OpenAiChat, right());
+    for model in ["gpt-5-mini", "o3", "ft:o4-mini-2025-04-16:acme::7p4l"] {
+        cases.rejects(model, "/temperature", |body| {
+            body["model"] = json!(model);
+            body["temperature"] = json!(0.5);
+        });
+    }
+    cases.rejects("nucleus sampling", "/top_p", |body| body["top_p"] = json!(0.5));
+    cases.accepts("no reasoning", |body| {
+        body["temperature"] = json!(0.5);
+        body["reasoning_effort"] = json!("none");
+    });
+    cases.accepts("a model that does not reason", |body| {
+        body["model"] = json!("gpt-4.1");
+        body["temperature"] = json!(0.5);
+    });
+}

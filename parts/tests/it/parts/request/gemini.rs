@@ -136,3 +136,18 @@ fn signatures_and_tools() {
         set(body, "/toolConfig/functionCallingConfig", "mode", json!("AUTO"));
     });
 }
+
+#[test]
+fn files_of_results() {
+    let mut cases = Cases::of(WireName::Gemini, right());
+    let image = || json!({ "inlineData": { "mimeType": "image/png", "data": "AAAA" } });
+    let inside = |body: &mut Value| set(body, "/contents/2/parts/0/functionResponse", "parts", json!([image()]));
+    cases.accepts("inside of a model that is not named", inside);
+    cases.options = json!({ "model": "gemini-2.5-computer-use-preview-10-2025" });
+    cases.accepts("inside of a model that uses a computer", inside);
+    cases.options = json!({ "model": "gemini-2.5-flash" });
+    cases.rejects("inside", "/contents/2/parts/0/functionResponse/parts", inside);
+    cases.accepts("behind all responses", |body| list(body, "/contents/2/parts").push(image()));
+    cases
+        .rejects("between responses", "/contents/2/parts/1", |body| list(body, "/contents/2/parts").insert(1, image()));
+}

@@ -118,3 +118,75 @@ fn reasoning_and_tools() {
         set(body, "/tools/0/parameters", "anyOf", json!([]));
     });
 }
+
+#[test]
+fn models_that_do_not_reason() {
+    let cases = Cases::of(WireName::OpenAiResponses, right());
+    for model in ["gpt-4o", "chatgpt-4o-latest", "ft:gpt-4.1-mini:acme::7p4l", "gpt-5.2-chat-latest"] {
+        let plain = |body: &mut Value| {
+            body["model"] = json!(model);
+            remove(body, "", "reasoning");
+            remove(body, "", "include");
+            list(body, "/input").remove(1);
+        };
+        cases.accepts(model, plain);
+        cases.rejects("its reasoning is requested", "/include", |body| {
+            plain(body);
+            body["include"] = json!(["reasoning.encrypted_content"]);
+        });
+        cases.rejects("reasoning of another model", "/input/1", |body| body["model"] = json!(model));
+    }
+    cases.accepts("a deployment", |body| body["model"] = json!("prod-assistant"));
+    cases.rejects("a temperature", "/temperature", |body| body["temperature"] = json!(0.5));
+    cases.accepts("a temperature without reasoning", |body| {
+        body["temperature"] = json!(0.5);
+        body["reasoning"] = json!({ "effort": "none" });
+    });
+}
+
+#[test]
+fn namespaces_and_programs() {
+    let cases = Cases::of(WireName::OpenAiResponses, right());
+    let function = || {
+        json!({ "type": "function", "name": "list_orders", "description": "d", "strict": false, "defer_loading": true,
+            "allowed_callers": ["direct", "programmatic"], "parameters": { "type": "object", "properties": {} } })
+    };
+    let with = move |body: &mut Value| {
+        let namespace = json!({ "type": "namespace", "name": "crm", "description": "Orders.", "tools": [function()] });
+        list(body, "/tools").extend([namespace, json!({ "type": "tool_search" })]);
+    };
+    cases.accepts("a namespace", with);
+    cases.rejects("no functions", "/tools/2/tools", |body| {
+        with(body);
+        set(body, "/tools/2", "tools", json!([]));
+    });
+    cases.rejects("no description", "/tools/2/description", |body| {
+        with(body);
+        set(body, "/tools/2", "description", json!(" "));
+    });
+    cases.rejects("two functions of one name", "/tools/2/tools/1/name", |body| {
+        with(body);
+        list(body, "/tools/2/tools").push(function());
+    });
+    cases.rejects("two namespaces of one name", "/tools/4/name", |body| {
+        with(body);
+        let namespace = body["tools"][2].clone();
+        list(body, "/tools").push(namespace);
+    });
+    cases.rejects("strict, and called by programs", "/tools/2/tools/0/strict", |body| {
+        with(body);
+        set(body, "/tools/2/tools/0", "strict", json!(true));
+    });
+    cases.rejects("deferred without a search", "/tools/2/tools/0/defer_loading", |body| {
+        with(body);
+        list(body, "/tools").pop();
+    });
+    cases.rejects("a choice inside", "/tool_choice", |body| {
+        with(body);
+        set(body, "/tool_choice", "name", json!("list_orders"));
+    });
+    cases.rejects("an unknown key of a namespace", "/tools/2/defer_loading", |body| {
+        with(body);
+        set(body, "/tools/2", "defer_loading", json!(true));
+    });
+}

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::implementation::EntryFault;
-use crate::implementation::http::response::{ResponseMapping, ResultFormat, StatusOutcome};
+use crate::implementation::http::response::{ErrorDetail, ResponseMapping, ResultFormat, StatusOutcome};
 
 /// The part of the response that is the result.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -16,6 +16,10 @@ pub(super) struct ResultSettings {
     pointer: Option<String>,
     /// The JSONPath of the values in the body, such as `$.items[*].name`. The result is an array.
     json_path: Option<String>,
+    /// Response headers that are part of the result, such as `["link", "etag"]`. The result is then an object of `body` and
+    /// `headers`.
+    #[serde(default)]
+    headers: Vec<String>,
     /// The format of the body. Without it, the header `content-type` decides.
     #[serde(default)]
     format: ResultFormat,
@@ -23,6 +27,12 @@ pub(super) struct ResultSettings {
     #[schemars(range(min = 1))]
     max_bytes: Option<usize>,
 }
+
+/// The part of a failed response that the model reads besides its status: `status`, which is nothing, `body`, or a JSON
+/// Pointer such as `/error/message`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(crate) struct ErrorsSetting(#[schemars(regex(pattern = "^(status|body|/.*)$"))] String);
 
 /// The outcome of a status.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -60,15 +70,27 @@ pub(super) struct StatusValueSettings {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct StatusFailureSettings {
-    /// The message for the model, in place of the status. The body is added to it.
+    /// The message for the model, in place of the status. `errors` adds the body to it.
     failure: String,
     /// The kind of the failure, `tool_failed` by default.
     kind: Option<String>,
 }
 
+impl ErrorsSetting {
+    /// Returns the setting. A text that is no pointer is reported when a tool is built.
+    pub(crate) fn into_detail(self) -> ErrorDetail {
+        match self.0.as_str() {
+            "status" => ErrorDetail::Status,
+            "body" => ErrorDetail::Body,
+            _ => ErrorDetail::Pointer(self.0),
+        }
+    }
+}
+
 impl ResultSettings {
     pub(super) fn into_mapping(self, faults: &mut Vec<EntryFault>) -> ResponseMapping {
         let mut mapping = ResponseMapping::new().format(self.format);
+        mapping.headers = self.headers;
         if self.pointer.is_some() && self.json_path.is_some() {
             faults.push(EntryFault::at("/result", "either `pointer` or `json-path` can be set, not both"));
         }

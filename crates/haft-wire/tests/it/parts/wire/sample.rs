@@ -10,6 +10,15 @@ use super::{JudgedWire, events, turn_of, wire};
 /// The samples whose response is an error of the provider.
 const FAILED: [&str; 2] = ["failed", "blocked_prompt"];
 
+/// The samples of Gemini that are no turns: the request is to be sent again.
+const NO_TURN: [&str; 2] = ["empty", "malformed_call"];
+
+/// Reports whether a wire reads a sample as an error.
+fn is_failed(wire: &JudgedWire, sample: &Sample) -> bool {
+    let name = sample.name.as_str();
+    FAILED.contains(&name) || wire.name == WireName::Gemini && NO_TURN.contains(&name)
+}
+
 /// A check of a sample, which returns its complaints.
 type SampleCheck = fn(&JudgedWire, &Sample) -> Vec<String>;
 
@@ -33,7 +42,7 @@ fn check_all(name: WireName) {
             let found = check(&wire, sample);
             complaints.extend(found.iter().map(|complaint| format!("{}: {rule}: {complaint}", sample.name)));
         }
-        if let Some(body) = sample.body.as_ref().filter(|_| !FAILED.contains(&sample.name.as_str())) {
+        if let Some(body) = sample.body.as_ref().filter(|_| !is_failed(&wire, sample)) {
             turns.insert(sample.name.clone(), recorded(&wire.read(body)));
         }
     }
@@ -70,8 +79,8 @@ fn gemini() {
 }
 
 /// Returns the body and the stream of a sample that has both, and that is a turn.
-fn both(sample: &Sample) -> Option<(&Value, &str)> {
-    if FAILED.contains(&sample.name.as_str()) {
+fn both<'s>(wire: &JudgedWire, sample: &'s Sample) -> Option<(&'s Value, &'s str)> {
+    if is_failed(wire, sample) {
         return None;
     }
     sample.body.as_ref().zip(sample.sse.as_deref())
@@ -111,7 +120,7 @@ fn json(text: &str) -> Value {
 }
 
 fn streamed_is_whole(wire: &JudgedWire, sample: &Sample) -> Vec<String> {
-    let Some((body, sse)) = both(sample) else { return Vec::new() };
+    let Some((body, sse)) = both(wire, sample) else { return Vec::new() };
     match wire.read_stream(sse) {
         Ok(deltas) => differences(&turn_of(&deltas), &wire.read(body)),
         Err(error) => vec![error.to_string()],
@@ -119,14 +128,16 @@ fn streamed_is_whole(wire: &JudgedWire, sample: &Sample) -> Vec<String> {
 }
 
 fn streamed_is_accumulated(wire: &JudgedWire, sample: &Sample) -> Vec<String> {
-    let Some((_, sse)) = both(sample) else { return Vec::new() };
-    // The SDK of Gemini returns neither parts of the future nor the message of a malformed call.
-    let is_reduced = sample.name.starts_with("unknown") || sample.name == "malformed_call";
-    if wire.name == WireName::Gemini && is_reduced {
+    let Some((_, sse)) = both(wire, sample) else { return Vec::new() };
+    // The SDK of Gemini returns no parts of the future.
+    if wire.name == WireName::Gemini && sample.name.starts_with("unknown") {
         return Vec::new();
     }
     let accumulated = Judge::shared().accumulate(wire.name, sse).unwrap();
-    differences(&turn_of(&wire.read_stream(sse).unwrap()), &wire.read(&accumulated))
+    match wire.read_stream(sse) {
+        Ok(deltas) => differences(&turn_of(&deltas), &wire.read(&accumulated)),
+        Err(error) => vec![error.to_string()],
+    }
 }
 
 /// The text of the deltas: all texts, all reasoning, all refusals, and the calls in the order in which they begin.
@@ -163,7 +174,7 @@ impl Displayed {
 }
 
 fn deltas_add_up(wire: &JudgedWire, sample: &Sample) -> Vec<String> {
-    let Some((_, sse)) = both(sample) else { return Vec::new() };
+    let Some((_, sse)) = both(wire, sample) else { return Vec::new() };
     let deltas = wire.read_stream(sse).unwrap();
     let (displayed, turn) = (Displayed::of(&deltas), turn_of(&deltas));
     let mut complaints = Vec::new();
@@ -184,7 +195,7 @@ fn deltas_add_up(wire: &JudgedWire, sample: &Sample) -> Vec<String> {
 }
 
 fn cut_off_is_no_turn(wire: &JudgedWire, sample: &Sample) -> Vec<String> {
-    let Some((_, sse)) = both(sample) else { return Vec::new() };
+    let Some((_, sse)) = both(wire, sample) else { return Vec::new() };
     let events = events(sse);
     let complete = turn_of(&wire.read_events(&events).unwrap());
     let mut complaints = Vec::new();
@@ -204,8 +215,7 @@ fn failure_is_error(wire: &JudgedWire, sample: &Sample) -> Vec<String> {
         Err(ReadError::Provider(_)) => None,
         other => Some(format!("{other:?}")),
     };
-    let is_failed = FAILED.contains(&sample.name.as_str());
-    if sample.body.is_some() && !is_failed {
+    if sample.body.is_some() && !is_failed(wire, sample) {
         return Vec::new();
     }
     let streamed = sample.sse.as_deref().map(|sse| wire.read_stream(sse).map(|deltas| format!("{deltas:?}")));
@@ -218,7 +228,7 @@ fn failure_is_error(wire: &JudgedWire, sample: &Sample) -> Vec<String> {
 const FUTURE: &str = "telepathy";
 
 fn future_is_kept(wire: &JudgedWire, sample: &Sample) -> Vec<String> {
-    let Some((body, sse)) = both(sample) else { return Vec::new() };
+    let Some((body, sse)) = both(wire, sample) else { return Vec::new() };
     // Members of the future are no items.
     if !body.to_string().contains(FUTURE) || sample.name == "unknown_field" {
         return Vec::new();

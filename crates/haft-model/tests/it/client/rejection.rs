@@ -1,0 +1,181 @@
+//! Requests before a service that rejects what the real ones reject, with the errors that were reported. The clients leave
+//! off, move or correct what causes them.
+
+use haft_core::{ContentPart, MediaData, ProviderOptions, Reasoning, ToolCall, ToolCallOutput, ToolDescriptor};
+use haft_wire::{OpenAiResponses, Profile};
+use serde_json::json;
+
+use super::*;
+
+/// Sends a request to a service that answers with an error if it rejects the body, and otherwise with `Hello`. Returns the
+/// body and the turn.
+async fn judged(
+    model: &dyn LanguageModel,
+    (server, provider): (&Server, Provider),
+    request: &TurnRequest,
+    rejects: impl Fn(&Value) -> Option<&'static str>,
+) -> (Value, Result<Turn, ModelError>) {
+    let serve = async {
+        let mut connection = server.accept().await;
+        let body = SentText(connection.request().await).body();
+        let reply = match rejects(&body) {
+            None => response(200, JSON, provider.body()),
+            Some(message) => response(400, JSON, &provider.error("invalid_request_error", message)),
+        };
+        connection.write(reply.replacen("\r\n", "\r\nconnection: close\r\n", 1)).await;
+        (body, connection)
+    };
+    let (turn, (body, _connection)) = join!(model.stream_turn(request).into_turn(), serve);
+    (body, turn)
+}
+
+fn named(model: &str) -> TurnRequest {
+    TurnRequest::new(model, vec![Item::user("hi")])
+}
+
+/// OpenAI's answer to encrypted reasoning that is requested from or sent to a model that does not reason.
+fn without_reasoning(body: &Value) -> Option<&'static str> {
+    let asks =
+        body["include"].as_array().is_some_and(|include| include.contains(&json!("reasoning.encrypted_content")));
+    let mut items = body["input"].as_array().unwrap().iter();
+    (asks || items.any(|item| item["type"] == "reasoning"))
+        .then_some("Encrypted content is not supported with this model.")
+}
+
+#[tokio::test]
+async fn a_conversation_moves_to_a_model_that_does_not_reason() {
+    let server = Server::start().await;
+    let model = Provider::Responses.whole(&server);
+    let mut thought = Reasoning::text("");
+    thought.provider = Some("openai".to_owned());
+    (thought.id, thought.encrypted) = (Some("rs_1".to_owned()), Some("ZW5j".to_owned()));
+    for name in ["gpt-4.1", "ft:gpt-4.1-mini:acme::7p4l", "chatgpt-4o-latest", "prod-assistant"] {
+        let mut request = named(name);
+        request.history.extend([Item::Reasoning(thought.clone()), Item::assistant("yes"), Item::user("go on")]);
+        let (_, turn) = judged(&*model, (&server, Provider::Responses), &request, without_reasoning).await;
+        assert_eq!(turn.unwrap().text(), "Hello", "{name}");
+    }
+    let asks = |body: &Value| without_reasoning(body).is_none().then_some("not asked");
+    let (_, turn) = judged(&*model, (&server, Provider::Responses), &named("openai/gpt-5.2"), asks).await;
+    turn.unwrap();
+}
+
+#[tokio::test]
+async fn settings_that_a_model_rejects_are_left_off() {
+    let server = Server::start().await;
+    let sampled = |body: &Value| body.get("temperature").map(|_| "`temperature` is deprecated for this model.");
+    for (provider, name) in [
+        (Provider::Anthropic, "claude-opus-4-7"),
+        (Provider::Anthropic, "anthropic/claude-opus-4.8"),
+        (Provider::Chat, "o3"),
+        (Provider::Responses, "openai/gpt-5"),
+    ] {
+        let model = provider.whole(&server);
+        let (_, turn) = judged(&*model, (&server, provider), &named(name).temperature(0.5), sampled).await;
+        assert_eq!(turn.unwrap().text(), "Hello", "{name}");
+        // The application may know better than the table.
+        let options = named(name).temperature(0.5).provider_options(
+            if provider == Provider::Anthropic { "anthropic" } else { "openai" },
+            json!({"temperature": 0.5}),
+        );
+        let (body, turn) = judged(&*model, (&server, provider), &options, sampled).await;
+        assert_eq!(body["temperature"], 0.5);
+        assert!(turn.unwrap_err().to_string().contains("deprecated for this model"));
+    }
+}
+
+#[tokio::test]
+async fn what_the_table_doubts_is_sent() {
+    let server = Server::start().await;
+    let model = Provider::Chat.whole(&server);
+    let image = ContentPart::image("image/png", MediaData::Base64("AA==".to_owned()));
+    let mut request = named("gpt-4-0613").max_output_tokens(9_000);
+    request.history.push(haft_core::Message::new(haft_core::Role::User, vec![image]).into());
+    let (body, turn) = judged(&*model, (&server, Provider::Chat), &request, |_| None).await;
+    turn.unwrap();
+    assert!(body["max_completion_tokens"] == 9_000 && body.to_string().contains("data:image/png"), "{body}");
+}
+
+#[tokio::test]
+async fn images_that_a_tool_returns_do_not_fail_the_requests_to_gemini_2() {
+    let server = Server::start().await;
+    let model = Provider::Gemini.whole(&server);
+    let image = ContentPart::image("image/png", MediaData::Base64("AA==".to_owned()));
+    let mut request = named("gemini-2.5-flash");
+    request.history.extend([
+        ToolCall::new("c1", "shoot", "{}").into(),
+        ToolCallOutput::new("c1", vec![image]).into(),
+        Item::user("well?"),
+    ]);
+    let inside = |body: &Value| {
+        let parts =
+            body["contents"].as_array().unwrap().iter().flat_map(|content| content["parts"].as_array().unwrap());
+        let mut responses = parts.filter_map(|part| part.get("functionResponse"));
+        responses
+            .any(|response| response.get("parts").is_some())
+            .then_some("Unable to submit multimodal function response")
+    };
+    let (body, turn) = judged(&*model, (&server, Provider::Gemini), &request, inside).await;
+    assert_eq!(turn.unwrap().text(), "Hello");
+    assert_eq!(body["contents"][2]["parts"][2]["inlineData"]["data"], "AA==", "{body:#}");
+}
+
+#[tokio::test]
+async fn tools_that_programs_call_are_neither_strict_nor_called_one_by_one() {
+    let server = Server::start().await;
+    let tool = |caller: &str| {
+        let mut tool =
+            ToolDescriptor::new("look", json!({"type": "object", "properties": {}, "additionalProperties": false}));
+        tool.provider_options = ProviderOptions::new().allowed_caller(caller);
+        tool.strict = Some(true);
+        tool
+    };
+    let rejected = |body: &Value| {
+        let alone = body.pointer("/tool_choice/disable_parallel_tool_use") == Some(&json!(true));
+        let strict = body["tools"][0]["strict"] == true;
+        (alone || strict).then_some("tools.0: `strict` is not supported with programmatic tool calling")
+    };
+    for (provider, name, caller) in [
+        (Provider::Anthropic, "claude-opus-4-8", "code_execution_20260120"),
+        (Provider::Responses, "gpt-5.4", "programmatic"),
+    ] {
+        let model = provider.whole(&server);
+        let request = named(name).tools(&[tool(caller)]).forbid_parallel_calls();
+        let (body, turn) = judged(&*model, (&server, provider), &request, rejected).await;
+        assert_eq!(turn.unwrap().text(), "Hello", "{name}");
+        assert_eq!(body["tools"][0]["allowed_callers"], json!([caller]));
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_must_be_strict_is_sent_so_or_fails_the_request_by_name() {
+    let server = Server::start().await;
+    let values: Vec<_> = (0..1001).map(|at| format!("value{at}")).collect();
+    let schema = json!({"type": "object", "properties": {"v": {"type": "string", "enum": values}}, "required": ["v"],
+                        "additionalProperties": false});
+    let mut tool = ToolDescriptor::new("pay", schema);
+    tool.strict = Some(true);
+    let request = named("gpt-5.4").tools(&[tool]);
+    let model = Provider::Responses.whole(&server);
+    let error = model.stream_turn(&request).into_turn().await.unwrap_err().to_string();
+    assert!(
+        error.contains("`pay`") && error.contains("must be strict") && error.contains("allow_downgrades"),
+        "{error}"
+    );
+
+    let wire = OpenAiResponses::new().profile(Profile::openai().allow_downgrades());
+    let model =
+        OpenAi::new(Secret::new(KEY)).responses_wire(wire).base_url(server.url("")).http_client(client()).whole();
+    let (body, turn) = judged(&model, (&server, Provider::Responses), &request, |_| None).await;
+    turn.unwrap();
+    assert_eq!((&body["tools"][0]["name"], &body["tools"][0]["strict"]), (&json!("pay"), &json!(false)));
+
+    // A model without strict mode gets the tool without the flag.
+    let mut tool =
+        ToolDescriptor::new("pay", json!({"type": "object", "properties": {}, "additionalProperties": false}));
+    tool.strict = Some(true);
+    let (model, request) = (Provider::Anthropic.whole(&server), named("claude-opus-4-20250514").tools(&[tool]));
+    let (body, turn) = judged(&*model, (&server, Provider::Anthropic), &request, |_| None).await;
+    turn.unwrap();
+    assert_eq!((&body["tools"][0]["name"], &body["tools"][0]["strict"]), (&json!("pay"), &json!(false)));
+}

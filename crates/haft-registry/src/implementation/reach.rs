@@ -1,0 +1,106 @@
+//! Reach: everything outside of a workspace file that the tools of an entry use.
+//!
+//! The rule about files is one sentence: an untrusted file reaches nothing outside itself. So every kind states the
+//! reach of what it has built, with each secret beside the recipient that gets it. There is no default: a kind whose
+//! tools reach nothing says so by [`Reach::nothing`], and all others are left out until the file is trusted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// The recipients outside of a workspace file that the tools of an entry use, and the secrets that each of them gets.
+///
+/// ```
+/// use haft_registry::{Reach, Recipient};
+///
+/// let reach = Reach::nothing()
+///     .with(Recipient::Host("https://api.example.com".to_owned()), [])
+///     .with(Recipient::Host("https://id.example.com".to_owned()), ["crm".to_owned()]);
+/// assert_eq!(reach.secret_names().into_iter().collect::<Vec<_>>(), ["crm"]);
+/// assert!(!reach.is_nothing() && Reach::nothing().is_nothing());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reach(BTreeMap<Recipient, BTreeSet<String>>);
+
+/// A party outside of a workspace file that tools use.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Recipient {
+    /// A server that requests are sent to: its scheme, host and port, such as `https://api.example.com`.
+    Host(String),
+    /// A command that is started.
+    Command(StartedCommand),
+    /// A folder whose files are used.
+    Files(PathBuf),
+    /// The program that runs the tools, which uses a secret and sends it nowhere.
+    Program,
+}
+
+/// A command that tools start.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct StartedCommand {
+    /// The program and its arguments, as they are written.
+    pub argv: Vec<String>,
+    /// The working directory.
+    pub folder: PathBuf,
+    /// The environment variables that are set.
+    pub env: BTreeMap<String, String>,
+    /// The environment variables that contain secrets, with the names of these.
+    pub secret_env: BTreeMap<String, String>,
+    /// The program and the files among the arguments that are not below the folder of the workspace, so that trust in its
+    /// file does not cover what they contain.
+    pub uncovered: Vec<String>,
+}
+
+impl Reach {
+    /// Creates the reach of tools that use nothing but their arguments and the entry itself.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self(BTreeMap::new())
+    }
+
+    /// Adds a recipient, with the names of the secrets that it gets.
+    #[must_use]
+    pub fn with(mut self, recipient: Recipient, secrets: impl IntoIterator<Item = String>) -> Self {
+        self.0.entry(recipient).or_default().extend(secrets);
+        self
+    }
+
+    /// Adds all recipients of another reach.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        other.0.into_iter().fold(self, |reach, (recipient, secrets)| reach.with(recipient, secrets))
+    }
+
+    /// Reports whether the tools use nothing outside of the file.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the recipients, each with the names of the secrets that it gets.
+    pub fn recipients(&self) -> impl Iterator<Item = (&Recipient, &BTreeSet<String>)> {
+        self.0.iter()
+    }
+
+    /// Returns the recipients of the secret with this name.
+    pub fn recipients_of(&self, secret: &str) -> impl Iterator<Item = &Recipient> {
+        self.0.iter().filter(move |(_, secrets)| secrets.contains(secret)).map(|(recipient, _)| recipient)
+    }
+
+    /// Returns the names of the secrets that calls of the tools read.
+    #[must_use]
+    pub fn secret_names(&self) -> BTreeSet<&str> {
+        self.0.values().flatten().map(String::as_str).collect()
+    }
+}
+
+impl StartedCommand {
+    /// Creates a command without environment variables.
+    #[must_use]
+    pub fn new(argv: impl IntoIterator<Item = impl Into<String>>, folder: impl Into<PathBuf>) -> Self {
+        let argv = argv.into_iter().map(Into::into).collect();
+        let (env, secret_env) = (BTreeMap::new(), BTreeMap::new());
+        Self { argv, folder: folder.into(), env, secret_env, uncovered: Vec::new() }
+    }
+}
