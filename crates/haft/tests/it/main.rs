@@ -24,6 +24,7 @@ mod source_000;
 mod source_001;
 mod source_002;
 mod source_003;
+mod source_004;
 mod tool_calls_derive;
 mod tool_macro;
 mod tool_options;

@@ -28,13 +28,11 @@ use tokio::time::sleep;
 use crate::running::{failure, value};
 use crate::source::{Evidence, TestIndex};
 
-/// The reasons that a case may have no counterpart yet, or none at all.
-const WIRES: &str = "wires: formats of providers belong to a later issue";
-const MCP: &str = "MCP: servers and clients belong to a later issue";
-const INCREMENTAL: &str = "wires: requests by the id of an earlier response belong to a later issue";
-const STRUCTURED: &str = "structured answers of a model belong to a later issue";
+/// The reasons that a case may have no counterpart.
+const MCP: &str = "MCP: there is no server and no client of that protocol";
+const INCREMENTAL: &str = "every request has the whole history; an option of the provider names an earlier response";
 const NOT_IN_RUST: &str = "not in Rust: the compiler excludes the case";
-const REASONS: [&str; 5] = [WIRES, MCP, INCREMENTAL, STRUCTURED, NOT_IN_RUST];
+const REASONS: [&str; 3] = [MCP, INCREMENTAL, NOT_IN_RUST];
 
 /// Returns the reason that a case is not accounted for, if it is not.
 fn fault(evidence: Evidence, index: &mut TestIndex) -> Option<String> {

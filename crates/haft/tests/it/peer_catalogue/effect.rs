@@ -1,6 +1,6 @@
 //! The numbered cases of the first library.
 
-use super::{INCREMENTAL, MCP, NOT_IN_RUST, STRUCTURED, WIRES, fault};
+use super::{INCREMENTAL, MCP, NOT_IN_RUST, fault};
 use crate::source::{Evidence, TestIndex, mistake, not_tested, shown_by};
 
 /// The cases of the catalogue, without gaps.
@@ -172,8 +172,16 @@ const CASES: &[Case] = &[
         "the evaluation of approvals and the bound",
         shown_by("haft::peer_catalogue::policies_are_evaluated_at_once_and_handlers_within_the_limit"),
     ),
-    one(56, "an error of structured output has the whole text", not_tested(STRUCTURED)),
-    one(57, "a top-level reference is inlined", not_tested(WIRES)),
+    one(
+        56,
+        "an error of structured output has what the model answered",
+        shown_by("haft-model::object::an_answer_that_stays_invalid_is_an_error_with_its_issues_and_the_usage"),
+    ),
+    one(
+        57,
+        "a reference at the root of a schema is rendered",
+        shown_by("haft-wire::edge::a_root_that_refers_to_itself_is_rendered"),
+    ),
     to(58, 64, "incremental requests", not_tested(INCREMENTAL)),
     one(65, "the provider sees a history without resolved approvals", shown_by(STRIPPED)),
     to(66, 67, "incremental requests of a stream", not_tested(INCREMENTAL)),
@@ -260,7 +268,16 @@ const CASES: &[Case] = &[
         "every failure survives a round trip",
         shown_by("haft-core::failure::every_kind_keeps_its_defaults_over_a_round_trip"),
     ),
-    to(98, 99, "structured output by two providers", not_tested(WIRES)),
+    one(
+        98,
+        "an answer in a format is decoded from OpenAI",
+        shown_by("haft-wire::openai_responses::setting::an_answer_in_a_format_is_converted_back"),
+    ),
+    one(
+        99,
+        "an answer in a format is decoded from Anthropic",
+        shown_by("haft-wire::anthropic_messages::setting::an_answer_in_a_format_is_converted_back"),
+    ),
     one(100, "an output schema is listed for objects", not_tested(MCP)),
     one(101, "invalid parameters do not reach the handler", shown_by(NOT_STARTED)),
     one(
@@ -336,7 +353,7 @@ const CASES: &[Case] = &[
         shown_by("haft-core::tool_source::wait::every_waiter_is_woken_and_a_dropped_one_changes_nothing"),
     ),
     to(132, 133, "sessions", not_tested(MCP)),
-    one(134, "a function tool", not_tested(WIRES)),
+    one(134, "OpenAI gets a tool as a function", shown_by("haft-wire::openai_responses::tool::a_tool_has_its_options")),
     one(
         135,
         "empty parameters have an empty list of properties",
@@ -348,25 +365,65 @@ const CASES: &[Case] = &[
         shown_by("haft-core::dynamic_tools::providers_see_dynamic_and_local_tools_alike"),
     ),
     to(137, 140, "the four tool choices", shown_by(TOOL_CHOICE)),
-    to(141, 144, "native tools and calls", not_tested(WIRES)),
+    to(
+        141,
+        143,
+        "OpenAI's own tools are sent with their settings",
+        shown_by("haft-wire::catalogue::render::every_constructor_renders"),
+    ),
+    one(
+        144,
+        "a call in the history is sent as OpenAI's item",
+        shown_by("haft-wire::openai_responses::request::a_rich_history_has_its_form"),
+    ),
     one(
         145,
         "a result becomes an output",
         shown_by("haft-core::conversation_values::model_output::a_value_is_raw_text_null_or_json"),
     ),
-    to(146, 148, "specialised outputs", not_tested(WIRES)),
+    to(
+        146,
+        148,
+        "a patch and both shells have outputs of their own type",
+        shown_by("haft-wire::openai_responses::result::an_output_has_the_type_that_belongs_to_its_call"),
+    ),
     one(
         149,
         "arguments are parsed as JSON",
         shown_by("haft-core::toolkits_guide::execution::names_kinds_inputs_and_crashes_each_have_their_outcome"),
     ),
-    to(150, 153, "names of hosted MCP calls", not_tested(WIRES)),
+    to(
+        150,
+        151,
+        "calls and approval requests of a hosted MCP server have the tool's name",
+        shown_by("haft-wire::catalogue::result::results_are_read_from_the_turn_of_a_wire"),
+    ),
+    to(
+        152,
+        153,
+        "the same in a stream",
+        shown_by("haft-wire::openai_responses::stream::deltas_and_the_turn_contain_the_same"),
+    ),
     one(
         154,
         "a turn of calls has its finish reason",
         shown_by("haft-core::finish::every_reason_has_its_name_and_cut_off_flag"),
     ),
-    to(155, 157, "streamed native calls", not_tested(WIRES)),
+    one(
+        155,
+        "streamed items of OpenAI's own tools are calls with JSON arguments",
+        shown_by("haft-wire::openai_responses::item::a_patch_has_its_items"),
+    ),
+    one(
+        156,
+        "a call is complete without its item's last event",
+        shown_by("haft-wire::openai_responses::stream::without_any_whole_item_the_deltas_are_the_turn"),
+    ),
+    one(
+        157,
+        "an item that arrives twice is one item",
+        shown_by("haft-wire::openai_responses::stream::an_item_that_is_done_twice_is_one_item"),
+    ),
     one(
         158,
         "a denied approval of a provider is resolved without looking up a tool",
@@ -374,7 +431,13 @@ const CASES: &[Case] = &[
             "haft-model::turn_loop::remote_approval::the_loop_waits_until_every_request_has_a_response_and_sends_them",
         ),
     ),
-    to(159, 161, "streamed parameters and dynamic tools", not_tested(WIRES)),
+    to(
+        159,
+        160,
+        "arguments that Anthropic streams are decoded, its own tools' too",
+        shown_by("haft-wire::anthropic_messages::stream::a_stream_has_its_deltas"),
+    ),
+    one(161, "raw schemas are rendered for Anthropic", shown_by("haft-wire::round_trip::anthropic_plain")),
     one(
         162,
         "provider-executed calls are replayed",
@@ -385,19 +448,52 @@ const CASES: &[Case] = &[
         "names of a provider are mapped",
         shown_by("haft-core::tool_api::a_mapper_knows_one_vendors_names_both_ways"),
     ),
-    to(164, 167, "native tools and codecs", not_tested(WIRES)),
+    one(
+        164,
+        "the commands of Anthropic's memory tool are read by type",
+        shown_by("haft-wire::catalogue::call::memory"),
+    ),
+    one(
+        165,
+        "every schema of the catalogue compiles",
+        shown_by("haft-wire::catalogue::table::all_schemas_compile_and_settings_are_closed_objects"),
+    ),
+    one(
+        166,
+        "calls of the Chat API are read",
+        shown_by("haft-wire::saved_body::whole_and_streamed_responses_have_the_same_calls"),
+    ),
+    one(
+        167,
+        "arguments are decoded to the tool's own shape",
+        shown_by("haft-wire::openai_responses::response::arguments_are_kept_and_decoded"),
+    ),
     one(
         168,
         "parallel calls are one group",
         shown_by("haft-core::history::layout::outputs_in_place_and_other_roles_end_groups"),
     ),
-    to(169, 172, "fragments of streams", not_tested(WIRES)),
+    to(
+        169,
+        171,
+        "fragments of calls in a Chat stream are put together, whatever is missing",
+        shown_by("haft-wire::openai_chat::stream::calls_that_share_an_index_are_told_apart_by_their_ids"),
+    ),
+    one(
+        172,
+        "patches and local shells are mapped",
+        shown_by("haft-wire::catalogue::item::arguments_are_the_members_of_the_item"),
+    ),
     one(
         173,
         "a raw schema of a dynamic tool is sent",
         shown_by("haft-core::dynamic_tools::raw_json_is_kept_unchanged"),
     ),
-    one(174, "fragments of parameters", not_tested(WIRES)),
+    one(
+        174,
+        "fragments of arguments are put together",
+        shown_by("haft-wire::gemini_content::stream::arguments_in_pieces_are_put_together"),
+    ),
     one(
         175,
         "omitted parameters have a type",

@@ -116,7 +116,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "Strict",
         "a provider that supports it sends the flag, or its own configuration where it is unset",
-        not_tested("belongs to the wires, a later issue; the descriptor carries the three states"),
+        shown_by("haft-wire::profile::a_tool_states_its_mode_and_the_profile_decides_for_the_others"),
     ),
     says("Title", "a title for people is kept and emitted", shown_by(EXAMPLES)),
     // constructors

@@ -88,8 +88,8 @@ pub(super) const STATEMENTS: &[Statement] = &[
     ),
     says(
         "defining a tool",
-        "a provider rejects a schema that its strict mode does not support",
-        not_tested("an error of the provider, which the wires of a later issue report"),
+        "a schema that a provider's strict mode does not support is an error",
+        shown_by("haft-wire::profile::a_demand_for_strict_mode_that_cannot_be_met_is_a_fault_and_the_tool_stays"),
     ),
     says(
         "kinds",
@@ -141,7 +141,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "kinds",
         "an adapter renders a provider tool natively",
-        not_tested("belongs to the wires, a later issue; the descriptor carries what they need"),
+        shown_by("haft-wire::anthropic_messages::tool::tools_of_the_provider_are_sent_natively"),
     ),
     says(
         "streaming",
@@ -230,7 +230,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "wiring",
         "each provider has its own field for the schema",
-        not_tested("belongs to the wires, a later issue; descriptors have one field"),
+        shown_by("haft-wire::profile::every_profile_lists_json"),
     ),
     says("composing", "toolkits from different sources are composed", shown_by(COLLIDE)),
     says("composing", "a name in two of them is an error that names both", shown_by(COLLIDE)),
@@ -432,7 +432,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "reconciliation",
         "providers reject a call without an output",
-        shown_by("haft-core::history_property::every_provider_accepts_a_repaired_history"),
+        shown_by("haft-wire::openai_responses::placement::a_history_that_the_provider_would_reject_is_rejected"),
     ),
     says(
         "reconciliation",
