@@ -19,6 +19,10 @@ mod errors {}
 #[doc = include_str!("../../docs/src/first-tool.md")]
 mod first_tool {}
 
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/src/middleware.md")]
+mod middleware {}
+
 #[cfg(all(doctest, feature = "workspace"))]
 #[doc = include_str!("../../docs/src/permissions.md")]
 mod permissions {}
@@ -30,6 +34,10 @@ mod providers {}
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/src/raw-schema.md")]
 mod raw_schema {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/src/tenants.md")]
+mod tenants {}
 
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/src/testing.md")]
