@@ -38,7 +38,8 @@
 //! ```
 //!
 //! In this order every call is logged, a cached answer costs nothing else, each attempt takes a turn of its own, and only
-//! the work itself is timed. A second [`Trace`], inside of the [`Retry`], logs every attempt.
+//! the work itself is timed. A call that the limit rejects is returned as rejected, not retried. With `RateLimit` and
+//! `Retry` swapped, all attempts at a call take one turn, so the tool may be run more often than the limit says. A second [`Trace`], inside of the [`Retry`], logs every attempt.
 //!
 //! # Writing your own
 //!

@@ -10,8 +10,12 @@ mod run;
 #[cfg(test)]
 mod tests;
 
+use std::error::Error;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+
+use haft_core::ToolFailure;
 
 use self::bucket::{Buckets, Rate};
 
@@ -26,7 +30,9 @@ use self::bucket::{Buckets, Rate};
 /// [by caller](Self::per_caller). A copy with another setting has a limit of its own.
 ///
 /// Layer it inside of [`Retry`](crate::Retry), so that every attempt counts, and outside of
-/// [`Timeout`](crate::Timeout), so that waiting for a turn isn't timed as work.
+/// [`Timeout`](crate::Timeout), so that waiting for a turn isn't timed as work. A `Retry` around it returns its
+/// rejections at once, unless you tell it [otherwise](crate::Retry::when). Outside of `Retry`, the limit counts a call
+/// once, whatever its attempts.
 ///
 /// ```
 /// use std::time::Duration;
@@ -72,6 +78,18 @@ enum MaxWait {
     AtMost(Duration),
     Unlimited,
 }
+
+/// The cause of every rejection, by which it is told from a `rate_limited` failure of user code.
+#[derive(Clone, Copy, Debug)]
+struct LimitReached;
+
+impl fmt::Display for LimitReached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the call was rejected by its rate limit")
+    }
+}
+
+impl Error for LimitReached {}
 
 impl RateLimit {
     /// The [kind](haft_core::ToolFailure::kind) of the failure of a rejected call.
@@ -120,6 +138,11 @@ impl RateLimit {
     #[must_use]
     pub fn reject(self) -> Self {
         Self { max_wait: MaxWait::None, ..self.with_new_buckets() }
+    }
+
+    /// Reports whether a limit of this type rejected a call, rather than the service behind its tool.
+    pub(crate) fn has_rejected(failure: &ToolFailure) -> bool {
+        failure.source().is_some_and(<dyn Error>::is::<LimitReached>)
     }
 
     fn with_new_buckets(self) -> Self {

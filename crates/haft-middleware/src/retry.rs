@@ -13,6 +13,8 @@ use std::time::Duration;
 
 use haft_core::{Backoff, FailureKind, ToolFailure};
 
+use crate::RateLimit;
+
 /// The longest wait that a failure may ask for by default.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
 
@@ -21,6 +23,8 @@ const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
 /// - Failures marked [`retryable`](ToolFailure::retryable) are repeated if the same call may succeed later: those of kind
 ///   `timed_out`, `execution_error` and `tool_failed`, and of kinds of the application. Failures that the model has to
 ///   correct first, such as `input_validation_error`, are not. [`when`](Self::when) replaces this rule.
+/// - A call that a [`RateLimit`](crate::RateLimit) rejected is not repeated: the limit rejects so that nobody waits.
+///   A `rate_limited` failure of the handler itself, where the service behind it is busy, is.
 /// - An `outcome_unknown` is not retryable, because the call may have had its effects. If it can be repeated all the same,
 ///   by the next rule, it is: repeating it is the way to learn the outcome.
 /// - A call whose handler began is never repeated, unless its tool is idempotent: annotated
@@ -32,7 +36,8 @@ const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
 ///   returned at once.
 ///
 /// Layer it outside of [`RateLimit`](crate::RateLimit) and [`Timeout`](crate::Timeout), so that every attempt takes a
-/// turn and has its own time, and inside of [`Cache`](crate::Cache).
+/// turn and has its own time, and inside of [`Cache`](crate::Cache). Inside of a `RateLimit`, all attempts at a call take
+/// one turn: choose that to limit what a caller asks for, instead of what the service receives.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -117,6 +122,9 @@ impl Retry {
 
 /// Reports whether the same call, unchanged, may succeed later.
 fn may_be_temporary(failure: &ToolFailure) -> bool {
+    if RateLimit::has_rejected(failure) {
+        return false;
+    }
     // Compared by name: a custom kind that is spelled like a known one is the known one.
     let kind = FailureKind::ALL.into_iter().find(|kind| *kind == failure.kind);
     match kind {

@@ -215,6 +215,43 @@ async fn a_cached_answer_takes_no_turn() {
     assert_eq!(probe.times(), [0]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_rejection_by_the_limit_inside_a_retry_is_returned_at_once() {
+    let probe = Probe::new([fails(busy())]);
+    let limit = RateLimit::new(1, ms(10_000)).reject();
+    let tool = probe.tool(idempotent()).wrap(limit).wrap(Retry::new(5).backoff(Backoff::constant(ms(50))));
+    let began = Instant::now();
+    // The first attempt takes the only turn and fails, the second one is rejected.
+    assert_eq!(brief(&run(&tool).await), json!(["rate_limited", true]));
+    // The next call is rejected before its first attempt.
+    assert_eq!(brief(&run(&tool).await), json!(["rate_limited", false]));
+    assert_eq!((probe.times(), began.elapsed()), (vec![0], ms(50)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_around_a_retry_counts_a_call_once_whatever_its_attempts() {
+    let probe = Probe::new([fails(busy()), fails(busy()), succeeds()]);
+    let limit = RateLimit::new(1, ms(10_000)).reject();
+    let tool = probe.tool(idempotent()).wrap(Retry::new(5).backoff(Backoff::constant(ms(50)))).wrap(limit);
+    assert_eq!(brief(&run(&tool).await), 2);
+    assert_eq!(brief(&run(&tool).await), json!(["rate_limited", false]));
+    assert_eq!(probe.times(), [0, 50, 100]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_repeats_rejections_on_request_and_those_of_the_service_behind_the_tool() {
+    let retry = || Retry::new(5).backoff(Backoff::constant(ms(50)));
+    let probe = Probe::new([]);
+    let limit = RateLimit::new(1, ms(1_000)).reject();
+    let tool = probe.tool(idempotent()).wrap(limit).wrap(retry().when(|failure| failure.retryable));
+    assert_eq!([brief(&run(&tool).await), brief(&run(&tool).await)], [0, 1]);
+    assert_eq!(probe.times(), [0, 1_000]);
+
+    let probe = Probe::new([fails(ToolFailure::new(RateLimit::KIND, "slow down").retry_after(ms(700)))]);
+    assert_eq!(brief(&run(&probe.tool(idempotent()).wrap(retry())).await), 1);
+    assert_eq!(probe.times(), [0, 700]);
+}
+
 fn kit_of(tool: Tool) -> Toolkit {
     Toolkit::new().with(tool).unwrap()
 }

@@ -7,7 +7,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::bucket::BucketKey;
 use super::queue::{Admission, QueuedCall};
-use super::{MaxWait, RateLimit};
+use super::{LimitReached, MaxWait, RateLimit};
 
 impl Middleware for RateLimit {
     type Services = ();
@@ -67,9 +67,9 @@ async fn wait(cx: &Cx, call: QueuedCall<'_>, latest: Option<Instant>) -> Result<
 /// Creates the failure of a call whose turn comes too late, or never.
 fn rejected(turn: Option<Instant>) -> ToolFailure {
     let Some(turn) = turn else {
-        return ToolFailure::new(RateLimit::KIND, "the rate limit of this tool allows no calls");
+        return ToolFailure::new(RateLimit::KIND, "the rate limit of this tool allows no calls").cause(LimitReached);
     };
     let wait = turn.saturating_duration_since(Instant::now());
     let message = format!("too many calls in a short time: try again in {wait:.1?}");
-    ToolFailure::new(RateLimit::KIND, message).retry_after(wait)
+    ToolFailure::new(RateLimit::KIND, message).retry_after(wait).cause(LimitReached)
 }
