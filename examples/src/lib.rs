@@ -23,6 +23,10 @@ mod first_tool {}
 #[doc = include_str!("../../docs/src/middleware.md")]
 mod middleware {}
 
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/src/opentelemetry.md")]
+mod opentelemetry {}
+
 #[cfg(all(doctest, feature = "workspace"))]
 #[doc = include_str!("../../docs/src/permissions.md")]
 mod permissions {}
