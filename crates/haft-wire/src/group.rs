@@ -2,13 +2,14 @@
 //!
 //! A rendering describes each value by one schema, so the parts are read as one.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use haft_core::{AppliesTo, Subschema};
 use serde_json::{Map, Value};
 
 use crate::keyword;
 use crate::kind::{Kind, Kinds};
+use crate::object_rule::{ObjectRule, OtherMembers};
 
 /// The most alternatives that are followed to find the types of a value. Beyond them it may have any type.
 const MAX_ALTERNATIVES: usize = 500;
@@ -50,6 +51,11 @@ pub(crate) struct Alternatives<'s> {
 impl Alternatives<'_> {
     pub(crate) fn keyword(&self) -> &str {
         self.keyword
+    }
+
+    /// Returns the pointer to the alternatives of a group.
+    pub(crate) fn pointer(&self, group: &Group<'_>) -> String {
+        group.members[self.at].pointer_to(self.keyword)
     }
 
     /// Reports whether a value may match one alternative only.
@@ -157,7 +163,7 @@ impl<'s> Group<'s> {
             }
             kinds = kinds.and(possible);
         }
-        kinds
+        if kinds.has(Kind::Object) && self.rejects_objects() { kinds.without(Kind::Object) } else { kinds }
     }
 
     /// Returns the type that the keywords of the group are about, if it is one.
@@ -280,23 +286,38 @@ impl<'s> Group<'s> {
         own.find_map(|(_, _, value)| value.as_str())
     }
 
-    /// Returns the members that the subschemas list, in order, with the subschemas of each.
+    /// Returns the members that the subschemas list or require, in order, with the subschemas of each.
     pub(crate) fn properties(&self) -> Vec<(&'s str, Vec<Subschema<'s>>)> {
-        let mut found: Vec<(&'s str, Vec<Subschema<'s>>)> = Vec::new();
-        let mut known: HashMap<&'s str, usize> = HashMap::new();
         let listed = self.parts().filter(|part| part.keyword() == Some("properties"));
         let listed = listed.filter_map(|part| match part.applies_to() {
-            AppliesTo::Member(name) => Some((name, Some(part))),
+            AppliesTo::Member(name) => Some(name),
             _ => None,
         });
-        for (name, part) in listed.chain(self.required_names().map(|name| (name, None))) {
-            let at = *known.entry(name).or_insert_with(|| {
-                found.push((name, Vec::new()));
-                found.len() - 1
-            });
-            found[at].1.extend(part);
+        let mut known = HashSet::new();
+        let names: Vec<_> = listed.chain(self.required_names()).filter(|name| known.insert(*name)).collect();
+        let rules = self.object_rules();
+        let schemas = |name: &str| {
+            let listed = rules.iter().filter_map(|rule| rule.listed(name));
+            listed.chain(rules.iter().flat_map(|rule| rule.unlisted(name))).collect()
+        };
+        names.into_iter().map(|name| (name, schemas(name))).collect()
+    }
+
+    fn object_rules(&self) -> Vec<ObjectRule<'s>> {
+        self.members.iter().map(|member| ObjectRule::of(member.schema)).collect()
+    }
+
+    /// Reports whether a member is required and rejected, so that no object is valid.
+    fn rejects_objects(&self) -> bool {
+        let is_false = |schema: Subschema<'s>| *schema.as_json() == false;
+        if self.required_names().next().is_none() || !self.parts().any(is_false) {
+            return false;
         }
-        found
+        let rules = self.object_rules();
+        self.required_names().any(|name| {
+            let mut schemas = rules.iter().flat_map(|rule| rule.listed(name).into_iter().chain(rule.unlisted(name)));
+            schemas.any(is_false)
+        })
     }
 
     /// Returns the names of the members that are required.
@@ -323,26 +344,26 @@ impl<'s> Group<'s> {
     pub(crate) fn parts_about(&self, part: AppliesTo<'_>) -> Vec<Subschema<'s>> {
         let is_part = |schema: &Subschema<'s>| {
             schema.applies_to() == part
-                && !matches!(schema.keyword(), Some("contains" | "unevaluatedItems" | "unevaluatedProperties"))
+                && !matches!(schema.keyword(), Some("contains" | "unevaluatedItems"))
         };
         self.parts().filter(is_part).collect()
     }
 
     /// Returns the schemas of further members; `false` closes the object.
     pub(crate) fn other_members(&self) -> OtherMembers<'s> {
-        let is_closed = |name: &str| self.values(name).any(|value| *value == false);
-        let matching: Vec<_> = self.parts().filter(|part| part.keyword() == Some("patternProperties")).collect();
-        let others = self.parts_about(AppliesTo::OtherMembers);
-        if !matching.is_empty() {
-            return match matching.as_slice() {
-                [only] if is_closed("additionalProperties") => OtherMembers::Described(vec![*only]),
-                _ => OtherMembers::Any,
-            };
+        let mut described = Vec::new();
+        for rule in self.object_rules() {
+            match rule.others() {
+                OtherMembers::None => return OtherMembers::None,
+                OtherMembers::Any => {}
+                OtherMembers::Described(schemas) => described.extend(schemas),
+            }
         }
-        if is_closed("additionalProperties") || is_closed("unevaluatedProperties") {
+        let has_patterns = self.values("patternProperties").next().is_some();
+        let is_closed = !has_patterns && self.values("unevaluatedProperties").any(|value| *value == false);
+        if is_closed || Self::of(described.iter().copied()).kinds().is_empty() {
             return OtherMembers::None;
         }
-        let described: Vec<_> = others.into_iter().filter(|schema| !accepts_anything(*schema)).collect();
         if described.is_empty() { OtherMembers::Any } else { OtherMembers::Described(described) }
     }
 }
@@ -355,22 +376,6 @@ impl GroupMember<'_> {
     /// Returns the pointer to a keyword of the subschema.
     pub(crate) fn pointer_to(&self, keyword: &str) -> String {
         format!("{}/{}", self.schema.pointer(), keyword.replace('~', "~0").replace('/', "~1"))
-    }
-}
-
-/// The members of an object that are not listed.
-#[derive(Clone, Debug)]
-pub(crate) enum OtherMembers<'s> {
-    None,
-    Any,
-    Described(Vec<Subschema<'s>>),
-}
-
-fn accepts_anything(schema: Subschema<'_>) -> bool {
-    match schema.as_json() {
-        Value::Bool(accepts) => *accepts,
-        Value::Object(keywords) => keywords.is_empty(),
-        _ => false,
     }
 }
 

@@ -130,6 +130,7 @@ mod mcp;
 mod mcp_tool;
 mod metadata_pair;
 mod model_profile;
+mod object_rule;
 mod openai;
 mod openai_chat;
 mod openai_responses;

@@ -163,9 +163,20 @@ impl Rendering {
 
     /// Renders a value of any type.
     fn untyped(&mut self, group: &Group<'_>) -> Form {
+        let restricting = || group.keywords().filter(|(_, keyword, _)| keyword::implied_kind(keyword).is_some());
+        if restricting().next().is_some() {
+            let message = "the schema has no `type` and restricts several, so they are stated in the description";
+            self.lose(group.pointer(), LossKind::Combination, message);
+        }
         match self.rules.untyped {
             Untyped::Text => self.text(group, Kinds::ALL),
-            Untyped::Empty => Form::unchanged(Map::new(), self.reshape.add(), Kinds::ALL),
+            Untyped::Empty => {
+                let mut json = Map::new();
+                for (_, keyword, value) in restricting() {
+                    form::add_sentence(&mut json, &sentence::of_keyword(keyword, value));
+                }
+                Form::unchanged(json, self.reshape.add(), Kinds::ALL)
+            }
         }
     }
 

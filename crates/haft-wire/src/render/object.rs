@@ -1,13 +1,15 @@
 //! Objects: records with listed members, and maps.
 
-use haft_core::{AppliesTo, LossKind, RenderFault, ReshapeKind, ReshapeMember, Subschema};
+use haft_core::{LossKind, RenderFault, ReshapeKind, ReshapeMember, Subschema};
 use serde_json::{Map, Value, json};
 
 use super::{Rendering, VALUE};
 use crate::form::{Change, Field, Form, add_sentence};
-use crate::group::{Group, OtherMembers};
+use crate::group::Group;
 use crate::kind::{Kind, Kinds};
+use crate::object_rule::OtherMembers;
 use crate::rules::{Objects, OptionalMembers};
+use crate::sentence;
 
 /// The member of a pair that holds the key.
 const KEY: &str = "key";
@@ -40,7 +42,14 @@ impl Rendering {
     fn record(&mut self, group: &Group<'_>, others: &OtherMembers<'_>, depth: usize) -> Result<Form, RenderFault> {
         let (mut listed, required) = (group.properties(), group.required());
         let is_possible = |schemas: &[Subschema<'_>]| !Group::of(schemas.iter().copied()).kinds().is_empty();
-        listed.retain(|(name, schemas)| required.contains(name) || is_possible(schemas));
+        let mut rejected = Vec::new();
+        listed.retain(|(name, schemas)| {
+            let is_kept = required.contains(name) || is_possible(schemas);
+            if !is_kept {
+                rejected.push(*name);
+            }
+            is_kept
+        });
         let names: Vec<&str> = listed.iter().map(|(name, _)| *name).collect();
         let sent_names = self.rules.keys.rename(&names, depth);
         let node = self.reshape.add();
@@ -68,6 +77,7 @@ impl Rendering {
         let mut json = self.closed_object(properties, &sent_required);
         self.constants(group, Kind::Object, &mut json);
         is_changed |= self.open(group, others, node, &mut json, depth)?;
+        self.state_rejected(group, others, &rejected, &mut json);
         let is_renamed = fields.iter().any(|field| field.name != field.sent_name);
         if is_renamed && self.rules.objects == Objects::Open && !matches!(others, OtherMembers::None) {
             let message = "keys that are listed under another name can't be sent under their own as well";
@@ -103,12 +113,14 @@ impl Rendering {
             (OtherMembers::None, _) => {}
             (OtherMembers::Any, Objects::Open) => {
                 json.remove("additionalProperties");
+                self.state_patterns(group, json);
             }
             (OtherMembers::Described(schemas), Objects::Open) => {
                 let form = self.value(&Group::of(schemas.iter().copied()), depth + 1)?;
                 let is_changed = form.is_changed();
                 json.insert("additionalProperties".to_owned(), Value::Object(form.json));
                 self.reshape.other_members(node, form.node);
+                self.state_patterns(group, json);
                 return Ok(is_changed);
             }
             (OtherMembers::Any | OtherMembers::Described(_), Objects::Closed | Objects::Listed) => {
@@ -117,10 +129,44 @@ impl Rendering {
                 self.lose(group.pointer(), kind, "keys that are not listed can't be sent");
             }
         }
-        if group.parts_about(AppliesTo::Value).is_empty() && group.values("patternProperties").next().is_some() {
-            self.lose(group.pointer(), LossKind::OpenObject, "keys that match a pattern can't be described");
-        }
         Ok(false)
+    }
+
+    /// States the keys that must not be sent, where an open object accepts them.
+    fn state_rejected(
+        &mut self,
+        group: &Group<'_>,
+        others: &OtherMembers<'_>,
+        names: &[&str],
+        json: &mut Map<String, Value>,
+    ) {
+        if names.is_empty() || self.rules.objects != Objects::Open || matches!(others, OtherMembers::None) {
+            return;
+        }
+        add_sentence(json, &format!("Must not have the keys {}.", json!(names)));
+        let message = "the keys that must not be sent are stated in the description";
+        self.lose(group.pointer(), LossKind::Keyword, message);
+    }
+
+    /// States the patterns of keys in the description.
+    fn state_patterns(&mut self, group: &Group<'_>, json: &mut Map<String, Value>) {
+        for (member, keyword, value) in group.keywords().filter(|(_, keyword, _)| *keyword == "patternProperties") {
+            let patterns: Vec<&String> = value.as_object().into_iter().flat_map(Map::keys).collect();
+            let is_closed = member.schema.as_json().get("additionalProperties") == Some(&false.into());
+            let keys = if group.properties().is_empty() { "Keys" } else { "Further keys" };
+            match patterns.as_slice() {
+                [] => continue,
+                [only] if is_closed => {
+                    add_sentence(json, &format!("{keys} must match the regular expression {}.", json!(only)));
+                }
+                _ => add_sentence(json, &sentence::of_keyword(keyword, value)),
+            }
+            if is_closed && patterns.len() > 1 {
+                add_sentence(json, &format!("{keys} must match one of the patterns."));
+            }
+            let message = "`patternProperties` is stated in the description";
+            self.lose(&member.pointer_to(keyword), LossKind::Keyword, message);
+        }
     }
 
     fn map_of_pairs(
@@ -129,12 +175,7 @@ impl Rendering {
         schemas: Vec<Subschema<'_>>,
         depth: usize,
     ) -> Result<Form, RenderFault> {
-        let values = Group::of(schemas);
-        if values.kinds().is_empty() {
-            self.lose(group.pointer(), LossKind::Other, "an object without keys is sent as JSON text");
-            return Ok(self.text(group, Kinds::one(Kind::Object)));
-        }
-        let form = self.value(&values, depth + 2)?;
+        let form = self.value(&Group::of(schemas), depth + 2)?;
         let node = self.reshape.add();
         self.reshape.send_as_pairs(node);
         self.reshape.other_members(node, form.node);
@@ -145,16 +186,7 @@ impl Rendering {
         add_sentence(&mut json, "Pairs of a key and its value; each key once.");
         let message = "the object is sent as pairs, and that each key occurs once is stated in the description";
         self.lose(group.pointer(), LossKind::Keyword, message);
-        for pattern in group.values("patternProperties").filter_map(Value::as_object).flat_map(Map::keys) {
-            add_sentence(
-                &mut json,
-                &format!("Keys must match the regular expression {}.", Value::from(pattern.as_str())),
-            );
-        }
-        if let Some((member, keyword, _)) = group.keywords().find(|(_, keyword, _)| *keyword == "patternProperties") {
-            let message = "the pattern of the keys is stated in the description";
-            self.lose(&member.pointer_to(keyword), LossKind::Keyword, message);
-        }
+        self.state_patterns(group, &mut json);
         self.constants(group, Kind::Object, &mut json);
         self.restrict(group, Kind::Object, &mut json, &[]);
         Ok(Form {

@@ -45,7 +45,7 @@ impl Rendering {
         let (keyword, value) = (alternatives.keyword(), alternatives.as_json());
         add_sentence(&mut form.json, &sentence::of_keyword(keyword, &value));
         let message = format!("`{keyword}` is stated in the description");
-        self.lose(&format!("{}/{keyword}", group.pointer()), LossKind::Combination, message);
+        self.lose(&alternatives.pointer(group), LossKind::Combination, message);
         Ok(form)
     }
 

@@ -31,7 +31,11 @@ pub(crate) fn explains_issue(schema: &Schema, losses: &[Loss], issue: &Issue) ->
     let is_union = matches!(issue.keyword.as_str(), "anyOf" | "oneOf" | "not" | "if" | "contains");
     losses.iter().any(|loss| match loss.kind {
         LossKind::Keyword | LossKind::Format => {
-            path.ends_at_keyword(&loss.pointer, &issue.keyword) || is_union && path.ends_above(&loss.pointer)
+            // Which schema a key has is not known without the patterns, so they explain all that is below.
+            let is_pattern = loss.pointer.ends_with("/patternProperties") && path.passes(&loss.pointer);
+            is_pattern
+                || path.ends_at_keyword(&loss.pointer, &issue.keyword)
+                || is_union && path.ends_above(&loss.pointer)
         }
         LossKind::Annotation => false,
         _ => path.passes(&loss.pointer) || is_union && path.ends_above(&loss.pointer),

@@ -63,8 +63,8 @@ fn object(root: &Value, schema: &Value, depth: usize) -> BoxedStrategy<Value> {
     });
     let listed: Vec<_> = listed.collect();
     let others = match &schema["additionalProperties"] {
-        open @ Value::Object(_) => prop::collection::vec(("[a-z]{3}", of(root, open, depth)), 0..3).boxed(),
-        _ => Just(Vec::new()).boxed(),
+        Value::Bool(false) => Just(Vec::new()).boxed(),
+        open => prop::collection::vec((key(), of(root, open, depth)), 0..3).boxed(),
     };
     (listed, others)
         .prop_map(|(listed, others)| {
@@ -73,6 +73,11 @@ fn object(root: &Value, schema: &Value, depth: usize) -> BoxedStrategy<Value> {
             Value::Object(members)
         })
         .boxed()
+}
+
+/// Returns keys, some of which a schema may list or match.
+fn key() -> impl Strategy<Value = String> {
+    prop_oneof!["[a-z]{3}", "[abnx]", "[nx]_[ab]"]
 }
 
 fn array(root: &Value, schema: &Value, depth: usize) -> BoxedStrategy<Value> {

@@ -12,6 +12,7 @@ mod generated;
 mod grammar;
 mod instance;
 mod lint;
+mod loss;
 mod mistake;
 mod mutation;
 mod openai_chat;

@@ -145,7 +145,7 @@ impl Rendering<'_> {
     }
 
     /// Asserts that instances of the rendering are read.
-    fn assert_reads_instances(&self) -> TestCaseResult {
+    pub(crate) fn assert_reads_instances(&self) -> TestCaseResult {
         if self.rendered.json.is_null() {
             return Ok(());
         }
