@@ -286,7 +286,8 @@ impl<'s> Group<'s> {
         own.find_map(|(_, _, value)| value.as_str())
     }
 
-    /// Returns the members that the subschemas list or require, in order, with the subschemas of each.
+    /// Returns the members that the subschemas list or require, in order, with the subschemas of each. Members that a
+    /// closed subschema rejects are left out.
     pub(crate) fn properties(&self) -> Vec<(&'s str, Vec<Subschema<'s>>)> {
         let listed = self.parts().filter(|part| part.keyword() == Some("properties"));
         let listed = listed.filter_map(|part| match part.applies_to() {
@@ -300,7 +301,8 @@ impl<'s> Group<'s> {
             let listed = rules.iter().filter_map(|rule| rule.listed(name));
             listed.chain(rules.iter().flat_map(|rule| rule.unlisted(name))).collect()
         };
-        names.into_iter().map(|name| (name, schemas(name))).collect()
+        let is_closed_off = |name: &str| rules.iter().any(|rule| rule.closes_off(name));
+        names.into_iter().filter(|name| !is_closed_off(name)).map(|name| (name, schemas(name))).collect()
     }
 
     fn object_rules(&self) -> Vec<ObjectRule<'s>> {
@@ -309,15 +311,11 @@ impl<'s> Group<'s> {
 
     /// Reports whether a member is required and rejected, so that no object is valid.
     fn rejects_objects(&self) -> bool {
-        let is_false = |schema: Subschema<'s>| *schema.as_json() == false;
-        if self.required_names().next().is_none() || !self.parts().any(is_false) {
+        let names = self.required();
+        if names.is_empty() {
             return false;
         }
-        let rules = self.object_rules();
-        self.required_names().any(|name| {
-            let mut schemas = rules.iter().flat_map(|rule| rule.listed(name).into_iter().chain(rule.unlisted(name)));
-            schemas.any(is_false)
-        })
+        self.object_rules().iter().any(|rule| names.iter().any(|name| rule.rejects(name)))
     }
 
     /// Returns the names of the members that are required.
@@ -343,8 +341,7 @@ impl<'s> Group<'s> {
     /// Returns the subschemas of a part of the value.
     pub(crate) fn parts_about(&self, part: AppliesTo<'_>) -> Vec<Subschema<'s>> {
         let is_part = |schema: &Subschema<'s>| {
-            schema.applies_to() == part
-                && !matches!(schema.keyword(), Some("contains" | "unevaluatedItems"))
+            schema.applies_to() == part && !matches!(schema.keyword(), Some("contains" | "unevaluatedItems"))
         };
         self.parts().filter(is_part).collect()
     }

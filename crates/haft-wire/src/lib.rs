@@ -103,6 +103,8 @@
 //! | [`OpenAiDialect::Plain`], [`AnthropicDialect::Plain`], [`McpDialect`] | unchanged | kept |
 //!
 //! In all of them a value that is not an object is sent as the member `value` of one.
+//!
+//! A rendered schema may accept values that your tool's schema rejects, and each such rule is a loss with the pointer to it.
 
 mod answer;
 mod anthropic;

@@ -15,6 +15,8 @@ pub(crate) struct ObjectRule<'s> {
     listed: HashMap<&'s str, Subschema<'s>>,
     patterns: Vec<(Schema, Subschema<'s>)>,
     others: Option<Subschema<'s>>,
+    /// Set if all other members are rejected. Before draft 6 that is no schema.
+    is_closed: bool,
 }
 
 /// The members of an object that are not listed.
@@ -27,7 +29,8 @@ pub(crate) enum OtherMembers<'s> {
 
 impl<'s> ObjectRule<'s> {
     pub(crate) fn of(schema: Subschema<'s>) -> Self {
-        let mut rule = Self::default();
+        let is_closed = schema.as_json().get("additionalProperties") == Some(&Value::Bool(false));
+        let mut rule = Self { is_closed, ..Self::default() };
         for part in schema.parts() {
             match (part.keyword(), part.applies_to()) {
                 (Some("properties"), AppliesTo::Member(name)) => {
@@ -50,11 +53,20 @@ impl<'s> ObjectRule<'s> {
         self.listed.get(name).copied()
     }
 
+    /// Reports whether no value of a member is valid.
+    pub(crate) fn rejects(&self, name: &str) -> bool {
+        let is_false = |schema: Subschema<'s>| *schema.as_json() == false;
+        self.closes_off(name) || self.listed(name).into_iter().chain(self.unlisted(name)).any(is_false)
+    }
+
+    /// Reports whether a member is rejected because it is neither listed nor matched.
+    pub(crate) fn closes_off(&self, name: &str) -> bool {
+        self.is_closed && !self.listed.contains_key(name) && self.matching(name).next().is_none()
+    }
+
     /// Returns the schemas of a member beside the one it is listed with.
     pub(crate) fn unlisted(&self, name: &str) -> Vec<Subschema<'s>> {
-        let key = Value::from(name);
-        let matching = self.patterns.iter().filter(|(pattern, _)| pattern.check(&key).is_ok());
-        let mut found: Vec<_> = matching.map(|(_, schema)| *schema).collect();
+        let mut found: Vec<_> = self.matching(name).collect();
         if found.is_empty() && !self.listed.contains_key(name) {
             found.extend(self.others);
         }
@@ -62,13 +74,17 @@ impl<'s> ObjectRule<'s> {
         found
     }
 
+    fn matching(&self, name: &str) -> impl Iterator<Item = Subschema<'s>> {
+        let key = Value::from(name);
+        self.patterns.iter().filter(move |(pattern, _)| pattern.check(&key).is_ok()).map(|(_, schema)| *schema)
+    }
+
     /// Returns the schemas of members that no subschema lists, as far as one schema describes all of them.
     pub(crate) fn others(&self) -> OtherMembers<'s> {
-        let is_closed = self.others.is_some_and(|schema| *schema.as_json() == false);
-        let only = match (self.patterns.as_slice(), self.others) {
-            ([], _) if is_closed => return OtherMembers::None,
-            ([], others) => others,
-            ([(_, only)], _) if is_closed => Some(*only),
+        let only = match self.patterns.as_slice() {
+            [] if self.is_closed => return OtherMembers::None,
+            [] => self.others,
+            [(_, only)] if self.is_closed => Some(*only),
             _ => None,
         };
         let only = only.filter(|schema| !accepts_anything(*schema));

@@ -42,14 +42,8 @@ impl Rendering {
     fn record(&mut self, group: &Group<'_>, others: &OtherMembers<'_>, depth: usize) -> Result<Form, RenderFault> {
         let (mut listed, required) = (group.properties(), group.required());
         let is_possible = |schemas: &[Subschema<'_>]| !Group::of(schemas.iter().copied()).kinds().is_empty();
-        let mut rejected = Vec::new();
-        listed.retain(|(name, schemas)| {
-            let is_kept = required.contains(name) || is_possible(schemas);
-            if !is_kept {
-                rejected.push(*name);
-            }
-            is_kept
-        });
+        let rejected: Vec<_> =
+            listed.extract_if(.., |(name, schemas)| !required.contains(name) && !is_possible(schemas)).collect();
         let names: Vec<&str> = listed.iter().map(|(name, _)| *name).collect();
         let sent_names = self.rules.keys.rename(&names, depth);
         let node = self.reshape.add();
@@ -77,9 +71,12 @@ impl Rendering {
         let mut json = self.closed_object(properties, &sent_required);
         self.constants(group, Kind::Object, &mut json);
         is_changed |= self.open(group, others, node, &mut json, depth)?;
-        self.state_rejected(group, others, &rejected, &mut json);
+        let is_open = self.rules.objects == Objects::Open && !matches!(others, OtherMembers::None);
+        for (name, schemas) in rejected.into_iter().filter(|_| is_open) {
+            self.state_rejected(name, schemas, &mut json);
+        }
         let is_renamed = fields.iter().any(|field| field.name != field.sent_name);
-        if is_renamed && self.rules.objects == Objects::Open && !matches!(others, OtherMembers::None) {
+        if is_renamed && is_open {
             let message = "keys that are listed under another name can't be sent under their own as well";
             self.lose(group.pointer(), LossKind::Keyword, message);
         }
@@ -132,20 +129,11 @@ impl Rendering {
         Ok(false)
     }
 
-    /// States the keys that must not be sent, where an open object accepts them.
-    fn state_rejected(
-        &mut self,
-        group: &Group<'_>,
-        others: &OtherMembers<'_>,
-        names: &[&str],
-        json: &mut Map<String, Value>,
-    ) {
-        if names.is_empty() || self.rules.objects != Objects::Open || matches!(others, OtherMembers::None) {
-            return;
-        }
-        add_sentence(json, &format!("Must not have the keys {}.", json!(names)));
-        let message = "the keys that must not be sent are stated in the description";
-        self.lose(group.pointer(), LossKind::Keyword, message);
+    /// States a key that must not be sent, in an object that accepts further keys.
+    fn state_rejected(&mut self, name: &str, schemas: Vec<Subschema<'_>>, json: &mut Map<String, Value>) {
+        add_sentence(json, &format!("Must not have the key {}.", json!(name)));
+        let message = "that the key must not be sent is stated in the description";
+        self.lose(Group::of(schemas).pointer(), LossKind::Combination, message);
     }
 
     /// States the patterns of keys in the description.
