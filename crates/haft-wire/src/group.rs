@@ -2,7 +2,7 @@
 //!
 //! A rendering describes each value by one schema, so the parts are read as one.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use haft_core::{AppliesTo, Subschema};
 use serde_json::{Map, Value};
@@ -289,33 +289,43 @@ impl<'s> Group<'s> {
     /// Returns the members that the subschemas list or require, in order, with the subschemas of each. Members that a
     /// closed subschema rejects are left out.
     pub(crate) fn properties(&self) -> Vec<(&'s str, Vec<Subschema<'s>>)> {
-        let listed = self.parts().filter(|part| part.keyword() == Some("properties"));
-        let listed = listed.filter_map(|part| match part.applies_to() {
-            AppliesTo::Member(name) => Some(name),
-            _ => None,
-        });
-        let mut known = HashSet::new();
-        let names: Vec<_> = listed.chain(self.required_names()).filter(|name| known.insert(*name)).collect();
-        let rules = self.object_rules();
-        let schemas = |name: &str| {
-            let listed = rules.iter().filter_map(|rule| rule.listed(name));
-            listed.chain(rules.iter().flat_map(|rule| rule.unlisted(name))).collect()
-        };
-        let is_closed_off = |name: &str| rules.iter().any(|rule| rule.closes_off(name));
-        names.into_iter().filter(|name| !is_closed_off(name)).map(|name| (name, schemas(name))).collect()
+        let mut found: Vec<(&'s str, Vec<Subschema<'s>>)> = Vec::new();
+        let mut known: HashMap<&'s str, usize> = HashMap::new();
+        let listed = self.listed().map(|(name, part)| (name, Some(part)));
+        for (name, part) in listed.chain(self.required_names().map(|name| (name, None))) {
+            let at = *known.entry(name).or_insert_with(|| {
+                found.push((name, Vec::new()));
+                found.len() - 1
+            });
+            found[at].1.extend(part);
+        }
+        for rule in self.object_rules() {
+            found.retain(|(name, _)| !rule.closes_off(name));
+            for (name, schemas) in &mut found {
+                schemas.extend(rule.unlisted(name));
+            }
+        }
+        found
     }
 
-    fn object_rules(&self) -> Vec<ObjectRule<'s>> {
-        self.members.iter().map(|member| ObjectRule::of(member.schema)).collect()
+    fn listed(&self) -> impl Iterator<Item = (&'s str, Subschema<'s>)> {
+        let listed = self.parts().filter(|part| part.keyword() == Some("properties"));
+        listed.filter_map(|part| match part.applies_to() {
+            AppliesTo::Member(name) => Some((name, part)),
+            _ => None,
+        })
+    }
+
+    fn object_rules(&self) -> impl Iterator<Item = ObjectRule<'s>> {
+        self.members.iter().filter_map(|member| ObjectRule::of(member.schema))
     }
 
     /// Reports whether a member is required and rejected, so that no object is valid.
     fn rejects_objects(&self) -> bool {
         let names = self.required();
-        if names.is_empty() {
-            return false;
-        }
-        self.object_rules().iter().any(|rule| names.iter().any(|name| rule.rejects(name)))
+        !names.is_empty()
+            && (self.listed().any(|(name, schema)| *schema.as_json() == false && names.contains(name))
+                || self.object_rules().any(|rule| names.iter().any(|name| rule.closes_off(name))))
     }
 
     /// Returns the names of the members that are required.

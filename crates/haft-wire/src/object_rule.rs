@@ -4,7 +4,7 @@
 //! subschemas apply to one object, each must be read by itself before they are combined: a key that one of them lists may
 //! be closed off by another.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use haft_core::{AppliesTo, Schema, Subschema};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 /// The statements of one subschema about the members of an object.
 #[derive(Debug, Default)]
 pub(crate) struct ObjectRule<'s> {
-    listed: HashMap<&'s str, Subschema<'s>>,
+    listed: HashSet<&'s str>,
     patterns: Vec<(Schema, Subschema<'s>)>,
     others: Option<Subschema<'s>>,
     /// Set if all other members are rejected. Before draft 6 that is no schema.
@@ -28,13 +28,18 @@ pub(crate) enum OtherMembers<'s> {
 }
 
 impl<'s> ObjectRule<'s> {
-    pub(crate) fn of(schema: Subschema<'s>) -> Self {
+    /// Reads a subschema; none if it only lists members.
+    pub(crate) fn of(schema: Subschema<'s>) -> Option<Self> {
+        let states = |keyword: &str| schema.as_json().get(keyword).is_some();
+        if !states("additionalProperties") && !states("patternProperties") {
+            return None;
+        }
         let is_closed = schema.as_json().get("additionalProperties") == Some(&Value::Bool(false));
         let mut rule = Self { is_closed, ..Self::default() };
         for part in schema.parts() {
             match (part.keyword(), part.applies_to()) {
                 (Some("properties"), AppliesTo::Member(name)) => {
-                    rule.listed.insert(name, part);
+                    rule.listed.insert(name);
                 }
                 (Some("patternProperties"), AppliesTo::MatchingMembers(pattern)) => {
                     // The pattern is one of a valid schema.
@@ -45,29 +50,18 @@ impl<'s> ObjectRule<'s> {
                 _ => {}
             }
         }
-        rule
-    }
-
-    /// Returns the schema of a member that is listed.
-    pub(crate) fn listed(&self, name: &str) -> Option<Subschema<'s>> {
-        self.listed.get(name).copied()
-    }
-
-    /// Reports whether no value of a member is valid.
-    pub(crate) fn rejects(&self, name: &str) -> bool {
-        let is_false = |schema: Subschema<'s>| *schema.as_json() == false;
-        self.closes_off(name) || self.listed(name).into_iter().chain(self.unlisted(name)).any(is_false)
+        Some(rule)
     }
 
     /// Reports whether a member is rejected because it is neither listed nor matched.
     pub(crate) fn closes_off(&self, name: &str) -> bool {
-        self.is_closed && !self.listed.contains_key(name) && self.matching(name).next().is_none()
+        self.is_closed && !self.listed.contains(name) && self.matching(name).next().is_none()
     }
 
     /// Returns the schemas of a member beside the one it is listed with.
     pub(crate) fn unlisted(&self, name: &str) -> Vec<Subschema<'s>> {
         let mut found: Vec<_> = self.matching(name).collect();
-        if found.is_empty() && !self.listed.contains_key(name) {
+        if found.is_empty() && !self.listed.contains(name) {
             found.extend(self.others);
         }
         found.retain(|schema| !accepts_anything(*schema));

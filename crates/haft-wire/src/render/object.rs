@@ -138,10 +138,11 @@ impl Rendering {
 
     /// States the patterns of keys in the description.
     fn state_patterns(&mut self, group: &Group<'_>, json: &mut Map<String, Value>) {
+        let lists_members = json.get("properties").and_then(Value::as_object).is_some_and(|listed| !listed.is_empty());
         for (member, keyword, value) in group.keywords().filter(|(_, keyword, _)| *keyword == "patternProperties") {
             let patterns: Vec<&String> = value.as_object().into_iter().flat_map(Map::keys).collect();
             let is_closed = member.schema.as_json().get("additionalProperties") == Some(&false.into());
-            let keys = if group.properties().is_empty() { "Keys" } else { "Further keys" };
+            let keys = if lists_members { "Further keys" } else { "Keys" };
             match patterns.as_slice() {
                 [] => continue,
                 [only] if is_closed => {
