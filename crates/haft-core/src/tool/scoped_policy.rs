@@ -59,9 +59,8 @@ impl ApprovalPolicy {
 
     /// Limits the policy to some calls: the others require no approval.
     fn among(self, includes: impl Fn(&ApprovalCx) -> bool + Send + Sync + 'static) -> Self {
-        Self::from_fn(Arc::new(move |arguments, cx| match includes(&cx) {
-            true => Box::pin(self.decide(arguments, cx)),
-            false => Box::pin(ready(ApprovalNeed::NotNeeded)),
+        Self::from_fn(Arc::new(move |arguments, cx| {
+            if includes(&cx) { Box::pin(self.decide(arguments, cx)) } else { Box::pin(ready(ApprovalNeed::NotNeeded)) }
         }))
     }
 }
