@@ -14,6 +14,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use crate::base64;
 use crate::citation::Citation;
 use crate::schema::nests_within;
 use crate::tagged::{self, ReadVariant, TaggedEnum, UnknownTag};
@@ -212,10 +213,29 @@ impl ContentPart {
         Self::Image(MediaPart::new(data).media_type(media_type))
     }
 
+    /// Creates an image part from the bytes of the image.
+    ///
+    /// ```
+    /// use haft_core::{ContentPart, MediaData};
+    ///
+    /// let icon = ContentPart::image_bytes("image/png", b"icon");
+    /// assert_eq!(icon, ContentPart::image("image/png", MediaData::Base64("aWNvbg==".to_owned())));
+    /// ```
+    #[must_use]
+    pub fn image_bytes(media_type: impl Into<String>, bytes: impl AsRef<[u8]>) -> Self {
+        Self::image(media_type, MediaData::bytes(bytes))
+    }
+
     /// Creates an audio part.
     #[must_use]
     pub fn audio(media_type: impl Into<String>, data: MediaData) -> Self {
         Self::Audio(MediaPart::new(data).media_type(media_type))
+    }
+
+    /// Creates an audio part from the bytes of the audio.
+    #[must_use]
+    pub fn audio_bytes(media_type: impl Into<String>, bytes: impl AsRef<[u8]>) -> Self {
+        Self::audio(media_type, MediaData::bytes(bytes))
     }
 
     /// Creates a file part.
@@ -224,10 +244,22 @@ impl ContentPart {
         Self::File(MediaPart::new(data).media_type(media_type))
     }
 
+    /// Creates a file part from the bytes of the file.
+    #[must_use]
+    pub fn file_bytes(media_type: impl Into<String>, bytes: impl AsRef<[u8]>) -> Self {
+        Self::file(media_type, MediaData::bytes(bytes))
+    }
+
     /// Creates an embedded resource.
     #[must_use]
     pub fn resource(uri: impl Into<String>, contents: ResourceContents) -> Self {
         Self::Resource(ResourcePart::new(uri, contents))
+    }
+
+    /// Creates an embedded resource from its MIME type and its bytes.
+    #[must_use]
+    pub fn resource_bytes(uri: impl Into<String>, media_type: impl Into<String>, bytes: impl AsRef<[u8]>) -> Self {
+        Self::Resource(ResourcePart::new(uri, ResourceContents::bytes(bytes)).media_type(media_type))
     }
 
     /// Creates a link to a resource.
@@ -240,6 +272,22 @@ impl ContentPart {
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         if let Self::Text(part) = self { Some(&part.text) } else { None }
+    }
+}
+
+impl MediaData {
+    /// Encodes bytes in base64.
+    #[must_use]
+    pub fn bytes(bytes: impl AsRef<[u8]>) -> Self {
+        Self::Base64(base64::encode(bytes.as_ref()))
+    }
+}
+
+impl ResourceContents {
+    /// Encodes bytes in base64.
+    #[must_use]
+    pub fn bytes(bytes: impl AsRef<[u8]>) -> Self {
+        Self::Blob(base64::encode(bytes.as_ref()))
     }
 }
 
@@ -377,6 +425,19 @@ mod tests {
         {
             assert!(serde_json::from_value::<ContentPart>(wrong.clone()).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn parts_are_created_from_bytes() {
+        let base64 = || MediaData::Base64("Zm9v".to_owned());
+        assert_eq!(ContentPart::image_bytes("image/png", b"foo"), ContentPart::image("image/png", base64()));
+        assert_eq!(
+            ContentPart::audio_bytes("audio/wav", vec![b'f', b'o', b'o']),
+            ContentPart::audio("audio/wav", base64())
+        );
+        assert_eq!(ContentPart::file_bytes("text/csv", "foo"), ContentPart::file("text/csv", base64()));
+        let blob = ResourcePart::new("file:///a", ResourceContents::Blob("Zm9v".to_owned())).media_type("text/csv");
+        assert_eq!(ContentPart::resource_bytes("file:///a", "text/csv", b"foo"), ContentPart::Resource(blob));
     }
 
     #[test]

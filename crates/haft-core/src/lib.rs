@@ -82,10 +82,12 @@ pub use self::schema::{
 };
 
 // the values of a conversation
+mod base64;
 mod call;
 mod citation;
 mod content;
 mod delta;
+mod description;
 mod event;
 mod failure;
 mod failure_kind;
@@ -114,6 +116,7 @@ pub use self::content::{
     ContentPart, MediaData, MediaPart, RefusalPart, ResourceContents, ResourceLinkPart, ResourcePart, TextPart,
 };
 pub use self::delta::{Delta, ReasoningForm, UnknownDelta};
+pub use self::description::{GivenDescription, IntoDescription, OptionalDescription};
 pub use self::event::{ToolEvent, UnknownEvent};
 pub use self::failure::ToolFailure;
 pub use self::failure_kind::{CustomKind, FailureKind};
@@ -201,9 +204,9 @@ pub use self::tool::{
     DecidedLater, DecidedNow, DecidingNeed, DefinitionError, DefinitionFault, DescribedAnnotation, DescriptorKind,
     Destructive, Dialect, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Fixed, Hints, Icon, IconTheme, Icons,
     Idempotent, Inferred, IntoApprovalNeed, Loss, LossKind, MAX_NAME_LEN, Meta, MissingHandler, NameClash, NameFault,
-    NameMapError, NameMapper, OnOverflow, Open, OpenWorld, OutputCap, PolicyError, ProviderDefinition, ProviderOptions,
-    ProviderTool, Readonly, RefineError, RenderFault, Rendered, SchemaJson, SchemaPart, Slot, Strict, Title, Tool,
-    ToolBuilder, ToolDescriptor, ToolId, ToolIdentity, ToolKind, ToolName, Version,
+    NameMapError, NameMapper, OnOverflow, Open, OpenWorld, OutputCap, PolicyError, PolicyOf, ProviderDefinition,
+    ProviderOptions, ProviderTool, Readonly, RefineError, RenderFault, Rendered, SchemaJson, SchemaPart, Slot, Strict,
+    Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolIdentity, ToolKind, ToolName, Version,
 };
 pub use self::toolkit::{
     AmbiguousTool, ComposeError, DuplicateToolName, DynamicTools, KitType, MissingToolService, NAMESPACE_SEPARATOR,

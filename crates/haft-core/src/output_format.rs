@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::description::IntoDescription;
+
 /// A request for an answer in JSON with a given schema.
 ///
 /// ```
@@ -36,8 +38,8 @@ impl OutputFormat {
 
     /// Sets the description.
     #[must_use]
-    pub fn describe(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
+    pub fn describe<M>(mut self, description: impl IntoDescription<M>) -> Self {
+        self.description = description.into_description();
         self
     }
 

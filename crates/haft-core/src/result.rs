@@ -87,11 +87,21 @@ impl ToolResult {
         Self::new(call, Outcome::Ok(output.into()))
     }
 
-    /// Creates the result of a call that failed. A blank reason is replaced by the default message of the kind, here
-    /// and in the constructors below.
+    /// Creates the result of a call that was answered without running it: its failure is not
+    /// [`started`](ToolFailure::started), whatever its kind. Use [`from_failure`](Self::from_failure) for a call whose
+    /// handler had started. A blank reason is replaced by the default message of the kind, here and in the constructors
+    /// below.
+    ///
+    /// ```
+    /// use haft_core::{ToolCall, ToolResult};
+    ///
+    /// let call = ToolCall::new("c1", "deploy", "{}");
+    /// let kept = ToolResult::failed(&call, "quarantined", "kept back by a rule");
+    /// assert!(!kept.failure().unwrap().started);
+    /// ```
     #[must_use]
     pub fn failed(call: &ToolCall, kind: impl Into<FailureKind>, reason: impl Into<String>) -> Self {
-        Self::from_failure(call, ToolFailure::new(kind, reason))
+        Self::from_failure(call, ToolFailure::new(kind, reason).not_started())
     }
 
     /// Creates the result of a call that failed with this failure.
@@ -116,7 +126,7 @@ impl ToolResult {
     /// Creates the result of a call whose handler failed.
     #[must_use]
     pub fn execution_error(call: &ToolCall, reason: impl Into<String>) -> Self {
-        Self::failed(call, FailureKind::ExecutionError, reason)
+        Self::from_failure(call, ToolFailure::new(FailureKind::ExecutionError, reason))
     }
 
     /// Creates the result of a call that was not run because the response with it was cut off.

@@ -129,7 +129,37 @@ impl Executor {
     /// [`OutputValidation`](ExecutorError::OutputValidation), although the tool has run.
     pub async fn run_as<T: DeserializeOwned>(&self, name: &str, input: impl Serialize) -> Result<T, ExecutorError> {
         let input = serde_json::to_string(&input);
-        let (tool, result) = self.run_text(name, input).await?;
+        let (tool, result) = self.run_text(name, input, RunOptions::new()).await?;
+        result.decode().map_err(|failure| ExecutorError::of_failure(tool, failure))
+    }
+
+    /// Runs a tool with options for this run, such as its caller, services, cancellation or approver. They are
+    /// [merged](RunOptions::merge) with the executor's own. Permissions still apply, and so do approval rules unless the
+    /// options [replace](RunOptions::policy_instead) them.
+    ///
+    /// ```
+    /// use haft_core::{Cx, RunOptions, Tool};
+    /// # use haft_registry::{Executor, Registry, Workspace};
+    /// use serde_json::json;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let whoami = Tool::new("whoami").handler(|(), cx: Cx| async move { cx.caller().map(ToString::to_string) })?;
+    /// # let project = Workspace::builder().toolbox("session").tool(whoami).build()?;
+    /// # let executor = Executor::new(Registry::builder().workspace(project).build()?);
+    /// let options = RunOptions::new().caller("user:ana");
+    /// assert_eq!(executor.run_with("session/whoami", json!({}), options).await?, "user:ana");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn run_with(
+        &self,
+        name: &str,
+        input: impl Serialize,
+        options: impl Into<RunOptions>,
+    ) -> Result<Value, ExecutorError> {
+        let input = serde_json::to_string(&input);
+        let (tool, result) = self.run_text(name, input, options.into()).await?;
         result.decode().map_err(|failure| ExecutorError::of_failure(tool, failure))
     }
 
@@ -138,13 +168,15 @@ impl Executor {
         &self,
         name: &str,
         input: Result<String, serde_json::Error>,
+        options: RunOptions,
     ) -> Result<(FullName, ToolResult), ExecutorError> {
         let tools = self.tools();
-        let tool = look_up(&tools, name)?;
+        let options = tools.options().clone().merge(options);
+        let tool = look_up(&tools, &options, name)?;
         let input = input.map_err(|error| ExecutorError::unwritable(tool.name.clone(), error))?;
         let call = ToolCall::new(CALL_ID, tool.tool.name(), input);
         let snapshot = if tool.is_replaced() { tools.all() } else { tools.visible() };
-        let run = snapshot.run_calls(vec![call.into()], tools.options().clone());
+        let run = snapshot.run_calls(vec![call.into()], options);
         match run.collect_results().await.pop() {
             Some(result) => Ok((tool.name.clone(), result)),
             None => Err(ExecutorError::suspended(tool.name.clone())),
@@ -156,7 +188,7 @@ impl Executor {
     /// and approval rules.
     pub fn find(&self, name: &str) -> Result<Arc<RegisteredTool>, LookupError> {
         let tools = self.tools();
-        let mut found = look_up(&tools, name)?;
+        let mut found = look_up(&tools, tools.options(), name)?;
         if let Some(guarded) = tools.get(&found) {
             Arc::make_mut(&mut found).tool = guarded.clone();
         }
@@ -236,8 +268,8 @@ impl Executor {
 }
 
 /// Finds a tool that the caller may know of.
-fn look_up(tools: &GuardedTools, name: &str) -> Result<Arc<RegisteredTool>, LookupError> {
-    let sees = |tool: &RegisteredTool| tools.get(tool).is_some_and(|tool| tools.options().sees(tool));
+fn look_up(tools: &GuardedTools, options: &RunOptions, name: &str) -> Result<Arc<RegisteredTool>, LookupError> {
+    let sees = |tool: &RegisteredTool| tools.get(tool).is_some_and(|tool| options.sees(tool));
     tools.index().find_among(name, sees, |name| tools.may_know(name)).cloned()
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use haft_core::{Tool, Toolkit, ToolkitFault};
+use haft_core::{IntoDescription, Tool, Toolkit, ToolkitFault};
 
 use crate::name::{NameError, Namespace, OrgName};
 use crate::toolbox::{Exported, Toolbox};
@@ -185,8 +185,10 @@ impl WorkspaceBuilder {
 
 impl ToolboxBuilder {
     /// Sets the description of the toolbox.
-    pub fn describe(mut self, text: impl Into<String>) -> Self {
-        self.toolbox.set_description(text.into());
+    pub fn describe<M>(mut self, text: impl IntoDescription<M>) -> Self {
+        if let Some(text) = text.into_description() {
+            self.toolbox.set_description(text);
+        }
         self
     }
 

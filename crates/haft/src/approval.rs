@@ -83,7 +83,7 @@
 pub use haft_core::{
     ApprovalAnswer, ApprovalCx, ApprovalDecision, ApprovalId, ApprovalNeed, ApprovalOutcome, ApprovalPolicy,
     ApprovalRecord, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope, Approve, ApprovedCall, AuditRecord,
-    DecidedLater, DecidedNow, DecidingNeed, DenialRecord, IntoApprovalAnswer, IntoApprovalNeed, PolicyError,
+    DecidedLater, DecidedNow, DecidingNeed, DenialRecord, IntoApprovalAnswer, IntoApprovalNeed, PolicyError, PolicyOf,
     RejectedVerdict, RequestSignature, RequestedCall, Suspended, SuspendedError, VerdictFault,
 };
 // approvals that leave the run

@@ -262,10 +262,10 @@
 #[doc(inline)]
 pub use haft_core::{
     Annotation, Annotations, CacheControl, Concurrency, CountedContent, DefinitionError, DefinitionFault,
-    DescribedAnnotation, DescriptorKind, Destructive, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Hints,
-    Icon, IconTheme, Icons, Idempotent, MAX_NAME_LEN, Meta, MissingHandler, NameFault, OnOverflow, OpenWorld,
-    OutputCap, ProviderOptions, Readonly, RefineError, SchemaJson, SchemaPart, Strict, Title, Tool, ToolBuilder,
-    ToolDescriptor, ToolId, ToolKind, ToolName, Version,
+    DescribedAnnotation, DescriptorKind, Destructive, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode,
+    GivenDescription, Hints, Icon, IconTheme, Icons, Idempotent, IntoDescription, MAX_NAME_LEN, Meta, MissingHandler,
+    NameFault, OnOverflow, OpenWorld, OptionalDescription, OutputCap, ProviderOptions, Readonly, RefineError,
+    SchemaJson, SchemaPart, Strict, Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolKind, ToolName, Version,
 };
 // the types of a builder
 #[doc(inline)]

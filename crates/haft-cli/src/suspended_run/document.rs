@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use haft::approval::{ApprovalRequest, Suspended};
 use haft::conversation::FormatVersion;
-use haft::run::{CallId, FailureKind, RunId, ToolCall, ToolResult};
+use haft::run::{CallId, FailureKind, RunId, ToolCall, ToolFailure, ToolResult};
 use haft::serde_json;
 use serde::{Deserialize, Serialize};
 
@@ -138,7 +138,10 @@ impl StoredRun {
         for BegunCall { index, repeatable } in std::mem::take(&mut self.begun) {
             let call = self.suspended.calls.get(index).filter(|_| !repeatable && !self.done.contains_key(&index));
             if let Some(call) = call {
-                self.done.insert(index, ToolResult::failed(call, FailureKind::OutcomeUnknown, UNKNOWN));
+                self.done.insert(
+                    index,
+                    ToolResult::from_failure(call, ToolFailure::new(FailureKind::OutcomeUnknown, UNKNOWN)),
+                );
             }
         }
     }

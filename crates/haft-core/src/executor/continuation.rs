@@ -80,6 +80,32 @@ impl<F> Continuation<F> {
     {
         poll_fn(|task| Pin::new(&mut *self).poll_next(task)).await
     }
+
+    /// Runs to the end, ignores the events that remain, and returns the value computed from the results; `None` if the
+    /// run was cancelled or suspended, or if the value was returned before.
+    ///
+    /// ```
+    /// use haft_core::{Tool, ToolCall, Toolkit};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let kit: Toolkit = Toolkit::new().with(Tool::new("double").handler(|n: i64, _cx| async move { n * 2 })?)?;
+    /// let run = kit.run([ToolCall::new("c1", "double", "21")]);
+    /// let count = run.continue_with_results(|results| results.len()).finish().await;
+    /// assert_eq!(count, Some(1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn finish<T>(&mut self) -> Option<T>
+    where
+        F: FnOnce(Vec<ToolResult>) -> T + Unpin,
+    {
+        while let Some(step) = self.next().await {
+            if let Step::Next(value) = step {
+                return Some(value);
+            }
+        }
+        None
+    }
 }
 
 impl<F: Unpin, T> Stream for Continuation<F>

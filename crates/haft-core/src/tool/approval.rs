@@ -20,7 +20,7 @@ use crate::history::History;
 use crate::isolation::Isolated;
 use crate::scope::RunScope;
 use crate::service::{MissingService, Services};
-use crate::tool::ToolName;
+use crate::tool::{ToolId, ToolName};
 
 /// A rule that decides which calls of a tool require approval.
 ///
@@ -63,6 +63,8 @@ pub struct ApprovalCx {
     pub call_id: CallId,
     /// The name of the tool.
     pub tool: ToolName,
+    /// The id of the tool, if it is known.
+    id: Option<ToolId>,
     /// The caller on whose behalf the call is made.
     pub caller: Option<Caller>,
     /// The conversation up to the call.
@@ -115,7 +117,7 @@ pub enum DecidedNow {}
 #[derive(Debug)]
 pub enum DecidedLater {}
 
-type PolicyFn = dyn Fn(&CallArguments<'_>, ApprovalCx) -> BoxFuture<ApprovalNeed> + Send + Sync;
+pub(super) type PolicyFn = dyn Fn(&CallArguments<'_>, ApprovalCx) -> BoxFuture<ApprovalNeed> + Send + Sync;
 
 #[derive(Clone, Default)]
 enum PolicyRule {
@@ -206,6 +208,11 @@ impl ApprovalPolicy {
         matches!(self.0, PolicyRule::Always)
     }
 
+    /// Creates a policy from a function that reads the arguments itself.
+    pub(super) fn from_fn(decide: Arc<PolicyFn>) -> Self {
+        Self(PolicyRule::When(decide))
+    }
+
     /// Decides whether a call with these decoded arguments requires approval.
     pub fn needs_approval(
         &self,
@@ -244,6 +251,11 @@ impl ApprovalPolicy {
 }
 
 impl ApprovalCx {
+    /// Reports whether the call is of the tool with this name or id.
+    pub(super) fn is_about(&self, name: &str) -> bool {
+        self.tool == *name || self.id.as_ref().is_some_and(|id| id.as_str() == name)
+    }
+
     /// Creates the context of a call without a caller and without a conversation.
     #[must_use]
     pub fn new(call: &ToolCall) -> Self {
@@ -255,6 +267,7 @@ impl ApprovalCx {
         Self {
             call_id: call.call_id.clone(),
             tool: call.name.as_str().into(),
+            id: cx.and_then(Cx::tool).map(|tool| tool.id().clone()),
             caller: cx.and_then(Cx::caller).cloned(),
             messages: cx.map(Cx::shared_messages).unwrap_or_default(),
             scope: cx.and_then(Cx::shared_scope).cloned(),

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::content::ContentPart;
 use crate::cx::Cx;
+use crate::description::IntoDescription;
 use crate::handler::{Failure, failure_schema};
 use crate::issue::Issue;
 use crate::schema::Schema;
@@ -56,9 +57,17 @@ impl<P, R> ToolBuilder<P, R> {
         Self::from_draft(ToolDraft::new(name.into(), kind))
     }
 
-    /// Sets the description for the model. An empty text counts as set.
-    pub fn describe(mut self, text: impl Into<String>) -> Self {
-        self.draft.description = Some(text.into());
+    /// Sets the description for the model: a text, or an `Option` of one. An empty text counts as set; `None` unsets it.
+    ///
+    /// ```
+    /// use haft_core::Tool;
+    ///
+    /// let documented = Some(String::from("Finds pages."));
+    /// assert_eq!(Tool::new("search").describe(documented).define()?.description(), Some("Finds pages."));
+    /// # Ok::<_, haft_core::DefinitionError>(())
+    /// ```
+    pub fn describe<M>(mut self, text: impl IntoDescription<M>) -> Self {
+        self.draft.description = text.into_description();
         self
     }
 

@@ -9,6 +9,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::description::IntoDescription;
 use crate::schema::tree;
 use crate::tagged::{self, ReadVariant, TaggedEnum};
 use crate::tool::stored_descriptor::StoredDescriptor;
@@ -163,8 +164,8 @@ impl ToolDescriptor {
 
     /// Sets the description.
     #[must_use]
-    pub fn describe(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
+    pub fn describe<M>(mut self, description: impl IntoDescription<M>) -> Self {
+        self.description = description.into_description();
         self
     }
 

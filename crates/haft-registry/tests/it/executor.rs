@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use haft_core::{
-    ApprovalPolicy, Cx, Dispatch, ExecutionLimits, FailureKind, HandlerError, Permission, RunOptions, Services,
-    Suspend, Tool, ToolCall, ToolEvent, ToolSource, Toolkit,
+    ApprovalPolicy, ApprovalRequest, Cancellation, Cx, Dispatch, ExecutionLimits, FailureKind, HandlerError,
+    Permission, RunOptions, Services, Suspend, Tool, ToolCall, ToolEvent, ToolSource, Toolkit,
 };
 use haft_registry::{
     Executor, ExecutorError, LookupError, PermissionSettings, Registry, ToolOrigin, ToolboxBuilder, Workspace,
@@ -380,4 +380,29 @@ async fn a_tool_that_is_found_has_its_rules() {
     let kit: Toolkit = [found.tool.clone()].into_iter().collect();
     let result = kit.run_call(&ToolCall::new("c1", "t/add", r#"{"a": 1, "b": 2}"#)).await;
     assert_eq!(result.failure().unwrap().kind, FailureKind::PermissionDenied);
+}
+
+#[tokio::test]
+async fn a_run_has_a_caller_services_and_an_approver_of_its_own() {
+    struct Greeting(&'static str);
+    let greet = Tool::new("greet")
+        .needs_approval(ApprovalPolicy::always())
+        .handler(|(), cx: Cx| async move {
+            let greeting = cx.service::<Greeting>().map_or("none", |greeting| greeting.0);
+            format!("{greeting} {}", cx.caller().map(ToString::to_string).unwrap_or_default())
+        })
+        .unwrap();
+    let project = Workspace::builder().toolbox("session").tool(greet).build().unwrap();
+    let executor = Executor::new(Registry::builder().workspace(project).build().unwrap());
+
+    let asked = RunOptions::new().caller("ana").service(Greeting("hello"));
+    assert!(executor.run_with("greet", json!({}), &asked).await.is_err(), "nobody approves");
+    let approved = asked.approvals(|request: ApprovalRequest, _: Cx| async move { request.approve() });
+    assert_eq!(executor.run_with("session/greet", json!({}), &approved).await.unwrap(), "hello ana");
+
+    let cancellation = Cancellation::new();
+    cancellation.cancel();
+    let cancelled = executor.run_with("session/greet", json!({}), approved.cancellation(cancellation)).await;
+    assert!(cancelled.is_err());
+    assert!(executor.run("session/greet", json!({})).await.is_err(), "options are those of one run");
 }
