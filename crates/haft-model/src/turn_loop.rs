@@ -22,6 +22,7 @@ mod budget;
 mod call_outcome;
 mod clear_results;
 mod conclude;
+mod conversation;
 mod end;
 mod error;
 mod event;
@@ -168,9 +169,16 @@ impl TurnLoop {
         self.changed(|settings| settings.max_turns = most)
     }
 
-    /// Sets the budget over the life of a state. When it is spent the loop ends with [`LoopEnd::Budget`].
+    /// Sets the budget of one task: from the start of a state, or its last [follow-up](LoopState::follow_up), on. When it
+    /// is spent the loop ends with [`LoopEnd::Budget`].
     pub fn budget(self, budget: Budget) -> Self {
         self.changed(|settings| settings.budget = budget)
+    }
+
+    /// Sets the budget of a whole conversation, over all its [follow-ups](LoopState::follow_up), beside that of each
+    /// task. When it is spent the loop ends with [`LoopEnd::Budget`], also after another message.
+    pub fn conversation_budget(self, budget: Budget) -> Self {
+        self.changed(|settings| settings.conversation_budget = budget)
     }
 
     /// Limits the calls of one tool with equal arguments that follow each other without another call in between; ten by
@@ -475,6 +483,7 @@ impl fmt::Debug for TurnLoop {
             .field("options", &self.0.options)
             .field("max_turns", &self.0.max_turns)
             .field("budget", &self.0.budget)
+            .field("conversation_budget", &self.0.conversation_budget)
             .field("repeated_calls", &self.0.repeated_calls)
             .field("retries", &self.0.retries)
             .field("max_retry_wait", &self.0.max_retry_wait)

@@ -8,8 +8,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use haft_core::{BoxError, Item, ToolResult, ToolSource, Turn, TurnRequest, Usage};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::conclude::goes_on;
+use super::conversation::AppValue;
 use super::isolation::Isolated;
 use super::signal::Signal;
 use crate::model::LanguageModel;
@@ -29,6 +32,7 @@ pub struct AfterTurn {
     /// The request with the added items, created when it is first read.
     pub(super) seen: OnceLock<TurnRequest>,
     pub(super) totals: Totals,
+    pub(super) app: Option<AppValue>,
     pub(super) tools: Option<Arc<dyn ToolSource>>,
     pub(super) model: Option<NextModel>,
 }
@@ -172,6 +176,17 @@ impl AfterTurn {
     pub fn push(&mut self, item: impl Into<Item>) {
         self.seen = OnceLock::new();
         self.added.push(item.into());
+    }
+
+    /// Reads the application's own value; `None` if none was set. An error means that it is not a `T`.
+    pub fn app<T: DeserializeOwned>(&self) -> Result<Option<T>, serde_json::Error> {
+        AppValue::read(self.app.as_ref())
+    }
+
+    /// Sets the application's own value in the state. See [`LoopState::set_app`](crate::LoopState::set_app).
+    pub fn set_app<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), serde_json::Error> {
+        self.app = Some(AppValue::of(value)?);
+        Ok(())
     }
 
     /// Continues with the next turn.

@@ -115,6 +115,7 @@ impl Machine {
                 added: Vec::new(),
                 seen: OnceLock::new(),
                 totals: Totals { turns: state.turns, usage: state.usage, calls: state.calls, time_used },
+                app: state.conversation.app.clone(),
                 tools: None,
                 model: None,
             })
@@ -123,10 +124,11 @@ impl Machine {
 
     /// Takes over the changes of the decide function.
     fn take_over(&mut self, after: AfterTurn) {
-        let AfterTurn { signals, mut request, added, tools, model, .. } = after;
+        let AfterTurn { signals, mut request, added, app, tools, model, .. } = after;
         request.tools.clear();
         self.state.change(|state| {
             state.request = request;
+            state.conversation.app = app;
             // The history is owned by the state again, so nothing is copied.
             state.request.history.extend(added);
             fill_answers(&mut state.request.history, &signals);

@@ -24,6 +24,7 @@ use super::prepare::PrepareCause;
 use super::resume::Resumed;
 use super::settings::Settings;
 use super::span::AgentSpan;
+use super::state::LoopState;
 use super::state_cell::StateCell;
 use super::waiting::{RepairedHistory, WaitingCalls};
 use crate::model::LanguageModel;
@@ -64,7 +65,9 @@ impl Machine {
     ) -> LoopEnd {
         // Dropped after everything that is polled inside of it.
         let span = AgentSpan::open(&settings, &state);
-        let left = settings.budget.time_left(state.time_used());
+        let task = settings.budget.time_left(state.time_used());
+        let all = settings.conversation_budget.time_left(state.read(LoopState::total_time_used));
+        let left = task.into_iter().chain(all).min();
         state.start_clock();
         let mut machine = Self {
             start: settings.count_start(),
@@ -114,10 +117,12 @@ impl Machine {
         }
         let (turns, usage) = self.state.read(|state| (state.turns, state.usage));
         let (calls, lacks_calls) = self.state.read(|state| (state.calls, state.lacks_calls));
-        if self.settings.budget.lacks_tokens(&usage) {
+        let (total_usage, total_calls) = self.state.read(|state| (state.total_usage(), state.total_calls()));
+        let (task, all) = (&self.settings.budget, &self.settings.conversation_budget);
+        if task.lacks_tokens(&usage) || all.lacks_tokens(&total_usage) {
             return Err(LoopEnd::Budget(Spent::Tokens));
         }
-        if lacks_calls && self.settings.budget.calls_left(calls) == Some(0) {
+        if lacks_calls && (task.calls_left(calls) == Some(0) || all.calls_left(total_calls) == Some(0)) {
             return Err(LoopEnd::Budget(Spent::Calls));
         }
         if turns >= self.settings.max_turns {

@@ -14,6 +14,7 @@ use haft_core::{
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
+use super::conversation::Conversation;
 use super::guard::CallRow;
 use super::interaction::Interaction;
 use super::json_string::{self, DeepValue};
@@ -63,6 +64,7 @@ pub struct LoopState {
     pub(super) failures: Vec<ToolResult>,
     /// The number of requests for a corrected final answer.
     pub(super) re_asks: u32,
+    pub(super) conversation: Conversation,
 }
 
 /// The phase of a loop between two requests.
@@ -100,6 +102,8 @@ struct WrittenState<'a> {
     failures: Option<DeepValue<'a, Vec<ToolResult>>>,
     #[serde(skip_serializing_if = "is_zero")]
     re_asks: u32,
+    #[serde(skip_serializing_if = "Conversation::is_new")]
+    conversation: &'a Conversation,
 }
 
 /// A state as it is read, before it is checked.
@@ -133,6 +137,8 @@ struct StoredState {
     failures: Vec<ToolResult>,
     #[serde(default)]
     re_asks: u32,
+    #[serde(default)]
+    conversation: Conversation,
 }
 
 /// Creating and continuing.
@@ -155,22 +161,8 @@ impl LoopState {
             accepted: BTreeSet::new(),
             failures: Vec::new(),
             re_asks: 0,
+            conversation: Conversation::default(),
         }
-    }
-
-    /// Adds an item to the conversation and begins a new task: turns, usage, time and repeated calls are
-    /// counted from zero again. Open calls stay open.
-    #[must_use]
-    pub fn follow_up(mut self, item: impl Into<Item>) -> Self {
-        self.request_mut().history.push(item.into());
-        (self.turns, self.usage, self.calls, self.time_used, self.re_asks) = Default::default();
-        self.row.clear();
-        self.lacks_calls = false;
-        if self.interactions().is_empty() && pending_requests(self.history(), DecidedRequests::Included).is_empty() {
-            self.phase = LoopPhase::Ready;
-            self.failures.clear();
-        }
-        self
     }
 
     /// Answers an open interaction. (A pending approval request is answered with
@@ -410,6 +402,7 @@ impl TryFrom<StoredState> for LoopState {
             accepted,
             failures,
             re_asks,
+            conversation,
         } = stored;
         let time_used = Duration::from_millis(time_used_ms);
         let phase = match (open, done) {
@@ -418,7 +411,7 @@ impl TryFrom<StoredState> for LoopState {
             (None, true) => LoopPhase::Done,
             (None, false) => LoopPhase::Ready,
         };
-        let state = Self { phase, run_ids, accepted, failures, re_asks, ..Self::new(request) };
+        let state = Self { phase, run_ids, accepted, failures, re_asks, conversation, ..Self::new(request) };
         let state = Self { v, turns, usage, calls, lacks_calls, time_used, row: seen, ..state };
         state.check().map(|()| state)
     }
@@ -440,6 +433,7 @@ impl Serialize for LoopState {
             accepted,
             failures,
             re_asks,
+            conversation,
         } = self;
         WrittenState {
             v: *v,
@@ -456,6 +450,7 @@ impl Serialize for LoopState {
             accepted,
             failures: (!failures.is_empty()).then_some(DeepValue(failures)),
             re_asks: *re_asks,
+            conversation,
         }
         .serialize(serializer)
     }

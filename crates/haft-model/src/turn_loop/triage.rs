@@ -26,6 +26,8 @@ pub(super) struct Triage<'a> {
     /// True if the model was told in an earlier turn that it repeats itself, and has made no other call since.
     was_told: bool,
     made: u64,
+    /// The number of calls in earlier tasks of the conversation.
+    earlier: u64,
     repeated: usize,
     lacks_calls: bool,
 }
@@ -45,9 +47,9 @@ pub(super) struct CallCounts {
 
 impl<'a> Triage<'a> {
     /// Starts with the equal calls in a row before this turn, and the number of calls that were made.
-    pub(super) fn new(settings: &'a Settings, choice: ToolChoice, row: CallRow, made: u64) -> Self {
+    pub(super) fn new(settings: &'a Settings, choice: ToolChoice, row: CallRow, made: u64, earlier: u64) -> Self {
         let was_told = row.len() > settings.repeated_calls;
-        Self { settings, choice, ids: HashSet::new(), row, was_told, made, repeated: 0, lacks_calls: false }
+        Self { settings, choice, ids: HashSet::new(), row, was_told, made, earlier, repeated: 0, lacks_calls: false }
     }
 
     /// Returns the result of a call that is rejected; `None` if it passes.
@@ -71,8 +73,10 @@ impl<'a> Triage<'a> {
             );
             return Some(rejection(call, REPEATED_CALL, message));
         }
-        let budget = &self.settings.budget;
-        if let (Some(0), Some(most)) = (budget.calls_left(self.made), budget.most_calls()) {
+        let total = self.earlier.saturating_add(self.made);
+        let budgets = [(&self.settings.budget, self.made), (&self.settings.conversation_budget, total)];
+        let spent = budgets.into_iter().find(|(budget, made)| budget.calls_left(*made) == Some(0));
+        if let Some(most) = spent.and_then(|(budget, _)| budget.most_calls()) {
             self.lacks_calls = true;
             let calls = if most == 1 { "call" } else { "calls" };
             let reason = format!("the budget of {most} {calls} is spent, so this call was not run");

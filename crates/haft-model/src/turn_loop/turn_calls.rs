@@ -61,11 +61,11 @@ impl Machine {
         checked.map_err(|error| self.model_failed(error))?;
         self.event_slot.emit(LoopEvent::Delta(Delta::complete(turn.clone()))).await;
 
-        let (choice, row, made) =
-            self.state.read(|state| (state.request.tool_choice.clone(), state.row.clone(), state.calls));
+        let (choice, row) = self.state.read(|state| (state.request.tool_choice.clone(), state.row.clone()));
+        let (made, earlier) = self.state.read(|state| (state.calls, state.conversation.calls));
         let lacks_call = lacks_call(&choice, &turn);
         let settings = Arc::clone(&self.settings);
-        let mut triage = Triage::new(&settings, choice.clone(), row, made);
+        let mut triage = Triage::new(&settings, choice.clone(), row, made, earlier);
         let mut turn_calls = TurnCalls::new(turn);
         let passed = self.reject_calls(&mut turn_calls, &mut triage).await;
         let counts = triage.counts();
