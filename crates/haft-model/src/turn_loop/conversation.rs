@@ -18,7 +18,7 @@ use super::verdict::record_results;
 /// The totals of the earlier tasks of a conversation, and the application's own value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Conversation {
+pub(super) struct LastingState {
     turns: u32,
     usage: Usage,
     pub(super) calls: u64,
@@ -31,7 +31,7 @@ pub(super) struct Conversation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct AppValue(#[serde(with = "json_string")] JsonText);
 
-impl Conversation {
+impl LastingState {
     /// Reports whether there was no earlier task and no value was set.
     pub(super) fn is_new(&self) -> bool {
         *self == Self::default()

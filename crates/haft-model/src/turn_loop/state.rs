@@ -14,7 +14,7 @@ use haft_core::{
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use super::conversation::Conversation;
+use super::conversation::LastingState;
 use super::guard::CallRow;
 use super::interaction::Interaction;
 use super::json_string::{self, DeepValue};
@@ -64,7 +64,7 @@ pub struct LoopState {
     pub(super) failures: Vec<ToolResult>,
     /// The number of requests for a corrected final answer.
     pub(super) re_asks: u32,
-    pub(super) conversation: Conversation,
+    pub(super) conversation: LastingState,
 }
 
 /// The phase of a loop between two requests.
@@ -102,8 +102,8 @@ struct WrittenState<'a> {
     failures: Option<DeepValue<'a, Vec<ToolResult>>>,
     #[serde(skip_serializing_if = "is_zero")]
     re_asks: u32,
-    #[serde(skip_serializing_if = "Conversation::is_new")]
-    conversation: &'a Conversation,
+    #[serde(skip_serializing_if = "LastingState::is_new")]
+    conversation: &'a LastingState,
 }
 
 /// A state as it is read, before it is checked.
@@ -138,7 +138,7 @@ struct StoredState {
     #[serde(default)]
     re_asks: u32,
     #[serde(default)]
-    conversation: Conversation,
+    conversation: LastingState,
 }
 
 /// Creating and continuing.
@@ -161,7 +161,7 @@ impl LoopState {
             accepted: BTreeSet::new(),
             failures: Vec::new(),
             re_asks: 0,
-            conversation: Conversation::default(),
+            conversation: LastingState::default(),
         }
     }
 
