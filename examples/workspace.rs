@@ -6,14 +6,14 @@
 
 use std::path::Path;
 
-use haft::registry::file::{LoadOptions, Trust, TrustStore, load};
-use haft::registry::{Executor, Kinds};
+use haft::registry::Executor;
 use haft::serde_json::json;
+use haft::workspace::{LoadOptions, Trust, TrustStore, load};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("workspace/haft.toml");
-    let options = LoadOptions::new(Kinds::builtin())?;
+    let options = LoadOptions::new(haft::tools::kinds())?;
 
     // Nobody has trusted this file yet, so that it reaches nothing outside itself: no program, no server.
     let loaded = load(&path, &options).await?;
@@ -47,6 +47,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn executor(loaded: &haft::registry::file::Loaded) -> Result<Executor, Box<dyn std::error::Error>> {
+fn executor(loaded: &haft::workspace::Loaded) -> Result<Executor, Box<dyn std::error::Error>> {
     Ok(loaded.executor().build(loaded.registry()?.build()?))
 }

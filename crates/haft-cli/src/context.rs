@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use etcetera::{AppStrategy, AppStrategyArgs, choose_app_strategy};
-use haft::registry::file::TrustStore;
+use haft::workspace::TrustStore;
 
 use crate::arguments::GlobalOptions;
 use crate::error::Fault;

@@ -6,7 +6,7 @@ use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use haft::registry::file::FileError;
+use haft::workspace::FileError;
 
 use crate::exit::ExitStatus;
 

@@ -21,8 +21,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use haft::registry::command::{commands_ended, kill_commands};
 use haft::tool::Cancellation;
+use haft::tools::command::{commands_ended, kill_commands};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};

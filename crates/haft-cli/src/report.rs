@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use haft::registry::file::{FileFault, Loaded, TrustStatus};
+use haft::workspace::{FileFault, Loaded, TrustStatus};
 
 use crate::context::Context;
 use crate::error::{CommandError, Excerpt, Fault};

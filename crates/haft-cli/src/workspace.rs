@@ -9,11 +9,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft::registry::file::{LoadOptions, Loaded, Trust, UserPolicy, load};
-use haft::registry::standard::StandardToolbox;
-use haft::registry::{Executor, ExecutorBuilder, FullName, Kinds, LookupError, RegisteredTool, Registry};
+use haft::registry::{Executor, ExecutorBuilder, FullName, LookupError, RegisteredTool, Registry};
 use haft::run::ToolCall;
 use haft::toolkit::Toolkit;
+use haft::tools::standard::StandardToolbox;
+use haft::workspace::{LoadOptions, Loaded, Trust, UserPolicy, load};
 use tokio::runtime::Handle;
 
 use self::ownership::Ownership;
@@ -160,7 +160,7 @@ pub(crate) async fn load_for_review(cx: &Context, path: &Path) -> Result<Loaded,
 }
 
 fn options(cx: &Context) -> Result<LoadOptions, Fault> {
-    let options = LoadOptions::new(Kinds::builtin())
+    let options = LoadOptions::new(haft::tools::kinds())
         .map_err(|error| Fault::new("the kinds of tools contradict each other").cause(&error))?;
     Ok(options.trust(Trust::Recorded(cx.trust_store()?)).policy(cx.policy_file()?))
 }

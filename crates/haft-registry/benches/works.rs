@@ -1,12 +1,9 @@
-//! The cost of calls by name among many tools compared with few, and of loading many from a file, measured in one run.
+//! The cost of calls by name among many tools compared with few, measured in one run.
 //!
 //! `cargo xtask bench` runs this and compares the ratios with the bars; name works to run only those.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark that can't be set up should stop")]
 
-#[cfg(feature = "file")]
-#[path = "works/file.rs"]
-mod file;
 #[path = "../../haft-core/benches/meter.rs"]
 mod meter;
 
@@ -26,12 +23,7 @@ const FEW: usize = 100;
 /// The number of calls of one run.
 const CALLS: usize = 2;
 
-/// W7b needs many more crates, so that it is built only with the feature that it measures.
-const WORKS: &[Work] = &[
-    ("W7", 40, by_name),
-    #[cfg(feature = "file")]
-    ("W7b", 2, file::loading),
-];
+const WORKS: &[Work] = &[("W7", 40, by_name)];
 
 fn main() {
     meter::run(WORKS);

@@ -1,8 +1,8 @@
 //! A registry of tools: toolboxes, workspaces of projects and organisations, and lookup by name.
 //!
 //! A [`Registry`] finds tools by full or shorter names. An [`Executor`] runs them, with the services that they need and
-//! under [`Permissions`] and [approval rules](AskRules). The tools are functions, or entries of a file: HTTP requests,
-//! operations of an OpenAPI document, commands, and further [kinds](ImplementationKind).
+//! under [`Permissions`] and [approval rules](AskRules). The tools are functions, or entries of a file, which their
+//! [kinds](ImplementationKind) turn into tools.
 //!
 //! ```
 //! use haft_core::{FailureKind, Readonly, Tool};
@@ -36,21 +36,15 @@
 //! An executor is a [`ToolSource`](haft_core::ToolSource): batches of calls, turn loops and servers run its tools under
 //! the same rules as [`Executor::run`] does. The registry below it has no rules.
 //!
-//! | feature | adds | for |
-//! |---|---|---|
-//! | | [`Registry`], [`Workspace`], [`Toolbox`] | names, precedence, changes while tools run |
-//! | | [`Executor`], [`ExecutorError`] | running by name |
-//! | | [`Permissions`], [`AskRules`] | who may call what, and what requires approval |
-//! | | [`Secrets`] | secrets that tools refer to by name |
-//! | | [`ImplementationKind`], [`Kinds`] | kinds of tools in files |
-//! | `cel` | `RuleExpression` | rules over the arguments of calls |
-//! | `command` | module `command` | tools that start commands |
-//! | `http` | module `http` | tools that send HTTP requests |
-//! | `openapi` | module `openapi` | a tool for each operation of an OpenAPI document |
-//! | `standard` | module `standard` | arithmetic, dates, JSON, text, digests, files under a root; with `http` also web pages |
-//! | `file` | module `file` | workspaces as `haft.toml`, with trust and reload; enables all others |
+//! | types | for |
+//! |---|---|
+//! | [`Registry`], [`Workspace`], [`Toolbox`] | names, precedence, changes while tools run |
+//! | [`Executor`], [`ExecutorError`] | running by name |
+//! | [`Permissions`], [`AskRules`], [`RuleExpression`] | who may call what, and what requires approval |
+//! | [`Secrets`] | secrets that tools refer to by name |
+//! | [`ImplementationKind`], [`Kinds`] | kinds of tools in files |
 //!
-//! No feature is enabled by default.
+//! The kinds themselves are in `haft-tools`, and workspaces as files in `haft-workspace`.
 
 // names, and the tools that have them
 mod error;
@@ -70,7 +64,7 @@ pub use self::name::{
     FullName, MAX_SEGMENT_LEN, NameError, Namespace, OrgName, RegistryNameFault, SimpleName, ToolOrigin,
 };
 pub use self::registry::{Registry, RegistryBuilder};
-pub use self::toolbox::Toolbox;
+pub use self::toolbox::{Exported, Toolbox};
 pub use self::workspace::{ToolboxBuilder, Workspace, WorkspaceBuilder, WorkspaceError, WorkspaceFault};
 
 // running them, and who may
@@ -80,35 +74,18 @@ mod secrets;
 
 pub use self::executor::{Executor, ExecutorBuilder, ExecutorError};
 pub use self::permission::{
-    AmbientPermissions, AskRules, AskSettings, ConditionFinding, ConditionSeverity, MAX_PATTERN_LEN, PatternList,
+    AmbientPermissions, AskRules, AskSettings, ConditionFinding, ConditionSeverity, EvaluationError, ExpressionError,
+    ExpressionFault, ExpressionInput, MAX_EXPRESSION_COST, MAX_EXPRESSION_LEN, MAX_PATTERN_LEN, PatternList,
     PermissionExplanation, PermissionOutcome, PermissionRule, PermissionSettings, Permissions, RuleEffect,
-    RuleSetSettings, RuleSettings, ToolPattern, ToolPatternError, ToolPatternFault, ToolPermit, UnmatchedRule,
-};
-#[cfg(feature = "cel")]
-pub use self::permission::{
-    EvaluationError, ExpressionError, ExpressionFault, ExpressionInput, MAX_EXPRESSION_COST, MAX_EXPRESSION_LEN,
-    RuleExpression,
+    RuleExpression, RuleSetSettings, RuleSettings, ToolPattern, ToolPatternError, ToolPatternFault, ToolPermit,
+    UnmatchedRule,
 };
 pub use self::secrets::{NamedSecretError, SecretFault, SecretOrigin, Secrets};
 
-// tools that are not Rust
-mod implementation;
-#[cfg(any(feature = "http", feature = "standard"))]
-mod json_path;
-#[cfg(feature = "standard")]
-pub mod standard;
+// how entries of files become tools
+mod kind;
 
-#[cfg(feature = "command")]
-pub use self::implementation::command;
-#[cfg(feature = "http")]
-pub use self::implementation::http;
-#[cfg(feature = "openapi")]
-pub use self::implementation::openapi;
-pub use self::implementation::{
+pub use self::kind::{
     Building, Built, CallEffect, CallPreview, DuplicateKind, Entry, EntryError, EntryFault, ImplementationKind, Kinds,
-    Reach, Recipient, StartedCommand, ToolSettings, Yields,
+    Reach, Recipient, StartedCommand, ToolSettings, Yields, reading,
 };
-
-// workspaces as files
-#[cfg(feature = "file")]
-pub mod file;

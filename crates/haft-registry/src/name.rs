@@ -130,7 +130,8 @@ segment! {
 
 impl OrgName {
     /// Reports whether two names differ in the case of letters at most.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
         self.0.eq_ignore_ascii_case(&other.0)
     }
 }

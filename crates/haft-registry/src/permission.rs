@@ -22,10 +22,8 @@ mod ask;
 mod build;
 mod condition;
 mod explain;
-#[cfg(feature = "cel")]
 mod expression;
 mod matcher;
-#[cfg(feature = "cel")]
 mod parameter;
 mod pattern;
 mod permit;
@@ -42,7 +40,6 @@ pub use self::ambient::AmbientPermissions;
 pub use self::ask::AskRules;
 pub use self::condition::{ConditionFinding, ConditionSeverity};
 pub use self::explain::{PermissionExplanation, PermissionOutcome};
-#[cfg(feature = "cel")]
 pub use self::expression::{
     EvaluationError, ExpressionError, ExpressionFault, ExpressionInput, MAX_EXPRESSION_COST, MAX_EXPRESSION_LEN,
     RuleExpression,
@@ -141,8 +138,8 @@ impl Permissions {
     }
 
     /// Returns the same rules with the name of their file in front of their own names.
-    #[cfg(feature = "file")]
-    pub(crate) fn of_file(&self, file: &str) -> Self {
+    #[must_use]
+    pub fn of_file(&self, file: &str) -> Self {
         let PermissionTable { rules, visibility, unlisted, default_rule } = &*self.0;
         let rules = rules.iter().map(|rule| rule.of_file(file)).collect();
         let (visibility, unlisted) = (*visibility, *unlisted);
@@ -199,7 +196,6 @@ impl Permissions {
     /// right: hints that none of these tools has, and members that none of them declares.
     ///
     /// ```
-    /// # #[cfg(feature = "cel")] {
     /// use haft_core::Tool;
     /// use haft_registry::{ConditionSeverity, PermissionSettings, RuleSettings};
     ///
@@ -216,7 +212,6 @@ impl Permissions {
     /// let findings = permissions.condition_findings([(&name, &pay)]);
     /// assert_eq!(findings[0].severity, ConditionSeverity::Fault);
     /// assert!(findings[0].message.ends_with("did you mean `amount`?"));
-    /// # }
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
     pub fn condition_findings<'t>(
@@ -255,7 +250,6 @@ impl fmt::Debug for Permissions {
 }
 
 /// Returns the name of a rule with that of its file.
-#[cfg(feature = "file")]
 fn in_file(file: &str, rule: &str) -> Box<str> {
     format!("{file}: {rule}").into()
 }

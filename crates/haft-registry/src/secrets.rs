@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use haft_core::{Secret, SecretError};
 
-use crate::implementation::reading::read_bounded;
+use crate::kind::reading::read_bounded;
 
 /// The maximum size of a file with a secret.
 const MAX_FILE: u64 = 64 * 1024;

@@ -87,7 +87,6 @@ impl Toolbox {
     }
 
     /// Takes the name of a tool that can't be used.
-    #[cfg(feature = "file")]
     pub(crate) fn set_aside_tool(&mut self, tool: SetAsideTool) -> Result<(), WorkspaceFault> {
         self.take_name(tool.name.as_str())?;
         self.set_aside.push(tool);
@@ -95,7 +94,6 @@ impl Toolbox {
     }
 
     /// Marks the toolbox as one that lacks tools with unknown names.
-    #[cfg(feature = "file")]
     pub(crate) fn set_incomplete(&mut self, reason: Arc<str>) {
         self.incomplete.get_or_insert(reason);
     }
@@ -144,7 +142,9 @@ impl Toolbox {
 
 /// The way in which tools are found: by their simple names alone, or only with the namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exported {
+pub enum Exported {
+    /// By their simple names, and with the namespace.
     Yes,
+    /// Only with the namespace.
     No,
 }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use haft_core::{IntoDescription, Tool, Toolkit, ToolkitFault};
 
-use crate::name::{NameError, Namespace, OrgName};
-use crate::toolbox::{Exported, Toolbox};
+use crate::name::{NameError, Namespace, OrgName, SimpleName};
+use crate::toolbox::{Exported, SetAsideTool, Toolbox};
 
 /// The toolboxes of a project or of an organisation.
 ///
@@ -113,6 +114,23 @@ impl Workspace {
         self.toolboxes.iter().find(|toolbox| toolbox.namespace().is_some_and(|own| own.as_str() == namespace))
     }
 
+    /// Reserves the name of a tool that can't be used, so that it does not mean another one. Whoever looks it up reads the
+    /// reason.
+    pub fn set_aside(
+        &mut self,
+        namespace: &Namespace,
+        name: SimpleName,
+        exported: Exported,
+        reason: impl Into<Arc<str>>,
+    ) -> Result<(), WorkspaceFault> {
+        self.toolbox_mut(namespace).set_aside_tool(SetAsideTool { name, exported, reason: reason.into() })
+    }
+
+    /// Records that a toolbox lacks tools whose names are not known. Whoever looks up a missing tool reads the reason.
+    pub fn set_incomplete(&mut self, namespace: &Namespace, reason: impl Into<Arc<str>>) {
+        self.toolbox_mut(namespace).set_incomplete(reason.into());
+    }
+
     /// Returns the toolbox with this namespace.
     pub(crate) fn existing_toolbox_mut(&mut self, namespace: &Namespace) -> Option<&mut Toolbox> {
         self.toolboxes.iter_mut().find(|toolbox| toolbox.namespace() == Some(namespace))
@@ -202,7 +220,8 @@ impl ToolboxBuilder {
         self.add(tool, Exported::Yes)
     }
 
-    pub(crate) fn add(mut self, tool: Tool, exported: Exported) -> Self {
+    /// Adds a tool that is exported or not.
+    pub fn add(mut self, tool: Tool, exported: Exported) -> Self {
         self.workspace.faults.extend(self.toolbox.add(tool, exported).err());
         self
     }

@@ -18,8 +18,12 @@ pub mod run;
 pub mod schema;
 pub mod tool;
 pub mod toolkit;
+#[cfg(feature = "tools")]
+pub mod tools;
 #[cfg(feature = "wire")]
 pub mod wire;
+#[cfg(feature = "workspace")]
+pub mod workspace;
 
 #[cfg(feature = "macros")]
 pub use self::macros::{Failure, Services, ToolCalls, compose, tool, toolkit, tools};

@@ -59,25 +59,19 @@
 //! # }
 //! ```
 //!
-//! With the feature `tools` there are [HTTP](http), [OpenAPI](openapi) and [command] tools and a
-//! [standard toolbox](standard); further kinds implement [`ImplementationKind`]. With the feature `workspace` all of this
-//! is read from a [`haft.toml`](mod@file).
+//! The modules `tools` and `workspace`, with the features of these names, have tools that are not Rust, and workspaces as
+//! files. Further kinds of tools implement [`ImplementationKind`].
 
-#[cfg(feature = "workspace")]
-#[doc(inline)]
-pub use haft_registry::file;
 #[doc(inline)]
 pub use haft_registry::{
     AmbientPermissions, AskRules, AskSettings, Building, Built, CallEffect, CallPreview, ConditionFinding,
     ConditionSeverity, DuplicateKind, Entry, EntryError, EntryFault, EvaluationError, Executor, ExecutorBuilder,
-    ExecutorError, ExpressionError, ExpressionFault, ExpressionInput, FullName, ImplementationKind, Kinds, LookupError,
-    MAX_EXPRESSION_COST, MAX_EXPRESSION_LEN, MAX_PATTERN_LEN, MAX_SEGMENT_LEN, NameError, NamedSecretError, Namespace,
-    OrgName, PatternList, PermissionExplanation, PermissionOutcome, PermissionRule, PermissionSettings, Permissions,
-    Reach, Recipient, RegisteredTool, Registry, RegistryBuilder, RegistryError, RegistryFault, RegistryNameFault,
-    RuleEffect, RuleExpression, RuleSetSettings, RuleSettings, SecretFault, SecretOrigin, Secrets, SimpleName,
-    StartedCommand, ToolOrigin, ToolPattern, ToolPatternError, ToolPatternFault, ToolPermit, ToolSettings, Toolbox,
-    ToolboxBuilder, UnmatchedRule, Workspace, WorkspaceBuilder, WorkspaceError, WorkspaceFault, Yields,
+    ExecutorError, Exported, ExpressionError, ExpressionFault, ExpressionInput, FullName, ImplementationKind, Kinds,
+    LookupError, MAX_EXPRESSION_COST, MAX_EXPRESSION_LEN, MAX_PATTERN_LEN, MAX_SEGMENT_LEN, NameError,
+    NamedSecretError, Namespace, OrgName, PatternList, PermissionExplanation, PermissionOutcome, PermissionRule,
+    PermissionSettings, Permissions, Reach, Recipient, RegisteredTool, Registry, RegistryBuilder, RegistryError,
+    RegistryFault, RegistryNameFault, RuleEffect, RuleExpression, RuleSetSettings, RuleSettings, SecretFault,
+    SecretOrigin, Secrets, SimpleName, StartedCommand, ToolOrigin, ToolPattern, ToolPatternError, ToolPatternFault,
+    ToolPermit, ToolSettings, Toolbox, ToolboxBuilder, UnmatchedRule, Workspace, WorkspaceBuilder, WorkspaceError,
+    WorkspaceFault, Yields, reading,
 };
-#[cfg(feature = "tools")]
-#[doc(inline)]
-pub use haft_registry::{command, http, openapi, standard};

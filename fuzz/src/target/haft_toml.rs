@@ -3,8 +3,7 @@
 
 use std::fs;
 
-use haft_registry::Kinds;
-use haft_registry::file::{FileFault, LoadOptions, TrustStatus, load};
+use haft_workspace::{FileFault, LoadOptions, TrustStatus, load};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
@@ -14,7 +13,7 @@ pub(super) const TARGET: Target = Target {
     name: "haft_toml",
     seeds: &[
         "",
-        include_str!("../../../crates/haft-registry/src/file/example.toml"),
+        include_str!("../../../crates/haft-workspace/src/example.toml"),
         include_str!("../../../examples/workspace/haft.toml"),
         "[http]\nallow-hosts = ['a:1']\nallow-nets = ['10.0.0.0/8']\nonly-hosts = ['*.b']\n[limits]\ntimeout = 1.5\n",
         "[toolbox.a.tool.b]\nkind = 'http'\nurl = 'https://a.example/{x}'\nretry = { attempts = 2 }\nexport = true\n",
@@ -38,7 +37,7 @@ thread_local! {
 impl Loader {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("no folder for the file: {error}"));
-        let options = LoadOptions::new(Kinds::builtin()).unwrap_or_else(|error| panic!("our own kinds: {error}"));
+        let options = LoadOptions::new(haft_tools::kinds()).unwrap_or_else(|error| panic!("our own kinds: {error}"));
         let runtime = Builder::new_current_thread().build().unwrap_or_else(|error| panic!("no runtime: {error}"));
         Self { folder, options, runtime }
     }

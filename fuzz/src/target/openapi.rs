@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use haft_registry::SimpleName;
-use haft_registry::openapi::{ImportOptions, Imported, OpenApi, OpenApiError};
+use haft_tools::openapi::{ImportOptions, Imported, OpenApi, OpenApiError};
 
 use super::{Outcome, Target};
 

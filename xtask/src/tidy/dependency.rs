@@ -14,7 +14,7 @@ use super::breach::Breach;
 use crate::workspace::Workspace;
 
 /// The crates of this workspace that each crate may depend on.
-const ALLOWED: [(&str, &[&str]); 10] = [
+const ALLOWED: [(&str, &[&str]); 12] = [
     ("haft-core", &[]),
     ("haft-macros", &[]),
     ("haft-middleware", &["haft-core"]),
@@ -22,7 +22,9 @@ const ALLOWED: [(&str, &[&str]); 10] = [
     ("haft-http", &["haft-core"]),
     ("haft-model", &["haft-core", "haft-wire", "haft-http"]),
     ("haft-mcp", &["haft-core", "haft-wire"]),
-    ("haft-registry", &["haft-core", "haft-http"]),
+    ("haft-registry", &["haft-core"]),
+    ("haft-tools", &["haft-core", "haft-http", "haft-registry"]),
+    ("haft-workspace", &["haft-core", "haft-http", "haft-registry", "haft-tools"]),
     (
         "haft",
         &[
@@ -34,6 +36,8 @@ const ALLOWED: [(&str, &[&str]); 10] = [
             "haft-model",
             "haft-mcp",
             "haft-registry",
+            "haft-tools",
+            "haft-workspace",
         ],
     ),
     ("haft-cli", &["haft"]),

@@ -14,7 +14,7 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
-use haft::registry::file::{Loaded, TrustStatus};
+use haft::workspace::{Loaded, TrustStatus};
 
 use self::entry::NewEntry;
 use self::parameter::ParameterSpec;

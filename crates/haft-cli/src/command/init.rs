@@ -128,8 +128,7 @@ fn quoted(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft::registry::Kinds;
-    use haft::registry::file::{LoadOptions, Loaded, Trust, load};
+    use haft::workspace::{LoadOptions, Loaded, Trust, load};
 
     /// Returns the blocks of the file that are commented out: lines that begin with `#` and no space.
     fn examples() -> Vec<Vec<usize>> {
@@ -164,7 +163,7 @@ mod tests {
                         paths:\n  /items:\n    get: { operationId: list, responses: { '200': { description: Items. } } }\n";
         fs::write(folder.path().join("shop.yaml"), document).unwrap();
         fs::write(folder.path().join(FILE_NAME), text).unwrap();
-        let options = LoadOptions::new(Kinds::builtin()).unwrap().trust(Trust::Always);
+        let options = LoadOptions::new(haft::tools::kinds()).unwrap().trust(Trust::Always);
         let loaded = load(folder.path().join(FILE_NAME), &options).await.unwrap();
         (folder, loaded)
     }

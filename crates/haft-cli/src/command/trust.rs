@@ -6,7 +6,7 @@ pub(crate) mod grant;
 
 use std::path::{Path, PathBuf};
 
-use haft::registry::file::{Loaded, TrustStatus};
+use haft::workspace::{Loaded, TrustStatus};
 use inquire::{Confirm, InquireError};
 use serde_json::json;
 

@@ -29,12 +29,6 @@ impl ExecutorBuilder {
         Self { services, permissions: None, narrowing: Vec::new(), ask_rules, options }
     }
 
-    /// Sets the client of HTTP tools. It decides which addresses they may reach.
-    #[cfg(feature = "http")]
-    pub fn http_client(self, client: haft_http::GuardedClient) -> Self {
-        self.service(client)
-    }
-
     /// Sets the secrets that tools refer to by name.
     pub fn secrets(self, secrets: Secrets) -> Self {
         self.service(secrets)

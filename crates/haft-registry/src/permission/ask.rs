@@ -8,12 +8,11 @@ use serde::de::IgnoredAny;
 
 use super::build::{MAX_RULES, RuleSource, compile};
 use super::condition::{self, ConditionFinding, RuleView};
-#[cfg(feature = "cel")]
 use super::expression::{EvaluationError, ExpressionInput, RuleExpression};
 use super::matcher::{MatchEffect, NameText, ToolMatcher};
 use super::rule::UnmatchedRule;
 use super::setting::AskSettings;
-use crate::implementation::{EntryError, EntryFault};
+use crate::kind::{EntryError, EntryFault};
 use crate::name::FullName;
 
 /// Rules that require approval for calls of tools. Cloning is cheap.
@@ -29,12 +28,10 @@ struct AskRule {
     /// The JSON Pointer of the rule in its settings.
     pointer: Box<str>,
     matcher: ToolMatcher,
-    #[cfg(feature = "cel")]
     when: Option<RuleExpression>,
 }
 
 /// The error of a rule that can't be evaluated for a call.
-#[cfg(feature = "cel")]
 #[derive(Debug, thiserror::Error)]
 #[error("the approval rule `{rule}` can't be evaluated")]
 struct UndecidedRule {
@@ -61,7 +58,6 @@ impl AskRules {
                     name: compiled.name.into(),
                     pointer: pointer.into(),
                     matcher: compiled.matcher,
-                    #[cfg(feature = "cel")]
                     when: compiled.when,
                 }))
             })
@@ -77,8 +73,8 @@ impl AskRules {
     }
 
     /// Returns the same rules with the name of their file in front of their own names.
-    #[cfg(feature = "file")]
-    pub(crate) fn of_file(&self, file: &str) -> Self {
+    #[must_use]
+    pub fn of_file(&self, file: &str) -> Self {
         let renamed = |rule: &Arc<AskRule>| AskRule { name: super::in_file(file, &rule.name), ..(**rule).clone() };
         Self(self.0.iter().map(renamed).map(Arc::new).collect())
     }
@@ -90,7 +86,6 @@ impl AskRules {
         if rules.is_empty() {
             return None;
         }
-        #[cfg(feature = "cel")]
         if let Some(conditions) = rules.iter().map(|rule| Some((rule.name.clone(), rule.when.clone()?))).collect() {
             return Some(conditional(name, conditions));
         }
@@ -130,21 +125,11 @@ impl AskRule {
     }
 
     fn view(&self) -> RuleView<'_> {
-        RuleView {
-            name: &self.name,
-            pointer: &self.pointer,
-            matcher: &self.matcher,
-            #[cfg(feature = "cel")]
-            when: self.when.as_ref(),
-        }
+        RuleView { name: &self.name, pointer: &self.pointer, matcher: &self.matcher, when: self.when.as_ref() }
     }
 
-    #[cfg_attr(not(feature = "cel"), allow(clippy::unused_self, reason = "only expressions are conditions"))]
     fn is_unconditional(&self) -> bool {
-        #[cfg(feature = "cel")]
-        return self.when.is_none();
-        #[cfg(not(feature = "cel"))]
-        true
+        self.when.is_none()
     }
 }
 
@@ -155,7 +140,6 @@ fn unconditional(rule: &str) -> ApprovalPolicy {
 }
 
 /// Creates the policy of rules that all have a condition.
-#[cfg(feature = "cel")]
 fn conditional(name: &FullName, conditions: Vec<(Box<str>, RuleExpression)>) -> ApprovalPolicy {
     let name = name.to_string();
     ApprovalPolicy::when(move |arguments: serde_json::Value, cx: haft_core::ApprovalCx| {

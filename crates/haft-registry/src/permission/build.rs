@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use haft_core::nearest;
 
-#[cfg(feature = "cel")]
 use super::expression::RuleExpression;
 use super::matcher::{HintConditions, MatchEffect, ToolMatcher};
 use super::pattern::ToolPattern;
@@ -13,7 +12,7 @@ use super::rule::{PermissionRule, RuleEffect, RuleParts, default_name};
 use super::setting::{AskSettings, PatternList, PermissionSettings, RuleSetSettings, RuleSettings};
 use super::verdict::DEFAULT_RULE;
 use super::{PermissionTable, Permissions, Unlisted, Visibility};
-use crate::implementation::{EntryError, EntryFault};
+use crate::kind::{EntryError, EntryFault};
 
 /// The most sets of rules.
 const MAX_SETS: usize = 256;
@@ -115,7 +114,6 @@ pub(super) struct RuleSource<'s> {
     key: &'static str,
     patterns: &'s PatternList,
     hints: HintConditions,
-    #[cfg(feature = "cel")]
     when: Option<&'s str>,
     name: Option<&'s str>,
 }
@@ -124,7 +122,6 @@ pub(super) struct RuleSource<'s> {
 pub(super) struct CompiledRule {
     pub(super) name: String,
     pub(super) matcher: ToolMatcher,
-    #[cfg(feature = "cel")]
     pub(super) when: Option<RuleExpression>,
 }
 
@@ -137,7 +134,6 @@ impl<'s> RuleSource<'s> {
             key: "tools",
             patterns: tools,
             hints: HintConditions { readonly, destructive, idempotent, open_world },
-            #[cfg(feature = "cel")]
             when: rule.when.as_deref(),
             name: name.as_deref(),
         }
@@ -151,7 +147,6 @@ impl<'s> RuleSource<'s> {
             key: "ask",
             patterns: ask,
             hints: HintConditions { readonly, destructive, idempotent, open_world },
-            #[cfg(feature = "cel")]
             when: rule.when.as_deref(),
             name: name.as_deref(),
         }
@@ -168,7 +163,6 @@ pub(super) fn compile(
 ) -> Option<CompiledRule> {
     let before = faults.len();
     let patterns = compile_patterns(form, pointer, faults);
-    #[cfg(feature = "cel")]
     let when = form.when.and_then(|source| match RuleExpression::new(source) {
         Ok(expression) => Some(expression),
         Err(error) => {
@@ -186,23 +180,8 @@ pub(super) fn compile(
         return None;
     }
     let matcher = ToolMatcher::new(patterns, form.hints, matching);
-    let name = form.name.map_or_else(
-        || {
-            default_name(
-                effect,
-                &matcher,
-                #[cfg(feature = "cel")]
-                when.as_ref(),
-            )
-        },
-        ToOwned::to_owned,
-    );
-    Some(CompiledRule {
-        name,
-        matcher,
-        #[cfg(feature = "cel")]
-        when,
-    })
+    let name = form.name.map_or_else(|| default_name(effect, &matcher, when.as_ref()), ToOwned::to_owned);
+    Some(CompiledRule { name, matcher, when })
 }
 
 fn compile_patterns(form: &RuleSource<'_>, pointer: &str, faults: &mut Vec<EntryFault>) -> Vec<ToolPattern> {
@@ -249,7 +228,6 @@ fn compile_rules(
             pointer: pointer.into(),
             effect,
             matcher: compiled.matcher,
-            #[cfg(feature = "cel")]
             when: compiled.when,
         }));
     }

@@ -3,14 +3,10 @@
 //! A misspelt condition of a rule that denies or asks is a hole that nobody sees: the rule is there and never applies. So
 //! the hints and the members that a rule reads are compared with the tools that its patterns match.
 
-use haft_core::Tool;
-#[cfg(feature = "cel")]
-use haft_core::nearest;
+use haft_core::{Tool, nearest};
 
-#[cfg(feature = "cel")]
 use super::expression::{AccessKind, ArgumentAccess, RuleExpression};
 use super::matcher::{NameText, ToolMatcher};
-#[cfg(feature = "cel")]
 use super::parameter::{MissingMember, Presence, presence};
 use super::pattern::ToolPattern;
 use crate::name::FullName;
@@ -46,7 +42,6 @@ pub(super) struct RuleView<'r> {
     pub(super) name: &'r str,
     pub(super) pointer: &'r str,
     pub(super) matcher: &'r ToolMatcher,
-    #[cfg(feature = "cel")]
     pub(super) when: Option<&'r RuleExpression>,
 }
 
@@ -62,11 +57,7 @@ pub(super) fn findings<'r, 't>(
 
 impl<'r> RuleView<'r> {
     fn findings(&self, tools: &[(NameText, &Tool)]) -> Vec<ConditionFinding<'r>> {
-        #[cfg(feature = "cel")]
-        let is_conditional = self.when.is_some();
-        #[cfg(not(feature = "cel"))]
-        let is_conditional = false;
-        if !is_conditional && self.matcher.hints_text().is_none() {
+        if self.when.is_none() && self.matcher.hints_text().is_none() {
             return Vec::new();
         }
         let named: Vec<&(NameText, &Tool)> = tools.iter().filter(|(name, _)| self.matcher.matches_name(name)).collect();
@@ -81,10 +72,7 @@ impl<'r> RuleView<'r> {
                 .into_iter()
                 .collect();
         }
-        #[cfg(feature = "cel")]
-        return self.by_members(&matched.into_iter().map(|(name, tool)| (name.exact(), *tool)).collect::<Vec<_>>());
-        #[cfg(not(feature = "cel"))]
-        Vec::new()
+        self.by_members(&matched.into_iter().map(|(name, tool)| (name.exact(), *tool)).collect::<Vec<_>>())
     }
 
     /// Returns the finding of a rule whose hints no tool has that its patterns match.
@@ -106,7 +94,6 @@ impl<'r> RuleView<'r> {
     }
 }
 
-#[cfg(feature = "cel")]
 impl<'r> RuleView<'r> {
     /// Returns the findings about members that no tool of the rule declares.
     fn by_members(&self, tools: &[(&str, &Tool)]) -> Vec<ConditionFinding<'r>> {
@@ -126,14 +113,12 @@ impl<'r> RuleView<'r> {
 }
 
 /// A member that no tool of a rule declares.
-#[cfg(feature = "cel")]
 struct AbsentMember {
     member: MissingMember,
     kind: AccessKind,
     certainty: Certainty,
 }
 
-#[cfg(feature = "cel")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Certainty {
     /// No arguments can have the member.
@@ -142,7 +127,6 @@ enum Certainty {
     Undeclared,
 }
 
-#[cfg(feature = "cel")]
 impl AbsentMember {
     fn find(access: &ArgumentAccess, tools: &[(&str, &Tool)]) -> Option<Self> {
         let mut found: Option<Self> = None;

@@ -64,7 +64,6 @@ impl PermissionExplanation {
             Verdict::Denied(rule) => PermissionOutcome::Denied {
                 rule: rule.as_ref().map_or(&*permissions.0.default_rule, PermissionRule::name).to_owned(),
             },
-            #[cfg(feature = "cel")]
             Verdict::ByArguments(rules) => PermissionOutcome::ByArguments { rules: rules.names() },
         };
         Self { outcome, rules }

@@ -48,7 +48,6 @@ impl NameText {
     }
 
     /// Returns the name as it is written.
-    #[cfg(feature = "cel")]
     pub(super) fn exact(&self) -> &str {
         &self.exact
     }

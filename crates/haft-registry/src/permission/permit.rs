@@ -9,10 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use haft_core::{Annotations, CallArguments, Caller, Cx, Permission, Permit, Permitting, Tool, ToolCall};
 
 use super::ambient::AmbientPermissions;
-#[cfg(feature = "cel")]
 use super::expression::ExpressionInput;
 use super::rule::PermissionRule;
-#[cfg(feature = "cel")]
 use super::verdict::ArgumentDenial;
 use super::verdict::Verdict;
 use super::{PermissionTable, Permissions, Visibility};
@@ -22,7 +20,6 @@ use crate::name::FullName;
 const NOT_PERMITTED: &str = "this tool is not permitted";
 
 /// The reason of a denial because of the arguments.
-#[cfg(feature = "cel")]
 const ARGUMENTS_NOT_PERMITTED: &str = "this tool is not permitted with these arguments";
 
 /// The number of permissions of scopes whose decisions are kept.
@@ -100,7 +97,6 @@ impl Permit for ToolPermit {
         denied.unwrap_or(Permission::Allowed).into()
     }
 
-    #[cfg(feature = "cel")]
     fn permits_arguments(&self, tool: &Tool, call: &ToolCall, arguments: &CallArguments<'_>, cx: &Cx) -> Permitting {
         let mut is_decided = false;
         for judgement in self.judgements() {
@@ -132,11 +128,6 @@ impl Permit for ToolPermit {
         }
     }
 
-    #[cfg(not(feature = "cel"))]
-    fn permits_arguments(&self, tool: &Tool, call: &ToolCall, arguments: &CallArguments<'_>, cx: &Cx) -> Permitting {
-        NoArgumentRules.permits_arguments(tool, call, arguments, cx)
-    }
-
     fn sees(&self, _: &Tool, _: Option<&Caller>) -> bool {
         !self.judgements().any(|judgement| judgement.hides())
     }
@@ -150,7 +141,6 @@ impl Judgement {
     }
 
     /// Returns the denial of a call whose arguments are not known yet.
-    #[cfg_attr(not(feature = "cel"), allow(unused_variables, reason = "only expressions depend on the call"))]
     fn denies(&self, call: &ToolCall) -> Option<Permission> {
         match &self.verdict {
             Verdict::Allowed => None,
@@ -159,11 +149,9 @@ impl Judgement {
                 Some(Permission::denied(NOT_PERMITTED).by_rule(rule))
             }
             // The arguments of a call that the provider executes are never checked, so they are never allowed.
-            #[cfg(feature = "cel")]
             Verdict::ByArguments(rules) if call.provider_executed => {
                 Some(Permission::denied(NOT_PERMITTED).by_rule(rules.names()))
             }
-            #[cfg(feature = "cel")]
             Verdict::ByArguments(_) => None,
         }
     }

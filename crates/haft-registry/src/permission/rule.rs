@@ -6,14 +6,12 @@ use std::sync::Arc;
 use haft_core::Annotations;
 
 use super::condition::RuleView;
-#[cfg(feature = "cel")]
 use super::expression::RuleExpression;
 use super::matcher::{NameText, ToolMatcher};
 use super::pattern::ToolPattern;
 use crate::name::FullName;
 
 /// The longest expression that the name of a rule without a name contains, in characters.
-#[cfg(feature = "cel")]
 const SHOWN: usize = 80;
 
 /// A rule that allows or denies calls of tools. Cloning is cheap.
@@ -27,7 +25,6 @@ pub(super) struct RuleParts {
     pub(super) pointer: Box<str>,
     pub(super) effect: RuleEffect,
     pub(super) matcher: ToolMatcher,
-    #[cfg(feature = "cel")]
     pub(super) when: Option<RuleExpression>,
 }
 
@@ -58,7 +55,6 @@ impl PermissionRule {
     }
 
     /// Returns the same rule with the name of its file in front of its own.
-    #[cfg(feature = "file")]
     pub(super) fn of_file(&self, file: &str) -> Self {
         Self::new(RuleParts { name: super::in_file(file, self.name()), ..(*self.0).clone() })
     }
@@ -83,7 +79,6 @@ impl PermissionRule {
     }
 
     /// Returns the expression that must be true for a call.
-    #[cfg(feature = "cel")]
     #[must_use]
     pub fn when(&self) -> Option<&RuleExpression> {
         self.0.when.as_ref()
@@ -111,23 +106,12 @@ impl PermissionRule {
     /// Returns the parts that are compared with tools.
     pub(super) fn view(&self) -> RuleView<'_> {
         let RuleParts { name, pointer, matcher, .. } = &*self.0;
-        RuleView {
-            name,
-            pointer,
-            matcher,
-            #[cfg(feature = "cel")]
-            when: self.when(),
-        }
+        RuleView { name, pointer, matcher, when: self.when() }
     }
 
     /// Reports whether the rule depends on the arguments.
-    #[cfg_attr(not(feature = "cel"), allow(clippy::unused_self, reason = "only expressions are conditions"))]
     pub(super) fn is_conditional(&self) -> bool {
-        #[cfg(feature = "cel")]
-        let is_conditional = self.0.when.is_some();
-        #[cfg(not(feature = "cel"))]
-        let is_conditional = false;
-        is_conditional
+        self.0.when.is_some()
     }
 }
 
@@ -144,7 +128,6 @@ impl fmt::Display for RuleEffect {
 impl fmt::Display for PermissionRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.0.effect, self.0.matcher)?;
-        #[cfg(feature = "cel")]
         if let Some(when) = &self.0.when {
             write!(f, " when {when}")?;
         }
@@ -153,19 +136,12 @@ impl fmt::Display for PermissionRule {
 }
 
 /// Returns the name of a rule that has none: its text, with a long expression shortened.
-pub(super) fn default_name(
-    effect: &str,
-    matcher: &ToolMatcher,
-    #[cfg(feature = "cel")] when: Option<&RuleExpression>,
-) -> String {
-    #[cfg(feature = "cel")]
+pub(super) fn default_name(effect: &str, matcher: &ToolMatcher, when: Option<&RuleExpression>) -> String {
     let condition = when.map_or_else(String::new, |when| {
         let source = when.source();
         let shown: String = source.chars().take(SHOWN).collect();
         let mark = if shown.len() < source.len() { "…" } else { "" };
         format!(" when {shown}{mark}")
     });
-    #[cfg(not(feature = "cel"))]
-    let condition = "";
     format!("{effect} {matcher}{condition}")
 }

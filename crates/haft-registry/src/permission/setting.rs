@@ -99,7 +99,6 @@ pub struct RuleSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_world: Option<bool>,
     /// Applies to calls for which this expression over `args`, `tool` and `caller` is true.
-    #[cfg(feature = "cel")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
     /// The name of the rule, for the operator. A rule without one is named by its own text.
@@ -137,7 +136,6 @@ pub struct AskSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_world: Option<bool>,
     /// Requires approval for calls for which this expression over `args`, `tool` and `caller` is true.
-    #[cfg(feature = "cel")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
     /// The name of the rule, for the operator. A rule without one is named by its own text.
@@ -279,7 +277,6 @@ macro_rules! conditions {
 
             /// Limits the rule to calls for which this expression is true. See
             /// [`RuleExpression`](crate::RuleExpression).
-            #[cfg(feature = "cel")]
             #[must_use]
             pub fn when(mut self, expression: impl Into<String>) -> Self {
                 self.when = Some(expression.into());

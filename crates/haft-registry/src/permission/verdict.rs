@@ -1,7 +1,6 @@
 //! The decision of permissions about one tool, as far as it can be made without the arguments of a call.
 
 use super::Unlisted;
-#[cfg(feature = "cel")]
 use super::expression::{EvaluationError, ExpressionInput};
 use super::rule::{PermissionRule, RuleEffect};
 
@@ -16,12 +15,10 @@ pub(super) enum Verdict {
     /// Every call is denied, by this rule.
     Denied(Option<PermissionRule>),
     /// The arguments decide.
-    #[cfg(feature = "cel")]
     ByArguments(ArgumentRules),
 }
 
 /// The rules that decide about a call by its arguments.
-#[cfg(feature = "cel")]
 #[derive(Clone, Debug)]
 pub(super) struct ArgumentRules {
     /// The rules that deny.
@@ -30,7 +27,6 @@ pub(super) struct ArgumentRules {
 }
 
 /// The denial of a call because of its arguments, for the operator.
-#[cfg(feature = "cel")]
 pub(super) struct ArgumentDenial {
     /// The name of the rule, or the names of those of which none allows the call.
     pub(super) rule: String,
@@ -38,7 +34,6 @@ pub(super) struct ArgumentDenial {
     pub(super) detail: Option<String>,
 }
 
-#[cfg(feature = "cel")]
 #[derive(Clone, Debug)]
 enum Allowing {
     /// A rule allows every call.
@@ -68,7 +63,6 @@ impl Verdict {
     }
 
     /// Decides by rules that deny under conditions, and rules that allow.
-    #[cfg(feature = "cel")]
     fn remaining(allow: &[&PermissionRule], deny: &[&PermissionRule], allows_all: bool) -> Self {
         let owned = |rules: &[&PermissionRule]| rules.iter().map(|rule| (*rule).clone()).collect::<Vec<_>>();
         match (allows_all, deny) {
@@ -77,15 +71,8 @@ impl Verdict {
             (false, _) => Self::ByArguments(ArgumentRules { deny: owned(deny), allow: Allowing::By(owned(allow)) }),
         }
     }
-
-    /// Decides by rules without conditions, as there are no others, of which at least one allows and none denies.
-    #[cfg(not(feature = "cel"))]
-    fn remaining(_: &[&PermissionRule], _: &[&PermissionRule], _: bool) -> Self {
-        Self::Allowed
-    }
 }
 
-#[cfg(feature = "cel")]
 impl ArgumentRules {
     /// Decides about a call.
     pub(super) fn decide(&self, input: &ExpressionInput<'_>) -> Result<(), ArgumentDenial> {
@@ -122,13 +109,11 @@ impl ArgumentRules {
 }
 
 /// Evaluates the condition of a rule.
-#[cfg(feature = "cel")]
 fn evaluate(rule: &PermissionRule, input: &ExpressionInput<'_>) -> Result<bool, EvaluationError> {
     rule.when().map_or(Ok(true), |when| when.evaluate(input))
 }
 
 /// Returns the names of rules as one text.
-#[cfg(feature = "cel")]
 fn joined<'r>(rules: impl Iterator<Item = &'r PermissionRule>) -> String {
     rules.map(PermissionRule::name).collect::<Vec<_>>().join(", ")
 }

@@ -351,7 +351,6 @@ async fn hidden_tools_are_not_found_with_the_text_of_missing_ones() {
     assert!(executor.find("now").is_err() && executor.find("math/log").is_ok());
 }
 
-#[cfg(feature = "cel")]
 #[tokio::test]
 async fn approval_rules_are_added_to_those_of_the_tools() {
     use haft_registry::{AskRules, AskSettings};

@@ -2,28 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "what helps a test may stop it")]
 
-#[cfg(all(unix, feature = "command"))]
-mod command;
 mod executor;
-#[cfg(all(feature = "standard", feature = "http"))]
-mod fetch;
-#[cfg(feature = "file")]
-mod file;
-#[cfg(feature = "http")]
-mod http;
 mod live;
 mod name;
-#[cfg(feature = "openapi")]
-mod openapi;
 mod permission;
 mod precedence;
 mod recorder;
-#[cfg(all(unix, feature = "file"))]
-mod secret_scan;
-#[cfg(all(feature = "command", feature = "http"))]
-mod source_004;
-#[cfg(feature = "standard")]
-mod standard;
 mod workspace;
 
 use std::collections::BTreeSet;

@@ -1,9 +1,7 @@
 //! Permissions and approval rules.
 
 mod approval;
-#[cfg(feature = "cel")]
 mod condition;
-#[cfg(feature = "cel")]
 mod expression;
 mod pattern;
 mod property;

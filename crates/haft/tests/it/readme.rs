@@ -251,9 +251,9 @@ fn links_and_fences_are_not_code_in_prose() {
 #[tokio::test]
 async fn the_workspace_file_of_the_readme_is_valid() {
     use haft::registry::PermissionOutcome;
-    use haft::registry::file::{LoadOptions, Trust, load};
     use haft::run::FailureKind;
     use haft::serde_json::json;
+    use haft::workspace::{LoadOptions, Trust, load};
 
     let toml = README.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -267,7 +267,7 @@ async fn the_workspace_file_of_the_readme_is_valid() {
          {type: object, properties: {cents: {type: integer}}}\n      responses: {}\n    get: {operationId: list, responses: \
          {}}\n",
     );
-    let options = LoadOptions::new(haft::registry::Kinds::builtin()).unwrap().trust(Trust::Always);
+    let options = LoadOptions::new(haft::tools::kinds()).unwrap().trust(Trust::Always);
     let loaded = load(folder.path().join("haft.toml"), &options).await.unwrap();
     assert!(loaded.remarks.is_empty(), "{:?}", loaded.remarks);
     let registry = loaded.registry().unwrap().build().unwrap();

@@ -1,6 +1,6 @@
 //! Document 004: the architecture of the tool service.
 //!
-//! Its statements are shown by the tests of `haft-registry`, above all by its own `source_004`.
+//! Its statements are shown by the tests of `haft-registry` and `haft-tools`, above all by the `source_004` of the latter.
 
 mod statement;
 

@@ -5,12 +5,12 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 use haft::approval::{ApprovalRequest, ApprovalRule, RejectedVerdict, VerdictFault};
-use haft::registry::command::CommandTarget;
-use haft::registry::file::UntrustedAuthor;
-use haft::registry::http::HttpTarget;
 use haft::registry::{CallEffect, CallPreview};
 use haft::schema::{Issue, Issues};
 use haft::tool::Tool;
+use haft::tools::command::CommandTarget;
+use haft::tools::http::HttpTarget;
+use haft::workspace::UntrustedAuthor;
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
@@ -251,10 +251,10 @@ fn rule_text(rule: &ApprovalRule) -> String {
 #[cfg(test)]
 mod tests {
     use haft::http::Method;
-    use haft::registry::command::CommandTool;
-    use haft::registry::http::{BodyFormat, BodyMapping, HttpAuth, HttpTool};
     use haft::registry::{Entry, ToolSettings};
     use haft::run::ToolCall;
+    use haft::tools::command::CommandTool;
+    use haft::tools::http::{BodyFormat, BodyMapping, HttpAuth, HttpTool};
     use serde_json::json;
 
     use super::*;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use haft::registry::FullName;
-use haft::registry::file::{Loaded, LoadedEntry};
+use haft::workspace::{Loaded, LoadedEntry};
 
 use super::entry::{EntrySort, NewEntry};
 use crate::context::Context;

@@ -3,7 +3,7 @@
 //! The entry is placed by `toml_edit`, next to the entries of its toolbox. Its lines are then put between the lines of the
 //! file as they are, so that not even line ends change.
 
-use haft::registry::file::{FileDigest, Loaded};
+use haft::workspace::{FileDigest, Loaded};
 use toml_edit::{DocumentMut, InlineTable, Item, Table, value};
 
 use super::entry::NewEntry;

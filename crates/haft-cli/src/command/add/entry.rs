@@ -2,10 +2,10 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use haft::registry::command::CommandTool;
-use haft::registry::file::{Loaded, LoadedEntry, SetAsideEntry};
-use haft::registry::http::UrlTemplate;
 use haft::registry::{FullName, Namespace, SimpleName, ToolOrigin};
+use haft::tools::command::CommandTool;
+use haft::tools::http::UrlTemplate;
+use haft::workspace::{Loaded, LoadedEntry, SetAsideEntry};
 use toml_edit::{Array, InlineTable, Table, Value, value};
 
 use super::parameter::ParameterSpec;
@@ -82,7 +82,7 @@ impl NewEntry {
         let HttpArguments { name, url, method, bearer, header, query, tool } = arguments;
         let (namespace, name) = tool_name(name)?;
         let template: UrlTemplate = url.parse().map_err(|error| {
-            Fault::new(format!("the URL `{url}` is invalid")).cause(&error as &haft::registry::http::UrlTemplateError)
+            Fault::new(format!("the URL `{url}` is invalid")).cause(&error as &haft::tools::http::UrlTemplateError)
         })?;
         let mut table = started("http", tool);
         table.insert("url", value(url));

@@ -4,8 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use haft::registry::Kinds;
-use haft::registry::file::{FileFault, FilePosition, LoadOptions, Loaded, Trust, load};
+use haft::workspace::{FileFault, FilePosition, LoadOptions, Loaded, Trust, load};
 use tempfile::NamedTempFile;
 
 use super::edit::AddedText;
@@ -15,7 +14,7 @@ use crate::error::{CommandError, Excerpt, Fault};
 /// trusted, because what is left out of other files is not checked. Loading starts nothing and reads no secret.
 pub(super) async fn check(added: &AddedText, path: &Path, before: &Loaded) -> Result<(), CommandError> {
     let draft = draft(added, &before.path).map_err(|error| Fault::file(path, "write beside", &error))?;
-    let options = LoadOptions::new(Kinds::builtin())
+    let options = LoadOptions::new(haft::tools::kinds())
         .map_err(|error| Fault::new("the kinds of tools contradict each other").cause(&error))?;
     let loaded = load(draft.path(), &options.trust(Trust::Always)).await;
     let loaded = loaded.map_err(|error| faults(&error.faults, draft.path(), added, path))?;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use haft::http::{GuardRejection, HostCheckError};
-use haft::registry::file::{FileFault, Loaded, LoadedEntry, Privilege, PrivilegeKind, RuleFinding, TrustStatus};
-use haft::registry::http::HttpTarget;
 use haft::registry::{ConditionSeverity, Recipient, RegisteredTool, SecretOrigin, StartedCommand};
+use haft::tools::http::HttpTarget;
+use haft::workspace::{FileFault, Loaded, LoadedEntry, Privilege, PrivilegeKind, RuleFinding, TrustStatus};
 use tokio::task::JoinSet;
 
 use super::finding::{CheckFinding, CheckSeverity};

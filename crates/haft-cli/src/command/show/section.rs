@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft::registry::file::Loaded;
-use haft::registry::http::HttpTarget;
 use haft::tool::{Concurrency, ExecutionLimits, ToolDescriptor};
+use haft::tools::http::HttpTarget;
 use haft::wire::{Finding, FindingKind, RenderedTools, Severity, ToolMode};
+use haft::workspace::Loaded;
 use serde_json::{Value, json};
 
 use super::access::ToolAccess;

@@ -2,9 +2,9 @@
 
 use std::fmt::Display;
 
-use haft::registry::file::LoadedEntry;
 use haft::registry::{RegisteredTool, ToolOrigin};
 use haft::tool::{Hints, ToolKind};
+use haft::workspace::LoadedEntry;
 use serde_json::{Value, json};
 
 use unicode_width::UnicodeWidthStr;

@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use haft::registry::file::{Loaded, LoadedEntry, Privilege, PrivilegeKind, TrustStatus};
 use haft::registry::{Recipient, SecretOrigin, StartedCommand};
+use haft::workspace::{Loaded, LoadedEntry, Privilege, PrivilegeKind, TrustStatus};
 use serde_json::{Value, json};
 
 use crate::command_line::command_line;

@@ -45,7 +45,6 @@ async fn rules_without_an_expression_always_ask() {
     assert!(AskRules::default().policy_for(&name("bank/transfer"), &any()).is_none());
 }
 
-#[cfg(feature = "cel")]
 #[tokio::test]
 async fn expressions_decide_by_arguments_and_every_doubt_asks() {
     let rules = rules(&[

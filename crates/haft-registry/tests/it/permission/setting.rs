@@ -1,8 +1,6 @@
 //! Settings of permissions and approval rules, as a file contains them.
 
-#[cfg(feature = "cel")]
-use haft_registry::{AskRules, RuleSetSettings, RuleSettings};
-use haft_registry::{AskSettings, PermissionSettings};
+use haft_registry::{AskRules, AskSettings, PermissionSettings, RuleSetSettings, RuleSettings};
 use serde_json::{Value, json};
 
 fn read(settings: Value) -> Result<PermissionSettings, serde_json::Error> {
@@ -15,7 +13,6 @@ fn faults(settings: Value) -> Vec<String> {
     error.faults.iter().map(ToString::to_string).collect()
 }
 
-#[cfg(feature = "cel")]
 #[test]
 fn the_settings_of_a_file_are_those_of_code() {
     let settings = json!({
@@ -122,7 +119,6 @@ fn settings_of_hostile_size_are_rejected() {
     assert!(faults(json!({"allow": [{"tools": "x/*", "name": "n".repeat(201)}]}))[0].contains("/allow/0/name"));
 }
 
-#[cfg(feature = "cel")]
 #[test]
 fn faults_of_expressions_have_their_place() {
     let found = faults(json!({"allow": [{"tools": "x/*", "when": "args.a <\n arg.b"}]}));

@@ -1,0 +1,135 @@
+//! Kinds of implementations: how an entry of a workspace file becomes tools.
+//!
+//! ```text
+//! [toolbox.web.tool.search]          ImplementationKind "http"
+//! kind = "http"            ─> Entry ───────────────────────────> Tool ─> Toolbox
+//! url = "https://..."         settings, checked by its schema
+//! ```
+//!
+//! A kind has a name, a JSON Schema of its settings and a function from an [`Entry`] to tools. This crate has none: those
+//! of `haft-tools` implement the same trait as yours, and nothing else depends on which kinds exist. Whatever a kind
+//! builds is an ordinary [`Tool`], so its calls take the same path, with the same checks, as all others.
+//!
+//! Building never runs a tool, contacts no host and never reads a secret: entries are built before their file is trusted,
+//! so that faults are found first. A kind reports all faults of its entry, each at the setting that caused it, and states
+//! the [`Reach`] of what it built.
+
+mod entry;
+mod error;
+mod kinds;
+mod preview;
+mod reach;
+pub mod reading;
+
+use std::fmt;
+use std::pin::Pin;
+
+use haft_core::Tool;
+use serde_json::Value;
+
+pub use self::entry::{Entry, ToolSettings};
+pub use self::error::{EntryError, EntryFault};
+pub use self::kinds::{DuplicateKind, Kinds};
+pub use self::preview::{CallEffect, CallPreview};
+pub use self::reach::{Reach, Recipient, StartedCommand};
+
+/// The future that [`ImplementationKind::build`] returns.
+pub type Building = Pin<Box<dyn Future<Output = Result<Built, EntryError>> + Send>>;
+
+/// A kind of implementation, such as `http`.
+///
+/// ```
+/// use haft_registry::{Building, Built, Entry, ImplementationKind, Reach, Yields};
+/// use serde_json::{Value, json};
+///
+/// /// Returns the same text for every call.
+/// struct Constant;
+///
+/// impl ImplementationKind for Constant {
+///     fn name(&self) -> &str {
+///         "constant"
+///     }
+///
+///     fn yields(&self) -> Yields {
+///         Yields::OneTool
+///     }
+///
+///     fn settings_schema(&self) -> Value {
+///         json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]})
+///     }
+///
+///     fn build(&self, entry: Entry) -> Building {
+///         Box::pin(async move {
+///             let text = entry.settings["text"].as_str().unwrap_or_default().to_owned();
+///             let builder = entry.builder(json!({"type": "object", "additionalProperties": false}));
+///             let tool = builder.handler(move |_: Value, _cx| std::future::ready(text.clone()))?;
+///             Ok(Built::tool(tool, Reach::nothing()))
+///         })
+///     }
+/// }
+/// ```
+pub trait ImplementationKind: Send + Sync + 'static {
+    /// Returns the name by which entries refer to the kind.
+    fn name(&self) -> &str;
+
+    /// Returns the number of tools that an entry yields.
+    fn yields(&self) -> Yields;
+
+    /// Returns the JSON Schema of the settings: an object whose `properties` are the keys that the kind adds to an
+    /// entry. They can't have the names of the keys that all entries have. Other keys are rejected by whoever reads the
+    /// entry.
+    fn settings_schema(&self) -> Value;
+
+    /// Builds the tools of an entry, whose settings are valid by the schema. The author of the entry is not trusted yet:
+    /// nothing is started, sent or revealed.
+    fn build(&self, entry: Entry) -> Building;
+}
+
+/// The number of tools that an entry of a kind yields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Yields {
+    /// One tool with the name of the entry.
+    OneTool,
+    /// Any number of tools, which have names of their own.
+    ManyTools,
+}
+
+/// The tools of an entry.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Built {
+    /// The tools, under their simple names.
+    pub tools: Vec<Tool>,
+    /// Remarks about what was left out, for the operator.
+    pub remarks: Vec<EntryFault>,
+    /// The recipients that the tools use, and their secrets. Tools that reach anything require that the author of the
+    /// entry is trusted.
+    pub reach: Reach,
+}
+
+impl Built {
+    /// Creates the outcome of an entry that yields one tool with this reach.
+    #[must_use]
+    pub fn tool(tool: Tool, reach: Reach) -> Self {
+        Self::tools(vec![tool], reach)
+    }
+
+    /// Creates the outcome of an entry that yields many tools, which have this reach together.
+    #[must_use]
+    pub fn tools(tools: Vec<Tool>, reach: Reach) -> Self {
+        Self { tools, remarks: Vec::new(), reach }
+    }
+
+    /// Adds remarks about what was left out.
+    #[must_use]
+    pub fn with_remarks(mut self, remarks: impl IntoIterator<Item = EntryFault>) -> Self {
+        self.remarks.extend(remarks);
+        self
+    }
+}
+
+impl fmt::Debug for dyn ImplementationKind + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ImplementationKind").field(&self.name()).finish()
+    }
+}

@@ -1,0 +1,120 @@
+//! An entry: the description of a tool, or of an import of tools, as data.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use haft_core::{Destructive, Idempotent, Open, OpenWorld, Readonly, Tool, ToolBuilder};
+use serde_json::Value;
+
+use super::reading::ReadObserver;
+
+/// The description of one tool, or of one import of tools, for an [`ImplementationKind`](super::ImplementationKind).
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Entry {
+    /// The simple name of the tool, or the name of the import.
+    pub name: String,
+    /// The settings that every kind of tool has.
+    pub tool: ToolSettings,
+    /// The settings of the kind: an object that is valid by its schema.
+    pub settings: Value,
+    /// The folder that relative paths refer to.
+    pub folder: PathBuf,
+    /// Observes the files that the kind reads.
+    reads: ReadObserver,
+}
+
+/// The settings that every kind of tool has. Those that are unset are chosen by the kind.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ToolSettings {
+    /// The title, for people.
+    pub title: Option<String>,
+    /// The description, for models.
+    pub description: Option<String>,
+    /// The JSON Schema of the arguments.
+    pub parameters: Option<Value>,
+    /// The JSON Schema of the result.
+    pub output: Option<Value>,
+    /// Example arguments.
+    pub examples: Vec<Value>,
+    /// A hint that calls change nothing.
+    pub readonly: Option<bool>,
+    /// A hint that calls may destroy something.
+    pub destructive: Option<bool>,
+    /// A hint that a repeated call has no further effect.
+    pub idempotent: Option<bool>,
+    /// A hint that calls reach systems beyond the program.
+    pub open_world: Option<bool>,
+}
+
+impl Entry {
+    /// Creates an entry with these settings of its kind.
+    #[must_use]
+    pub fn new(name: impl Into<String>, settings: Value) -> Self {
+        Self { name: name.into(), settings, ..Self::default() }
+    }
+
+    /// Sets the settings that every kind of tool has.
+    #[must_use]
+    pub fn tool(mut self, tool: ToolSettings) -> Self {
+        self.tool = tool;
+        self
+    }
+
+    /// Sets the folder that relative paths refer to.
+    #[must_use]
+    pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = folder.into();
+        self
+    }
+
+    /// Calls a function with every file that the kind [reads](Self::read_file) and its content, and with every path that
+    /// can't be read.
+    #[must_use]
+    pub fn observe_reads(mut self, observe: impl Fn(PathBuf, Option<&[u8]>) + Send + Sync + 'static) -> Self {
+        self.reads = ReadObserver::new(observe);
+        self
+    }
+
+    /// Reads a file of at most `max` bytes that the entry names, by a path relative to its folder. It must be in this
+    /// folder or below it: nothing else is opened, since nobody has trusted the entry yet.
+    ///
+    /// Kinds read files in this way only: a workspace that is loaded from a file is loaded again when one of them
+    /// changes, and they count for the trust in the workspace, as they decide what its tools do. Errors must not contain
+    /// what was read.
+    pub fn read_file(&self, path: impl AsRef<Path>, max: u64) -> io::Result<Vec<u8>> {
+        self.reads.read(&self.folder, path.as_ref(), max)
+    }
+
+    /// Starts a tool with the name and the tool settings of this entry. `parameters` is the JSON Schema of the arguments
+    /// of an entry that sets none. A result may be any JSON unless the entry has a schema for it.
+    pub fn builder(&self, parameters: Value) -> ToolBuilder<Open, Open> {
+        let ToolSettings { title, description, parameters: own, output, examples, .. } = &self.tool;
+        let ToolSettings { readonly, destructive, idempotent, open_world, .. } = self.tool;
+        let mut builder = Tool::dynamic(&self.name).params_json(own.clone().unwrap_or(parameters));
+        if let Some(output) = output {
+            builder = builder.success_json(output.clone());
+        }
+        if let Some(title) = title {
+            builder = builder.title(title);
+        }
+        if let Some(description) = description {
+            builder = builder.describe(description);
+        }
+        builder = examples.iter().fold(builder, ToolBuilder::example);
+        if let Some(value) = readonly {
+            builder = builder.annotate(Readonly(value));
+        }
+        if let Some(value) = destructive {
+            builder = builder.annotate(Destructive(value));
+        }
+        if let Some(value) = idempotent {
+            builder = builder.annotate(Idempotent(value));
+        }
+        if let Some(value) = open_world {
+            builder = builder.annotate(OpenWorld(value));
+        }
+        builder
+    }
+}

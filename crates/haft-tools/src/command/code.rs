@@ -1,0 +1,69 @@
+//! The code of a command, as far as trust in its file can cover it.
+//!
+//! The program and every argument that is a file in the folder of the workspace, or below it, is read through the entry:
+//! it counts for the trust like the workspace file itself. Everything else that a command runs, such as a program of the
+//! system, is named instead. What code loads on its own is not covered either, and can't be known.
+
+use std::ffi::OsString;
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+
+use haft_registry::reading::{BelowError, below};
+use haft_registry::{Entry, EntryError, StartedCommand};
+
+/// The largest file that is covered. A larger one is a fault, since its changes would go unnoticed.
+const MAX_CODE: u64 = 256 * 1024 * 1024;
+
+/// Reads the files of a command that are below the folder of the entry. Returns the program and the files elsewhere.
+pub(super) fn read(entry: &Entry, command: &StartedCommand) -> Result<Vec<String>, EntryError> {
+    let mut uncovered = Vec::new();
+    let [program, arguments @ ..] = command.argv.as_slice() else { return Ok(uncovered) };
+    let is_covered = match program_path(program, command) {
+        Some(path) => cover(entry, &path)?,
+        None => false,
+    };
+    if !is_covered {
+        uncovered.push(program.clone());
+    }
+    for argument in arguments.iter().filter_map(|argument| literal(argument)) {
+        // A file may be the value of an option, as in `--config=rules.js`.
+        let value = argument.split_once('=').map(|(_, value)| value.to_owned());
+        for name in std::iter::once(argument).chain(value).filter(|name| !name.is_empty()) {
+            let path = command.folder.join(&name);
+            if path.is_file() && !cover(entry, &path)? {
+                uncovered.push(name);
+            }
+        }
+    }
+    Ok(uncovered)
+}
+
+/// Reads a file if it is below the folder of the entry, and reports whether it was. One that can't be read is not covered.
+fn cover(entry: &Entry, path: &Path) -> Result<bool, EntryError> {
+    let folder = if entry.folder.as_os_str().is_empty() { Path::new(".") } else { &entry.folder };
+    let (Ok(folder), Ok(path)) = (folder.canonicalize(), path.canonicalize()) else { return Ok(false) };
+    let Ok(relative) = path.strip_prefix(&folder) else { return Ok(false) };
+    match below(&folder, relative) {
+        Ok(file) if file.metadata().is_ok_and(|metadata| metadata.len() > MAX_CODE) => {
+            let message = format!("`{}` is larger than 256 MiB, so that trust can't cover it", relative.display());
+            Err(EntryError::at("/command", message))
+        }
+        Ok(_) => Ok(entry.read_file(relative, MAX_CODE).is_ok()),
+        Err(BelowError::Outside | BelowError::Unreadable(_)) => Ok(false),
+    }
+}
+
+/// Returns the file that the system starts for a program: a path from the folder, or the first of that name in `PATH`.
+fn program_path(program: &str, command: &StartedCommand) -> Option<PathBuf> {
+    if program.contains(['/', MAIN_SEPARATOR]) {
+        return Some(command.folder.join(program));
+    }
+    let search = command.env.get("PATH").map(OsString::from).or_else(|| std::env::var_os("PATH"))?;
+    let found = std::env::split_paths(&search).map(|folder| command.folder.join(folder).join(program));
+    found.into_iter().find(|path| path.is_file())
+}
+
+/// Returns an argument as the program gets it, unless it has variables.
+fn literal(argument: &str) -> Option<String> {
+    let plain = argument.replace("{{", "\u{0}").replace("}}", "\u{1}");
+    (!plain.contains(['{', '}'])).then(|| plain.replace('\u{0}', "{").replace('\u{1}', "}"))
+}

@@ -1,0 +1,105 @@
+//! The body of a request.
+
+use haft_http::Method;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// The body of a request: where it comes from and how it is written.
+///
+/// ```
+/// use haft_tools::http::{BodyFormat, BodyMapping};
+///
+/// let upload = BodyMapping::argument("text", BodyFormat::Text).content_type("text/markdown");
+/// assert_eq!(upload.format.media_type(), "text/plain; charset=utf-8");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BodyMapping {
+    /// The source of the body.
+    pub source: BodySource,
+    /// The format of the body.
+    pub format: BodyFormat,
+    /// The header `content-type`, in place of that of the format.
+    pub content_type: Option<String>,
+}
+
+/// The source of the body of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BodySource {
+    /// There is no body.
+    None,
+    /// The arguments that nothing else uses, as an object. Without any there is no body.
+    Rest,
+    /// The arguments that nothing else uses, as an object, even if there are none.
+    RestOrEmpty,
+    /// The value of one argument. Without it there is no body.
+    Argument(String),
+}
+
+/// The format of the body of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum BodyFormat {
+    /// JSON.
+    Json,
+    /// `application/x-www-form-urlencoded`. Arrays repeat the name, and objects are written as JSON.
+    Form,
+    /// `multipart/form-data` with texts only. Arrays repeat the name, and objects are written as JSON.
+    Multipart,
+    /// The text of one argument as it is; numbers and booleans as in JSON.
+    Text,
+}
+
+impl BodyMapping {
+    /// Creates a request without a body.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { source: BodySource::None, format: BodyFormat::Json, content_type: None }
+    }
+
+    /// Creates a body of the arguments that nothing else uses.
+    #[must_use]
+    pub fn rest(format: BodyFormat) -> Self {
+        Self { source: BodySource::RestOrEmpty, format, content_type: None }
+    }
+
+    /// Creates a body of one argument.
+    #[must_use]
+    pub fn argument(argument: impl Into<String>, format: BodyFormat) -> Self {
+        Self { source: BodySource::Argument(argument.into()), format, content_type: None }
+    }
+
+    /// Returns the body of a request with this method that nothing else is known about: none if the method is usually
+    /// sent without one, else the arguments that nothing else uses as JSON.
+    #[must_use]
+    pub fn default_of(method: &Method) -> Self {
+        if has_no_body(method) { Self::none() } else { Self { source: BodySource::Rest, ..Self::none() } }
+    }
+
+    /// Sets the header `content-type`, in place of that of the format. The boundary of `multipart/form-data` is added.
+    #[must_use]
+    pub fn content_type(mut self, content_type: impl Into<String>) -> Self {
+        self.content_type = Some(content_type.into());
+        self
+    }
+}
+
+impl BodyFormat {
+    /// Returns the media type of the format.
+    #[must_use]
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Form => "application/x-www-form-urlencoded",
+            Self::Multipart => "multipart/form-data",
+            Self::Text => "text/plain; charset=utf-8",
+        }
+    }
+}
+
+/// Reports whether requests with this method usually have no body.
+pub(super) fn has_no_body(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD | Method::DELETE | Method::OPTIONS)
+}

@@ -1,0 +1,112 @@
+//! The places of a request that arguments go to, and how their values are written there.
+
+/// An argument that goes to one place of the request.
+///
+/// ```
+/// use haft_tools::http::{ParameterStyle, RequestParameter};
+///
+/// let labels = RequestParameter::query("labels").named("label").style(ParameterStyle::Comma);
+/// assert_eq!((labels.argument.as_str(), labels.wire_name.as_str()), ("labels", "label"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RequestParameter {
+    /// The name of the argument.
+    pub argument: String,
+    /// The place in the request.
+    pub place: ParameterPlace,
+    /// The name in the request: of the variable in the URL template, the query parameter, the header or the cookie.
+    pub wire_name: String,
+    /// The notation of values that are not scalars.
+    pub style: ParameterStyle,
+}
+
+/// A place of a request that an argument can go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ParameterPlace {
+    /// A variable in the path of the URL template.
+    Path,
+    /// The query.
+    Query,
+    /// A header.
+    Header,
+    /// A cookie.
+    Cookie,
+}
+
+/// The notation of arrays and objects. Scalars are written alike in all of them: texts as they are, numbers and booleans
+/// as in JSON. `null` is omitted everywhere, and whatever nests deeper than a style provides for is written as JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ParameterStyle {
+    /// `a=1&a=2` for arrays, JSON for objects. In a path or a header, the same as [`Comma`](Self::Comma).
+    Repeat,
+    /// `a=1&a=2` for arrays, and one parameter for each member of an object, under the name of the member: `form` with
+    /// `explode` in OpenAPI. Members with the name of another parameter are rejected.
+    Spread,
+    /// `1,2` for arrays, `key,value,key,value` for objects: `simple`, or `form` without `explode` in OpenAPI.
+    Comma,
+    /// `1,2` for arrays, `key=value,key=value` for objects: `simple` with `explode` in OpenAPI.
+    CommaPairs,
+    /// `1%202` for arrays, and as [`Comma`](Self::Comma) with spaces for objects: `spaceDelimited` in OpenAPI.
+    Space,
+    /// `1|2` for arrays, and as [`Comma`](Self::Comma) with bars for objects: `pipeDelimited` in OpenAPI.
+    Pipe,
+    /// `a[key]=value` for objects, `a[key]=1&a[key]=2` for the arrays in them: `deepObject` in OpenAPI.
+    DeepObject,
+    /// The JSON text of any value, strings included: a parameter with `content` in OpenAPI.
+    Json,
+}
+
+impl RequestParameter {
+    /// Creates a parameter of this place, with the name of the argument and the usual style of the place: commas in paths
+    /// and headers, repeated names in queries and cookies.
+    #[must_use]
+    pub fn new(argument: impl Into<String>, place: ParameterPlace) -> Self {
+        let argument = argument.into();
+        let style = match place {
+            ParameterPlace::Path | ParameterPlace::Header => ParameterStyle::Comma,
+            ParameterPlace::Query | ParameterPlace::Cookie => ParameterStyle::Repeat,
+        };
+        Self { wire_name: argument.clone(), argument, place, style }
+    }
+
+    /// Creates a parameter for a variable in the path.
+    #[must_use]
+    pub fn path(argument: impl Into<String>) -> Self {
+        Self::new(argument, ParameterPlace::Path)
+    }
+
+    /// Creates a parameter of the query.
+    #[must_use]
+    pub fn query(argument: impl Into<String>) -> Self {
+        Self::new(argument, ParameterPlace::Query)
+    }
+
+    /// Creates a parameter that is a header.
+    #[must_use]
+    pub fn header(argument: impl Into<String>) -> Self {
+        Self::new(argument, ParameterPlace::Header)
+    }
+
+    /// Creates a parameter that is a cookie.
+    #[must_use]
+    pub fn cookie(argument: impl Into<String>) -> Self {
+        Self::new(argument, ParameterPlace::Cookie)
+    }
+
+    /// Sets the name in the request.
+    #[must_use]
+    pub fn named(mut self, wire_name: impl Into<String>) -> Self {
+        self.wire_name = wire_name.into();
+        self
+    }
+
+    /// Sets the style.
+    #[must_use]
+    pub fn style(mut self, style: ParameterStyle) -> Self {
+        self.style = style;
+        self
+    }
+}

@@ -1,0 +1,336 @@
+//! A tool that is a request.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use haft_core::{Cx, Destructive, Idempotent, Open, OpenWorld, Readonly, Tool, ToolBuilder};
+use haft_http::{GuardedClient, Method};
+use haft_registry::{CallPreview, Entry, EntryError, EntryFault, Reach, Recipient, Secrets, ToolSettings};
+use serde_json::{Map, Value, json};
+
+use super::arguments::ArgumentNames;
+use super::auth::{ClientCredentials, HttpAuth};
+use super::body::{BodyFormat, BodyMapping, BodySource};
+use super::content::ContentMapping;
+use super::exchange::Exchange;
+use super::failure::Repetition;
+use super::mapping::RequestMapping;
+use super::parameter::{ParameterPlace, RequestParameter};
+use super::response::ResponseMapping;
+use super::retry::HttpRetry;
+use super::target::HttpTarget;
+use super::template::UrlTemplate;
+use super::token::TokenCache;
+
+/// The timeout of a request, unless it is set.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+/// The number of redirects of a request that only reads, unless it is set.
+const DEFAULT_REDIRECTS: usize = 5;
+
+/// A request as data, from which a tool is built.
+///
+/// Arguments that nothing is said about go to the query of GET, HEAD, DELETE and OPTIONS requests and to a JSON body of
+/// others. The result is the body, parsed by its type, if the status is 2xx.
+///
+/// ```
+/// use haft_http::Method;
+/// use haft_registry::Entry;
+/// use haft_tools::http::{HttpAuth, HttpTool, RequestParameter, ResponseMapping};
+///
+/// let search = HttpTool::new(Method::GET, "https://api.example.com/repos/{owner}/issues".parse()?)
+///     .parameter(RequestParameter::query("text").named("q"))
+///     .header("accept", "application/json")
+///     .auth(HttpAuth::bearer("github"))
+///     .response(ResponseMapping::new().pointer("/items"));
+/// let tool = search.build(&Entry::new("search", serde_json::Value::Null))?;
+/// assert!(tool.annotations().readonly());
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a request does nothing until a tool is built of it"]
+pub struct HttpTool {
+    pub(super) method: Method,
+    pub(super) url: UrlTemplate,
+    pub(super) parameters: Vec<RequestParameter>,
+    pub(super) constants: Vec<RequestConstant>,
+    pub(super) body: BodyMapping,
+    pub(super) auth: Vec<HttpAuth>,
+    pub(super) response: ResponseMapping,
+    pub(super) retry: HttpRetry,
+    pub(super) idempotency_key: Option<String>,
+    pub(super) timeout: Duration,
+    redirects: usize,
+    tokens: TokenCache,
+    /// Faults of the settings that the request was read from.
+    faults: Vec<EntryFault>,
+}
+
+/// A constant part of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RequestConstant {
+    pub(super) place: ParameterPlace,
+    pub(super) name: String,
+    pub(super) value: String,
+}
+
+impl HttpTool {
+    /// Creates a request with the default mapping of its method.
+    pub fn new(method: Method, url: UrlTemplate) -> Self {
+        Self {
+            body: BodyMapping::default_of(&method),
+            redirects: if is_safe(&method) { DEFAULT_REDIRECTS } else { 0 },
+            method,
+            url,
+            parameters: Vec::new(),
+            constants: Vec::new(),
+            auth: Vec::new(),
+            response: ResponseMapping::new(),
+            retry: HttpRetry::never(),
+            idempotency_key: None,
+            timeout: DEFAULT_TIMEOUT,
+            tokens: TokenCache::new(),
+            faults: Vec::new(),
+        }
+    }
+
+    /// Sends an argument at a place of its own. The variables of the path need none if they have the names of arguments.
+    pub fn parameter(mut self, parameter: RequestParameter) -> Self {
+        self.parameters.push(parameter);
+        self
+    }
+
+    /// Adds a constant header.
+    pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.constant(ParameterPlace::Header, name, value)
+    }
+
+    /// Adds a constant parameter to the query.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.constant(ParameterPlace::Query, name, value)
+    }
+
+    /// Adds a constant cookie.
+    pub fn cookie(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.constant(ParameterPlace::Cookie, name, value)
+    }
+
+    /// Sets the body.
+    pub fn body(mut self, body: BodyMapping) -> Self {
+        self.body = body;
+        self
+    }
+
+    /// Adds a form of authentication to those that exist.
+    pub fn auth(mut self, auth: HttpAuth) -> Self {
+        self.auth.push(auth);
+        self
+    }
+
+    /// Sets the mapping of the response.
+    pub fn response(mut self, response: ResponseMapping) -> Self {
+        self.response = response;
+        self
+    }
+
+    /// Sets the attempts at the request. By default there is one.
+    pub fn retry(mut self, retry: HttpRetry) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    /// Sends a key in the header with this name, by which the server recognises a request that it has seen. Every attempt
+    /// at a call has the same [key](haft_core::Cx::idempotency_key).
+    pub fn idempotency_key(mut self, header: impl Into<String>) -> Self {
+        self.idempotency_key = Some(header.into());
+        self
+    }
+
+    /// Sets the timeout of each attempt, from the start of the request to the end of the body. It is 30 seconds by
+    /// default.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sets the number of redirects to follow. It is 5 for GET, HEAD and OPTIONS by default and 0 for others, whose body a
+    /// redirect may send to another server. Credentials are sent to the first server only.
+    pub fn redirects(mut self, limit: usize) -> Self {
+        self.redirects = limit;
+        self
+    }
+
+    /// Shares the tokens of OAuth 2 clients with other tools. By default a tool has tokens of its own.
+    pub fn tokens(mut self, tokens: &TokenCache) -> Self {
+        self.tokens = tokens.clone();
+        self
+    }
+
+    /// Returns the method.
+    #[must_use]
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// Returns the URL with its variables.
+    #[must_use]
+    pub fn url(&self) -> &UrlTemplate {
+        &self.url
+    }
+
+    /// Returns the names of the secrets that calls will read.
+    #[must_use]
+    pub fn secret_names(&self) -> BTreeSet<&str> {
+        self.auth.iter().map(HttpAuth::secret_name).collect()
+    }
+
+    /// Returns the servers that calls send requests to, with the secrets that each of them gets: the secret of an OAuth 2
+    /// client is sent to the token endpoint alone.
+    #[must_use]
+    pub fn reach(&self) -> Reach {
+        let host = |url: &UrlTemplate| Recipient::Host(url.origin().to_owned());
+        let reach = Reach::nothing().with(host(&self.url), []);
+        self.auth.iter().fold(reach, |reach, auth| {
+            let recipient = match auth {
+                HttpAuth::Bearer { .. }
+                | HttpAuth::Basic { .. }
+                | HttpAuth::BasicPair { .. }
+                | HttpAuth::Header { .. }
+                | HttpAuth::Query { .. }
+                | HttpAuth::Cookie { .. } => host(&self.url),
+                // A URL that is invalid is a fault, so that no request is sent.
+                HttpAuth::OAuth2(ClientCredentials { token_url, .. }) => match token_url.parse() {
+                    Ok(url) => host(&url),
+                    Err(_) => Recipient::Host(token_url.clone()),
+                },
+            };
+            reach.with(recipient, [auth.secret_name().to_owned()])
+        })
+    }
+
+    /// Builds the tool of an entry: its name, its description, the schema of its arguments and all settings that every kind
+    /// of tool has. Without a schema, the variables of the URL are required strings and the other arguments of the mapping
+    /// are optional strings. Hints that the entry leaves unset follow from the method.
+    ///
+    /// All faults of the mapping are reported, at the settings that the kind `http` has for them.
+    pub fn build(&self, entry: &Entry) -> Result<Tool, EntryError> {
+        let default = self.default_parameters();
+        let schema = entry.tool.parameters.as_ref().unwrap_or(&default);
+        let mut faults = self.faults.clone();
+        let mapping = RequestMapping::checked(self, &ArgumentNames::of(schema), &mut faults);
+        let content = ContentMapping::checked(&self.response, &mut faults);
+        self.check_settings(&mut faults);
+        for auth in &self.auth {
+            auth.check(&mut faults);
+        }
+        EntryError::check(faults)?;
+        let exchange = Arc::new(Exchange {
+            method: self.method.clone(),
+            mapping,
+            auth: self.auth.clone(),
+            tokens: self.tokens.clone(),
+            rules: self.response.rules.clone(),
+            content,
+            limit: self.response.limit,
+            errors: self.response.errors.clone(),
+            retry: self.retry.clone(),
+            idempotency_key: self.idempotency_key.clone(),
+            timeout: self.timeout,
+            redirects: self.redirects,
+            repetition: self.repetition(&entry.tool),
+        });
+        let previewed = Arc::clone(&exchange);
+        let preview = CallPreview::new(move |arguments| previewed.effect(arguments));
+        let builder = self.annotated(entry.builder(default), &entry.tool).annotate(preview);
+        let mut builder = builder.depends_on::<GuardedClient>();
+        if !self.auth.is_empty() {
+            builder = builder.depends_on::<Secrets>();
+        }
+        let tool = builder.try_handler_mixed(move |arguments: Value, cx: Cx| {
+            let exchange = Arc::clone(&exchange);
+            async move { exchange.call(&arguments, &cx).await }
+        })?;
+        Ok(tool)
+    }
+
+    /// Returns the schema of the arguments of an entry that has none.
+    fn default_parameters(&self) -> Value {
+        let mut properties = Map::new();
+        let mut required: Vec<&str> = Vec::new();
+        let text = || json!({"type": "string"});
+        for variable in self.url.path_variables() {
+            let is_it = |parameter: &&RequestParameter| {
+                parameter.place == ParameterPlace::Path && parameter.wire_name == variable
+            };
+            let name = self.parameters.iter().find(is_it).map_or(variable, |parameter| parameter.argument.as_str());
+            required.push(name);
+        }
+        required.extend(self.url.query_variables());
+        for (at, name) in required.iter().enumerate() {
+            if !required[..at].contains(name) {
+                properties.insert((*name).to_owned(), text());
+            }
+        }
+        let required: Vec<String> = properties.keys().cloned().collect();
+        for parameter in self.parameters.iter().filter(|parameter| parameter.place != ParameterPlace::Path) {
+            properties.entry(parameter.argument.clone()).or_insert_with(text);
+        }
+        if let BodySource::Argument(name) = &self.body.source {
+            let any = || if self.body.format == BodyFormat::Text { text() } else { json!({}) };
+            properties.entry(name.clone()).or_insert_with(any);
+        }
+        json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+    }
+
+    fn check_settings(&self, faults: &mut Vec<EntryFault>) {
+        if matches!(self.method, Method::CONNECT | Method::TRACE) {
+            faults.push(EntryFault::at("/method", "the methods CONNECT and TRACE are not supported"));
+        }
+        if self.timeout.is_zero() {
+            faults.push(EntryFault::at("/timeout-seconds", "the timeout must be greater than 0"));
+        }
+    }
+
+    /// Adds the request, and the hints that follow from the method where the entry has none.
+    fn annotated(&self, builder: ToolBuilder<Open, Open>, settings: &ToolSettings) -> ToolBuilder<Open, Open> {
+        let mut builder = builder.annotate(HttpTarget { method: self.method.clone(), url: self.url.clone() });
+        if settings.readonly.is_none() && is_safe(&self.method) {
+            builder = builder.annotate(Readonly(true));
+        }
+        if settings.destructive.is_none() && self.method == Method::DELETE && settings.readonly != Some(true) {
+            builder = builder.annotate(Destructive(true));
+        }
+        if settings.idempotent.is_none() && self.is_idempotent() {
+            builder = builder.annotate(Idempotent(true));
+        }
+        if settings.open_world.is_none() {
+            builder = builder.annotate(OpenWorld(true));
+        }
+        builder
+    }
+
+    fn is_idempotent(&self) -> bool {
+        is_safe(&self.method) || matches!(self.method, Method::PUT | Method::DELETE)
+    }
+
+    fn repetition(&self, settings: &ToolSettings) -> Repetition {
+        let is_idempotent = settings.idempotent.unwrap_or(self.is_idempotent() || settings.readonly == Some(true));
+        if is_idempotent || self.idempotency_key.is_some() { Repetition::Harmless } else { Repetition::Harmful }
+    }
+
+    /// Adds faults that [`build`](Self::build) reports with its own.
+    pub(super) fn with_faults(mut self, faults: Vec<EntryFault>) -> Self {
+        self.faults = faults;
+        self
+    }
+
+    pub(super) fn constant(mut self, place: ParameterPlace, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.constants.push(RequestConstant { place, name: name.into(), value: value.into() });
+        self
+    }
+}
+
+/// Reports whether requests with this method change nothing.
+fn is_safe(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
+}

@@ -1,0 +1,33 @@
+//! Tools that are not Rust, and a standard toolbox.
+//!
+//! | module | tools |
+//! |---|---|
+//! | [`command`] | start a program |
+//! | [`http`] | send an HTTP request |
+//! | [`openapi`] | send a request for each operation of an OpenAPI document |
+//! | [`standard`] | arithmetic, dates, JSON, text, digests, files under a root, web pages |
+//!
+//! You describe the first three as values in Rust, or as entries of a workspace file, which their
+//! [kinds](haft_registry::ImplementationKind) read:
+//!
+//! ```
+//! use haft_core::Tool;
+//! use haft_tools::command::CommandTool;
+//!
+//! let list = CommandTool::new(["ls", "-l", "{folder}"]).folder("/srv");
+//! let tool = list.build(Tool::dynamic("list").params_json(list.default_parameters()))?;
+//! assert_eq!(tool.name(), "list");
+//!
+//! assert_eq!(haft_tools::kinds().names().collect::<Vec<_>>(), ["command", "http", "openapi"]);
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod command;
+pub mod http;
+mod json_path;
+mod kinds;
+pub mod openapi;
+mod redactor;
+pub mod standard;
+
+pub use self::kinds::kinds;

@@ -1,0 +1,267 @@
+//! The arguments of a tool: the parameters of an operation and its request body, merged into one object.
+//!
+//! Every parameter is a property of its own name, and the request body is the property `body`, whatever it contains. If two
+//! have the same name, the body keeps it, then the path, the query, headers and cookies in this order; each other one gets
+//! the name of its place as a suffix, such as `id_query`.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value, json};
+
+use super::body::{BODY, RequestBody, request_body};
+use super::document::OpenApi;
+use super::operation::Operation;
+use super::schema::{Draft, Schemas, is_example};
+use super::skip::SkipReason;
+use super::text::capped;
+use crate::http::{BodyMapping, HttpAuth, ParameterPlace, ParameterStyle, RequestParameter};
+
+/// The maximum number of parameters of one operation.
+const MAX_PARAMETERS: usize = 1_000;
+
+/// The part of a schema's maximum size that every parameter takes, whatever its own schema is.
+const PARAMETER_COST: usize = 16;
+
+/// Headers that describe the message or the connection, which the request itself determines.
+const OWN_HEADERS: [&str; 12] = [
+    "accept",
+    "accept-encoding",
+    "authorization",
+    "connection",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+];
+
+/// The arguments of an operation.
+#[derive(Debug)]
+pub(super) struct OperationArguments {
+    /// The schema of all arguments, without the definitions that it refers to.
+    pub(super) schema: Map<String, Value>,
+    pub(super) parameters: Vec<RequestParameter>,
+    pub(super) body: BodyMapping,
+}
+
+/// A parameter of the document.
+#[derive(Clone, Copy, Debug)]
+struct Parameter<'d> {
+    name: &'d str,
+    place: ParameterPlace,
+    /// The parameter object; none for a variable in the path that the document does not describe.
+    fields: Option<&'d Value>,
+}
+
+/// Merges the parameters and the request body of an operation. `variables` are the names in its path, and what `auth` sends
+/// is no argument.
+pub(super) fn arguments<'d>(
+    document: &'d OpenApi,
+    operation: &Operation<'d>,
+    variables: &[&'d str],
+    auth: &[HttpAuth],
+    schemas: &mut Schemas<'d>,
+    draft: &mut Draft<'_>,
+) -> Result<OperationArguments, SkipReason> {
+    let mut parameters = parameters(document, operation, variables)?;
+    draft.spend(PARAMETER_COST * parameters.len())?;
+    parameters.retain(|parameter| !is_sent_by(parameter, auth));
+    let body = request_body(document, operation, schemas, draft)?;
+    let named = argument_names(&parameters, body.is_some());
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    let mut mapped = Vec::with_capacity(parameters.len());
+    for (parameter, name) in parameters.iter().zip(named) {
+        let (schema, style) = described(parameter, schemas, draft)?;
+        properties.insert(name.clone(), schema);
+        let is_flagged = parameter.fields.and_then(|fields| fields.get("required")) == Some(&Value::Bool(true));
+        if is_flagged || parameter.place == ParameterPlace::Path {
+            required.push(name.clone());
+        }
+        mapped.push(RequestParameter::new(name, parameter.place).named(parameter.name).style(style));
+    }
+    let mapping = match body {
+        None => BodyMapping::none(),
+        Some(RequestBody { mapping, schema, is_required }) => {
+            properties.insert(BODY.to_owned(), schema);
+            if is_required {
+                required.push(BODY.to_owned());
+            }
+            mapping
+        }
+    };
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), "object".into());
+    schema.insert("properties".to_owned(), properties.into());
+    schema.insert("required".to_owned(), required.into());
+    schema.insert("additionalProperties".to_owned(), Value::Bool(false));
+    Ok(OperationArguments { schema, parameters: mapped, body: mapping })
+}
+
+/// Returns the parameters of the path item and of the operation, whose own ones replace those of the path item.
+fn parameters<'d>(
+    document: &'d OpenApi,
+    operation: &Operation<'d>,
+    variables: &[&'d str],
+) -> Result<Vec<Parameter<'d>>, SkipReason> {
+    let mut found: Vec<Parameter<'d>> = Vec::new();
+    let mut index: HashMap<(ParameterPlace, String), usize> = HashMap::new();
+    for list in [operation.item.get("parameters"), operation.fields.get("parameters")] {
+        let list = list.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        if list.len() > MAX_PARAMETERS {
+            let part = format!("a list of {} parameters", list.len());
+            return Err(SkipReason::InvalidOperation { part, expected: "at most 1,000 are supported" });
+        }
+        for fields in list {
+            let fields = document.follow(fields)?;
+            let Some(parameter) = parameter(fields)? else { continue };
+            // A parameter for a variable that the path does not have would be sent nowhere.
+            if parameter.place == ParameterPlace::Path && !variables.contains(&parameter.name) {
+                continue;
+            }
+            match index.get(&key(&parameter)) {
+                Some(at) => found[*at] = parameter,
+                None => {
+                    index.insert(key(&parameter), found.len());
+                    found.push(parameter);
+                }
+            }
+        }
+    }
+    for name in variables {
+        let parameter = Parameter { name, place: ParameterPlace::Path, fields: None };
+        if index.insert(key(&parameter), found.len()).is_none() {
+            found.push(parameter);
+        }
+    }
+    Ok(found)
+}
+
+/// Reads a parameter object; `None` for a header that the request itself determines.
+fn parameter(fields: &Value) -> Result<Option<Parameter<'_>>, SkipReason> {
+    let text = |field: &str| fields.get(field).and_then(Value::as_str);
+    let name = text("name").filter(|name| !name.is_empty()).ok_or_else(|| malformed("it must have a `name`"))?;
+    let place = match text("in") {
+        Some("path") => ParameterPlace::Path,
+        Some("query") => ParameterPlace::Query,
+        Some("header") => ParameterPlace::Header,
+        Some("cookie") => ParameterPlace::Cookie,
+        _ => return Err(malformed("`in` must be `path`, `query`, `header` or `cookie`")),
+    };
+    let is_own = place == ParameterPlace::Header && OWN_HEADERS.contains(&&*name.to_ascii_lowercase());
+    Ok((!is_own).then_some(Parameter { name, place, fields: Some(fields) }))
+}
+
+fn malformed(expected: &'static str) -> SkipReason {
+    SkipReason::InvalidOperation { part: "a parameter".to_owned(), expected }
+}
+
+/// Returns the identity of a parameter: headers differ by more than the case of letters.
+fn key(parameter: &Parameter<'_>) -> (ParameterPlace, String) {
+    let name = match parameter.place {
+        ParameterPlace::Header => parameter.name.to_ascii_lowercase(),
+        _ => parameter.name.to_owned(),
+    };
+    (parameter.place, name)
+}
+
+/// Reports whether the authentication sends what this parameter would.
+fn is_sent_by(parameter: &Parameter<'_>, auth: &[HttpAuth]) -> bool {
+    auth.iter().any(|auth| match (auth, parameter.place) {
+        (HttpAuth::Header { name, .. }, ParameterPlace::Header) => name.eq_ignore_ascii_case(parameter.name),
+        (HttpAuth::Query { name, .. }, ParameterPlace::Query)
+        | (HttpAuth::Cookie { name, .. }, ParameterPlace::Cookie) => name == parameter.name,
+        _ => false,
+    })
+}
+
+/// Returns the names of the arguments of parameters, in their order.
+fn argument_names(parameters: &[Parameter<'_>], has_body: bool) -> Vec<String> {
+    let mut taken: HashSet<String> = parameters.iter().map(|parameter| parameter.name.to_owned()).collect();
+    let mut plain: HashSet<&str> = if has_body { HashSet::from([BODY]) } else { HashSet::new() };
+    let mut names = vec![String::new(); parameters.len()];
+    let places = [ParameterPlace::Path, ParameterPlace::Query, ParameterPlace::Header, ParameterPlace::Cookie];
+    for place in places {
+        let of_place = parameters.iter().enumerate().filter(|(_, parameter)| parameter.place == place);
+        for (index, parameter) in of_place {
+            names[index] = if plain.insert(parameter.name) {
+                parameter.name.to_owned()
+            } else {
+                let mut name = format!("{}_{}", parameter.name, place_name(place));
+                while !taken.insert(name.clone()) {
+                    name.push('_');
+                }
+                name
+            };
+        }
+    }
+    names
+}
+
+fn place_name(place: ParameterPlace) -> &'static str {
+    match place {
+        ParameterPlace::Path => "path",
+        ParameterPlace::Query => "query",
+        ParameterPlace::Header => "header",
+        ParameterPlace::Cookie => "cookie",
+    }
+}
+
+/// Returns the schema of a parameter's argument, and the notation of its value.
+fn described<'d>(
+    parameter: &Parameter<'d>,
+    schemas: &mut Schemas<'d>,
+    draft: &mut Draft<'_>,
+) -> Result<(Value, ParameterStyle), SkipReason> {
+    let Some(fields) = parameter.fields else {
+        return Ok((json!({"type": "string"}), ParameterStyle::Comma));
+    };
+    let content = fields.get("content").and_then(Value::as_object).and_then(|content| content.iter().next());
+    let (schema, style) = match (fields.get("schema"), content) {
+        (None, Some((media_type, media))) => {
+            let is_json = media_type.contains("json") || media_type.contains('*');
+            let style = if is_json { ParameterStyle::Json } else { ParameterStyle::Comma };
+            (media.get("schema"), style)
+        }
+        (schema, _) => (schema, style(parameter, fields)?),
+    };
+    let schema = schema.map_or(Ok(Value::Bool(true)), |schema| schemas.convert(schema, draft))?;
+    let mut schema = match schema {
+        Value::Object(schema) => schema,
+        Value::Bool(true) => Map::new(),
+        other => Map::from_iter([("allOf".to_owned(), json!([other]))]),
+    };
+    if let Some(text) = fields.get("description").and_then(Value::as_str).filter(|text| !text.trim().is_empty()) {
+        schema.insert("description".to_owned(), capped(text).into());
+    }
+    if let Some(example) = fields.get("example").filter(|example| is_example(example)) {
+        schema.entry("examples").or_insert_with(|| json!([example]));
+    }
+    Ok((schema.into(), style))
+}
+
+fn style(parameter: &Parameter<'_>, fields: &Value) -> Result<ParameterStyle, SkipReason> {
+    let named = fields.get("style").and_then(Value::as_str).unwrap_or(match parameter.place {
+        ParameterPlace::Path | ParameterPlace::Header => "simple",
+        ParameterPlace::Query | ParameterPlace::Cookie => "form",
+    });
+    let explode = fields.get("explode").and_then(Value::as_bool).unwrap_or(named == "form" || named == "deepObject");
+    Ok(match (parameter.place, named, explode) {
+        (ParameterPlace::Path | ParameterPlace::Header, "simple", false)
+        | (ParameterPlace::Query | ParameterPlace::Cookie, "form", false) => ParameterStyle::Comma,
+        (ParameterPlace::Path | ParameterPlace::Header, "simple", true) => ParameterStyle::CommaPairs,
+        (ParameterPlace::Query | ParameterPlace::Cookie, "form" | "spaceDelimited" | "pipeDelimited", true) => {
+            ParameterStyle::Spread
+        }
+        (ParameterPlace::Query, "spaceDelimited", false) => ParameterStyle::Space,
+        (ParameterPlace::Query, "pipeDelimited", false) => ParameterStyle::Pipe,
+        (ParameterPlace::Query, "deepObject", _) => ParameterStyle::DeepObject,
+        _ => {
+            let fault = format!("the style `{named}` is not supported in this place");
+            return Err(SkipReason::UnsupportedParameter { parameter: parameter.name.to_owned(), fault });
+        }
+    })
+}

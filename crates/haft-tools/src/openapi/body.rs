@@ -1,0 +1,155 @@
+//! The request body of an operation: the media type that is sent, and the schema of its argument.
+//!
+//! JSON is preferred, then forms, then texts. Tools send no binary data, so an upload is not imported.
+
+use serde_json::{Map, Value, json};
+
+use super::document::OpenApi;
+use super::operation::Operation;
+use super::schema::{Draft, Schemas};
+use super::skip::SkipReason;
+use super::text::capped;
+use crate::http::{BodyFormat, BodyMapping};
+
+/// The name of the argument that is the request body.
+pub(super) const BODY: &str = "body";
+
+/// The maximum number of schemas that are examined for files in one form.
+const MAX_EXAMINED: usize = 1_000;
+/// The nesting below which a form has no files: deeper values are written as JSON.
+const MAX_FIELD_DEPTH: usize = 8;
+
+/// A request body.
+#[derive(Debug)]
+pub(super) struct RequestBody {
+    pub(super) mapping: BodyMapping,
+    pub(super) schema: Value,
+    pub(super) is_required: bool,
+}
+
+/// Returns the request body of an operation, if it has one.
+pub(super) fn request_body<'d>(
+    document: &'d OpenApi,
+    operation: &Operation<'d>,
+    schemas: &mut Schemas<'d>,
+    draft: &mut Draft<'_>,
+) -> Result<Option<RequestBody>, SkipReason> {
+    let Some(body) = operation.fields.get("requestBody") else { return Ok(None) };
+    let body = document.follow(body)?;
+    let Some(content) = body.get("content").and_then(Value::as_object).filter(|content| !content.is_empty()) else {
+        return Ok(None);
+    };
+    let (media_type, format, media) = choose(document, content)?;
+    let mapping = BodyMapping::argument(BODY, format);
+    let mapping = match format {
+        BodyFormat::Form | BodyFormat::Multipart => mapping,
+        _ if media_type.contains('*') || media_type == format.media_type() => mapping,
+        _ => mapping.content_type(media_type),
+    };
+    let schema = match media.get("schema") {
+        _ if format == BodyFormat::Text => json!({"type": "string"}),
+        Some(schema) => schemas.convert(schema, draft)?,
+        None => json!({}),
+    };
+    let mut schema = match schema {
+        Value::Object(schema) => schema,
+        Value::Bool(true) => Map::new(),
+        other => Map::from_iter([("allOf".to_owned(), json!([other]))]),
+    };
+    let description = body.get("description").and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+    let text = match (description, format) {
+        (Some(text), _) => Some(capped(text)),
+        (None, BodyFormat::Text) => Some(format!("A text of the type {media_type}")),
+        (None, _) => None,
+    };
+    if let Some(text) = text {
+        schema.insert("description".to_owned(), text.into());
+    }
+    let is_required = body.get("required") == Some(&Value::Bool(true));
+    Ok(Some(RequestBody { mapping, schema: schema.into(), is_required }))
+}
+
+/// Returns the media type that is sent, with its format and its description.
+fn choose<'d>(
+    document: &'d OpenApi,
+    content: &'d Map<String, Value>,
+) -> Result<(&'d str, BodyFormat, &'d Value), SkipReason> {
+    let mut best: Option<(u8, &str, BodyFormat, &Value)> = None;
+    for (name, media) in content {
+        let Some((rank, format)) = rank(name) else { continue };
+        if format == BodyFormat::Multipart && has_files(document, media) {
+            continue;
+        }
+        if best.is_none_or(|(other, ..)| rank < other) {
+            best = Some((rank, name, format, media));
+        }
+    }
+    best.map(|(_, name, format, media)| (name, format, media)).ok_or_else(|| {
+        let names: Vec<&str> = content.keys().take(8).map(String::as_str).collect();
+        SkipReason::UnsupportedBody { media_types: names.join(", ").chars().take(200).collect() }
+    })
+}
+
+/// Returns the format of a media type, with a rank that is lower for what is preferred.
+fn rank(media_type: &str) -> Option<(u8, BodyFormat)> {
+    let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let (kind, subtype) = essence.split_once('/')?;
+    Some(match (kind, subtype) {
+        ("application", "json") => (0, BodyFormat::Json),
+        ("text", "json") => (2, BodyFormat::Json),
+        ("application" | "*", "*") => (3, BodyFormat::Json),
+        (_, subtype) if subtype.ends_with("+json") => (1, BodyFormat::Json),
+        ("application", "x-www-form-urlencoded") => (4, BodyFormat::Form),
+        ("multipart", "form-data") => (5, BodyFormat::Multipart),
+        ("text", "plain") => (6, BodyFormat::Text),
+        ("text", _) => (7, BodyFormat::Text),
+        ("application", "xml" | "yaml" | "x-yaml" | "x-ndjson" | "graphql" | "sql" | "javascript" | "jwt") => {
+            (8, BodyFormat::Text)
+        }
+        (_, subtype) if subtype.ends_with("+xml") || subtype.ends_with("+yaml") => (8, BodyFormat::Text),
+        _ => return None,
+    })
+}
+
+/// Reports whether values of a media type are JSON.
+pub(super) fn is_json(media_type: &str) -> bool {
+    matches!(rank(media_type), Some((_, BodyFormat::Json)))
+}
+
+/// Reports whether a form has a field that is a file.
+fn has_files(document: &OpenApi, media: &Value) -> bool {
+    let Some(schema) = media.get("schema") else { return false };
+    let mut pending = vec![(schema, 0)];
+    let mut examined = 0;
+    while let Some((schema, depth)) = pending.pop() {
+        examined += 1;
+        // What can't be examined counts as a file, so that nothing is sent in the wrong form.
+        let Ok(schema) = document.follow(schema) else { return true };
+        if examined > MAX_EXAMINED {
+            return true;
+        }
+        if depth > MAX_FIELD_DEPTH {
+            continue;
+        }
+        if is_binary(schema) {
+            return true;
+        }
+        let properties = schema.get("properties").and_then(Value::as_object);
+        pending.extend(properties.into_iter().flatten().map(|(_, property)| (property, depth + 1)));
+        pending.extend(schema.get("items").map(|items| (items, depth + 1)));
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            let list = schema.get(keyword).and_then(Value::as_array);
+            pending.extend(list.into_iter().flatten().map(|schema| (schema, depth + 1)));
+        }
+    }
+    false
+}
+
+fn is_binary(schema: &Value) -> bool {
+    let text = |field: &str| schema.get(field).and_then(Value::as_str).unwrap_or_default();
+    matches!(text("format"), "binary" | "file")
+        || text("type") == "file"
+        || (!text("contentMediaType").is_empty()
+            && text("contentEncoding").is_empty()
+            && !text("contentMediaType").starts_with("text/"))
+}

@@ -1,0 +1,356 @@
+//! A variable is never code: commands in which its value would be are rejected when they are built.
+
+use haft_core::{Tool, ToolCall, Toolkit};
+use haft_tools::command::{CommandTool, StdinFormat};
+use serde_json::json;
+
+/// Builds a command and returns its faults.
+fn faults(argv: &[&str]) -> Vec<String> {
+    let command = CommandTool::new(argv.iter().copied());
+    let builder = Tool::dynamic("run").params_json(command.default_parameters());
+    match command.build(builder) {
+        Ok(_) => Vec::new(),
+        Err(error) => error.faults.iter().map(ToString::to_string).collect(),
+    }
+}
+
+/// Asserts that the last element of each command is rejected, by a message that contains the reason.
+fn assert_rejected(reason: &str, commands: &[&str]) {
+    for command in commands {
+        let argv: Vec<&str> = command.split(" | ").collect();
+        let faults = faults(&argv);
+        assert!(!faults.is_empty(), "accepted: {command}");
+        let is_it = |fault: &&String| {
+            fault.starts_with(&format!("/command/{}: {reason}", argv.len() - 1)) && fault.contains("literal")
+        };
+        assert!(faults.iter().find(is_it).is_some(), "{command}: {faults:?}");
+    }
+}
+
+#[test]
+fn a_value_is_never_code_of_an_interpreter() {
+    assert_rejected(
+        "a value would be code",
+        &[
+            "sh | -c | echo {p}",
+            "/bin/sh | -c | {p}",
+            "bash | -lc | echo {p}",
+            "bash | -ec | echo {p}",
+            "bash | -euo | pipefail | -c | echo {p}",
+            "bash | -o | pipefail | -c | echo {p}",
+            "bash | --norc | -O | extglob | -c | echo {p}",
+            "bash | -c | -x | echo {p}",
+            "bash | -cx | echo {p}",
+            "sh | -ce | -x | echo {p}",
+            "bash | -ceuo | pipefail | echo {p}",
+            "bash | -euoc | pipefail | echo {p}",
+            "bash | -oc | errexit | echo {p}",
+            "bash | -c | -o | errexit | echo {p}",
+            "bash | -c | -O | extglob | -e | echo {p}",
+            "perl | -el | {p}",
+            "sh | -c | -- | echo {p}",
+            "zsh | -fc | echo {p}",
+            "ksh | -c | echo {p}",
+            "dash | -c | {p:json}",
+            "fish | --command | echo {p}",
+            "fish | --command=echo {p}",
+            "fish | --comm | echo {p}",
+            "busybox | sh | -c | echo {p}",
+            "python3.12 | -c | print('{p}')",
+            "python | -Ic | print('{p}')",
+            "python3 | -m | {p}",
+            "perl | -lane | print {p}",
+            "perl | -E | say {p}",
+            "perl | -e | print 1 | -e | say {p}",
+            "perl | -ne | print | {p}",
+            "ruby | -rjson | -e | puts {p}",
+            "node | --eval | f({p})",
+            "node | --eval=f({p})",
+            "node | -pe | {p}",
+            "node | -r | ./a.js | -e | {p}",
+            "deno | eval | f({p})",
+            "bun | -e | f({p})",
+            "php | -d | a.b=c | -r | f({p});",
+            "lua5.4 | -e | f({p})",
+            "osascript | -e | say {p}",
+            "Rscript | -e | {p}",
+            "julia | --eval | {p}",
+            "awk | {p}",
+            "gawk | -F | , | {{print {p}}}",
+            "sed | -n | s/a/{p}/",
+            "sed | -i | -e | s/a/b/ | -e | {p}",
+            "sed | --expression={p}",
+            "C:\\Windows\\cmd.exe | /C | echo | {p}",
+            "cmd | /s/c | {p}",
+            "pwsh | -NoProfile | -Command | Write-Output | {p}",
+            "powershell | -enc | {p}",
+            "powershell | x.ps1 | {p}",
+            "expect | -c | spawn {p}",
+        ],
+    );
+}
+
+#[test]
+fn a_value_is_never_code_behind_wrappers() {
+    assert_rejected(
+        "a value would be code",
+        &[
+            "docker | run | img | sh | -c | echo {p}",
+            "docker | run | --rm | -it | -v | /a:/b | img | bash | -lc | echo {p}",
+            "docker | run | --entrypoint | sh | alpine | -c | echo {p}",
+            "docker | run | --entrypoint=/bin/sh | alpine | -c | echo {p}",
+            "docker | run | node:20 | -e | f({p})",
+            "docker | exec | -i | {c} | sh | -c | echo {p}",
+            "docker | compose | -f | x.yml | exec | web | su | -c | {p}",
+            "podman | run | --rm | img | env | -S | sh -c {p}",
+            "kubectl | exec | pod | -- | sh | -c | echo {p}",
+            "kubectl | exec | -it | pod | -c | web | -- | /bin/bash | -c | echo {p}",
+            "kubectl | exec | pod | sh | -c | echo {p}",
+            "env | A=1 | sh | -c | echo {p}",
+            "env | -S | sh -c {p}",
+            "env | -i | -S | sh -c | {p}",
+            "env | --split-string=sh -c {p}",
+            "env | -vS | {p}",
+            "timeout | 5 | /bin/bash | -c | echo {p}",
+            "sudo | bash | -ce | echo {p}",
+            "docker | exec | c | bash | -ceuo | pipefail | echo {p}",
+            "mywrap | bash | -ceuo | pipefail | echo {p}",
+            "timeout | -k | 1 | 5 | sh | -c | echo {p}",
+            "nice | -n | 5 | sh | -c | {p}",
+            "nohup | sh | -c | {p}",
+            "setsid | sh | -c | {p}",
+            "sudo | -u | bob | sh | -c | {p}",
+            "sudo | -s | echo {p}",
+            "sudo | -i | echo | {p}",
+            "doas | -u | bob | sh | -c | {p}",
+            "strace | -f | -o | log | sh | -c | {p}",
+            "xargs | -n | 1 | sh | -c | {p}",
+            "xargs | -I | X | env | sh | -c | {p}",
+            "find | . | -name | *.txt | -exec | sh | -c | {p}",
+            "find | . | -type | f | -okdir | timeout | 5 | sh | -c | echo {p}",
+            "nsenter | -t | 1 | -m | sh | -c | {p}",
+            "chroot | /srv | sh | -c | {p}",
+            "systemd-run | --unit | x | sh | -c | {p}",
+            "unshare | -r | sh | -c | {p}",
+            "mywrap | --flag | bash | -c | echo {p}",
+            "python3 | wrap.py | sh | -c | {p}",
+            "sh | -c | exec \"$@\" | sh | bash | -c | {p}",
+            "ssh-wrap | psql | -c | select {p}",
+        ],
+    );
+}
+
+#[test]
+fn a_value_is_never_a_part_of_a_command_string() {
+    assert_rejected(
+        "a value would be code",
+        &[
+            "su | -c | echo {p}",
+            "su | - | bob | -c | echo {p}",
+            "su | bob | --command=echo {p}",
+            "runuser | - | postgres | -c | {p}",
+            "runuser | -l | bob | --session-command | {p}",
+            "flock | f | -c | echo {p}",
+            "flock | -n | f | --command | echo {p}",
+            "script | -qec | echo {p}",
+            "watch | ls {p}",
+            "watch | -n | 5 | ls | {p}",
+            "ssh | host | ls {p}",
+            "ssh | -p | 22 | {host} | ls | -- | {p}",
+            "ssh | -oBatchMode=yes | host | {p}",
+            "ssh | -o | BatchMode=yes | host | {p}",
+            "parallel | echo {p}",
+            "make | X={p}",
+            "make | -C | dir | {target}",
+            "tmux | send-keys | {p}",
+            "adb | shell | ls | {p}",
+            "socat | - | {p}",
+            "rsync | -e | ssh {p}",
+            "tar | -I | {p}",
+            "tar | -xf | a.tar | --to-command={p}",
+            "git | -c | core.pager={p}",
+            "git | -C | dir | -c | {p}",
+            "git | fetch | --upload-pack={p}",
+            "git | rebase | --exec | {p}",
+            "git | submodule | foreach | echo {p}",
+            "vim | -c | {p}",
+            "vim | --cmd | {p}",
+            "gdb | -ex | {p}",
+            "psql | -d | shop | -c | select '{p}'",
+            "psql | --command=select '{p}'",
+            "mysql | -udave | -e | select '{p}'",
+            "sqlite3 | shop.db | select '{p}'",
+            "sqlite3 | -csv | shop.db | .mode json | {p}",
+            "sqlite3 | -cmd | {p}",
+            "mongosh | --eval | {p}",
+            "npx | -c | {p}",
+            "nix-shell | --run | {p}",
+        ],
+    );
+}
+
+#[test]
+fn a_value_never_names_the_program_or_its_script() {
+    assert_rejected(
+        "a value would name the program",
+        &[
+            "timeout | 5 | {p}",
+            "env | A=1 | {p}",
+            "env | {p}",
+            "nice | {p}",
+            "sudo | -u | bob | {p}",
+            "xargs | {p}",
+            "busybox | {p}",
+            "find | . | -exec | {p}",
+            "docker | run | {p}",
+            "docker | run | --rm | img | {p}",
+            "docker | exec | c | {p}",
+            "kubectl | exec | pod | -- | {p}",
+            "nohup | timeout | 5 | bin/{p}",
+            "npx | {p}",
+        ],
+    );
+    assert_rejected(
+        "a value would name the code",
+        &[
+            "sh | {p}",
+            "bash | -x | {p}",
+            "bash | --rcfile | {p}",
+            "python3 | scripts/{p}.py",
+            "node | {p}",
+            "node | -r | {p}",
+            "deno | {p}",
+            "php | -f | {p}",
+            "java | -jar | {p}",
+            "awk | -f | {p}",
+            "sed | --file={p}",
+            "psql | -f | {p}",
+            "ssh | -o | ProxyCommand={p}",
+            "docker | run | --entrypoint | {p}",
+            "timeout | 5 | sh | -- | {p}",
+        ],
+    );
+    assert_eq!(faults(&["{p}"]), ["/command/0: the program can't contain a variable; name it literally"]);
+    assert_rejected("a value would be loaded as code", &["env | LD_PRELOAD={p}", "sudo | PATH=/x:{p}"]);
+}
+
+#[test]
+fn data_stays_data() {
+    for command in [
+        "sh | -c | echo \"$1\" | sh | {p}",
+        "sh | -c | pwd | -- | {p}",
+        "bash | -euo | pipefail | -c | echo \"$1\" | x | {p}",
+        "bash | -ceuo | pipefail | echo \"$1\" | x | {p}",
+        "bash | -c | -o | errexit | echo \"$1\" | x | {p}",
+        "python3 | -c | import sys; print(sys.argv[1]) | {p}",
+        "python3 | -u | tool.py | {p}",
+        "python3 | tool.py | -c | {p}",
+        "python3 | tool.py | --name={p}",
+        "python3 | -m | json.tool | {p}",
+        "node | --no-warnings | cli.js | {p}",
+        "node | cli.js | -e | {p}",
+        "deno | run | -A | x.ts | {p}",
+        "sh | script.sh | {p}",
+        "bash | -e | deploy.sh | {p}",
+        "powershell | -ExecutionPolicy | Bypass | -File | x.ps1 | {p}",
+        "pwsh | x.ps1 | {p}",
+        "java | -Xmx512m | -jar | a.jar | {p}",
+        "head | -c | {p}",
+        "grep | -e | {p}",
+        "rg | --json | -- | {p}",
+        "env | A={p} | grep | -c | x",
+        "env | A=1 | grep | -c | {p}",
+        "timeout | {seconds} | ls",
+        "timeout | -k | 1 | 5 | grep | -e | {p}",
+        "sudo | -u | {user} | ls | -s | {p}",
+        "awk | {{print $1}} | {p}",
+        "awk | -v | x={p} | {{print x}}",
+        "sed | -n | -e | s/a/b/ | {p}",
+        "docker | exec | {container} | ls | {p}",
+        "docker | run | --rm | -v | {dir}:/x | -w | /x | img | ls | {p}",
+        "docker | run | -it | -e | A={p} | img",
+        "docker | logs | {container}",
+        "kubectl | get | pod | {p}",
+        "kubectl | exec | {pod} | -- | ls | {p}",
+        "git | -C | {dir} | log | -- | {p}",
+        "git | switch | -c | {p}",
+        "git | log | --grep={p}",
+        "find | {dir} | -name | {p}",
+        "find | . | -exec | grep | -l | {p} | {{}} | ;",
+        "xargs | -n | 1 | grep | -e | {p}",
+        "ssh | -p | {port} | {host} | uptime",
+        "psql | -v | name={p} | -f | query.sql",
+        "sqlite3 | {file} | select 1",
+        "rsync | -a | {from} | {to}",
+        "tar | -xf | {p}",
+        "vim | -es | -- | {p}",
+        "go | test | {p}",
+        "redis-cli | GET | {p}",
+    ] {
+        let argv: Vec<&str> = command.split(" | ").collect();
+        let faults: Vec<String> =
+            faults(&argv).into_iter().filter(|fault| !fault.contains("follows an option")).collect();
+        assert_eq!(faults, [""; 0], "{command}");
+    }
+}
+
+#[test]
+fn no_interpreter_reads_the_arguments_of_a_call_as_its_code() {
+    for argv in [
+        &["sh"][..],
+        &["bash", "-s", "x"],
+        &["python3", "-"],
+        &["timeout", "5", "sh"],
+        &["docker", "exec", "-i", "c", "sh"],
+        &["ssh", "host"],
+        &["psql", "-d", "shop"],
+        &["sqlite3", "shop.db"],
+    ] {
+        let faults = faults(argv);
+        assert!(
+            faults.len() == 1
+                && faults[0].starts_with("/command: ")
+                && faults[0].contains("would read the call's arguments on stdin as its code; name a script"),
+            "{argv:?}: {faults:?}"
+        );
+        let silent = CommandTool::new(argv.iter().copied()).stdin(StdinFormat::None);
+        assert!(silent.build(Tool::dynamic("run").params_json(json!({"type": "object"}))).is_ok(), "{argv:?}");
+    }
+    for argv in
+        [&["sh", "tool.sh"][..], &["python3", "--version"], &["node", "-e", "read()"], &["make"], &["git", "status"]]
+    {
+        assert_eq!(faults(argv), [""; 0], "{argv:?}");
+    }
+}
+
+#[test]
+fn the_end_of_a_wrappers_options_is_not_that_of_the_program() {
+    let is_accepted = |argv: &[&str], value: &str| {
+        let command = CommandTool::new(argv.iter().copied());
+        let builder = Tool::dynamic("run").params_json(command.default_parameters());
+        let tool = command.build(builder).unwrap();
+        let kit: Toolkit = Toolkit::new().with(tool).unwrap();
+        let call = ToolCall::new("c1", "run", json!({"p": value}).to_string());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        !runtime.block_on(kit.run_call(&call)).to_model_text().contains("must not begin")
+    };
+    assert!(!is_accepted(&["kubectl", "exec", "pod", "--", "git", "log", "{p}"], "--output=x"));
+    assert!(!is_accepted(&["env", "--", "printf", "{p}"], "-v"));
+    assert!(is_accepted(&["env", "--", "printf", "--", "%s", "{p}"], "-v"));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_hostile_value_behind_a_fixed_script_is_printed_and_not_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = CommandTool::new(["env", "sh", "-c", "printf '%s' \"$1\"", "sh", "{p}"]).folder(folder.path());
+    let builder = Tool::dynamic("run").params_json(command.default_parameters());
+    let kit: Toolkit = Toolkit::new().with(command.build(builder).unwrap()).unwrap();
+    for value in
+        ["$(touch hacked)", "`touch hacked`", "\"; touch hacked; \"", "'; touch hacked; '", "x\ntouch hacked", "$0"]
+    {
+        let call = ToolCall::new("c1", "run", json!({"p": value}).to_string());
+        assert_eq!(kit.run_call(&call).await.to_model_text(), value);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{value}");
+    }
+}

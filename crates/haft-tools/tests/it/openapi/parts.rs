@@ -1,0 +1,87 @@
+//! Real documents: how much of them is imported, and whether a server accepts the requests.
+
+mod example;
+mod survey;
+
+use haft_core::{Services, Tool, ToolCall, Toolkit};
+use haft_parts::corpus::{OpenApiDocument, openapi};
+use haft_parts::{Prism, folder};
+use haft_registry::Secrets;
+use haft_tools::openapi::{ImportOptions, Imported, OpenApi, SchemeCredential};
+
+use self::example::example;
+use self::survey::Survey;
+use super::request::client;
+
+/// Documents that together have all places, most styles and all formats of bodies, and many forms of authentication.
+const SERVED: [&str; 8] = [
+    "amazonaws.com/emr-containers.json",
+    "apideck.com/file-storage.json",
+    "conjur.local.json",
+    "discourse.local.json",
+    "elmah.io.json",
+    "gitea.io.json",
+    "opendatasoft.com.json",
+    "tfl.gov.uk.json",
+];
+
+/// The most operations of a document that are called.
+const CALLED: usize = 30;
+
+#[test]
+fn at_least_95_of_100_operations_are_imported_and_all_others_have_a_code() {
+    let survey = Survey::of(&openapi());
+    assert!(survey.panics.is_empty() && survey.rejected.is_empty(), "{survey}");
+    // The README states these numbers, and the share to a tenth of a percent.
+    assert_eq!((survey.documents, survey.operations, survey.imported), (203, 5_917, 5_891), "{survey}");
+    assert_eq!(format!("{:.1}", survey.share() * 100.0), "99.6", "{survey}");
+    let skipped: usize = survey.skipped.values().map(|(count, _)| count).sum();
+    assert_eq!(survey.imported + skipped, survey.operations);
+}
+
+#[tokio::test]
+async fn prism_accepts_the_requests_of_imported_tools() {
+    let mut prism = Prism::start();
+    let documents = openapi();
+    let mut rejected = Vec::new();
+    let mut accepted = 0;
+    for path in SERVED {
+        let document = documents.iter().find(|document| document.path == path).unwrap();
+        let url = prism.serve(&folder("openapi").join(path));
+        let imported = imported(document, &url);
+        let kit = toolkit(&imported, &url);
+        // The operations are chosen from the whole document.
+        let step = imported.operations.len().div_ceil(CALLED);
+        for tool in imported.tools().step_by(step) {
+            // A schema with patterns may have no simple example.
+            if let Some(arguments) = example(tool) {
+                let _ = kit.run_call(&ToolCall::new("c1", tool.name(), arguments.to_string())).await;
+            }
+        }
+        for answer in prism.answers(&url) {
+            if answer.is_rejected() {
+                rejected.push(format!("{path}: {} {} {}", answer.request, answer.status, answer.body));
+            } else {
+                accepted += 1;
+            }
+        }
+    }
+    assert!(rejected.is_empty(), "{} of {}:\n{}", rejected.len(), rejected.len() + accepted, rejected.join("\n"));
+    assert!(accepted > 120, "{accepted} requests");
+}
+
+/// Imports a document for a server of its own, with a credential for every scheme.
+fn imported(document: &OpenApiDocument, url: &str) -> Imported {
+    let read = OpenApi::from_json(&document.text).unwrap();
+    let options = read.security_schemes().fold(ImportOptions::new().base_url(url), |options, scheme| {
+        options.credential(scheme, SchemeCredential::new("any"))
+    });
+    read.import(&options)
+}
+
+fn toolkit(imported: &Imported, url: &str) -> Toolkit {
+    let tools: Toolkit = imported.tools().cloned().collect::<Vec<Tool>>().into_iter().collect();
+    let host = url.strip_prefix("http://").unwrap();
+    let secrets = Secrets::new().value("any", "user:secret");
+    tools.with_services(Services::new().with(client(host)).with(secrets))
+}

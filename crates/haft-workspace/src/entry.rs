@@ -1,0 +1,86 @@
+//! The entries of workspace files: where each tool comes from.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use haft_registry::{FullName, Namespace, OrgName, Reach, SimpleName, ToolOrigin};
+use serde_json::{Map, Value};
+
+use super::document::TextPlace;
+use super::error::FilePosition;
+use super::source::FileSource;
+
+/// An entry of a workspace file: a tool, or an import of tools.
+///
+/// ```
+/// use haft_workspace::{LoadOptions, load};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("haft.toml");
+/// std::fs::write(&path, "[toolbox.dev.tool.list]\nkind = 'command'\ncommand = ['ls']\n")?;
+/// let loaded = load(&path, &LoadOptions::new(haft_tools::kinds())?).await?;
+/// let entry = &loaded.entries[0];
+/// assert_eq!((entry.key.as_str(), entry.kind.as_str()), ("toolbox.dev.tool.list", "command"));
+/// assert_eq!(entry.tools[0].to_string(), "dev/list");
+/// // A file that is not trusted starts no command.
+/// assert!(entry.is_left_out);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct LoadedEntry {
+    /// The path of the file, which may be that of an organisation.
+    pub path: Arc<Path>,
+    /// The place of its key in the file.
+    pub position: Option<FilePosition>,
+    /// The key, such as `toolbox.github.tool.search`.
+    pub key: String,
+    /// The name of its kind.
+    pub kind: String,
+    /// The keys of the entry, as they are written. They contain no secret.
+    pub settings: Map<String, Value>,
+    /// The tools of the entry, also those that are left out.
+    pub tools: Vec<FullName>,
+    /// The recipients that the tools use, with the secrets that each of them gets.
+    pub reach: Reach,
+    /// True if the tools are left out because the file is not trusted.
+    pub is_left_out: bool,
+}
+
+/// An entry whose place is not located yet.
+#[derive(Debug)]
+pub(crate) struct UnlocatedEntry {
+    pub(crate) pointer: String,
+    pub(crate) kind: String,
+    pub(crate) settings: Map<String, Value>,
+    pub(crate) namespace: String,
+    pub(crate) tools: Vec<String>,
+    pub(crate) reach: Reach,
+    pub(crate) is_left_out: bool,
+}
+
+impl UnlocatedEntry {
+    /// Returns the entries of a file with their places, in the order of these.
+    pub(crate) fn located(file: &FileSource, org: Option<&OrgName>, entries: Vec<Self>) -> Vec<LoadedEntry> {
+        let placed = file.placed(entries, |entry| TextPlace::Key(entry.pointer.clone()));
+        let located = |(position, key, entry): (Option<FilePosition>, String, Self)| {
+            let tools = entry.full_names(org);
+            let Self { kind, settings, reach, is_left_out, .. } = entry;
+            LoadedEntry { path: Arc::clone(&file.path), position, key, kind, settings, tools, reach, is_left_out }
+        };
+        placed.into_iter().map(located).collect()
+    }
+
+    pub(crate) fn full_names(&self, org: Option<&OrgName>) -> Vec<FullName> {
+        let Ok(namespace) = Namespace::new(self.namespace.as_str()) else { return Vec::new() };
+        let origin = match org {
+            Some(org) => ToolOrigin::Org(org.clone(), namespace),
+            None => ToolOrigin::Project(namespace),
+        };
+        let names = self.tools.iter().filter_map(|name| SimpleName::new(name.as_str()).ok());
+        names.map(|name| FullName::new(origin.clone(), name)).collect()
+    }
+}

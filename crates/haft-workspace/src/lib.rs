@@ -1,0 +1,107 @@
+//! `haft.toml`: a workspace as a file.
+//!
+//! ```toml
+#![doc = include_str!("example.toml")]
+//! ```
+//!
+//! Every key is optional, except the `kind` of a tool or an import. Entries of all kinds have these keys, besides those
+//! of the kind: `title`, `description`, `version`, `parameters`, `output`, `examples`, `resources`, the hints `readonly`,
+//! `destructive`, `idempotent` and `open-world`, and `export`, `timeout`, `idle-timeout`, `max-output`, `concurrency` and
+//! `approval`. Imports have the last six. They mean the same for every kind. Relative paths refer to the folder of the
+//! file.
+//!
+//! | section | type | documented at |
+//! |---|---|---|
+//! | `[workspace]` | [`StandardChoice`] | [`standard`](haft_tools::standard) |
+//! | `[secrets]` | [`SecretOrigin`](crate::SecretOrigin) | [`Secrets`](crate::Secrets) |
+//! | `[http]` | [`GuardSettings`] | [`AddressGuard`](haft_http::AddressGuard) |
+//! | `[files]` | [`FileSettings`] | [`StandardToolbox::deny_files`](haft_tools::standard::StandardToolbox::deny_files) |
+//! | `[limits]` | [`LimitSettings`] | [`RunOptions`](haft_core::RunOptions) |
+//! | `[permissions]` | [`PermissionSettings`](crate::PermissionSettings) | [`Permissions`](crate::Permissions) |
+//! | `[[approval]]` | [`AskSettings`](crate::AskSettings) | [`AskRules`](crate::AskRules) |
+//! | `[toolbox.*]` | [`Kinds`](crate::Kinds) | [`command`](crate::command), [`http`](crate::http), [`openapi`](crate::openapi) |
+//!
+//! The sections `[limits]` and `workspace.standard` count in the file that is loaded, not in those of the organisations
+//! that it names. The files of a workspace are trusted together.
+//!
+//! Rules add up, and never permit more. The rules of `[permissions]` that allow count in the file that is loaded. The
+//! rules that deny count in all files, with those of the sets that the same file uses; so does every approval rule. The
+//! [user's own policy](UserPolicy) applies on top, trusted or not. A rule of another file than the one that is loaded is
+//! named with its file.
+//!
+//! ```text
+//! text ─> JSON ─> one JSON Schema ─> entries ─> kinds ─> tools ─> Workspace ─┐
+//!                                    sections ─> settings ───────────────────┴─> Loaded
+//! ```
+//!
+//! The text is converted to JSON and checked by [one schema](json_schema), which is also published for editors. An
+//! [error](FileError) lists all faults, with line, column and key. What a file contains is applied as a whole or not at
+//! all, see [`WatchedWorkspace`].
+//!
+//! Loading never starts a command, never contacts a host and never reads a secret. A file that is not
+//! [trusted](TrustStore) reaches nothing outside itself later either: its entries are checked, and those whose tools have
+//! any [`Reach`](crate::Reach) are left out, its secrets are withheld, hosts that are not public and files outside of
+//! its folder stay out of reach, the standard tool `fetch` is left out, and no export takes the name of a standard tool.
+//! [`Loaded::privileges`] lists all that it would reach. The files of secrets must not be below the folder that standard
+//! tools read, whether the file is trusted or not. The files of organisations that it names are loaded in the same way.
+//!
+//! ```
+//! use haft_workspace::{LoadOptions, Trust, load};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path();
+//! # std::fs::create_dir_all(folder.join("project/docs"))?;
+//! # std::fs::create_dir_all(folder.join("acme"))?;
+//! # std::fs::write(folder.join("acme/haft.toml"), "[workspace]\norg = \"acme\"\n")?;
+//! # std::fs::write(folder.join("project/haft.toml"), include_str!("example.toml"))?;
+//! # let document = "openapi: 3.1.0\ninfo: { title: Pets, version: '1' }\npaths: {}\n";
+//! # std::fs::write(folder.join("project/petstore.yaml"), document)?;
+//! # let path = folder.join("project/haft.toml");
+//! let options = LoadOptions::new(haft_tools::kinds())?.trust(Trust::Always);
+//! let loaded = load(&path, &options).await?;
+//! let executor = loaded.executor().build(loaded.registry()?.build()?);
+//! assert_eq!(executor.registry().find("search")?.name.to_string(), "dev/search");
+//! let sum = executor.run("calculate", serde_json::json!({"expression": "1 + 2"})).await?;
+//! assert_eq!(sum["result"], "3");
+//! # Ok(())
+//! # }
+//! ```
+
+mod build;
+mod document;
+mod entry;
+mod error;
+mod format;
+mod load;
+mod loaded;
+mod policy;
+mod privilege;
+mod resource;
+mod rule;
+mod section;
+mod set_aside;
+mod settings;
+mod simplify;
+mod source;
+mod tree;
+mod trust;
+mod unmatched;
+mod untrusted;
+mod watched;
+
+pub use self::entry::LoadedEntry;
+pub use self::error::{FileError, FileFault, FilePosition};
+pub use self::format::{KindFormatError, json_schema};
+pub use self::load::{LoadOptions, load};
+pub use self::loaded::Loaded;
+pub use self::policy::UserPolicy;
+pub use self::privilege::{Privilege, PrivilegeKind};
+pub use self::rule::RuleFinding;
+pub use self::set_aside::SetAsideEntry;
+pub use self::settings::{FileSettings, GuardSettings, LimitSettings, Seconds, SecondsError, StandardChoice};
+pub use self::source::{FileDigest, ReadFile};
+pub use self::trust::{Trust, TrustError, TrustStatus, TrustStore};
+pub use self::untrusted::UntrustedAuthor;
+pub use self::watched::{FileWatch, ReloadError, WatchStatus, WatchedWorkspace};

@@ -1,0 +1,193 @@
+//! A workspace as it was loaded from files.
+
+use std::path::PathBuf;
+
+use haft_core::{RunOptions, Services, Tool, Toolkit};
+use haft_http::{AddressGuard, HttpClientBuilder};
+use haft_registry::{
+    AskRules, Executor, ExecutorBuilder, FullName, Permissions, Registry, RegistryBuilder, Secrets, SimpleName,
+    ToolOrigin, Workspace, WorkspaceBuilder, WorkspaceError,
+};
+use haft_tools::standard::{StandardToolbox, StandardToolboxError};
+
+use super::entry::LoadedEntry;
+use super::error::{FileError, FileFault};
+use super::policy::UserPolicy;
+use super::privilege::Privilege;
+use super::rule::{FileRules, RuleFinding, named_tools};
+use super::set_aside::SetAsideEntry;
+use super::settings::{FileSettings, GuardSettings, LimitSettings, StandardChoice};
+use super::source::{FileDigest, ReadFile};
+use super::trust::TrustStatus;
+
+/// A workspace as it was loaded from files, with the settings that it runs with.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Loaded {
+    /// The path of the file, without symbolic links.
+    pub path: PathBuf,
+    /// The toolboxes of the file itself.
+    pub workspace: Workspace,
+    /// The workspaces of the organisations that it names.
+    pub orgs: Vec<Workspace>,
+    /// The choice of standard tools; unset for none.
+    pub standard: Option<StandardChoice>,
+    /// The files that the standard tools may not read, by the files of all organisations as well.
+    pub file_settings: FileSettings,
+    /// The secrets. Those of a file that is not trusted are withheld.
+    pub secrets: Secrets,
+    /// The settings of the guard of HTTP requests. A file that is not trusted has none.
+    pub http: GuardSettings,
+    /// The guard of HTTP requests with these settings.
+    pub guard: AddressGuard,
+    /// The guard of the tool `fetch`: with the only hosts of the settings, and without their exceptions.
+    pub fetch_guard: AddressGuard,
+    /// The limits of a run.
+    pub limits: LimitSettings,
+    /// The permissions; unset if the file sets none.
+    pub permissions: Option<Permissions>,
+    /// Permissions that must allow a call as well: the rules of organisations that deny, and those of the user's policy.
+    pub narrowing: Vec<Permissions>,
+    /// The approval rules of all files, those of the user's policy last.
+    pub ask_rules: AskRules,
+    /// The user's policy, which is not one of the [files](Self::files) that are trusted; unset without one.
+    pub policy: Option<UserPolicy>,
+    /// The entries of all files, also those that were left out because the files are not trusted.
+    pub entries: Vec<LoadedEntry>,
+    /// The entries of all files that are set aside because they have faults. Their tools are missing, and a name of one
+    /// means no other tool.
+    pub set_aside: Vec<SetAsideEntry>,
+    /// The privileges that the files have, or would have, if they are trusted. The list is the same for both.
+    pub privileges: Vec<Privilege>,
+    /// Remarks about what was left out.
+    pub remarks: Vec<FileFault>,
+    /// The trust by which the files were loaded.
+    pub trust: TrustStatus,
+    /// The digest of all files.
+    pub digest: FileDigest,
+    /// The files that were read, the workspace file first.
+    pub files: Vec<ReadFile>,
+    /// The paths to watch for changes: those of the files, and of links to them.
+    pub watched: Vec<PathBuf>,
+    /// The settings of the HTTP clients.
+    pub(super) client: HttpClientBuilder,
+    /// The rules of each file.
+    pub(super) rules: Vec<FileRules>,
+}
+
+impl Loaded {
+    /// Adds toolboxes of the application to the project's: tools in Rust beside those of the file.
+    ///
+    /// ```
+    /// use haft_core::Tool;
+    /// use haft_workspace::{LoadOptions, load};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("haft.toml");
+    /// # std::fs::write(&path, "")?;
+    /// let mut loaded = load(&path, &LoadOptions::new(haft_tools::kinds())?).await?;
+    /// let greet = Tool::new("greet").handler(|name: String, _cx| async move { format!("Hello, {name}!") })?;
+    /// loaded.extend(|workspace| workspace.toolbox("mine").tool(greet).done())?;
+    ///
+    /// let executor = loaded.executor().build(loaded.registry()?.build()?);
+    /// assert_eq!(executor.run("mine/greet", "Ana").await?, "Hello, Ana!");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn extend(&mut self, add: impl FnOnce(WorkspaceBuilder) -> WorkspaceBuilder) -> Result<(), WorkspaceError> {
+        self.workspace = add(self.workspace.clone().into_builder()).build()?;
+        Ok(())
+    }
+
+    /// Reports whether the files contain anything that they get only if they are trusted.
+    #[must_use]
+    pub fn needs_trust(&self) -> bool {
+        self.privileges.iter().any(|privilege| privilege.needs_trust)
+    }
+
+    /// Checks that no entry is set aside. The error has the faults of all that are.
+    pub fn ensure_complete(&self) -> Result<(), FileError> {
+        let faults: Vec<FileFault> = self.set_aside.iter().flat_map(|entry| entry.faults.clone()).collect();
+        if faults.is_empty() {
+            return Ok(());
+        }
+        Err(FileError { path: self.path.clone(), faults, files: self.watched.clone() })
+    }
+
+    /// Starts a registry with the tools of the workspace and the standard tools that it chooses.
+    pub fn registry(&self) -> Result<RegistryBuilder, StandardToolboxError> {
+        let builder = Registry::builder().internal(self.standard_tools()?).workspace(self.workspace.clone());
+        Ok(self.orgs.iter().cloned().fold(builder, RegistryBuilder::workspace))
+    }
+
+    /// Starts an executor with the secrets, the guard, the rules and the limits of the workspace.
+    pub fn executor(&self) -> ExecutorBuilder {
+        let client = self.client.clone().guarded_on_use(self.guard.clone());
+        let builder = Executor::builder().secrets(self.secrets.clone()).service(client);
+        let builder = builder.ask_rules(self.ask_rules.clone()).options(self.limits.apply(RunOptions::new()));
+        let builder = match &self.permissions {
+            Some(permissions) => builder.permissions(permissions.clone()),
+            None => builder,
+        };
+        self.narrowing.iter().cloned().fold(builder, ExecutorBuilder::narrowed_by)
+    }
+
+    /// Compares the conditions of all rules with the tools that they match, those that were
+    /// [added](Self::extend) included, and returns those that can't be right: hints that none of these tools has, and
+    /// members of `args` that none of them declares.
+    ///
+    /// ```
+    /// use haft_registry::{ConditionSeverity, Kinds};
+    /// use haft_workspace::{LoadOptions, load};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("haft.toml");
+    /// std::fs::write(&path, "[[approval]]\nask = 'hash'\nwhen = 'has(args.txt)'\n")?;
+    /// let loaded = load(&path, &LoadOptions::new(Kinds::empty())?).await?;
+    /// let findings = loaded.rule_findings();
+    /// assert_eq!(findings[0].severity, ConditionSeverity::Fault);
+    /// assert_eq!(
+    ///     findings[0].fault.in_file("haft.toml"),
+    ///     "haft.toml:3:8: approval[0].when: the test for `args.txt` is never true: `hash` accepts no `txt`; \
+    ///      did you mean `text`?",
+    /// );
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn rule_findings(&self) -> Vec<RuleFinding> {
+        // Without the standard tools nothing certain can be said; the registry reports why they are missing.
+        let Ok(standard) = self.standard_tools() else { return Vec::new() };
+        let standard = standard.iter().filter_map(|tool| {
+            let name = SimpleName::new(tool.name()).ok()?;
+            Some((FullName::new(ToolOrigin::Internal, name), tool.clone()))
+        });
+        let workspaces = std::iter::once(&self.workspace).chain(&self.orgs);
+        let tools: Vec<(FullName, Tool)> = standard.chain(workspaces.flat_map(named_tools)).collect();
+        let left_out = self.entries.iter().filter(|entry| entry.is_left_out).flat_map(|entry| &entry.tools);
+        let set_aside = self.set_aside.iter().filter_map(|entry| entry.tool.as_ref());
+        let left_out: Vec<&FullName> = left_out.chain(set_aside).collect();
+        self.rules.iter().flat_map(|file| file.findings(&tools, &left_out)).collect()
+    }
+
+    fn standard_tools(&self) -> Result<Toolkit, StandardToolboxError> {
+        let Some(StandardChoice { files, fetch, only }) = &self.standard else { return Ok(Toolkit::new()) };
+        let mut toolbox = StandardToolbox::new();
+        if let Some(root) = files {
+            toolbox = toolbox.files(root)?.deny_files(&self.file_settings.deny)?;
+        }
+        if *fetch {
+            toolbox = toolbox.fetch();
+        }
+        // A model chooses what is fetched, so that hosts which are exempt for tools of the file are not for this one.
+        let public = self.client.clone().guarded_on_use(self.fetch_guard.clone());
+        if let Some(only) = only {
+            toolbox = toolbox.only(only);
+        }
+        Ok(toolbox.toolkit()?.with_services(Services::new().with(public)))
+    }
+}

@@ -1,0 +1,114 @@
+//! The privileges of workspace files: everything outside of themselves that they use.
+//!
+//! A person who decides about trust should see what it grants. So the list is the same whether the file is trusted or not.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use haft_registry::{Recipient, SecretOrigin};
+
+use super::document::TextPlace;
+use super::error::FilePosition;
+use super::source::FileSource;
+
+/// A privilege of a workspace file, with its place. All but the files in its own folder require that it is trusted.
+///
+/// ```
+/// use haft_workspace::{LoadOptions, PrivilegeKind, load};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("haft.toml");
+/// std::fs::write(&path, "[http]\nallow-hosts = ['localhost:8080']\n")?;
+/// let loaded = load(&path, &LoadOptions::new(haft_tools::kinds())?).await?;
+/// let privilege = &loaded.privileges[0];
+/// assert_eq!(privilege.key, "http.allow-hosts[0]");
+/// assert!(matches!(&privilege.kind, PrivilegeKind::PrivateHost(host) if host == "localhost:8080"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Privilege {
+    /// The path of the file, which may be that of an organisation.
+    pub path: Arc<Path>,
+    /// The place of its key in the file.
+    pub position: Option<FilePosition>,
+    /// The key, such as `toolbox.dev.tool.search`.
+    pub key: String,
+    /// The privilege itself.
+    pub kind: PrivilegeKind,
+    /// True if the file gets it only if it is trusted.
+    pub needs_trust: bool,
+}
+
+/// A sort of privilege.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum PrivilegeKind {
+    /// A recipient outside of the file that its tools use: a server, a command, a folder.
+    Reach(Recipient),
+    /// A secret, which tools may send.
+    Secret {
+        /// The name of the secret.
+        name: String,
+        /// The place that it is read from.
+        origin: SecretOrigin,
+    },
+    /// A host that may be reached although it is not public.
+    PrivateHost(String),
+    /// A network that may be reached although it is not public.
+    PrivateNetwork(String),
+    /// The standard tool that fetches public web pages: whatever is read could be sent anywhere.
+    Fetch,
+    /// A tool that takes the place of a standard tool.
+    Replacement {
+        /// The name of the standard tool.
+        name: String,
+    },
+}
+
+/// The privileges of one file, whose places are not located yet.
+#[derive(Debug, Default)]
+pub(crate) struct Privileges(Vec<UnlocatedPrivilege>);
+
+#[derive(Debug)]
+struct UnlocatedPrivilege {
+    place: TextPlace,
+    kind: PrivilegeKind,
+    needs_trust: bool,
+}
+
+impl Privileges {
+    /// Adds a privilege at the value with a JSON Pointer.
+    pub(crate) fn add(&mut self, pointer: impl Into<String>, kind: PrivilegeKind) {
+        self.0.push(UnlocatedPrivilege { place: TextPlace::Value(pointer.into()), kind, needs_trust: true });
+    }
+
+    /// Adds a privilege at the key of the value with a JSON Pointer.
+    pub(crate) fn add_at_key(&mut self, pointer: impl Into<String>, kind: PrivilegeKind) {
+        self.0.push(UnlocatedPrivilege { place: TextPlace::Key(pointer.into()), kind, needs_trust: true });
+    }
+
+    /// Adds something at the value with a JSON Pointer that the file gets without trust as well.
+    pub(crate) fn add_open(&mut self, pointer: impl Into<String>, kind: PrivilegeKind) {
+        self.0.push(UnlocatedPrivilege { place: TextPlace::Value(pointer.into()), kind, needs_trust: false });
+    }
+
+    /// Removes the privileges of entries.
+    pub(crate) fn forget(&mut self, entries: &HashSet<&str>) {
+        self.0.retain(|privilege| !privilege.place.entry().is_some_and(|entry| entries.contains(entry)));
+    }
+
+    /// Returns the privileges with their places, in the order of these.
+    pub(crate) fn located(self, file: &FileSource) -> Vec<Privilege> {
+        let placed = file.placed(self.0, |privilege| privilege.place.clone());
+        let located = |(position, key, privilege): (Option<FilePosition>, String, UnlocatedPrivilege)| {
+            let UnlocatedPrivilege { kind, needs_trust, .. } = privilege;
+            Privilege { path: Arc::clone(&file.path), position, key, kind, needs_trust }
+        };
+        placed.into_iter().map(located).collect()
+    }
+}

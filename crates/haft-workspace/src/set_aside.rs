@@ -1,0 +1,157 @@
+//! Entries with a fault, which are set aside so that the others load.
+//!
+//! Only tools and imports are: whatever else a file has may restrict what its tools do, and no tool runs under rules that
+//! are missing. A tool that is set aside keeps its name, so that the name does not mean another tool instead. An import
+//! that exports its tools could take the place of any tool, so a fault in one is a fault of the file.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use haft_core::nearest;
+use haft_registry::{Exported, FullName, Namespace, SimpleName, ToolOrigin, Workspace, WorkspaceFault};
+use serde_json::Value;
+
+use super::document::{TextFault, TextPlace};
+use super::error::FileFault;
+use super::settings::IMPORT_ENTRY;
+use super::tree::FilePart;
+
+/// An entry of a workspace file that is set aside because of its faults. Its tools are missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SetAsideEntry {
+    /// The path of the file, which may be that of an organisation.
+    pub path: Arc<Path>,
+    /// The key, such as `toolbox.github.tool.search`.
+    pub key: String,
+    /// The tool of the entry; unset for an import, whose tools are unknown, and for an invalid name.
+    pub tool: Option<FullName>,
+    /// The faults, in the order of their places. Never empty.
+    pub faults: Vec<FileFault>,
+}
+
+/// An entry as it is declared, before it is built.
+#[derive(Debug)]
+pub(crate) struct DeclaredEntry {
+    pointer: String,
+    namespace: String,
+    name: String,
+    is_import: bool,
+    exported: Exported,
+}
+
+/// A declared entry with its faults, whose places are not located yet.
+#[derive(Debug)]
+pub(crate) struct FaultyEntry {
+    declared: DeclaredEntry,
+    faults: Vec<TextFault>,
+}
+
+impl DeclaredEntry {
+    pub(crate) fn new(pointer: &str, namespace: &str, sort: &str, name: &str, entry: &Value) -> Self {
+        let exported = if may_export(entry) { Exported::Yes } else { Exported::No };
+        let (pointer, namespace, name) = (pointer.to_owned(), namespace.to_owned(), name.to_owned());
+        Self { pointer, namespace, name, is_import: sort == IMPORT_ENTRY, exported }
+    }
+
+    fn may_be_missing(&self) -> bool {
+        !self.is_import || self.exported == Exported::No
+    }
+
+    fn full_name(&self, part: &FilePart) -> Option<FullName> {
+        let name = SimpleName::new(&*self.name).ok().filter(|_| !self.is_import)?;
+        let namespace = Namespace::new(&*self.namespace).ok()?;
+        let origin = match &part.org {
+            Some(org) => ToolOrigin::Org(org.clone(), namespace),
+            None => ToolOrigin::Project(namespace),
+        };
+        Some(FullName::new(origin, name))
+    }
+}
+
+/// Reports whether a faulty entry may be meant to be exported: a value that is no boolean, or a misspelt key, may be.
+fn may_export(entry: &Value) -> bool {
+    let is_meant = |(key, value): (&String, &Value)| match key.as_str() {
+        "export" => *value != Value::Bool(false),
+        // Most keys have no such letter, and need no comparison.
+        key => key.contains(['x', 'X']) && !nearest(&key.to_lowercase(), ["export"].into_iter()).is_empty(),
+    };
+    entry.as_object().is_some_and(|keys| keys.iter().any(is_meant))
+}
+
+/// Moves the faults of entries that may be missing from those of the file.
+pub(crate) fn take_faulty(declared: Vec<DeclaredEntry>, faults: &mut Vec<TextFault>) -> Vec<FaultyEntry> {
+    if faults.is_empty() {
+        return Vec::new();
+    }
+    let may_be_missing: HashSet<String> =
+        declared.iter().filter(|entry| entry.may_be_missing()).map(|entry| entry.pointer.clone()).collect();
+    let mut by_entry = HashMap::<String, Vec<TextFault>>::new();
+    for fault in std::mem::take(faults) {
+        match fault.place.entry().filter(|entry| may_be_missing.contains(*entry)).map(str::to_owned) {
+            Some(entry) => by_entry.entry(entry).or_default().push(fault),
+            None => faults.push(fault),
+        }
+    }
+    let faulty = declared.into_iter().filter_map(|declared| {
+        let faults = by_entry.remove(&declared.pointer)?;
+        Some(FaultyEntry { declared, faults })
+    });
+    faulty.collect()
+}
+
+impl FaultyEntry {
+    pub(crate) fn pointer(&self) -> &str {
+        &self.declared.pointer
+    }
+
+    /// Returns the entries with their places, and reserves the names of their tools.
+    pub(crate) fn set_aside(entries: Vec<Self>, part: &mut FilePart, workspace: &mut Workspace) -> Vec<SetAsideEntry> {
+        if entries.is_empty() {
+            return Vec::new();
+        }
+        let path = &part.source.path;
+        let mut items: Vec<(usize, TextPlace, Option<String>)> = Vec::new();
+        let mut all = Vec::with_capacity(entries.len());
+        for (at, Self { declared, faults }) in entries.into_iter().enumerate() {
+            items.push((at, TextPlace::Key(declared.pointer.clone()), None));
+            items.extend(faults.into_iter().map(|fault| (at, fault.place, Some(fault.message))));
+            let (key, tool) = (String::new(), declared.full_name(part));
+            all.push((declared, SetAsideEntry { path: Arc::clone(path), key, tool, faults: Vec::new() }));
+        }
+        for (position, key, (at, _, message)) in part.source.placed(items, |(_, place, _)| place.clone()) {
+            let entry = &mut all[at].1;
+            match message {
+                Some(message) => entry.faults.push(FileFault { path: Arc::clone(path), position, key, message }),
+                None => entry.key = key,
+            }
+        }
+        for (declared, entry) in &all {
+            if let Err(fault) = reserve(declared, entry, workspace) {
+                part.faults.push(TextFault::at_key(&declared.pointer, fault.to_string()));
+            }
+        }
+        all.into_iter().map(|(_, entry)| entry).collect()
+    }
+}
+
+/// Keeps the name of a tool from meaning another one. The fault is that of a name which a tool of the toolbox has.
+fn reserve(declared: &DeclaredEntry, entry: &SetAsideEntry, workspace: &mut Workspace) -> Result<(), WorkspaceFault> {
+    // A name that no tool can have is no name of another one.
+    let Ok(namespace) = Namespace::new(&*declared.namespace) else { return Ok(()) };
+    let reason: Arc<str> = entry.faults.first().map(reason).unwrap_or_default().into();
+    match &entry.tool {
+        _ if declared.is_import => workspace.set_incomplete(&namespace, reason),
+        Some(full) => {
+            workspace.set_aside(&namespace, full.tool().clone(), declared.exported, reason)?;
+        }
+        None => {}
+    }
+    Ok(())
+}
+
+fn reason(fault: &FileFault) -> String {
+    let line = fault.position.map(|at| format!(":{}", at.line)).unwrap_or_default();
+    format!("fault in {}{line}: {}", fault.path.display(), fault.message)
+}

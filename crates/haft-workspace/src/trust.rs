@@ -1,0 +1,250 @@
+//! Trust in workspace files: which of them may start commands and use secrets.
+//!
+//! A workspace file can start any command and send any secret anywhere, so loading one is like running a program. A file
+//! is trusted by its path and by the digest of its content, and so are the files that it reads: those of organisations and
+//! the documents that its imports name, because these decide where secrets are sent, and the scripts below its folder that
+//! its commands start. What those load themselves is not covered, nor are programs elsewhere.
+//!
+//! Every doubt means that a file is not trusted: a record that can't be read, a path that was moved, a file that changed.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use haft_registry::reading::read_bounded;
+use serde::{Deserialize, Serialize};
+
+use super::error::FileError;
+use super::loaded::Loaded;
+use super::source::{FileDigest, MAX_READ, ReadFile};
+
+/// The trust in the files that are loaded.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub enum Trust {
+    /// No file is trusted.
+    #[default]
+    Never,
+    /// The files are trusted that were recorded here.
+    Recorded(TrustStore),
+    /// Every file is trusted. For files that the program itself wrote.
+    Always,
+}
+
+/// The trust in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrustStatus {
+    /// The file is trusted, as it is now.
+    Trusted,
+    /// The file was trusted, and has changed since, or a file that it reads has.
+    Changed,
+    /// The file was never trusted, or no longer is.
+    Unknown,
+}
+
+/// The files that were trusted, as records in a folder that belongs to the user.
+///
+/// ```
+/// use haft_registry::Kinds;
+/// use haft_workspace::{LoadOptions, Trust, TrustStatus, TrustStore, load};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("haft.toml");
+/// std::fs::write(&path, "[secrets]\ngithub = { env = 'GITHUB_TOKEN' }\n")?;
+/// let store = TrustStore::new(folder.path().join("trust"));
+/// let options = LoadOptions::new(Kinds::empty())?.trust(Trust::Recorded(store.clone()));
+///
+/// let loaded = load(&path, &options).await?;
+/// assert_eq!(loaded.trust, TrustStatus::Unknown);
+/// assert!(loaded.secrets.get("github").unwrap_err().to_string().contains("is not trusted"));
+///
+/// store.trust(&loaded)?;
+/// assert_eq!(load(&path, &options).await?.trust, TrustStatus::Trusted);
+///
+/// std::fs::write(&path, "[secrets]\ngithub = { env = 'AWS_SECRET_ACCESS_KEY' }\n")?;
+/// assert_eq!(store.status(&path)?, TrustStatus::Changed);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrustStore {
+    folder: PathBuf,
+}
+
+/// A record of trust that can't be written or removed, or a file whose trust can't be determined.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrustError {
+    /// The file can't be found.
+    #[error("the file `{}` can't be found: {source}", .path.display())]
+    File {
+        /// The path of the file.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// The path of a file is not Unicode text.
+    #[error("the path `{}` is not Unicode text; rename it", .path.display())]
+    Path {
+        /// The path.
+        path: PathBuf,
+    },
+    /// An entry of the workspace is set aside.
+    #[error("an entry has a fault; correct it, or remove it:\n{0}")]
+    Incomplete(#[from] FileError),
+    /// The record can't be written or removed.
+    #[error("the record `{}` can't be changed: {source}", .path.display())]
+    Record {
+        /// The path of the record.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+}
+
+/// A record of trust.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TrustRecord {
+    version: u32,
+    /// The files, the workspace file first.
+    files: Vec<TrustedFile>,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TrustedFile {
+    path: PathBuf,
+    sha256: String,
+}
+
+/// The version of the form of records.
+const VERSION: u32 = 2;
+
+/// The maximum size of a record.
+const MAX_RECORD: u64 = 1024 * 1024;
+
+impl TrustStore {
+    /// Creates a store with its records in this folder, which is created when it is needed. Whoever can write to the
+    /// folder can grant trust.
+    #[must_use]
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// Trusts a workspace file, and the files that it reads, exactly as they were loaded. A workspace that is already
+    /// loaded stays as it is until it is loaded again, by [`reload`](super::WatchedWorkspace::reload) for example.
+    ///
+    /// An entry that is set aside may work later, without a change of the files, and nobody has seen what it reaches. So a
+    /// workspace with such an entry can't be trusted.
+    pub fn trust(&self, loaded: &Loaded) -> Result<(), TrustError> {
+        loaded.ensure_complete()?;
+        let files = loaded.files.iter().map(|file| match file.path.to_str() {
+            Some(_) => Ok(TrustedFile { path: file.path.clone(), sha256: file.digest.to_string() }),
+            None => Err(TrustError::Path { path: file.path.clone() }),
+        });
+        let record = TrustRecord { version: VERSION, files: files.collect::<Result<_, _>>()? };
+        let path = self.record_path(&loaded.path);
+        self.write(&path, &record).map_err(|source| TrustError::Record { path, source })
+    }
+
+    /// Removes the trust in a workspace file, which need not exist any more. Reports whether it was recorded.
+    pub fn revoke(&self, path: impl AsRef<Path>) -> Result<bool, TrustError> {
+        let path = path.as_ref();
+        let canonical = match fs::canonicalize(path) {
+            Ok(canonical) => canonical,
+            Err(source) => missing(path).map_err(|_| TrustError::File { path: path.to_owned(), source })?,
+        };
+        let record = self.record_path(&canonical);
+        match fs::remove_file(&record) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(source) => Err(TrustError::Record { path: record, source }),
+        }
+    }
+
+    /// Returns the trust in a workspace file, from the content that it has now.
+    ///
+    /// To load a file by its trust, use [`Trust::Recorded`]: it reads every file once, and decides by what was read.
+    pub fn status(&self, path: impl AsRef<Path>) -> Result<TrustStatus, TrustError> {
+        let path = path.as_ref();
+        let canonical = fs::canonicalize(path).map_err(|source| TrustError::File { path: path.to_owned(), source })?;
+        let Some(record) = self.record(&canonical) else { return Ok(TrustStatus::Unknown) };
+        let is_same = |file: &TrustedFile| {
+            read_bounded(&file.path, MAX_READ).is_ok_and(|content| FileDigest::of(&content).to_string() == file.sha256)
+        };
+        Ok(if record.files.iter().all(is_same) { TrustStatus::Trusted } else { TrustStatus::Changed })
+    }
+
+    /// Returns the record of a workspace file.
+    pub(crate) fn record(&self, canonical: &Path) -> Option<TrustRecord> {
+        let content = read_bounded(&self.record_path(canonical), MAX_RECORD).ok()?;
+        let record: TrustRecord = serde_json::from_slice(&content).ok()?;
+        let is_of_file = record.files.first().is_some_and(|first| first.path == canonical);
+        (record.version == VERSION && is_of_file).then_some(record)
+    }
+
+    fn record_path(&self, canonical: &Path) -> PathBuf {
+        let digest = FileDigest::of(canonical.as_os_str().as_encoded_bytes());
+        self.folder.join(format!("{digest}.json"))
+    }
+
+    /// Writes a record in one step: a reader sees the old one or the new one, never a part.
+    fn write(&self, path: &Path, record: &TrustRecord) -> io::Result<()> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        create_private_folder(&self.folder)?;
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let temporary = path.with_extension(format!("{}-{count}.tmp", std::process::id()));
+        let written = create_private(&temporary).and_then(|mut file| {
+            file.write_all(&serde_json::to_vec(record)?)?;
+            file.sync_all()?;
+            fs::rename(&temporary, path)
+        });
+        if written.is_err() {
+            // The first error is the one to report.
+            let _ = fs::remove_file(&temporary);
+        }
+        written
+    }
+}
+
+impl TrustRecord {
+    /// Reports whether a file was trusted with this content.
+    pub(crate) fn covers(&self, file: &ReadFile) -> bool {
+        let digest = file.digest.to_string();
+        self.files.iter().any(|known| known.path == file.path && known.sha256 == digest)
+    }
+
+    /// Reports whether these files, and no fewer, were trusted with this content: a script that was covered and can't be
+    /// read any more, or that is a link out of the folder now, is a change.
+    pub(crate) fn is_of(&self, files: &[ReadFile]) -> bool {
+        files.iter().all(|file| self.covers(file))
+            && self.files.iter().all(|known| files.iter().any(|file| file.path == known.path))
+    }
+}
+
+/// Returns the path that a missing file had, without symbolic links.
+fn missing(path: &Path) -> io::Result<PathBuf> {
+    let name = path.file_name().ok_or(io::ErrorKind::NotFound)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Ok(fs::canonicalize(folder)?.join(name))
+}
+
+fn create_private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+fn create_private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
