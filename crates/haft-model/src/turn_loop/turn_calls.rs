@@ -198,7 +198,7 @@ impl Machine {
             (state.calls, state.lacks_calls) = (counts.made, counts.lacks_calls);
             // The model has read the verdicts that its turn follows.
             state.accepted.clear();
-            let mut open = OpenTurn { turn, results: Vec::new(), signals, interactions };
+            let mut open = OpenTurn { turn, results: Vec::new(), signals, interactions: interactions.into() };
             open.add(results);
             // Results may hold errors of user code, which must not be dropped under the lock.
             (unplaced, std::mem::replace(&mut state.phase, LoopPhase::Open(Box::new(open))))
