@@ -53,6 +53,12 @@ pub enum HttpError {
         /// The name of the header.
         name: String,
     },
+    /// The body of the request can't be written as JSON. The source is the error of the value's own `Serialize`.
+    #[error("the body of the request can't be written as JSON")]
+    InvalidBody {
+        /// The reason.
+        source: Source,
+    },
     /// A guarded client has a proxy, behind which no address can be checked, and its guard does not list the hosts.
     #[error(
         "a guarded HTTP client can't check the addresses behind a proxy, which is set by {set_by}: list the hosts by \
@@ -161,6 +167,7 @@ impl HttpError {
             Self::InvalidSetting { .. }
             | Self::InvalidUrl { .. }
             | Self::InvalidHeader { .. }
+            | Self::InvalidBody { .. }
             | Self::UncheckedProxy { .. }
             | Self::Forbidden { .. }
             | Self::Tls { .. }
@@ -177,6 +184,7 @@ impl HttpError {
             Self::InvalidSetting { .. }
             | Self::InvalidUrl { .. }
             | Self::InvalidHeader { .. }
+            | Self::InvalidBody { .. }
             | Self::UncheckedProxy { .. } => false,
             Self::Forbidden { endpoint, .. }
             | Self::Dns { endpoint, .. }
@@ -199,6 +207,7 @@ impl HttpError {
             Self::InvalidSetting { .. }
             | Self::InvalidUrl { .. }
             | Self::InvalidHeader { .. }
+            | Self::InvalidBody { .. }
             | Self::UncheckedProxy { .. } => None,
             Self::Forbidden { endpoint, .. }
             | Self::Dns { endpoint, .. }

@@ -26,7 +26,7 @@
 //! # runtime.block_on(async {
 //! # let url = serve("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\ndata: {\"a\":1}\n\ndata: [DONE]\n\n")?;
 //! let client = HttpClient::builder().no_proxy().build()?;
-//! let request = HttpRequest::post(url).bearer(&Secret::new("sk-123")).json(r#"{"stream":true}"#);
+//! let request = HttpRequest::post(url).bearer(&Secret::new("sk-123")).json(&serde_json::json!({"stream": true}));
 //! let response = client.send(request).await?;
 //! assert!(response.status().is_success());
 //!

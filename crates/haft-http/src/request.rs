@@ -9,6 +9,7 @@ use haft_core::Secret;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, InvalidHeaderValue};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use reqwest::Url;
+use serde::Serialize;
 
 use crate::endpoint::Endpoint;
 use crate::error::HttpError;
@@ -23,7 +24,8 @@ use crate::timeouts::Timeouts;
 /// let request = HttpRequest::post("https://api.example/v1/messages?key=k")
 ///     .secret_header("x-api-key", &Secret::new("sk-123"))
 ///     .header("api-version", "2023-06-01")
-///     .json(r#"{"model":"m"}"#);
+///     .header("x-attempt", 2)
+///     .json(&serde_json::json!({"model": "m"}));
 /// let shown = format!("{request:?}");
 /// assert!(shown.contains("api.example/v1/messages"));
 /// assert!(!shown.contains("sk-123") && !shown.contains("key=k") && !shown.contains("model"));
@@ -65,20 +67,22 @@ impl HttpRequest {
         Self::new(Method::POST, url)
     }
 
-    /// Sets a header, in place of one of the same name.
-    pub fn header(self, name: &str, value: &str) -> Self {
-        self.insert(name, HeaderValue::from_str(value).ok())
+    /// Sets a header, in place of one of the same name. The name is a text or a [`HeaderName`]; the value is anything that
+    /// converts into a [`HeaderValue`]: text, bytes or a number. A name or a value that is not allowed in a header is a
+    /// fault, which sending the request reports.
+    pub fn header(self, name: impl AsRef<[u8]>, value: impl TryInto<HeaderValue>) -> Self {
+        self.insert(name, value.try_into().ok())
     }
 
     /// Sets a header that is never shown, in place of one of the same name. It is not sent to another origin when a
     /// redirect is followed.
-    pub fn secret_header(self, name: &str, value: &Secret) -> Self {
+    pub fn secret_header(self, name: impl AsRef<[u8]>, value: &Secret) -> Self {
         self.insert(name, secret_value("", value).ok())
     }
 
     /// Sets the `authorization` header to this bearer token. It is never shown.
     pub fn bearer(self, token: &Secret) -> Self {
-        self.insert(AUTHORIZATION.as_str(), secret_value("Bearer ", token).ok())
+        self.insert(AUTHORIZATION, secret_value("Bearer ", token).ok())
     }
 
     /// Sets the `authorization` header to this user and password. It is never shown. A user that contains a colon is a
@@ -87,7 +91,7 @@ impl HttpRequest {
         let is_valid = !user.contains(':') && !user.contains(char::is_control);
         let credentials = BASE64_STANDARD.encode(format!("{user}:{}", password.expose()));
         let value = secret_value("Basic ", &Secret::new(credentials)).ok();
-        self.insert(AUTHORIZATION.as_str(), value.filter(|_| is_valid))
+        self.insert(AUTHORIZATION, value.filter(|_| is_valid))
     }
 
     /// Sets the body. A `String` or a `Vec<u8>` is moved, not copied.
@@ -96,9 +100,20 @@ impl HttpRequest {
         self
     }
 
-    /// Sets the body to this JSON text, and the header `content-type` with it.
-    pub fn json(mut self, text: impl Into<Bytes>) -> Self {
-        self.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    /// Sets the body to a value, written as JSON, and the header `content-type` unless it is set. A value that JSON can't
+    /// hold, such as a map whose keys are not strings, is a fault, which sending the request reports.
+    ///
+    /// A text becomes a JSON string; text that already is JSON is set by [`json_text`](Self::json_text).
+    pub fn json<T: Serialize + ?Sized>(self, value: &T) -> Self {
+        match serde_json::to_vec(value) {
+            Ok(text) => self.json_text(text),
+            Err(source) => self.fault(HttpError::InvalidBody { source: source.into() }),
+        }
+    }
+
+    /// Sets the body to this JSON text, which is not checked, and the header `content-type` unless it is set.
+    pub fn json_text(mut self, text: impl Into<Bytes>) -> Self {
+        self.headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
         self.body(text)
     }
 
@@ -121,13 +136,20 @@ impl HttpRequest {
         self
     }
 
-    fn insert(mut self, name: &str, value: Option<HeaderValue>) -> Self {
-        match (HeaderName::from_bytes(name.as_bytes()), value) {
+    fn insert(mut self, name: impl AsRef<[u8]>, value: Option<HeaderValue>) -> Self {
+        let name = name.as_ref();
+        match (HeaderName::from_bytes(name), value) {
             (Ok(name), Some(value)) => {
                 self.headers.insert(name, value);
+                self
             }
-            _ => self.url = self.url.and(Err(HttpError::InvalidHeader { name: name.to_owned() })),
+            _ => self.fault(HttpError::InvalidHeader { name: String::from_utf8_lossy(name).into_owned() }),
         }
+    }
+
+    /// Keeps this fault if it is the first one.
+    fn fault(mut self, error: HttpError) -> Self {
+        self.url = self.url.and(Err(error));
         self
     }
 }
@@ -165,11 +187,18 @@ fn parse(text: &str) -> Result<Url, HttpError> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+    use std::error::Error as _;
+
     use haft_core::Secret;
-    use http::Method;
+    use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE};
+    use http::{HeaderValue, Method};
+    use serde_json::json;
 
     use super::{HttpRequest, secret_value};
     use crate::error::HttpError;
+
+    const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
     #[test]
     fn values_of_secrets_are_sensitive() {
@@ -218,7 +247,44 @@ mod tests {
     fn a_body_is_moved() {
         let text = "x".repeat(1000);
         let address = text.as_ptr();
-        assert_eq!(HttpRequest::post("http://a.example").json(text).body.as_ptr(), address);
+        assert_eq!(HttpRequest::post("http://a.example").json_text(text).body.as_ptr(), address);
+    }
+
+    #[test]
+    fn headers_take_names_and_values_of_any_form() {
+        let request = HttpRequest::get("http://a.example")
+            .header("X-Text", String::from("a"))
+            .header(String::from("x-bytes"), b"b".as_slice())
+            .header(b"x-number".as_slice(), 3)
+            .header(ACCEPT, HeaderValue::from_static("text/plain"))
+            .header(&CONTENT_LENGTH, &HeaderValue::from(0_u64));
+        let named = |name: &str| request.headers[name].to_str().unwrap();
+        let values = ["x-text", "x-bytes", "x-number", "accept", "content-length"].map(named);
+        assert_eq!(values, ["a", "b", "3", "text/plain", "0"]);
+        assert!(request.url.is_ok());
+    }
+
+    #[test]
+    fn a_value_is_written_as_json_and_names_its_type_unless_it_is_set() {
+        let request = HttpRequest::post("http://a.example").json(&json!({"a": 1}));
+        assert_eq!((&request.body[..], &request.headers[CONTENT_TYPE]), (&b"{\"a\":1}"[..], &JSON));
+        let request = HttpRequest::post("http://a.example").json("text");
+        assert_eq!(request.body, "\"text\"");
+        for is_set_first in [true, false] {
+            let set = |request: HttpRequest| request.header(CONTENT_TYPE, "application/merge-patch+json");
+            let request = HttpRequest::post("http://a.example");
+            let request = if is_set_first { set(request).json(&1) } else { set(request.json(&1)) };
+            assert_eq!(request.headers[CONTENT_TYPE], "application/merge-patch+json");
+        }
+    }
+
+    #[test]
+    fn a_value_that_json_does_not_hold_is_a_fault() {
+        let request = HttpRequest::post("http://a.example").json(&BTreeMap::from([((1, 2), 3)]));
+        let error = request.url.unwrap_err();
+        assert_eq!(error.to_string(), "the body of the request can't be written as JSON");
+        assert_eq!(error.source().unwrap().to_string(), "key must be a string");
+        assert!(!error.sent() && !error.retryable());
     }
 
     #[test]

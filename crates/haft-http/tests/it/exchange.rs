@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use haft_http::{HttpRequest, Method, Secret, StatusCode};
 use tokio::join;
 
@@ -11,7 +13,7 @@ async fn a_request_arrives_as_it_was_built() {
         .header("X-Plain", "new")
         .bearer(&Secret::new("sk-1"))
         .secret_header("x-api-key", &Secret::new("sk-2"))
-        .json(r#"{"a":1}"#.to_owned());
+        .json(&BTreeMap::from([("a", 1)]));
     let client = client();
     let (sent, answered) = join!(client.send(request), server.answer(response(200, "", "")));
     assert_eq!(sent.unwrap().status(), StatusCode::OK);

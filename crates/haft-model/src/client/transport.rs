@@ -87,12 +87,12 @@ impl HttpModel {
     ) -> Result<HttpResponse, ModelError> {
         let mut request = HttpRequest::post(&outgoing.url).body(outgoing.body.clone());
         for (name, value) in &outgoing.headers {
-            request = request.header(name, value);
+            request = request.header(&**name, value);
         }
         for header in authorization.headers() {
             request = match header {
                 AuthorizationHeader::Bearer(token) => request.bearer(token),
-                AuthorizationHeader::Named(name, value) => request.secret_header(name, value),
+                AuthorizationHeader::Named(name, value) => request.secret_header(&**name, value),
             };
         }
         if let Some(timeouts) = self.timeouts {

@@ -8,11 +8,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use haft_core::history::Staged;
-use haft_core::{History, ToolResult, Turn, TurnRequest};
+use haft_core::{ToolResult, TurnRequest};
 use tokio::time::Instant;
 
 use super::event::LoopEvent;
 use super::state::LoopState;
+use super::triage::CallCounts;
+use super::turn_calls::RunningTurn;
 use super::verdict::record_results;
 
 /// The state of a running loop. Clones share it.
@@ -24,13 +26,21 @@ pub(super) struct StateCell(Arc<Mutex<SharedState>>);
 struct SharedState {
     state: LoopState,
     /// The turn whose calls run now. It is at the end of the history and not part of the state yet.
-    staged: Option<Staged>,
+    staged: Option<StagedTurn>,
     /// Results of calls that waited, which are not in the history yet.
     results: Vec<ToolResult>,
     /// The events of results that could not be added.
     unplaced: Vec<LoopEvent>,
     /// The time of the first poll; `None` before it and after the end of the loop.
     since: Option<Instant>,
+}
+
+/// A turn whose calls run.
+#[derive(Debug)]
+struct StagedTurn {
+    staged: Staged,
+    turn: RunningTurn,
+    counts: CallCounts,
 }
 
 impl StateCell {
@@ -56,10 +66,28 @@ impl StateCell {
         let mut shared = self.shared();
         shared.place_results();
         let mut state = shared.state.clone();
-        if let Some(whole) = shared.staged.as_ref().and_then(|staged| state.history().get(..staged.start())) {
+        let start = shared.staged.as_ref().map(|turn| turn.staged.start());
+        if let Some(whole) = start.and_then(|start| state.history().get(..start)) {
             state.request.history = whole.into();
         }
         state.time_used = shared.time_used();
+        state
+    }
+
+    /// Returns a copy of the state with the turn whose calls run, as it would be if the process ended now.
+    pub(super) fn checkpoint(&self) -> LoopState {
+        let mut shared = self.shared();
+        shared.place_results();
+        let mut state = shared.state.clone();
+        state.time_used = shared.time_used();
+        let recorded = shared.staged.as_ref().map(|StagedTurn { staged, turn, counts }| {
+            let mut turn = turn.snapshot();
+            turn.assume_ended();
+            turn.record(&mut state, Some(staged), counts.clone())
+        });
+        // What was replaced is not dropped under the lock: a result may hold an error of user code.
+        drop(shared);
+        drop(recorded);
         state
     }
 
@@ -91,19 +119,22 @@ impl StateCell {
         change(&mut self.shared().state)
     }
 
-    /// Adds a turn at the end of the history while its calls run, and returns the history for them. The state is as
-    /// before until the turn is [completed](Self::complete).
-    pub(super) fn stage(&self, turn: &Turn) -> History {
+    /// Adds a turn at the end of the history while its calls run. The state is as before until the turn is
+    /// [completed](Self::complete).
+    pub(super) fn stage(&self, turn: RunningTurn, counts: CallCounts) {
         let mut shared = self.shared();
-        shared.staged = Some(shared.state.request.history.stage(turn));
-        shared.state.request.history.clone()
+        let staged = shared.state.request.history.stage(turn.snapshot().turn());
+        shared.staged = Some(StagedTurn { staged, turn, counts });
     }
 
     /// Changes the state to include the staged turn, if there is one.
-    pub(super) fn complete<T>(&self, change: impl FnOnce(&mut LoopState, Option<Staged>) -> T) -> T {
+    pub(super) fn complete<T>(&self, change: impl FnOnce(&mut LoopState, Option<&Staged>) -> T) -> T {
         let mut shared = self.shared();
         let staged = shared.staged.take();
-        change(&mut shared.state, staged)
+        let changed = change(&mut shared.state, staged.as_ref().map(|turn| &turn.staged));
+        // Dropped without the lock, as it holds results.
+        drop(shared);
+        changed
     }
 
     /// Adds the result of a call that waited. It is part of the state from now on; it is inserted into the history

@@ -33,6 +33,7 @@ pub(super) struct Triage<'a> {
 }
 
 /// The counts of the calls of a turn.
+#[derive(Clone, Debug)]
 pub(super) struct CallCounts {
     /// The equal calls in a row up to the end of this turn; empty if they are not limited.
     pub(super) row: CallRow,

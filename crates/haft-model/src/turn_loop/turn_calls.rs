@@ -1,18 +1,20 @@
 //! Running the calls of one turn, and recording the turn.
 //!
 //! Every call ends in exactly one of four ways: with a result, as a signal, as an open interaction, or waiting for a
-//! verdict. Only then is the turn added to the state, with the results that are available, in one step.
+//! verdict. Only then is the turn added to the state, with the results that are available, in one step. While the calls
+//! run, the state cell has the turn as well, so that a checkpoint contains what is known of it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
 use futures_core::Stream;
+use haft_core::history::Staged;
 use haft_core::{
-    ApprovalRequest, CallId, ContentPart, Delta, Dispatch, Finish, Item, Run, RunId, ToolCall, ToolChoice, ToolEvent,
-    ToolResult, Turn,
+    ApprovalRequest, CallId, ContentPart, Delta, Dispatch, FailureKind, Finish, Item, Run, RunId, ToolCall, ToolChoice,
+    ToolEvent, ToolFailure, ToolResult, Turn,
 };
 
 use super::call_outcome::CallOutcome;
@@ -25,17 +27,28 @@ use super::machine::Machine;
 use super::open_turn::OpenTurn;
 use super::record::append;
 use super::signal::Signal;
-use super::state::LoopPhase;
+use super::state::{LoopPhase, LoopState};
 use super::triage::{CallCounts, Triage};
 use super::utterance;
 
 /// The message of a call that was open when the loop was cancelled.
 const LOOP_CANCELLED: &str = "the loop was cancelled before the call finished";
 
-/// A turn whose calls are being run.
+/// The message of a call that had no result when the state was stored for the last time.
+const PROCESS_ENDED: &str = "the process ended while the call ran, so it is unknown whether it took effect; find out \
+                             before you make it again";
+
+/// A turn whose calls are being run. Clones share it: the state cell makes checkpoints of it.
+#[derive(Clone, Debug)]
+pub(super) struct RunningTurn(Arc<Mutex<TurnCalls>>);
+
+/// The calls of a turn, and what became of them.
+#[derive(Clone, Debug)]
 pub(super) struct TurnCalls {
     turn: Turn,
     calls: Vec<ToolCall>,
+    /// The indexes of calls that run, or are about to.
+    running: BTreeSet<usize>,
     results: Vec<ToolResult>,
     signals: Vec<Signal>,
     interactions: Vec<Interaction>,
@@ -59,7 +72,7 @@ impl Machine {
         self.state.read(|state| state.request.history.fresh_ids(&mut turn));
         let checked = self.state.read(|state| utterance::check(&state.request.history, &turn));
         checked.map_err(|error| self.model_failed(error))?;
-        self.event_slot.emit(LoopEvent::Delta(Delta::complete(turn.clone()))).await;
+        let complete = LoopEvent::Delta(Delta::complete(turn.clone()));
 
         let (choice, row) = self.state.read(|state| (state.request.tool_choice.clone(), state.row.clone()));
         let (made, earlier) = self.state.read(|state| (state.calls, state.conversation.calls));
@@ -67,15 +80,22 @@ impl Machine {
         let settings = Arc::clone(&self.settings);
         let mut triage = Triage::new(&settings, choice.clone(), row, made, earlier);
         let mut turn_calls = TurnCalls::new(turn);
-        let passed = self.reject_calls(&mut turn_calls, &mut triage).await;
-        let counts = triage.counts();
-        let cause = self.run_calls(&mut turn_calls, &passed).await;
+        let (passed, rejected) = turn_calls.triage(&mut triage);
+        let (counts, count) = (triage.counts(), turn_calls.calls.len());
+        let running = RunningTurn(Arc::new(Mutex::new(turn_calls)));
+        if !passed.is_empty() {
+            self.state.stage(running.clone(), counts.clone());
+        }
+        for event in std::iter::once(complete).chain(rejected) {
+            self.event_slot.emit(event).await;
+        }
+        let cause = self.run_calls(&running, &passed).await;
         if cause.is_some() {
-            self.cancel_open_calls(&mut turn_calls).await;
+            self.cancel_open_calls(&running).await;
         }
 
-        let is_stuck = !turn_calls.calls.is_empty() && counts.repeated_again == turn_calls.calls.len();
-        if let Some(unplaced) = self.record_turn(turn_calls, counts) {
+        let is_stuck = count > 0 && counts.repeated_again == count;
+        if let Some(unplaced) = self.record_turn(&running, counts) {
             self.event_slot.emit(unplaced).await;
         }
         if let Some(cause) = cause {
@@ -92,32 +112,15 @@ impl Machine {
         self.ensure_nothing_waits()
     }
 
-    /// Rejects the calls that must not run, and returns the indexes of the others.
-    async fn reject_calls(&mut self, turn_calls: &mut TurnCalls, triage: &mut Triage<'_>) -> Vec<usize> {
-        let interrupted = turn_calls.turn.interrupted_results();
-        if turn_calls.turn.is_cut_off() {
-            for (index, result) in interrupted.into_iter().enumerate() {
-                self.event_slot.emit(turn_calls.add_result(index, result)).await;
-            }
-            return Vec::new();
-        }
-        let mut passed = Vec::new();
-        for index in 0..turn_calls.calls.len() {
-            match triage.reject(&turn_calls.calls[index]) {
-                None => passed.push(index),
-                Some(result) => self.event_slot.emit(turn_calls.add_result(index, result)).await,
-            }
-        }
-        passed
-    }
-
     /// Runs the calls at these indexes to their ends, or until the loop must end; then they are cancelled.
-    async fn run_calls(&mut self, turn_calls: &mut TurnCalls, passed: &[usize]) -> Option<InterruptionCause> {
+    async fn run_calls(&mut self, turn: &RunningTurn, passed: &[usize]) -> Option<InterruptionCause> {
         if passed.is_empty() {
             return None;
         }
-        let messages = self.state.stage(&turn_calls.turn);
-        let calls = passed.iter().map(|&index| turn_calls.calls[index].clone().into()).collect();
+        let messages = self.state.read(|state| state.request.history.clone());
+        let calls: Vec<ToolCall> = turn.change(|turn| passed.iter().map(|&index| turn.calls[index].clone()).collect());
+        let written: Vec<String> = calls.iter().map(|call| call.arguments.clone()).collect();
+        let calls = calls.into_iter().map(Into::into).collect();
         let mut run = self.tools.run_calls(calls, self.options.clone().messages(messages));
         let mut cause = None;
         while let Some(event) = self.next_event(&mut run, &mut cause).await {
@@ -125,21 +128,19 @@ impl Machine {
             let Some(event) = in_turn(event, passed) else { continue };
             let event = match event {
                 ToolEvent::Output { index, result } => {
-                    let outcome =
-                        CallOutcome::of(self.tools.toolkit(), &run, at, &turn_calls.calls[index].arguments, result);
-                    turn_calls.add_outcome(index, outcome)
+                    let outcome = CallOutcome::of(self.tools.toolkit(), &run, at, &written[at], result);
+                    turn.change(|turn| turn.add_outcome(index, outcome))
                 }
                 other => {
-                    turn_calls.approval_requests.extend(other.suspended_request().cloned());
+                    if let Some(request) = other.suspended_request() {
+                        turn.change(|turn| turn.add_request(other.index(), request.clone(), run.run_id()));
+                    }
                     Some(LoopEvent::Tool(other))
                 }
             };
             if let Some(event) = event {
                 self.event_slot.emit(event).await;
             }
-        }
-        if !turn_calls.approval_requests.is_empty() {
-            turn_calls.run_id = Some(run.run_id().clone());
         }
         cause
     }
@@ -163,49 +164,38 @@ impl Machine {
     }
 
     /// Cancels the calls that are open when the loop is interrupted.
-    async fn cancel_open_calls(&mut self, turn_calls: &mut TurnCalls) {
-        let mut indexes: HashMap<CallId, usize> = HashMap::new();
-        for (index, call) in turn_calls.calls.iter().enumerate() {
-            indexes.entry(call.call_id.clone()).or_insert(index);
-        }
-        for interaction in std::mem::take(&mut turn_calls.interactions) {
-            let index = indexes.get(interaction.call_id()).copied().unwrap_or_default();
-            let cancelled = turn_calls.add_result(index, interaction.cancelled(LOOP_CANCELLED));
-            self.event_slot.emit(cancelled).await;
-        }
-        for request in std::mem::take(&mut turn_calls.approval_requests) {
-            let Some(&index) = indexes.get(&request.call_id) else { continue };
-            let cancelled = ToolResult::cancelled(&turn_calls.calls[index], LOOP_CANCELLED);
-            let cancelled = turn_calls.add_result(index, cancelled);
-            self.event_slot.emit(cancelled).await;
+    async fn cancel_open_calls(&mut self, turn: &RunningTurn) {
+        for event in turn.change(TurnCalls::cancel_open) {
+            self.event_slot.emit(event).await;
         }
     }
 
-    /// Adds the turn and the outcomes of its calls to the state, in one step. The output of a signal is `null` until
-    /// it is answered.
-    fn record_turn(&self, turn_calls: TurnCalls, counts: CallCounts) -> Option<LoopEvent> {
-        let TurnCalls { turn, results, signals, interactions, approval_requests, run_id, .. } = turn_calls;
-        let (unplaced, before) = self.state.complete(|state, staged| {
-            let answers = results.iter().cloned().chain(signals.iter().map(Signal::result));
-            let unplaced = append(&mut state.request.history, staged.as_ref(), turn.clone(), answers.collect());
-            if let Some(run_id) = run_id {
-                let waiting = approval_requests.iter().map(|request| request.call_id.clone());
-                state.run_ids.extend(waiting.map(|call_id| (call_id, run_id.clone())));
-            }
-            state.request.history.extend(approval_requests.into_iter().map(Item::from));
-            state.turns = state.turns.saturating_add(1);
-            state.row = counts.row;
-            (state.calls, state.lacks_calls) = (counts.made, counts.lacks_calls);
-            // The model has read the verdicts that its turn follows.
-            state.accepted.clear();
-            let mut open = OpenTurn { turn, results: Vec::new(), signals, interactions: interactions.into() };
-            open.add(results);
-            // Results may hold errors of user code, which must not be dropped under the lock.
-            (unplaced, std::mem::replace(&mut state.phase, LoopPhase::Open(Box::new(open))))
-        });
-        drop(before);
-        unplaced
+    /// Adds the turn and the outcomes of its calls to the state, in one step.
+    fn record_turn(&self, turn: &RunningTurn, counts: CallCounts) -> Option<LoopEvent> {
+        let turn_calls = turn.snapshot();
+        // Results may hold errors of user code, which must not be dropped under the lock.
+        let recorded = self.state.complete(|state, staged| turn_calls.record(state, staged, counts));
+        recorded.unplaced
     }
+}
+
+impl RunningTurn {
+    /// Returns a copy of what is known of the calls.
+    pub(super) fn snapshot(&self) -> TurnCalls {
+        self.change(|turn| turn.clone())
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut TurnCalls) -> T) -> T {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// A turn that was added to a state.
+pub(super) struct RecordedTurn {
+    /// The event of results that could not be added.
+    pub(super) unplaced: Option<LoopEvent>,
+    /// The phase before.
+    _before: LoopPhase,
 }
 
 impl TurnCalls {
@@ -215,6 +205,7 @@ impl TurnCalls {
         Self {
             turn,
             calls,
+            running: BTreeSet::new(),
             results: Vec::new(),
             signals: Vec::new(),
             interactions: Vec::new(),
@@ -223,9 +214,31 @@ impl TurnCalls {
         }
     }
 
+    /// Returns the turn.
+    pub(super) fn turn(&self) -> &Turn {
+        &self.turn
+    }
+
+    /// Rejects the calls that must not run, and returns the indexes of the others and the events of the rejected ones.
+    fn triage(&mut self, triage: &mut Triage<'_>) -> (Vec<usize>, Vec<LoopEvent>) {
+        if self.turn.is_cut_off() {
+            let interrupted = self.turn.interrupted_results().into_iter().enumerate();
+            return (Vec::new(), interrupted.map(|(index, result)| self.add_result(index, result)).collect());
+        }
+        let mut rejected = Vec::new();
+        for index in 0..self.calls.len() {
+            match triage.reject(&self.calls[index]) {
+                None => drop(self.running.insert(index)),
+                Some(result) => rejected.push(self.add_result(index, result)),
+            }
+        }
+        (self.running.iter().copied().collect(), rejected)
+    }
+
     /// Records the outcome of a call, and returns the event to emit. An interaction has none: it is
     /// reported when the loop ends to wait for it.
     fn add_outcome(&mut self, index: usize, outcome: CallOutcome) -> Option<LoopEvent> {
+        self.running.remove(&index);
         match outcome {
             CallOutcome::Answered(result) => Some(self.add_result(index, result)),
             CallOutcome::Signal(signal) => {
@@ -243,6 +256,54 @@ impl TurnCalls {
     fn add_result(&mut self, index: usize, result: ToolResult) -> LoopEvent {
         self.results.push(result.clone());
         LoopEvent::Tool(ToolEvent::Output { index, result })
+    }
+
+    /// Records that a call waits for a verdict.
+    fn add_request(&mut self, index: usize, request: ApprovalRequest, run_id: &RunId) {
+        self.running.remove(&index);
+        self.approval_requests.push(request);
+        self.run_id.get_or_insert_with(|| run_id.clone());
+    }
+
+    /// Cancels the calls that wait, and returns the events of their results.
+    fn cancel_open(&mut self) -> Vec<LoopEvent> {
+        let mut indexes: HashMap<CallId, usize> = HashMap::new();
+        for (index, call) in self.calls.iter().enumerate() {
+            indexes.entry(call.call_id.clone()).or_insert(index);
+        }
+        let interactions = std::mem::take(&mut self.interactions).into_iter();
+        let mut waiting: Vec<CallId> = interactions.map(|interaction| interaction.call_id().clone()).collect();
+        waiting.extend(std::mem::take(&mut self.approval_requests).into_iter().map(|request| request.call_id));
+        let waiting = waiting.iter().filter_map(|call_id| indexes.get(call_id).copied());
+        waiting.map(|index| self.add_result(index, ToolResult::cancelled(&self.calls[index], LOOP_CANCELLED))).collect()
+    }
+
+    /// Gives a result to the calls that run: should the process end now, nobody knows what became of them.
+    pub(super) fn assume_ended(&mut self) {
+        for index in std::mem::take(&mut self.running) {
+            let unknown = ToolFailure::new(FailureKind::OutcomeUnknown, PROCESS_ENDED);
+            drop(self.add_result(index, ToolResult::from_failure(&self.calls[index], unknown)));
+        }
+    }
+
+    /// Adds the turn and the outcomes of its calls to a state. The output of a signal is `null` until it is answered.
+    pub(super) fn record(self, state: &mut LoopState, staged: Option<&Staged>, counts: CallCounts) -> RecordedTurn {
+        let Self { turn, results, signals, interactions, approval_requests, run_id, .. } = self;
+        let answers = results.iter().cloned().chain(signals.iter().map(Signal::result));
+        let unplaced = append(&mut state.request.history, staged, turn.clone(), answers.collect());
+        if let Some(run_id) = run_id {
+            let waiting = approval_requests.iter().map(|request| request.call_id.clone());
+            state.run_ids.extend(waiting.map(|call_id| (call_id, run_id.clone())));
+        }
+        state.request.history.extend(approval_requests.into_iter().map(Item::from));
+        state.turns = state.turns.saturating_add(1);
+        state.row = counts.row;
+        (state.calls, state.lacks_calls) = (counts.made, counts.lacks_calls);
+        // The model has read the verdicts that its turn follows.
+        state.accepted.clear();
+        let mut open = OpenTurn { turn, results: Vec::new(), signals, interactions: interactions.into() };
+        open.add(results);
+        RecordedTurn { unplaced, _before: std::mem::replace(&mut state.phase, LoopPhase::Open(Box::new(open))) }
     }
 }
 

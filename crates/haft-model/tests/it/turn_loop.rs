@@ -3,6 +3,7 @@
 mod approval;
 mod budget;
 mod cancellation;
+mod checkpoint;
 mod conversation;
 mod conversation_options;
 mod damage;

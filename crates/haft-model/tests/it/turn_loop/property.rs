@@ -95,6 +95,7 @@ async fn read(mut run: LoopRun, most: usize) -> (LoopState, Option<LoopEnd>) {
     for _ in 0..most {
         let Some(event) = run.next().await else { break };
         check_state(&run.state());
+        check_state(&run.checkpoint());
         match event {
             LoopEvent::TurnStarted { .. } => (outputs, is_whole) = (Vec::new(), true),
             LoopEvent::Tool(ToolEvent::Output { index, .. }) => outputs.push(index),

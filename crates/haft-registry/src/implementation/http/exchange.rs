@@ -158,7 +158,7 @@ impl Exchange {
             sent = sent.header(name, value);
         }
         if let Some(name) = &self.idempotency_key {
-            sent = sent.header(name, &cx.idempotency_key());
+            sent = sent.header(name, cx.idempotency_key());
         }
         if let Some(body) = body {
             sent = sent.header("content-type", &body.content_type).body(body.bytes.clone());
