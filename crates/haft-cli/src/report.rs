@@ -85,14 +85,13 @@ fn write_titled(cx: &Context, level: Level<'static>, text: &str) {
 /// Returns how to trust a file from which something was left out because it is not trusted.
 pub(crate) fn trust_advice(loaded: &Loaded) -> Option<String> {
     let path = loaded.path.display();
-    let first = if loaded.set_aside.is_empty() { "read it" } else { "correct its faults and read it" };
     match loaded.trust {
         TrustStatus::Trusted => None,
         _ if !loaded.needs_trust() => None,
         TrustStatus::Changed => {
-            Some(format!("`{path}` has changed since it was trusted; {first}, then run `haft trust`"))
+            Some(format!("`{path}` has changed since it was trusted; read it, then run `haft trust`"))
         }
-        TrustStatus::Unknown => Some(format!("`{path}` is not trusted; {first}, then run `haft trust`")),
+        TrustStatus::Unknown => Some(format!("`{path}` is not trusted; read it, then run `haft trust`")),
     }
 }
 

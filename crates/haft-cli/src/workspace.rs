@@ -36,8 +36,8 @@ pub(crate) struct OpenWorkspace {
 /// The extent of the messages about a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remarks {
-    /// Entries that were left out are reported on standard error, and so is the workspace: always if there is none, else
-    /// to people. For commands that run calls.
+    /// Entries that were left out are reported on standard error, and so is the workspace. For commands that run calls:
+    /// its rules decide about them.
     Announced,
     /// Entries that were left out are reported on standard error.
     Shown,
@@ -115,10 +115,9 @@ impl OpenWorkspace {
             if let LookupError::SetAside { .. } = error {
                 return Fault::new(error.to_string()).advice("correct the entry; `haft check` lists all faults");
             }
-            let entries = self.loaded.iter().flat_map(|loaded| &loaded.entries);
-            let mut left_out = entries.filter(|entry| entry.is_left_out).flat_map(|entry| &entry.tools);
+            let mut left_out = self.loaded.iter().flat_map(Loaded::left_out);
             let is_meant = |full: &&FullName| {
-                let full = full.to_string();
+                let full = format!("/{full}");
                 full == name || full.strip_suffix(name).is_some_and(|start| start.ends_with('/'))
             };
             match left_out.find(is_meant) {
@@ -140,13 +139,11 @@ pub(crate) fn find(cx: &Context) -> Result<Option<PathBuf>, Fault> {
 
 /// Reports the workspace whose tools and rules the calls of a command have.
 fn announce(cx: &Context, path: Option<&Path>) {
-    match path {
-        None => report::note(cx, &format!("no `{FILE_NAME}` here or above; using the standard toolbox alone")),
-        Some(path) if cx.terminal.stderr || cx.global.verbose > 0 => {
-            report::note(cx, &format!("using the workspace `{}`", path.display()));
-        }
-        Some(_) => {}
-    }
+    let text = match path {
+        None => format!("no `{FILE_NAME}` here or above; using the standard toolbox alone"),
+        Some(path) => format!("using the workspace `{}`", path.display()),
+    };
+    report::note(cx, &text);
 }
 
 /// Loads a file with the trust that was recorded.

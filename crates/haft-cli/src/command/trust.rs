@@ -20,7 +20,8 @@ use crate::workspace::{self, FILE_NAME};
 /// Trusts the workspace file as it is now, so that it may send requests, start commands and use secrets
 ///
 /// An untrusted file reaches nothing outside itself. Everything that it would reach is shown first: every server, command
-/// and folder, and who gets each secret. The trust ends when the file changes, or a file that it reads.
+/// and folder, and who gets each secret. The trust ends when the file changes, or a file that it reads. Entries with faults are listed
+/// too, and stay set aside.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haft trust                 show what the nearest haft.toml may do if it is trusted, and ask
@@ -56,8 +57,6 @@ pub(crate) async fn run(arguments: &TrustArguments, cx: &Context) -> Result<Exit
         None => workspace::find(cx)?.ok_or_else(no_file)?,
     };
     let loaded = workspace::load_for_review(cx, &path).await?;
-    // What an entry reaches that is set aside can't be shown.
-    loaded.ensure_complete()?;
     if arguments.show {
         return show(arguments, cx, &loaded);
     }

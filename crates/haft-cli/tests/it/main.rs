@@ -19,4 +19,5 @@ mod run;
 mod signal;
 #[cfg(unix)]
 mod terminal;
+mod untrusted;
 mod workspace;

@@ -169,7 +169,7 @@ fn a_reader_that_goes_away_ends_the_run_without_a_message() {
     let mut first = [0; 1];
     child.stdout.take().unwrap().read_exact(&mut first).unwrap();
     let output = child.wait_with_output().unwrap();
-    assert_eq!((code(&output), stderr(&output)), (1, String::new()));
+    assert_eq!((code(&output), stderr(&output).as_str()), (1, "note: using the workspace `haft.toml`\n"));
 }
 
 #[test]

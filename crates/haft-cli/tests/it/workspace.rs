@@ -318,8 +318,9 @@ fn the_quickstart_needs_no_trust() {
     let events = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{events}{}", text(&output.stderr));
     let notes = text(&output.stderr);
-    assert_eq!(notes.lines().count(), 1, "{notes}");
-    assert!(notes.starts_with("1 call was denied"), "{notes}");
+    assert_eq!(notes.lines().count(), 2, "{notes}");
+    assert!(notes.starts_with("note: using the workspace"), "{notes}");
+    assert!(notes.contains("1 call was denied"), "{notes}");
     for expected in ["garden/watering.md", "did you mean", "requires approval"] {
         assert!(events.contains(expected), "{expected}: {events}");
     }
@@ -501,9 +502,12 @@ fn a_command_says_which_workspace_its_calls_have() {
     let alone = "note: no `haft.toml` here or above; using the standard toolbox alone\n";
     assert_eq!(text(&folder.run(&call).stderr), alone);
     folder.write("haft.toml", LAX);
-    assert_eq!(text(&folder.run(&call).stderr), "", "programs need not read it each time");
-    let verbose = text(&folder.run(&[&call[..], &["-v"]].concat()).stderr);
-    assert!(verbose.contains("note: using the workspace `haft.toml`"), "{verbose}");
+    folder.write("calls.json", r#"{"name": "calculate", "arguments": {"expression": "1"}}"#);
+    for command in [&call[..], &["run", "calls.json"]] {
+        let output = folder.run(command);
+        assert_eq!(text(&output.stderr).lines().next(), Some("note: using the workspace `haft.toml`"), "{command:?}");
+        assert!(!text(&output.stdout).contains("note:"), "{command:?}");
+    }
 }
 
 #[cfg(unix)]

@@ -55,15 +55,16 @@ pub(crate) struct Toolboxes {
 
 /// Builds the toolboxes of a file. Entries with a fault are set aside; other faults are added to those of the file.
 pub(crate) async fn build(part: &mut FilePart, format: &FileFormat, trusted: Trusted) -> Toolboxes {
-    let remarks = std::mem::take(&mut part.remarks);
+    let mut built = Toolboxes::default();
+    part.list_outside(&mut built.privileges, &mut built.remarks);
     let Some(Value::Object(sections)) = part.take("toolbox") else {
-        return Toolboxes { workspace: finish(part, empty(part), &HashMap::new()), remarks, ..Toolboxes::default() };
+        return Toolboxes { workspace: finish(part, empty(part), &HashMap::new()), ..built };
     };
     let mut building = BuildingToolboxes {
         part,
         format,
         trusted,
-        built: Toolboxes { remarks, ..Toolboxes::default() },
+        built,
         owners: HashMap::new(),
         declared: Vec::new(),
         imports: 0,

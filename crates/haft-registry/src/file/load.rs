@@ -22,6 +22,7 @@ use super::tree::{FilePart, FileTree};
 use super::trust::{Trust, TrustRecord, TrustStatus};
 use super::unmatched::RuleTargets;
 use crate::implementation::Kinds;
+use crate::name::{FullName, SimpleName, ToolOrigin};
 
 /// The number of redirects that tools follow.
 const MAX_REDIRECTS: usize = 5;
@@ -126,7 +127,7 @@ pub async fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Loade
     let loading = LoadInProgress::build(tree, format, grant.trusted()).await;
     let loading = match &grant {
         // A file that a kind has read may have changed, which is known only now. Building had no effect yet.
-        TrustGrant::Recorded(record) if loading.is_without_faults() && !record.is_of(&loading.files) => {
+        TrustGrant::Recorded(record) if loading.is_without_faults() && !loading.is_as_recorded(record) => {
             let tree = FileTree { parts: loading.reread(format), ..FileTree::default() };
             let mut untrusted = LoadInProgress::build(tree, format, Trusted::No).await;
             untrusted.status = TrustStatus::Changed;
@@ -209,9 +210,17 @@ impl LoadInProgress {
         self.faults.is_empty() && self.parts.iter().all(|(part, _)| part.faults.is_empty())
     }
 
+    /// Reports whether what was loaded is what was trusted: the same files, and no entry works that was shown as faulty.
+    fn is_as_recorded(&self, record: &TrustRecord) -> bool {
+        let mut entries = self.parts.iter().flat_map(|(part, toolboxes)| {
+            toolboxes.entries.iter().map(|entry| (part.source.canonical.as_path(), entry.pointer.as_str()))
+        });
+        record.is_of(&self.files) && entries.all(|(file, pointer)| !record.was_set_aside(file, pointer))
+    }
+
     /// Returns the files as they were read before they were built.
     fn reread(self, format: &FileFormat) -> Vec<FilePart> {
-        self.parts.into_iter().map(|(part, _)| FilePart::new(part.source, format)).collect()
+        self.parts.into_iter().map(|(part, _)| part.reread(format)).collect()
     }
 
     /// Adds a remark for every rule that matches no tool of these files.
@@ -294,6 +303,8 @@ impl LoadInProgress {
         let LoadedSettings { standard, secrets, http, guard, fetch_guard, limits, permissions, .. } = settings;
         let LoadedSettings { files: file_settings, .. } = settings;
         let LoadedSettings { mut narrowing, mut ask_rules, .. } = settings;
+        let left_out = settings.left_out_tools.iter().filter_map(|name| SimpleName::new(name.as_str()).ok());
+        let left_out_standard = left_out.map(|name| FullName::new(ToolOrigin::Internal, name)).collect();
         if let Some(policy) = &policy {
             narrowing.extend(policy.permissions.clone());
             ask_rules = ask_rules.and(&policy.ask_rules);
@@ -324,6 +335,7 @@ impl LoadInProgress {
             watched,
             client: options.client.clone(),
             rules,
+            left_out_standard,
         })
     }
 }

@@ -75,6 +75,8 @@ pub struct Loaded {
     pub(super) client: HttpClientBuilder,
     /// The rules of each file.
     pub(super) rules: Vec<FileRules>,
+    /// The standard tools that are left out because the file is not trusted.
+    pub(super) left_out_standard: Vec<FullName>,
 }
 
 impl Loaded {
@@ -108,6 +110,12 @@ impl Loaded {
     #[must_use]
     pub fn needs_trust(&self) -> bool {
         self.privileges.iter().any(|privilege| privilege.needs_trust)
+    }
+
+    /// Returns the tools that are left out because the files are not trusted, standard ones included.
+    pub fn left_out(&self) -> impl Iterator<Item = &FullName> {
+        let entries = self.entries.iter().filter(|entry| entry.is_left_out);
+        entries.flat_map(|entry| &entry.tools).chain(&self.left_out_standard)
     }
 
     /// Checks that no entry is set aside. The error has the faults of all that are.
@@ -171,9 +179,8 @@ impl Loaded {
         });
         let workspaces = std::iter::once(&self.workspace).chain(&self.orgs);
         let tools: Vec<(FullName, Tool)> = standard.chain(workspaces.flat_map(named_tools)).collect();
-        let left_out = self.entries.iter().filter(|entry| entry.is_left_out).flat_map(|entry| &entry.tools);
         let set_aside = self.set_aside.iter().filter_map(|entry| entry.tool.as_ref());
-        let left_out: Vec<&FullName> = left_out.chain(set_aside).collect();
+        let left_out: Vec<&FullName> = self.left_out().chain(set_aside).collect();
         self.rules.iter().flat_map(|file| file.findings(&tools, &left_out)).collect()
     }
 

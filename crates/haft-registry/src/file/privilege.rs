@@ -3,7 +3,7 @@
 //! A person who decides about trust should see what it grants. So the list is the same whether the file is trusted or not.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::document::TextPlace;
@@ -62,6 +62,10 @@ pub enum PrivilegeKind {
     PrivateHost(String),
     /// A network that may be reached although it is not public.
     PrivateNetwork(String),
+    /// A host of the only ones that may be reached. Behind a proxy, it may be one that is not public.
+    ListedHost(String),
+    /// The file of an organisation, or its folder, outside of the folder of the file that names it.
+    Organisation(PathBuf),
     /// The standard tool that fetches public web pages: whatever is read could be sent anywhere.
     Fetch,
     /// A tool that takes the place of a standard tool.

@@ -48,6 +48,8 @@ pub(crate) struct LoadedSettings {
     pub(crate) secret_files: Vec<(usize, String, PathBuf)>,
     /// The standard tools that the file chooses, also those that it gets only if it is trusted.
     pub(crate) chosen_tools: Vec<String>,
+    /// Those of them that are left out because the file is not trusted.
+    pub(crate) left_out_tools: Vec<String>,
 }
 
 impl Default for LoadedSettings {
@@ -66,6 +68,7 @@ impl Default for LoadedSettings {
             file_rules: Vec::new(),
             secret_files: Vec::new(),
             chosen_tools: Vec::new(),
+            left_out_tools: Vec::new(),
         }
     }
 }
@@ -138,6 +141,9 @@ impl SectionReader<'_> {
         };
         settings.chosen_tools = choice.as_ref().map(|choice| self.chosen_tools(choice)).unwrap_or_default();
         settings.standard = choice.map(|choice| self.standard(choice));
+        let granted = settings.standard.as_ref().map(|choice| self.chosen_tools(choice)).unwrap_or_default();
+        let left_out = settings.chosen_tools.iter().filter(|name| !granted.contains(name));
+        settings.left_out_tools = left_out.cloned().collect();
     }
 
     /// Remarks on the sections that count only in the file that is loaded.
@@ -241,6 +247,9 @@ impl SectionReader<'_> {
                 Some(TextFault::at(format!("/http/only-hosts/{at}"), error.to_string()))
             };
             self.part.faults.extend(hosts.iter().enumerate().filter_map(fault));
+            for (at, host) in hosts.iter().enumerate() {
+                self.privileges.add(format!("/http/only-hosts/{at}"), PrivilegeKind::ListedHost(host.clone()));
+            }
             // A list with a fault is not applied: its file is not loaded.
             let listed = |guard: &AddressGuard| guard.clone().allow_only_hosts(hosts.iter().map(String::as_str));
             guard = listed(&guard).unwrap_or(guard);

@@ -5,7 +5,7 @@
 //! that exports its tools could take the place of any tool, so a fault in one is a fault of the file.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft_core::nearest;
@@ -31,6 +31,10 @@ pub struct SetAsideEntry {
     pub tool: Option<FullName>,
     /// The faults, in the order of their places. Never empty.
     pub faults: Vec<FileFault>,
+    /// The path of the file, without symbolic links.
+    pub(crate) file: PathBuf,
+    /// The JSON Pointer of the entry in its file.
+    pub(crate) pointer: String,
 }
 
 /// An entry as it is declared, before it is built.
@@ -119,8 +123,15 @@ impl FaultyEntry {
         for (at, Self { declared, faults }) in entries.into_iter().enumerate() {
             items.push((at, TextPlace::Key(declared.pointer.clone()), None));
             items.extend(faults.into_iter().map(|fault| (at, fault.place, Some(fault.message))));
-            let (key, tool) = (String::new(), declared.full_name(part));
-            all.push((declared, SetAsideEntry { path: Arc::clone(path), key, tool, faults: Vec::new() }));
+            let entry = SetAsideEntry {
+                path: Arc::clone(path),
+                key: String::new(),
+                tool: declared.full_name(part),
+                faults: Vec::new(),
+                file: part.source.canonical.clone(),
+                pointer: declared.pointer.clone(),
+            };
+            all.push((declared, entry));
         }
         for (position, key, (at, _, message)) in part.source.placed(items, |(_, place, _)| place.clone()) {
             let entry = &mut all[at].1;

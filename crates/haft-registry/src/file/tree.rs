@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::document::{self, TextFault};
 use super::error::FileFault;
 use super::format::FileFormat;
+use super::privilege::{PrivilegeKind, Privileges};
 use super::settings::WorkspaceSettings;
 use super::source::FileSource;
 use crate::implementation::reading::{BelowError, below};
@@ -29,12 +30,23 @@ pub(crate) struct FilePart {
     pub(crate) workspace: WorkspaceSettings,
     pub(crate) org: Option<OrgName>,
     pub(crate) faults: Vec<TextFault>,
-    /// Remarks on paths that were not followed.
-    pub(crate) remarks: Vec<TextFault>,
+    /// The organisations whose files are not in the folder of this one.
+    pub(crate) outside: Vec<OutsideOrg>,
     /// True if the text is TOML that names an organisation.
     names_org: bool,
     /// True if the text is TOML with a section that only workspace files have.
     is_workspace: bool,
+}
+
+/// An organisation whose file is outside of the folder of the file that names it.
+#[derive(Clone, Debug)]
+pub(crate) struct OutsideOrg {
+    /// The JSON Pointer of its path.
+    pointer: String,
+    /// The path of its file or folder, without symbolic links where it can be followed.
+    path: PathBuf,
+    /// True if its file was not opened, because the file that names it is not trusted.
+    is_left_out: bool,
 }
 
 /// Reports whether the paths of a file may lead out of its folder, because the file is trusted or under review.
@@ -80,10 +92,14 @@ impl FileTree {
         for (index, org) in orgs.iter().enumerate() {
             let pointer = format!("/workspace/orgs/{index}");
             let source = &self.parts[at].source;
-            if !may_leave(source) && leads_out(source.folder(), org) {
-                let message = "left out: a path out of this folder requires that this file is trusted";
-                self.parts[at].remarks.push(TextFault::at(pointer, message));
-                continue;
+            if leads_out(source.folder(), org) {
+                let path = source.folder().join(org);
+                let path = fs::canonicalize(&path).unwrap_or(path);
+                let is_left_out = !may_leave(source);
+                self.parts[at].outside.push(OutsideOrg { pointer: pointer.clone(), path, is_left_out });
+                if is_left_out {
+                    continue;
+                }
             }
             if let Err(message) = self.add_org(at, org, &mut listed, format, above, may_leave) {
                 self.parts[at].faults.push(TextFault::at(pointer, message));
@@ -179,8 +195,8 @@ impl FilePart {
         };
         let names_org = sections["workspace"]["org"].is_string();
         let is_workspace = sections["workspace"].is_object() || sections["toolbox"].is_object();
-        let (workspace, remarks) = (WorkspaceSettings::default(), Vec::new());
-        let mut part = Self { source, sections, workspace, org: None, faults, remarks, names_org, is_workspace };
+        let (workspace, outside) = (WorkspaceSettings::default(), Vec::new());
+        let mut part = Self { source, sections, workspace, org: None, faults, outside, names_org, is_workspace };
         part.workspace = part.section("workspace").unwrap_or_default();
         match part.workspace.org.as_deref().map(OrgName::new) {
             Some(Ok(org)) => part.org = Some(org),
@@ -188,6 +204,23 @@ impl FilePart {
             None => {}
         }
         part
+    }
+
+    /// Returns the file as it was read before anything was taken from it.
+    pub(crate) fn reread(self, format: &FileFormat) -> Self {
+        let outside = self.outside;
+        Self { outside, ..Self::new(self.source, format) }
+    }
+
+    /// Adds the organisations outside of its folder to the privileges of the file, and remarks on those that are left out.
+    pub(crate) fn list_outside(&self, privileges: &mut Privileges, remarks: &mut Vec<TextFault>) {
+        for OutsideOrg { pointer, path, is_left_out } in &self.outside {
+            privileges.add(pointer, PrivilegeKind::Organisation(path.clone()));
+            if *is_left_out {
+                let message = "left out: a path out of this folder requires that this file is trusted";
+                remarks.push(TextFault::at(pointer, message));
+            }
+        }
     }
 
     /// Removes a section and reads it. One with faults is left out.

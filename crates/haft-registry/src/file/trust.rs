@@ -14,7 +14,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::error::FileError;
 use super::loaded::Loaded;
 use super::source::{FileDigest, MAX_READ, ReadFile};
 use crate::implementation::reading::read_bounded;
@@ -92,9 +91,6 @@ pub enum TrustError {
         /// The path.
         path: PathBuf,
     },
-    /// An entry of the workspace is set aside.
-    #[error("an entry has a fault; correct it, or remove it:\n{0}")]
-    Incomplete(#[from] FileError),
     /// The record can't be written or removed.
     #[error("the record `{}` can't be changed: {source}", .path.display())]
     Record {
@@ -112,6 +108,17 @@ pub(crate) struct TrustRecord {
     version: u32,
     /// The files, the workspace file first.
     files: Vec<TrustedFile>,
+    /// The entries that were faulty, and of which nobody has seen what they reach.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    set_aside: Vec<FaultyPlace>,
+}
+
+/// The place of an entry that had a fault when its file was trusted.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FaultyPlace {
+    file: PathBuf,
+    pointer: String,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -138,15 +145,20 @@ impl TrustStore {
     /// Trusts a workspace file, and the files that it reads, exactly as they were loaded. A workspace that is already
     /// loaded stays as it is until it is loaded again, by [`reload`](super::WatchedWorkspace::reload) for example.
     ///
-    /// An entry that is set aside may work later, without a change of the files, and nobody has seen what it reaches. So a
-    /// workspace with such an entry can't be trusted.
+    /// An entry that is set aside may work later without a change of the files, with another version of this crate for
+    /// example, and nobody has seen what it reaches. The trust ends then: the workspace counts as
+    /// [changed](TrustStatus::Changed).
     pub fn trust(&self, loaded: &Loaded) -> Result<(), TrustError> {
-        loaded.ensure_complete()?;
         let files = loaded.files.iter().map(|file| match file.path.to_str() {
             Some(_) => Ok(TrustedFile { path: file.path.clone(), sha256: file.digest.to_string() }),
             None => Err(TrustError::Path { path: file.path.clone() }),
         });
-        let record = TrustRecord { version: VERSION, files: files.collect::<Result<_, _>>()? };
+        let faulty = loaded.set_aside.iter().map(|entry| {
+            let (file, pointer) = (entry.file.clone(), entry.pointer.clone());
+            FaultyPlace { file, pointer }
+        });
+        let record =
+            TrustRecord { version: VERSION, files: files.collect::<Result<_, _>>()?, set_aside: faulty.collect() };
         let path = self.record_path(&loaded.path);
         self.write(&path, &record).map_err(|source| TrustError::Record { path, source })
     }
@@ -216,6 +228,11 @@ impl TrustRecord {
     pub(crate) fn covers(&self, file: &ReadFile) -> bool {
         let digest = file.digest.to_string();
         self.files.iter().any(|known| known.path == file.path && known.sha256 == digest)
+    }
+
+    /// Reports whether an entry had a fault when its file was trusted.
+    pub(crate) fn was_set_aside(&self, file: &Path, pointer: &str) -> bool {
+        self.set_aside.iter().any(|place| place.pointer == pointer && place.file == file)
     }
 
     /// Reports whether these files, and no fewer, were trusted with this content: a script that was covered and can't be

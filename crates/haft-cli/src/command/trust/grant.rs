@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use haft::registry::file::{Loaded, LoadedEntry, Privilege, PrivilegeKind, TrustStatus};
+use haft::registry::file::{Loaded, LoadedEntry, Privilege, PrivilegeKind, SetAsideEntry, TrustStatus};
 use haft::registry::{Recipient, SecretOrigin, StartedCommand};
 use serde_json::{Value, json};
 
@@ -26,6 +26,13 @@ pub(crate) fn text(loaded: &Loaded) -> String {
         let facts = std::iter::once(place(privilege)).chain(facts(loaded, privilege));
         lines.extend(facts.map(|fact| format!("      {}", escaped(&fact))));
     }
+    if !loaded.set_aside.is_empty() {
+        lines.push("Entries with faults stay set aside:".to_owned());
+    }
+    for entry in &loaded.set_aside {
+        lines.push(format!("  - {}", escaped(&entry.key)));
+        lines.extend(entry.faults.iter().map(|fault| format!("      {}", escaped(&fault.to_string()))));
+    }
     let others = loaded.files.iter().skip(1).map(|file| format!("  - {}", escaped(&file.path.display().to_string())));
     let mut others = others.peekable();
     if others.peek().is_some() {
@@ -39,11 +46,13 @@ pub(crate) fn text(loaded: &Loaded) -> String {
 pub(crate) fn json(loaded: &Loaded, trust: TrustStatus) -> Value {
     let files: Vec<Value> = loaded.files.iter().map(|file| json!(file.path.display().to_string())).collect();
     let privileges: Vec<Value> = loaded.privileges.iter().map(|privilege| privilege_json(loaded, privilege)).collect();
+    let set_aside: Vec<Value> = loaded.set_aside.iter().map(set_aside_json).collect();
     json!({
         "path": loaded.path.display().to_string(),
         "trust": status_name(trust),
         "files": files,
         "privileges": privileges,
+        "set_aside": set_aside,
     })
 }
 
@@ -88,6 +97,10 @@ fn sentence(privilege: &Privilege) -> String {
         PrivilegeKind::Secret { name, origin } => format!("read the secret `{name}` from {}", origin_text(origin)),
         PrivilegeKind::PrivateHost(host) => format!("reach the host {host}, even if it is not public"),
         PrivilegeKind::PrivateNetwork(network) => format!("reach the network {network}, which is not public"),
+        PrivilegeKind::ListedHost(host) => format!("reach the host {host} through a proxy, even if it is not public"),
+        PrivilegeKind::Organisation(path) => {
+            format!("use the file of an organisation at {}, outside of its folder", path.display())
+        }
         PrivilegeKind::Fetch => "fetch any public web page, so that what is read could be sent anywhere".to_owned(),
         PrivilegeKind::Replacement { name } => format!("replace the standard tool `{name}`"),
         other => format!("{other:?}"),
@@ -168,6 +181,8 @@ fn privilege_json(loaded: &Loaded, privilege: &Privilege) -> Value {
         }
         PrivilegeKind::PrivateHost(host) => json!({"type": "private_host", "host": host}),
         PrivilegeKind::PrivateNetwork(network) => json!({"type": "private_network", "network": network}),
+        PrivilegeKind::ListedHost(host) => json!({"type": "listed_host", "host": host}),
+        PrivilegeKind::Organisation(path) => json!({"type": "organisation", "path": path.display().to_string()}),
         PrivilegeKind::Fetch => json!({"type": "fetch"}),
         PrivilegeKind::Replacement { name } => json!({"type": "replacement", "name": name}),
         other => json!({"type": "other", "text": format!("{other:?}")}),
@@ -180,6 +195,11 @@ fn privilege_json(loaded: &Loaded, privilege: &Privilege) -> Value {
         json["column"] = json!(position.column);
     }
     json
+}
+
+fn set_aside_json(entry: &SetAsideEntry) -> Value {
+    let faults: Vec<Value> = entry.faults.iter().map(|fault| json!(fault.to_string())).collect();
+    json!({"key": entry.key, "file": entry.path.display().to_string(), "faults": faults})
 }
 
 fn recipient_json(recipient: &Recipient) -> Value {

