@@ -17,8 +17,8 @@ static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 /// The work that any input may take, and the work per byte of it, in visited nodes.
 const WORK: (u64, u64) = (100_000, 16);
-/// The memory that any input may take, and the memory per byte of it.
-const MEMORY: (u64, u64) = (1 << 20, 16);
+/// The memory that any input may take.
+const MEMORY: u64 = 1 << 20;
 /// The most that the slowest unit of work may take, in units of a plain check: a unit also covers some bytes of text
 /// that are copied, hashed or compared, a lookup, or a message that is written.
 const SLOWEST_UNIT: u32 = 3;
@@ -28,6 +28,27 @@ const OVERHEAD: u64 = 2;
 /// The number of times that an operation is repeated before it counts as slow.
 const REPEATS: usize = 4;
 
+/// The input of an operation, by which its cost is bounded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Input {
+    bytes: usize,
+    /// The number of checks that the operation consists of.
+    checks: u32,
+    memory_per_byte: u64,
+}
+
+impl Input {
+    /// A schema that is compiled, which takes two checks.
+    pub(crate) fn schema(bytes: usize) -> Self {
+        Self { bytes, checks: 2, memory_per_byte: 64 }
+    }
+
+    /// A value that is checked this many times.
+    pub(crate) fn value(bytes: usize, checks: u32) -> Self {
+        Self { bytes, checks, memory_per_byte: 16 }
+    }
+}
+
 /// The cost of an operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
@@ -36,16 +57,16 @@ pub(crate) struct Cost {
     time: Duration,
 }
 
-/// Runs an operation on an input of this many bytes, and panics when it takes more memory than that allows, or more
-/// work than this many checks. The preparation of the operation does not count.
+/// Runs an operation on an input, and panics when it takes more memory or work than that allows. The preparation of the
+/// operation does not count.
 pub(crate) fn bounded<I, T>(
     what: &str,
-    (bytes, checks): (usize, u32),
+    Input { bytes, checks, memory_per_byte }: Input,
     prepare: impl Fn() -> I,
     operation: impl Fn(I) -> T,
 ) -> (T, Cost) {
     let (mut result, mut cost) = measured(prepare(), &operation);
-    let allowed = OVERHEAD * (MEMORY.0 + MEMORY.1 * bytes as u64);
+    let allowed = OVERHEAD * (MEMORY + memory_per_byte * bytes as u64);
     let Cost { memory, .. } = cost;
     assert!(memory <= allowed, "{what} held {memory} bytes for {bytes} of input, and {allowed} are allowed");
     let allowed = plain_time(bytes) * checks * SLOWEST_UNIT;
@@ -98,11 +119,11 @@ mod tests {
 
     use cpu_time::ThreadTime;
 
-    use super::{SLOWEST_UNIT, bounded, plain_time};
+    use super::{Input, SLOWEST_UNIT, bounded, plain_time};
 
     #[test]
     fn a_result_within_the_bounds_is_returned_with_its_cost() {
-        let (length, cost) = bounded("it", (10, 1), || 100_000, |length| vec![1_u8; length].len());
+        let (length, cost) = bounded("it", Input::value(10, 1), || 100_000, |length| vec![1_u8; length].len());
         assert_eq!(length, 100_000);
         assert!(cost.memory >= 100_000, "{cost:?}");
     }
@@ -110,9 +131,9 @@ mod tests {
     #[test]
     fn too_much_memory_and_too_much_time_are_found() {
         let hoard = |length| black_box(vec![1_u8; length]).len();
-        assert!(catch_unwind(|| bounded("it", (10, 1), || 10 << 20, hoard)).is_err());
+        assert!(catch_unwind(|| bounded("it", Input::value(10, 1), || 10 << 20, hoard)).is_err());
         let long = plain_time(10) * SLOWEST_UNIT * 2;
         let loiter = |start: ThreadTime| while start.elapsed() < long {};
-        assert!(catch_unwind(|| bounded("it", (10, 1), ThreadTime::now, loiter)).is_err());
+        assert!(catch_unwind(|| bounded("it", Input::value(10, 1), ThreadTime::now, loiter)).is_err());
     }
 }

@@ -32,11 +32,12 @@ use tokio::task::yield_now;
 /// A work: its name, the size it is measured at, and the function that does it at a given size.
 type Work = (&'static str, usize, fn(usize));
 
-const WORKS: [Work; 11] = [
+const WORKS: [Work; 12] = [
     ("max", 40_000, max),
     ("keyed", 40_000, keyed),
     ("cancel", 40_000, cancel),
     ("approvals", 3_000, approvals),
+    ("answers", 10_000, answers),
     ("append", 5_000, append),
     ("turn-loop", 5_000, turn_loop),
     ("decide", 5_000, decide),
@@ -160,6 +161,23 @@ fn approvals(count: usize) {
             let outcome = agent.start(state).finish().await;
             assert!(outcome.end.is_stopped(), "{:?}", outcome.end);
         });
+    });
+}
+
+/// Answers every open interaction of one turn.
+fn answers(count: usize) {
+    let ask = Tool::interaction("ask").success::<bool>().define().unwrap();
+    let model = ScriptedModel::new([ScriptedTurn::calls(calls("ask", count)), ScriptedTurn::text("done")]);
+    let agent = TurnLoop::new(model, Toolkit::from_iter([ask])).repeated_calls(0);
+    let mut state = block_on(agent.start(request()).finish()).state;
+    let open: Vec<_> = state.interactions().iter().map(|interaction| interaction.call_id().clone()).collect();
+    assert_eq!(open.len(), count);
+    measured(|| {
+        for call_id in open {
+            agent.answer(&mut state, call_id, true).unwrap();
+        }
+        let outcome = block_on(agent.start(state).finish());
+        assert!(outcome.end.is_stopped(), "{:?}", outcome.end);
     });
 }
 

@@ -37,6 +37,7 @@ mod isolation;
 mod json_string;
 mod left_out;
 mod machine;
+mod open_interactions;
 mod open_turn;
 mod origin;
 mod prepare;

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{Outcome, Target, rejection};
 use crate::expansion::expand;
-use crate::meter::bounded;
+use crate::meter::{Input, bounded};
 
 pub(super) const TARGET: Target = Target { name: "schema_cost", seeds: SEEDS, run };
 
@@ -56,6 +56,7 @@ const SEEDS: &[&str] = &[
     "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"dependencies\":{\"@map\":300,\"@of\":[\"k%+\",\"missing\"]},\"if\":{\"required\":[\"k1\"]},\"then\":{\"maxProperties\":3},\"else\":false}\n{\"@map\":300,\"@of\":null}",
     "{\"$schema\":\"http://json-schema.org/draft-04/schema#\",\"id\":\"http://e.example/x\",\"minimum\":5,\"exclusiveMinimum\":true,\"items\":[{\"type\":\"string\"},{\"$ref\":\"#\"}],\"additionalItems\":{\"$ref\":\"x#/definitions/a\"},\"definitions\":{\"a\":{\"maxItems\":1}}}\n[1,5,[[],[1,2]]]",
     "{\"$schema\":\"http://json-schema.org/draft-06/schema#\",\"contains\":{\"$ref\":\"http://json-schema.org/draft-06/schema#\"},\"propertyNames\":false}\n[{\"type\":3},{\"items\":[]}]",
+    "{\"properties\":{\"@map\":3000,\"@of\":{\"not\":{\"const\":\"%\"}}}}\n{\"k1\":1}",
     // nesting
     "{\"@nest\":100,\"@open\":\"{\\\"items\\\":\",\"@close\":\"}\",\"@of\":{\"type\":\"integer\"}}\n{\"@nest\":110,\"@of\":\"x\"}",
     "{\"@nest\":40,\"@open\":\"{\\\"anyOf\\\":[{\\\"type\\\":\\\"null\\\"},\",\"@close\":\"]}\",\"@of\":{\"additionalProperties\":{\"$ref\":\"#\"}}}\n{\"@nest\":120,\"@open\":\"{\\\"a\\\":\",\"@close\":\"}\",\"@of\":1}",
@@ -74,7 +75,7 @@ fn run(input: &[u8]) -> Outcome {
     let (schema_text, value_text) = (expand(first), expand(rest));
     let Ok(written) = serde_json::from_str::<Value>(&schema_text) else { return Outcome::of(&"no schema") };
 
-    let (built, cost) = bounded("building", (written.to_string().len(), 2), || written.clone(), Schema::json);
+    let (built, cost) = bounded("building", Input::schema(written.to_string().len()), || written.clone(), Schema::json);
     let building = cost.memory.max(1).ilog2();
     let schema = match built {
         Ok(schema) => schema,
@@ -83,16 +84,17 @@ fn run(input: &[u8]) -> Outcome {
 
     let options = DecodeOptions::default();
     let decode = |()| schema.decode::<IgnoredAny>(&value_text, &options).map(|_| ());
-    let (decoded, cost) = bounded("decoding", (value_text.len(), 3), || (), decode);
+    let (decoded, cost) = bounded("decoding", Input::value(value_text.len(), 3), || (), decode);
     let mut outcome = (sized_result(&decoded), building, cost.memory.max(1).ilog2(), None);
 
     let repairs = DecodeOptions::default().repairs(Repairs::all());
     let repair = |()| schema.decode::<IgnoredAny>(&value_text, &repairs).map(|_| ());
-    let (repaired, _) = bounded("repairing", (value_text.len(), 8), || (), repair);
+    let (repaired, _) = bounded("repairing", Input::value(value_text.len(), 8), || (), repair);
     assert!(decoded.is_err() || repaired.is_ok(), "repairs reject a valid value");
 
     if let Ok(value) = serde_json::from_str::<Value>(&value_text) {
-        let (checked, _) = bounded("checking", (value.to_string().len(), 2), || (), |()| schema.check(&value));
+        let (checked, _) =
+            bounded("checking", Input::value(value.to_string().len(), 2), || (), |()| schema.check(&value));
         outcome.3 = Some(sized_result(&checked));
     }
     Outcome::of(&outcome)

@@ -33,7 +33,7 @@ struct Decoded {
 }
 
 fn run(input: &[u8]) -> Outcome {
-    let (_, cost) = meter::bounded("decoding", (input.len(), 1), decoder, |mut decoder| {
+    let (_, cost) = meter::bounded("decoding", meter::Input::value(input.len(), 1), decoder, |mut decoder| {
         feed(&mut decoder, [input], |_, _, _| {}).is_ok()
     });
     assert!(cost.memory <= MEMORY, "decoding held {} bytes, and {MEMORY} are allowed", cost.memory);

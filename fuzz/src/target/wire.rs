@@ -30,7 +30,7 @@ struct FuzzEvent {
 pub(super) fn run(wire: &dyn Wire, context: &OnceLock<ReadContext>, input: &[u8]) -> Outcome {
     let Ok(text) = std::str::from_utf8(input) else { return Outcome::of(&"no text") };
     let context = context.get_or_init(|| self::context(wire));
-    let bytes = (text.len(), CHECKS);
+    let bytes = meter::Input::value(text.len(), CHECKS);
     let (whole, _) = meter::bounded("reading a response", bytes, || (), |()| wire.response(text, context));
     let events = events(text);
     let (streamed, _) = meter::bounded("reading a stream", bytes, || (), |()| stream(wire, context, &events));

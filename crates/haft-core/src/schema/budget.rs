@@ -24,6 +24,8 @@ impl WorkBudget {
     pub(crate) const CHEAP_STEPS: u64 = 8_000_000;
     const MEMORY: u64 = 1 << 20;
     const MEMORY_PER_BYTE: u64 = 16;
+    /// The memory of a compiled schema per byte: `{"not":…}` has eight bytes, and is a node with its rules.
+    const MEMORY_PER_BYTE_OF_SCHEMA: u64 = 64;
 
     /// Creates the budget for an input of this many bytes.
     pub(crate) fn for_input(bytes: usize) -> Self {
@@ -34,6 +36,12 @@ impl WorkBudget {
             cheap_steps: Self::CHEAP_STEPS,
             is_spent: false,
         }
+    }
+
+    /// Creates the budget for compiling a schema of this many bytes.
+    pub(crate) fn for_schema(bytes: usize) -> Self {
+        let memory = (bytes as u64).saturating_mul(Self::MEMORY_PER_BYTE_OF_SCHEMA);
+        Self { memory: Self::MEMORY.saturating_add(memory), ..Self::for_input(bytes) }
     }
 
     /// Increases the budget for this many more bytes of input.

@@ -54,7 +54,7 @@ pub(super) fn depth_fault(schema: &Value) -> Option<Issue> {
 
 /// Checks that the keywords of a schema are well formed, without resolving references.
 pub(super) fn check_form(schema: &Value, draft: Draft) -> Result<(), Issues> {
-    let mut budget = WorkBudget::for_input(written_length(schema));
+    let mut budget = WorkBudget::for_schema(written_length(schema));
     let resources = Resources::scan(schema, draft, &mut budget).map_err(|BudgetSpent| Issues::from(too_costly()))?;
     if resources.faults.is_empty() { Ok(()) } else { Err(Issues::new(resources.faults)) }
 }
@@ -120,7 +120,7 @@ pub(super) struct SubschemaCompiler<'c, 'a> {
 
 impl<'a> Compiler<'a> {
     fn new(source: SchemaSource<'a>) -> Result<Self, BudgetSpent> {
-        let mut budget = WorkBudget::for_input(written_length(source.schema));
+        let mut budget = WorkBudget::for_schema(written_length(source.schema));
         let mut resources = Resources::scan(source.schema, source.draft, &mut budget)?;
         resources.check_references(&mut budget)?;
         Ok(Self {

@@ -239,13 +239,36 @@ fn read_text(
         }
     }
     let Verified { text, repairs } = verify::verify(arena, custom, text, options)?;
-    let path_to_rejected = RejectedPath::default();
-    let context = ReadContext::new(arena, &text, options.limits, purpose.wide(&text), Some(&path_to_rejected));
-    match one_pass(&context, &text, read) {
-        Ok(()) => Ok(repairs),
-        Err(error) if context.rejected_wide.get() => Err(inexact(&path_to_rejected, &text, error)),
-        Err(error) => Err(undecodable(arena, &path_to_rejected, error)),
+    let rejected = match read_verified(arena, &text, options, purpose, read) {
+        Ok(()) => return Ok(repairs),
+        Err(issues) => issues,
+    };
+    // A type may take nothing but integers where its schema allows other numbers.
+    match verify::with_all_integers(&text, &options.limits) {
+        Some(text) => read_verified(arena, &text, options, purpose, read).map(|()| repairs).map_err(|_| rejected),
+        None => Err(rejected),
     }
+}
+
+/// Decodes text that is valid.
+#[cold]
+#[inline(never)]
+fn read_verified(
+    arena: &Arena,
+    text: &str,
+    options: &DecodeOptions,
+    purpose: Purpose,
+    read: &mut ReadValue<'_>,
+) -> Result<(), Issues> {
+    let path_to_rejected = RejectedPath::default();
+    let context = ReadContext::new(arena, text, options.limits, purpose.wide(text), Some(&path_to_rejected));
+    one_pass(&context, text, read).map_err(|error| {
+        if context.rejected_wide.get() {
+            inexact(&path_to_rejected, text, error)
+        } else {
+            undecodable(arena, &path_to_rejected, error)
+        }
+    })
 }
 
 /// Checks argument text without reading it into a type, and returns it in the form that a type would receive.

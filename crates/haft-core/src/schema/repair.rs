@@ -58,7 +58,7 @@ fn apply(
         replaced.insert(finding.value, text);
         repairs.push(Repair { pointer: finding.issue.pointer.clone(), kind });
     }
-    Some(Edits { replaced, ..Edits::default() }.apply(document))
+    Some(Edits::replacing(replaced).apply(document))
 }
 
 fn replacement(value: Instance<'_>, expected_types: Types, options: &DecodeOptions) -> Option<(RepairKind, String)> {

@@ -70,7 +70,7 @@ impl<'a> Subschemas<'a> {
     /// Finds the subschemas of a valid schema.
     pub(super) fn of(schema: &'a Value) -> Self {
         let draft = Draft::detect(schema).unwrap_or(Draft::Draft202012);
-        let mut budget = WorkBudget::for_input(written_length(schema));
+        let mut budget = WorkBudget::for_schema(written_length(schema));
         let root = SubschemaEntry::new(schema, String::new(), None, AppliesTo::Value);
         let Ok(resources) = Resources::scan(schema, draft, &mut budget) else {
             // No schema is created from JSON that cannot be scanned within its budget.

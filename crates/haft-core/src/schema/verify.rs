@@ -14,7 +14,7 @@ use super::limit::{DecodeOptions, DuplicateKeys, Limits, Repair};
 use super::message::{self, excerpt_of_text};
 use super::node::{Arena, NodeId};
 use super::repair;
-use super::rewrite::{rewritten, rounded};
+use super::rewrite::{self, rewritten, rounded};
 use super::tree::read_written;
 use super::validation::Validator;
 use super::walk::{self, Explained, Finding, MOST_ISSUES};
@@ -64,6 +64,12 @@ pub(super) fn as_given(
     check_rounded(arena, document, limits)?;
     let too_costly = |BudgetSpent| Issues::from(message::too_costly(document.text().len()));
     rewritten(arena, arena.root(), document, budget).map_err(too_costly)
+}
+
+/// Returns valid text with every integer written as one, or `None` if that is the original text.
+pub(super) fn with_all_integers(text: &str, limits: &Limits) -> Option<String> {
+    let document = read(text, limits, &mut WorkBudget::for_input(text.len())).ok()?;
+    rewrite::with_all_integers(&document)
 }
 
 /// Checks a valid value once more with its numbers rounded to floats.

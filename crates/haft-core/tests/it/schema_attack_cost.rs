@@ -48,6 +48,24 @@ fn many_deep_subschemas_take_memory_proportional_to_their_size() {
     assert_eq!(error.issues().as_slice()[0].keyword, "budget");
 }
 
+/// A subschema of a few bytes is a whole node.
+#[test]
+fn many_short_subschemas_build() {
+    let schemas: [fn(usize) -> Value; 4] = [
+        |n| json!({"not": {"const": n}}),
+        |n| json!({"not": {"not": {"minLength": n}}}),
+        |n| json!({"anyOf": [{"const": n}, {"minimum": n}]}),
+        |_| json!({"items": {"items": {"type": "null"}}}),
+    ];
+    for schema in schemas {
+        for count in [3_000, 9_000] {
+            let properties: Map<String, Value> = (0..count).map(|n| (format!("p{n}"), schema(n))).collect();
+            let schema = Schema::json(json!({"properties": properties})).unwrap();
+            assert!(schema.check(&json!({})).is_ok());
+        }
+    }
+}
+
 /// Names of dynamic anchors were compared with each other for every subschema.
 #[test]
 fn many_dynamic_anchors_build() {

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 use haft_core::{DecodeOptions, Repairs, Schema, Tool, ToolCall};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// Asserts that a schema is rejected, at one position.
@@ -79,6 +81,65 @@ fn minus_zero_is_an_integer() {
         let tree = schema.decode::<Value>(text, &options).unwrap().value;
         assert_eq!(tree.as_f64().unwrap().abs().to_string(), "0", "{text}");
     }
+}
+
+#[test]
+fn a_float_stays_one_where_the_schema_demands_no_integer() {
+    #[derive(Debug, Deserialize, JsonSchema)]
+    struct Mixed {
+        count: i64,
+        share: f64,
+        #[serde(default)]
+        any: Value,
+    }
+    // The integer that is written as a float sends the whole text through the rewriting.
+    for count in ["2", "2.0"] {
+        let text = format!(r#"{{"count": {count}, "share": -0.0}}"#);
+        let mixed = Schema::of::<Mixed>().unwrap().decode::<Mixed>(&text, &DecodeOptions::default()).unwrap().value;
+        assert_eq!((mixed.count, mixed.share.is_sign_negative()), (2, true), "{text}");
+    }
+    let text = r#"{"count": 2.0, "share": -0, "any": [-0.0]}"#;
+    let repairs = DecodeOptions::default().repairs(Repairs::all());
+    let quoted = text.replace("2.0", "\"2.0\"");
+    for (text, options) in [(text, DecodeOptions::default()), (quoted.as_str(), repairs)] {
+        let mixed = Schema::of::<Mixed>().unwrap().decode::<Mixed>(text, &options).unwrap().value;
+        assert_eq!((mixed.count, mixed.share.is_sign_negative()), (2, true), "{text}");
+        assert_eq!(mixed.any[0].as_f64().map(f64::is_sign_negative), Some(true), "{text}");
+    }
+}
+
+#[test]
+fn an_untagged_enum_takes_a_float_for_the_variant_that_serde_chooses() {
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[serde(untagged)]
+    enum Amount {
+        Whole(i64),
+        Part(f64),
+        Named { whole: i64, by: i64 },
+        Shared { whole: f64, by: i64 },
+    }
+    let schema = Schema::of::<Vec<Amount>>().unwrap();
+    let read = |text: &str| schema.decode::<Vec<Amount>>(text, &DecodeOptions::default()).map(|read| read.value);
+    for text in ["[-1.0]", "[-1]", "[-0.0, 1e3]", r#"[{"whole": 1.0, "by": 2}]"#, r#"[{"whole": 1, "by": 2}]"#] {
+        assert_eq!(read(text).unwrap(), serde_json::from_str::<Vec<Amount>>(text).unwrap(), "{text}");
+    }
+    // serde rejects these, and the schema allows them.
+    let shared = |whole, by| Amount::Shared { whole, by };
+    assert_eq!(read(r#"[{"whole": 1.0, "by": 2.0}]"#).unwrap(), [shared(1.0, 2)]);
+}
+
+#[test]
+fn a_float_becomes_an_integer_where_only_the_type_demands_it() {
+    #[derive(Debug, Deserialize, JsonSchema)]
+    struct Loose {
+        #[schemars(with = "f64")]
+        count: i64,
+        #[schemars(with = "Value")]
+        other: i64,
+    }
+    let schema = Schema::of::<Loose>().unwrap();
+    let loose = schema.decode::<Loose>(r#"{"count": 3.0, "other": -4.0}"#, &DecodeOptions::default()).unwrap().value;
+    assert_eq!((loose.count, loose.other), (3, -4));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use haft_core::{CallId, FailureKind, Finish, Item, ToolCall, ToolResult, Turn};
 use serde::{Deserialize, Serialize};
 
-use super::interaction::Interaction;
+use super::open_interactions::OpenInteractions;
 use super::signal::Signal;
 use super::state::LoopPhase;
 
@@ -21,8 +21,8 @@ pub(super) struct OpenTurn {
     pub(super) results: Vec<ToolResult>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) signals: Vec<Signal>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) interactions: Vec<Interaction>,
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    pub(super) interactions: OpenInteractions,
 }
 
 impl OpenTurn {
@@ -51,7 +51,7 @@ impl OpenTurn {
     pub(super) fn hold(phase: &mut LoopPhase, call: ToolCall, change: impl FnOnce(&mut Self)) {
         let mut open = phase.close(LoopPhase::Ready).unwrap_or_else(|| {
             let turn = Turn::new(Vec::new(), Finish::ToolCalls);
-            Box::new(Self { turn, results: Vec::new(), signals: Vec::new(), interactions: Vec::new() })
+            Box::new(Self { turn, results: Vec::new(), signals: Vec::new(), interactions: OpenInteractions::default() })
         });
         if open.index_of(&call.call_id).is_none() {
             open.turn.items.push(call.into());
@@ -87,8 +87,7 @@ impl OpenTurn {
         }
         let results = self.results.iter_mut().filter(|result| !is_rejected_duplicate(result)).map(|it| &mut it.call_id);
         let signals = self.signals.iter_mut().map(|signal| &mut signal.call.call_id);
-        let interactions = self.interactions.iter_mut().map(|interaction| &mut interaction.call.call_id);
-        for id in results.chain(signals).chain(interactions) {
+        for id in results.chain(signals).chain(self.interactions.call_ids_mut()) {
             if let Some(to) = renamed.get(id) {
                 *id = CallId::clone(to);
             }

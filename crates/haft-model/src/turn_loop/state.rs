@@ -371,9 +371,8 @@ impl LoopState {
     }
 
     pub(super) fn interaction(&mut self, call_id: CallId) -> Result<&mut Interaction, StateError> {
-        let open = self.phase.open_mut().into_iter().flat_map(|open| &mut open.interactions);
-        let mut named = open.filter(|interaction| *interaction.call_id() == call_id);
-        named.next().ok_or(StateError::UnknownInteraction { call_id })
+        let found = self.phase.open_mut().and_then(|open| open.interactions.get_mut(&call_id));
+        found.ok_or(StateError::UnknownInteraction { call_id })
     }
 }
 

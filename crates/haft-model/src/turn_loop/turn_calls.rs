@@ -301,7 +301,7 @@ impl TurnCalls {
         (state.calls, state.lacks_calls) = (counts.made, counts.lacks_calls);
         // The model has read the verdicts that its turn follows.
         state.accepted.clear();
-        let mut open = OpenTurn { turn, results: Vec::new(), signals, interactions };
+        let mut open = OpenTurn { turn, results: Vec::new(), signals, interactions: interactions.into() };
         open.add(results);
         RecordedTurn { unplaced, _before: std::mem::replace(&mut state.phase, LoopPhase::Open(Box::new(open))) }
     }

@@ -152,10 +152,7 @@ fn surface_signal(state: &mut LoopState, made: ToolCall, signal: Signal) -> Opti
 fn surface_interaction(state: &mut LoopState, made: ToolCall, interaction: Interaction) {
     remove_approvals(&mut state.request.history, &HashSet::from([interaction.call_id().clone()]));
     state.run_ids.remove(interaction.call_id());
-    OpenTurn::hold(&mut state.phase, made, |open| {
-        open.interactions.retain(|known| known.call_id() != interaction.call_id());
-        open.interactions.push(interaction);
-    });
+    OpenTurn::hold(&mut state.phase, made, |open| open.interactions.put(interaction));
 }
 
 /// Adds the results of calls to the history, and removes their approval requests and verdicts in the same step. A
