@@ -205,7 +205,9 @@ impl<'a> EditSearch<'_, 'a, '_> {
         nodes.first.iter().for_each(|id| self.gather(*id, value, &mut applied));
         let mut further = AppliedRules::default();
         let ahead = nodes.further.iter().chain(&std::mem::take(&mut applied.further)).copied().collect::<Vec<_>>();
-        ahead.into_iter().for_each(|id| self.gather_all(id, value, &mut further));
+        for id in ahead {
+            self.gather_all(id, value, &mut further);
+        }
         match value.kind() {
             JsonType::Array => {
                 for (at, item) in value.items().enumerate() {

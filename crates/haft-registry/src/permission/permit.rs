@@ -143,7 +143,6 @@ impl Judgement {
     /// Returns the denial of a call whose arguments are not known yet.
     fn denies(&self, call: &ToolCall) -> Option<Permission> {
         match &self.verdict {
-            Verdict::Allowed => None,
             Verdict::Denied(rule) => {
                 let rule = rule.as_ref().map_or(&*self.default_rule, PermissionRule::name);
                 Some(Permission::denied(NOT_PERMITTED).by_rule(rule))
@@ -152,7 +151,7 @@ impl Judgement {
             Verdict::ByArguments(rules) if call.provider_executed => {
                 Some(Permission::denied(NOT_PERMITTED).by_rule(rules.names()))
             }
-            Verdict::ByArguments(_) => None,
+            Verdict::Allowed | Verdict::ByArguments(_) => None,
         }
     }
 

@@ -17,7 +17,7 @@ fn is_output(event: &LoopEvent) -> bool {
 
 /// Reads a run up to an event, and returns the checkpoint after it, as it is read back.
 async fn checkpoint_at(run: &mut LoopRun, is_wanted: impl Fn(&LoopEvent) -> bool) -> LoopState {
-    while !is_wanted(&run.next().await.expect("the event")) {}
+    while !is_wanted(&run.next().await.unwrap()) {}
     stored(&run.checkpoint())
 }
 
