@@ -257,7 +257,7 @@ mod tests {
             .header(String::from("x-bytes"), b"b".as_slice())
             .header(b"x-number".as_slice(), 3)
             .header(ACCEPT, HeaderValue::from_static("text/plain"))
-            .header(&CONTENT_LENGTH, &HeaderValue::from(0_u64));
+            .header(&CONTENT_LENGTH, HeaderValue::from(0_u64));
         let named = |name: &str| request.headers[name].to_str().unwrap();
         let values = ["x-text", "x-bytes", "x-number", "accept", "content-length"].map(named);
         assert_eq!(values, ["a", "b", "3", "text/plain", "0"]);
