@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use haft_core::history::Change;
 use haft_core::tagged::{self, ReadVariant, TaggedEnum, UnknownTag, Versioning};
-use haft_core::{ApprovalResponse, Delta, Issues, ToolEvent, ToolResult, Turn, UnknownEvent};
+use haft_core::{ApprovalResponse, Delta, Issues, ToolCall, ToolEvent, ToolResult, Turn, UnknownEvent};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::end::LoopEnd;
@@ -41,6 +41,12 @@ pub enum LoopEvent {
         tool: String,
         /// The reason.
         reason: String,
+    },
+    /// Calls that waited for a verdict are about to be resumed. Emitted before any of them runs, so that a
+    /// [checkpoint](crate::LoopRun::checkpoint) can be stored first.
+    CallsResumed {
+        /// The calls.
+        calls: Vec<ToolCall>,
     },
     /// A turn is requested from the model.
     TurnStarted {
@@ -135,6 +141,9 @@ enum LoopEventForm<'a> {
         tool: &'a str,
         reason: &'a str,
     },
+    CallsResumed {
+        calls: &'a [ToolCall],
+    },
     TurnStarted {
         number: u32,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -193,6 +202,7 @@ impl Serialize for LoopEvent {
                 LoopEventForm::HistoryRewritten { items_before: *items_before, items: *items }
             }
             Self::ToolLeftOut { tool, reason } => LoopEventForm::ToolLeftOut { tool, reason },
+            Self::CallsResumed { calls } => LoopEventForm::CallsResumed { calls },
             Self::TurnStarted { number, model, tools, generation } => {
                 let (model, generation) = (model.as_ref(), *generation);
                 LoopEventForm::TurnStarted { number: *number, model, tools, generation }
@@ -225,6 +235,7 @@ impl TaggedEnum for LoopEvent {
         ("tool_left_out", |members| {
             Ok(Self::ToolLeftOut { tool: members.take("tool")?, reason: members.take("reason")? })
         }),
+        ("calls_resumed", |members| Ok(Self::CallsResumed { calls: members.take("calls")? })),
         ("turn_started", |members| {
             let (number, model) = (members.take("number")?, members.take_or_default("model")?);
             let (tools, generation) = (members.take_or_default("tools")?, members.take_or_default("generation")?);

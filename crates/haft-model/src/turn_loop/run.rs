@@ -68,12 +68,12 @@ impl LoopRun {
     }
 
     /// Returns the state with everything that happened so far, to be stored while the loop runs. It differs from the
-    /// [state](Self::state) only while the calls of a turn run: it then contains the turn, with the results that are
-    /// available and the calls that wait. Every other call has the result `outcome_unknown`, as nobody will know what
-    /// became of it if the process ends now; the model reads that, and the call is not run again.
+    /// [state](Self::state) only while calls run: it then contains their turn, with the results that are available and
+    /// the calls that wait. Every other call has the result `outcome_unknown`, as nobody will know what became of it if
+    /// the process ends now; the model reads that, and the call is not run again.
     ///
-    /// Store one before the calls of a turn run, which is when [`Delta::TurnComplete`](haft_core::Delta::TurnComplete) is
-    /// emitted, and after each output.
+    /// Store one before calls run, which is when [`Delta::TurnComplete`](haft_core::Delta::TurnComplete) or
+    /// [`LoopEvent::CallsResumed`] is emitted, and after each output.
     #[must_use]
     pub fn checkpoint(&self) -> LoopState {
         self.state.checkpoint()

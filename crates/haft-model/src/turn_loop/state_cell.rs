@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use haft_core::history::Staged;
-use haft_core::{ToolResult, TurnRequest};
+use haft_core::{ApprovalResponse, CallId, ToolCall, ToolResult, TurnRequest};
 use tokio::time::Instant;
 
 use super::event::LoopEvent;
 use super::state::LoopState;
 use super::triage::CallCounts;
-use super::turn_calls::RunningTurn;
+use super::turn_calls::{RunningTurn, outcome_unknown};
 use super::verdict::record_results;
 
 /// The state of a running loop. Clones share it.
@@ -27,6 +27,8 @@ struct SharedState {
     state: LoopState,
     /// The turn whose calls run now. It is at the end of the history and not part of the state yet.
     staged: Option<StagedTurn>,
+    /// The calls that waited and run now, or are about to.
+    resumed: ResumedCalls,
     /// Results of calls that waited, which are not in the history yet.
     results: Vec<ToolResult>,
     /// The events of results that could not be added.
@@ -43,10 +45,19 @@ struct StagedTurn {
     counts: CallCounts,
 }
 
+/// Calls that are resumed in one run.
+#[derive(Debug, Default)]
+pub(super) struct ResumedCalls {
+    /// Those that may run.
+    pub(super) running: Vec<ToolCall>,
+    /// The verdicts on the others, which run nothing.
+    pub(super) verdicts: Vec<(CallId, ApprovalResponse)>,
+}
+
 impl StateCell {
     pub(super) fn new(state: LoopState) -> Self {
-        let (results, unplaced) = (Vec::new(), Vec::new());
-        Self(Arc::new(Mutex::new(SharedState { state, staged: None, results, unplaced, since: None })))
+        let (results, unplaced, resumed) = (Vec::new(), Vec::new(), ResumedCalls::default());
+        Self(Arc::new(Mutex::new(SharedState { state, staged: None, resumed, results, unplaced, since: None })))
     }
 
     /// Starts counting the time.
@@ -74,12 +85,13 @@ impl StateCell {
         state
     }
 
-    /// Returns a copy of the state with the turn whose calls run, as it would be if the process ended now.
+    /// Returns a copy of the state with the calls that run, as it would be if the process ended now.
     pub(super) fn checkpoint(&self) -> LoopState {
         let mut shared = self.shared();
         shared.place_results();
         let mut state = shared.state.clone();
         state.time_used = shared.time_used();
+        shared.resumed.assume_ended(&mut state);
         let recorded = shared.staged.as_ref().map(|StagedTurn { staged, turn, counts }| {
             let mut turn = turn.snapshot();
             turn.assume_ended();
@@ -137,6 +149,18 @@ impl StateCell {
         changed
     }
 
+    /// Notes the calls that are about to be resumed. Their verdicts are no longer part of the state.
+    pub(super) fn resume(&self, calls: ResumedCalls) {
+        self.shared().resumed = calls;
+    }
+
+    /// Notes that a resumed call has its outcome, or waits again.
+    pub(super) fn settle(&self, call_id: &CallId) {
+        let ResumedCalls { running, verdicts } = &mut self.shared().resumed;
+        running.retain(|call| call.call_id != *call_id);
+        verdicts.retain(|(decided, _)| decided != call_id);
+    }
+
     /// Adds the result of a call that waited. It is part of the state from now on; it is inserted into the history
     /// together with others, as an insertion takes time proportional to the length of the history.
     pub(super) fn add_result(&self, result: ToolResult) {
@@ -159,6 +183,16 @@ impl StateCell {
 
     fn shared(&self) -> MutexGuard<'_, SharedState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ResumedCalls {
+    /// Gives a result to the calls that may run, and returns the other verdicts to their requests.
+    fn assume_ended(&self, state: &mut LoopState) {
+        if !self.running.is_empty() {
+            drop(record_results(state, self.running.iter().map(outcome_unknown).collect()));
+        }
+        state.request.history.extend(self.verdicts.iter().map(|(_, verdict)| verdict.clone().into()));
     }
 }
 

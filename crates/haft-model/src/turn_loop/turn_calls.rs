@@ -281,8 +281,7 @@ impl TurnCalls {
     /// Gives a result to the calls that run: should the process end now, nobody knows what became of them.
     pub(super) fn assume_ended(&mut self) {
         for index in std::mem::take(&mut self.running) {
-            let unknown = ToolFailure::new(FailureKind::OutcomeUnknown, PROCESS_ENDED);
-            drop(self.add_result(index, ToolResult::from_failure(&self.calls[index], unknown)));
+            drop(self.add_result(index, outcome_unknown(&self.calls[index])));
         }
     }
 
@@ -305,6 +304,11 @@ impl TurnCalls {
         open.add(results);
         RecordedTurn { unplaced, _before: std::mem::replace(&mut state.phase, LoopPhase::Open(Box::new(open))) }
     }
+}
+
+/// Returns the result of a call that would run when the process ended.
+pub(super) fn outcome_unknown(call: &ToolCall) -> ToolResult {
+    ToolResult::from_failure(call, ToolFailure::new(FailureKind::OutcomeUnknown, PROCESS_ENDED))
 }
 
 /// Returns an event of a run with the index that its call has in the turn.

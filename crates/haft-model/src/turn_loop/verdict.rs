@@ -31,6 +31,7 @@ use super::origin::Origins;
 use super::record::answer;
 use super::signal::Signal;
 use super::state::LoopState;
+use super::state_cell::ResumedCalls;
 use super::turn_calls::in_turn;
 
 impl Machine {
@@ -64,11 +65,12 @@ impl Machine {
                 |(at, pending): (usize, &PendingApproval)| known.get(&pending.call.call_id).copied().unwrap_or(at);
             pending.iter().enumerate().map(index).collect()
         });
-        let waiting = pending.into_iter().map(|pending| (pending.call, pending.request));
+        let waiting = pending.clone().into_iter().map(|pending| (pending.call, pending.request));
         let suspended = Suspended::of(waiting).map_err(LoopError::Suspended)?;
         // Messages after the turn of the calls are not passed to them.
         let messages = self.state.read(|state| messages_up_to(state.history(), &call_id));
         let verdicts = self.state.change(|state| take_verdicts(&mut state.request.history, &open));
+        let resumed = ResumedCalls::of(&pending, &verdicts);
         let options = self.options.clone().messages(messages);
         // The options may set an id as well, for the runs of new calls.
         let options = match run_id {
@@ -80,7 +82,12 @@ impl Machine {
             let ids = run.calls().iter().map(|call| (call.call_id.clone(), run.run_id().clone()));
             state.run_ids.extend(ids);
         });
-        self.run_resumed(run, &indexes).await
+        self.state.resume(resumed);
+        let calls = pending.into_iter().map(|pending| pending.call).collect();
+        self.event_slot.emit(LoopEvent::CallsResumed { calls }).await;
+        let ended = self.run_resumed(run, &indexes).await;
+        self.state.resume(ResumedCalls::default());
+        ended
     }
 
     /// Runs resumed calls and records their outcomes.
@@ -93,12 +100,14 @@ impl Machine {
             let at = event.index();
             let Some(event) = in_turn(event, indexes) else { continue };
             if let Some(request) = event.suspended_request() {
+                self.state.settle(&request.call_id);
                 requests.insert(request.call_id.clone(), request.clone());
             }
             let ToolEvent::Output { index, result } = event else {
                 self.event_slot.emit(LoopEvent::Tool(event)).await;
                 continue;
             };
+            self.state.settle(&result.call_id);
             let events = match made.remove(&at) {
                 None => vec![self.add_result(index, result)],
                 Some(call) => match CallOutcome::of(self.tools.toolkit(), &run, at, &call.arguments, result) {
@@ -136,6 +145,28 @@ impl Machine {
         self.state.add_result(result.clone());
         LoopEvent::Tool(ToolEvent::Output { index, result })
     }
+}
+
+impl ResumedCalls {
+    /// Sorts calls by their verdicts. One without a verdict may run too: an approver may decide about it at once.
+    fn of(pending: &[PendingApproval], verdicts: &[ApprovalResponse]) -> Self {
+        let by_request: HashMap<&ApprovalId, &ApprovalResponse> =
+            verdicts.iter().rev().map(|verdict| (&verdict.request_id, verdict)).collect();
+        let mut resumed = Self::default();
+        for PendingApproval { call, request, .. } in pending {
+            match by_request.get(&request.request_id).filter(|verdict| runs_nothing(&verdict.decision)) {
+                Some(&verdict) => resumed.verdicts.push((call.call_id.clone(), verdict.clone())),
+                None => resumed.running.push(call.clone()),
+            }
+        }
+        resumed
+    }
+}
+
+/// Reports whether a call with this decision certainly does not run. A decision that is added later counts as one that
+/// lets it run until it is decided about here.
+fn runs_nothing(decision: &ApprovalDecision) -> bool {
+    matches!(decision, ApprovalDecision::Denied | ApprovalDecision::Answered(_) | ApprovalDecision::Other(_))
 }
 
 /// Records a signal that was approved. Its output is `null` until it is answered.

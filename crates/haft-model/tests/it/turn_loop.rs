@@ -114,6 +114,7 @@ fn words(events: &[LoopEvent]) -> Vec<String> {
         LoopEvent::Tool(ToolEvent::Suspended { index, .. }) => format!("suspended {index}"),
         LoopEvent::Tool(event) => format!("tool {}", event.index()),
         LoopEvent::VerdictRejected { response, .. } => format!("refused {}", response.request_id),
+        LoopEvent::CallsResumed { calls } => format!("resumed {}", calls.len()),
         LoopEvent::Signal(signal) => format!("signal {}", signal.call_id()),
         LoopEvent::Repaired { changes } => format!("repaired {}", changes.len()),
         LoopEvent::TurnEnded { number, results, .. } => format!("ended {number} with {}", results.len()),

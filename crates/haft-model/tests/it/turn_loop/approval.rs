@@ -80,7 +80,7 @@ async fn verdicts_that_arrived_meanwhile_are_acted_on_before_the_next_request() 
     let mut state = stored(&outcome.state);
     agent.verdict(&mut state, asked[0].deny("too dear")).unwrap();
     let seen = events(agent.start(stored(&state))).await;
-    assert_eq!(words(&seen)[..4], ["resolved 0", "output 0: denied", "ended 1 with 4", "turn 2"]);
+    assert_eq!(words(&seen)[..5], ["resumed 1", "resolved 0", "output 0: denied", "ended 1 with 4", "turn 2"]);
     assert_eq!(paid.load(Ordering::SeqCst), 20, "what was approved ran once");
     let sent = &model.requests()[1].history;
     assert!(history::is_reconciled(sent));
@@ -243,7 +243,7 @@ async fn a_verdict_is_used_once_wherever_the_loop_is_lost() {
     }
 
     let mut run = agent.start(state);
-    assert!(matches!(run.next().await, Some(LoopEvent::Tool(ToolEvent::ApprovalResolved { .. }))));
+    assert!(matches!(run.next().await, Some(LoopEvent::CallsResumed { .. })));
     let mut snapshot = stored(&run.state());
     drop(run);
     assert_eq!(snapshot.approvals(), std::slice::from_ref(&approval), "the request is pending again");

@@ -80,6 +80,75 @@ async fn calls_that_wait_still_wait() {
     assert_eq!(outputs, ["output c1: paid", "output c2: yes", "output c3: outcome_unknown", "output c4: null"]);
 }
 
+/// A kit of `pay`, which requires approval and counts how often it runs.
+fn paying(paid: &Arc<AtomicUsize>) -> Toolkit {
+    let count = Arc::clone(paid);
+    let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).handler(move |cents: u64, _cx| {
+        count.fetch_add(1, Ordering::SeqCst);
+        async move { cents }
+    });
+    Toolkit::from_iter([pay.unwrap()])
+}
+
+/// Returns the agent of `paying` and its state, in which the calls `c1` to `c4` wait.
+async fn four_wait(paid: &Arc<AtomicUsize>) -> (TurnLoop, LoopState) {
+    let calls = ["c1", "c2", "c3", "c4"].map(|id| call(id, "pay", "5"));
+    let model = ScriptedModel::default().then(calls).then("done");
+    let agent = TurnLoop::new(model, paying(paid)).options(RunOptions::new().approvals(Suspend));
+    let state = finish(&agent, request()).await.state;
+    (agent, state)
+}
+
+fn is_resumed(event: &LoopEvent) -> bool {
+    matches!(event, LoopEvent::CallsResumed { .. })
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_approved_call_that_was_about_to_run_has_an_unknown_outcome_and_is_not_run_again() {
+    let paid = Arc::default();
+    let (agent, mut state) = four_wait(&paid).await;
+    let requests = state.approvals();
+    agent.verdict(&mut state, requests[0].approve()).unwrap();
+    agent.verdict(&mut state, requests[1].deny("too much")).unwrap();
+    agent.verdict(&mut state, requests[2].answer(serde_json::json!(4))).unwrap();
+    agent.verdict(&mut state, requests[3].edit(serde_json::json!(3))).unwrap();
+
+    let mut run = agent.start(state);
+    let checkpoint = checkpoint_at(&mut run, is_resumed).await;
+    assert_eq!(paid.load(Ordering::SeqCst), 0, "a checkpoint can be stored before a call runs");
+    drop(run);
+    let mut kept: Vec<_> = told(checkpoint.history()).into_iter().skip(5).collect();
+    kept.sort();
+    let outcomes = ["output c1: outcome_unknown", "output c4: outcome_unknown"];
+    assert_eq!(kept, [&["asked c2", "asked c3"], &outcomes[..], &["said answered", "said denied"]].concat());
+
+    let outcome = finish(&agent, checkpoint).await;
+    assert_eq!((outcome.end, paid.load(Ordering::SeqCst)), (LoopEnd::Stopped, 0));
+    let outputs: Vec<_> = told(outcome.state.history()).into_iter().skip(5).take(4).collect();
+    assert_eq!(outputs, [outcomes[0], "output c2: denied", "output c3: 4", outcomes[1]]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_resumed_calls_run_a_checkpoint_has_their_results_and_the_calls_that_wait() {
+    let paid = Arc::default();
+    let (agent, mut state) = four_wait(&paid).await;
+    for request in &state.approvals()[..2] {
+        agent.verdict(&mut state, request.approve()).unwrap();
+    }
+    let mut run = agent.start(state);
+    let mut last = Vec::new();
+    while let Some(event) = run.next().await {
+        let checkpoint = run.checkpoint();
+        assert_eq!(stored(&checkpoint), checkpoint);
+        match event {
+            LoopEvent::Ended { state, .. } => assert_eq!(checkpoint, *state),
+            _ => last = told(checkpoint.history()),
+        }
+    }
+    assert_eq!(last[5..], ["asked c3", "asked c4", "output c1: 5", "output c2: 5"]);
+    assert_eq!((run.state().approvals().len(), paid.load(Ordering::SeqCst)), (2, 2));
+}
+
 #[tokio::test(start_paused = true)]
 async fn between_turns_a_checkpoint_is_the_state() {
     let calls =

@@ -125,7 +125,7 @@ async fn a_repair_does_not_change_the_calls_that_wait() {
     remove_output(&mut state.request_mut().history);
     let agent = suspending(&ScriptedModel::default().then("done"), &kit).repair("lost");
     let seen = events(agent.start(stored(&state))).await;
-    assert_eq!(words(&seen), ["repaired 1", "asked 0", "suspended 0", "waiting for 1 and 1"]);
+    assert_eq!(words(&seen), ["repaired 1", "resumed 1", "asked 0", "suspended 0", "waiting for 1 and 1"]);
     let Some(LoopEvent::Ended { state, .. }) = seen.last() else { panic!() };
     assert_eq!(told(state.history()), ["user", "call c1", "call c2", "call c3", "asked c2", "output c1: cancelled"]);
     let mut state = stored(state);

@@ -178,6 +178,10 @@ fn the_form_of_events_is_fixed() {
             json!({"v": 1, "type": "history_rewritten", "items_before": 9, "items": 2}),
         ),
         (
+            LoopEvent::CallsResumed { calls: vec![ToolCall::new("c1", "pay", "5")] },
+            json!({"v": 1, "type": "calls_resumed", "calls": [ToolCall::new("c1", "pay", "5")]}),
+        ),
+        (
             LoopEvent::ToolLeftOut { tool: "mail".to_owned(), reason: "no service".to_owned() },
             json!({"v": 1, "type": "tool_left_out", "tool": "mail", "reason": "no service"}),
         ),
@@ -256,6 +260,7 @@ fn every_event_type_is_read() {
         "repaired",
         "history_rewritten",
         "tool_left_out",
+        "calls_resumed",
         "turn_started",
         "delta",
         "retrying",

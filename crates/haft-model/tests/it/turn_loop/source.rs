@@ -175,7 +175,7 @@ async fn approval_is_requested_again_if_the_definition_has_changed() {
     tools.replace(gated("pay", 2));
     let seen = events(agent.start(stored(&state))).await;
     let told = words(&seen);
-    assert_eq!(told[..2], ["asked 0", "suspended 0"], "{told:?}");
+    assert_eq!(told[..3], ["resumed 1", "asked 0", "suspended 0"], "{told:?}");
     assert_eq!(told.last().unwrap(), "waiting for 0 and 1");
     assert!(told.contains(&format!("refused {}", old.request_id)), "{told:?}");
     let Some(LoopEvent::Ended { state, .. }) = seen.last() else { panic!() };
@@ -225,7 +225,7 @@ async fn a_resumed_call_keeps_the_tools_that_it_was_resumed_with() {
         tools.remove("pay");
         seen.push(event);
     }
-    assert_eq!(words(&seen)[..2], ["resolved 0", "output 0: 1"]);
+    assert_eq!(words(&seen)[..3], ["resumed 1", "resolved 0", "output 0: 1"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -123,7 +123,7 @@ async fn a_suspended_signal_or_interaction_surfaces_after_its_verdict() {
     agent.verdict(&mut state, asked[0].edit(json!(7))).unwrap();
     agent.verdict(&mut state, asked[1].edit(json!("age?"))).unwrap();
     let seen = events(agent.start(stored(&state))).await;
-    assert_eq!(words(&seen)[..3], ["resolved 0", "signal c1", "resolved 1"]);
+    assert_eq!(words(&seen)[..4], ["resumed 2", "resolved 0", "signal c1", "resolved 1"]);
     let Some(LoopEvent::Ended { end, state }) = seen.last() else { panic!() };
     assert_eq!(ended(end), "waiting for 1 and 0");
     assert_eq!(told(state.history()), ["user", "call c1", "call c2", "output c1: null"]);
