@@ -17,6 +17,8 @@
 //! - [`Cassette`]: a model that records the answers of another one and replays them.
 //! - [`Fallback`]: a model that asks a second one when the first is unavailable.
 //! - [`TurnLoop`]: a loop that asks a model, runs its calls and asks again, with a [`LoopState`] that can be stored.
+//! - [`ConversationStore`]: a trait of stores of conversations, which one writer at a time claims; [`MemoryStore`], and with
+//!   the feature `file-store` `FileStore`.
 //!
 //! A model runs no tools, and the loop must never lose a state, send a history with unanswered calls, or run a call of
 //! a turn that was cut off.
@@ -33,6 +35,7 @@ mod model;
 mod model_info;
 mod object;
 mod scripted;
+mod store;
 mod trace;
 mod turn_delta;
 mod turn_loop;
@@ -52,6 +55,12 @@ pub use self::model::{LanguageModel, TurnStream};
 pub use self::model_info::ModelInfo;
 pub use self::object::{LanguageModelExt, ObjectAnswer, ObjectError, ObjectRequest};
 pub use self::scripted::{Expect, ScriptError, ScriptFault, ScriptedModel, ScriptedTurn, TurnFault};
+#[cfg(feature = "file-store")]
+pub use self::store::FileStore;
+pub use self::store::{
+    Claim, ClaimToken, ConversationStore, MemoryStore, StoreError, StoreFuture, StoredConversation, SuiteFault,
+    store_suite,
+};
 pub use self::trace::ModelTrace;
 pub use self::turn_loop::{
     AfterTurn, BeforeRequest, Budget, ClearToolResults, Flow, Interaction, LoopEnd, LoopError, LoopEvent, LoopOutcome,

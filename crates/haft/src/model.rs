@@ -74,12 +74,15 @@
 //!   instead, with a state that can be started again.
 //! - Tests need no network: [`ScriptedModel`] answers by a script (in code or a JSON file) and checks what it was sent;
 //!   `Cassette::auto(path, model)` records a real model once and replays it from then on.
-//! - A stored state is not locked, and a call that runs while the process dies is not in it: claim a state in the store
-//!   before starting it, and make tools that must not run twice detect that themselves.
+//! - A state by itself is not locked. A [`ConversationStore`] has one writer at a time per conversation, by a claim with a
+//!   lease: [`MemoryStore`], `FileStore::open(folder)?` (feature `file-store`), or one of your own, which [`store_suite`] tests.
 
 #[cfg(feature = "clients")]
 pub mod adapter;
 
+#[cfg(feature = "file-store")]
+#[doc(inline)]
+pub use haft_model::FileStore;
 #[cfg(feature = "google-adc")]
 #[doc(inline)]
 pub use haft_model::GoogleToken;
@@ -91,9 +94,11 @@ pub use haft_model::{
 };
 #[doc(inline)]
 pub use haft_model::{
-    AfterTurn, BeforeRequest, Budget, Cassette, CassetteError, CassetteFault, ClearToolResults, DeltaSender,
-    ExchangeFault, Expect, Fallback, Flow, Interaction, LanguageModel, LanguageModelExt, LoopEnd, LoopError, LoopEvent,
-    LoopOutcome, LoopRun, LoopState, ModelError, ModelInfo, ModelSwitch, ModelTrace, ObjectAnswer, ObjectError,
-    ObjectRequest, Prepare, PrepareFuture, ProviderMessage, ScriptError, ScriptFault, ScriptedModel, ScriptedTurn,
-    Signal, Spent, StateError, Summarize, TurnEnd, TurnFault, TurnLoop, TurnStream, TypedLoop, TypedOutcome, TypedRun,
+    AfterTurn, BeforeRequest, Budget, Cassette, CassetteError, CassetteFault, Claim, ClaimToken, ClearToolResults,
+    ConversationStore, DeltaSender, ExchangeFault, Expect, Fallback, Flow, Interaction, LanguageModel,
+    LanguageModelExt, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, MemoryStore, ModelError,
+    ModelInfo, ModelSwitch, ModelTrace, ObjectAnswer, ObjectError, ObjectRequest, Prepare, PrepareFuture,
+    ProviderMessage, ScriptError, ScriptFault, ScriptedModel, ScriptedTurn, Signal, Spent, StateError, StoreError,
+    StoreFuture, StoredConversation, SuiteFault, Summarize, TurnEnd, TurnFault, TurnLoop, TurnStream, TypedLoop,
+    TypedOutcome, TypedRun, store_suite,
 };

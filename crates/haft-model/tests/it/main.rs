@@ -18,6 +18,8 @@ mod scripted;
 #[path = "../../../haft-core/tests/it/seeded.rs"]
 mod seeded;
 mod spawned_stream;
+#[cfg(feature = "file-store")]
+mod store;
 mod stored_form;
 mod trace;
 mod turn_loop;
