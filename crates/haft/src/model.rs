@@ -75,7 +75,7 @@
 //! - Tests need no network: [`ScriptedModel`] answers by a script (in code or a JSON file) and checks what it was sent;
 //!   `Cassette::auto(path, model)` records a real model once and replays it from then on.
 //! - A state by itself is not locked. A [`ConversationStore`] has one writer at a time per conversation, by a claim with a
-//!   lease: [`MemoryStore`], `FileStore::open(folder)?` (feature `file-store`), or one of your own, which [`store_suite`] tests.
+//!   lease: [`MemoryStore`], one in files (feature `file-store`), or one of your own, which [`store_suite`] tests.
 
 #[cfg(feature = "clients")]
 pub mod adapter;
