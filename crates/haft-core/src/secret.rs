@@ -7,6 +7,8 @@ use std::env::{self, VarError};
 use std::fmt;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 /// A credential: an API key, a token or a password.
 ///
 /// ```
@@ -28,6 +30,33 @@ pub struct Secret {
 }
 
 impl Secret {
+    /// The beginning of a text that stands for a secret in JSON which is stored or shown, such as the settings of a tool.
+    /// What follows is known to the process that wrote it alone.
+    pub const SEALED: &str = "haft-secret-";
+
+    /// Replaces every [sealed](Self::SEALED) secret of a JSON value by the same text, so that values of two processes can be
+    /// compared.
+    ///
+    /// ```
+    /// use haft_core::Secret;
+    /// use serde_json::json;
+    ///
+    /// let mut settings = json!({"url": "https://mcp.example.org", "token": format!("{}5f1c", Secret::SEALED)});
+    /// Secret::mask_sealed(&mut settings);
+    /// assert_eq!(settings, json!({"url": "https://mcp.example.org", "token": "haft-secret-hidden"}));
+    /// ```
+    pub fn mask_sealed(value: &mut Value) {
+        match value {
+            Value::String(text) if text.starts_with(Self::SEALED) => {
+                text.truncate(Self::SEALED.len());
+                text.push_str("hidden");
+            }
+            Value::Array(items) => items.iter_mut().for_each(Self::mask_sealed),
+            Value::Object(members) => members.values_mut().for_each(Self::mask_sealed),
+            _ => {}
+        }
+    }
+
     /// Creates a secret from its text.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into().into() }

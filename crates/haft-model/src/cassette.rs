@@ -65,7 +65,7 @@ use crate::model_info::ModelInfo;
 ///
 /// A clone is another handle of the same cassette. An exchange begins when its stream is first polled, and the
 /// exchanges are numbered in that order, from 1. The file contains complete requests and answers, so keep secrets out
-/// of them; keys and headers of a provider are part of neither.
+/// of them; keys and headers of a provider are part of neither, and secrets in the settings of tools are sealed.
 ///
 /// Opening a cassette and appending a line to it block the thread that polls or drops the stream. That
 /// is a short write, which suits a test and not a server.

@@ -7,8 +7,9 @@
 //!
 //! A client sends one request per turn and never retries: [`ModelError`] says whether a retry makes sense, and
 //! [`TurnLoop::retries`](crate::TurnLoop::retries) decides. The key is in the headers of the request and nowhere else:
-//! not in `Debug`, not in errors, and not in what a provider quotes of it. Only a key of fewer than four characters stays in
-//! quotations, because removing it would destroy them.
+//! not in `Debug`, not in errors, and not in what a provider quotes of it. The secrets in the settings of tools and in options
+//! are in the body alone, and are removed from quotations too. Only one of fewer than four characters stays there, because
+//! removing it would destroy them.
 
 mod anthropic;
 mod compatible;

@@ -36,6 +36,8 @@ pub enum FindingKind {
     NoStrictMode,
     /// The tool states `strict`, and can't be strict though the provider has the mode. A request with it fails.
     StrictUnmet,
+    /// A secret of the tool's settings was sealed by another process. A request with the tool fails.
+    SealedSecret,
     /// The provider's form of the schema does not express a part of it.
     Loss(LossKind),
     /// The tool has no description, so the model has to guess its purpose.
@@ -91,7 +93,7 @@ impl Finding {
     #[must_use]
     pub fn severity(&self) -> Severity {
         match self.kind {
-            FindingKind::LeftOut | FindingKind::StrictUnmet => Severity::Fault,
+            FindingKind::LeftOut | FindingKind::StrictUnmet | FindingKind::SealedSecret => Severity::Fault,
             FindingKind::NotStrict | FindingKind::Loss(_) => Severity::Loss,
             FindingKind::NoStrictMode
             | FindingKind::NoDescription

@@ -146,6 +146,7 @@ mod request_warning;
 mod result_history;
 mod rules;
 mod saved_body;
+mod seal;
 mod sentence;
 mod stated_wait;
 mod text;

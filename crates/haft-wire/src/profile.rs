@@ -223,7 +223,7 @@ impl Profile {
 
     /// Renders tools, or returns what was rendered before for the same ones. A tool that the provider can't take is left
     /// out and reported; it never affects the others. One that states `strict` and can't be strict is rendered without it,
-    /// and [`RenderedTools::ensure_strict`] fails.
+    /// and [`RenderedTools::ensure_sendable`] fails.
     #[must_use]
     pub fn render(&self, tools: &[Arc<ToolDescriptor>]) -> Arc<RenderedTools> {
         self.cache.get_or_render(tools, || render::render(&self.definition, tools))

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use haft_core::{Codec, CodecError, Issue, ToolCall, ToolChoice};
+use haft_core::{Codec, CodecError, Issue, Secret, ToolCall, ToolChoice};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
@@ -22,7 +22,7 @@ const NO_NAME: &str = "_x5F_empty";
 
 /// The tools of a request in the form of one wire.
 ///
-/// A wire sends [`list`](RenderedTools::list), translates names with [`wire_name`](RenderedTools::wire_name) and
+/// A wire sends [`raw_list`](RenderedTools::raw_list), translates names with [`wire_name`](RenderedTools::wire_name) and
 /// [`tool_name`](RenderedTools::tool_name), and the arguments of a history with [`encode`](RenderedTools::encode). Those of
 /// an answer are converted back by a [`TurnBuilder`](crate::TurnBuilder).
 pub struct RenderedTools {
@@ -33,6 +33,8 @@ pub struct RenderedTools {
     names: NameRule,
     form: Arc<dyn ToolForm>,
     list: Box<RawValue>,
+    /// The list with the secrets in place, if there are any. Never shown.
+    opened_list: Option<Box<RawValue>>,
     findings: Vec<Finding>,
 }
 
@@ -44,7 +46,7 @@ pub struct RenderedTool {
     pub name: String,
     /// The name on the wire.
     pub wire_name: String,
-    /// The tool as JSON text.
+    /// The tool as JSON text, with its secrets sealed.
     pub json: String,
     /// The mode.
     pub mode: ToolMode,
@@ -56,6 +58,13 @@ pub struct RenderedTool {
     pub namespace: Option<Arc<ToolNamespace>>,
     /// Set if programs at the provider may call the tool.
     pub called_by_programs: bool,
+    /// The JSON text with its secrets in place, if there are any.
+    pub(crate) opened_json: Option<Secret>,
+    /// The JSON text that the request contains beside the tool, with its secrets in place; see
+    /// [`ProviderToolJson::beside`](crate::ProviderToolJson::beside).
+    pub(crate) beside: Option<Secret>,
+    /// The secrets of both.
+    pub(crate) secrets: Vec<Secret>,
 }
 
 /// A group of tools that is sent as one.
@@ -90,24 +99,33 @@ impl RenderedTools {
     ) -> Self {
         let by_name = tools.iter().enumerate().map(|(at, tool)| (tool.name.clone(), at)).collect();
         let by_wire_name = tools.iter().enumerate().map(|(at, tool)| (tool.wire_name.clone(), at)).collect();
-        let list = raw(&form.list(&mut tools.iter().map(RenderedTool::listed)));
-        Self { provider, tools, by_name, by_wire_name, names, form, list, findings }
+        let list = raw(&form.list(&mut tools.iter().map(RenderedTool::shown)));
+        let has_secrets = tools.iter().any(|tool| tool.opened_json.is_some());
+        let opened_list = has_secrets.then(|| raw(&form.list(&mut tools.iter().map(RenderedTool::listed))));
+        Self { provider, tools, by_name, by_wire_name, names, form, list, opened_list, findings }
     }
 
-    /// Returns the list of tools to send, as JSON text. See [`is_empty`](Self::is_empty): many providers reject an empty
-    /// list.
+    /// Returns the list of tools as JSON text, to be shown: the secrets of settings are sealed in it. See
+    /// [`raw_list`](Self::raw_list) for the list to send.
     #[must_use]
     pub fn list(&self) -> &str {
         self.list.get()
     }
 
-    /// Returns the list of tools to send, to be written into a larger document without reading it again.
+    /// Returns the list of tools to send, to be written into a larger document without reading it again. It contains the
+    /// secrets of settings. See [`is_empty`](Self::is_empty): many providers reject an empty list.
     #[must_use]
     pub fn raw_list(&self) -> &RawValue {
-        &self.list
+        self.opened_list.as_deref().unwrap_or(&self.list)
     }
 
-    /// Returns the list of the tools that a choice permits.
+    /// Returns the secrets in the list that is sent, which must not be shown: some providers quote what they reject.
+    #[must_use]
+    pub fn secrets(&self) -> Vec<Secret> {
+        self.tools.iter().flat_map(|tool| tool.secrets.iter().cloned()).collect()
+    }
+
+    /// Returns the list of the tools that a choice permits, to send.
     #[must_use]
     pub fn list_permitted(&self, choice: &ToolChoice) -> Cow<'_, str> {
         match self.raw_permitted(choice) {
@@ -119,7 +137,7 @@ impl RenderedTools {
     /// Returns the list of the tools that a choice permits, as a value that is written as it is.
     pub(crate) fn raw_permitted(&self, choice: &ToolChoice) -> Cow<'_, RawValue> {
         if self.tools.iter().all(|tool| choice.permits(&tool.name)) {
-            return Cow::Borrowed(&self.list);
+            return Cow::Borrowed(self.raw_list());
         }
         let permitted = self.tools.iter().filter(|tool| choice.permits(&tool.name));
         Cow::Owned(raw(&self.form.list(&mut permitted.map(RenderedTool::listed))))
@@ -128,16 +146,17 @@ impl RenderedTools {
     /// Returns the list of all tools side by side, without namespaces.
     pub(crate) fn raw_flat(&self) -> Cow<'_, RawValue> {
         if self.tools.iter().all(|tool| tool.namespace.is_none()) {
-            return Cow::Borrowed(&self.list);
+            return Cow::Borrowed(self.raw_list());
         }
         let flat = |tool| ListedTool { namespace: None, ..RenderedTool::listed(tool) };
         Cow::Owned(raw(&self.form.list(&mut self.tools.iter().map(flat))))
     }
 
-    /// Fails if a tool must be strict and can't be. A wire that writes requests calls it: without strict mode the
-    /// provider would not do what the author of the tool relies on.
-    pub fn ensure_strict(&self) -> Result<(), RequestError> {
-        let mut unmet = self.findings.iter().filter(|finding| finding.kind == FindingKind::StrictUnmet).peekable();
+    /// Fails if a tool can't be sent as it must be: strict, or with a secret that only another process can open. A wire
+    /// that writes requests calls it: the provider would not do what the author of the tool relies on.
+    pub fn ensure_sendable(&self) -> Result<(), RequestError> {
+        let is_unmet = |kind| matches!(kind, FindingKind::StrictUnmet | FindingKind::SealedSecret);
+        let mut unmet = self.findings.iter().filter(|finding| is_unmet(finding.kind)).peekable();
         if unmet.peek().is_none() {
             return Ok(());
         }
@@ -266,7 +285,14 @@ impl<'t> IntoIterator for &'t RenderedTools {
 }
 
 impl RenderedTool {
+    /// Returns the tool as it is sent.
     fn listed(&self) -> ListedTool<'_> {
+        let json = self.opened_json.as_ref().map_or(self.json.as_str(), Secret::expose);
+        ListedTool { json, ..self.shown() }
+    }
+
+    /// Returns the tool as it is shown.
+    fn shown(&self) -> ListedTool<'_> {
         ListedTool::new(&self.json, self.mode == ToolMode::BuiltIn, self.namespace.as_deref())
     }
 }

@@ -111,6 +111,8 @@ pub struct ProviderToolJson {
     pub wire_name: String,
     /// The feature that a request with this tool must name in the provider's header for features in preview.
     pub beta: Option<String>,
+    /// The part of the tool's settings that the request contains elsewhere, such as the MCP server of a toolset.
+    pub beside: Option<Value>,
 }
 
 /// A written tool, to be listed.
@@ -160,13 +162,20 @@ impl ProviderToolJson {
     /// Creates a tool of the provider.
     #[must_use]
     pub fn new(json: Value, wire_name: impl Into<String>) -> Self {
-        Self { json, wire_name: wire_name.into(), beta: None }
+        Self { json, wire_name: wire_name.into(), beta: None, beside: None }
     }
 
     /// Sets the feature in preview that the tool belongs to.
     #[must_use]
     pub fn beta(mut self, beta: impl Into<String>) -> Self {
         self.beta = Some(beta.into());
+        self
+    }
+
+    /// Sets the part of the settings that the request contains elsewhere.
+    #[must_use]
+    pub fn beside(mut self, json: Value) -> Self {
+        self.beside = Some(json);
         self
     }
 }

@@ -16,11 +16,12 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use haft_core::{Codec, Delta, History, Item, ToolResult, Turn, TurnRequest};
+use haft_core::{Codec, Delta, History, Item, Secret, ToolResult, Turn, TurnRequest};
 
 use crate::profile::Profile;
 use crate::rendered_tools::RenderedTools;
 use crate::request_warning::RequestWarning;
+use crate::seal::Opened;
 use crate::wire_error::{ErrorReport, ReadError, RequestError};
 
 /// The API of a provider: the form of requests, responses, streams and errors.
@@ -114,8 +115,8 @@ pub enum Delivery {
     Streamed,
 }
 
-/// A request as it is sent.
-#[derive(Clone, Debug)]
+/// A request as it is sent. `Debug` omits the body, which may contain secrets.
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct WireRequest {
     /// The path and query, to be added to the base URL of the provider. It starts with `/`.
@@ -130,6 +131,8 @@ pub struct WireRequest {
     pub dropped: Vec<Dropped>,
     /// The parts of the request that are sent, and that the model is not known to support.
     pub warnings: Vec<RequestWarning>,
+    /// The secrets in the body, which must not be shown. Remove them from errors: some providers quote what they reject.
+    pub secrets: Vec<Secret>,
 }
 
 /// The results of a turn's calls, as a provider takes them back.
@@ -197,7 +200,15 @@ impl WireRequest {
     /// Creates a request without headers of its own.
     #[must_use]
     pub fn new(path: impl Into<String>, body: String, context: ReadContext) -> Self {
-        Self { path: path.into(), headers: Vec::new(), body, context, dropped: Vec::new(), warnings: Vec::new() }
+        let secrets = context.tools.secrets();
+        let (headers, dropped, warnings) = (Vec::new(), Vec::new(), Vec::new());
+        Self { path: path.into(), headers, body, context, dropped, warnings, secrets }
+    }
+
+    /// Adds the secrets of the provider's options.
+    pub(crate) fn secrets(mut self, options: Option<Opened<'_>>) -> Self {
+        self.secrets.extend(options.into_iter().flat_map(|options| options.secrets));
+        self
     }
 
     /// Sets the parts of the request that can't be expressed for this provider.
@@ -309,6 +320,20 @@ impl<'r> ErrorResponse<'r> {
     pub fn retry_after(mut self, wait: Option<std::time::Duration>) -> Self {
         self.retry_after = wait;
         self
+    }
+}
+
+impl fmt::Debug for WireRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, headers, body, context, dropped, warnings, secrets: _ } = self;
+        f.debug_struct("WireRequest")
+            .field("path", path)
+            .field("headers", headers)
+            .field("body_bytes", &body.len())
+            .field("context", context)
+            .field("dropped", dropped)
+            .field("warnings", warnings)
+            .finish_non_exhaustive()
     }
 }
 

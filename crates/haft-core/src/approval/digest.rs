@@ -12,6 +12,7 @@ use crate::call::ToolCall;
 use crate::canonical::canonical_text;
 use crate::json_text::JsonText;
 use crate::schema::{Limits, nests_within, read_tree, rounded_integer};
+use crate::secret::Secret;
 use crate::tool::{SchemaJson, Tool, ToolDescriptor};
 
 /// The prefix of every digest. It names the algorithm, so that digests of another one are never mistaken for these.
@@ -68,6 +69,9 @@ impl ToolDescriptor {
         let described = input_schema.as_json().get("description").and_then(Value::as_str);
         let output_schema = output_schema.as_ref().filter(|schema| !schema.is_unrestricted());
         let failure_schema = failure_schema.as_ref().filter(|schema| !schema.accepts_nothing());
+        // Each process seals the secrets of settings in its own way.
+        let mut kind = json!(kind);
+        Secret::mask_sealed(&mut kind);
         sha256(&canonical_text(&json!({
             "v": DEFINITION,
             "name": name,

@@ -3,7 +3,7 @@
 //! The first is the header, every other one an exchange. Exchanges are numbered in the order in which they began and
 //! written in the order in which they ended, which differs for concurrent exchanges.
 
-use haft_core::{Delta, FormatVersion, TurnRequest};
+use haft_core::{Delta, FormatVersion, Secret, TurnRequest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -71,7 +71,7 @@ pub(super) struct LineError(#[from] serde_json::Error);
 const NOT_READ: [&str; 4] = ["enforcement", "failure_schema", "emits", "annotations"];
 
 /// Returns a request as it is read back from a file, so that both sides of a comparison have the same losses, and
-/// without what no model reads.
+/// without what no model reads. Each process seals secrets in its own way.
 pub(super) fn comparable(request: &TurnRequest) -> Result<Value, serde_json::Error> {
     let text = serde_json::to_string(request)?;
     let mut request = serde_json::to_value(serde_json::from_str::<TurnRequest>(&text)?)?;
@@ -79,6 +79,7 @@ pub(super) fn comparable(request: &TurnRequest) -> Result<Value, serde_json::Err
     for tool in tools.into_iter().flatten().filter_map(Value::as_object_mut) {
         tool.retain(|member, _| !NOT_READ.contains(&member.as_str()));
     }
+    Secret::mask_sealed(&mut request);
     Ok(request)
 }
 

@@ -68,7 +68,11 @@ pub struct UnsignedRequest<'r> {
 /// The headers that authorise a request. They are never shown.
 #[derive(Clone, Default)]
 #[must_use = "an authorization counts when it is returned"]
-pub struct Authorization(Vec<AuthorizationHeader>);
+pub struct Authorization {
+    headers: Vec<AuthorizationHeader>,
+    /// The secrets in the body of the request. They are hidden together with those in its headers.
+    in_body: Vec<Secret>,
+}
 
 /// A header with a secret.
 #[derive(Clone)]
@@ -229,7 +233,7 @@ impl From<Secret> for ApiKey {
 impl Authorization {
     /// Creates the header `authorization` with this bearer token.
     pub fn bearer(token: Secret) -> Self {
-        Self(vec![AuthorizationHeader::Bearer(token)])
+        Self { headers: vec![AuthorizationHeader::Bearer(token)], in_body: Vec::new() }
     }
 
     /// Creates a header with this value.
@@ -239,17 +243,28 @@ impl Authorization {
 
     /// Adds a header with this value.
     pub fn and_header(mut self, name: impl Into<Cow<'static, str>>, value: Secret) -> Self {
-        self.0.push(AuthorizationHeader::Named(name.into(), value));
+        self.headers.push(AuthorizationHeader::Named(name.into(), value));
         self
     }
 
     pub(super) fn headers(&self) -> &[AuthorizationHeader] {
-        &self.0
+        &self.headers
     }
 
-    /// Returns the texts of the secrets.
+    /// Sets the secrets in the body.
+    pub(super) fn with_body(mut self, secrets: &[Secret]) -> Self {
+        self.in_body = secrets.to_vec();
+        self
+    }
+
+    /// Returns the texts that must not be shown.
+    pub(super) fn hidden(&self) -> impl Iterator<Item = &str> {
+        self.secrets().chain(self.in_body.iter().map(Secret::expose))
+    }
+
+    /// Returns the texts of the secrets in headers.
     pub(super) fn secrets(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|header| match header {
+        self.headers.iter().map(|header| match header {
             AuthorizationHeader::Bearer(secret) | AuthorizationHeader::Named(_, secret) => secret.expose(),
         })
     }
@@ -278,7 +293,7 @@ impl fmt::Debug for ApiKey {
 
 impl fmt::Debug for Authorization {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Authorization(hidden, {} headers)", self.0.len())
+        write!(f, "Authorization(hidden, {} headers)", self.headers.len())
     }
 }
 

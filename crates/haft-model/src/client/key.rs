@@ -74,7 +74,7 @@ impl Key {
 }
 
 impl Authorization {
-    /// Removes the key from text that a provider sent: some quote the one that they reject. Each of its characters may be
+    /// Removes the key, and the secrets in the body, from text that a provider sent: some quote what they reject. Each of its characters may be
     /// written as it is, escaped as in JSON or percent-encoded as in URLs.
     ///
     /// A key of fewer than [`LEAST_REMOVED`] characters is not removed: it occurs in words that have nothing to do with
@@ -85,7 +85,7 @@ impl Authorization {
     pub(super) fn removed_from(&self, mut text: String) -> String {
         let longest = text.len().min(MOST_BYTES);
         let mut end = (0..=longest).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-        for key in self.secrets().filter(|key| key.chars().count() >= LEAST_REMOVED) {
+        for key in self.hidden().filter(|key| key.chars().count() >= LEAST_REMOVED) {
             let (mut kept, mut read) = (String::new(), 0);
             while let Some((at, length)) = found(&text, read..end, key) {
                 kept.push_str(&text[read..at]);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::SystemTime;
 
 use haft_core::Delta;
-use haft_http::{Bytes, HttpClient, HttpError, HttpRequest, HttpResponse, SseEvents, StatusCode, retry_after};
+use haft_http::{Bytes, HttpClient, HttpError, HttpRequest, HttpResponse, Secret, SseEvents, StatusCode, retry_after};
 use haft_wire::{ErrorResponse, ReadContext, ReadError, StreamReader, WireEvent, WireRequest};
 
 use super::HttpModel;
@@ -22,6 +22,8 @@ struct OutgoingRequest {
     url: String,
     headers: Vec<(Cow<'static, str>, String)>,
     body: Bytes,
+    /// The secrets in the body.
+    secrets: Vec<Secret>,
 }
 
 impl OutgoingRequest {
@@ -63,7 +65,7 @@ impl HttpModel {
         let origin = ErrorOrigin::new(self.provider(), &nobody);
         let client = self.http.get().map_err(|error| origin.of_http(error))?;
         let authorization = self.key.authorize(outgoing.unsigned()).await;
-        let authorization = authorization.map_err(|error| origin.of_credential(&error))?;
+        let authorization = authorization.map_err(|error| origin.of_credential(&error))?.with_body(&outgoing.secrets);
         let response = self.send_once(&client, outgoing, &authorization).await?;
         if response.status() != StatusCode::UNAUTHORIZED {
             return Ok((response, authorization));
@@ -74,6 +76,7 @@ impl HttpModel {
             Some(renewed) => {
                 // Its connection is free again.
                 drop(response);
+                let renewed = renewed.with_body(&outgoing.secrets);
                 Ok((self.send_once(&client, outgoing, &renewed).await?, renewed))
             }
         }
@@ -123,7 +126,7 @@ impl HttpModel {
                 None => set(name.into(), value),
             }
         }
-        OutgoingRequest { url: self.url(&sent.path), headers, body: sent.body.into() }
+        OutgoingRequest { url: self.url(&sent.path), headers, body: sent.body.into(), secrets: sent.secrets }
     }
 
     /// Adds the path of a request to the base URL, whose query is kept: some servers expect their version there.

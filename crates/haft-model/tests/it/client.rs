@@ -6,6 +6,7 @@ mod credential;
 mod ending;
 mod failure;
 mod fallback;
+mod planted_secret;
 mod rejection;
 mod report;
 mod request;

@@ -8,6 +8,7 @@ mod block;
 mod cache_mark;
 mod conversation;
 mod history_index;
+mod mcp_server;
 mod part;
 
 use std::borrow::Cow;
@@ -21,8 +22,9 @@ use self::cache_mark::MarkedPrompt;
 use super::{AnthropicMessages, PromptCache};
 use crate::capability::{AcceptedSettings, Capabilities, Thinking};
 use crate::profile::{RenderTools, RenderedOutput};
-use crate::rendered_tools::RenderedTools;
+use crate::rendered_tools::{RenderedTool, RenderedTools};
 use crate::result_history::ResultHistory;
+use crate::seal;
 use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest, WireResults};
 use crate::wire_error::RequestError;
 
@@ -54,13 +56,15 @@ pub(super) fn write(
     delivery: Delivery,
 ) -> Result<WireRequest, RequestError> {
     let provider = wire.provider();
+    let given = options(request, provider)?;
+    let opened = given.map(|given| seal::open_options(provider, given)).transpose()?;
     let none = Map::new();
-    let options = options(request, provider)?.unwrap_or(&none);
+    let options = opened.as_ref().and_then(|opened| opened.value.as_object()).unwrap_or(&none);
     let (capabilities, profile) = wire.profile.for_model(&request.model);
     let thinking = thinking(options);
     let accepted = capabilities.accept(request, thinking)?;
     let tools = request.render_tools(profile);
-    tools.ensure_strict()?;
+    tools.ensure_sendable()?;
     let history: &[haft_core::Item] = &request.history;
     let mut conversation =
         conversation::write(history, request.instructions.as_deref(), provider, &tools, wire.later_system)?;
@@ -99,13 +103,15 @@ pub(super) fn write(
     if delivery == Delivery::Streamed {
         body.member("stream", &true)?;
     }
+    write_servers(&mut body, request, &tools)?;
     drop(conversation);
     let headers = beta_header(options, &tools)?;
+    let text = body.finish()?;
     let mut context = ReadContext::new(tools).turn(history.len());
     if let Some(output) = output {
         context = context.output(output.codec.clone());
     }
-    let mut sent = WireRequest::new(PATH, body.finish()?, context);
+    let mut sent = WireRequest::new(PATH, text, context).secrets(opened);
     sent.headers.extend(headers);
     sent.dropped = dropped;
     sent.warnings = accepted.warnings;
@@ -127,11 +133,11 @@ pub(super) fn write_results(
     Ok(paired.finish("messages", json, dropped))
 }
 
-/// Returns the provider's options of a request.
-fn options<'r>(request: &'r TurnRequest, provider: &str) -> Result<Option<&'r Map<String, Value>>, RequestError> {
+/// Returns the provider's options of a request, which are an object.
+fn options<'r>(request: &'r TurnRequest, provider: &str) -> Result<Option<&'r Value>, RequestError> {
     match request.provider_options.get(provider) {
         None | Some(Value::Null) => Ok(None),
-        Some(Value::Object(options)) => Ok(Some(options)),
+        Some(options @ Value::Object(_)) => Ok(Some(options)),
         Some(_) => Err(invalid(&format!("provider_options.{provider}"), "it must be an object")),
     }
 }
@@ -201,8 +207,25 @@ fn listed<'t>(choice: &ToolChoice, tools: &'t RenderedTools) -> Cow<'t, str> {
     let may_call = tools.iter().any(|tool| choice.permits(&tool.name));
     match choice {
         ToolChoice::OneOf { .. } if may_call => tools.list_permitted(choice),
-        _ => Cow::Borrowed(tools.list()),
+        _ => Cow::Borrowed(tools.raw_list().get()),
     }
+}
+
+/// Writes the MCP servers of the toolsets that are sent.
+fn write_servers(
+    body: &mut MessagesBody<'_>,
+    request: &TurnRequest,
+    tools: &RenderedTools,
+) -> Result<(), RequestError> {
+    let choice = &request.tool_choice;
+    let may_call = tools.iter().any(|tool| choice.permits(&tool.name));
+    let is_sent =
+        |tool: &&RenderedTool| !may_call || !matches!(choice, ToolChoice::OneOf { .. }) || choice.permits(&tool.name);
+    if let Some(servers) = mcp_server::written(body.options, tools.iter().filter(is_sent))? {
+        body.append(mcp_server::MEMBER, &servers);
+        body.written.push(mcp_server::MEMBER);
+    }
+    Ok(())
 }
 
 fn write_tools(
@@ -338,13 +361,13 @@ fn invalid(param: &str, message: &str) -> RequestError {
 struct MessagesBody<'r> {
     text: String,
     options: &'r Map<String, Value>,
-    /// The options that were written together with a member of ours.
-    joined: Option<&'static str>,
+    /// The options that were written together with what is ours.
+    written: Vec<&'static str>,
 }
 
 impl<'r> MessagesBody<'r> {
     fn new(options: &'r Map<String, Value>) -> Self {
-        Self { text: String::from("{"), options, joined: None }
+        Self { text: String::from("{"), options, written: Vec::new() }
     }
 
     /// Writes a member, unless the options have it.
@@ -370,7 +393,7 @@ impl<'r> MessagesBody<'r> {
         };
         let mut members = given.clone();
         members.entry(member).or_insert_with(|| value.clone());
-        self.joined = Some(key);
+        self.written.push(key);
         self.append(key, &json_text(key, &members)?);
         Ok(())
     }
@@ -386,8 +409,9 @@ impl<'r> MessagesBody<'r> {
 
     /// Adds the options, and ends the body.
     fn finish(mut self) -> Result<String, RequestError> {
-        let joined = self.joined;
-        for (key, value) in self.options.iter().filter(|(key, _)| *key != BETAS && Some(key.as_str()) != joined) {
+        let written = std::mem::take(&mut self.written);
+        let is_left = |key: &str| key != BETAS && !written.contains(&key);
+        for (key, value) in self.options.iter().filter(|(key, _)| is_left(key)) {
             self.append(key, &json_text(key, value)?);
         }
         self.text.push('}');

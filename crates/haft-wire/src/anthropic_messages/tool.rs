@@ -12,6 +12,8 @@ const PROVIDER: &str = "anthropic";
 const PROGRAM: &str = "code_execution";
 /// The setting that names the MCP server of a toolset.
 pub(super) const MCP_SERVER: &str = "mcp_server_name";
+/// The member of a definition of a server that has its name.
+pub(super) const NAME: &str = "name";
 
 pub(crate) struct AnthropicToolForm;
 
@@ -47,7 +49,7 @@ impl ToolForm for AnthropicToolForm {
             return Err(fault("the tool is no object"));
         };
         add_options(&mut json, &descriptor.provider_options);
-        let DescriptorKind::Provider { id, provider_name, .. } = &descriptor.kind else {
+        let DescriptorKind::Provider { id, provider_name, args, .. } = &descriptor.kind else {
             return Err(fault("the tool is not defined by a provider"));
         };
         let entry = catalogue::find(id);
@@ -60,12 +62,22 @@ impl ToolForm for AnthropicToolForm {
                 None => provider_name.clone(),
             },
         };
-        let tool = ProviderToolJson::new(Value::Object(json), wire_name);
-        Ok(match entry.and_then(|entry| entry.beta) {
-            Some(beta) => tool.beta(beta),
-            None => tool,
-        })
+        let server =
+            entry.and_then(|entry| args.get(entry.beside?)).and_then(|server| server_definition(server, &json));
+        let mut tool = ProviderToolJson::new(Value::Object(json), wire_name);
+        tool.beta = entry.and_then(|entry| entry.beta).map(str::to_owned);
+        tool.beside = server;
+        Ok(tool)
     }
+}
+
+/// Returns the definition of the MCP server of a toolset.
+fn server_definition(settings: &Value, toolset: &Map<String, Value>) -> Option<Value> {
+    let mut server = Map::new();
+    server.insert("type".to_owned(), "url".into());
+    server.insert(NAME.to_owned(), toolset.get(MCP_SERVER)?.clone());
+    server.extend(settings.as_object()?.clone());
+    Some(Value::Object(server))
 }
 
 /// Returns the argument of a toolset's tool that names the function which was called.

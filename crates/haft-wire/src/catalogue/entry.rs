@@ -39,6 +39,8 @@ pub struct CatalogueEntry {
     pub beta: Option<&'static str>,
     /// The party that executes calls.
     pub executor: Executor,
+    /// The setting that the request contains elsewhere than in the tool.
+    pub beside: Option<&'static str>,
     /// Set for the newest version of a tool. Others are kept for models that support no newer one.
     pub is_current: bool,
     /// The form of calls and results on the wire.
@@ -173,6 +175,7 @@ impl CatalogueEntry {
             wire_type,
             beta: None,
             executor: Executor::Application,
+            beside: None,
             is_current: true,
             call: CallForm::Function,
             schemas,
@@ -199,6 +202,11 @@ impl CatalogueEntry {
 
     pub(crate) const fn beta(mut self, header: &'static str) -> Self {
         self.beta = Some(header);
+        self
+    }
+
+    pub(crate) const fn beside(mut self, setting: &'static str) -> Self {
+        self.beside = Some(setting);
         self
     }
 

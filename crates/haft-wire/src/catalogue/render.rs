@@ -75,7 +75,9 @@ pub enum ProviderToolFault {
 ///
 /// Settings are checked by the catalogue. An id of the vendor that is not in the catalogue is passed on: its type is the
 /// part after the dot, and its settings are sent as they are. The options for providers of the descriptor, such as
-/// cache control, are not part of the result: they are added as for every other tool.
+/// cache control, are not part of the result: they are added as for every other tool. Neither is a setting that the request
+/// contains elsewhere ([`CatalogueEntry::beside`]). Secrets are sealed; those of a rendered list are in place
+/// ([`RenderedTools::raw_list`](crate::RenderedTools::raw_list)).
 ///
 /// ```
 /// use haft_core::Tool;
@@ -116,7 +118,10 @@ pub fn render_provider_tool(descriptor: &ToolDescriptor, vendor: Vendor) -> Resu
     if by_application != *requires_handler {
         return Err(ProviderToolFault::WrongExecutor { tool: tool(), id: id.clone(), by_application });
     }
-    let args = entry.checked_args(args)?.map_err(invalid)?;
+    let mut args = entry.checked_args(args)?.map_err(invalid)?;
+    if let Some(beside) = entry.beside {
+        args.shift_remove(beside);
+    }
     Ok(match vendor {
         Vendor::Anthropic => typed(entry.wire_type, entry.sends_name().then_some(entry.provider_name), args),
         Vendor::OpenAi => typed(entry.wire_type, None, args),

@@ -1,17 +1,41 @@
-//! Settings that must not be logged.
+//! Settings that must not be seen.
 
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::catalogue::IntoSetting;
+use crate::seal;
 
-/// A text that is sent to the provider and does not appear in `Debug`.
+/// A text that is sent to the provider and seen nowhere else: a token, a password.
 ///
-/// The settings of a tool are part of its descriptor, so a descriptor that is stored contains it.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
+/// As JSON it is sealed: encrypted with a key that only this process has. So descriptors, requests, recordings and states of
+/// loops contain nothing to steal, and the wires put the text into the body that they send. A process that reads such JSON from
+/// another one can't send it, and the request fails with an error that names the place: define the tool, or set the options,
+/// anew.
+///
+/// Use it wherever you write options of a provider by hand:
+///
+/// ```
+/// use haft_core::{Item, TurnRequest};
+/// use haft_wire::catalogue::SecretSetting;
+/// use haft_wire::{Delivery, OpenAiResponses, Wire};
+/// use serde_json::json;
+///
+/// let prompt = json!({"prompt": {"id": "p1", "variables": {"door_code": SecretSetting::new("4711")}}});
+/// let request = TurnRequest::new("gpt-6-luna", vec![Item::user("Let me in.")]).provider_options("openai", prompt);
+/// assert!(!format!("{request:?}").contains("4711"));
+/// assert!(!serde_json::to_string(&request)?.contains("4711"));
+///
+/// let sent = OpenAiResponses::new().request(&request, Delivery::Whole)?;
+/// assert!(sent.body.contains(r#""door_code":"4711""#));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(transparent, description = "A text that is sent to the provider and seen nowhere else.")]
 pub struct SecretSetting(String);
 
 impl SecretSetting {
@@ -25,6 +49,27 @@ impl SecretSetting {
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
+    }
+}
+
+/// Seals the text.
+impl Serialize for SecretSetting {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let sealed = seal::seal(&self.0);
+        let sealed = sealed.ok_or_else(|| S::Error::custom("a secret can't be sealed without random numbers"))?;
+        serializer.serialize_str(&sealed)
+    }
+}
+
+/// Opens a sealed text, and takes any other as it is, such as one from a file of settings.
+impl<'de> Deserialize<'de> for SecretSetting {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        match seal::open(&text) {
+            Ok(Some(secret)) => Ok(Self::new(secret.expose())),
+            Ok(None) => Ok(Self(text)),
+            Err(fault) => Err(D::Error::custom(format!("a secret can't be read: {fault}; set it again"))),
+        }
     }
 }
 

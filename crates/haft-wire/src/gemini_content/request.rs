@@ -22,6 +22,7 @@ use crate::body;
 use crate::capability::{AcceptedSettings, Capabilities, Thinking};
 use crate::profile::{Profile, RenderTools};
 use crate::result_history::ResultHistory;
+use crate::seal;
 use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest, WireResults};
 use crate::wire_error::RequestError;
 
@@ -57,12 +58,14 @@ pub(super) fn write(
     let path = model::path(&wire.root, &request.model, delivery)?;
     let generation = Generation::of(&request.model);
     let (capabilities, profile) = wire.profile.for_model(&request.model);
-    let options = request.provider_options.get(wire.provider());
+    let given = request.provider_options.get(wire.provider());
+    let opened = given.map(|given| seal::open_options(wire.provider(), given)).transpose()?;
+    let options = opened.as_ref().map(|opened| &*opened.value);
     // Images in results are sent behind them to a model that reads none there.
     let accepted = Capabilities { image_results: true, ..capabilities }.accept(request, thinking(options))?;
 
     let tools = request.render_tools(profile);
-    tools.ensure_strict()?;
+    tools.ensure_sendable()?;
     let mut choice = tool_config::write(&request.tool_choice, &tools, generation, &capabilities)?;
     if wire.call_ids == SentIds::None {
         choice.config.remove(tool_config::SERVER_CALLS);
@@ -89,7 +92,7 @@ pub(super) fn write(
     let body = body::write(&body, wire.provider(), extended.as_ref())?;
 
     let context = ReadContext::new(Arc::clone(&tools)).output(codec).after(&request.history);
-    let mut sent = WireRequest::new(path, body, context);
+    let mut sent = WireRequest::new(path, body, context).secrets(opened);
     sent.dropped = dropped;
     sent.warnings = accepted.warnings;
     Ok(sent)

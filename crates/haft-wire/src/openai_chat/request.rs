@@ -17,6 +17,7 @@ use crate::profile::{RenderTools, RenderedOutput};
 use crate::prompt_key;
 use crate::rendered_tools::RenderedTools;
 use crate::result_history::ResultHistory;
+use crate::seal;
 use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest, WireResults};
 use crate::wire_error::RequestError;
 
@@ -111,7 +112,7 @@ pub(super) fn write(wire: &OpenAiChat, request: &TurnRequest, delivery: Delivery
     let accepted = capabilities.accept(request, Thinking::Unset)?;
     check_stops(request, wire)?;
     let tools = request.render_tools(profile);
-    tools.ensure_strict()?;
+    tools.ensure_sendable()?;
     let output = request.output_format.as_ref().map(|format| profile.render_output(format)).transpose()?;
     let quirks = wire.quirks;
     let messages = Messages::write(request, (wire.provider(), quirks), &tools)?;
@@ -149,19 +150,22 @@ pub(super) fn write(wire: &OpenAiChat, request: &TurnRequest, delivery: Delivery
         response_format: request.output_format.as_ref().zip(output.as_deref()).map(|output| format(quirks, output)),
         metadata: metadata(request, wire, &mut dropped),
         prompt_cache_key: (wire.caches_prompts && wire.provider() == "openai")
-            .then(|| prompt_key::of(request, tools.list())),
+            .then(|| prompt_key::of(request, tools.raw_list().get())),
         cache_control: (wire.caches_prompts && is_claude_by_gateway(wire, &request.model))
             .then_some(CacheMark { r#type: "ephemeral" }),
         stream: is_streamed,
         stream_options: (is_streamed && quirks.stream_options).then_some(StreamOptions { include_usage: true }),
     };
-    let text = body::write(&body, wire.provider(), request.provider_options.get(wire.provider()))?;
+    let given = request.provider_options.get(wire.provider());
+    let opened = given.map(|given| seal::open_options(wire.provider(), given)).transpose()?;
+    let text = body::write(&body, wire.provider(), opened.as_ref().map(|opened| &*opened.value))?;
     drop(body);
+    drop(offered);
     let mut context = ReadContext::new(tools).after(&request.history);
     if let Some(output) = output {
         context = context.output(output.codec.clone());
     }
-    let mut sent = WireRequest::new("/chat/completions", text, context);
+    let mut sent = WireRequest::new("/chat/completions", text, context).secrets(opened);
     sent.dropped = dropped;
     sent.warnings = accepted.warnings;
     Ok(sent)

@@ -22,6 +22,7 @@ use crate::metadata_pair::Pairs;
 use crate::profile::{RenderTools, RenderedOutput};
 use crate::prompt_key;
 use crate::result_history::ResultHistory;
+use crate::seal;
 use crate::tool_name::NameRule;
 use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest, WireResults};
 use crate::wire_error::RequestError;
@@ -101,14 +102,16 @@ pub(super) fn write(
 ) -> Result<WireRequest, RequestError> {
     let (capabilities, profile) = wire.profile.for_model(&request.model);
     let accepted = capabilities.accept(request, Thinking::Unset)?;
-    let options = request.provider_options.get(wire.provider());
+    let given = request.provider_options.get(wire.provider());
+    let opened = given.map(|given| seal::open_options(wire.provider(), given)).transpose()?;
+    let options = opened.as_ref().map(|opened| &*opened.value);
     let state = State::of(options).reasons(reasons(wire.provider(), capabilities, options));
     if request.history.is_empty() && !state_is_elsewhere(options) {
         let message = "it has no message that can be sent; add a message of the user".to_owned();
         return Err(RequestError::Invalid { param: "history".to_owned(), message });
     }
     let tools = request.render_tools(profile);
-    tools.ensure_strict()?;
+    tools.ensure_sendable()?;
     let output = request.output_format.as_ref().map(|format| profile.render_output(format)).transpose()?;
     let asks_reasoning = !state.stored && capabilities.encrypted_reasoning == EncryptedReasoning::Available;
     let names = profile.name_rule();
@@ -131,7 +134,7 @@ pub(super) fn write(
         max_output_tokens: request.max_output_tokens,
         text: request.output_format.as_ref().zip(output.as_deref()).map(|both| TextSetting::of(names, both)),
         metadata: Pairs::of(&request.metadata, &mut dropped),
-        prompt_cache_key: wire.keys_prompts.then(|| prompt_key::of(request, tools.list())),
+        prompt_cache_key: wire.keys_prompts.then(|| prompt_key::of(request, tools.raw_list().get())),
         store: false,
         include: if asks_reasoning { &[ENCRYPTED_REASONING] } else { &[] },
         stream: delivery == Delivery::Streamed,
@@ -141,13 +144,14 @@ pub(super) fn write(
     }
     let options = merged_options(options, &body, &mut dropped);
     let text = body::write(&body, wire.provider(), options.as_deref())?;
+    drop(options);
     drop(body);
     drop(offered);
     let mut context = ReadContext::new(tools).turn(request.history.len());
     if let Some(output) = output {
         context = context.output(output.codec.clone());
     }
-    let mut sent = WireRequest::new(PATH, text, context);
+    let mut sent = WireRequest::new(PATH, text, context).secrets(opened);
     sent.dropped = dropped;
     sent.warnings = accepted.warnings;
     Ok(sent)

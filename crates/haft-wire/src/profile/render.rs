@@ -8,14 +8,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use haft_core::{Codec, DescriptorKind, EnforcedRules, LossKind, RenderFault, Rendered, Schema, ToolDescriptor};
+use haft_core::{
+    Codec, DescriptorKind, EnforcedRules, LossKind, RenderFault, Rendered, Schema, Secret, ToolDescriptor,
+};
 use serde_json::Value;
 
 use super::budget::Cost;
 use super::{ProfileDefinition, Strictness, UnmetStrict};
 use crate::finding::{Finding, FindingKind};
 use crate::rendered_tools::{RenderedTool, RenderedTools, ToolMode};
-use crate::tool_form::FunctionTool;
+use crate::seal::{self, Opened, SealedElsewhere};
+use crate::tool_form::{FunctionTool, ProviderToolJson};
 
 /// A tool that can be sent.
 struct ToolCandidate<'t> {
@@ -25,10 +28,7 @@ struct ToolCandidate<'t> {
 }
 
 enum CandidateForm {
-    BuiltIn {
-        json: Value,
-        beta: Option<String>,
-    },
+    BuiltIn(Box<ProviderToolJson>),
     Plain(Rendered),
     /// Strict, with the plain form that takes its place if the budget is exceeded. An explicitly strict tool has none.
     Strict {
@@ -65,8 +65,8 @@ fn candidate<'t>(
 ) -> Result<ToolCandidate<'t>, RenderFault> {
     if let DescriptorKind::Provider { .. } = descriptor.kind {
         let tool = profile.form.provider_tool(descriptor)?;
-        let form = CandidateForm::BuiltIn { json: tool.json, beta: tool.beta };
-        return Ok(ToolCandidate { descriptor, wire_name: tool.wire_name, form });
+        let wire_name = tool.wire_name.clone();
+        return Ok(ToolCandidate { descriptor, wire_name, form: CandidateForm::BuiltIn(Box::new(tool)) });
     }
     let schema = descriptor.input_schema.schema().map_err(|error| {
         RenderFault::new("", format!("the input schema is invalid: {error}"), "correct the schema of the tool")
@@ -191,7 +191,7 @@ fn leave_out_clashes(candidates: &mut Vec<ToolCandidate<'_>>, findings: &mut Vec
             None
         }
     };
-    let is_built_in = |candidate: &ToolCandidate<'_>| matches!(candidate.form, CandidateForm::BuiltIn { .. });
+    let is_built_in = |candidate: &ToolCandidate<'_>| matches!(candidate.form, CandidateForm::BuiltIn(_));
     let mut clashes: Vec<Option<String>> = vec![None; candidates.len()];
     for first in [true, false] {
         for (candidate, clash) in candidates.iter().zip(&mut clashes) {
@@ -268,26 +268,62 @@ fn plain_form(profile: &ProfileDefinition, descriptor: &ToolDescriptor) -> Resul
 
 fn written(profile: &ProfileDefinition, candidate: ToolCandidate<'_>, findings: &mut Vec<Finding>) -> RenderedTool {
     let ToolCandidate { descriptor, wire_name, form } = candidate;
-    let (json, mode, codec, beta) = match form {
-        CandidateForm::BuiltIn { json, beta } => (json, ToolMode::BuiltIn, Codec::identity(), beta),
-        CandidateForm::Plain(rendered) => {
-            let (json, codec) = function_json(profile, descriptor, &wire_name, rendered, ToolMode::Plain, findings);
-            (json, ToolMode::Plain, codec, None)
-        }
-        CandidateForm::Strict { strict, .. } => {
-            let (json, codec) = function_json(profile, descriptor, &wire_name, strict, ToolMode::Strict, findings);
-            (json, ToolMode::Strict, codec, None)
-        }
+    let (rendered, mode) = match form {
+        CandidateForm::BuiltIn(tool) => return built_in(profile, descriptor, *tool, findings),
+        CandidateForm::Plain(rendered) => (rendered, ToolMode::Plain),
+        CandidateForm::Strict { strict, .. } => (strict, ToolMode::Strict),
     };
+    let (json, codec) = function_json(profile, descriptor, &wire_name, rendered, mode, findings);
+    RenderedTool { mode, codec, ..rendered_tool(profile, descriptor, wire_name, &json) }
+}
+
+/// Returns a tool of the provider with its secrets in place.
+fn built_in(
+    profile: &ProfileDefinition,
+    descriptor: &ToolDescriptor,
+    tool: ProviderToolJson,
+    findings: &mut Vec<Finding>,
+) -> RenderedTool {
+    let ProviderToolJson { json, wire_name, beta, beside } = tool;
+    let opened = || -> Result<_, SealedElsewhere> {
+        Ok((seal::open_all(&json)?, beside.as_ref().map(seal::open_all).transpose()?))
+    };
+    let mut written = RenderedTool { beta, ..rendered_tool(profile, descriptor, wire_name, &json) };
+    match opened() {
+        Ok((own, beside)) => {
+            let text = |opened: &Opened<'_>| Secret::new(opened.value.to_string());
+            written.opened_json = (!own.secrets.is_empty()).then(|| text(&own));
+            written.beside = beside.as_ref().map(text);
+            written.secrets =
+                own.secrets.into_iter().chain(beside.into_iter().flat_map(|beside| beside.secrets)).collect();
+        }
+        Err(fault) => {
+            let message = format!("a secret of its settings can't be sent: {fault}");
+            let advice = "define the tool in the process that sends the request";
+            findings.push(Finding::new(&descriptor.name, FindingKind::SealedSecret, message, advice));
+        }
+    }
+    written
+}
+
+fn rendered_tool(
+    profile: &ProfileDefinition,
+    descriptor: &ToolDescriptor,
+    wire_name: String,
+    json: &Value,
+) -> RenderedTool {
     RenderedTool {
         name: descriptor.name.clone(),
         wire_name,
         json: json.to_string(),
-        mode,
-        codec,
-        beta,
+        mode: ToolMode::BuiltIn,
+        codec: Codec::identity(),
+        beta: None,
         namespace: None,
         called_by_programs: profile.form.is_called_by_programs(descriptor),
+        opened_json: None,
+        beside: None,
+        secrets: Vec::new(),
     }
 }
 

@@ -5,6 +5,7 @@ mod content;
 mod echo;
 mod error;
 mod hostile;
+mod mcp_server;
 mod placement;
 mod request;
 mod response;

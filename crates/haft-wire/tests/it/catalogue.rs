@@ -64,7 +64,12 @@ fn anthropic_tools() -> Vec<Tool> {
         defined(anthropic::tool_search_regex()),
         defined(anthropic::tool_search_bm25()),
         defined(anthropic::advisor("claude-opus-5").max_uses(2).max_tokens(500)),
-        defined(anthropic::mcp_toolset("docs").default_config(FunctionConfig::new().enabled(true)).configs(config())),
+        defined(
+            anthropic::mcp_toolset("docs")
+                .server(anthropic::McpServer::new("https://mcp.example.org").authorization_token("token"))
+                .default_config(FunctionConfig::new().enabled(true))
+                .configs(config()),
+        ),
     ]
 }
 

@@ -125,13 +125,13 @@ fn a_demand_for_strict_mode_that_cannot_be_met_is_a_fault_and_the_tool_stays() {
     assert_eq!(modes(&rendered), [("large", ToolMode::Plain), ("other", ToolMode::Strict)]);
     assert_eq!(kinds(&rendered, "large"), [&FindingKind::StrictUnmet]);
     assert_eq!(rendered.findings()[0].severity(), Severity::Fault);
-    let error = rendered.ensure_strict().unwrap_err().to_string();
+    let error = rendered.ensure_sendable().unwrap_err().to_string();
     assert!(error.contains("`large`") && error.contains("must be strict") && error.contains("downgrades"), "{error}");
     let on = render(&Profile::openai().strictness(Strictness::On), &[large("large")]);
-    assert!(on.ensure_strict().is_err() && on.get("large").is_some());
+    assert!(on.ensure_sendable().is_err() && on.get("large").is_some());
 
     let allowed = render(&Profile::openai().allow_downgrades(), &tools);
-    allowed.ensure_strict().unwrap();
+    allowed.ensure_sendable().unwrap();
     assert_eq!(modes(&allowed), modes(&rendered));
     assert_eq!(kinds(&allowed, "large"), [&FindingKind::NotStrict]);
 }
@@ -141,7 +141,7 @@ fn a_demand_for_strict_mode_where_there_is_none_is_left_off_and_reported() {
     let tools = [strict(optional("must", 1), true), optional("other", 1)];
     for profile in [Profile::openai().without_strict_mode(), Profile::mcp()] {
         let rendered = render(&profile, &tools);
-        rendered.ensure_strict().unwrap();
+        rendered.ensure_sendable().unwrap();
         assert_eq!(modes(&rendered), [("must", ToolMode::Plain), ("other", ToolMode::Plain)], "{profile:?}");
         assert_eq!(kinds(&rendered, "must"), [&FindingKind::NoStrictMode], "{profile:?}");
         assert_eq!(rendered.findings()[0].severity(), Severity::Warning);
@@ -171,7 +171,7 @@ fn a_tool_that_programs_call_is_not_strict() {
         assert_eq!(sent, [false, false, false, true], "{profile:?} {list:#}");
         assert_eq!(kinds(&rendered, "explicit"), [&FindingKind::NoStrictMode], "{profile:?}");
         assert_eq!(kinds(&rendered, "unset").len(), 0, "{profile:?}");
-        rendered.ensure_strict().unwrap();
+        rendered.ensure_sendable().unwrap();
         let programs: Vec<_> = rendered.iter().map(|tool| tool.called_by_programs).collect();
         assert_eq!(programs, [true, true, true, false]);
     }
@@ -196,10 +196,10 @@ fn tools_that_must_be_strict_beyond_the_budget_are_a_fault_and_stay() {
     let rendered = render(&profile, &tools);
     assert_eq!(modes(&rendered), [("a", ToolMode::Strict), ("b", ToolMode::Strict), ("c", ToolMode::Plain)]);
     assert_eq!(kinds(&rendered, "c"), [&FindingKind::StrictUnmet]);
-    assert!(rendered.ensure_strict().unwrap_err().to_string().contains("a request may have 2 strict tools"));
+    assert!(rendered.ensure_sendable().unwrap_err().to_string().contains("a request may have 2 strict tools"));
     let allowed = render(&profile.allow_downgrades(), &tools);
     assert_eq!(kinds(&allowed, "c"), [&FindingKind::NotStrict]);
-    allowed.ensure_strict().unwrap();
+    allowed.ensure_sendable().unwrap();
 }
 
 #[test]

@@ -7,22 +7,39 @@ use serde_json::Value;
 
 use crate::catalogue::anthropic::{FunctionConfig, executed};
 use crate::catalogue::typed::{setting_object, settings};
-use crate::catalogue::{CatalogueEntry, CatalogueTool, IntoSetting, ToolSettings};
+use crate::catalogue::{CatalogueEntry, CatalogueTool, IntoSetting, SecretSetting, ToolSettings};
 
 settings! {
     /// The settings of [`mcp_toolset`].
     pub struct AnthropicMcpToolset {
         required {
-            /// The name of the server, which the request defines.
+            /// The name of the server.
             mcp_server_name: String,
         }
         optional {
+            /// The server, which the request then defines. Without it, `mcp_servers` among the options for the provider
+            /// has to define one of that name.
+            server: McpServer,
             /// The settings of tools, by name.
             configs: BTreeMap<String, FunctionConfig>,
             /// The settings of all other tools.
             default_config: FunctionConfig,
             /// The tools, if the server is not to be asked for them.
             tools: Vec<McpToolDefinition>,
+        }
+    }
+}
+
+setting_object! {
+    /// An MCP server, which the provider connects to.
+    pub struct McpServer {
+        required {
+            /// The address, which starts with `https://`.
+            url: String,
+        }
+        optional {
+            /// The access token for the server.
+            authorization_token: SecretSetting,
         }
     }
 }
@@ -47,6 +64,7 @@ impl ToolSettings for AnthropicMcpToolset {
     const ENTRY: CatalogueEntry =
         executed("anthropic.mcp_toolset", "AnthropicMcpToolset", "mcp_toolset", "mcp_toolset")
             .beta("mcp-client-2025-11-20")
+            .beside("server")
             .reported(&[], "mcp_tool_use", &["mcp_tool_result"])
             .types::<Self>();
     type Params = Value;
@@ -54,7 +72,33 @@ impl ToolSettings for AnthropicMcpToolset {
     type Failure = NoFailure;
 }
 
-/// Creates the tool that stands for the tools of an MCP server, which the provider calls.
+impl IntoSetting<McpServer> for &str {
+    /// Takes the text as an address.
+    fn into_setting(self) -> McpServer {
+        McpServer::new(self)
+    }
+}
+
+/// Creates the tool that stands for the tools of an MCP server, which the provider calls. A request has one toolset per
+/// server.
+///
+/// ```
+/// use haft_core::{Item, TurnRequest};
+/// use haft_wire::catalogue::anthropic::{self, McpServer};
+/// use haft_wire::{AnthropicMessages, Delivery, Wire};
+///
+/// let server = McpServer::new("https://mcp.example.org").authorization_token("t-123");
+/// let docs = anthropic::mcp_toolset("docs").server(server).define()?;
+/// assert!(!format!("{:?}", docs.descriptor()).contains("t-123"), "the token is seen nowhere");
+///
+/// let request = TurnRequest::new("claude-opus-5-5", vec![Item::user("How do I start?")]).tools(&[docs.descriptor()]);
+/// let sent = AnthropicMessages::new().request(&request, Delivery::Whole)?;
+/// assert!(sent.body.contains(r#""tools":[{"type":"mcp_toolset","mcp_server_name":"docs"}]"#));
+/// assert!(sent.body.contains(
+///     r#""mcp_servers":[{"type":"url","name":"docs","url":"https://mcp.example.org","authorization_token":"t-123"}]"#
+/// ));
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 pub fn mcp_toolset(server: impl IntoSetting<String>) -> CatalogueTool<AnthropicMcpToolset> {
     CatalogueTool::new(AnthropicMcpToolset::new(server.into_setting()))
 }

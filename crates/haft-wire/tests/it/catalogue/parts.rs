@@ -1,8 +1,9 @@
 //! The catalogue before the official SDKs: their types accept the tools and items that we send.
 
-use haft_core::{Tool, ToolCallOutput};
+use haft_core::{Tool, ToolCallOutput, TurnRequest};
 use haft_parts::{Judge, RequestFault, WireName};
 use haft_wire::catalogue::{CallForm, Vendor, entries, find, render_provider_tool};
+use haft_wire::{Profile, RenderTools};
 use serde_json::{Value, json};
 
 use super::table::least;
@@ -42,7 +43,15 @@ fn is_of_the_judge(fault: &RequestFault) -> bool {
 fn assert_accepted(tool: &Tool) {
     let id = tool.provider_definition().unwrap().id();
     let entry = find(id).unwrap();
-    let sent = render_provider_tool(&tool.descriptor(), entry.vendor).unwrap();
+    let profile = match entry.vendor {
+        Vendor::Anthropic => Profile::anthropic(),
+        Vendor::OpenAi => Profile::openai(),
+        _ => Profile::gemini(),
+    };
+    // With its secrets in place.
+    let rendered = TurnRequest::new("m", Vec::new()).tools(&[tool.descriptor()]).render_tools(&profile);
+    let sent: Value = serde_json::from_str(rendered.raw_list().get()).unwrap();
+    let sent = sent[0].clone();
     let mut faults = faults(entry.vendor, &sent, entry.beta);
     faults.retain(|fault| !is_of_the_judge(fault));
     assert!(faults.is_empty(), "{id}: {faults:#?}\n{sent:#}");

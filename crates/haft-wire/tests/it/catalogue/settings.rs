@@ -1,8 +1,8 @@
 //! Settings by type.
 
-use haft_core::{DefinitionError, Tool, ToolKind};
+use haft_core::{DefinitionError, Secret, Tool, ToolDescriptor, ToolKind};
 use haft_wire::catalogue::anthropic::{self, AnthropicWebSearch};
-use haft_wire::catalogue::openai::{self, DomainSecret, OpenAiShell, ShellEnvironment};
+use haft_wire::catalogue::openai::{self, DomainSecret, OpenAiMcp, OpenAiShell, ShellEnvironment};
 use haft_wire::catalogue::{CatalogueTool, SecretSetting};
 use serde_json::json;
 
@@ -73,4 +73,30 @@ fn secrets_are_not_debugged() {
     }
     assert_eq!(secret.value.reveal(), "hunter2");
     assert_eq!(tool.settings().authorization.as_ref().unwrap().reveal(), "hunter2");
+}
+
+#[test]
+fn secrets_are_sealed_in_definitions_and_read_back_by_type() {
+    let tool = openai::mcp("docs").authorization("hunter2").define().unwrap();
+    let args = tool.provider_definition().unwrap().args();
+    assert!(args["authorization"].as_str().unwrap().starts_with(Secret::SEALED), "{args}");
+    let settings: OpenAiMcp = tool.provider_definition().unwrap().decode_args().unwrap();
+    assert_eq!(settings.authorization.unwrap().reveal(), "hunter2");
+
+    // A file of settings has the text.
+    let plain: OpenAiMcp = serde_json::from_value(json!({"server_label": "docs", "authorization": "hunter2"})).unwrap();
+    assert_eq!(plain.authorization.unwrap().reveal(), "hunter2");
+    let elsewhere = json!({"server_label": "docs", "authorization": format!("{}00", Secret::SEALED)});
+    let error = serde_json::from_value::<OpenAiMcp>(elsewhere).unwrap_err().to_string();
+    assert!(error.contains("sealed by another process") && error.contains("set it again"), "{error}");
+}
+
+#[test]
+fn equal_definitions_have_the_same_digest_whichever_process_sealed_their_secrets() {
+    let defined = |token: &str| openai::mcp("docs").authorization(token).define().unwrap().descriptor();
+    let stored = serde_json::to_string(&*defined("hunter2")).unwrap();
+    assert_ne!(stored, serde_json::to_string(&*defined("hunter3")).unwrap());
+    let another = stored.replace(Secret::SEALED, &format!("{}ab", Secret::SEALED));
+    let elsewhere: ToolDescriptor = serde_json::from_str(&another).unwrap();
+    assert_eq!(elsewhere.digest(), defined("hunter2").digest());
 }

@@ -1,7 +1,7 @@
 //! Every kind of tool: functions of all shapes, and those that are built into a provider.
 
 use haft_core::{Item, Schema, ToolCall, ToolCallOutput, ToolDescriptor, TurnRequest};
-use haft_wire::catalogue;
+use haft_wire::catalogue::{self, anthropic, openai};
 use serde_json::{Value, json};
 
 use super::super::tool;
@@ -88,6 +88,17 @@ fn schemas() -> Vec<(&'static str, Value)> {
     ]
 }
 
+/// Tools with secrets in their settings, which are sent.
+fn secret_cases() -> [RequestCase; 2] {
+    let server = anthropic::McpServer::new("https://mcp.example").authorization_token("hunter2");
+    let toolset = anthropic::mcp_toolset("docs").server(server).define().unwrap();
+    let mcp = openai::mcp("docs").server_url("https://mcp.example").authorization("hunter2").define().unwrap();
+    [("a toolset with its server", toolset), ("an MCP server with a token", mcp)].map(|(name, tool)| {
+        let request = offering(&[tool.descriptor().as_ref().clone(), self::tool("t", "d", json!({"type": "object"}))]);
+        RequestCase::new(name, request).contains("hunter2")
+    })
+}
+
 /// Every tool of the catalogue: alone, beside a function, and after a call of it that the application executed.
 pub(super) fn catalogue_cases() -> Vec<RequestCase> {
     let mut cases = Vec::new();
@@ -107,5 +118,6 @@ pub(super) fn catalogue_cases() -> Vec<RequestCase> {
             cases.push(RequestCase::new(format!("{} after a call", entry.id), call).contains(entry.wire_type));
         }
     }
+    cases.extend(secret_cases());
     cases
 }
