@@ -127,7 +127,9 @@ fn mac(usage: &[u8], parts: &[&[u8]]) -> Option<KeyedHash> {
     mac.update(b"haft sealed secret\n");
     mac.update(usage);
     mac.update(b"\n");
-    parts.iter().for_each(|part| mac.update(part));
+    for part in parts {
+        mac.update(part);
+    }
     Some(mac)
 }
 

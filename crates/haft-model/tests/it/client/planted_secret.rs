@@ -181,6 +181,14 @@ struct LoopSeen {
 /// The file of a recording, removed at the end.
 struct Scratch(PathBuf);
 
+impl Scratch {
+    fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("planted-{}-{}.jsonl", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        Self(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name))
+    }
+}
+
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
@@ -208,9 +216,7 @@ async fn run(provider: Provider, state: LoopState, reply: &str) -> LoopSeen {
             Box::new(model.whole().on_report(add))
         }
     };
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let name = format!("planted-{}-{}.jsonl", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-    let file = Scratch(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name));
+    let file = Scratch::new();
     let cassette = Cassette::record(&file.0, model).unwrap();
     let agent = agent(provider, cassette.clone()).trace(ModelTrace::new().with_content());
     let (mut shown, mut sent, mut ended) = (format!("{agent:?}"), None, None);
