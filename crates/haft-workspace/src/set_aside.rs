@@ -2,7 +2,8 @@
 //!
 //! Only tools and imports are: whatever else a file has may restrict what its tools do, and no tool runs under rules that
 //! are missing. A tool that is set aside keeps its name, so that the name does not mean another tool instead. An import
-//! that exports its tools could take the place of any tool, so a fault in one is a fault of the file.
+//! that exports its tools could take the place of any tool, so a fault in one is a fault of the file. So is a fault in an
+//! entry with rules: in TOML, `permissions = {…}` behind the header of a tool belongs to the tool.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -43,7 +44,11 @@ pub(crate) struct DeclaredEntry {
     name: String,
     is_import: bool,
     exported: Exported,
+    holds_rules: bool,
 }
+
+/// Keys of a file that restrict what its tools do. No entry has one, except for the text `approval`.
+const RULES: [&str; 9] = ["allow", "approval", "ask", "deny", "files", "http", "limits", "permissions", "workspace"];
 
 /// A declared entry with its faults, whose places are not located yet.
 #[derive(Debug)]
@@ -56,11 +61,11 @@ impl DeclaredEntry {
     pub(crate) fn new(pointer: &str, namespace: &str, sort: &str, name: &str, entry: &Value) -> Self {
         let exported = if may_export(entry) { Exported::Yes } else { Exported::No };
         let (pointer, namespace, name) = (pointer.to_owned(), namespace.to_owned(), name.to_owned());
-        Self { pointer, namespace, name, is_import: sort == IMPORT_ENTRY, exported }
+        Self { pointer, namespace, name, is_import: sort == IMPORT_ENTRY, exported, holds_rules: holds_rules(entry) }
     }
 
     fn may_be_missing(&self) -> bool {
-        !self.is_import || self.exported == Exported::No
+        !self.holds_rules && (!self.is_import || self.exported == Exported::No)
     }
 
     fn full_name(&self, part: &FilePart) -> Option<FullName> {
@@ -82,6 +87,13 @@ fn may_export(entry: &Value) -> bool {
         key => key.contains(['x', 'X']) && !nearest(&key.to_lowercase(), ["export"].into_iter()).is_empty(),
     };
     entry.as_object().is_some_and(|keys| keys.iter().any(is_meant))
+}
+
+/// Reports whether an entry has a key that was probably meant for the file.
+fn holds_rules(entry: &Value) -> bool {
+    let is_rule =
+        |(key, value): (&String, &Value)| RULES.contains(&key.as_str()) && !(key == "approval" && value.is_string());
+    entry.as_object().is_some_and(|keys| keys.iter().any(is_rule))
 }
 
 /// Moves the faults of entries that may be missing from those of the file.

@@ -155,6 +155,10 @@ async fn faults_elsewhere_fail_the_file() {
         // It may replace any tool.
         "[toolbox.a.import.b]\nkind = 'lines'\nfile = 'missing'\nexport = true\n",
         "[toolbox.a.import.b]\nkind = 'lines'\nfile = 'missing'\nexprt = true\n",
+        // A rule of the file that stands in an entry.
+        "[toolbox.a.tool.b]\nkind = 'program'\nrun = ['ls']\npermissions = { deny = ['**'] }\n",
+        "[toolbox.a.tool.b]\nkind = 'program'\nrun = ['ls']\napproval = [{ ask = '**' }]\n",
+        "[toolbox.a.import.b]\nkind = 'lines'\nfiles = { deny = ['*.env'] }\n",
     ] {
         let folder = Folder::with(format!("{}{rest}", bad("dev.tool.publish")));
         assert!(folder.load_with(Trust::Always).await.is_err(), "{rest}");
