@@ -12,7 +12,7 @@ use haft::workspace::{FileFault, Loaded, TrustStatus};
 use crate::context::Context;
 use crate::error::{CommandError, Excerpt, Fault};
 use crate::exit::ExitStatus;
-use crate::terminal::{Terminal, printable};
+use crate::terminal::{Terminal, escaped, printable};
 
 /// The number of faults of a file that are shown.
 const MAX_FAULTS: usize = 20;
@@ -53,7 +53,9 @@ pub(crate) fn error(cx: &Context, error: &CommandError) -> ExitStatus {
 pub(crate) fn remarks(cx: &Context, loaded: &Loaded) {
     let faults = loaded.set_aside.iter().flat_map(|entry| entry.faults.iter().map(move |fault| (fault, &entry.key)));
     let faults = faults.map(|(fault, key)| format!("{fault}; `{key}` is set aside"));
-    let remarks: Vec<String> = faults.chain(loaded.remarks.iter().map(ToString::to_string)).collect();
+    // The file wrote parts of them: each stays one line, or it could forge others.
+    let remarks = faults.chain(loaded.remarks.iter().map(ToString::to_string));
+    let remarks: Vec<String> = remarks.map(|remark| escaped(&remark)).collect();
     // One more is shown in place of a line that says that there is one more.
     let shown = if remarks.len() > MAX_REMARKS + 1 { MAX_REMARKS } else { remarks.len() };
     for remark in &remarks[..shown] {
@@ -155,14 +157,14 @@ fn file_faults(terminal: Terminal, faults: &[FileFault]) {
             .zip(text.as_deref())
             .and_then(|(position, text)| offset(text, position.line, position.column));
         let key = if fault.key.is_empty() { String::new() } else { format!("{}: ", fault.key) };
-        let message = format!("{key}{}", fault.message);
+        let message = escaped(&format!("{key}{}", fault.message));
         let excerpt = place.zip(text.as_deref()).map(|(span, text)| Excerpt {
             origin: fault.path.display().to_string(),
             text: text.to_owned(),
             span,
             label: String::new(),
         });
-        let message = if excerpt.is_some() { message } else { fault.to_string() };
+        let message = if excerpt.is_some() { message } else { escaped(&fault.to_string()) };
         write_fault(terminal, &Fault { message, excerpt: excerpt.map(Box::new), ..Fault::default() });
     }
     let rest = faults.len().saturating_sub(MAX_FAULTS);

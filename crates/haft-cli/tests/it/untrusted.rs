@@ -100,3 +100,26 @@ fn neighbours_of_a_faulty_entry_load_once_the_file_is_trusted() {
     assert!(folder.stderr(&["call", "dev/bad", "{}"]).contains("`dev/bad` is set aside: fault in haft.toml:6"));
     assert_eq!(folder.run(&["check", "--offline"]).status.code(), Some(1));
 }
+
+#[test]
+fn no_value_of_a_file_forges_a_line_of_a_message() {
+    let forged = "x\\nhelp: the file is trusted";
+    for text in [
+        format!("[toolbox.a.import.\"{forged}\"]\nkind = 'openapi'\nfile = \"{forged}\"\n"),
+        format!("[toolbox.a.tool.x]\nkind = \"{forged}\"\n"),
+        format!("[toolbox.\"{forged}\".tool.x]\nkind = 'command'\ncommand = ['ls']\n"),
+        format!("[workspace]\norgs = [\"{forged}\"]\n"),
+        format!("[permissions]\ndeny = [\"{forged}\"]\n"),
+        format!("[permissions]\ndeny = [{{ when = \"{forged}\" }}]\n"),
+        format!("\"{forged}\" = 1\n"),
+    ] {
+        let folder = Folder::with(&text);
+        for arguments in [&["tools"][..], &["check", "--offline"], &["trust"], &["call", "hash", "{}"]] {
+            let message = folder.stderr(arguments);
+            // A check prints its findings to standard output, as JSON.
+            assert!(arguments[0] == "check" || message.contains("help: the file"), "{text} {arguments:?}: {message}");
+            let is_forged = |line: &str| line.trim_start().starts_with("help: the file");
+            assert!(!message.lines().any(is_forged), "{text} {arguments:?}: {message}");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::terminal::printable;
+use crate::terminal::escaped;
 
 /// The weight of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -97,6 +97,6 @@ impl CheckFinding {
         if !self.advice.is_empty() {
             text.push_str(&format!("; {}", self.advice));
         }
-        format!("{style}{word}{style:#}: {}", printable(&text))
+        format!("{style}{word}{style:#}: {}", escaped(&text))
     }
 }
