@@ -22,7 +22,9 @@
 //! The model reads the result, or one sentence about the failure. What the command wrote to stderr is for the operator
 //! and part of the cause of the failure; after a success it is logged as a `tracing` event of level debug.
 
+mod argument_role;
 mod code;
+mod code_fault;
 mod environment;
 mod error;
 mod execute;
@@ -35,6 +37,7 @@ mod option;
 mod pipe;
 mod render;
 mod settings;
+mod shell_script;
 mod stderr;
 mod stdout;
 mod target;

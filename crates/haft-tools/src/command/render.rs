@@ -19,7 +19,7 @@ impl ArgvTemplate {
     pub(super) fn render(&self, arguments: &Map<String, Value>) -> Result<Vec<String>, Issues> {
         let mut rendering = ArgvRendering { arguments, argv: Vec::new(), issues: Vec::new() };
         let mut after_option = false;
-        for (element, zone) in self.zoned() {
+        for (index, (element, zone)) in self.zoned().enumerate() {
             let before = rendering.argv.len();
             match element {
                 ArgvElement::Literal(text) => rendering.argv.push(text.clone()),
@@ -29,6 +29,12 @@ impl ArgvTemplate {
             let is_missing = rendering.argv.len() == before && rendering.issues.is_empty();
             if let (ArgvElement::Values(variable), true, true) = (element, is_missing, after_option) {
                 rendering.reject(variable, "requires a value, as an option precedes it");
+            }
+            if self.counted.contains(&index) && rendering.argv.len() != before + 1 && rendering.issues.is_empty() {
+                for variable in element.variables() {
+                    rendering
+                        .reject(variable, "requires exactly one value, as the meaning of what follows depends on it");
+                }
             }
             after_option = element.is_option(zone);
         }
@@ -262,10 +268,9 @@ mod tests {
                     }
                     ArgvElement::Values(_) | ArgvElement::Joined(_) => {
                         let one = ArgvTemplate {
-                            program: String::new(),
                             elements: vec![element.clone()],
                             options: 1,
-                            reads_stdin: None,
+                            ..ArgvTemplate::default()
                         };
                         // Alone, an element is in the zone of options: it is never rendered differently after `--`.
                         let count = match one.render(arguments.as_object().unwrap()) {
@@ -273,10 +278,9 @@ mod tests {
                             Err(_) => {
                                 prop_assert_eq!(zone, ArgvZone::Operands, "only operands may begin with a hyphen");
                                 let operand = ArgvTemplate {
-                                    program: String::new(),
                                     elements: vec![ArgvElement::Literal("--".to_owned()), element.clone()],
                                     options: 1,
-                                    reads_stdin: None,
+                                    ..ArgvTemplate::default()
                                 };
                                 operand.render(arguments.as_object().unwrap()).unwrap().len() - 1
                             }

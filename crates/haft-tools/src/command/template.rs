@@ -13,7 +13,7 @@
 //! contains a variable must not be able to name an option, which is checked here as far as the template shows it, and
 //! in `render.rs` for the values.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use haft_registry::EntryFault;
 
@@ -23,12 +23,14 @@ use super::interpreter;
 const END_OF_OPTIONS: &str = "--";
 
 /// A program, and the elements that follow it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ArgvTemplate {
     pub(super) program: String,
     pub(super) elements: Vec<ArgvElement>,
     /// The number of elements that a program may read as options.
     pub(super) options: usize,
+    /// The elements that must be one argument each: with more or less, what follows would have another meaning.
+    pub(super) counted: BTreeSet<usize>,
     /// The program that would read what it gets on stdin as code.
     pub(super) reads_stdin: Option<String>,
 }
@@ -77,7 +79,7 @@ pub(super) enum ArgvZone {
 impl ArgvTemplate {
     /// Parses a template, and adds its faults to the list. Faulty elements are left out.
     pub(super) fn parse(argv: &[String], faults: &mut Vec<EntryFault>) -> Self {
-        let mut template = Self { program: String::new(), elements: Vec::new(), options: 0, reads_stdin: None };
+        let mut template = Self::default();
         if argv.is_empty() {
             faults.push(EntryFault::at("/command", "the command is empty; name at least a program"));
             return template;
@@ -93,7 +95,7 @@ impl ArgvTemplate {
         let ends = |element: &Option<ArgvElement>| element.as_ref().is_some_and(ArgvElement::ends_options);
         let end = parsed.iter().skip(code.innermost).position(ends).map_or(parsed.len(), |at| at + code.innermost);
         for (index, fault) in code.faults {
-            found.entry(index).or_insert(fault);
+            found.entry(index).or_insert_with(|| fault.to_string());
         }
         for (index, element) in parsed.into_iter().enumerate() {
             let zone = if index <= end { ArgvZone::Options } else { ArgvZone::Operands };
@@ -101,6 +103,9 @@ impl ArgvTemplate {
             match element.checked(zone) {
                 Ok(ArgvElement::Literal(program)) if index == 0 => template.program = program,
                 Ok(element) if !found.contains_key(&index) => {
+                    if code.counted.contains(&index) && !element.is_optional() {
+                        template.counted.insert(template.elements.len());
+                    }
                     template.elements.push(element);
                     if zone == ArgvZone::Options {
                         template.options = template.elements.len();
@@ -124,6 +129,12 @@ impl ArgvTemplate {
     pub(super) fn zoned(&self) -> impl Iterator<Item = (&ArgvElement, ArgvZone)> {
         let zone = move |index| if index < self.options { ArgvZone::Options } else { ArgvZone::Operands };
         self.elements.iter().enumerate().map(move |(index, element)| (element, zone(index)))
+    }
+
+    /// Returns the variables of elements that must be one argument each.
+    pub(super) fn counted(&self) -> impl Iterator<Item = &ArgvVariable> {
+        let elements = self.elements.iter().enumerate().filter(|(index, _)| self.counted.contains(index));
+        elements.flat_map(|(_, element)| element.variables())
     }
 
     /// Returns the variables that directly follow a literal option: without a value, the option would take the next
@@ -264,6 +275,11 @@ impl ArgvElement {
 
     pub(super) fn has_variable(&self) -> bool {
         self.variables().next().is_some()
+    }
+
+    /// Reports whether this may be left out without a change of what follows: `--name={x}` and `NAME={x}`.
+    fn is_optional(&self) -> bool {
+        self.prefix().starts_with('-') || self.is_assignment()
     }
 
     /// Reports whether this sets an environment variable, as in `env A=1`.

@@ -48,21 +48,32 @@ use super::template::ArgvTemplate;
 ///
 /// A value can't become an option. Before the first element `--`, an element that begins with a value must not begin
 /// with `-`: the call is rejected, and the model reads why. In an option, a variable must come after `=`, as in
-/// `--name={name}`. Programs with other conventions, such as `@file` or `+command`, require a `pattern` in the schema of
-/// the parameters.
+/// `--name={name}`. Other conventions, such as `@file` for a file with more arguments, require a `pattern` in the schema of
+/// the parameters, unless the program is known for them. A `--` behind the script of a shell ends no options.
 ///
 /// A variable can't be part of an argument that a program parses as code, as its value would be code. This covers:
 ///
 /// - interpreters with their code options, anywhere in the command: `sh -c`, `python -c`, `node --eval`, also behind
-///   wrappers, known or not: `docker run img sh -c`, `kubectl exec pod -- sh -c`, `mywrap bash -lc`
+///   wrappers, known or not: `docker run img sh -c`, `kubectl exec pod -- sh -c`, `mywrap bash -lc`, `mywrap "sh -c {p}"`
 /// - programs that take a command or a query as text: `ssh host`, `su -c`, `env -S`, `flock -c`, `watch`, `make`,
-///   `git -c`, `sed`, `awk`, `psql -c`, `sqlite3` and others
+///   `git config`, `sed`, `awk`, `psql -c`, `sqlite3` and others
+/// - options whose name says so, of any program: those that end in a word such as `command`, `exec`, `eval`, `pager`
 /// - the program itself, one behind a known wrapper (`timeout 5`, `sudo -u bob`, `find -exec`), and an interpreter's script
 /// - an interpreter that would read its code from the call's arguments on stdin
+/// - a first character with a meaning of its own, such as the `+` of `vim +q`: begin the argument literally, or put `--`
+///   before it
 ///
-/// Write `["sh", "-c", "echo \"$1\"", "sh", "{p}"]`: `$1` is data. Programs are known by their names, and no list of them is
-/// complete. Not covered are a program that is not listed or has another name, and what a fixed script does with its
-/// arguments: `eval "$1"` runs them.
+/// Before the program or the code, a variable stands for exactly one element, so that no number of values moves what
+/// follows.
+///
+/// Write `["sh", "-c", "grep -e \"$1\" log.txt", "sh", "{p}"]`: `$1` is data. A script of `sh` that gets values is read, and
+/// the command is rejected unless each `"$1"` is in double quotes, and is data of a command that would be accepted here
+/// too. Scripts with more than commands, lists, pipes and redirections (`$(…)`, functions, `case`) are rejected if they get
+/// values, and so are values for shells other than `sh`, `dash`, `bash` and their like: `ksh` and `zsh` evaluate too much.
+///
+/// Programs are known by their names, and no list of them is complete. Not covered are a program that is not listed or
+/// has another name, code in another language or in a file, which may evaluate its arguments, and a file that a
+/// program loads code from because a value names it or its folder, such as the configuration of a repository.
 ///
 /// Every variable must be a parameter of the tool. Without stdin, every argument must have a variable.
 ///
@@ -372,6 +383,16 @@ impl CommandPlan {
                 let message = format!(
                     "`{{{name}}}` follows an option and is not a required parameter; without a value the option would \
                      take the next argument; write `--option={{{name}}}`, or make it required"
+                );
+                faults.push(EntryFault::at("/command", message));
+            }
+        }
+        for variable in self.template.counted() {
+            if !required.iter().any(|name| name == variable.name.as_str()) {
+                let name = &variable.name;
+                let message = format!(
+                    "`{{{name}}}` is not a required parameter; without a value, what follows it would have another \
+                     meaning; make it required"
                 );
                 faults.push(EntryFault::at("/command", message));
             }

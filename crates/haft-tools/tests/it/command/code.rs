@@ -58,7 +58,6 @@ fn a_value_is_never_code_of_an_interpreter() {
             "busybox | sh | -c | echo {p}",
             "python3.12 | -c | print('{p}')",
             "python | -Ic | print('{p}')",
-            "python3 | -m | {p}",
             "perl | -lane | print {p}",
             "perl | -E | say {p}",
             "perl | -e | print 1 | -e | say {p}",
@@ -86,8 +85,71 @@ fn a_value_is_never_code_of_an_interpreter() {
             "powershell | -enc | {p}",
             "powershell | x.ps1 | {p}",
             "expect | -c | spawn {p}",
+            "gnuplot | -e | {p}",
+            "python3 | -m | timeit | {p}",
+            "python3 | -m | pdb | -c | {p}",
+            "perl | -F | {p}",
+            "fish | -c | echo $argv | {p}",
+            "csh | -c | echo $1 | {p}",
+            "zsh | -c | printf %d \"$1\" | x | {p}",
+            "ksh93 | -c | echo \"$1\" | x | {p}",
+            "vim | +{p}",
+            "less | +{p}",
+            "pdflatex | \\input{p}",
         ],
     );
+}
+
+#[test]
+fn a_value_is_never_code_of_a_fixed_script() {
+    for (script, reason) in [
+        ("$1", "expands `$1` without double quotes"),
+        ("$0", "expands `$0` without double quotes"),
+        ("\"$1\"", "runs it as a program"),
+        ("\"$0\" x", "runs it as a program"),
+        ("\"$@\"", "runs it as a program"),
+        ("A=1 \"$1\"", "would name the program that `env` starts"),
+        ("rm $1", "expands `$1` without double quotes"),
+        ("a=\"$1\"; $a", "expands `$a` without double quotes"),
+        ("a=\"$1\"; eval \"$a\"", "would be code of `eval`"),
+        ("eval \"$1\"", "would be code of `eval`"),
+        ("exec \"$@\"", "would name the program that `exec` starts"),
+        ("command \"$1\"", "would name the program that `command` starts"),
+        ("timeout 5 \"$1\"", "would name the program that `timeout` starts"),
+        ("ls; timeout 5 \"$1\"", "would name the program that `timeout` starts"),
+        ("if true; then nice \"$1\"; fi", "would name the program that `nice` starts"),
+        (". \"$1\"", "would name the code that `.` runs"),
+        ("trap \"$1\" EXIT", "would be code of `trap`"),
+        ("printf -v \"$1\" x", "would be code of `printf`"),
+        ("[ \"$1\" -eq 1 ]", "would be code of `[`"),
+        ("PATH=\"$1\" ls", "by the environment variable `PATH`"),
+        ("sh -c \"$1\"", "would be code of `sh`"),
+        ("sh -c '$1' sh \"$1\"", "the script of `sh` expands `$1` without double quotes"),
+        ("bash -c \"echo $1\"", "would be code of `bash`"),
+        ("python3 -c \"print('$1')\"", "would be code of `python3`"),
+        ("echo \"$1\" | sh", "lets `sh` read code from stdin"),
+        ("echo \"$1\" | xargs", "lets `xargs` read code from stdin"),
+        ("echo \"$1\" | xargs sh -c", "lets `xargs` read code from stdin"),
+        ("sh < \"$1\"", "lets `sh` read code from stdin"),
+        ("find . | xargs -I X sh -c \"$1\"", "would be code of `xargs`"),
+        ("git config \"$1\" x", "would be code of `git`"),
+        ("echo `$1`", "contains `"),
+        ("echo \"$(cat \"$1\")\"", "contains `$("),
+        ("(ls \"$1\")", "contains `(`"),
+        ("[[ a && \"$1\" -eq 1 ]]", "contains `[[`"),
+    ] {
+        for argv in [
+            &["sh", "-c", script, "x", "{p}"][..],
+            &["env", "bash", "-ec", script, "{p}"],
+            &["w", "sh", "-c", script, "--", "{p}"],
+        ] {
+            let faults = faults(argv);
+            let expected = format!("/command/{}: a value would be code, since the script of `", argv.len() - 1);
+            let is_it = |fault: &String| fault.starts_with(&expected) && fault.contains(reason);
+            // A script that is a program's name is rejected as such behind `env`.
+            assert!(faults.iter().any(is_it), "{argv:?}: {faults:?}");
+        }
+    }
 }
 
 #[test]
@@ -136,6 +198,12 @@ fn a_value_is_never_code_behind_wrappers() {
             "python3 | wrap.py | sh | -c | {p}",
             "sh | -c | exec \"$@\" | sh | bash | -c | {p}",
             "ssh-wrap | psql | -c | select {p}",
+            "mywrap | sh -c {p}",
+            "mywrap | --run=bash -lc 'echo {p}'",
+            "xterm | -e | sh -c {p}",
+            "watch | timeout | 5 | sh | -c | {p}",
+            "script | -qec | sh -c {p}",
+            "xargs | -I | X | sh | -c | X | {p}",
         ],
     );
 }
@@ -185,6 +253,28 @@ fn a_value_is_never_a_part_of_a_command_string() {
             "mongosh | --eval | {p}",
             "npx | -c | {p}",
             "nix-shell | --run | {p}",
+            "xterm | -e | {p}",
+            "rg | --pre | {p}",
+            "gcc | -wrapper | {p}",
+            "gcc | -wrapper={p}",
+            "systemd-run | -p | ExecStart={p}",
+            "git | config | alias.x | {p}",
+            "git | -C | dir | config | {p}",
+            "git | clone | -c | {p}",
+            "git | rebase | -x | {p}",
+            "git | difftool | --extcmd={p}",
+            "cmake | -D | X={p}",
+            "make | SHELL={p}",
+            "just | recipe | {p}",
+            "npm | install | {p}",
+            "pip | install | {p}",
+            "python3 | -m | pip | install | {p}",
+            "split | --filter={p}",
+            "ansible | all | -a | {p}",
+            "mywrap | --command | {p}",
+            "mywrap | --ssh-command={p}",
+            "mywrap | -exec | {p}",
+            "./tool.sh | --pager={p}",
         ],
     );
 }
@@ -208,6 +298,17 @@ fn a_value_never_names_the_program_or_its_script() {
             "kubectl | exec | pod | -- | {p}",
             "nohup | timeout | 5 | bin/{p}",
             "npx | {p}",
+            "git | {p}",
+            "docker | {p}",
+            "docker | compose | {p}",
+            "uv | run | {p}",
+            "uv | run | --with | x | {p}",
+            "bundle | exec | {p}",
+            "npm | run | {p}",
+            "git | bisect | run | {p}",
+            "python3 | -m | {p}",
+            "xvfb-run | {p}",
+            "pkexec | {p}",
         ],
     );
     assert_rejected(
@@ -228,10 +329,29 @@ fn a_value_never_names_the_program_or_its_script() {
             "ssh | -o | ProxyCommand={p}",
             "docker | run | --entrypoint | {p}",
             "timeout | 5 | sh | -- | {p}",
+            "cmake | -P | {p}",
+            "cmake | --build | {p}",
+            "make | -C | {p}",
+            "at | -f | {p}",
+            "crontab | {p}",
+            "crontab | -u | bob | {p}",
+            "run-parts | {p}",
+            "gnuplot | {p}",
+            "ansible-playbook | {p}",
+            "python3 | -m | cProfile | {p}",
+            "php | -d | {p}",
+            "node | --env-file={p}",
         ],
     );
+    for command in ["vim | {p}", "less | -R | {p}", "ed | {p}", "gcc | -o | x | {p}", "convert | {p}"] {
+        let argv: Vec<&str> = command.split(" | ").collect();
+        assert!(faults(&argv)[0].contains("a value that begins with `"), "{command}: {:?}", faults(&argv));
+    }
     assert_eq!(faults(&["{p}"]), ["/command/0: the program can't contain a variable; name it literally"]);
-    assert_rejected("a value would be loaded as code", &["env | LD_PRELOAD={p}", "sudo | PATH=/x:{p}"]);
+    assert_rejected(
+        "a value would be loaded as code",
+        &["env | LD_PRELOAD={p}", "sudo | PATH=/x:{p}", "env | GIT_SSH_COMMAND={p}", "env | GIT_CONFIG_VALUE_0={p}"],
+    );
 }
 
 #[test]
@@ -286,6 +406,25 @@ fn data_stays_data() {
         "vim | -es | -- | {p}",
         "go | test | {p}",
         "redis-cli | GET | {p}",
+        "sh | -c | grep -e \"$1\" log.txt | head -n 5 | sh | {p}",
+        "bash | -c | if grep -q \"$1\" f; then echo yes; else echo \"no ${{1}}\"; fi | x | {p}",
+        "bash | -c | for x in \"$@\"; do wc -l \"$x\"; done | x | {p}",
+        "sh | -c | X=\"$1\" ls >out 2>&1 # \"$2 | x | {p}",
+        "sh | -c | find . -name \"$1\" | xargs grep x | x | {p}",
+        "sh | -c | psql < query.sql; echo \"$1\" | x | {p}",
+        "perl | -e | print @ARGV | {p}",
+        "vim | -es | ./{p}",
+        "gcc | -c | src/{p}.c",
+        "mywrap | --command-id | {p}",
+        "git | commit | -m | run sh or bash: {p}",
+        "git | clone | {p}",
+        "uv | run | tool.py | {p}",
+        "python3 | -m | http.server | {p}",
+        "docker | container | ls | {p}",
+        "docker | logs | {p}",
+        "crontab | -l | -u | {p}",
+        "less | -- | {p}",
+        "jq | {p}",
     ] {
         let argv: Vec<&str> = command.split(" | ").collect();
         let faults: Vec<String> =
@@ -305,6 +444,12 @@ fn no_interpreter_reads_the_arguments_of_a_call_as_its_code() {
         &["ssh", "host"],
         &["psql", "-d", "shop"],
         &["sqlite3", "shop.db"],
+        &["xargs", "sh", "-c"],
+        &["xargs", "-I", "X", "sh", "-c", "X"],
+        &["parallel"],
+        &["at", "now"],
+        &["crontab", "-"],
+        &["su", "bob"],
     ] {
         let faults = faults(argv);
         assert!(
@@ -321,6 +466,51 @@ fn no_interpreter_reads_the_arguments_of_a_call_as_its_code() {
     {
         assert_eq!(faults(argv), [""; 0], "{argv:?}");
     }
+}
+
+/// Builds a tool whose parameter `p` accepts anything, and calls it.
+fn call_with(argv: &[&str], value: &serde_json::Value) -> String {
+    let command = CommandTool::new(argv.iter().copied());
+    let schema = json!({"type": "object", "properties": {"p": {}, "q": {}}, "required": ["p", "q"]});
+    let tool = command.build(Tool::dynamic("run").params_json(schema)).unwrap();
+    let kit: Toolkit = Toolkit::new().with(tool).unwrap();
+    let call = ToolCall::new("c1", "run", json!({"p": value, "q": "x"}).to_string());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(kit.run_call(&call)).to_model_text()
+}
+
+#[test]
+fn no_number_of_values_moves_a_program_or_its_code() {
+    for argv in [
+        &["timeout", "{p}", "ls", "{q}"][..],
+        &["docker", "exec", "{p}", "ls", "{q}"],
+        &["docker", "exec", "c-{p}", "ls", "{q}"],
+        &["awk", "-v", "{p}", "{{print}}", "{q}"],
+        &["bash", "-o", "{p}", "tool.sh", "{q}"],
+        &["git", "-C", "{p}", "log", "{q}"],
+    ] {
+        for value in [json!(["5", "touch", "hacked"]), json!([]), json!(null)] {
+            let text = call_with(argv, &value);
+            let is_rejected = text.contains("requires exactly one value")
+                || text.contains("must be text")
+                || text.contains("as an option precedes it");
+            assert!(is_rejected, "{argv:?} {value}: {text}");
+        }
+        let optional = CommandTool::new(argv.iter().copied());
+        let schema = json!({"type": "object", "properties": {"p": {}, "q": {}}, "required": ["q"]});
+        let error = optional.build(Tool::dynamic("run").params_json(schema)).unwrap_err();
+        assert!(error.to_string().contains("`{p}` "), "{argv:?}: {error}");
+    }
+    // Where nothing behind depends on it, there may be any number.
+    let text = call_with(&["printf", "%s.", "{p}", "{q}"], &json!(["a", "b"]));
+    assert_eq!(text, "a.b.x.");
+}
+
+#[test]
+fn what_follows_the_script_of_a_shell_has_no_end_of_options() {
+    let argv = ["sh", "-c", "printf \"$1\"", "--", "{p}", "{q}"];
+    assert!(call_with(&argv, &json!("-v")).contains("must not begin with `-`"));
+    assert_eq!(call_with(&argv, &json!("a")), "a");
 }
 
 #[test]
@@ -343,14 +533,30 @@ fn the_end_of_a_wrappers_options_is_not_that_of_the_program() {
 #[tokio::test]
 async fn a_hostile_value_behind_a_fixed_script_is_printed_and_not_run() {
     let folder = tempfile::tempdir().unwrap();
-    let command = CommandTool::new(["env", "sh", "-c", "printf '%s' \"$1\"", "sh", "{p}"]).folder(folder.path());
-    let builder = Tool::dynamic("run").params_json(command.default_parameters());
-    let kit: Toolkit = Toolkit::new().with(command.build(builder).unwrap()).unwrap();
-    for value in
-        ["$(touch hacked)", "`touch hacked`", "\"; touch hacked; \"", "'; touch hacked; '", "x\ntouch hacked", "$0"]
-    {
-        let call = ToolCall::new("c1", "run", json!({"p": value}).to_string());
-        assert_eq!(kit.run_call(&call).await.to_model_text(), value);
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{value}");
+    for script in [
+        "printf '%s' \"$1\"",
+        "for x in \"$@\"; do printf '%s' \"$x\"; done",
+        "if true; then printf '%s' \"${{1}}\"; else false; fi",
+        "A=\"$1\"; printf '%s' \"$A\"",
+        "A=\"$1\" printenv A",
+        "printf '%s' \"$1\" | cat; ls \"$1\" >/dev/null 2>&1 || true",
+    ] {
+        let command = CommandTool::new(["env", "sh", "-c", script, "sh", "{p}"]).folder(folder.path());
+        let builder = Tool::dynamic("run").params_json(command.default_parameters());
+        let kit: Toolkit = Toolkit::new().with(command.build(builder).unwrap()).unwrap();
+        for value in [
+            "$(touch hacked)",
+            "`touch hacked`",
+            "\"; touch hacked; \"",
+            "'; touch hacked; '",
+            "x\ntouch hacked",
+            "$0",
+            "a[$(touch hacked)]",
+            "; touch hacked #",
+        ] {
+            let call = ToolCall::new("c1", "run", json!({"p": value}).to_string());
+            assert_eq!(kit.run_call(&call).await.to_model_text(), value, "{script}");
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{script}: {value}");
+        }
     }
 }

@@ -1,0 +1,353 @@
+//! The chain of programs: the one that a command starts, the one that this starts, and so on.
+//!
+//! The position of every argument is known here. It is lost behind an option that no row lists, which may have a value or
+//! none; both are assumed then.
+
+use std::ops::ControlFlow::{self, Break, Continue};
+
+use super::{CodeCheck, Surroundings};
+use crate::command::argument_role::{OptionPlace, ValuePlace, ValueRole, option_role, values_after};
+use crate::command::code_fault::Hazard;
+use crate::command::known_program::{
+    AfterCode, KnownProgram, OperandRule, OptionStyle, has_word, is_information, known, shell_word,
+};
+use crate::command::template::ArgvElement;
+
+/// Words of a container engine after which an image or a container follows.
+const CONTAINER_WORDS: &str = "run create exec";
+
+/// Words of a container engine before these.
+const CONTAINER_GROUPS: &str = "compose container pod";
+
+/// The meaning of the elements that are left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Left {
+    /// Options and operands.
+    Arguments,
+    /// Operands, after `--`.
+    Operands,
+    Code,
+}
+
+/// The state of one program of the chain.
+struct ProgramState<'p> {
+    at: usize,
+    name: &'p str,
+    rule: &'static KnownProgram,
+    pending: Option<ValueRole>,
+    /// The number of values that come besides, as in `-co pipefail`.
+    more_values: usize,
+    /// The code is known, from an option or an operand.
+    has_script: bool,
+    reads_stdin: bool,
+    operands: usize,
+    /// The number of options that may have a value or none.
+    doubts: usize,
+    /// The number of operands up to a program, after a word such as `exec`.
+    until_program: Option<usize>,
+    left: Left,
+    /// The first operand, or `run`, `create` or `exec` for containers.
+    subcommand: Option<&'p str>,
+}
+
+impl<'a> CodeCheck<'a> {
+    /// Follows the chain from a program.
+    pub(super) fn follow(&mut self, at: usize) {
+        self.findings.innermost = self.findings.innermost.max(at);
+        let Some(Some(ArgvElement::Literal(name))) = self.elements.get(at) else { return };
+        let Some(rule) = self.known(name) else { return };
+        self.followed.push(at);
+        let mut state = ProgramState {
+            at,
+            name,
+            rule,
+            pending: None,
+            more_values: 0,
+            has_script: false,
+            reads_stdin: false,
+            operands: 0,
+            doubts: 0,
+            until_program: None,
+            left: Left::Arguments,
+            subcommand: None,
+        };
+        let mut end = None;
+        for (index, element) in self.elements.iter().enumerate().skip(at + 1) {
+            let Some(element) = element else { continue };
+            if self.step(&mut state, index, element).is_break() {
+                end = end.or(Some(index));
+                break;
+            }
+            if state.left == Left::Code || (rule.operands == OperandRule::Subcommand && state.operands == 1) {
+                end = end.or(Some(index));
+            }
+        }
+        if rule.operands.are_counted() {
+            self.findings.counted.extend(at + 1..end.unwrap_or(self.elements.len()));
+        }
+        if state.reads_code_from_stdin() {
+            self.findings.reads_stdin = Some(name.clone());
+        }
+    }
+
+    fn known(&self, name: &str) -> Option<&'static KnownProgram> {
+        match self.surroundings {
+            Surroundings::Script => shell_word(name).or_else(|| known(name)),
+            Surroundings::Template => known(name),
+        }
+    }
+
+    /// Reads the next element of a program. It ends where everything that follows is data or belongs to another program.
+    fn step(&mut self, state: &mut ProgramState<'a>, index: usize, element: &'a ArgvElement) -> ControlFlow<()> {
+        let text = element.prefix();
+        let is_option = state.left == Left::Arguments && state.rule.style.is_option(text);
+        if state.left == Left::Code {
+            self.reject_variable(index, element, state.name, Hazard::Code);
+            return Continue(());
+        }
+        if let Some(role) = state.pending {
+            let hazard = match role {
+                ValueRole::Code | ValueRole::Rest => Some(Hazard::Code),
+                ValueRole::File | ValueRole::Load => Some(Hazard::Script),
+                ValueRole::Program => Some(Hazard::Program),
+                ValueRole::Data => None,
+            };
+            if let Some(hazard) = hazard {
+                self.reject_variable(index, element, state.name, hazard);
+            }
+            // A shell takes the first argument that is no option, as in `bash -c -x "echo"`, nor the value of one.
+            if role == ValueRole::Code && is_option && !element.has_variable() {
+                state.more_values += values_after(state.rule, text);
+            } else if state.more_values > 0 {
+                state.more_values -= 1;
+            } else {
+                state.pending = None;
+                if role == ValueRole::Code {
+                    self.check_after(state.rule, state.name, index, element);
+                }
+            }
+            return Continue(());
+        }
+        if state.left == Left::Arguments && text == "--" && !element.has_variable() {
+            if state.rule.operands == OperandRule::ProgramAfterDashes {
+                self.start(state.name, index + 1);
+                return Break(());
+            }
+            let is_code = has_word(state.rule.rest, text);
+            state.left = if is_code { Left::Code } else { Left::Operands };
+            return Continue(());
+        }
+        if is_information(text) {
+            state.has_script = true;
+        }
+        if has_word(state.rule.stdin, text) {
+            (state.reads_stdin, state.has_script) = (true, true);
+            return Continue(());
+        }
+        match option_role(state.rule, text, state.option_place()).filter(|_| state.left == Left::Arguments) {
+            Some((role, value)) => self.option(state, index, element, role, value),
+            None if is_option && !has_word(state.rule.targets, text) => {
+                state.doubts += usize::from(!state.rule.is_flag(text));
+                Continue(())
+            }
+            None => self.operand(state, index, element),
+        }
+    }
+
+    fn option(
+        &mut self,
+        state: &mut ProgramState<'a>,
+        index: usize,
+        element: &ArgvElement,
+        role: ValueRole,
+        value: ValuePlace,
+    ) -> ControlFlow<()> {
+        match role {
+            ValueRole::Code | ValueRole::Rest => self.reject_variable(index, element, state.name, Hazard::Code),
+            ValueRole::File | ValueRole::Load => self.reject_variable(index, element, state.name, Hazard::Script),
+            ValueRole::Program => self.reject_variable(index, element, state.name, Hazard::Program),
+            ValueRole::Data => {}
+        }
+        match role {
+            ValueRole::Rest => state.left = Left::Code,
+            ValueRole::Program if value == ValuePlace::Next => self.start_after(state, index),
+            ValueRole::Code | ValueRole::File | ValueRole::Load | ValueRole::Data | ValueRole::Program => {
+                state.pending = (value == ValuePlace::Next).then_some(role);
+                let values = values_after(state.rule, element.prefix());
+                state.more_values = if role == ValueRole::Code { values } else { values.saturating_sub(1) };
+            }
+        }
+        if (role, value) == (ValueRole::Code, ValuePlace::Inline) {
+            self.check_after(state.rule, state.name, index, element);
+        }
+        let has_code = matches!(role, ValueRole::Code | ValueRole::Rest | ValueRole::Program);
+        // Where operands are code, they are so besides that of an option.
+        let adds_code = matches!(state.rule.operands, OperandRule::CodeAfter(_));
+        let adds_code = adds_code && state.rule.after_code != AfterCode::Parameters;
+        state.has_script |= role == ValueRole::File || (has_code && !adds_code);
+        Continue(())
+    }
+
+    fn operand(&mut self, state: &mut ProgramState<'a>, index: usize, element: &'a ArgvElement) -> ControlFlow<()> {
+        if has_word(state.rule.targets, element.prefix()) {
+            state.until_program = Some(1);
+            return Continue(());
+        }
+        match state.until_program {
+            Some(0) => {
+                self.start(state.name, index);
+                return Break(());
+            }
+            until => state.until_program = until.map(|operands| operands - 1),
+        }
+        // As in `su - bob` and `env - ls`.
+        let is_dash = matches!(element, ArgvElement::Literal(text) if text == "-");
+        if is_dash && state.rule.operands.are_counted() {
+            return Continue(());
+        }
+        let count = state.operands;
+        state.operands += 1;
+        let marks = state.rule.marks;
+        if !marks.is_empty() && state.left == Left::Arguments && element.prefix().is_empty() {
+            self.reject_variable(index, element, state.name, Hazard::Mark(marks));
+        } else if element.prefix().starts_with(|first| marks.contains(first)) {
+            self.reject_variable(index, element, state.name, Hazard::Code);
+        }
+        match state.rule.operands {
+            OperandRule::Subcommand if count == 0 => {
+                self.reject_variable(index, element, state.name, Hazard::Program);
+                state.subcommand = Some(element.prefix());
+                Continue(())
+            }
+            OperandRule::Data
+            | OperandRule::DataOrStdin
+            | OperandRule::Subcommand
+            | OperandRule::ProgramAfterDashes => Continue(()),
+            OperandRule::Script | OperandRule::Code | OperandRule::CodeAfter(_) if state.has_script => Break(()),
+            OperandRule::Script | OperandRule::Code => {
+                let hazard = if state.rule.operands == OperandRule::Code { Hazard::Code } else { Hazard::Script };
+                self.reject_variable(index, element, state.name, hazard);
+                state.has_script = true;
+                // This may be the value of an option that is not listed, so that code options still count.
+                let before = self.elements[index - 1].as_ref().map_or("", |before| before.prefix());
+                let is_certain =
+                    index - 1 == state.at || state.left == Left::Operands || !before.starts_with(['-', '+']);
+                if is_certain { Break(()) } else { Continue(()) }
+            }
+            OperandRule::CodeAfter(data) => {
+                if count >= data {
+                    self.reject_variable(index, element, state.name, Hazard::Code);
+                    (state.left, state.has_script) = (Left::Code, true);
+                }
+                Continue(())
+            }
+            OperandRule::ProgramAfter(0) | OperandRule::ProgramWithInput if element.is_assignment() => {
+                state.operands = 0;
+                self.check_assignment(index, element);
+                Continue(())
+            }
+            OperandRule::ProgramAfter(data) if count < data => Continue(()),
+            OperandRule::ProgramAfter(_) | OperandRule::ProgramWithInput => {
+                self.start(state.name, index);
+                // If unknown options have values, the program comes later.
+                for later in index + 1..=index + state.doubts {
+                    if let Some(Some(element)) = self.elements.get(later) {
+                        self.reject_variable(later, element, state.name, Hazard::Program);
+                    }
+                }
+                Break(())
+            }
+            OperandRule::Container => self.container_operand(state, index, element),
+        }
+    }
+
+    /// Reads an operand of a container engine: the subcommand, the image or container, or the program.
+    fn container_operand(
+        &mut self,
+        state: &mut ProgramState<'a>,
+        index: usize,
+        element: &'a ArgvElement,
+    ) -> ControlFlow<()> {
+        let Some(subcommand) = state.subcommand else {
+            state.operands = 0;
+            self.reject_variable(index, element, state.name, Hazard::Program);
+            if has_word(CONTAINER_WORDS, element.prefix()) {
+                state.subcommand = Some(element.prefix());
+            } else if !has_word(CONTAINER_GROUPS, element.prefix()) {
+                return Break(());
+            }
+            return Continue(());
+        };
+        if state.operands == 1 {
+            if subcommand != "exec" {
+                self.reject_variable(index, element, state.name, Hazard::Program);
+            }
+            self.findings.counted.insert(index);
+            // What follows is for the program, also if it begins with `-`.
+            let after = index + 1;
+            if self.elements.get(after).is_some_and(|next| next.as_ref().is_some_and(|next| next.prefix() != "--")) {
+                self.start(state.name, after);
+                return Break(());
+            }
+            return Continue(());
+        }
+        self.start(state.name, index);
+        Break(())
+    }
+
+    /// Follows the chain to a program that another one starts.
+    fn start(&mut self, name: &str, at: usize) {
+        if let Some(Some(element)) = self.elements.get(at) {
+            self.reject_variable(at, element, name, Hazard::Program);
+            self.follow(at);
+        }
+    }
+
+    /// Follows the chain to the program that a word or an option names, perhaps after further options.
+    fn start_after(&mut self, state: &ProgramState<'a>, word: usize) {
+        let mut at = word + 1;
+        while let Some(Some(ArgvElement::Literal(text))) = self.elements.get(at)
+            && text.starts_with('-')
+        {
+            let role = option_role(state.rule, text, OptionPlace::UNKNOWN);
+            at += if matches!(role, Some((ValueRole::Data, ValuePlace::Next))) { 2 } else { 1 };
+        }
+        self.start(state.name, at);
+    }
+}
+
+impl KnownProgram {
+    /// Reports whether an option has certainly no value of its own.
+    fn is_flag(&self, text: &str) -> bool {
+        let is_flag = |option: &str| has_word(self.flags, option);
+        let is_letter = |letter: char| letter.is_ascii_digit() || is_flag(&format!("-{letter}"));
+        let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
+        text.contains('=') || is_flag(text) || letters.is_some_and(|letters| letters.chars().all(is_letter))
+    }
+}
+
+impl<'p> ProgramState<'p> {
+    fn option_place(&self) -> OptionPlace<'p> {
+        let takes_letters = self.rule.operands != OperandRule::Subcommand || self.operands == 0;
+        OptionPlace { takes_letters, subcommand: self.subcommand }
+    }
+
+    fn reads_code_from_stdin(&self) -> bool {
+        match self.rule.operands {
+            OperandRule::Script | OperandRule::DataOrStdin | OperandRule::CodeAfter(1..) => {
+                self.reads_stdin || !self.has_script
+            }
+            OperandRule::CodeAfter(0) => {
+                let reads_some = self.rule.style != OptionStyle::Unix || !self.rule.stdin.is_empty();
+                reads_some && !self.has_script && self.left != Left::Code
+            }
+            OperandRule::Data
+            | OperandRule::Subcommand
+            | OperandRule::Code
+            | OperandRule::ProgramAfter(_)
+            | OperandRule::ProgramWithInput
+            | OperandRule::ProgramAfterDashes
+            | OperandRule::Container => false,
+        }
+    }
+}

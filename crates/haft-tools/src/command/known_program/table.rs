@@ -1,0 +1,484 @@
+//! The programs that are known to read arguments as code, or to start another program, as data.
+
+use super::row::{
+    editor, interpreter, marked, options, options_of_subcommand, program, reader, runner, shell, shell_line, wrapper,
+};
+use super::{AfterCode, KnownProgram, OperandRule, OptionStyle};
+
+/// The programs.
+pub(super) const PROGRAMS: &[KnownProgram] = &[
+    // Shells.
+    KnownProgram {
+        style: OptionStyle::Letters,
+        stdin: "- -s",
+        after_code: AfterCode::Parameters,
+        ..interpreter("sh ash bash dash hush posh rbash yash", "-c", "--rcfile --init-file", "-o +o -O +O")
+    },
+    // Those of the Korn shell evaluate operands as arithmetic, in `printf %d` too.
+    KnownProgram {
+        style: OptionStyle::Letters,
+        stdin: "- -s",
+        ..shell("ksh lksh mksh oksh pdksh rksh zsh rzsh csh tcsh elvish osh rc sash ysh", "-c", "-o +o -O +O")
+    },
+    shell("fish", "-c -C --command --init-command", "-d -f -o --debug --features --profile"),
+    shell("nu", "-c -e --commands --execute", "-m --config --env-config --log-level"),
+    shell("xonsh", "-c", "-D --rc --shell-type"),
+    KnownProgram { style: OptionStyle::Cmd, rest: "/c /k /r", ..program("cmd", OperandRule::CodeAfter(0)) },
+    KnownProgram {
+        style: OptionStyle::PowerShell,
+        rest: "-command -encodedcommand -ec -commandwithargs -cwa",
+        file: "-file",
+        valued: "-executionpolicy -ep -version -workingdirectory -wd -windowstyle -configurationname -outputformat",
+        ..program("powershell", OperandRule::CodeAfter(0))
+    },
+    KnownProgram {
+        style: OptionStyle::PowerShell,
+        rest: "-command -encodedcommand -ec -commandwithargs -cwa",
+        file: "-file",
+        valued: "-executionpolicy -ep -version -workingdirectory -wd -windowstyle -configurationname -outputformat",
+        ..program("pwsh", OperandRule::Script)
+    },
+    // Languages. A module that `python -m` names is a program with arguments of its own.
+    KnownProgram {
+        starts: "-m",
+        ..interpreter("python pythonw pypy ipython micropython", "-c", "-W -X", "--check-hash-based-pycs")
+    },
+    editor("timeit", "-s --setup -n --number -r --repeat -u --unit", ""),
+    interpreter("pdb ipdb pudb bpdb", "-c", "", ""),
+    interpreter("cprofile profile trace runpy coverage pyinstrument scalene", "run", "-m", "-o -s"),
+    // With `-n` and `-p`, perl opens its operands by a function that starts programs.
+    KnownProgram { style: OptionStyle::Letters, rest: "-n -p", ..interpreter("perl", "-e -E -F", "-M -m -I", "") },
+    interpreter("raku perl6", "-e", "-I -M", ""),
+    interpreter("ruby jruby truffleruby mruby irb", "-e -F", "-r -I --require", "-C -E -K -T"),
+    interpreter(
+        "node nodejs tsx ts-node",
+        "-e -p -pe --eval --print",
+        "-r --require --import --loader --experimental-loader --env-file --env-file-if-exists",
+        "-C --conditions",
+    ),
+    interpreter("deno", "eval run test bench serve compile -e --eval", "--config -c --import-map", ""),
+    interpreter(
+        "bun",
+        "run exec test x install add create -e -p --eval --print",
+        "-r --preload --require --import -c --config",
+        "--cwd",
+    ),
+    KnownProgram {
+        file: "-f --file",
+        ..interpreter("php php-cgi php-fpm", "-r -B -R -E -F --run", "-d -c -z -t -S --define --php-ini", "")
+    },
+    interpreter("lua luajit luau", "-e", "-l", ""),
+    interpreter("tclsh wish jimsh", "", "", ""),
+    KnownProgram { file: "-f", ..interpreter("expect", "-c", "", "") },
+    interpreter("osascript", "-e", "-l", "-s"),
+    interpreter("rscript r littler", "-e -f --file", "", ""),
+    interpreter("julia", "-e -E --eval --print", "-L --load --project", "-t --threads -p"),
+    interpreter("elixir iex mix", "-e --eval --rpc-eval -S run", "-r -pr -pa --require", ""),
+    interpreter("erl escript", "-eval -run -s", "-pa -pz", "-sname -name"),
+    interpreter(
+        "groovy scala kotlin kotlinc clojure clj bb jshell jrunscript",
+        "-e -i -f --eval",
+        "-cp -classpath -M -A",
+        "",
+    ),
+    interpreter("guile racket sbcl clisp ecl gosh csi slsh gnuplot", "-c -e -x --eval", "--load -l", ""),
+    interpreter("ghc ghci runghc runhaskell ocaml swift crystal", "-e eval run", "", ""),
+    interpreter("octave matlab sage maxima", "-r -batch -c --eval --batch-string", "", ""),
+    interpreter("bc dc", "-e -f --expression --file", "", ""),
+    interpreter("m4 gm4", "-D --define", "", ""),
+    interpreter("gs ghostscript", "-c", "-I", "-o"),
+    KnownProgram { rest: "run generate install get", ..options("go", "-exec -toolexec -overlay") },
+    KnownProgram {
+        file: "-jar --module -m",
+        ..interpreter(
+            "java javaw",
+            "-XX:OnError -XX:OnOutOfMemoryError",
+            "-cp -classpath -p --class-path --module-path -agentpath -javaagent --source",
+            "",
+        )
+    },
+    KnownProgram {
+        file: "-f --file -E --exec",
+        ..editor("awk gawk mawk nawk original-awk goawk", "-e -i -l", "-F -v")
+    },
+    KnownProgram { file: "-f --file", ..editor("sed gsed ssed", "-e --expression", "-l --line-length") },
+    // Programs that give text to a shell.
+    KnownProgram {
+        code: "-c -C --command --session-command",
+        load: "-s --shell",
+        after_code: AfterCode::Parameters,
+        ..shell_line("su sg", 1, "-g -G -w --group --supp-group --whitelist-environment")
+    },
+    KnownProgram {
+        code: "-c --command --session-command",
+        load: "-s --shell",
+        targets: "-u --user",
+        valued: "-g -G -w --group --supp-group",
+        after_code: AfterCode::Parameters,
+        ..program("runuser", OperandRule::ProgramAfterDashes)
+    },
+    KnownProgram {
+        code: "-c --command",
+        ..wrapper(
+            "flock",
+            1,
+            "-w -E --timeout --wait --conflict-exit-code",
+            "-s -x -e -n -u -o -F -v --shared --exclusive --nonblock --nb --unlock --close --no-fork --verbose",
+        )
+    },
+    KnownProgram { rest: "--", ..options("script scriptlive", "-c --command") },
+    KnownProgram {
+        rest: "-S --split-string",
+        ..wrapper("env", 0, "-u -C --unset --chdir", "-i -0 -v --ignore-environment --null --debug")
+    },
+    KnownProgram {
+        rest: "-s -i --shell --login -e --edit",
+        ..wrapper(
+            "sudo",
+            0,
+            "-u -g -h -p -C -T -R -D -U -r -t --user --group --host --prompt --close-from --chroot --chdir --role --type",
+            "-A -b -E -H -K -k -n -P -S -v --askpass --background --preserve-env --set-home --non-interactive --stdin \
+             --preserve-groups --reset-timestamp",
+        )
+    },
+    KnownProgram { rest: "-s", ..wrapper("doas", 0, "-u -C", "-n -L") },
+    KnownProgram { load: "--shell", ..shell_line("watch viddy", 0, "-n --interval") },
+    KnownProgram {
+        stdin: "-",
+        ..shell_line("parallel sem rush", 0, "-j --jobs -a --arg-file --colsep --delay --joblog --results")
+    },
+    shell_line(
+        "hyperfine concurrently watchexec nodemon tmux tmate screen socat mispipe pee",
+        0,
+        "-n --name -e -w --watch",
+    ),
+    KnownProgram {
+        load: "-o -F -I",
+        ..shell_line("ssh slogin autossh", 1, "-p -l -i -J -L -R -D -b -c -e -E -m -M -O -Q -S -w -W -B -P")
+    },
+    KnownProgram { load: "-F -S -D -b", ..options("scp sftp", "-o") },
+    shell_line("mosh rsh remsh rlogin", 1, "-p --ssh -l"),
+    shell_line("sshpass", 1, "-f -p -w"),
+    options("ssh-keygen", "-D"),
+    options("ssh-add", "-s -S"),
+    KnownProgram { rest: "shell exec-out", valued: "-s -t -H -P", ..program("adb", OperandRule::Data) },
+    options("vagrant gcloud", "-c --command"),
+    interpreter(
+        "ansible-playbook ansible-console",
+        "-e --extra-vars --ssh-common-args --ssh-extra-args",
+        "-i --inventory -M --module-path",
+        "-l -t -u --limit --tags --user --forks -f",
+    ),
+    KnownProgram { load: "-m -i -M", ..options("ansible", "-a -e --args --extra-vars") },
+    KnownProgram { stdin: "-", valued: "-u", ..program("crontab fcrontab", OperandRule::Script) },
+    reader("at batch", "", "-f", "-q -t"),
+    program("run-parts run-mailcap", OperandRule::Script),
+    shell_line("just task rake gulp grunt invoke fab", 0, "-f -d -C"),
+    KnownProgram {
+        rest: "-e -x --command -c start",
+        valued: "-T -title --title",
+        ..program(
+            "xterm uxterm rxvt urxvt konsole gnome-terminal kitty alacritty foot terminator st xfce4-terminal \
+             lxterminal mate-terminal qterminal tilix wezterm ghostty",
+            OperandRule::CodeAfter(0),
+        )
+    },
+    options("nc ncat netcat", "-c -e --sh-exec --exec --lua-exec"),
+    options("rsync", "-e -M --rsh --rsync-path --remote-option"),
+    options(
+        "tar gtar bsdtar",
+        "-I -F --use-compress-program --to-command --checkpoint-action --info-script --new-volume-script --rsh-command \
+         --rmt-command",
+    ),
+    options("cpio", "-F --rsh-command"),
+    options("zip", "-TT --unzip-command"),
+    options("split gsplit", "--filter"),
+    options("sort gsort", "--compress-program"),
+    options("rg ripgrep", "--pre --hostname-bin"),
+    options("ag ack", "--pager"),
+    options("bat batcat delta", "--pager"),
+    options("man", "-P -H --pager --html"),
+    options("mail mailx s-nail", "-S -~"),
+    options("curl", "-K --config --engine"),
+    options("wget", "-e --execute --use-askpass --config"),
+    options(
+        "aria2c",
+        "--on-download-complete --on-download-error --on-download-start --on-bt-download-complete --conf-path",
+    ),
+    options("yt-dlp youtube-dl", "--exec --downloader --external-downloader --config-locations --plugin-dirs"),
+    options("lftp smbclient", "-c -e -f"),
+    options("tcpdump", "-z"),
+    options("tshark wireshark", "-X"),
+    options("nmap", "--script --datadir"),
+    options("openssl", "-engine -provider -provider-path -config"),
+    options("openvpn", "--up --down --route-up --ipchange --learn-address --tls-verify --plugin --config"),
+    options("certbot", "--pre-hook --post-hook --deploy-hook --renew-hook --manual-auth-hook --manual-cleanup-hook"),
+    options("pandoc", "-F -L --filter --lua-filter --pdf-engine --pdf-engine-opt -d --defaults"),
+    options("helm", "--post-renderer --post-renderer-args"),
+    options("rpm rpmbuild rpmquery", "-D -E --define --eval --pipe --load -i -U"),
+    options("dpkg", "-i --install --pre-invoke --post-invoke"),
+    options("exiftool", "-if -p -config -api"),
+    options("scrot", "-e --exec"),
+    options("open", "-a -b"),
+    shell_line("wsl rundll32 mshta regsvr32 msiexec forfiles wmic", 0, ""),
+    program("cscript wscript", OperandRule::Script),
+    options("xdotool", "exec"),
+    KnownProgram { targets: "exec", ..options("ip", "") },
+    KnownProgram { rest: "-a -x --startas --exec", ..options("start-stop-daemon", "") },
+    // A value of `make` is expanded before its recipe uses it, and an argument `X=…` is such a value.
+    KnownProgram {
+        code: "--eval -E",
+        load: "-f --file --makefile -C --directory -I",
+        ..shell_line("make gmake bmake remake", 0, "-j -l -o -W")
+    },
+    KnownProgram { load: "-f -C -t", ..options("ninja samu", "") },
+    KnownProgram {
+        code: "-D -G -T -A -E",
+        load: "-P -S -C -H --build --install --preset --toolchain",
+        valued: "-B --parallel -j --target --config --prefix",
+        ..program("cmake", OperandRule::Script)
+    },
+    options("ctest cpack", "-S -SP -D -C --build-and-test"),
+    // `@x` is a file with further options.
+    marked(
+        "gcc g++ cc c++ clang clang++ c89 c99 gfortran ld lld gold ar as",
+        "@",
+        "-wrapper --wrapper -B -specs -fplugin -Xclang -load",
+    ),
+    marked("rustc rustdoc", "@", "-C -Z --codegen"),
+    marked(
+        "javac jar kotlinc-jvm scalac",
+        "@",
+        "-processor -processorpath -cp -classpath -J --class-path --processor-path",
+    ),
+    KnownProgram { rest: "install", valued: "-C", ..options_of_subcommand("cargo", "--config") },
+    // `\x` is code of TeX.
+    marked(
+        "tex latex pdftex pdflatex xetex xelatex luatex lualatex context",
+        "\\&*",
+        "-output-comment --lua --luaonly",
+    ),
+    options("latexmk", "-e -latex -pdflatex -xelatex -lualatex -r"),
+    // `|x` and `msl:x` start programs.
+    marked("magick convert mogrify identify montage composite", "|@", "-process"),
+    KnownProgram {
+        code: "-c --config-env --exec-path --upload-pack --receive-pack --exec --extcmd --config --template \
+               --env-filter --tree-filter --index-filter --msg-filter --commit-filter --parent-filter \
+               --open-files-in-pager --to-cmd --cc-cmd --sendmail-cmd --smtp-server --separate-git-dir \
+               clone:-c clone:-u rebase:-x grep:-O difftool:-x send-pack:-x",
+        rest: "foreach config filter-branch for-each-repo daemon",
+        starts: "run",
+        valued: "-C --git-dir --work-tree --namespace --super-prefix",
+        ..program("git", OperandRule::Subcommand)
+    },
+    options_of_subcommand("hg", "--config"),
+    options_of_subcommand("svn", "--config-option --diff-cmd --diff3-cmd --editor-cmd"),
+    KnownProgram {
+        starts: "-args --args --",
+        ..options(
+            "gdb lldb cgdb",
+            "-ex -iex -x -ix -o -O -s --eval-command --init-eval-command --command --init-command --one-line",
+        )
+    },
+    KnownProgram {
+        load: "-S -u -U",
+        ..marked("vim vi nvim ex view gvim vimdiff rvim rview evim vimx", "+", "-c --cmd")
+    },
+    marked("less more most pg zless", "+", "-k --lesskey-file --lesskey-content"),
+    KnownProgram { marks: "!", ..reader("ed red", "", "", "-p") },
+    options("emacs emacsclient", "-e -l -f --eval --execute --load --funcall"),
+    options("nano pico", "-s --speller"),
+    options("gimp blender inkscape", "-b -P --batch --python-expr --python --actions"),
+    options("nix nix-shell nix-build nix-instantiate nix-env", "-E -c --expr --run --command --apply"),
+    // Installers run code of what they install.
+    KnownProgram {
+        rest: "install download wheel",
+        ..options("pip easy_install", "-r -c -e -i --index-url --extra-index-url")
+    },
+    KnownProgram { rest: "install", ..options("gem cpan cpanm luarocks composer opam cabal stack", "-e") },
+    KnownProgram {
+        rest: "install add",
+        ..options(
+            "apt apt-get aptitude dnf yum zypper brew apk pacman snap port choco winget scoop",
+            "-o -c --option --setopt",
+        )
+    },
+    KnownProgram {
+        rest: "run-script dlx start test stop restart install i add ci create init",
+        ..runner("npm yarn pnpm", "run exec x", "--prefix -C -w --workspace")
+    },
+    KnownProgram {
+        rest: "install inject add tool",
+        ..runner(
+            "uv pipx poetry pipenv pdm rye hatch",
+            "run",
+            "--with -p --python --extra --group -C --directory --project",
+        )
+    },
+    // Database clients.
+    reader("psql pgcli", "-c --command", "-f --file", "-h -p -U -d -o -v -F -R -P -T"),
+    reader("mysql mariadb mycli", "-e --execute --init-command", "", "-u -h -P -D -S"),
+    reader("mongosh mongo", "--eval", "-f --file", "--host --port -u -p"),
+    reader(
+        "clickhouse clickhouse-client clickhouse-local cqlsh",
+        "-q -e --query --execute",
+        "-f",
+        "-h -u --host --port",
+    ),
+    reader("sqlcmd sqlplus isql osql", "-Q -q", "-i", "-S -U -P -d"),
+    options("redis-cli valkey-cli", "--eval eval EVAL script SCRIPT fcall FCALL"),
+    KnownProgram {
+        code: "-cmd --cmd -c",
+        load: "-init --init -f",
+        valued: "-separator -nullvalue -newline",
+        ..program("sqlite sqlite3 sqlcipher duckdb", OperandRule::CodeAfter(1))
+    },
+    // Programs that start another one.
+    wrapper("nice", 0, "-n --adjustment", ""),
+    wrapper(
+        "nohup busybox toybox coreutils catatonit torsocks torify proxychains proxychains4 unbuffer chronic ifne fakeroot \
+         eatmydata catchsegv dbus-run-session daemonize ccache sccache distcc grc heaptrack",
+        0,
+        "",
+        "-q -p -n",
+    ),
+    wrapper("setsid", 0, "", "-c -f -w --ctty --fork --wait"),
+    wrapper("tini dumb-init", 0, "-p -e --rewrite", "-s -g -v -w -c"),
+    wrapper(
+        "setarch linux32 linux64 i386 x86_64 arch",
+        0,
+        "-e",
+        "-R -B -F -I -L -S -T -X -Z -v -32 -64 -x86_64 -arm64",
+    ),
+    KnownProgram {
+        code: "-s --server-args",
+        ..wrapper(
+            "xvfb-run",
+            0,
+            "-e -f -n -p -w --error-file --auth-file --server-num --xauth-protocol --wait",
+            "-a -l",
+        )
+    },
+    wrapper("caffeinate ssh-agent dbus-launch", 0, "-t -w -a -E -P", "-d -i -m -s -u -k -c -D"),
+    wrapper("timeout gtimeout", 1, "-s -k --signal --kill-after", "-f -p -v --foreground --preserve-status --verbose"),
+    wrapper(
+        "stdbuf time gtime multitime",
+        0,
+        "-i -o -e -f -n --input --output --error --format",
+        "-p -v -a -q -l --portability --verbose --append --quiet",
+    ),
+    wrapper("ionice", 0, "-c -n -p -P -u --class --classdata", "-t --ignore"),
+    wrapper(
+        "chroot taskset chrt faketime su-exec gosu setuidgid envdir setlock logsave lckdo",
+        1,
+        "-T -P -D",
+        "-a -b -c -d -f -i -m -n -N -o -r -R -v -x -X --skip-chdir --all-tasks --cpu-list --rr --fifo --batch --idle",
+    ),
+    wrapper(
+        "unshare setpriv",
+        0,
+        "-S -G -R -w --setuid --setgid --root --wd --reuid --regid --groups --inh-caps --bounding-set --ambient-caps",
+        "-m -u -i -n -p -U -C -T -f -r -c --mount --uts --ipc --net --pid --user --cgroup --time --fork --map-root-user \
+         --map-current-user --mount-proc --keep-caps --no-new-privs --clear-groups --keep-groups --init-groups --reset-env",
+    ),
+    wrapper(
+        "nsenter",
+        0,
+        "-t -S -G --target --setuid --setgid",
+        "-m -u -i -n -p -C -U -T -a -F --mount --uts --ipc --net --pid --cgroup --user --time --all --no-fork \
+         --preserve-credentials",
+    ),
+    wrapper("pkexec", 0, "-u --user", "--disable-internal-agent --keep-cwd"),
+    wrapper(
+        "choom prlimit cpulimit softlimit cgexec numactl",
+        0,
+        "-n -l -p -g -m -a -c -d -N -C -e -s -t -f -o -r",
+        "",
+    ),
+    wrapper("chpst", 0, "-u -U -b -e -n -l -L -m -d -o -p -f -c -r -t", "-P -0 -1 -2 -v"),
+    wrapper("capsh aa-exec firejail bwrap proot rlwrap openvt dtach abduco rr uftrace", 0, "", ""),
+    wrapper("valgrind", 0, "", "-q -v -d --quiet --verbose"),
+    KnownProgram { starts: "record stat trace", ..program("perf", OperandRule::ProgramAfterDashes) },
+    KnownProgram {
+        code: "-p --property",
+        ..wrapper(
+            "systemd-run systemd-inhibit",
+            0,
+            "-u -M -H -E --unit --machine --host --slice --description --setenv --uid --gid --nice --working-directory \
+             --what --who --why --mode",
+            "-t -P -q -d -G -r --pty --pipe --quiet --same-dir --collect --wait --user --system --scope \
+             --remain-after-exit --no-block --no-ask-password",
+        )
+    },
+    wrapper(
+        "strace ltrace",
+        0,
+        "-a -b -e -E -I -l -o -O -p -P -s -S -u -U -X --trace --output",
+        "-A -c -C -d -D -f -ff -F -h -i -k -n -q -qq -r -t -tt -ttt -T -v -w -x -xx -y -yy -z -Z --follow-forks",
+    ),
+    KnownProgram {
+        rest: "-I -i -J --replace",
+        valued: "-a -d -E -L -n -P -s --arg-file --delimiter --max-args --max-procs --max-lines --max-chars --eof",
+        flags: "-0 -r -t -p -x -o --null --no-run-if-empty --verbose --interactive --exit --open-tty",
+        ..program("xargs gxargs", OperandRule::ProgramWithInput)
+    },
+    KnownProgram { code: "-s", ..wrapper("entr", 0, "", "-a -c -d -n -p -r -z") },
+    KnownProgram {
+        code: "-c --call",
+        ..wrapper("npx bunx pnpx uvx", 0, "-p --package --from --with --python", "-y -q --yes --no --quiet")
+    },
+    KnownProgram { starts: "-exec -execdir -ok -okdir", ..program("find gfind", OperandRule::Data) },
+    KnownProgram { starts: "-x -X --exec --exec-batch", ..program("fd fdfind", OperandRule::Data) },
+    KnownProgram {
+        targets: "exec debug shell enter",
+        ..runner(
+            "kubectl oc k3s microk8s lxc incus lxc-attach distrobox toolbox machinectl systemd-nspawn cross",
+            "",
+            "-c -n --container --namespace --context --kubeconfig -f --filename --user --cwd --env",
+        )
+    },
+    runner(
+        "bundle rbenv direnv mise asdf conda mamba micromamba dotenv foreman nodenv pyenv",
+        "exec run",
+        "-n -p --name --prefix",
+    ),
+    KnownProgram { rest: "install", ..runner("flatpak", "run", "") },
+    runner("op doppler aws-vault chamber teller infisical", "run exec", ""),
+    KnownProgram { rest: "exec-env exec-file", ..options("sops", "") },
+    KnownProgram {
+        load: "--entrypoint",
+        valued: "-d -i -t -q -P -T -D --debug --tls --tlsverify --detach --interactive --tty --rm --init --privileged --read-only --quiet \
+                 --publish-all --no-healthcheck --oom-kill-disable --sig-proxy --no-deps --build --service-ports \
+                 --use-aliases --no-TTY --remove-orphans",
+        ..program("docker podman nerdctl docker-compose podman-compose", OperandRule::Container)
+    },
+];
+
+/// Words that are commands in a script of a shell, though no programs. Some shells evaluate operands of the second row as
+/// arithmetic or names, in which `a[$(x)]` starts `x`.
+pub(super) const SHELL_WORDS: &[KnownProgram] = &[
+    wrapper("command builtin exec noglob nocorrect coproc", 0, "-a", "-c -l -p -v -V"),
+    shell_line(
+        "eval test [ let declare typeset local export readonly unset read getopts mapfile readarray alias trap exit return \
+         shift break continue ulimit print hash bind complete compgen compadd enable sched zmodload autoload zle emulate \
+         integer float functions fc history set",
+        0,
+        "",
+    ),
+    program(". source", OperandRule::Script),
+    options("printf", "-v"),
+];
+
+/// Words at the end of an option's name by which its value is code, or names code, whatever the program is.
+pub(super) const CODE_WORDS: &str = "askpass cmd command commands editor entrypoint eval exec execute expr hook interpreter \
+    launcher pager plugin preload preprocessor program rcfile rsh script scripts shell wrapper";
+
+/// Environment variables whose value is code, or names code that another program loads.
+pub(super) const CODE_VARIABLES: &str = "BASH_ENV BROWSER CC CFLAGS CLASSPATH CXX ENV GCONV_PATH GIT_EXTERNAL_DIFF GIT_SSH \
+    GIT_TEMPLATE_DIR JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS LD LDFLAGS LD_AUDIT LD_LIBRARY_PATH LD_PRELOAD \
+    DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH LESSOPEN LESSCLOSE LUA_INIT MAKEFLAGS MAVEN_OPTS NODE_OPTIONS NODE_PATH PATH PERL5DB PERL5LIB \
+    PERL5OPT PROMPT_COMMAND PS0 PS1 PS4 PYTHONHOME PYTHONPATH PYTHONSTARTUP PYTHONINSPECT RUBYLIB RUBYOPT RUSTC_WRAPPER \
+    VISUAL ZDOTDIR _JAVA_OPTIONS IFS";
+
+/// Options by which a program prints something about itself, and runs no code.
+pub(super) const INFORMATION: &str = "--version --help -version";
