@@ -8,6 +8,7 @@
 //! - [`Httpbin`]: a server that answers with the requests it receives.
 //! - [`OAuth2Server`]: a server of OAuth 2 tokens.
 //! - [`Prism`]: a server that rejects requests that an OpenAPI document does not allow.
+//! - [`UseChat`]: the chat of the AI SDK, which reads a stream as a page with `useChat` does.
 //! - [`corpus`]: real tools, and calls of them; real OpenAPI documents.
 //!
 //! `cargo xtask setup` installs all of them under `target/parts`; a test that needs one is in a module named `parts`
@@ -29,6 +30,7 @@ mod llama;
 mod oauth2;
 mod prism;
 mod program;
+mod use_chat;
 
 pub use self::aimock::{Aimock, SentRequest};
 pub use self::folder::folder;
@@ -38,3 +40,4 @@ pub use self::judge::{Judge, Parsed, RequestFault, Sample, WireName};
 pub use self::llama::Llama;
 pub use self::oauth2::OAuth2Server;
 pub use self::prism::{Prism, PrismAnswer};
+pub use self::use_chat::{ChatView, UseChat};

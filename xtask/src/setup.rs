@@ -4,8 +4,8 @@
 //! versions. Nothing of it is installed outside `target`, and no host is named here. A part is downloaded once: its
 //! stamp contains the pins it was made from, and only a change of those downloads it again.
 //!
-//! Valgrind is a system package: root installs it with `apt-get`. A machine without it runs every test but the
-//! instruction counts.
+//! Valgrind and Chromium are system packages: root installs them with `apt-get`. A machine without them runs every test
+//! but the instruction counts, and those in a browser.
 
 mod bfcl;
 mod http;
@@ -15,12 +15,14 @@ mod mcp_tools;
 mod openapi;
 mod package;
 mod session;
+mod use_chat;
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, bail};
 
+pub(crate) use self::use_chat::Chromium;
 use crate::argument::Arguments;
 use crate::valgrind::Valgrind;
 use crate::workspace::Workspace;
@@ -43,7 +45,7 @@ struct Folders<'a> {
     work: &'a Path,
 }
 
-const PARTS: [Part; 10] = [
+const PARTS: [Part; 11] = [
     json_schema::PART,
     mcp_tools::PART,
     bfcl::PART,
@@ -54,6 +56,7 @@ const PARTS: [Part; 10] = [
     http::OAUTH2,
     openapi::OPENAPI,
     openapi::PRISM,
+    use_chat::USE_CHAT,
 ];
 
 /// Runs the command.
@@ -67,6 +70,10 @@ pub(crate) fn all(workspace: &Workspace) -> anyhow::Result<()> {
     match Valgrind::install() {
         Ok(_) => eprintln!("   valgrind: installed"),
         Err(error) => eprintln!("   valgrind: missing, instructions cannot be counted: {error:#}"),
+    }
+    match Chromium::install() {
+        Ok(_) => eprintln!("   chromium: installed"),
+        Err(error) => eprintln!("   chromium: missing, tests in a browser are skipped: {error:#}"),
     }
     let parts = workspace.parts();
     let mut missing = Vec::new();

@@ -12,6 +12,7 @@ use anyhow::{Context, bail, ensure};
 use crate::argument::Arguments;
 use crate::bench::instruction;
 use crate::invocation::Invocation;
+use crate::setup::Chromium;
 use crate::valgrind::Valgrind;
 use crate::workspace::Workspace;
 use crate::{artifact, fuzz, setup, tidy};
@@ -22,6 +23,8 @@ const CRATE_BAR: usize = 35;
 const NEXTEST: &str = "cargo-nextest@0.9.143";
 /// A filter without the tests that need a part of `setup`, which are in modules of this name.
 const WITHOUT_PARTS: &str = "not test(/(^|::)parts::/)";
+/// A filter without the tests that need a browser, which are in modules of this name.
+const WITHOUT_BROWSER: &str = "not test(/(^|::)parts::(.*::)?browser::/)";
 
 /// The permission to use the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +34,7 @@ enum Network {
 }
 
 const SETUP: &str = "setup";
+const TESTS: &str = "tests";
 const INSTRUCTIONS: &str = "instructions";
 
 /// A named piece of the run.
@@ -43,7 +47,7 @@ const STEPS: [Step; 13] = [
     ("clippy of the bare core", |workspace, _| {
         clippy(workspace, &["-p", "haft-core", "--no-default-features", "--lib", "--tests"])
     }),
-    ("tests", nextest),
+    (TESTS, nextest),
     ("tests with exact numbers", exact_numbers),
     ("doc tests", |workspace, _| {
         workspace.cargo().args(["test", "--doc", "--workspace", "--all-features", "--quiet"]).run()
@@ -63,6 +67,9 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Re
     let start = Instant::now();
     let mut skipped = Vec::new();
     for (name, step) in STEPS {
+        if name == TESTS && network == Network::Allowed && Chromium::find().is_none() {
+            skipped.push("the tests in a browser: chromium is missing and the set-up could not install it");
+        }
         if let Some(reason) = reason_to_skip(name, network) {
             skipped.push(reason);
             continue;
@@ -103,7 +110,8 @@ fn nextest(workspace: &Workspace, network: Network) -> anyhow::Result<()> {
     let cargo = workspace.cargo().env("PATH", path).env("HAFT_PARTS", workspace.parts());
     let nextest = cargo.args(["nextest", "run", "--workspace", "--all-features", "--status-level", "slow"]);
     match network {
-        Network::Allowed => nextest.run(),
+        Network::Allowed if Chromium::find().is_some() => nextest.run(),
+        Network::Allowed => nextest.args(["-E", WITHOUT_BROWSER]).run(),
         Network::Offline => nextest.args(["-E", WITHOUT_PARTS]).run(),
     }
 }

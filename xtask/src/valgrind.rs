@@ -52,14 +52,7 @@ impl Valgrind {
         }
         let user = Invocation::new("id").arg("-u").capture()?;
         ensure!(user.trim() == "0", "valgrind is missing, and only root can install it");
-        let apt_get = |arguments: &[&str]| {
-            Invocation::new("apt-get").env("DEBIAN_FRONTEND", "noninteractive").args(arguments).run_quietly()
-        };
-        let install = ["install", "-y", "--no-install-recommends", "valgrind"];
-        if apt_get(&install).is_err() {
-            apt_get(&["update"])?;
-            apt_get(&install)?;
-        }
+        apt_get_install("valgrind")?;
         Self::find().context("valgrind was installed and still does not run")
     }
 
@@ -101,6 +94,19 @@ impl Valgrind {
         }
         Ok(Counted { output, calls })
     }
+}
+
+/// Installs a package of Debian, for root.
+pub(crate) fn apt_get_install(package: &str) -> anyhow::Result<()> {
+    let apt_get = |arguments: &[&str]| {
+        Invocation::new("apt-get").env("DEBIAN_FRONTEND", "noninteractive").args(arguments).run_quietly()
+    };
+    let install = ["install", "-y", "--no-install-recommends", package];
+    if apt_get(&install).is_err() {
+        apt_get(&["update"])?;
+        apt_get(&install)?;
+    }
+    Ok(())
 }
 
 /// Builds this benchmark of each package, for counting, and returns the programs in the order of the packages.

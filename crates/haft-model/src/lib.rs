@@ -39,6 +39,7 @@ mod store;
 mod trace;
 mod turn_delta;
 mod turn_loop;
+pub mod ui;
 
 pub use self::cassette::{Cassette, CassetteError, CassetteFault, ExchangeFault};
 #[cfg(feature = "google-adc")]

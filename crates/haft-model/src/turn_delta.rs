@@ -12,7 +12,6 @@ pub(crate) enum DeltaSize {
     /// Pieces, as a provider would stream them: at least two if the text has two characters, at most [`MOST_PIECES`].
     Piece,
     /// The whole text.
-    #[cfg_attr(not(any(feature = "clients", test)), expect(dead_code, reason = "only clients receive whole answers"))]
     Whole,
 }
 

@@ -74,6 +74,8 @@
 //!   instead, with a state that can be started again.
 //! - Tests need no network: [`ScriptedModel`] answers by a script (in code or a JSON file) and checks what it was sent;
 //!   `Cassette::auto(path, model)` records a real model once and replays it from then on.
+//! - A browser reads a run as server-sent events: [`ui::UiStream`] writes our own small form, or the one of the AI SDK, so
+//!   that `useChat` works. Neither contains the state, causes of errors or names of approvers.
 //! - A state by itself is not locked. A [`ConversationStore`] has one writer at a time per conversation, by a claim with a
 //!   lease: [`MemoryStore`], one in files (feature `file-store`), or one of your own, which [`store_suite`] tests.
 
@@ -86,6 +88,8 @@ pub use haft_model::FileStore;
 #[cfg(feature = "google-adc")]
 #[doc(inline)]
 pub use haft_model::GoogleToken;
+#[doc(inline)]
+pub use haft_model::ui;
 #[cfg(feature = "clients")]
 #[doc(inline)]
 pub use haft_model::{

@@ -17,6 +17,8 @@ pub(super) fn install_npm(workspace: &Workspace, folder: &Path, pins: &NpmPins) 
     fs::create_dir_all(folder)?;
     fs::write(folder.join("package.json"), pins.package)?;
     fs::write(folder.join("package-lock.json"), pins.lock)?;
+    // npm takes a folder that is reached by a link for another one than that of its lock file.
+    let folder = fs::canonicalize(folder)?;
     let npm = workspace.invoke("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]);
     npm.arg(folder).run_quietly()
 }

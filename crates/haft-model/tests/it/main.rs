@@ -23,3 +23,4 @@ mod store;
 mod stored_form;
 mod trace;
 mod turn_loop;
+mod ui;

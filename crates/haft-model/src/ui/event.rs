@@ -1,0 +1,305 @@
+//! The pieces of a conversation that a user may see.
+
+use haft_core::{ApprovalId, CallId, FormatVersion, JsonText, Timestamp};
+use serde::Serialize;
+
+/// A piece of a conversation that a user may see, tagged by `type`.
+///
+/// The pieces of a text have the same `part`, and those of a call the same `call_id`. Both are unique in a stream, except
+/// that a call which waited appears again in the stream that resumes it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum UiEvent {
+    /// The first event of a stream. A stream that a client reads again starts from the beginning, so the client removes
+    /// what it shows of this answer.
+    Started,
+    /// A message of the user. Only in a [history](super::history()).
+    UserMessage {
+        /// The text.
+        text: String,
+        /// The images and other files.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        files: Vec<UiFile>,
+    },
+    /// The model is asked.
+    StepStarted {
+        /// The number of the step.
+        step: u32,
+    },
+    /// Everything that was shown since the start of this step is void.
+    StepReset {
+        /// The number of the step.
+        step: u32,
+    },
+    /// The step ended: all of its calls have outputs.
+    StepEnded {
+        /// The number of the step.
+        step: u32,
+    },
+    /// More text of the model.
+    TextDelta {
+        /// The part that it belongs to.
+        part: String,
+        /// The text that was added.
+        text: String,
+    },
+    /// More reasoning of the model.
+    ReasoningDelta {
+        /// The part that it belongs to.
+        part: String,
+        /// The text that was added.
+        text: String,
+    },
+    /// No more pieces of this part follow.
+    PartEnded {
+        /// The part.
+        part: String,
+    },
+    /// A source that the model cites.
+    Source {
+        /// The URL of the page.
+        url: String,
+        /// The title of the page.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
+    },
+    /// An image or another file that the model wrote.
+    Media {
+        /// The file.
+        #[serde(flatten)]
+        file: UiFile,
+    },
+    /// The model begins to write a call.
+    CallStarted {
+        /// The id of the call.
+        call_id: CallId,
+        /// The name of the tool.
+        tool: String,
+        /// True if the provider of the model executes the call.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        by_provider: bool,
+    },
+    /// More argument text of a call.
+    ArgumentsDelta {
+        /// The id of the call.
+        call_id: CallId,
+        /// The text that was added.
+        text: String,
+    },
+    /// The model made a call, or one that waited is resumed.
+    Called {
+        /// The id of the call.
+        call_id: CallId,
+        /// The name of the tool.
+        tool: String,
+        /// The arguments; a string if the model wrote no JSON.
+        arguments: JsonText,
+        /// True if the provider of the model executes the call.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        by_provider: bool,
+    },
+    /// The tool reports progress.
+    Progress {
+        /// The id of the call.
+        call_id: CallId,
+        /// The name of the tool.
+        tool: String,
+        /// The value that the tool emitted, such as `{"done": 3.0, "total": 4.0}`.
+        data: JsonText,
+    },
+    /// A preliminary output, which the next one replaces.
+    Preliminary {
+        /// The id of the call.
+        call_id: CallId,
+        /// The name of the tool.
+        tool: String,
+        /// The output.
+        output: JsonText,
+    },
+    /// The output of a call.
+    Output {
+        /// The id of the call.
+        call_id: CallId,
+        /// The name of the tool.
+        tool: String,
+        /// The output as the model reads it.
+        output: JsonText,
+        /// True if the provider of the model executed the call.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        by_provider: bool,
+    },
+    /// The call failed.
+    CallFailed {
+        /// The id of the call.
+        call_id: CallId,
+        /// The name of the tool.
+        tool: String,
+        /// The kind of failure, such as `denied` or `timed_out`.
+        kind: String,
+        /// The message as the model reads it.
+        message: String,
+        /// True if the provider of the model executed the call.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        by_provider: bool,
+    },
+    /// A call requires approval.
+    ApprovalRequested {
+        /// The id of the request, which a verdict must name.
+        request_id: ApprovalId,
+        /// The id of the call.
+        call_id: CallId,
+        /// The name of the tool.
+        tool: String,
+        /// The arguments that are to be approved.
+        arguments: JsonText,
+        /// The digest of tool, definition and arguments. A verdict that repeats it holds for exactly what was shown.
+        #[serde(skip_serializing_if = "String::is_empty")]
+        digest: String,
+        /// The time at which the request expires, in milliseconds since the Unix epoch.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        expires_at: Option<Timestamp>,
+        /// True if the provider of the model executes the call.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        by_provider: bool,
+    },
+    /// An approval request was resolved.
+    ApprovalResolved {
+        /// The id of the request.
+        request_id: ApprovalId,
+        /// The id of the call.
+        call_id: CallId,
+        /// The decision: `approved`, `denied`, `edited` or `answered`.
+        decision: String,
+        /// The reason.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// A verdict does not count: the request has expired, the tool has changed, or another verdict was first.
+    VerdictRejected {
+        /// The id of the request.
+        request_id: ApprovalId,
+    },
+    /// A call waits for an answer of the user.
+    AnswerRequested {
+        /// The id of the call, which the answer must name.
+        call_id: CallId,
+        /// The name of the tool.
+        tool: String,
+        /// The arguments.
+        arguments: JsonText,
+    },
+    /// The answer ended. The last event, unless the answer failed.
+    Ended {
+        /// The reason.
+        end: UiEnd,
+    },
+    /// The answer failed. The last event.
+    Failed {
+        /// The kind of the error, such as `model`.
+        kind: String,
+        /// A text for the user, which contains nothing of the error itself.
+        message: String,
+    },
+}
+
+/// An image or another file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct UiFile {
+    /// The MIME type.
+    pub media_type: String,
+    /// The URL of the content, or the content as a `data:` URL.
+    pub url: String,
+    /// The name of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// The reason why an answer ended, written as its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum UiEnd {
+    /// The model finished.
+    Stopped,
+    /// The answer was cut off.
+    Truncated,
+    /// Calls wait for a verdict or an answer.
+    Waiting,
+    /// The limit of turns is reached.
+    MaxTurns,
+    /// The budget is spent.
+    Budget,
+    /// A call failed in a class that ends the loop.
+    CallsFailed,
+    /// The model repeated one call too often.
+    RepeatedCalls,
+    /// The answer was cancelled.
+    Cancelled,
+}
+
+/// An event as it is written, with the version of its form.
+#[derive(Serialize)]
+pub(super) struct VersionedEvent<'a> {
+    v: FormatVersion,
+    #[serde(flatten)]
+    event: &'a UiEvent,
+}
+
+impl UiEvent {
+    /// Returns the name of the event, which is its `type` in JSON.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Started => "started",
+            Self::UserMessage { .. } => "user_message",
+            Self::StepStarted { .. } => "step_started",
+            Self::StepReset { .. } => "step_reset",
+            Self::StepEnded { .. } => "step_ended",
+            Self::TextDelta { .. } => "text_delta",
+            Self::ReasoningDelta { .. } => "reasoning_delta",
+            Self::PartEnded { .. } => "part_ended",
+            Self::Source { .. } => "source",
+            Self::Media { .. } => "media",
+            Self::CallStarted { .. } => "call_started",
+            Self::ArgumentsDelta { .. } => "arguments_delta",
+            Self::Called { .. } => "called",
+            Self::Progress { .. } => "progress",
+            Self::Preliminary { .. } => "preliminary",
+            Self::Output { .. } => "output",
+            Self::CallFailed { .. } => "call_failed",
+            Self::ApprovalRequested { .. } => "approval_requested",
+            Self::ApprovalResolved { .. } => "approval_resolved",
+            Self::VerdictRejected { .. } => "verdict_rejected",
+            Self::AnswerRequested { .. } => "answer_requested",
+            Self::Ended { .. } => "ended",
+            Self::Failed { .. } => "failed",
+        }
+    }
+
+    /// Writes the event as a server-sent event.
+    pub(super) fn to_sse(&self) -> String {
+        let written = VersionedEvent { v: FormatVersion::default(), event: self };
+        // Every part of an event is JSON already or text.
+        let json = serde_json::to_string(&written).unwrap_or_default();
+        format!("event: v{}.{}\ndata: {json}\n\n", FormatVersion::CURRENT, self.name())
+    }
+}
+
+impl UiEnd {
+    /// Returns the name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Stopped => "stopped",
+            Self::Truncated => "truncated",
+            Self::Waiting => "waiting",
+            Self::MaxTurns => "max_turns",
+            Self::Budget => "budget",
+            Self::CallsFailed => "calls_failed",
+            Self::RepeatedCalls => "repeated_calls",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
