@@ -193,6 +193,9 @@ impl ExpressionChecker<'_> {
                     self.reads(&select.field);
                     Ok(())
                 }
+                Expr::Ident(name) if VARIABLES.contains(&name.as_str()) => {
+                    Err(self.error(part, ExpressionFault::MemberOfText { variable: shown(name) }))
+                }
                 _ => self.check(&select.operand),
             },
             Expr::Call(call) => self.check_call(part, call),

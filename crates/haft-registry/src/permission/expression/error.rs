@@ -40,6 +40,12 @@ pub enum ExpressionFault {
         /// The nearest name, as the end of a sentence; may be empty.
         hint: String,
     },
+    /// The expression names a member of a variable that has none, so that its evaluation would always fail.
+    #[error("`{variable}` is a text and has no members; compare it itself, as in `{variable} == 'x'`")]
+    MemberOfText {
+        /// The name of the variable.
+        variable: String,
+    },
     /// The variable of a loop has the name of another one.
     #[error("the variable of a loop can't be named `{0}`; choose another name")]
     ReservedVariable(String),
