@@ -44,7 +44,8 @@ pub struct Capabilities {
     pub max_output_tokens: Option<u64>,
 }
 
-/// The encrypted form of a model's reasoning.
+/// The encrypted form of a model's reasoning, and what is known of its reasoning at all: to a model without any, no wire
+/// sends that of another one.
 ///
 /// OpenAI rejects a request that asks a model without reasoning for it, and one that contains reasoning of another
 /// model. It is therefore requested only where the table knows that there is some: the name of a deployment says
@@ -119,6 +120,11 @@ impl Default for Capabilities {
 }
 
 impl Capabilities {
+    /// Reports whether the model may read reasoning: unless it is known to have none.
+    pub(crate) fn may_reason(&self) -> bool {
+        self.encrypted_reasoning != EncryptedReasoning::Unavailable
+    }
+
     /// Returns the settings of a request that the model accepts. Those that it is documented to reject are left off, or
     /// are an error where the request would mean something else without them.
     pub fn accept(&self, request: &TurnRequest, thinking: Thinking) -> Result<AcceptedSettings, RequestError> {

@@ -67,7 +67,7 @@ pub(super) fn write(
     tools.ensure_sendable()?;
     let history: &[haft_core::Item] = &request.history;
     let mut conversation =
-        conversation::write(history, request.instructions.as_deref(), provider, &tools, wire.later_system)?;
+        conversation::write(history, request.instructions.as_deref(), (provider, capabilities), &tools, wire.later_system)?;
     let output = request.output_format.as_ref().map(|format| profile.render_output(format)).transpose()?;
     let mut dropped = std::mem::take(&mut conversation.dropped);
     dropped.extend(accepted.dropped.iter().cloned());

@@ -206,10 +206,12 @@ const ROWS: &[(&str, CapabilityChange)] = &[
     ("claude-3-*", |model| {
         limits(model, 200_000, 4_096);
         without_grammars(model);
+        without_reasoning(model);
     }),
     ("claude-3-5-*", |model| {
         limits(model, 200_000, 8_192);
         without_grammars(model);
+        without_reasoning(model);
     }),
     ("claude-3-7-*", |model| {
         limits(model, 200_000, 64_000);
@@ -238,21 +240,9 @@ const ROWS: &[(&str, CapabilityChange)] = &[
     ("claude-fable-5-*", always_thinking),
     ("claude-mythos-5-*", always_thinking),
     // Google
-    ("gemini-1.5-pro*", |model| {
-        limits(model, 2_097_152, 8_192);
-        model.strict_tools = false;
-        model.image_results = false;
-    }),
-    ("gemini-1.5-flash*", |model| {
-        limits(model, 1_048_576, 8_192);
-        model.strict_tools = false;
-        model.image_results = false;
-    }),
-    ("gemini-2.0*", |model| {
-        limits(model, 1_048_576, 8_192);
-        model.strict_tools = false;
-        model.image_results = false;
-    }),
+    ("gemini-1.5-pro*", |model| before_thinking(model, 2_097_152)),
+    ("gemini-1.5-flash*", |model| before_thinking(model, 1_048_576)),
+    ("gemini-2.0*", |model| before_thinking(model, 1_048_576)),
     ("gemini-2.5*", |model| {
         limits(model, 1_048_576, 65_536);
         model.image_results = false;
@@ -309,7 +299,15 @@ fn always_thinking(model: &mut Capabilities) {
     model.forced_choice = ForcedChoice::Never;
 }
 
-/// The models of OpenAI that do not reason.
+/// The models of Google before 2.5.
+fn before_thinking(model: &mut Capabilities, context: u64) {
+    limits(model, context, 8_192);
+    model.strict_tools = false;
+    model.image_results = false;
+    without_reasoning(model);
+}
+
+/// The models that do not reason.
 fn without_reasoning(model: &mut Capabilities) {
     model.encrypted_reasoning = EncryptedReasoning::Unavailable;
 }

@@ -280,7 +280,7 @@ impl<'r> Messages<'r> {
             let text = reasoning.text.as_deref().filter(|_| member.is_some_and(accepted));
             let details = data.and_then(|data| data.get("details")).filter(|_| accepted("details"));
             if text.is_none() && details.is_none() {
-                self.drop_item(at, "reasoning", "this server takes none back");
+                self.drop_item(at, "reasoning", "this server, or this model, takes none back");
                 return;
             }
             match member {

@@ -114,7 +114,10 @@ pub(super) fn write(wire: &OpenAiChat, request: &TurnRequest, delivery: Delivery
     let tools = request.render_tools(profile);
     tools.ensure_sendable()?;
     let output = request.output_format.as_ref().map(|format| profile.render_output(format)).transpose()?;
-    let quirks = wire.quirks;
+    let mut quirks = wire.quirks;
+    if !capabilities.may_reason() {
+        quirks.reasoning = &[];
+    }
     let messages = Messages::write(request, (wire.provider(), quirks), &tools)?;
     let Messages { list, mut dropped, .. } = messages;
     dropped.extend(accepted.dropped);

@@ -1,7 +1,10 @@
 //! Requests before a service that rejects what the real ones reject, with the errors that were reported. The clients leave
 //! off, move or correct what causes them.
 
+use std::sync::{Arc, Mutex};
+
 use haft_core::{ContentPart, MediaData, ProviderOptions, Reasoning, ToolCall, ToolCallOutput, ToolDescriptor};
+use haft_model::RequestReport;
 use haft_wire::{OpenAiResponses, Profile};
 use serde_json::json;
 
@@ -58,6 +61,55 @@ async fn a_conversation_moves_to_a_model_that_does_not_reason() {
     let asks = |body: &Value| without_reasoning(body).is_none().then_some("not asked");
     let (_, turn) = judged(&*model, (&server, Provider::Responses), &named("openai/gpt-5.2"), asks).await;
     turn.unwrap();
+}
+
+#[tokio::test]
+async fn reasoning_is_dropped_and_reported_by_every_wire_if_the_model_has_none() {
+    let thought = |provider: &str| {
+        let mut thought = Reasoning::text("Hm, let me think.");
+        thought.provider = Some(provider.to_owned());
+        thought.id = Some("rs_1".to_owned());
+        (thought.signature, thought.encrypted) = (Some("c2ln".to_owned()), Some("ZW5j".to_owned()));
+        let details = json!([{"type": "reasoning.text", "text": "Hm, let me think.", "signature": "c2ln", "index": 0}]);
+        thought.provider_data.insert(provider.to_owned(), json!({"member": "reasoning", "details": details}));
+        Item::Reasoning(thought)
+    };
+    let gateway = |url: String| OpenAi::compatible("openrouter", url).http_client(client()).whole();
+    for (provider, name, reasoning, plain) in [
+        (Provider::Responses, "openai", "gpt-5.4", "gpt-4.1"),
+        (Provider::Chat, "openrouter", "anthropic/claude-opus-4.7", "openai/gpt-4.1"),
+        (Provider::Anthropic, "anthropic", "claude-opus-4-8", "claude-3-5-haiku-latest"),
+        (Provider::Gemini, "google", "gemini-2.5-flash", "gemini-2.0-flash"),
+    ] {
+        let server = Server::start().await;
+        let (reports, url) = (Arc::new(Mutex::new(String::new())), server.url(""));
+        let log = Arc::clone(&reports);
+        let add = move |report: &RequestReport<'_>| log.lock().unwrap().push_str(&report.to_string());
+        let key = || Secret::new(KEY);
+        let model: Box<dyn LanguageModel> = match provider {
+            Provider::Responses => Box::new(OpenAi::new(key()).base_url(url).http_client(client()).whole().on_report(add)),
+            Provider::Chat => Box::new(gateway(url).on_report(add)),
+            Provider::Anthropic => {
+                Box::new(Anthropic::new(key()).base_url(url).http_client(client()).whole().on_report(add))
+            }
+            Provider::Gemini => Box::new(Gemini::new(key()).base_url(url).http_client(client()).whole().on_report(add)),
+        };
+        // The turn with a call that the next request continues.
+        let call = ToolCall::new("c1", "look", "{}");
+        let history =
+            [Item::user("hi"), thought(name), call.into(), ToolCallOutput::new("c1", "dark").into()].to_vec();
+        let thinks = |body: &Value| {
+            let text = body.to_string();
+            (text.contains("Hm, let me") || text.contains("ZW5j")).then_some("this model does not support thinking")
+        };
+        let to = (&server, provider);
+        let (_, turn) = judged(&*model, to, &TurnRequest::new(reasoning, history.clone()), thinks).await;
+        assert!(turn.unwrap_err().to_string().contains("does not support thinking"), "{provider:?}: it is sent");
+        let (_, turn) = judged(&*model, to, &TurnRequest::new(plain, history), thinks).await;
+        assert_eq!(turn.unwrap().text(), "Hello", "{provider:?}");
+        let reports = reports.lock().unwrap();
+        assert!(reports.contains("reasoning: "), "{provider:?}: {reports}");
+    }
 }
 
 #[tokio::test]

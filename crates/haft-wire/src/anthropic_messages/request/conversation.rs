@@ -19,6 +19,7 @@ use super::history_index::{HistoryIndex, own_blocks, server_call, server_result,
 use super::part::{self, LeftOut};
 use crate::anthropic_messages::LaterSystem;
 use crate::anthropic_messages::response::CONTAINER;
+use crate::capability::Capabilities;
 use crate::foreign_data;
 use crate::rendered_tools::RenderedTools;
 use crate::tool_name::NameRule;
@@ -49,11 +50,12 @@ pub(super) struct Conversation<'r> {
 pub(super) fn write<'r>(
     items: &'r [Item],
     instructions: Option<&'r str>,
-    provider: &'r str,
+    (provider, capabilities): (&'r str, Capabilities),
     tools: &'r RenderedTools,
     later_system: LaterSystem,
 ) -> Result<Conversation<'r>, RequestError> {
     let mut writer = ConversationWriter::new(items, provider, tools, later_system)?;
+    writer.may_reason = capabilities.may_reason();
     let instructions = instructions.filter(|text| !text.trim().is_empty());
     writer.conversation.system.extend(instructions.map(SentBlock::text));
     writer.items(items)?;
@@ -81,6 +83,8 @@ struct ConversationWriter<'r> {
     conversation: Conversation<'r>,
     /// The results of the calls in the last message, which is one of the assistant.
     results: Vec<SentBlock<'r>>,
+    /// Set unless the model is known not to reason.
+    may_reason: bool,
     /// The position of the last reasoning that was written.
     last_reasoning: usize,
 }
@@ -99,6 +103,7 @@ impl<'r> ConversationWriter<'r> {
             index: HistoryIndex::of(items, provider)?,
             conversation: Conversation::default(),
             results: Vec::new(),
+            may_reason: true,
             last_reasoning: 0,
         })
     }
@@ -210,6 +215,10 @@ impl<'r> ConversationWriter<'r> {
     fn reasoning(&mut self, at: usize, reasoning: &'r Reasoning) {
         if reasoning.provider.as_deref() != Some(self.provider) {
             self.drop(at, "reasoning", "it is not signed by this provider");
+            return;
+        }
+        if !self.may_reason {
+            self.drop(at, "reasoning", "the model does not reason");
             return;
         }
         let block = match reasoning {

@@ -64,6 +64,8 @@ pub(super) struct ContentWriter<'a, 'd> {
     tools: &'a RenderedTools,
     generation: Generation,
     media_place: MediaPlace,
+    /// Set unless the model is known not to reason.
+    may_reason: bool,
     answers: Answers<'a>,
     written: SentConversation<'a>,
     /// The calls of the last content whose results are not written yet.
@@ -93,6 +95,7 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
             tools,
             generation,
             media_place: if capabilities.image_results { MediaPlace::Inside } else { MediaPlace::Behind },
+            may_reason: capabilities.may_reason(),
             answers: Answers::new(history)?,
             written: SentConversation { system: Vec::new(), contents: Vec::new() },
             pending: Vec::new(),
@@ -242,6 +245,9 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
         if reasoning.provider.as_deref() != Some(self.provider) {
             let owner = reasoning.provider.as_deref().unwrap_or("another model");
             return self.report(at, "reasoning", format!("it belongs to {owner}"));
+        }
+        if !self.may_reason {
+            return self.report(at, "reasoning", "the model does not reason");
         }
         let text = match (&reasoning.text, reasoning.summary.as_slice()) {
             (Some(text), _) => Cow::Borrowed(text.as_str()),
