@@ -231,6 +231,23 @@ def _rules(body, model):
         yield at, f"the call of {call.get('name')!r} has no `functionResponse` in the next content"
     if model.startswith("gemini-3"):
         yield from _signatures(contents)
+    if re.match(r"gemini-[12][.]", model) and "computer-use" not in model:
+        yield from _before_3(body)
+
+
+def _before_3(body):
+    """Combinations that came with Gemini 3.
+
+    "Function calling with a response mime type: 'application/json' is unsupported", and built-in tools beside functions:
+    https://ai.google.dev/gemini-api/docs/structured-output and /function-calling, under the tools of Gemini 3.
+    """
+    tools = rule.objects(body.get("tools"))
+    has_functions = any(tool.get("functionDeclarations") for _, tool in tools)
+    has_built_in = any(key != "functionDeclarations" for _, tool in tools for key in tool)
+    if has_functions and has_built_in:
+        yield "/tools", "has functions and built-in tools, which the model does not combine"
+    if has_functions and (body.get("generationConfig") or {}).get("responseMimeType") == "application/json":
+        yield "/generationConfig/responseMimeType", "is unsupported together with functions"
 
 
 def _responses(parts, at, role, calls):

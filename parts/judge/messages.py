@@ -11,6 +11,21 @@ from .transport import answering
 
 # The form of the ids of calls.
 ID = re.compile(r"[a-zA-Z0-9_-]+")
+# Models that choose sampling and thinking themselves: the migration guides to Opus 4.7 and to the models after it.
+# https://platform.claude.com/docs/en/about-claude/models/migration-guide
+SETS_ITSELF = re.compile(r"claude-(opus-4-[78]|(opus|sonnet|haiku|fable|mythos)-5)")
+# Models that reject a forced choice: "type "tool" and "any" are not supported for this model".
+# https://platform.claude.com/docs/en/models/opus-5-5/whats-new-opus-5-5#forced-tool-use-is-not-supported
+NEVER_FORCED = re.compile(r"claude-(opus-5-5|sonnet-5-5|fable-5-1|mythos-5-1)")
+# Models from before structured outputs, which came with Sonnet 4.5 and Opus 4.1.
+# https://platform.claude.com/docs/en/build-with-claude/structured-outputs
+NO_GRAMMARS = re.compile(r"claude-(3|(opus|sonnet)-4([-@]2|-0))")
+# Models without thinking.
+# https://platform.claude.com/docs/en/build-with-claude/extended-thinking#supported-models
+NO_THINKING = re.compile(r"claude-3-(?!7)")
+# Models whose thinking is bound to the conversation before it.
+# https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+BOUND_THINKING = re.compile(r"claude-(opus-5-5|sonnet-5-5|haiku-5-5|fable-5-1)")
 # Calls that the server runs: their results are in the same message.
 SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
 
@@ -59,6 +74,8 @@ def _rules(body):
     yield from _tools(body)
     yield from _mcp_servers(body)
     yield from _thinking(body)
+    yield from _model(body)
+    yield from _binding(body)
     messages = rule.objects(body.get("messages"))
     if not messages:
         yield "/messages", "at least one message is required"
@@ -107,6 +124,47 @@ def _mcp_servers(body):
     for name, index in servers.items():
         if name not in used:
             yield f"/mcp_servers/{index}", f"{name!r} has no toolset"
+
+
+def _model(body):
+    """What some models reject and others accept."""
+    model, choice = str(body.get("model")), body.get("tool_choice")
+    for key in ("temperature", "top_p", "top_k"):
+        if key in body and SETS_ITSELF.match(model):
+            yield f"/{key}", "is deprecated for this model"
+    if (body.get("thinking") or {}).get("type") == "enabled" and SETS_ITSELF.match(model):
+        yield "/thinking/type", "is not supported for this model, which thinks adaptively"
+    if NEVER_FORCED.match(model) and isinstance(choice, dict) and choice.get("type") in ("any", "tool"):
+        yield "/tool_choice", "a forced choice is not supported for this model"
+    if NO_GRAMMARS.match(model):
+        for index, tool in rule.objects(body.get("tools")):
+            if tool.get("strict"):
+                yield f"/tools/{index}/strict", "is not supported for this model"
+        if (body.get("output_config") or {}).get("format"):
+            yield "/output_config/format", "is not supported for this model"
+    if NO_THINKING.match(model):
+        for at, _ in _thinking_blocks(body):
+            yield at, "thinking is not supported for this model"
+
+
+def _binding(body):
+    """A conversation of a model that binds its thinking says what happens if it has changed. The API itself accepts it
+    unsaid, and then rejects thinking behind a change; whether there is one can't be seen here."""
+    thinking = body.get("thinking")
+    kind = thinking.get("type") if isinstance(thinking, dict) else None
+    if isinstance(thinking, dict) and "block_binding" in thinking and kind not in ("adaptive", "enabled"):
+        yield "/thinking/block_binding", f"is not accepted with {kind!r}"
+    is_bound = BOUND_THINKING.match(str(body.get("model"))) and kind in (None, "adaptive", "enabled")
+    if is_bound and any(True for _ in _thinking_blocks(body)):
+        if not isinstance(thinking, dict) or not thinking.get("block_binding"):
+            yield "/thinking", "has no `block_binding`, so that thinking of a changed conversation is an error"
+
+
+def _thinking_blocks(body):
+    for index, message in rule.objects(body.get("messages")):
+        for number, block in rule.objects(message.get("content")):
+            if block.get("type") in ("thinking", "redacted_thinking"):
+                yield f"/messages/{index}/content/{number}", block
 
 
 def _results(message, blocks, at, pending):

@@ -78,6 +78,7 @@ def _rules(body):
         yield "/stream_options", "is allowed only with `stream`"
     yield from _tools(body)
     yield from rule.sampling(body, (body.get("reasoning") or {}).get("effort"))
+    yield from rule.settings(body, ((body.get("text") or {}).get("format") or {}).get("type") == "json_schema")
     items = rule.objects(body.get("input"))
     # Calls may precede the input if the service holds the conversation.
     is_continued = any(body.get(key) for key in ("previous_response_id", "conversation"))

@@ -57,6 +57,23 @@ def sealed_secrets(value, at=""):
     return []
 
 
+# OpenAI's models from before formats with a schema, and those that make one call at a time.
+# https://platform.openai.com/docs/guides/structured-outputs#supported-models
+NO_FORMATS = re.compile(r"gpt-3\.5|gpt-4(-0[136]|-1106|-turbo|-32k|$)")
+# "Unsupported parameter: 'parallel_tool_calls' is not supported with this model."
+# https://github.com/langchain-ai/langchain/issues/29704
+ONE_CALL = re.compile(r"o[134](-|$)")
+
+
+def settings(body, schema_format):
+    """Settings that some of OpenAI's models reject."""
+    model = str(body.get("model"))
+    if schema_format and NO_FORMATS.match(model):
+        yield "", "a format with a schema is not supported with this model"
+    if "parallel_tool_calls" in body and ONE_CALL.match(model):
+        yield "/parallel_tool_calls", "is not supported with this model"
+
+
 def sampling(body, effort):
     """Settings of sampling are rejected by OpenAI's models that reason, unless they are asked not to.
 

@@ -232,7 +232,8 @@ impl TurnLoop {
     /// is the minimum.
     ///
     /// The jitter of a run depends on the [seed](Backoff::seed) and on the number of runs that this loop and its clones
-    /// have started. Without a seed that you set, each loop draws its own, also if you pass clones of one backoff.
+    /// have started. Each loop draws its own seed at random, in each process and also if you pass clones of one backoff.
+    /// Set a seed in tests only: with it, loops in two processes wait alike.
     pub fn backoff(self, backoff: Backoff) -> Self {
         self.changed(|settings| settings.backoff = backoff.reseeded())
     }

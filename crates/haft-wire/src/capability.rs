@@ -38,6 +38,9 @@ pub struct Capabilities {
     pub image_results: bool,
     /// The encrypted form of the model's reasoning, where the wire has one.
     pub encrypted_reasoning: EncryptedReasoning,
+    /// The provider accepts reasoning back only behind an unchanged conversation. Anthropic's wire then asks it to leave
+    /// reasoning out where the conversation was shortened or its tools have changed, as it would reject the request.
+    pub bound_reasoning: bool,
     /// The size of the context in tokens.
     pub context_tokens: Option<u64>,
     /// The number of tokens that an answer may have.
@@ -113,6 +116,7 @@ impl Default for Capabilities {
             images: true,
             image_results: true,
             encrypted_reasoning: EncryptedReasoning::Unknown,
+            bound_reasoning: false,
             context_tokens: None,
             max_output_tokens: None,
         }

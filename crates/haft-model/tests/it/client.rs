@@ -6,6 +6,7 @@ mod credential;
 mod ending;
 mod failure;
 mod fallback;
+mod hosted;
 mod planted_secret;
 mod rejection;
 mod report;
@@ -17,6 +18,7 @@ mod secrecy;
 mod server;
 mod span;
 mod stream;
+mod thinking;
 mod timeout;
 
 use haft_core::{Item, Turn, TurnRequest};

@@ -4,6 +4,7 @@
 //! the provider's options takes the place of ours.
 
 mod base64_text;
+mod binding;
 mod block;
 mod cache_mark;
 mod conversation;
@@ -66,8 +67,13 @@ pub(super) fn write(
     let tools = request.render_tools(profile);
     tools.ensure_sendable()?;
     let history: &[haft_core::Item] = &request.history;
-    let mut conversation =
-        conversation::write(history, request.instructions.as_deref(), (provider, capabilities), &tools, wire.later_system)?;
+    let mut conversation = conversation::write(
+        history,
+        request.instructions.as_deref(),
+        (provider, capabilities),
+        &tools,
+        wire.later_system,
+    )?;
     let output = request.output_format.as_ref().map(|format| profile.render_output(format)).transpose()?;
     let mut dropped = std::mem::take(&mut conversation.dropped);
     dropped.extend(accepted.dropped.iter().cloned());
@@ -104,8 +110,13 @@ pub(super) fn write(
         body.member("stream", &true)?;
     }
     write_servers(&mut body, request, &tools)?;
+    let bound = binding::thinking(options, capabilities, &conversation);
+    if let Some(thinking) = &bound {
+        body.append(binding::THINKING, &json_text(binding::THINKING, thinking)?);
+        body.written.push(binding::THINKING);
+    }
     drop(conversation);
-    let headers = beta_header(options, &tools)?;
+    let headers = beta_header(options, &tools, binding::beta(options, bound.as_ref()))?;
     let text = body.finish()?;
     let mut context = ReadContext::new(tools).turn(history.len());
     if let Some(output) = output {
@@ -329,12 +340,14 @@ fn unenforced((output, format): (&RenderedOutput, &OutputFormat)) -> Option<Stri
     Some(text)
 }
 
-/// Returns the header with the features that the tools and the options require, each once.
+/// Returns the header with the features that the tools, the thinking and the options require, each once.
 fn beta_header(
     options: &Map<String, Value>,
     tools: &RenderedTools,
+    of_thinking: Option<&'static str>,
 ) -> Result<Option<(&'static str, String)>, RequestError> {
     let mut betas = tools.betas();
+    betas.extend(of_thinking);
     let not_names = || invalid("provider_options", "`betas` must be a list of names");
     let asked = match options.get(BETAS) {
         None | Some(Value::Null) => &[][..],

@@ -236,9 +236,17 @@ const ROWS: &[(&str, CapabilityChange)] = &[
     ("claude-opus-4-6*", thinking_1m),
     ("claude-opus-4-7*", adaptive_1m),
     ("claude-opus-4-8*", adaptive_1m),
-    ("claude-opus-5-5*", always_thinking),
-    ("claude-fable-5-*", always_thinking),
-    ("claude-mythos-5-*", always_thinking),
+    ("claude-opus-5-5*", never_forced),
+    ("claude-sonnet-5-5*", never_forced),
+    ("claude-haiku-5-5*", |model| {
+        adaptive_1m(model);
+        model.bound_reasoning = true;
+    }),
+    ("claude-fable-5-*", never_forced),
+    ("claude-mythos-5-*", |model| {
+        never_forced(model);
+        model.bound_reasoning = false;
+    }),
     // Google
     ("gemini-1.5-pro*", |model| before_thinking(model, 2_097_152)),
     ("gemini-1.5-flash*", |model| before_thinking(model, 1_048_576)),
@@ -292,11 +300,12 @@ fn adaptive_1m(model: &mut Capabilities) {
     model.sampling = false;
 }
 
-/// The models of Anthropic whose thinking can't be turned off.
-fn always_thinking(model: &mut Capabilities) {
-    limits(model, 1_000_000, 128_000);
-    model.sampling = false;
+/// The models of Anthropic that think before every call, so that none can be forced, and whose thinking belongs to one
+/// conversation.
+fn never_forced(model: &mut Capabilities) {
+    adaptive_1m(model);
     model.forced_choice = ForcedChoice::Never;
+    model.bound_reasoning = true;
 }
 
 /// The models of Google before 2.5.
@@ -399,11 +408,32 @@ mod tests {
             ("claude-sonnet-4-5", ForcedChoice::WithoutThinking),
             ("claude-opus-5", ForcedChoice::WithoutThinking),
             ("claude-opus-5-5", ForcedChoice::Never),
+            ("claude-sonnet-5", ForcedChoice::WithoutThinking),
+            ("anthropic/claude-sonnet-5.5", ForcedChoice::Never),
+            ("claude-haiku-5-5", ForcedChoice::WithoutThinking),
+            ("claude-fable-5", ForcedChoice::WithoutThinking),
             ("claude-fable-5-1", ForcedChoice::Never),
             ("claude-mythos-5-1", ForcedChoice::Never),
             ("gemini-3-flash", ForcedChoice::Always),
         ] {
             assert_eq!(models.find(model).forced_choice, forced, "{model}");
+        }
+    }
+
+    #[test]
+    fn reasoning_is_bound_to_the_conversation_by_the_newest_models() {
+        let models = ModelTable::built_in();
+        for (model, bound) in [
+            ("claude-opus-5", false),
+            ("claude-opus-5-5", true),
+            ("us.anthropic.claude-sonnet-5-5", true),
+            ("claude-haiku-5-5", true),
+            ("claude-fable-5", false),
+            ("claude-fable-5-1", true),
+            ("claude-mythos-5-1", false),
+            ("claude-haiku-4-5", false),
+        ] {
+            assert_eq!(models.find(model).bound_reasoning, bound, "{model}");
         }
     }
 
@@ -419,6 +449,7 @@ mod tests {
             ("claude-sonnet-4-5", true),
             ("anthropic/claude-4.5-sonnet", true),
             ("claude-sonnet-5", false),
+            ("claude-haiku-5-5", false),
             ("gpt-4.1", true),
             ("openai/o3", false),
             ("gemini-2.5-pro", true),

@@ -64,6 +64,58 @@ async fn a_conversation_moves_to_a_model_that_does_not_reason() {
 }
 
 #[tokio::test]
+async fn the_application_decides_about_encrypted_reasoning() {
+    let server = Server::start().await;
+    let to = (&server, Provider::Responses);
+    let model = Provider::Responses.whole(&server);
+    let asked = json!(["reasoning.encrypted_content"]);
+    let (body, _) = judged(&*model, to, &named("gpt-5.4"), |_| None).await;
+    assert_eq!(body["include"], asked);
+    for nothing in [json!([]), Value::Null] {
+        let request = named("gpt-5.4").provider_options("openai", json!({"include": nothing}));
+        let (body, turn) = judged(&*model, to, &request, without_reasoning).await;
+        assert_eq!((&body["include"], turn.unwrap().text().as_str()), (&nothing, "Hello"));
+    }
+    // A deployment may be any model. The application knows.
+    let azure = OpenAi::azure(server.url(""), Secret::new(KEY)).http_client(client()).whole();
+    let (body, turn) = judged(&azure, to, &named("prod-assistant"), without_reasoning).await;
+    assert_eq!((body.get("include"), turn.unwrap().text().as_str()), (None, "Hello"));
+    let reasons = json!({"reasoning": {"effort": "low"}, "include": asked});
+    let request = named("prod-assistant").provider_options("openai", reasons);
+    let (body, _) = judged(&azure, to, &request, |_| None).await;
+    assert_eq!(body["include"], asked);
+}
+
+#[tokio::test]
+async fn a_namespace_of_a_registry_is_one_of_openai() {
+    let server = Server::start().await;
+    let schema = || json!({"type": "object", "properties": {}, "additionalProperties": false});
+    let deferred = |name: &str| {
+        let mut tool = ToolDescriptor::new(name, schema()).describe("Reads orders.");
+        tool.provider_options = ProviderOptions::new().deferred();
+        Arc::new(tool)
+    };
+    let search = haft_wire::catalogue::openai::tool_search().define().unwrap().descriptor();
+    let tools = [deferred("crm/list"), deferred("crm/find"), Arc::new(ToolDescriptor::new("look", schema())), search];
+    let wire = OpenAiResponses::new().profile(Profile::openai().namespaces().namespace("crm", "Customers and orders."));
+    let model =
+        OpenAi::new(Secret::new(KEY)).responses_wire(wire).base_url(server.url("")).http_client(client()).whole();
+    // The names that the model calls are those of the namespace.
+    let call = json!({"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "crm--list", "namespace": "crm", "arguments": "{}",
+        "status": "completed"});
+    let reply = json!({"id": "r1", "object": "response", "status": "completed", "output": [call]}).to_string();
+    let reply = response(200, JSON, &reply);
+    let request = named("gpt-5.4").tools(&tools);
+    let (turn, (sent, _connection)) = join!(model.stream_turn(&request).into_turn(), answer(&server, &reply));
+    let sent = SentText(sent).body();
+    let namespaces: Vec<_> =
+        sent["tools"].as_array().unwrap().iter().filter(|tool| tool["type"] == "namespace").collect();
+    assert_eq!((namespaces.len(), &namespaces[0]["description"]), (1, &json!("Customers and orders.")), "{sent:#}");
+    assert_eq!(namespaces[0]["tools"].as_array().unwrap().len(), 2);
+    assert_eq!(turn.unwrap().tool_calls()[0].name, "crm/list");
+}
+
+#[tokio::test]
 async fn reasoning_is_dropped_and_reported_by_every_wire_if_the_model_has_none() {
     let thought = |provider: &str| {
         let mut thought = Reasoning::text("Hm, let me think.");
@@ -87,7 +139,9 @@ async fn reasoning_is_dropped_and_reported_by_every_wire_if_the_model_has_none()
         let add = move |report: &RequestReport<'_>| log.lock().unwrap().push_str(&report.to_string());
         let key = || Secret::new(KEY);
         let model: Box<dyn LanguageModel> = match provider {
-            Provider::Responses => Box::new(OpenAi::new(key()).base_url(url).http_client(client()).whole().on_report(add)),
+            Provider::Responses => {
+                Box::new(OpenAi::new(key()).base_url(url).http_client(client()).whole().on_report(add))
+            }
             Provider::Chat => Box::new(gateway(url).on_report(add)),
             Provider::Anthropic => {
                 Box::new(Anthropic::new(key()).base_url(url).http_client(client()).whole().on_report(add))
@@ -96,8 +150,7 @@ async fn reasoning_is_dropped_and_reported_by_every_wire_if_the_model_has_none()
         };
         // The turn with a call that the next request continues.
         let call = ToolCall::new("c1", "look", "{}");
-        let history =
-            [Item::user("hi"), thought(name), call.into(), ToolCallOutput::new("c1", "dark").into()].to_vec();
+        let history = [Item::user("hi"), thought(name), call.into(), ToolCallOutput::new("c1", "dark").into()].to_vec();
         let thinks = |body: &Value| {
             let text = body.to_string();
             (text.contains("Hm, let me") || text.contains("ZW5j")).then_some("this model does not support thinking")

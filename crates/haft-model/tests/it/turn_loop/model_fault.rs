@@ -189,6 +189,39 @@ async fn runs_that_fail_together_do_not_retry_together() {
     assert_eq!(different(&first_waits), 400);
 }
 
+/// The variable that names the file for the waits of a loop in another process.
+const FILE: &str = "HAFT_TEST_WAITS";
+
+#[tokio::test(start_paused = true)]
+async fn separate_loops_draw_their_own_waits() {
+    let mut first_waits = std::collections::BTreeSet::new();
+    for _ in 0..200 {
+        first_waits.extend(waits(&TurnLoop::new(Busy, kit()).retries(1), 1).await.remove(0));
+    }
+    assert!(first_waits.len() > 195, "{first_waits:?}");
+    if let Some(file) = std::env::var_os(FILE) {
+        let lines: Vec<_> = first_waits.iter().map(|wait| wait.as_nanos().to_string()).collect();
+        std::fs::write(file, lines.join("\n")).unwrap();
+    }
+}
+
+#[test]
+fn processes_that_start_together_do_not_retry_together() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let waits = [0, 1].map(|number| {
+        let file = folder.join(format!("waits-{}-{number}", std::process::id()));
+        let test = "turn_loop::model_fault::separate_loops_draw_their_own_waits";
+        let mut program = std::process::Command::new(std::env::current_exe().unwrap());
+        let ran = program.args(["--exact", test]).env(FILE, &file).output().unwrap();
+        assert!(ran.status.success(), "{ran:?}");
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::remove_file(file).unwrap();
+        text.lines().map(str::to_owned).collect::<std::collections::BTreeSet<_>>()
+    });
+    assert!(waits.iter().all(|waits| waits.len() > 195), "{waits:?}");
+    assert!(waits[0].intersection(&waits[1]).count() < 5, "{waits:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_seed_determines_the_waits_of_every_run() {
     let seeded = |seed| {

@@ -46,6 +46,13 @@ pub(super) struct Conversation<'r> {
     pub(super) dropped: Vec<Dropped>,
 }
 
+impl Conversation<'_> {
+    /// Reports whether thinking is sent back.
+    pub(super) fn has_thinking(&self) -> bool {
+        self.messages.iter().flat_map(|message| &message.content).any(SentBlock::is_thinking)
+    }
+}
+
 /// Converts a history. The instructions precede it.
 pub(super) fn write<'r>(
     items: &'r [Item],

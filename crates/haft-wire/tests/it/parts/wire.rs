@@ -30,6 +30,40 @@ enum JudgedServer {
     Own,
     /// Others, which have rules of their own.
     Compatible,
+    /// One of the others, by its name.
+    Named(&'static str),
+}
+
+/// The other servers that the judge has rules for.
+const SERVERS: [&str; 8] = ["mistral", "openrouter", "groq", "deepseek", "xai", "ollama", "vllm", "llama.cpp"];
+
+/// The wire of one of the other servers of Chat Completions.
+fn server(name: &'static str) -> JudgedWire {
+    let wire = JudgedWire::new(WireName::OpenAiChat, OpenAiChat::compatible(name), "a-model");
+    JudgedWire { server: JudgedServer::Named(name), ..wire }
+}
+
+/// Models that reject what others accept.
+const LIMITED: [(WireName, &str); 15] = [
+    (WireName::OpenAiResponses, "gpt-4.1"),
+    (WireName::OpenAiResponses, "o3"),
+    (WireName::OpenAiResponses, "gpt-5.4"),
+    (WireName::OpenAiResponses, "ft:gpt-4.1-mini:acme::7p4l"),
+    (WireName::OpenAiChat, "gpt-4-0613"),
+    (WireName::OpenAiChat, "gpt-4.1"),
+    (WireName::OpenAiChat, "o4-mini"),
+    (WireName::Anthropic, "claude-opus-4-8"),
+    (WireName::Anthropic, "claude-opus-5-5"),
+    (WireName::Anthropic, "claude-sonnet-5-5"),
+    (WireName::Anthropic, "claude-opus-4-20250514"),
+    (WireName::Anthropic, "claude-3-5-haiku-20241022"),
+    (WireName::Anthropic, "claude-haiku-4-5"),
+    (WireName::Gemini, "gemini-2.0-flash"),
+    (WireName::Gemini, "gemini-2.5-flash"),
+];
+
+fn limited() -> impl Iterator<Item = JudgedWire> {
+    LIMITED.into_iter().map(|(name, model)| JudgedWire { model, ..wire(name) })
 }
 
 fn wires() -> [JudgedWire; 4] {
@@ -58,15 +92,22 @@ impl JudgedWire {
     }
 
     fn label(&self) -> &'static str {
-        if self.server == JudgedServer::Own { self.name.as_str() } else { "compatible-chat" }
+        match self.server {
+            JudgedServer::Own => self.name.as_str(),
+            JudgedServer::Compatible => "compatible-chat",
+            JudgedServer::Named(name) => name,
+        }
     }
 
     /// Returns what the SDK rejects in a request. Features in preview must have their header.
     fn faults(&self, sent: &WireRequest) -> Vec<RequestFault> {
         let has_header = sent.headers.iter().any(|(name, _)| *name == "anthropic-beta");
-        let options = json!({
-            "model": self.model, "beta": has_header, "compatible": self.server == JudgedServer::Compatible,
-        });
+        let compatible = match self.server {
+            JudgedServer::Own => json!(false),
+            JudgedServer::Compatible => json!(true),
+            JudgedServer::Named(name) => json!(name),
+        };
+        let options = json!({"model": self.model, "beta": has_header, "compatible": compatible});
         Judge::shared().validate_with(self.name, &body_of(sent), options)
     }
 

@@ -5,7 +5,7 @@ use super::{Cases, list, remove, set};
 
 fn right() -> Value {
     json!({
-        "model": "claude-sonnet-5-5",
+        "model": "claude-sonnet-4-5",
         "max_tokens": 4096,
         "system": [{ "type": "text", "text": "Be brief.", "cache_control": { "type": "ephemeral" } }],
         "thinking": { "type": "enabled", "budget_tokens": 2048 },
@@ -146,6 +146,73 @@ fn mcp_servers() {
     cases.rejects("a token that was not filled in", "/mcp_servers/0/authorization_token", |body| {
         set(body, "/mcp_servers/0", "authorization_token", json!("haft-secret-0000"));
     });
+}
+
+#[test]
+fn what_some_models_reject() {
+    let plain = |model: &'static str| {
+        move |body: &mut Value| {
+            body["model"] = json!(model);
+            remove(body, "", "thinking");
+            list(body, "/messages/1/content").remove(0);
+        }
+    };
+    let cases = Cases::of(WireName::Anthropic, right());
+    for model in ["claude-opus-4-7", "claude-opus-4-8", "claude-haiku-5-5"] {
+        cases.accepts(model, plain(model));
+        cases.rejects("sampling", "/top_k", |body| {
+            plain(model)(body);
+            body["top_k"] = json!(5);
+        });
+        cases.rejects("a budget of thinking", "/thinking/type", |body| body["model"] = json!(model));
+    }
+    for model in ["claude-opus-5-5", "claude-sonnet-5-5", "claude-fable-5-1"] {
+        for choice in [json!({ "type": "any" }), json!({ "type": "tool", "name": "get_weather" })] {
+            cases.rejects("a forced choice", "/tool_choice", |body| {
+                plain(model)(body);
+                body["tool_choice"] = choice;
+            });
+        }
+    }
+    for model in ["claude-sonnet-4-20250514", "claude-opus-4-0", "claude-3-7-sonnet-20250219"] {
+        cases.rejects("strict", "/tools/0/strict", |body| {
+            plain(model)(body);
+            set(body, "/tools/0", "strict", json!(true));
+        });
+        cases.rejects("a format", "/output_config/format", |body| {
+            plain(model)(body);
+            body["output_config"] = json!({ "format": { "type": "json_schema", "schema": { "type": "object" } } });
+        });
+    }
+    cases.rejects("thinking of another model", "/messages/1/content/0", |body| {
+        body["model"] = json!("claude-3-5-haiku-20241022");
+    });
+}
+
+#[test]
+fn thinking_that_belongs_to_a_conversation() {
+    let mut body = right();
+    body["model"] = json!("claude-opus-5-5");
+    let binding = json!({ "prefix_mismatch_behavior": "drop_block" });
+    body["thinking"] = json!({ "type": "adaptive", "block_binding": binding });
+    let beta = json!({ "beta": true });
+    let cases = Cases { options: beta, right: body, ..Cases::of(WireName::Anthropic, right()) };
+    cases.accepts("thinking with its binding", |_| ());
+    cases.accepts("no thinking", |body| {
+        remove(body, "", "thinking");
+        list(body, "/messages/1/content").remove(0);
+    });
+    cases.accepts("another model", |body| {
+        body["model"] = json!("claude-opus-5");
+        remove(body, "/thinking", "block_binding");
+    });
+    cases.rejects("no binding", "/thinking", |body| remove(body, "/thinking", "block_binding"));
+    cases.rejects("no option", "/thinking", |body| remove(body, "", "thinking"));
+    cases.rejects("a binding of another kind", "/thinking", |body| {
+        set(body, "/thinking", "type", json!("between_tools"));
+    });
+    let cases = Cases { options: json!({}), ..cases };
+    cases.rejects("no header", "/thinking", |_| ());
 }
 
 #[test]

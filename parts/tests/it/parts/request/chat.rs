@@ -212,3 +212,24 @@ fn models_that_reason_have_no_sampling() {
         body["temperature"] = json!(0.5);
     });
 }
+
+#[test]
+fn settings_that_some_models_reject() {
+    let cases = Cases::of(WireName::OpenAiChat, right());
+    for model in ["o3", "o4-mini-2025-04-16"] {
+        cases.accepts(model, |body| {
+            body["model"] = json!(model);
+            remove(body, "", "parallel_tool_calls");
+        });
+        cases.rejects("one call at a time", "/parallel_tool_calls", |body| body["model"] = json!(model));
+    }
+    for model in ["gpt-3.5-turbo", "gpt-4", "gpt-4-0613", "gpt-4-turbo-2024-04-09"] {
+        cases.accepts(model, |body| {
+            body["model"] = json!(model);
+            remove(body, "", "response_format");
+        });
+        cases.rejects("a format", "", |body| body["model"] = json!(model));
+    }
+    cases.accepts("gpt-4.1", |body| body["model"] = json!("gpt-4.1"));
+    cases.accepts("gpt-4o", |body| body["model"] = json!("gpt-4o"));
+}

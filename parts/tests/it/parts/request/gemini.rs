@@ -138,8 +138,33 @@ fn signatures_and_tools() {
 }
 
 #[test]
+fn combinations_before_gemini_3() {
+    let mut cases = Cases::of(WireName::Gemini, plain());
+    cases.options = json!({ "model": "gemini-2.5-pro" });
+    cases.accepts("functions alone", |_| ());
+    cases.accepts("a tool of the provider alone", |body| {
+        body["tools"] = json!([{ "googleSearch": {} }]);
+        remove(body, "", "toolConfig");
+    });
+    cases.rejects("functions and a tool of the provider", "/tools", |body| {
+        list(body, "/tools").push(json!({ "googleSearch": {} }));
+    });
+    cases.rejects("functions and a format", "/generationConfig/responseMimeType", |body| {
+        set(body, "/generationConfig", "responseMimeType", json!("application/json"));
+    });
+}
+
+/// The right request without a format.
+fn plain() -> Value {
+    let mut body = right();
+    remove(&mut body, "/generationConfig", "responseMimeType");
+    remove(&mut body, "/generationConfig", "responseJsonSchema");
+    body
+}
+
+#[test]
 fn files_of_results() {
-    let mut cases = Cases::of(WireName::Gemini, right());
+    let mut cases = Cases::of(WireName::Gemini, plain());
     let image = || json!({ "inlineData": { "mimeType": "image/png", "data": "AAAA" } });
     let inside = |body: &mut Value| set(body, "/contents/2/parts/0/functionResponse", "parts", json!([image()]));
     cases.accepts("inside of a model that is not named", inside);

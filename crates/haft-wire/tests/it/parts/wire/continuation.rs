@@ -5,7 +5,7 @@ use haft_parts::{Judge, WireName};
 use haft_wire::Delivery;
 use serde_json::{Value, json};
 
-use super::{JudgedServer, JudgedWire, body_of, compatible, sample_tools, wires};
+use super::{JudgedServer, JudgedWire, SERVERS, body_of, compatible, limited, sample_tools, server, wires};
 
 /// Marks all data that is for the eyes of one provider only: ids of items, signatures, payloads of its own tools.
 const PRIVATE: &str = "zz9zz9zz9zz9";
@@ -211,7 +211,7 @@ fn resume(history: &History, from: WireName, to: &JudgedWire, ending: Ending, co
     request.history = history.clone();
     let sent = to.wire.request(&request, Delivery::Streamed).unwrap();
     let mut complain = |what: String| {
-        complaints.push(format!("{} to {}, {ending:?}: {what}", from.as_str(), to.label()));
+        complaints.push(format!("{} to {} ({}), {ending:?}: {what}", from.as_str(), to.label(), to.model));
     };
     for fault in to.faults(&sent) {
         complain(format!("{} {}\n{:#}", fault.at, fault.message, body_of(&sent)));
@@ -231,6 +231,21 @@ fn resume(history: &History, from: WireName, to: &JudgedWire, ending: Ending, co
         complain(format!("an image is missing in {:#}", body_of(&sent)));
     }
     sent.dropped.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn every_history_continues_on_other_servers_and_on_models_that_accept_less() {
+    let mut complaints = Vec::new();
+    let targets: Vec<_> = SERVERS.into_iter().map(server).chain(limited()).collect();
+    for from in &wires() {
+        for ending in [Ending::Results, Ending::User] {
+            let history = record(from, ending);
+            for to in &targets {
+                resume(&history, from.name, to, ending, &mut complaints);
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use haft_parts::{RequestFault, WireName};
 use haft_wire::{Delivery, FindingKind, WireRequest};
 
 use self::case::RequestCase;
-use super::{JudgedWire, compatible, wire};
+use super::{JudgedWire, SERVERS, compatible, limited, server, wire};
 
 /// The outcome of a case on a wire, in one line for each report.
 fn outcome(wire: &JudgedWire, case: &RequestCase, delivery: Delivery, complaints: &mut Vec<String>) -> Vec<String> {
@@ -48,7 +48,11 @@ fn contains(sent: &WireRequest, marker: &str) -> bool {
 fn is_of_the_judge(wire: &JudgedWire, fault: &RequestFault) -> bool {
     match wire.name {
         // The newest models have no sampling, and neither has the SDK; earlier models have it.
-        WireName::Anthropic => ["/temperature", "/top_p"].contains(&fault.at.as_str()),
+        // What the options state is sent as it is.
+        WireName::Anthropic => match fault.at.as_str() {
+            "/temperature" | "/top_p" => fault.message.contains("Extra inputs"),
+            at => at == "/thinking/type",
+        },
         WireName::Gemini => fault.message.contains("not in Gemini Developer API mode"),
         _ => false,
     }
@@ -86,6 +90,27 @@ fn check_all(wire: &JudgedWire) {
     for (group, report) in reports {
         insta::assert_snapshot!(format!("{group}_{}", wire.label()), report);
     }
+}
+
+/// Sends the cases that the rules of single servers and models are about.
+fn complaints(wire: &JudgedWire) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for cases in [conversation::cases(), setting::cases(), output::cases(), choice::cases()] {
+        check(&cases, wire, &mut complaints);
+    }
+    complaints.iter().map(|complaint| format!("{}: {complaint}", wire.model)).collect()
+}
+
+#[test]
+fn servers_of_chat_completions() {
+    let complaints: Vec<_> = SERVERS.iter().flat_map(|name| complaints(&server(name))).collect();
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+#[test]
+fn models_that_reject_what_others_accept() {
+    let complaints: Vec<_> = limited().flat_map(|wire| complaints(&wire)).collect();
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
 #[test]
