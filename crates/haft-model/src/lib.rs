@@ -17,6 +17,7 @@
 //! - [`Cassette`]: a model that records the answers of another one and replays them.
 //! - [`Fallback`]: a model that asks a second one when the first is unavailable.
 //! - [`TurnLoop`]: a loop that asks a model, runs its calls and asks again, with a [`LoopState`] that can be stored.
+//! - [`Chat`]: many stored conversations with one agent, as a service has them; [`ui`]: their events for a browser.
 //! - [`ConversationStore`]: a trait of stores of conversations, which one writer at a time claims; [`MemoryStore`], and with
 //!   the feature `file-store` `FileStore`.
 //!
@@ -25,6 +26,7 @@
 
 mod answer_format;
 mod cassette;
+mod chat;
 #[cfg(feature = "clients")]
 mod client;
 mod delta_sender;
@@ -42,6 +44,7 @@ mod turn_loop;
 pub mod ui;
 
 pub use self::cassette::{Cassette, CassetteError, CassetteFault, ExchangeFault};
+pub use self::chat::{Chat, ChatError, ChatRequest, ChatRun, Disconnect};
 #[cfg(feature = "google-adc")]
 pub use self::client::GoogleToken;
 #[cfg(feature = "clients")]

@@ -74,6 +74,8 @@
 //!   instead, with a state that can be started again.
 //! - Tests need no network: [`ScriptedModel`] answers by a script (in code or a JSON file) and checks what it was sent;
 //!   `Cassette::auto(path, model)` records a real model once and replays it from then on.
+//! - A service with many conversations is a [`Chat`]: each message claims its conversation, continues it, saves before calls
+//!   run and after each result, and releases it. It survives a crash, and readers that go away.
 //! - A browser reads a run as server-sent events: [`ui::UiStream`] writes our own small form, or the one of the AI SDK, so
 //!   that `useChat` works. Neither contains the state, causes of errors or names of approvers.
 //! - A state by itself is not locked. A [`ConversationStore`] has one writer at a time per conversation, by a claim with a
@@ -98,11 +100,11 @@ pub use haft_model::{
 };
 #[doc(inline)]
 pub use haft_model::{
-    AfterTurn, BeforeRequest, Budget, Cassette, CassetteError, CassetteFault, Claim, ClaimToken, ClearToolResults,
-    ConversationStore, DeltaSender, ExchangeFault, Expect, Fallback, Flow, Interaction, LanguageModel,
-    LanguageModelExt, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState, MemoryStore, ModelError,
-    ModelInfo, ModelSwitch, ModelTrace, ObjectAnswer, ObjectError, ObjectRequest, Prepare, PrepareFuture,
-    ProviderMessage, ScriptError, ScriptFault, ScriptedModel, ScriptedTurn, Signal, Spent, StateError, StoreError,
-    StoreFuture, StoredConversation, SuiteFault, Summarize, TurnEnd, TurnFault, TurnLoop, TurnStream, TypedLoop,
-    TypedOutcome, TypedRun, store_suite,
+    AfterTurn, BeforeRequest, Budget, Cassette, CassetteError, CassetteFault, Chat, ChatError, ChatRequest, ChatRun,
+    Claim, ClaimToken, ClearToolResults, ConversationStore, DeltaSender, Disconnect, ExchangeFault, Expect, Fallback,
+    Flow, Interaction, LanguageModel, LanguageModelExt, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState,
+    MemoryStore, ModelError, ModelInfo, ModelSwitch, ModelTrace, ObjectAnswer, ObjectError, ObjectRequest, Prepare,
+    PrepareFuture, ProviderMessage, ScriptError, ScriptFault, ScriptedModel, ScriptedTurn, Signal, Spent, StateError,
+    StoreError, StoreFuture, StoredConversation, SuiteFault, Summarize, TurnEnd, TurnFault, TurnLoop, TurnStream,
+    TypedLoop, TypedOutcome, TypedRun, store_suite,
 };

@@ -99,19 +99,30 @@ impl LoopState {
     /// # }
     /// ```
     pub fn cancel_pending(&mut self, reason: impl Into<String>) -> Vec<ToolResult> {
-        let reason = reason.into();
+        self.cancel_waiting(&reason.into(), DecidedRequests::Included)
+    }
+
+    /// Cancels the calls that wait and have neither a verdict nor an answer.
+    pub(crate) fn cancel_undecided(&mut self, reason: &str) -> Vec<ToolResult> {
+        self.cancel_waiting(reason, DecidedRequests::Excluded)
+    }
+
+    fn cancel_waiting(&mut self, reason: &str, decided: DecidedRequests) -> Vec<ToolResult> {
+        let all = matches!(decided, DecidedRequests::Included);
         let found = history::approvals(self.history());
         let mut ids: HashSet<CallId> = HashSet::new();
-        let asked = found.pending.iter().map(|pending| &pending.call);
-        let open = self.interactions().iter().map(super::interaction::Interaction::call);
+        let asked = found.pending.iter().filter(|pending| all || pending.response.is_none());
+        let asked = asked.map(|pending| &pending.call);
+        let open = self.interactions().iter().filter(|interaction| all || interaction.is_open());
+        let open = open.map(super::interaction::Interaction::call);
         let calls = asked.chain(open).filter(|call| ids.insert(call.call_id.clone()));
-        let cancelled: Vec<ToolResult> = calls.map(|call| ToolResult::cancelled(call, reason.as_str())).collect();
+        let cancelled: Vec<ToolResult> = calls.map(|call| ToolResult::cancelled(call, reason)).collect();
         if !cancelled.is_empty() {
             // No result is left over: a call that waits has no output yet.
             drop(record_results(self, cancelled.clone()));
         }
         let unanswered = found.remote.into_iter().filter(|remote| remote.response.is_none());
-        self.request.history.extend(unanswered.map(|remote| Item::from(remote.request.deny(reason.as_str()))));
+        self.request.history.extend(unanswered.map(|remote| Item::from(remote.request.deny(reason))));
         cancelled
     }
 

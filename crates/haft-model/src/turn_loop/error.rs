@@ -15,6 +15,7 @@ use super::isolation::Panicked;
 use super::state_error::StateError;
 use crate::error::ModelError;
 use crate::model_info::ModelInfo;
+use crate::store::StoreError;
 
 /// The reason why a loop could not continue.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -129,6 +130,10 @@ pub enum LoopError {
     /// The calls of the history that wait for a verdict contradict each other.
     #[error("the calls that wait for a verdict can't be resumed: {0}")]
     Suspended(#[source] SuspendedError),
+    /// The conversation could not be saved, so the run was cancelled and no further call began; see
+    /// [`Chat`](crate::Chat). What happened since the last save is lost.
+    #[error("the conversation could not be saved: {0}")]
+    NotSaved(#[source] Arc<StoreError>),
     /// An error that was read back from its written form.
     #[error("{message}")]
     Recorded {
@@ -162,6 +167,7 @@ impl LoopError {
             Self::State(_) => "state",
             Self::Answer { .. } => "answer",
             Self::Suspended(_) => "suspended",
+            Self::NotSaved(_) => "not_saved",
             Self::Recorded { kind, .. } => kind,
         }
     }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "what helps a test may stop it")]
 
 mod cassette;
+mod chat;
 #[cfg(feature = "clients")]
 mod client;
 mod fallback;

@@ -1,0 +1,60 @@
+//! Errors of a chat, by what a server answers.
+
+use haft_core::{ApprovalRequest, Timestamp};
+
+use crate::store::StoreError;
+use crate::turn_loop::{Interaction, StateError};
+
+/// The reason why a message was not sent, or a run has no end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChatError {
+    /// The conversation runs already, here or in another process. (HTTP 409)
+    #[error("the conversation is busy with another message; try again when that is answered")]
+    Busy {
+        /// The time at which the claim expires unless it is renewed.
+        until: Timestamp,
+    },
+    /// There is no such conversation. (HTTP 404)
+    #[error("there is no such conversation")]
+    Unknown,
+    /// Calls wait for a verdict or an answer, so the model can't read a message. (HTTP 409)
+    #[error(
+        "{} of the conversation wait for a verdict or an answer; give it, or cancel them with `cancel_pending`",
+        waiting(.approvals.len() + .interactions.len())
+    )]
+    Waiting {
+        /// The calls that wait for a verdict.
+        approvals: Vec<ApprovalRequest>,
+        /// The calls that wait for an answer.
+        interactions: Vec<Interaction>,
+    },
+    /// The answer is complete, and nothing was added. (HTTP 409)
+    #[error("there is nothing to go on with: the last answer is complete, and no call waits")]
+    NothingToDo,
+    /// A verdict or an answer is not valid. Nothing was changed. (HTTP 422)
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The store failed. (HTTP 500)
+    #[error(transparent)]
+    Store(StoreError),
+    /// The chat is used outside of a tokio runtime.
+    #[error("a chat runs in a task: use it in a tokio runtime")]
+    NoRuntime,
+    /// The task of the run is gone: its runtime shuts down, or it panicked.
+    #[error("the run was interrupted before it ended; the conversation is as it was saved last")]
+    Interrupted,
+}
+
+fn waiting(count: usize) -> String {
+    if count == 1 { "one call".to_owned() } else { format!("{count} calls") }
+}
+
+impl From<StoreError> for ChatError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Busy { until } => Self::Busy { until },
+            other => Self::Store(other),
+        }
+    }
+}
