@@ -32,7 +32,7 @@ const CALLED: usize = 30;
 fn at_least_95_of_100_operations_are_imported_and_all_others_have_a_code() {
     let survey = Survey::of(&openapi());
     assert!(survey.panics.is_empty() && survey.rejected.is_empty(), "{survey}");
-    // The README states these numbers, and the share to a tenth of a percent.
+    // The guide states the share, to a tenth of a percent.
     assert_eq!((survey.documents, survey.operations, survey.imported), (203, 5_917, 5_891), "{survey}");
     assert_eq!(format!("{:.1}", survey.share() * 100.0), "99.6", "{survey}");
     let skipped: usize = survey.skipped.values().map(|(count, _)| count).sum();
