@@ -11,8 +11,8 @@ mod table;
 use haft_core::{CallOutputBody, ContentPart, Item, Message, TurnRequest};
 
 pub use self::table::ModelTable;
-use crate::request_warning::RequestWarning;
 use crate::wire::Dropped;
+use crate::wire::request::warning::RequestWarning;
 use crate::wire_error::RequestError;
 
 /// The capabilities of one model. The default is a model that can do everything and whose limits are unknown.

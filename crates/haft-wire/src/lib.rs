@@ -106,74 +106,31 @@
 //!
 //! A rendered schema may accept values that your tool's schema rejects, and each such rule is a loss with the pointer to it.
 
-mod answer;
-mod anthropic;
-mod anthropic_messages;
-mod body;
 mod capability;
 pub mod catalogue;
-mod depth;
-mod envelope;
-mod error_body;
-mod failure_text;
-mod finding;
-mod foreign_data;
-mod form;
-mod gemini;
-mod gemini_content;
-mod group;
-mod kept_item;
-mod key;
-mod keyword;
-mod kind;
-mod known_wire;
-mod limit;
-mod mcp;
-mod mcp_tool;
-mod metadata_pair;
-mod model_profile;
-mod object_rule;
-mod openai;
-mod openai_chat;
-mod openai_responses;
-mod pattern;
+mod dialect;
 mod profile;
-mod prompt_key;
-mod recognition;
-mod render;
-mod rendered_tools;
-mod request_warning;
-mod result_history;
-mod rules;
-mod saved_body;
 mod seal;
-mod sentence;
-mod stated_wait;
-mod text;
-mod tool_form;
-mod tool_name;
-mod turn_builder;
 mod wire;
 mod wire_error;
 
-pub use self::anthropic::AnthropicDialect;
-pub use self::anthropic_messages::AnthropicMessages;
 pub use self::capability::{AcceptedSettings, Capabilities, EncryptedReasoning, ForcedChoice, ModelTable, Thinking};
-pub use self::finding::{Finding, FindingKind, Severity};
-pub use self::gemini::GeminiDialect;
-pub use self::gemini_content::GeminiContent;
-pub use self::known_wire::{KnownWire, UnknownWire};
-pub use self::mcp::McpDialect;
-pub use self::openai::OpenAiDialect;
-pub use self::openai_chat::{CallIdRule, ChatQuirks, ChoiceForms, FormatForms, MetadataRule, OpenAiChat, TokenLimit};
-pub use self::openai_responses::OpenAiResponses;
+pub use self::dialect::{AnthropicDialect, GeminiDialect, McpDialect, OpenAiDialect};
+pub use self::profile::finding::{Finding, FindingKind, Severity};
+pub use self::profile::rendered_tools::{RenderedTool, RenderedTools, ToolMode, ToolNamespace};
+pub use self::profile::tool_form::{FunctionTool, ListedTool, ProviderToolJson, ToolForm};
+pub use self::profile::tool_name::{NameRule, NameStart};
 pub use self::profile::{Budget, Profile, RenderTools, RenderedOutput, Strictness};
-pub use self::rendered_tools::{RenderedTool, RenderedTools, ToolMode, ToolNamespace};
-pub use self::request_warning::RequestWarning;
-pub use self::saved_body::{BodyForm, TurnReader, read_body};
-pub use self::tool_form::{FunctionTool, ListedTool, ProviderToolJson, ToolForm};
-pub use self::tool_name::{NameRule, NameStart};
-pub use self::turn_builder::TurnBuilder;
+pub use self::wire::anthropic_messages::AnthropicMessages;
+pub use self::wire::gemini_content::GeminiContent;
+pub use self::wire::known_wire::{KnownWire, UnknownWire};
+pub use self::wire::openai_chat::{
+    CallIdRule, ChatQuirks, ChoiceForms, FormatForms, MetadataRule, OpenAiChat, TokenLimit,
+};
+pub use self::wire::openai_responses::OpenAiResponses;
+pub use self::wire::request::warning::RequestWarning;
+pub use self::wire::response::saved_body::{BodyForm, TurnReader, read_body};
+pub use self::wire::response::turn_builder::TurnBuilder;
 pub use self::wire::{
     Delivery, Dropped, ErrorResponse, ReadContext, StreamReader, Wire, WireEvent, WireRequest, WireResults,
 };

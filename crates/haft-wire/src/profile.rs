@@ -10,9 +10,15 @@
 mod budget;
 mod built_in;
 mod cache;
+pub(crate) mod finding;
+pub(crate) mod mcp_tool;
+pub(crate) mod model_profile;
 mod namespace;
 mod output;
 mod render;
+pub(crate) mod rendered_tools;
+pub(crate) mod tool_form;
+pub(crate) mod tool_name;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -24,9 +30,9 @@ pub use self::budget::Budget;
 use self::cache::RenderCache;
 use self::namespace::NamespaceRule;
 pub use self::output::RenderedOutput;
-use crate::rendered_tools::RenderedTools;
-use crate::tool_form::ToolForm;
-use crate::tool_name::NameRule;
+use crate::profile::rendered_tools::RenderedTools;
+use crate::profile::tool_form::ToolForm;
+use crate::profile::tool_name::NameRule;
 use crate::wire_error::RequestError;
 
 /// The demands of one wire on the tools that are sent over it.

@@ -11,6 +11,18 @@
 //!
 //! A wire does no I/O, keeps no state and knows no key: a client sends what it returns. Events, items and
 //! parts of types that a wire does not know are kept, and never an error.
+//!
+//! The four wires are folders with the same files. `request` and `response` have what they share, `openai` what the two
+//! APIs of OpenAI share, and `known_wire` is the list of wires.
+
+pub(crate) mod anthropic_messages;
+pub(crate) mod gemini_content;
+pub(crate) mod known_wire;
+pub(crate) mod openai;
+pub(crate) mod openai_chat;
+pub(crate) mod openai_responses;
+pub(crate) mod request;
+pub(crate) mod response;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,9 +31,9 @@ use std::sync::Arc;
 use haft_core::{Codec, Delta, History, Item, Secret, ToolResult, Turn, TurnRequest};
 
 use crate::profile::Profile;
-use crate::rendered_tools::RenderedTools;
-use crate::request_warning::RequestWarning;
+use crate::profile::rendered_tools::RenderedTools;
 use crate::seal::Opened;
+use crate::wire::request::warning::RequestWarning;
 use crate::wire_error::{ErrorReport, ReadError, RequestError};
 
 /// The API of a provider: the form of requests, responses, streams and errors.

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::error_body;
-use crate::stated_wait::stated_wait;
 use crate::wire::ErrorResponse;
+use crate::wire::response::error_body;
+use crate::wire::response::stated_wait::stated_wait;
 
 /// The error for a request that can't be sent to a provider.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

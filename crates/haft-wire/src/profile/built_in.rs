@@ -1,12 +1,12 @@
 //! The profiles of the wires that haft knows.
 
 use super::{Budget, Profile, Strictness};
-use crate::anthropic_messages::AnthropicToolForm;
-use crate::gemini_content::{GeminiToolForm, SchemaCarrier};
-use crate::mcp_tool::McpToolForm;
-use crate::openai_chat::ChatToolForm;
-use crate::openai_responses::ResponsesToolForm;
-use crate::tool_name::NameRule;
+use crate::profile::mcp_tool::McpToolForm;
+use crate::profile::tool_name::NameRule;
+use crate::wire::anthropic_messages::AnthropicToolForm;
+use crate::wire::gemini_content::{GeminiToolForm, SchemaCarrier};
+use crate::wire::openai_chat::ChatToolForm;
+use crate::wire::openai_responses::ResponsesToolForm;
 use crate::{AnthropicDialect, GeminiDialect, McpDialect, OpenAiDialect};
 
 impl Profile {

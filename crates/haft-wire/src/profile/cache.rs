@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use haft_core::{OutputFormat, ToolDescriptor};
 
 use super::output::RenderedOutput;
-use crate::rendered_tools::RenderedTools;
+use crate::profile::rendered_tools::RenderedTools;
 use crate::wire_error::RequestError;
 
 /// The number of tool sets, and of formats, that are kept.

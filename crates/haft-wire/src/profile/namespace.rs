@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use crate::rendered_tools::{RenderedTool, ToolMode, ToolNamespace};
-use crate::tool_name::NameRule;
+use crate::profile::rendered_tools::{RenderedTool, ToolMode, ToolNamespace};
+use crate::profile::tool_name::NameRule;
 
 /// The number of tools that a description made from their names has.
 const LISTED_TOOLS: usize = 20;

@@ -15,10 +15,10 @@ use serde_json::Value;
 
 use super::budget::Cost;
 use super::{ProfileDefinition, Strictness, UnmetStrict};
-use crate::finding::{Finding, FindingKind};
-use crate::rendered_tools::{RenderedTool, RenderedTools, ToolMode};
+use crate::profile::finding::{Finding, FindingKind};
+use crate::profile::rendered_tools::{RenderedTool, RenderedTools, ToolMode};
+use crate::profile::tool_form::{FunctionTool, ProviderToolJson};
 use crate::seal::{self, Opened, SealedElsewhere};
-use crate::tool_form::{FunctionTool, ProviderToolJson};
 
 /// A tool that can be sent.
 struct ToolCandidate<'t> {

@@ -1,5 +1,7 @@
 //! The rendering of tool sets: modes, budgets, names and findings.
 
+mod lint;
+
 use std::sync::Arc;
 
 use haft_core::{DescriptorKind, Item, LossKind, ProviderOptions, ToolChoice, ToolDescriptor, TurnRequest};

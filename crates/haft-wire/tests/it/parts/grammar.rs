@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use haft_core::Schema;
 use haft_parts::corpus::{CorpusSet, bfcl, mcp_tools};
 
-use crate::grammar::{GrammarJudge, enforced};
+use crate::dialect::grammar::{GrammarJudge, enforced};
 use crate::seeded::runner;
 
 /// Draws an instance of every n-th schema in one of the dialects that are enforced. Equal schemas are judged once.

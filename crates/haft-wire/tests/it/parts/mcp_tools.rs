@@ -5,7 +5,7 @@ use haft_parts::corpus::mcp_tools;
 
 use super::survey::survey;
 use super::validity::Validity;
-use crate::checker::{breaches, dialects};
+use crate::dialect::checker::{breaches, dialects};
 
 #[test]
 fn every_tool_renders_on_every_profile() {

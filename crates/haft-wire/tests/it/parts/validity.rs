@@ -5,7 +5,7 @@ use haft_wire::{FindingKind, Profile, RenderedTool, ToolMode};
 use serde_json::Value;
 
 use super::survey::{CallFate, Surveyed, SurveyedCall};
-use crate::checker::{ProviderRule, breaches, dialect_of, dialects, list_breaches, list_rules};
+use crate::dialect::checker::{ProviderRule, breaches, dialect_of, dialects, list_breaches, list_rules};
 
 /// The rules of all dialects, by the dialects' names.
 pub(super) struct Validity(Vec<(String, Vec<ProviderRule>)>);

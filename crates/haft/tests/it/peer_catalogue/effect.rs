@@ -180,7 +180,7 @@ const CASES: &[Case] = &[
     one(
         57,
         "a reference at the root of a schema is rendered",
-        shown_by("haft-wire::edge::a_root_that_refers_to_itself_is_rendered"),
+        shown_by("haft-wire::dialect::edge::a_root_that_refers_to_itself_is_rendered"),
     ),
     to(58, 64, "incremental requests", not_tested(INCREMENTAL)),
     one(65, "the provider sees a history without resolved approvals", shown_by(STRIPPED)),
@@ -271,12 +271,12 @@ const CASES: &[Case] = &[
     one(
         98,
         "an answer in a format is decoded from OpenAI",
-        shown_by("haft-wire::openai_responses::setting::an_answer_in_a_format_is_converted_back"),
+        shown_by("haft-wire::wire::openai_responses::setting::an_answer_in_a_format_is_converted_back"),
     ),
     one(
         99,
         "an answer in a format is decoded from Anthropic",
-        shown_by("haft-wire::anthropic_messages::setting::an_answer_in_a_format_is_converted_back"),
+        shown_by("haft-wire::wire::anthropic_messages::setting::an_answer_in_a_format_is_converted_back"),
     ),
     one(100, "an output schema is listed for objects", not_tested(MCP)),
     one(101, "invalid parameters do not reach the handler", shown_by(NOT_STARTED)),
@@ -353,7 +353,11 @@ const CASES: &[Case] = &[
         shown_by("haft-core::tool_source::wait::every_waiter_is_woken_and_a_dropped_one_changes_nothing"),
     ),
     to(132, 133, "sessions", not_tested(MCP)),
-    one(134, "OpenAI gets a tool as a function", shown_by("haft-wire::openai_responses::tool::a_tool_has_its_options")),
+    one(
+        134,
+        "OpenAI gets a tool as a function",
+        shown_by("haft-wire::wire::openai_responses::tool::a_tool_has_its_options"),
+    ),
     one(
         135,
         "empty parameters have an empty list of properties",
@@ -374,7 +378,7 @@ const CASES: &[Case] = &[
     one(
         144,
         "a call in the history is sent as OpenAI's item",
-        shown_by("haft-wire::openai_responses::request::a_rich_history_has_its_form"),
+        shown_by("haft-wire::wire::openai_responses::request::a_rich_history_has_its_form"),
     ),
     one(
         145,
@@ -385,7 +389,7 @@ const CASES: &[Case] = &[
         146,
         148,
         "a patch and both shells have outputs of their own type",
-        shown_by("haft-wire::openai_responses::result::an_output_has_the_type_that_belongs_to_its_call"),
+        shown_by("haft-wire::wire::openai_responses::result::an_output_has_the_type_that_belongs_to_its_call"),
     ),
     one(
         149,
@@ -402,7 +406,7 @@ const CASES: &[Case] = &[
         152,
         153,
         "the same in a stream",
-        shown_by("haft-wire::openai_responses::stream::deltas_and_the_turn_contain_the_same"),
+        shown_by("haft-wire::wire::openai_responses::stream::deltas_and_the_turn_contain_the_same"),
     ),
     one(
         154,
@@ -412,17 +416,17 @@ const CASES: &[Case] = &[
     one(
         155,
         "streamed items of OpenAI's own tools are calls with JSON arguments",
-        shown_by("haft-wire::openai_responses::item::a_patch_has_its_items"),
+        shown_by("haft-wire::wire::openai_responses::item::a_patch_has_its_items"),
     ),
     one(
         156,
         "a call is complete without its item's last event",
-        shown_by("haft-wire::openai_responses::stream::without_any_whole_item_the_deltas_are_the_turn"),
+        shown_by("haft-wire::wire::openai_responses::stream::without_any_whole_item_the_deltas_are_the_turn"),
     ),
     one(
         157,
         "an item that arrives twice is one item",
-        shown_by("haft-wire::openai_responses::stream::an_item_that_is_done_twice_is_one_item"),
+        shown_by("haft-wire::wire::openai_responses::stream::an_item_that_is_done_twice_is_one_item"),
     ),
     one(
         158,
@@ -435,9 +439,9 @@ const CASES: &[Case] = &[
         159,
         160,
         "arguments that Anthropic streams are decoded, its own tools' too",
-        shown_by("haft-wire::anthropic_messages::stream::a_stream_has_its_deltas"),
+        shown_by("haft-wire::wire::anthropic_messages::stream::a_stream_has_its_deltas"),
     ),
-    one(161, "raw schemas are rendered for Anthropic", shown_by("haft-wire::round_trip::anthropic_plain")),
+    one(161, "raw schemas are rendered for Anthropic", shown_by("haft-wire::dialect::round_trip::anthropic_plain")),
     one(
         162,
         "provider-executed calls are replayed",
@@ -461,12 +465,12 @@ const CASES: &[Case] = &[
     one(
         166,
         "calls of the Chat API are read",
-        shown_by("haft-wire::saved_body::whole_and_streamed_responses_have_the_same_calls"),
+        shown_by("haft-wire::wire::saved_body::whole_and_streamed_responses_have_the_same_calls"),
     ),
     one(
         167,
         "arguments are decoded to the tool's own shape",
-        shown_by("haft-wire::openai_responses::response::arguments_are_kept_and_decoded"),
+        shown_by("haft-wire::wire::openai_responses::response::arguments_are_kept_and_decoded"),
     ),
     one(
         168,
@@ -477,7 +481,7 @@ const CASES: &[Case] = &[
         169,
         171,
         "fragments of calls in a Chat stream are put together, whatever is missing",
-        shown_by("haft-wire::openai_chat::stream::calls_that_share_an_index_are_told_apart_by_their_ids"),
+        shown_by("haft-wire::wire::openai_chat::stream::calls_that_share_an_index_are_told_apart_by_their_ids"),
     ),
     one(
         172,
@@ -492,7 +496,7 @@ const CASES: &[Case] = &[
     one(
         174,
         "fragments of arguments are put together",
-        shown_by("haft-wire::gemini_content::stream::arguments_in_pieces_are_put_together"),
+        shown_by("haft-wire::wire::gemini_content::stream::arguments_in_pieces_are_put_together"),
     ),
     one(
         175,

@@ -141,7 +141,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "kinds",
         "an adapter renders a provider tool natively",
-        shown_by("haft-wire::anthropic_messages::tool::tools_of_the_provider_are_sent_natively"),
+        shown_by("haft-wire::wire::anthropic_messages::tool::tools_of_the_provider_are_sent_natively"),
     ),
     says(
         "streaming",
@@ -432,7 +432,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "reconciliation",
         "providers reject a call without an output",
-        shown_by("haft-wire::openai_responses::placement::a_history_that_the_provider_would_reject_is_rejected"),
+        shown_by("haft-wire::wire::openai_responses::placement::a_history_that_the_provider_would_reject_is_rejected"),
     ),
     says(
         "reconciliation",

@@ -7,7 +7,7 @@ use haft_wire::{Delivery, KnownWire, WireRequest};
 use serde_json::Value;
 
 use super::{JudgedWire, body_of, compatible, sample_tools, wires};
-use crate::result::{sampled, shown};
+use crate::wire::result::{sampled, shown};
 
 fn known(name: WireName) -> KnownWire {
     match name {

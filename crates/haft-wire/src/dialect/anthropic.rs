@@ -1,0 +1,62 @@
+//! The dialects of Anthropic.
+
+use haft_core::{Dialect, RenderFault, Rendered, Schema};
+
+use crate::dialect::envelope::{self, Roots};
+use crate::dialect::render;
+use crate::dialect::rules::{
+    Constants, Keys, MinItems, Null, Objects, OptionalMembers, Patterns, PropertyOrdering, References, Rules, Spelling,
+    Tuples, Untyped,
+};
+
+/// The forms of JSON Schema that Anthropic accepts for the input of tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum AnthropicDialect {
+    /// With `strict: true`: the model can only write arguments that are valid by the rendered schema, apart from the case
+    /// of enumerated strings, which the codec corrects.
+    Strict,
+    /// Without `strict`: the schema as it is, in an object if its root is not accepted.
+    Plain,
+}
+
+const STRICT: Rules = Rules {
+    name: "Anthropic strict",
+    // Each optional member that is nullable counts as a union, of which a request has few.
+    optional: OptionalMembers::Absent,
+    objects: Objects::Closed,
+    tuples: Tuples::Members,
+    untyped: Untyped::Text,
+    null: Null::Type,
+    references: References::Kept,
+    keys: Keys::PlainInRoot,
+    constants: Constants::Scalars,
+    patterns: Patterns::Simple,
+    min_items: MinItems::AtMostOne,
+    keywords: &["title", "default", "minItems"],
+    string_formats: &["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"],
+    number_formats: &[],
+    property_ordering: PropertyOrdering::AsWritten,
+    spelling: Spelling::AnyCase,
+    max_depth: 64,
+    sizes: None,
+};
+
+const PLAIN: Roots =
+    Roots { name: "Anthropic", rejected: &["oneOf", "anyOf", "allOf", "$ref"], keys: Keys::PlainInRoot };
+
+impl Dialect for AnthropicDialect {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Strict => STRICT.name,
+            Self::Plain => PLAIN.name,
+        }
+    }
+
+    fn render(&self, schema: &Schema) -> Result<Rendered, RenderFault> {
+        match self {
+            Self::Strict => render::render(&STRICT, schema),
+            Self::Plain => envelope::render(&PLAIN, schema),
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! The dialect of the Model Context Protocol.
+
+use haft_core::{Dialect, RenderFault, Rendered, Schema};
+
+use crate::dialect::envelope::{self, Roots};
+use crate::dialect::rules::Keys;
+
+/// The form of JSON Schema that the Model Context Protocol requires for the input of tools: any, with an object as its
+/// root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct McpDialect;
+
+const ROOTS: Roots = Roots { name: "MCP", rejected: &[], keys: Keys::Any };
+
+impl Dialect for McpDialect {
+    fn name(&self) -> &'static str {
+        ROOTS.name
+    }
+
+    fn render(&self, schema: &Schema) -> Result<Rendered, RenderFault> {
+        envelope::render(&ROOTS, schema)
+    }
+}

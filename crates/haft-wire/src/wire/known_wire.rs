@@ -1,0 +1,145 @@
+//! The wires that haft knows, by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use haft_core::nearest;
+
+use crate::profile::Profile;
+use crate::wire::Wire;
+use crate::wire::anthropic_messages::AnthropicMessages;
+use crate::wire::gemini_content::GeminiContent;
+use crate::wire::openai_chat::OpenAiChat;
+use crate::wire::openai_responses::OpenAiResponses;
+use crate::wire::response::recognition;
+
+/// One of the wires that haft knows. Its name is that of its [`Profile`].
+///
+/// ```
+/// use haft_wire::KnownWire;
+///
+/// let wire: KnownWire = "gemini".parse()?;
+/// assert_eq!((wire, wire.wire().provider()), (KnownWire::Gemini, "google"));
+/// let error = "opnai".parse::<KnownWire>().unwrap_err();
+/// assert_eq!(error.to_string(), "there is no wire called `opnai`; the nearest is `openai`");
+/// # Ok::<_, haft_wire::UnknownWire>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum KnownWire {
+    /// OpenAI's Responses API, `openai`.
+    OpenAi,
+    /// The Chat Completions API, `openai-chat`.
+    OpenAiChat,
+    /// Anthropic's Messages API, `anthropic`.
+    Anthropic,
+    /// Gemini's `generateContent` API, `gemini`.
+    Gemini,
+}
+
+/// The error for a name that no wire has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no wire called `{name:.80}`; {advice}")]
+#[non_exhaustive]
+pub struct UnknownWire {
+    /// The name.
+    pub name: String,
+    /// The nearest name, or all names if none is near.
+    pub advice: String,
+}
+
+impl KnownWire {
+    /// All wires.
+    pub const ALL: [Self; 4] = [Self::OpenAi, Self::OpenAiChat, Self::Anthropic, Self::Gemini];
+
+    /// Returns the name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::OpenAiChat => "openai-chat",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+        }
+    }
+
+    /// Creates the wire, with its default profile and the models that haft knows.
+    #[must_use]
+    pub fn wire(self) -> Box<dyn Wire> {
+        match self {
+            Self::OpenAi => Box::new(OpenAiResponses::new()),
+            Self::OpenAiChat => Box::new(OpenAiChat::new()),
+            Self::Anthropic => Box::new(AnthropicMessages::new()),
+            Self::Gemini => Box::new(GeminiContent::new()),
+        }
+    }
+
+    /// Returns the default profile.
+    #[must_use]
+    pub fn profile(self) -> Profile {
+        self.wire().profile().clone()
+    }
+
+    /// Recognises the response of a provider: a whole body, server-sent events as a program such as `curl` saves them,
+    /// or the array of chunks that Gemini streams. Errors of providers are recognised too; that of OpenAI, which is the same
+    /// for both of its APIs, is taken for one of `openai`.
+    ///
+    /// A body that was cut off is recognised as long as what is left shows whose it is. Calls by themselves, such as
+    /// `{"name": …, "arguments": …}`, a list or lines of them, are the response of no provider.
+    ///
+    /// ```
+    /// use haft_wire::KnownWire;
+    ///
+    /// let saved = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{}}\n\n";
+    /// assert_eq!(KnownWire::recognise(saved), Some(KnownWire::Anthropic));
+    /// assert_eq!(KnownWire::recognise(r#"{"candidates":[{"content":{}}]}"#), Some(KnownWire::Gemini));
+    /// assert_eq!(KnownWire::recognise(r#"[{"name":"get_time","arguments":{}}]"#), None);
+    /// ```
+    #[must_use]
+    pub fn recognise(body: &str) -> Option<Self> {
+        recognition::recognise(body)
+    }
+}
+
+impl fmt::Display for KnownWire {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for KnownWire {
+    type Err = UnknownWire;
+
+    fn from_str(name: &str) -> Result<Self, UnknownWire> {
+        if let Some(wire) = Self::ALL.into_iter().find(|wire| wire.as_str() == name) {
+            return Ok(wire);
+        }
+        let advice = match nearest(name, Self::ALL.into_iter().map(Self::as_str)).first() {
+            Some(near) => format!("the nearest is `{near}`"),
+            None => format!("the wires are {}", Self::ALL.map(|wire| format!("`{wire}`")).join(", ")),
+        };
+        Err(UnknownWire { name: name.to_owned(), advice })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wire_is_found_by_its_name_which_is_that_of_its_profile() {
+        for wire in KnownWire::ALL {
+            assert_eq!(wire.as_str().parse(), Ok(wire));
+            assert_eq!(wire.profile().name(), wire.to_string());
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_what_there_is() {
+        let advice = |name: &str| name.parse::<KnownWire>().unwrap_err().advice;
+        assert_eq!(advice("antropic"), "the nearest is `anthropic`");
+        assert_eq!(advice("zzz"), "the wires are `openai`, `openai-chat`, `anthropic`, `gemini`");
+        let long = "x".repeat(10_000).parse::<KnownWire>().unwrap_err().to_string();
+        assert!(long.len() < 300, "{long}");
+    }
+}

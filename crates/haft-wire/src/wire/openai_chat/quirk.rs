@@ -1,0 +1,247 @@
+//! The servers of the Chat Completions API, and what each of them does differently.
+//!
+//! The table is data: a server is a row, named by the provider and by the hosts of its API. A row states only what the
+//! server documents or is known to reject; everything else is what all of these servers accept.
+
+use crate::wire::openai_chat::CallIdRule;
+
+/// The differences between a server of the Chat Completions API and OpenAI.
+///
+/// They are found by the provider's name or by the host of the base URL, and can be changed:
+///
+/// ```
+/// use haft_wire::{ChatQuirks, OpenAiChat, TokenLimit};
+///
+/// let mut quirks = ChatQuirks::named("mistral").unwrap();
+/// assert!(!quirks.stream_options);
+/// quirks.token_limit = TokenLimit::MaxCompletionTokens;
+/// let wire = OpenAiChat::compatible("my-gateway").quirks(quirks);
+/// # drop(wire);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "a row of a table, whose columns are independent of each other")]
+#[non_exhaustive]
+pub struct ChatQuirks {
+    /// The member for the output limit.
+    pub token_limit: TokenLimit,
+    /// The form of call ids.
+    pub call_ids: CallIdRule,
+    /// The tool choices that have an effect.
+    pub choices: ChoiceForms,
+    /// The members in which the server takes reasoning back.
+    pub reasoning: &'static [&'static str],
+    /// The form of an output format.
+    pub formats: FormatForms,
+    /// The treatment of metadata.
+    pub metadata: MetadataRule,
+    /// The most stop sequences, if there is a limit.
+    pub max_stops: Option<usize>,
+    /// Set if the role `developer` is known. Its messages are sent with the role `system` otherwise.
+    pub developer_role: bool,
+    /// Set if a stream reports its usage only when `stream_options` asks for it.
+    pub stream_options: bool,
+    /// Set if `parallel_tool_calls` is known.
+    pub parallel_tool_calls: bool,
+    /// Set if a message of the user or of the system may follow one of a tool. One of the model comes between them
+    /// otherwise.
+    pub input_after_tool: bool,
+    /// Set if `refusal` is a member of messages. Refusals are sent as text otherwise.
+    pub refusal_member: bool,
+    /// Set if the server parses the arguments of calls in the history, so that they must be a JSON object.
+    pub parses_arguments: bool,
+}
+
+/// The member of a request for its output limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TokenLimit {
+    /// `max_tokens`.
+    MaxTokens,
+    /// `max_completion_tokens`.
+    MaxCompletionTokens,
+}
+
+/// The tool choices that a server follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ChoiceForms {
+    /// None: the server ignores the choice, which is replaced by sending only the tools that may be called.
+    Ignored,
+    /// `none`, `auto` and `required`. A named tool is required by sending no other.
+    Modes,
+    /// A named function as well.
+    Named,
+    /// A choice among some of the tools as well.
+    Allowed,
+}
+
+/// The output formats that a server knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FormatForms {
+    /// JSON with a schema.
+    Schema,
+    /// JSON without a schema.
+    JsonObject,
+}
+
+/// The treatment of a request's metadata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MetadataRule {
+    /// It is sent.
+    Sent,
+    /// It is sent only with completions that the provider stores.
+    WithStore,
+    /// It is left out, because the server rejects it.
+    Rejected,
+}
+
+/// A server by its provider's name and by the hosts of its API.
+struct ServerRow {
+    names: &'static [&'static str],
+    hosts: &'static [&'static str],
+    quirks: ChatQuirks,
+}
+
+/// The form that servers which the table does not know have in common.
+const COMPATIBLE: ChatQuirks = ChatQuirks {
+    token_limit: TokenLimit::MaxTokens,
+    call_ids: CallIdRule::FortyCharacters,
+    choices: ChoiceForms::Named,
+    reasoning: &["reasoning", "reasoning_content", "details"],
+    formats: FormatForms::Schema,
+    metadata: MetadataRule::Sent,
+    max_stops: None,
+    developer_role: false,
+    stream_options: true,
+    parallel_tool_calls: true,
+    input_after_tool: true,
+    refusal_member: true,
+    parses_arguments: true,
+};
+
+pub(super) const OPENAI: ChatQuirks = ChatQuirks {
+    token_limit: TokenLimit::MaxCompletionTokens,
+    choices: ChoiceForms::Allowed,
+    metadata: MetadataRule::WithStore,
+    max_stops: Some(4),
+    developer_role: true,
+    parses_arguments: false,
+    ..COMPATIBLE
+};
+
+#[rustfmt::skip]
+const SERVERS: [ServerRow; 8] = [
+    // Requests are checked strictly: unknown members (`stream_options`, `reasoning_content`, `refusal`) are errors, ids have
+    // nine letters and digits, and a message of the user right after one of a tool is rejected (code 3230). Streams report
+    // their usage unasked.
+    ServerRow { names: &["mistral", "mistralai"], hosts: &["api.mistral.ai", "codestral.mistral.ai"], quirks: ChatQuirks {
+        call_ids: CallIdRule::NineAlphanumerics, reasoning: &[], stream_options: false, input_after_tool: false,
+        refusal_member: false,
+        ..COMPATIBLE
+    } },
+    // Reasoning is sent back as `reasoning_details`, whole and in order; `reasoning` is accepted beside it.
+    ServerRow { names: &["openrouter"], hosts: &["openrouter.ai"], quirks: ChatQuirks {
+        reasoning: &["reasoning", "details"],
+        ..COMPATIBLE
+    } },
+    // `max_tokens` is deprecated, `metadata` is documented as not supported, and `reasoning_content` in a message is
+    // rejected.
+    ServerRow { names: &["groq"], hosts: &["api.groq.com"], quirks: ChatQuirks {
+        token_limit: TokenLimit::MaxCompletionTokens, reasoning: &["reasoning"], metadata: MetadataRule::Rejected,
+        max_stops: Some(4),
+        ..COMPATIBLE
+    } },
+    // Output formats have no schema, and `parallel_tool_calls` is not documented. Reasoning is expected back within a turn.
+    ServerRow { names: &["deepseek"], hosts: &["api.deepseek.com"], quirks: ChatQuirks {
+        reasoning: &["reasoning_content"], formats: FormatForms::JsonObject, metadata: MetadataRule::Rejected,
+        max_stops: Some(16), parallel_tool_calls: false,
+        ..COMPATIBLE
+    } },
+    // `max_tokens` is deprecated, and `metadata` is documented as not supported.
+    ServerRow { names: &["xai", "x_ai", "x-ai"], hosts: &["api.x.ai"], quirks: ChatQuirks {
+        token_limit: TokenLimit::MaxCompletionTokens, reasoning: &["reasoning_content"], metadata: MetadataRule::Rejected,
+        ..COMPATIBLE
+    } },
+    // `tool_choice` and `parallel_tool_calls` are ignored.
+    ServerRow { names: &["ollama"], hosts: &["ollama.com"], quirks: ChatQuirks {
+        call_ids: CallIdRule::Any, choices: ChoiceForms::Ignored, reasoning: &["reasoning"], parallel_tool_calls: false,
+        ..COMPATIBLE
+    } },
+    // `max_tokens` is deprecated. The member of reasoning depends on the version.
+    ServerRow { names: &["vllm"], hosts: &[], quirks: ChatQuirks {
+        token_limit: TokenLimit::MaxCompletionTokens, call_ids: CallIdRule::Any,
+        reasoning: &["reasoning", "reasoning_content"],
+        ..COMPATIBLE
+    } },
+    // A choice that is an object counts as `auto`.
+    ServerRow { names: &["llama.cpp", "llamacpp", "llama_cpp"], hosts: &[], quirks: ChatQuirks {
+        call_ids: CallIdRule::Any, choices: ChoiceForms::Modes, reasoning: &["reasoning_content"],
+        ..COMPATIBLE
+    } },
+];
+
+impl ChatQuirks {
+    /// Returns the quirks of a server by its provider's name, such as `mistral` or `ollama`.
+    #[must_use]
+    pub fn named(provider: &str) -> Option<Self> {
+        let row = SERVERS.iter().find(|row| row.names.iter().any(|name| name.eq_ignore_ascii_case(provider)));
+        row.map(|row| row.quirks)
+    }
+
+    /// Returns the quirks of a server by the host of its base URL, such as `https://api.mistral.ai/v1`.
+    ///
+    /// ```
+    /// use haft_wire::ChatQuirks;
+    ///
+    /// assert_eq!(ChatQuirks::at_url("https://api.mistral.ai/v1"), ChatQuirks::named("mistral"));
+    /// assert_eq!(ChatQuirks::at_url("http://localhost:11434/v1"), None);
+    /// ```
+    #[must_use]
+    pub fn at_url(base_url: &str) -> Option<Self> {
+        let (_, rest) = base_url.split_once("://")?;
+        let authority = rest.split(['/', '?', '#']).next()?;
+        let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+        let host = host.split(':').next()?.to_ascii_lowercase();
+        let is_at = |known: &str| host == known || host.strip_suffix(known).is_some_and(|sub| sub.ends_with('.'));
+        SERVERS.iter().find(|row| row.hosts.iter().any(|known| is_at(known))).map(|row| row.quirks)
+    }
+}
+
+/// The form that servers of this API have in common.
+impl Default for ChatQuirks {
+    fn default() -> Self {
+        COMPATIBLE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_found_by_name_and_by_host() {
+        for (url, name) in [
+            ("https://api.mistral.ai/v1", "mistral"),
+            ("https://API.Mistral.ai", "Mistral"),
+            ("https://openrouter.ai/api/v1", "openrouter"),
+            ("https://user:pass@api.groq.com:443/openai/v1?x=1", "groq"),
+            ("https://api.deepseek.com/beta", "deepseek"),
+            ("https://eu-west-1.api.x.ai/v1", "xai"),
+        ] {
+            let found = ChatQuirks::at_url(url);
+            assert!(found.is_some() && found == ChatQuirks::named(name), "{url}: {found:?}");
+        }
+        for url in [
+            "",
+            "api.mistral.ai",
+            "https://example.org/api.mistral.ai",
+            "https://notapi.mistral.ai.example",
+            "https://xapi.x.ai",
+        ] {
+            assert_eq!(ChatQuirks::at_url(url), None, "{url}");
+        }
+        assert_eq!(ChatQuirks::named("acme"), None);
+    }
+}
