@@ -18,50 +18,34 @@
 //! Invariants: an approval is never applied to another call, to other arguments or to another definition of the tool;
 //! it is never used twice; a verdict is never dropped without being returned to the application; and every wait for a
 //! verdict ends.
-//!
-//! Without the feature `approval` there are no digests, so no approval request leaves its run. Only an approver in the
-//! same process can decide, and the rest of this module is not available.
 
 mod approved_call;
 mod audit;
-#[cfg(feature = "approval")]
 mod decision;
-#[cfg(feature = "approval")]
 mod digest;
 mod gate;
 mod id;
-#[cfg(feature = "approval")]
 mod memory;
-#[cfg(feature = "approval")]
 mod plan;
-#[cfg(feature = "approval")]
 mod queue;
 mod record;
 mod remote;
 mod ruling;
-#[cfg(feature = "approval")]
 mod signing;
-#[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests nothing can be suspended"))]
 mod suspended;
 mod verdict;
 
 pub use self::approved_call::{ApprovedCall, RequestedCall};
 pub(crate) use self::approved_call::{Planned, PriorApproval, PriorState};
 pub use self::audit::{AuditRecord, DenialRecord};
-#[cfg(feature = "approval")]
 pub use self::decision::{Decision, Decisions};
-#[cfg(feature = "approval")]
 pub(crate) use self::digest::push_hex;
 pub(crate) use self::gate::{AtGate, Gate, digest_of};
-#[cfg(feature = "approval")]
 pub use self::memory::ApprovalMemory;
-#[cfg(feature = "approval")]
 pub use self::plan::{CallPlan, QueuePlan};
-#[cfg(feature = "approval")]
 pub use self::queue::{Delivery, VerdictQueue, VerdictSender};
 pub use self::record::{ApprovalOutcome, ApprovalRecord};
 pub(crate) use self::ruling::Ruling;
-#[cfg(feature = "approval")]
 pub use self::signing::{SignatureError, SigningKeyError, SigningKeys};
 pub(crate) use self::suspended::{Finished, Pending};
 pub use self::suspended::{Suspended, SuspendedError};

@@ -435,7 +435,6 @@ impl Cx {
     }
 
     /// Returns the gate that examines verdicts on the call.
-    #[cfg(feature = "approval")]
     pub(crate) fn gate(&self) -> Option<&Arc<Gate>> {
         self.0.gate()
     }

@@ -45,7 +45,6 @@ mod timer;
 mod try_run;
 mod typed_call;
 
-#[cfg(feature = "approval")]
 pub use self::approve::Suspend;
 pub use self::approve::{ApprovalAnswer, Approve, IntoApprovalAnswer};
 pub use self::call_error::CallError;

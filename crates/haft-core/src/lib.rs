@@ -52,14 +52,6 @@
 //!   and the verdict; [`VerdictQueue`], [`Toolkit::plan_from_map`], [`Suspend`] and [`Toolkit::resume`] are ways between them;
 //!   [`ApprovalMemory`], [`SigningKeys`] and [`ApprovalRecord`] what is kept.
 //! - Conversations: [`history`] keeps them whole; [`Item`], [`Turn`], [`Delta`], [`TurnRequest`], [`ToolChoice`], [`Usage`]; [`history`] keeps them whole.
-//!
-//! # Features
-//!
-//! `validate` (on by default) brings full JSON Schema validation. Without it raw schemas can only be shown or checked
-//! by a function of one's own, and a type whose schema needs more than the built-in checks is an error when it is made.
-//!
-//! `approval` (on by default) brings digests, signatures and random ids, and with them everything by which an approval
-//! leaves the run that asked, and idempotency keys. Without it a run can still ask an approver in its own process.
 
 // what a value may be, and what is wrong with it
 mod canonical;
@@ -166,7 +158,6 @@ mod toolkit;
 mod typed;
 
 pub use self::ambient::{Ambient, AmbientScope, CarriedAmbient};
-#[cfg(feature = "approval")]
 pub use self::approval::{
     ApprovalMemory, CallPlan, Decision, Decisions, Delivery, QueuePlan, SignatureError, SigningKeyError, SigningKeys,
     VerdictQueue, VerdictSender,
@@ -180,7 +171,6 @@ pub use self::backoff::Backoff;
 pub use self::cancellation::Cancellation;
 pub use self::cx::{Caller, Cx};
 pub use self::emit::{EmitError, Emitted, Emitter};
-#[cfg(feature = "approval")]
 pub use self::executor::Suspend;
 pub use self::executor::{
     ApprovalAnswer, Approve, CallError, Continuation, Dispatch, FailureClass, FailureOrigin, HandlerResult,

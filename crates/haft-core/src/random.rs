@@ -28,19 +28,12 @@ impl Serial {
 }
 
 /// Returns 128 random bits from the operating system.
-#[cfg(feature = "approval")]
 pub(crate) fn random_bits() -> u128 {
     let mut bytes = [0; 16];
     match getrandom::fill(&mut bytes) {
         Ok(()) => u128::from_ne_bytes(bytes),
         Err(_) => Serial::next().bits(),
     }
-}
-
-/// Returns 128 bits that this process never returns again.
-#[cfg(not(feature = "approval"))]
-pub(crate) fn random_bits() -> u128 {
-    Serial::next().bits()
 }
 
 #[cfg(test)]

@@ -7,9 +7,7 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-#[cfg(feature = "approval")]
 use crate::approval::push_hex;
-#[cfg(feature = "approval")]
 use crate::call::CallId;
 use crate::executor::CallHandle;
 use crate::random::{Serial, random_bits};
@@ -89,7 +87,6 @@ impl RunIdSource {
 ///
 /// The hash covers the length of the first id, so that no two pairs of ids have the same text. It must not change from
 /// version to version: a call that was suspended by an earlier one keeps its key.
-#[cfg(feature = "approval")]
 pub(crate) fn idempotency_key(run_id: &RunId, call_id: &CallId) -> String {
     use sha2::{Digest, Sha256};
 
@@ -100,7 +97,7 @@ pub(crate) fn idempotency_key(run_id: &RunId, call_id: &CallId) -> String {
     key
 }
 
-#[cfg(all(test, feature = "approval"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -25,7 +25,6 @@ mod message;
 mod meta_schema;
 mod node;
 #[cfg(test)]
-#[cfg(feature = "validate")]
 mod parts;
 mod path;
 mod pattern;
@@ -73,7 +72,6 @@ pub use self::read::Decoded;
 use self::read::Purpose;
 pub use self::reshape::{Reshape, ReshapeCase, ReshapeId, ReshapeKind, ReshapeMember};
 pub(crate) use self::scan::nests_within;
-#[cfg(feature = "approval")]
 pub(crate) use self::scan::rounded_integer;
 pub use self::subschema::{AppliesTo, Subschema, Subschemas};
 pub(crate) use self::tree::{read as read_tree, read_written, tree, unambiguous_tree};
@@ -155,7 +153,6 @@ impl Schema {
 
     /// Creates a schema from raw JSON Schema, which is kept unchanged and enforced in full. `$schema` selects the draft
     /// (draft 4 to 2020-12; 2020-12 if absent). References must stay inside the schema; `format` is an annotation.
-    #[cfg(feature = "validate")]
     pub fn json(schema: Value) -> Result<Self, SchemaError> {
         Self::json_with(schema, Validation::Full)
     }
@@ -166,9 +163,7 @@ impl Schema {
             return Err(Issues::from(fault).into());
         }
         let (compiled, custom) = match validation {
-            #[cfg(feature = "validate")]
             Validation::Full => (Compiled::enforced(schema, Widths::Ignored)?, None),
-            #[cfg(feature = "validate")]
             Validation::FullThen(custom) => (Compiled::enforced(schema, Widths::Ignored)?, Some(custom)),
             Validation::With(custom) => (Compiled::shown(schema)?, Some(custom)),
             Validation::None => (Compiled::shown(schema)?, None),
@@ -178,7 +173,6 @@ impl Schema {
 
     /// Creates a schema from stored JSON, enforced in the same way as before it was stored. A custom check can't be
     /// stored: it is recorded, and left to the code that executes the calls.
-    #[cfg(feature = "validate")]
     pub(crate) fn stored(json: &Value, enforcement: Enforcement) -> Result<Self, SchemaError> {
         let Enforcement { rules, custom_check } = enforcement;
         if let Some(fault) = compile::depth_fault(json) {
@@ -428,7 +422,6 @@ impl Compiled {
     }
 
     /// Compiles a raw schema that is enforced.
-    #[cfg(feature = "validate")]
     fn enforced(json: Value, widths: Widths) -> Result<Arc<Self>, SchemaError> {
         Self::shared(json, widths, |json| {
             let draft = Draft::detect(json)?;

@@ -33,7 +33,6 @@ mod prepare;
 mod provider;
 mod provider_option;
 mod provider_result;
-#[cfg(feature = "validate")]
 mod rebuild;
 mod refine;
 mod resource;
@@ -124,7 +123,6 @@ struct Inner {
     /// Set if a call needs no more than its checks and its handler. See [`is_plain`].
     is_plain: bool,
     descriptor: OnceLock<Arc<ToolDescriptor>>,
-    #[cfg(feature = "approval")]
     digest: OnceLock<String>,
 }
 
@@ -349,12 +347,10 @@ impl Tool {
             handler,
             layers,
             descriptor: OnceLock::new(),
-            #[cfg(feature = "approval")]
             digest: OnceLock::new(),
         }))
     }
 
-    #[cfg(feature = "approval")]
     pub(crate) fn cached_definition_digest(&self, compute: impl FnOnce() -> String) -> &str {
         self.0.digest.get_or_init(compute)
     }

@@ -49,7 +49,6 @@
 //! how far a scope may reach, is for the server that accepts verdicts.
 //!
 //! ```
-//! # #[cfg(feature = "approval")] mod example {
 //! use haft::approval::Suspended;
 //! use haft::prelude::*;
 //! use haft::serde_json;
@@ -61,7 +60,7 @@
 //! }
 //!
 //! # #[tokio::main(flavor = "current_thread")]
-//! # pub async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let kit = toolkit![Transfer];
 //! let calls = [ToolCall::new("c1", "transfer", r#"{"to": "Ada", "cents": 500}"#)];
 //! let run = kit.run_with(&calls, RunOptions::new().approvals(Suspend));
@@ -75,21 +74,14 @@
 //! assert_eq!(results[0].to_model_text(), "500 cents to Ada");
 //! # Ok(())
 //! # }
-//! # }
-//! # fn main() { #[cfg(feature = "approval")] example::main().unwrap(); }
 //! ```
 
 #[doc(inline)]
 pub use haft_core::{
-    ApprovalAnswer, ApprovalCx, ApprovalDecision, ApprovalId, ApprovalNeed, ApprovalOutcome, ApprovalPolicy,
-    ApprovalRecord, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope, Approve, ApprovedCall, AuditRecord,
-    DecidedLater, DecidedNow, DecidingNeed, DenialRecord, IntoApprovalAnswer, IntoApprovalNeed, PolicyError, PolicyOf,
-    RejectedVerdict, RequestSignature, RequestedCall, Suspended, SuspendedError, VerdictFault,
-};
-// approvals that leave the run
-#[cfg(feature = "approval")]
-#[doc(inline)]
-pub use haft_core::{
-    ApprovalMemory, CallPlan, Decision, Decisions, Delivery, QueuePlan, SignatureError, SigningKeyError, SigningKeys,
-    Suspend, VerdictQueue, VerdictSender,
+    ApprovalAnswer, ApprovalCx, ApprovalDecision, ApprovalId, ApprovalMemory, ApprovalNeed, ApprovalOutcome,
+    ApprovalPolicy, ApprovalRecord, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope, Approve,
+    ApprovedCall, AuditRecord, CallPlan, DecidedLater, DecidedNow, DecidingNeed, Decision, Decisions, Delivery,
+    DenialRecord, IntoApprovalAnswer, IntoApprovalNeed, PolicyError, PolicyOf, QueuePlan, RejectedVerdict,
+    RequestSignature, RequestedCall, SignatureError, SigningKeyError, SigningKeys, Suspend, Suspended, SuspendedError,
+    VerdictFault, VerdictQueue, VerdictSender,
 };

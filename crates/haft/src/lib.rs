@@ -28,8 +28,6 @@
 //! | feature | adds |
 //! |---|---|
 //! | `macros` | [`#[tool]`](macro@crate::tool), [`#[tools]`](macro@crate::tools), [`toolkit![]`](macro@crate::toolkit), [`compose![]`](macro@crate::compose), [`#[derive(Services)]`](macro@crate::Services), [`#[derive(Failure)]`](macro@crate::Failure), [`#[derive(ToolCalls)]`](macro@crate::ToolCalls) |
-//! | `validate` | raw JSON Schemas, enforced in full; without it schemas come from Rust types only |
-//! | `approval` | approvals that leave the run: digests, signatures, plans, memory, suspended runs |
 //! | `middleware` | ready-made middleware |
 //! | `model` | models and the turn loop |
 //! | `wire` (not by default) | `haft::wire` |

@@ -16,9 +16,7 @@
 //! [`ToolType`]: crate::tool::ToolType
 
 pub use crate::JsonSchema;
-#[cfg(feature = "approval")]
-pub use crate::approval::Suspend;
-pub use crate::approval::{ApprovalPolicy, ApprovalRequest};
+pub use crate::approval::{ApprovalPolicy, ApprovalRequest, Suspend};
 pub use crate::conversation::{Item, TurnRequest};
 pub use crate::middleware::{Middleware, Next, Request};
 #[cfg(feature = "model")]

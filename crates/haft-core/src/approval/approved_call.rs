@@ -57,7 +57,6 @@ pub(crate) struct Planned {
 
 /// The state of a call's approval before its run begins.
 #[derive(Debug)]
-#[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests no approval precedes a run"))]
 pub(crate) enum PriorApproval {
     /// The call is approved for this digest.
     Approved { digest: String, verdict: Box<ApprovalResponse> },
@@ -104,7 +103,6 @@ impl RequestedCall {
     }
 
     /// Creates a planned call that does not run because its result is already known.
-    #[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "without digests no approval precedes a run"))]
     pub(super) fn finished(
         call: ToolCall,
         result: ToolResult,

@@ -181,12 +181,10 @@ pub(crate) fn push_hex(text: &mut String, bytes: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    #[cfg(feature = "validate")]
     use std::collections::HashSet;
 
     use super::*;
     use crate::schema::Schema;
-    #[cfg(feature = "validate")]
     use crate::schema::{Validation, Validator};
     use crate::tool::Tool;
 
@@ -256,7 +254,6 @@ mod tests {
     }
 
     /// The model reads the same schema in all modes, but another mode would let forbidden arguments reach the handler.
-    #[cfg(feature = "validate")]
     #[test]
     fn a_changed_validation_mode_changes_the_digest() {
         let shown = json!({"type": "integer", "maximum": 100});

@@ -7,10 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::audit::{AuditRecord, DenialRecord};
-#[cfg(feature = "approval")]
 use super::memory::{ApprovalMemory, CallIdentity};
 use super::record::{ApprovalOutcome, ApprovalRecord};
-#[cfg(feature = "approval")]
 use super::signing::{SignatureError, SigningKeys};
 use super::verdict::VerdictFault;
 use crate::arguments::Arguments;
@@ -34,9 +32,7 @@ pub(crate) struct Gate {
     pub(crate) lifetime: Option<Duration>,
     pub(crate) clock: Option<Arc<ApprovalClock>>,
     pub(crate) auditors: OptionList<Arc<Auditor>>,
-    #[cfg(feature = "approval")]
     pub(crate) memory: Option<ApprovalMemory>,
-    #[cfg(feature = "approval")]
     pub(crate) keys: Option<SigningKeys>,
 }
 
@@ -48,7 +44,6 @@ impl Default for Gate {
 
 /// A call that may require approval, with everything a verdict is matched by.
 #[derive(Clone, Copy)]
-#[cfg_attr(not(feature = "approval"), allow(dead_code, reason = "only remembered verdicts are matched by all of it"))]
 pub(crate) struct AtGate<'a> {
     pub(crate) tool: &'a Tool,
     pub(crate) call: &'a ToolCall,
@@ -58,37 +53,20 @@ pub(crate) struct AtGate<'a> {
 
 impl Gate {
     /// A gate with default settings.
-    pub(crate) const PLAIN: Self = Self {
-        lifetime: None,
-        clock: None,
-        auditors: OptionList::EMPTY,
-        #[cfg(feature = "approval")]
-        memory: None,
-        #[cfg(feature = "approval")]
-        keys: None,
-    };
+    pub(crate) const PLAIN: Self =
+        Self { lifetime: None, clock: None, auditors: OptionList::EMPTY, memory: None, keys: None };
 
     /// Combines these settings with narrower ones. All auditors receive every record, the shorter lifetime applies, and
     /// everything else is replaced where `narrower` sets it.
     pub(crate) fn merge(&self, narrower: &Self) -> Self {
-        let Self {
-            lifetime,
-            clock,
-            auditors: added,
-            #[cfg(feature = "approval")]
-            memory,
-            #[cfg(feature = "approval")]
-            keys,
-        } = narrower.clone();
+        let Self { lifetime, clock, auditors: added, memory, keys } = narrower.clone();
         let mut auditors = self.auditors.clone();
         auditors.append(&added);
         Self {
             auditors,
             lifetime: stricter(self.lifetime, lifetime, Ord::min),
             clock: clock.or_else(|| self.clock.clone()),
-            #[cfg(feature = "approval")]
             memory: memory.or_else(|| self.memory.clone()),
-            #[cfg(feature = "approval")]
             keys: keys.or_else(|| self.keys.clone()),
         }
     }
@@ -111,11 +89,9 @@ impl Gate {
     }
 
     /// Sets the expiry of a request, and binds it to the run of its call and signs it where keys are set.
-    #[cfg_attr(not(feature = "approval"), allow(unused_variables, reason = "only signed requests name their run"))]
     pub(crate) fn sign(&self, request: &mut ApprovalRequest, cx: &Cx) -> Result<(), VerdictFault> {
         let now = self.now()?;
         request.expires_at = self.lifetime.map(|lifetime| now.saturating_add(lifetime));
-        #[cfg(feature = "approval")]
         if let Some(keys) = &self.keys {
             (request.run_id, request.index) = (Some(cx.run_id()), cx.call_index());
             keys.sign(request);
@@ -146,7 +122,6 @@ impl Gate {
         if !request.binds(response) {
             return Err(VerdictFault::OtherDigest);
         }
-        #[cfg(feature = "approval")]
         if request.signature != response.signature {
             let is_missing = response.signature.is_none();
             return Err(if is_missing { SignatureError::Missing } else { SignatureError::Forged }.into());
@@ -253,20 +228,12 @@ fn log_denial(record: &DenialRecord) {
     );
 }
 
-/// Returns the digest that binds an approval. It is empty without the feature `approval`.
-#[cfg(feature = "approval")]
+/// Returns the digest that binds an approval.
 pub(crate) fn digest_of(tool: &Tool, arguments: &Arguments, written: &str) -> String {
     tool.approval_digest_of(arguments, written)
 }
 
-/// Returns the digest that binds an approval. It is empty without the feature `approval`.
-#[cfg(not(feature = "approval"))]
-pub(crate) fn digest_of(_: &Tool, _: &Arguments, _: &str) -> String {
-    String::new()
-}
-
 /// Verdicts that apply to more than one call.
-#[cfg(feature = "approval")]
 impl Gate {
     /// Returns a remembered verdict that applies to this call.
     pub(crate) fn verdict_for(&self, at: AtGate<'_>) -> Option<ApprovalResponse> {
@@ -300,26 +267,6 @@ impl Gate {
     }
 }
 
-#[cfg(feature = "approval")]
 fn identity(at: AtGate<'_>) -> CallIdentity<'_> {
     CallIdentity { caller: at.caller, digest: at.digest, tool: at.tool.id(), definition: at.tool.definition_digest() }
-}
-
-/// Without digests no verdict applies to another call, and no request leaves the run.
-#[cfg(not(feature = "approval"))]
-#[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "the same signatures as with the feature")]
-impl Gate {
-    pub(crate) fn verdict_for(&self, _: AtGate<'_>) -> Option<ApprovalResponse> {
-        None
-    }
-
-    pub(crate) fn remember(&self, _: AtGate<'_>, _: &ApprovalResponse) {}
-
-    pub(crate) fn verify_request(
-        &self,
-        _: &ApprovalRequest,
-        _: impl FnOnce() -> Option<RunId>,
-    ) -> Result<(), VerdictFault> {
-        Ok(())
-    }
 }

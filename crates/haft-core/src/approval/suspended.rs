@@ -276,7 +276,6 @@ impl Suspended {
         &self.rejected_verdicts
     }
 
-    #[cfg(feature = "approval")]
     pub(crate) fn with_rejected_verdicts(mut self, rejected_verdicts: Vec<RejectedVerdict>) -> Self {
         self.rejected_verdicts = rejected_verdicts;
         self

@@ -4,7 +4,6 @@
 //! silently.
 
 use super::record::ApprovalOutcome;
-#[cfg(feature = "approval")]
 use super::signing::SignatureError;
 use crate::issue::{Issues, REASON_CAP};
 use crate::item::ApprovalResponse;
@@ -66,7 +65,6 @@ pub enum VerdictFault {
         issues: Issues,
     },
     /// The signature is missing or invalid.
-    #[cfg(feature = "approval")]
     #[error(transparent)]
     Signature(#[from] SignatureError),
     /// The verdict was removed because too many later ones arrived for unknown requests.
@@ -82,7 +80,6 @@ impl VerdictFault {
     pub(crate) fn outcome(&self) -> ApprovalOutcome {
         match self {
             Self::Expired => ApprovalOutcome::Expired,
-            #[cfg(feature = "approval")]
             Self::Signature(_) => ApprovalOutcome::Rejected,
             Self::UnknownRequest
             | Self::AlreadyDecided
@@ -102,12 +99,8 @@ impl VerdictFault {
     }
 
     /// Reports whether the request was signed by an earlier version, so that the call needs a new one.
-    #[cfg_attr(not(feature = "approval"), allow(clippy::unused_self, reason = "without the feature nothing is signed"))]
     pub(crate) fn is_outdated(&self) -> bool {
-        #[cfg(feature = "approval")]
-        return matches!(self, Self::Signature(SignatureError::Outdated));
-        #[cfg(not(feature = "approval"))]
-        false
+        matches!(self, Self::Signature(SignatureError::Outdated))
     }
 
     /// Returns the reason for an audit record, which contains nothing of arguments and results.

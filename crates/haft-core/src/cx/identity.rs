@@ -31,7 +31,6 @@ impl Cx {
     }
 
     /// Returns the position of the call in its run, if it is part of one.
-    #[cfg(feature = "approval")]
     pub(crate) fn call_index(&self) -> Option<usize> {
         self.0.call_index()
     }
@@ -53,7 +52,6 @@ impl Cx {
     /// assert_eq!(cx.with_attempt(2).idempotency_key(), key);
     /// assert_ne!(Cx::for_call(&call).idempotency_key(), key, "another run");
     /// ```
-    #[cfg(feature = "approval")]
     #[must_use]
     pub fn idempotency_key(&self) -> String {
         crate::run_id::idempotency_key(&self.run_id(), self.call_id())

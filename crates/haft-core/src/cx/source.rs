@@ -105,7 +105,6 @@ impl CxSource {
         }
     }
 
-    #[cfg(feature = "approval")]
     pub(super) fn call_index(&self) -> Option<usize> {
         match self {
             Self::Run(handle) => Some(handle.index()),
@@ -185,7 +184,6 @@ impl CxSource {
         }
     }
 
-    #[cfg(feature = "approval")]
     pub(super) fn gate(&self) -> Option<&Arc<Gate>> {
         self.overrides()?.gate.as_ref()
     }

@@ -46,7 +46,6 @@ pub enum ApprovalAnswer {
     /// A verdict.
     Verdict(Box<ApprovalResponse>),
     /// The verdict will come after this run: the call is suspended. See [`Run::suspended`](crate::Run::suspended).
-    #[cfg(feature = "approval")]
     Later,
     /// There will be no verdict: the call is `cancelled`.
     NoAnswer {
@@ -57,26 +56,17 @@ pub enum ApprovalAnswer {
 
 impl ApprovalAnswer {
     /// Returns the answer for a request that no approver can take now.
-    #[cfg(feature = "approval")]
     pub(super) fn deferred() -> Self {
         Self::Later
-    }
-
-    /// Returns the answer for a request that no approver can take now. Without digests a request can't outlive its run.
-    #[cfg(not(feature = "approval"))]
-    pub(super) fn deferred() -> Self {
-        Self::NoAnswer { reason: String::new() }
     }
 }
 
 /// An approver that defers every request: calls that require approval are suspended, and the run ends without them.
 ///
 /// See [`Suspended`](crate::Suspended) for how to resume them.
-#[cfg(feature = "approval")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Suspend;
 
-#[cfg(feature = "approval")]
 impl Approve for Suspend {
     async fn approve(&self, _: ApprovalRequest, _: Cx) -> Result<ApprovalAnswer, BoxError> {
         Ok(ApprovalAnswer::Later)

@@ -93,7 +93,6 @@ impl CallHandle {
     }
 
     /// Returns the position of the call in its run.
-    #[cfg(feature = "approval")]
     pub(crate) fn index(&self) -> usize {
         self.index
     }

@@ -31,7 +31,6 @@ use super::call_handle::RunShared;
 use super::execute::{HandlerExecution, internal_error};
 use super::mailbox::Mailbox;
 use super::option::{HandlerTask, RunOptions};
-#[cfg(feature = "approval")]
 use super::run_approvals::Suspending;
 use super::span::CallSpan;
 use super::spawned::spawn;
@@ -126,7 +125,6 @@ pub(super) struct StepCx<'a> {
     pub(super) run_shared: &'a Arc<RunShared>,
     /// Set in a planning run: calls stop before their handler.
     pub(super) is_planning: bool,
-    #[cfg(feature = "approval")]
     pub(super) suspending: Suspending,
     /// The reasons that handlers can't run.
     pub(super) problems: Option<&'a NotRunnable>,

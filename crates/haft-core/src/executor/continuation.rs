@@ -68,7 +68,6 @@ impl<F> Continuation<F> {
     }
 
     /// Returns the suspended run, as [`Run::suspended`] does.
-    #[cfg(feature = "approval")]
     pub fn suspended(&mut self) -> Option<crate::approval::Suspended> {
         self.run.suspended()
     }

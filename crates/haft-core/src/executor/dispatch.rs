@@ -5,9 +5,7 @@ use std::sync::Arc;
 use super::option::RunOptions;
 use super::run::Run;
 use crate::approval::RequestedCall;
-#[cfg(feature = "approval")]
 use crate::approval::Suspended;
-#[cfg(feature = "approval")]
 use crate::item::ApprovalResponse;
 use crate::source::ToolSource;
 use crate::tool::{Tool, ToolDescriptor};
@@ -56,7 +54,6 @@ pub trait Dispatch: ToolSource {
     /// An approved call runs if the definition of its tool is the one that approval was requested for. If it has
     /// changed, the verdict is rejected and approval is requested again. If the tool is gone, the call fails with
     /// `unknown_tool`.
-    #[cfg(feature = "approval")]
     fn resume_calls(&self, suspended: Suspended, verdicts: Vec<ApprovalResponse>, options: RunOptions) -> Run;
 }
 
@@ -70,7 +67,6 @@ impl<T: ToolSource + ?Sized> Dispatch for T {
         self.snapshot().toolkit().run_with(calls, options).with_each_tool_alone()
     }
 
-    #[cfg(feature = "approval")]
     fn resume_calls(&self, suspended: Suspended, verdicts: Vec<ApprovalResponse>, options: RunOptions) -> Run {
         self.snapshot().toolkit().resume_with(suspended, verdicts, options).with_each_tool_alone()
     }

@@ -19,7 +19,6 @@ use super::approve::{Approve, Approver};
 use super::option_list::OptionList;
 use super::permit::Permit;
 use super::run_deadline::RunDeadline;
-#[cfg(feature = "approval")]
 use crate::approval::{ApprovalMemory, SigningKeys};
 use crate::approval::{AuditRecord, Gate};
 use crate::cancellation::Cancellation;
@@ -208,14 +207,12 @@ impl RunOptions {
     }
 
     /// Sets the memory for verdicts that apply to more than one call. It is consulted before the approver.
-    #[cfg(feature = "approval")]
     #[must_use]
     pub fn approval_memory(self, memory: impl Into<ApprovalMemory>) -> Self {
         self.gated(|gate| gate.memory = Some(memory.into()))
     }
 
     /// Signs every approval request, and rejects verdicts that don't carry the signature of their request.
-    #[cfg(feature = "approval")]
     #[must_use]
     pub fn approval_keys(self, keys: SigningKeys) -> Self {
         self.gated(|gate| gate.keys = Some(keys))
@@ -415,13 +412,11 @@ impl RunOptions {
     }
 
     /// Returns the id of the run, if one is set.
-    #[cfg(feature = "approval")]
     pub(crate) fn known_run_id(&self) -> Option<&RunId> {
         self.run_id.as_ref()
     }
 
     /// Sets the id of the run if none is set.
-    #[cfg(feature = "approval")]
     pub(crate) fn or_run_id(mut self, run_id: impl FnOnce() -> Option<RunId>) -> Self {
         self.run_id = self.run_id.or_else(run_id);
         self
@@ -444,7 +439,6 @@ impl RunOptions {
     }
 
     /// Returns the options by which argument text is read.
-    #[cfg(feature = "approval")]
     pub(crate) fn decode(&self) -> &DecodeOptions {
         &self.decode
     }

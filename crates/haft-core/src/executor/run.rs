@@ -27,7 +27,6 @@ use super::span::CallSpan;
 use super::timer::Timer;
 use crate::ambient::Ambient;
 use crate::approval::{Finished, RequestedCall};
-#[cfg(feature = "approval")]
 use crate::approval::{RejectedVerdict, Suspended};
 use crate::call::ToolCall;
 use crate::cancellation::Cancellation;
@@ -273,21 +272,18 @@ impl Run {
 
     /// Runs all calls to the end and returns the results in the order of the calls, or the suspended run if some calls
     /// wait for verdicts. Results from before the run was suspended are included.
-    #[cfg(feature = "approval")]
     pub async fn collect_or_suspend(mut self) -> Result<Vec<ToolResult>, Box<Suspended>> {
         let results = self.collect().await;
         self.take_suspended().map_or(Ok(results), |suspended| Err(Box::new(suspended)))
     }
 
     /// Returns the suspended run, once, if the run has ended and calls of it wait for verdicts.
-    #[cfg(feature = "approval")]
     pub fn suspended(&mut self) -> Option<Suspended> {
         self.take_suspended()
     }
 
     /// Returns the verdicts that were rejected, with the reasons: those the run was resumed with, and those its
     /// approver returned. Complete when the run has ended.
-    #[cfg(feature = "approval")]
     #[must_use]
     pub fn rejected_verdicts(&self) -> &[RejectedVerdict] {
         self.rejected()

@@ -10,7 +10,6 @@ use super::call_state::CallState;
 use super::option::RunOptions;
 use super::run::Run;
 use super::span::CallSpan;
-#[cfg(feature = "approval")]
 use crate::approval::Suspended;
 use crate::approval::{
     ApprovedCall, Finished, Pending, Planned, PriorApproval, PriorState, RejectedVerdict, RequestedCall,
@@ -26,10 +25,6 @@ use crate::toolkit::ToolSet;
 
 /// The approval state of a run.
 #[derive(Default)]
-#[cfg_attr(
-    not(feature = "approval"),
-    allow(dead_code, reason = "without digests no approval precedes or outlives a run")
-)]
 pub(super) struct RunApprovals {
     /// The approvals that calls came with.
     known: Vec<(usize, Box<PriorState>)>,
@@ -125,7 +120,6 @@ impl RunApprovals {
     }
 
     /// Removes the calls that are not run here, and adjusts the indexes.
-    #[cfg(feature = "approval")]
     fn without_absent(&self, calls: &[ToolCall], pending: &mut [Pending], finished: &mut [Finished]) -> Vec<ToolCall> {
         let pending = pending.iter_mut().map(|pending| &mut pending.index);
         for index in pending.chain(finished.iter_mut().map(|finished| &mut finished.index)) {
@@ -136,10 +130,6 @@ impl RunApprovals {
     }
 }
 
-#[cfg_attr(
-    not(feature = "approval"),
-    allow(dead_code, reason = "without digests no approval precedes or outlives a run")
-)]
 impl Run {
     /// Adds the results and rejected verdicts of an earlier run of the same calls.
     pub(crate) fn resumed(mut self, earlier: Vec<Finished>, rejected: Vec<RejectedVerdict>) -> Self {
@@ -300,7 +290,6 @@ impl Run {
     }
 
     /// Returns the suspended run, if it ended with suspended calls.
-    #[cfg(feature = "approval")]
     pub(super) fn take_suspended(&mut self) -> Option<Suspended> {
         let approvals =
             self.approvals.as_mut().filter(|approvals| self.unfinished == 0 && !approvals.pending.is_empty())?;
@@ -316,7 +305,6 @@ impl Run {
         Some(suspended.with_rejected_verdicts(rejected))
     }
 
-    #[cfg(feature = "approval")]
     pub(super) fn rejected(&self) -> &[RejectedVerdict] {
         self.approvals.as_ref().map_or(&[], |approvals| &approvals.rejected)
     }

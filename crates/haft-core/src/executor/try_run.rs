@@ -12,7 +12,6 @@ use futures_core::Stream;
 
 use super::failure_class::FailureClass;
 use super::run::Run;
-#[cfg(feature = "approval")]
 use crate::approval::Suspended;
 use crate::event::ToolEvent;
 use crate::result::ToolResult;
@@ -69,7 +68,6 @@ impl TryRun {
     }
 
     /// See [`Run::suspended`].
-    #[cfg(feature = "approval")]
     pub fn suspended(&mut self) -> Option<Suspended> {
         self.run.suspended()
     }

@@ -1,7 +1,4 @@
 //! The modes in which values of a raw schema are checked.
-//!
-//! Without the `validate` feature the two full modes do not exist: a program that uses them does not compile, and no
-//! weaker check is ever substituted.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,12 +12,10 @@ use crate::issue::{Issue, Issues};
 #[non_exhaustive]
 pub enum Validation {
     /// The schema is enforced in full.
-    #[cfg(feature = "validate")]
     Full,
     /// A custom validator replaces the check by the schema.
     With(Validator),
     /// The schema is enforced in full, followed by a custom validator.
-    #[cfg(feature = "validate")]
     FullThen(Validator),
     /// Nothing is checked: the schema is shown to the model, and the handler receives any JSON that it sends.
     None,

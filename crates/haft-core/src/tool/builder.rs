@@ -9,7 +9,6 @@ use std::marker::PhantomData;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-#[cfg(feature = "validate")]
 use serde_json::Value;
 
 use crate::content::ContentPart;
@@ -113,7 +112,6 @@ impl<P, R> ToolBuilder<P, R> {
     }
 
     /// Sets the raw JSON Schema of the parameters, which is kept unchanged. The handler may take any type.
-    #[cfg(feature = "validate")]
     pub fn params_json(mut self, schema: Value) -> ToolBuilder<Open, R> {
         self.draft.set_schema(SchemaPart::Parameters, Schema::json(schema));
         ToolBuilder::from_draft(self.draft)
@@ -132,7 +130,6 @@ impl<P, R> ToolBuilder<P, R> {
     }
 
     /// Sets the raw JSON Schema of a success. The handler may return any type.
-    #[cfg(feature = "validate")]
     pub fn success_json(mut self, schema: Value) -> ToolBuilder<P, Open> {
         self.draft.set_schema(SchemaPart::Success, Schema::json(schema));
         ToolBuilder::from_draft(self.draft)

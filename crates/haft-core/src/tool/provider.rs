@@ -232,7 +232,6 @@ impl<A, P, R> fmt::Debug for ProviderTool<A, P, R> {
 impl ProviderDefinition {
     /// Creates the provider's part of a tool that is rebuilt from its descriptor, which has no schema of the settings:
     /// they were checked when the tool was defined.
-    #[cfg(feature = "validate")]
     pub(crate) fn restored(id: &str, provider_name: &str, args: &Value, requires_handler: bool) -> Self {
         Self {
             id: id.to_owned(),

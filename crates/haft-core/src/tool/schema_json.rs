@@ -6,13 +6,11 @@
 
 use std::fmt;
 use std::sync::Arc;
-#[cfg(feature = "validate")]
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-#[cfg(feature = "validate")]
 use crate::schema::SchemaError;
 use crate::schema::{EnforcedRules, Enforcement, Schema, states_nothing, unambiguous_tree};
 
@@ -44,7 +42,6 @@ enum Source {
 struct StoredSchema {
     json: Value,
     enforcement: Enforcement,
-    #[cfg(feature = "validate")]
     compiled: OnceLock<Result<Schema, SchemaError>>,
 }
 
@@ -69,7 +66,6 @@ impl SchemaJson {
 
     /// Returns the schema that checks values, or its faults. A schema that was read from outside is compiled when this
     /// is first called.
-    #[cfg(feature = "validate")]
     pub fn schema(&self) -> Result<&Schema, SchemaError> {
         match &self.0 {
             Source::Compiled(schema) => Ok(schema),
@@ -106,12 +102,7 @@ impl SchemaJson {
     }
 
     fn stored(json: Value, enforcement: Enforcement) -> Self {
-        Self(Source::Stored(Arc::new(StoredSchema {
-            json,
-            enforcement,
-            #[cfg(feature = "validate")]
-            compiled: OnceLock::new(),
-        })))
+        Self(Source::Stored(Arc::new(StoredSchema { json, enforcement, compiled: OnceLock::new() })))
     }
 }
 

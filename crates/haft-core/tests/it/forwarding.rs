@@ -143,7 +143,6 @@ async fn text_is_forwarded_in_the_form_that_was_checked() {
     }
 }
 
-#[cfg(feature = "approval")]
 #[tokio::test]
 async fn edited_arguments_are_forwarded() {
     use haft_core::{ApprovalDecision, ApprovalRequest, BoxError, Cx};

@@ -1,12 +1,9 @@
 //! Helpers that run one call of one tool in a test.
 
-#[cfg(feature = "validate")]
 use haft_core::Emitted;
-#[cfg(feature = "validate")]
 use haft_core::RunOptions;
 use haft_core::{Tool, ToolCall, ToolFailure, ToolResult, Toolkit};
 use serde_json::Value;
-#[cfg(feature = "validate")]
 use tokio::sync::mpsc;
 
 /// Creates a toolkit of one tool.
@@ -39,7 +36,6 @@ pub(crate) async fn failure(tool: &Tool, arguments: &str) -> ToolFailure {
 }
 
 /// Returns the result of a call, and everything it emitted before.
-#[cfg(feature = "validate")]
 pub(crate) async fn watch(tool: &Tool, arguments: &str) -> (Vec<Emitted>, ToolResult) {
     let call = ToolCall::new("c1", tool.name(), arguments);
     let (queue, mut reader) = mpsc::unbounded_channel();

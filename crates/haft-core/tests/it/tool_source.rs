@@ -1,6 +1,5 @@
 //! Live sources of tools: snapshots, generations, and everything that is made of them.
 
-#[cfg(feature = "approval")]
 mod approval;
 mod combinator;
 mod concurrent;

@@ -19,7 +19,6 @@ use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::executor::approve::ApprovalAnswer;
 use crate::executor::option::{RunOptions, ToolPolicies};
-#[cfg(feature = "approval")]
 use crate::executor::run_approvals::Suspending;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
@@ -304,12 +303,10 @@ impl CallState {
                     Err(rejection(fault))
                 }
             },
-            #[cfg(feature = "approval")]
             Ok(ApprovalAnswer::Later) if step_cx.suspending == Suspending::Denied => {
                 gate.record(|| record(ApprovalOutcome::NoApprover));
                 Err(ToolFailure::new(FailureKind::Denied, NO_APPROVAL))
             }
-            #[cfg(feature = "approval")]
             Ok(ApprovalAnswer::Later) => {
                 gate.record(|| record(ApprovalOutcome::Suspended));
                 Ok((CallPhase::Finished { pending: None }, Advance::Suspended(request)))
@@ -455,7 +452,6 @@ pub(super) fn rejection(fault: VerdictFault) -> ToolFailure {
     let failure = match fault {
         VerdictFault::Expired => ToolFailure::new(FailureKind::Cancelled, EXPIRED),
         VerdictFault::OtherDigest => ToolFailure::new(FailureKind::Denied, CHANGED),
-        #[cfg(feature = "approval")]
         VerdictFault::Signature(_) => ToolFailure::new(FailureKind::Denied, NOT_APPROVED),
         VerdictFault::UnknownRequest
         | VerdictFault::AlreadyDecided

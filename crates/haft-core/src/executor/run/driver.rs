@@ -282,7 +282,6 @@ impl Run {
                 options: &self.options,
                 run_shared,
                 is_planning,
-                #[cfg(feature = "approval")]
                 suspending: self.suspending,
                 problems: self.problems.as_deref(),
                 problem_scope: self.problem_scope,

@@ -39,7 +39,6 @@ impl KeywordRule for Even {
 }
 
 #[cfg(test)]
-#[cfg(feature = "validate")]
 mod tests {
     use serde_json::json;
 

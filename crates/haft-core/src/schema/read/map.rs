@@ -332,7 +332,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(feature = "validate")]
     fn a_forbidden_key_is_rejected_even_if_declared() {
         let schema = serde_json::json!({
             "type": "object",

@@ -1,7 +1,6 @@
 //! The ways in which a run drops what it was given.
 
 use haft_core::{FailureClass, Step, ToolEvent};
-#[cfg(feature = "approval")]
 use haft_core::{RunOptions, Suspend, ToolCall, Toolkit, VerdictQueue};
 
 use super::bench::{Bench, call};
@@ -18,11 +17,8 @@ pub(super) enum Way {
     Handle,
     TryRun,
     ContinueWithResults,
-    #[cfg(feature = "approval")]
     Resumed,
-    #[cfg(feature = "approval")]
     Planned,
-    #[cfg(feature = "approval")]
     Queued,
 }
 
@@ -37,11 +33,8 @@ pub(super) const WAYS: &[Way] = &[
     Way::Handle,
     Way::TryRun,
     Way::ContinueWithResults,
-    #[cfg(feature = "approval")]
     Way::Resumed,
-    #[cfg(feature = "approval")]
     Way::Planned,
-    #[cfg(feature = "approval")]
     Way::Queued,
 ];
 
@@ -104,13 +97,11 @@ impl Way {
                 drop(run);
                 assert_eq!(last, Some(Step::Next(2)));
             }
-            #[cfg(feature = "approval")]
             Self::Resumed | Self::Planned | Self::Queued => self.ask(kit, options, done).await,
         }
     }
 
     /// Runs the ways in which approval is requested outside of the run.
-    #[cfg(feature = "approval")]
     async fn ask(self, kit: Toolkit, options: RunOptions, done: [ToolCall; 2]) {
         match self {
             Self::Resumed => {

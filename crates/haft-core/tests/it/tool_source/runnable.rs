@@ -178,7 +178,6 @@ async fn a_caller_does_not_learn_of_a_hidden_tool_that_can_not_run() {
     assert_eq!(outcomes(&tools, ["mail", "one"], options).await, ["unknown_tool", "1"]);
 }
 
-#[cfg(feature = "approval")]
 #[tokio::test]
 async fn a_suspended_call_is_resumed_beside_a_tool_that_can_not_run() {
     use haft_core::{ApprovalPolicy, Suspend};
