@@ -1,1 +1,1 @@
-//! An empty library: this package exists for its tests, which are those of haft-core.
+//! An empty library: this package exists for its tests, which are those of haft-schema.

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
-use haft_core::Schema;
+use haft_schema::Schema;
 use peak_alloc::PeakAlloc;
 use serde_json::{Value, json};
 

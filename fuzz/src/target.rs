@@ -17,7 +17,7 @@ mod wire;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use haft_core::Issues;
+use haft_schema::Issues;
 use serde::Deserialize;
 use serde_json::Value;
 

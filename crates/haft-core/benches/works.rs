@@ -14,7 +14,8 @@ use std::hint::black_box;
 use std::pin::Pin;
 
 use futures_core::Stream;
-use haft_core::{DecodeOptions, Schema, Tool, ToolCall, ToolEvent, Toolkit};
+use haft_core::{Tool, ToolCall, ToolEvent, Toolkit};
+use haft_schema::{DecodeOptions, Schema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -8,12 +8,12 @@
 use std::fmt;
 use std::sync::OnceLock;
 
+use haft_schema::internal::INEXACT;
+use haft_schema::{DecodeOptions, Issues};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::handler::BoxError;
-use crate::issue::Issues;
-use crate::schema::{DecodeOptions, INEXACT};
 use crate::tool::Tool;
 
 /// Arguments that the tool accepts.

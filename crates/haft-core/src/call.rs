@@ -4,10 +4,10 @@
 //! whether they are JSON and valid for the tool, and a call with unreadable arguments still gets a result. This module
 //! must never parse, trim or repair them.
 
+use haft_schema::Issue;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::issue::Issue;
 use crate::text_id::text_id;
 use crate::version::FormatVersion;
 

@@ -24,9 +24,8 @@ use std::fmt;
 use std::future::poll_fn;
 use std::task::Poll;
 
+use haft_schema::isolation::isolated;
 use tokio_util::sync::CancellationToken;
-
-use crate::isolation::isolated;
 
 /// A flag that is set once, shared by any number of clones.
 ///

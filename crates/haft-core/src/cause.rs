@@ -4,9 +4,11 @@
 
 use std::error::Error;
 
+use haft_schema::Issues;
+use haft_schema::internal::TypeError;
+use haft_schema::isolation::isolated;
+
 use crate::failure::ToolFailure;
-use crate::isolation::isolated;
-use crate::issue::{Issues, TypeError};
 
 /// The number of causes that are followed: an error may name itself as its source.
 const MAX_CAUSES: usize = 32;
@@ -51,9 +53,10 @@ fn without_content(cause: &(dyn Error + 'static)) -> String {
 mod tests {
     use std::fmt;
 
+    use haft_schema::Issue;
+
     use super::*;
     use crate::failure_kind::FailureKind;
-    use crate::issue::Issue;
 
     /// An error that is its own source.
     #[derive(Debug)]

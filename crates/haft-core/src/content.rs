@@ -10,13 +10,13 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 
+use haft_schema::internal::nests_within;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::base64;
 use crate::citation::Citation;
-use crate::schema::nests_within;
 use crate::tagged::{self, ReadVariant, TaggedEnum, UnknownTag};
 
 /// One part of a message or of a tool's output, tagged by `type`.

@@ -20,6 +20,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
+use haft_schema::DecodeOptions;
+use haft_schema::internal::encode_unchecked;
 use serde::Serialize;
 use tokio::time::Instant;
 
@@ -35,7 +37,6 @@ use crate::history::History;
 use crate::item::Item;
 use crate::progress::Progress;
 use crate::random::Serial;
-use crate::schema::{DecodeOptions, encode_unchecked};
 use crate::scope::RunScope;
 use crate::service::{MissingService, Services};
 use crate::text_id::text_id;
@@ -462,11 +463,11 @@ impl fmt::Debug for Cx {
 
 #[cfg(test)]
 mod tests {
+    use haft_schema::JsonText;
     use serde_json::json;
     use tokio::sync::mpsc;
 
     use super::*;
-    use crate::json_text::JsonText;
 
     fn cx() -> Cx {
         Cx::for_call(&ToolCall::new("c1", "t", "{}"))

@@ -5,12 +5,12 @@
 
 mod unknown;
 
+use haft_schema::JsonText;
 use serde::{Deserialize, Deserializer, Serialize};
 
 pub use self::unknown::UnknownDelta;
 use crate::call::CallId;
 use crate::citation::Citation;
-use crate::json_text::JsonText;
 use crate::tagged::{self, ReadVariant, TaggedEnum, UnknownTag};
 use crate::turn::Turn;
 use crate::usage::Usage;

@@ -8,12 +8,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use haft_schema::isolation::{Isolated, isolated};
+use haft_schema::{Issues, JsonText};
 use tokio::sync::mpsc;
 
 use crate::executor::CallHandle;
-use crate::isolation::{Isolated, isolated};
-use crate::issue::Issues;
-use crate::json_text::JsonText;
 use crate::progress::Progress;
 
 /// A value that a running call emitted ahead of its result.

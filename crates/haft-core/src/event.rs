@@ -15,12 +15,12 @@
 
 mod unknown;
 
+use haft_schema::JsonText;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use self::unknown::UnknownEvent;
 use crate::call::CallId;
 use crate::item::{ApprovalRequest, ApprovalResponse};
-use crate::json_text::JsonText;
 use crate::progress::Progress;
 use crate::result::ToolResult;
 use crate::tagged::{self, ReadVariant, TaggedEnum, UnknownTag, Versioning};

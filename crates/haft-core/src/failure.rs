@@ -10,14 +10,18 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use haft_schema::internal::OperatorCause;
+use haft_schema::isolation::Panicked;
+use haft_schema::{Issue, Issues, JsonText, REASON_CAP};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::content::ContentPart;
 use crate::failure_kind::FailureKind;
-use crate::issue::{Issue, Issues, OperatorCause, REASON_CAP};
-use crate::json_text::JsonText;
 use crate::reading::present;
+
+/// The message to the model about an error that is not declared.
+pub(crate) const OPAQUE_MESSAGE: &str = "the tool failed with an internal error; only its operator can see the cause";
 
 /// The maximum number of issues that the model reads. The failure itself keeps all of them.
 pub(crate) const SHOWN_ISSUES: usize = 20;
@@ -259,6 +263,12 @@ impl PartialEq for ToolFailure {
             && self.details == other.details
             && self.content() == other.content()
             && self.metadata() == other.metadata()
+    }
+}
+
+impl From<Panicked> for ToolFailure {
+    fn from(panicked: Panicked) -> Self {
+        Self::new(FailureKind::ExecutionError, OPAQUE_MESSAGE).cause(panicked)
     }
 }
 

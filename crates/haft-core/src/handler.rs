@@ -29,6 +29,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
+use haft_schema::internal::{OUTPUT_DEPTH, nests_within};
+use haft_schema::{DecodeOptions, Decoded, Issue, Issues, JsonText, REASON_CAP, Repair};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -36,8 +38,8 @@ pub(crate) use self::closure::{AsyncFn, BlockingFn};
 pub(crate) use self::declared::failure_schema;
 pub use self::declared::{Failure, NoFailure};
 pub use self::emits::Emits;
+pub(crate) use self::error::opaque_failure;
 pub use self::error::{BoxError, HandlerError};
-pub(crate) use self::error::{OPAQUE_MESSAGE, opaque_failure};
 pub use self::forward::ForwardCx;
 pub(crate) use self::forward::{ForwardFn, ForwardHandler, erase};
 pub use self::outputs::{HandlerOutput, NoFinalOutput, Outputs};
@@ -47,13 +49,10 @@ pub use self::tool_type::{BuilderOf, Handle, IntoTool, StaticTool, ToolType};
 use crate::content::ContentPart;
 use crate::cx::Cx;
 use crate::executor::{CallHandle, PollRight};
-use crate::failure::ToolFailure;
+use crate::failure::{OPAQUE_MESSAGE, ToolFailure};
 use crate::failure_kind::FailureKind;
-use crate::issue::{Issue, Issues, REASON_CAP};
-use crate::json_text::JsonText;
 use crate::output::ToolOutput;
 use crate::result::Outcome;
-use crate::schema::{DecodeOptions, Decoded, OUTPUT_DEPTH, Repair, nests_within};
 use crate::tool::Tool;
 
 /// A boxed future.

@@ -53,26 +53,6 @@
 //!   [`ApprovalMemory`], [`SigningKeys`] and [`ApprovalRecord`] what is kept.
 //! - Conversations: [`history`] keeps them whole; [`Item`], [`Turn`], [`Delta`], [`TurnRequest`], [`ToolChoice`], [`Usage`]; [`history`] keeps them whole.
 
-// what a value may be, and what is wrong with it
-mod canonical;
-mod issue;
-mod json_text;
-mod nearest;
-mod schema;
-pub mod secure_json;
-/// Property tests that print their seed, shared with the integration tests.
-#[cfg(test)]
-#[path = "../tests/it/seeded.rs"]
-mod seeded;
-
-pub use self::issue::{ISSUES_CAP, Issue, Issues, REASON_CAP};
-pub use self::json_text::JsonText;
-pub use self::schema::{
-    AppliesTo, Codec, CodecError, DecodeOptions, Decoded, DuplicateKeys, EnforcedRules, Enforcement, Limits, Repair,
-    RepairKind, Repairs, Reshape, ReshapeCase, ReshapeId, ReshapeKind, ReshapeMember, Schema, SchemaError, Subschema,
-    Subschemas, Transcode, Validation, Validator,
-};
-
 // the values of a conversation
 mod base64;
 mod call;
@@ -118,7 +98,6 @@ pub use self::item::{
     ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope, Author,
     CallOutputBody, Item, Message, ProviderCall, Reasoning, RequestSignature, Role, ToolCallOutput,
 };
-pub use self::nearest::nearest;
 pub use self::output::ToolOutput;
 pub use self::output_format::OutputFormat;
 pub use self::progress::Progress;
@@ -142,10 +121,10 @@ mod cx;
 mod emit;
 mod executor;
 mod handler;
-pub mod isolation;
 #[doc(hidden)]
 pub mod macro_support;
 mod middleware;
+mod nearest_tool;
 mod random;
 mod run_id;
 mod scope;
@@ -174,14 +153,15 @@ pub use self::emit::{EmitError, Emitted, Emitter};
 pub use self::executor::Suspend;
 pub use self::executor::{
     ApprovalAnswer, Approve, CallError, Continuation, Dispatch, FailureClass, FailureOrigin, HandlerResult,
-    HandlerResults, IntoApprovalAnswer, Permission, Permit, Permitting, Run, RunCall, RunError, RunOptions, Step,
-    TryRun,
+    HandlerResults, IntoApprovalAnswer, IsolatedSpan, Permission, Permit, Permitting, Run, RunCall, RunError,
+    RunOptions, Step, TryRun,
 };
 pub use self::handler::{
     BoxError, BuilderOf, Emits, Failure, ForwardCx, Handle, HandlerError, HandlerOutput, IntoTool, NoFailure,
     NoFinalOutput, Outputs, StaticTool, ToolType,
 };
 pub use self::middleware::{Middleware, Next, Request};
+pub use self::nearest_tool::nearest_tools;
 pub use self::run_id::RunId;
 pub use self::secret::{Secret, SecretError};
 pub use self::service::{

@@ -10,13 +10,13 @@
 
 use std::borrow::Cow;
 
+use haft_schema::JsonText;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::content::ContentPart;
-use crate::json_text::JsonText;
 use crate::reading::present;
 
 /// The output of a successful call: a value, content for the model, or both, and metadata.

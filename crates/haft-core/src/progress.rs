@@ -5,12 +5,11 @@
 //! number is read only if it is exactly the one that was written: a value that this type could only hold as another
 //! number is none.
 
+use haft_schema::JsonText;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Number;
 use serde_json::value::RawValue;
-
-use crate::json_text::JsonText;
 
 /// The progress of a call: an amount that is done, the total if it is known, and a message for people.
 ///

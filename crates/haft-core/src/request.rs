@@ -25,7 +25,8 @@ pub trait Describe {
 /// A request to a model: the conversation so far, the tools offered, and settings for the answer.
 ///
 /// ```
-/// use haft_core::{Item, Schema, ToolChoice, ToolDescriptor, TurnRequest};
+/// use haft_core::{Item, ToolChoice, ToolDescriptor, TurnRequest};
+/// use haft_schema::Schema;
 ///
 /// let tools = [ToolDescriptor::new("get_time", Schema::empty())];
 /// let request = TurnRequest::new("some-model", vec![Item::user("What time is it?")])

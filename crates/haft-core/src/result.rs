@@ -4,6 +4,8 @@
 //! [`ToolResult::to_call_output`] takes that step. The results of calls that can't be run are created here too, so that
 //! every call has a result and no failure is without a message.
 
+use haft_schema::internal::CharBoundary;
+use haft_schema::{Issues, JsonText, Repair};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -12,12 +14,9 @@ use crate::call::{CallId, ToolCall};
 use crate::content::ContentPart;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::issue::{CharBoundary, Issues};
 use crate::item::{CallOutputBody, ToolCallOutput};
-use crate::json_text::JsonText;
-use crate::nearest::nearest;
+use crate::nearest_tool::nearest_tools;
 use crate::output::{Shown, ToolOutput};
-use crate::schema::Repair;
 use crate::tagged::{self, ReadVariant, TaggedEnum};
 use crate::tool::ToolName;
 use crate::version::FormatVersion;
@@ -192,7 +191,7 @@ impl ToolResult {
         I: IntoIterator<Item = &'a str, IntoIter: Clone>,
     {
         let tools = tools.into_iter();
-        match nearest(&call.name, tools.clone()) {
+        match nearest_tools(&call.name, tools.clone()) {
             none if none.is_empty() => Self::unknown_tool_beside(call, tools),
             near => Self::unknown_tool(call, &near),
         }

@@ -23,9 +23,10 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use haft_schema::isolation::Isolated;
+
 pub use self::identity::ServicesIdentity;
 pub use self::list::{Needs, PerRun, ProvideAll, Satisfies, ServiceList, ServiceNeed};
-use crate::isolation::Isolated;
 
 /// A state that contains a `T` for tools to use. For a trait object, write out the type of the method: `fn
 /// provide(&self) -> &(dyn Clock + 'static)`.

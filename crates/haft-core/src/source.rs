@@ -32,9 +32,10 @@ pub use self::mapped::Mapped;
 pub use self::merged::Merged;
 pub use self::shared::SharedToolkit;
 
+use haft_schema::isolation::Isolated;
+
 use crate::executor::RunOptions;
 use crate::handler::BoxError;
-use crate::isolation::Isolated;
 use crate::middleware::Middleware;
 use crate::service::ProvideAll;
 use crate::tool::Tool;

@@ -13,11 +13,11 @@
 //! The reader must never depend on the order of the keys, nest deeper than a tree may, or change an object that it
 //! keeps.
 
+use haft_schema::internal::tree;
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::schema::tree;
 use crate::version::FormatVersion;
 
 /// The member that holds the format version of a versioned enum.

@@ -46,6 +46,7 @@ use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use haft_schema::{Issues, JsonText, Schema};
 use serde_json::Value;
 
 pub use self::annotation::{
@@ -82,10 +83,7 @@ use crate::call::ToolCall;
 use crate::content::ContentPart;
 use crate::executor::Permit;
 use crate::handler::Handler;
-use crate::issue::Issues;
-use crate::json_text::JsonText;
 use crate::middleware::Layers;
-use crate::schema::Schema;
 use crate::service::Dependency;
 use crate::text_id::text_id;
 

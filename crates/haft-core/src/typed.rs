@@ -18,6 +18,7 @@ mod tool_calls;
 
 use std::fmt;
 
+use haft_schema::{DecodeOptions, Decoded, JsonText, Repair, Schema};
 use serde::de::DeserializeOwned;
 
 pub use self::derived::{OffersTool, OffersValue};
@@ -28,9 +29,7 @@ use crate::executor::CallError;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{ToolType, broken, invalid_input};
-use crate::json_text::JsonText;
 use crate::result::{Outcome, ToolResult, decode_output, quoted};
-use crate::schema::{DecodeOptions, Decoded, Repair, Schema};
 
 /// A call of the tool `T` with its decoded parameters.
 ///

@@ -71,7 +71,7 @@
 //!   handler finds, and the values that it emits.
 //! - [`Cx::run_until_cancelled`](haft_core::Cx::run_until_cancelled) waits without holding up a cancelled call.
 //! - [`Ambient`](haft_core::Ambient) recognises calls that are made from inside of a call.
-//! - [`isolation`](haft_core::isolation) guards against panics of further user code.
+//! - [`isolation`](haft_schema::isolation) guards against panics of further user code.
 
 mod cache;
 mod rate_limit;

@@ -3,11 +3,9 @@
 //! An answer is read by the same checks as the arguments of a call. Requests and loops share this code, so that an answer
 //! that one of them accepts is accepted by the other; only the reading itself is compiled per type.
 
-use haft_core::isolation::isolated;
-use haft_core::{
-    Author, ContentPart, DecodeOptions, Finish, Issue, Issues, Item, OutputFormat, REASON_CAP, Repair, RepairKind,
-    Schema, SchemaError, Turn, TurnRequest,
-};
+use haft_core::{Author, ContentPart, Finish, Item, OutputFormat, Turn, TurnRequest};
+use haft_schema::isolation::isolated;
+use haft_schema::{DecodeOptions, Issue, Issues, REASON_CAP, Repair, RepairKind, Schema, SchemaError};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 

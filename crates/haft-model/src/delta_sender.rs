@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
-use haft_core::isolation::isolated;
 use haft_core::{Delta, Turn};
+use haft_schema::isolation::isolated;
 
 use crate::error::ModelError;
 

@@ -11,7 +11,8 @@ use std::future::IntoFuture;
 use std::marker::PhantomData;
 use std::pin::Pin;
 
-use haft_core::{DecodeOptions, Delta, Issues, Repair, Turn, TurnRequest, Usage};
+use haft_core::{Delta, Turn, TurnRequest, Usage};
+use haft_schema::{DecodeOptions, Issues, Repair};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use haft_core::TurnRequest;
-use haft_core::isolation::isolated;
+use haft_schema::isolation::isolated;
 
 pub use self::expect::Expect;
 pub use self::fault::{ScriptFault, TurnFault};

@@ -27,7 +27,7 @@ use crate::model_info::ModelInfo;
 macro_rules! is_heard {
     () => {
         tracing::Level::INFO <= tracing::level_filters::LevelFilter::current()
-            && haft_core::isolation::isolated(|| tracing::enabled!(target: "haft", tracing::Level::INFO)).unwrap_or(false)
+            && haft_schema::isolation::isolated(|| tracing::enabled!(target: "haft", tracing::Level::INFO)).unwrap_or(false)
     };
 }
 pub(crate) use is_heard;

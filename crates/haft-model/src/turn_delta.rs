@@ -3,7 +3,8 @@
 //! A reader of deltas must not have to know whether an answer was streamed, so a turn that arrives whole is sent as
 //! deltas too. They always add up to the turn: texts, calls started, filled and ended, and the usage.
 
-use haft_core::{CallId, ContentPart, Delta, Item, JsonText, Reasoning, ReasoningForm, Role, ToolCall, Turn, Usage};
+use haft_core::{CallId, ContentPart, Delta, Item, Reasoning, ReasoningForm, Role, ToolCall, Turn, Usage};
+use haft_schema::JsonText;
 use serde::Serialize;
 
 /// The size of the deltas of a text.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haft_core::nearest;
+use haft_schema::nearest;
 
 use crate::name::FullName;
 

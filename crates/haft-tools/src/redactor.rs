@@ -11,7 +11,8 @@ mod escape;
 use std::fmt;
 use std::ops::Range;
 
-use haft_core::{Cx, FailureKind, Issues, JsonText, Secret, ToolFailure};
+use haft_core::{Cx, FailureKind, Secret, ToolFailure};
+use haft_schema::{Issues, JsonText};
 use serde_json::Value;
 
 use self::base64_form::Base64Form;
@@ -175,7 +176,8 @@ impl fmt::Debug for Redactor {
 
 #[cfg(test)]
 mod tests {
-    use haft_core::{JsonText, Secret};
+    use haft_core::Secret;
+    use haft_schema::JsonText;
 
     use super::Redactor;
 

@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use haft_core::{DefinitionError, Tool, Toolkit, ToolkitError, nearest};
+use haft_core::{DefinitionError, Tool, Toolkit, ToolkitError, nearest_tools};
 
 use self::date::WallClock;
 pub use self::fetch::{FetchFailure, fetch};
@@ -204,7 +204,7 @@ impl StandardToolbox {
         let kit = Toolkit::new().with_all(tools)?;
         let Some(only) = &self.only else { return Ok(kit) };
         if let Some(unknown) = only.iter().find(|name| kit.get(name).is_none()) {
-            let nearest = nearest(unknown, kit.names()).into_iter().map(str::to_owned).collect();
+            let nearest = nearest_tools(unknown, kit.names()).into_iter().map(str::to_owned).collect();
             return Err(StandardToolboxError::UnknownTool { name: unknown.clone(), nearest });
         }
         Ok(kit.filter(|tool| only.iter().any(|name| name == tool.name())))

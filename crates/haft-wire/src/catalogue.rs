@@ -15,7 +15,7 @@
 //! let entry = catalogue::find("anthropic.computer_20251124").unwrap();
 //! assert_eq!((entry.provider_name, entry.beta), ("computer", Some("computer-use-2025-11-24")));
 //!
-//! let tool = Tool::provider("openai.code_interpreter").args_schema(haft_core::Schema::unknown());
+//! let tool = Tool::provider("openai.code_interpreter").args_schema(haft_schema::Schema::unknown());
 //! let tool = tool.with_args(json!({"container": "cntr_1"})).define()?;
 //! let rendered = catalogue::render_provider_tool(&tool.descriptor(), Vendor::OpenAi)?;
 //! assert_eq!(rendered, json!({"type": "code_interpreter", "container": "cntr_1"}));

@@ -70,7 +70,8 @@
 //! does not know is a rule that the model reads in the description, and never one that is dropped.
 //!
 //! ```
-//! use haft_core::{Dialect, Schema};
+//! use haft_core::Dialect;
+//! use haft_schema::Schema;
 //! use haft_wire::OpenAiDialect;
 //! use serde_json::json;
 //!

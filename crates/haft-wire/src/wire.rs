@@ -28,7 +28,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use haft_core::{Codec, Delta, History, Item, Secret, ToolResult, Turn, TurnRequest};
+use haft_core::{Delta, History, Item, Secret, ToolResult, Turn, TurnRequest};
+use haft_schema::Codec;
 
 use crate::profile::Profile;
 use crate::profile::rendered_tools::RenderedTools;

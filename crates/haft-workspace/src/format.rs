@@ -7,8 +7,8 @@
 use std::collections::HashSet;
 use std::iter::once;
 
-use haft_core::{Issue, Schema, SchemaError, nearest};
 use haft_registry::{ImplementationKind, Kinds, Yields};
+use haft_schema::{Issue, Schema, SchemaError, nearest};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 

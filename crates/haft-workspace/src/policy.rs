@@ -8,10 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft_core::Schema;
 use haft_registry::{
     AskRules, AskSettings, EntryError, EntryFault, ExecutorBuilder, PermissionSettings, Permissions, RuleEffect,
 };
+use haft_schema::Schema;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::Value;

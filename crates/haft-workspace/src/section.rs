@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use haft_core::nearest;
 use haft_http::{AddressGuard, IpNet};
 use haft_registry::{
     AskRules, AskSettings, EntryError, EntryFault, PermissionSettings, Permissions, Recipient, SecretOrigin, Secrets,
 };
+use haft_schema::nearest;
 use haft_tools::standard::StandardToolbox;
 
 use super::build::Trusted;

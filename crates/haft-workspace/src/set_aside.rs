@@ -9,8 +9,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft_core::nearest;
 use haft_registry::{Exported, FullName, Namespace, SimpleName, ToolOrigin, Workspace, WorkspaceFault};
+use haft_schema::nearest;
 use serde_json::Value;
 
 use super::document::{TextFault, TextPlace};

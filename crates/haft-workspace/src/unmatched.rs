@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use haft_core::nearest;
 use haft_registry::{FullName, OrgName, SimpleName, ToolOrigin, ToolPattern, UnmatchedRule};
+use haft_schema::nearest;
 
 use super::document::TextFault;
 

@@ -39,4 +39,12 @@ pub use haft_core::{Backoff, Middleware, Next, Request};
 pub use haft_middleware::{Cache, RateLimit, Retry, Timeout, Trace};
 // for writing middleware
 #[doc(inline)]
-pub use haft_core::{Ambient, AmbientScope, CarriedAmbient, ServicesIdentity, ToolIdentity, isolation};
+pub use haft_core::{Ambient, AmbientScope, CarriedAmbient, ServicesIdentity, ToolIdentity};
+
+/// Guards against panics of user code that your middleware runs.
+pub mod isolation {
+    #[doc(inline)]
+    pub use haft_core::IsolatedSpan;
+    #[doc(inline)]
+    pub use haft_schema::isolation::{Isolated, Panicked, drop_isolated, isolated};
+}

@@ -92,9 +92,10 @@
 //! ```
 
 #[doc(inline)]
-pub use haft_core::{
-    AppliesTo, Codec, CodecError, DecodeOptions, Decoded, Dialect, DuplicateKeys, EnforcedRules, Enforcement,
-    ISSUES_CAP, Issue, Issues, JsonText, Limits, Loss, LossKind, REASON_CAP, RenderFault, Rendered, Repair, RepairKind,
-    Repairs, Reshape, ReshapeCase, ReshapeId, ReshapeKind, ReshapeMember, Schema, SchemaError, Subschema, Subschemas,
-    Transcode, Validation, Validator, secure_json,
+pub use haft_core::{Dialect, Loss, LossKind, RenderFault, Rendered};
+#[doc(inline)]
+pub use haft_schema::{
+    AppliesTo, Codec, CodecError, DecodeOptions, Decoded, DuplicateKeys, EnforcedRules, Enforcement, ISSUES_CAP, Issue,
+    Issues, JsonText, Limits, REASON_CAP, Repair, RepairKind, Repairs, Reshape, ReshapeCase, ReshapeId, ReshapeKind,
+    ReshapeMember, Schema, SchemaError, Subschema, Subschemas, Transcode, Validation, Validator, secure_json,
 };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use haft_core::{DecodeOptions, Issues, Schema};
+use haft_schema::{DecodeOptions, Issues, Schema};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

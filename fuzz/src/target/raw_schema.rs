@@ -2,7 +2,7 @@
 //!
 //! The first line of an input is the schema, the rest is the value.
 
-use haft_core::{DecodeOptions, Schema};
+use haft_schema::{DecodeOptions, Schema};
 use serde_json::Value;
 
 use super::{Outcome, Target, rejection};

@@ -5,7 +5,7 @@
 //! [`expansion`](crate::expansion). The outcome holds the memory that was needed, by powers of two, so that inputs which
 //! cost more than others are mutated further.
 
-use haft_core::{DecodeOptions, Issues, Repairs, Schema};
+use haft_schema::{DecodeOptions, Issues, Repairs, Schema};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Untrusted JSON into a free-form value: accepted text has the value that the plain parser reads, without the keys
 //! that poison prototypes elsewhere.
 
-use haft_core::secure_json;
+use haft_schema::secure_json;
 use serde_json::Value;
 
 use super::{Outcome, Target, parse_plain, rejection};

@@ -6,7 +6,8 @@
 
 use std::sync::OnceLock;
 
-use haft_core::{Delta, History, Item, Schema, ToolCall, ToolDescriptor, ToolResult, Turn, TurnRequest};
+use haft_core::{Delta, History, Item, ToolCall, ToolDescriptor, ToolResult, Turn, TurnRequest};
+use haft_schema::Schema;
 use haft_wire::{
     AnthropicMessages, Delivery, ErrorResponse, GeminiContent, OpenAiChat, OpenAiResponses, ReadContext, ReadError,
     Wire, WireEvent,

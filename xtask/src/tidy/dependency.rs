@@ -14,20 +14,22 @@ use super::breach::Breach;
 use crate::workspace::Workspace;
 
 /// The crates of this workspace that each crate may depend on.
-const ALLOWED: [(&str, &[&str]); 12] = [
-    ("haft-core", &[]),
+const ALLOWED: [(&str, &[&str]); 13] = [
+    ("haft-schema", &[]),
+    ("haft-core", &["haft-schema"]),
     ("haft-macros", &[]),
-    ("haft-middleware", &["haft-core"]),
-    ("haft-wire", &["haft-core"]),
-    ("haft-http", &["haft-core"]),
-    ("haft-model", &["haft-core", "haft-wire", "haft-http"]),
-    ("haft-mcp", &["haft-core", "haft-wire"]),
-    ("haft-registry", &["haft-core"]),
-    ("haft-tools", &["haft-core", "haft-http", "haft-registry"]),
-    ("haft-workspace", &["haft-core", "haft-http", "haft-registry", "haft-tools"]),
+    ("haft-middleware", &["haft-schema", "haft-core"]),
+    ("haft-wire", &["haft-schema", "haft-core"]),
+    ("haft-http", &["haft-schema", "haft-core"]),
+    ("haft-model", &["haft-schema", "haft-core", "haft-wire", "haft-http"]),
+    ("haft-mcp", &["haft-schema", "haft-core", "haft-wire"]),
+    ("haft-registry", &["haft-schema", "haft-core"]),
+    ("haft-tools", &["haft-schema", "haft-core", "haft-http", "haft-registry"]),
+    ("haft-workspace", &["haft-schema", "haft-core", "haft-http", "haft-registry", "haft-tools"]),
     (
         "haft",
         &[
+            "haft-schema",
             "haft-core",
             "haft-macros",
             "haft-middleware",

@@ -1,24 +1,24 @@
-//! The schema tests of haft-core, with numbers that keep all their digits.
+//! The schema tests of haft-schema, with numbers that keep all their digits.
 
-#[path = "../../../../crates/haft-core/tests/it/bad_input.rs"]
+#[path = "../../../../crates/haft-schema/tests/it/bad_input.rs"]
 mod bad_input;
-#[path = "../../../../crates/haft-core/tests/it/hostile_input.rs"]
+#[path = "../../../../crates/haft-schema/tests/it/hostile_input.rs"]
 mod hostile_input;
-#[path = "../../../../crates/haft-core/tests/it/repairs.rs"]
+#[path = "../../../../crates/haft-schema/tests/it/repairs.rs"]
 mod repairs;
-#[path = "../../../../crates/haft-core/tests/it/schema_decode.rs"]
+#[path = "../../../../crates/haft-schema/tests/it/schema_decode.rs"]
 mod schema_decode;
-#[path = "../../../../crates/haft-core/tests/it/schema_encode.rs"]
+#[path = "../../../../crates/haft-schema/tests/it/schema_encode.rs"]
 mod schema_encode;
-#[path = "../../../../crates/haft-core/tests/it/schema_raw.rs"]
+#[path = "../../../../crates/haft-schema/tests/it/schema_raw.rs"]
 mod schema_raw;
-#[path = "../../../../crates/haft-core/tests/it/schema_regression.rs"]
+#[path = "../../../../crates/haft-schema/tests/it/schema_regression.rs"]
 mod schema_regression;
-#[path = "../../../../crates/haft-core/tests/it/secure_json.rs"]
+#[path = "../../../../crates/haft-schema/tests/it/secure_json.rs"]
 mod secure_json;
-#[path = "../../../../crates/haft-core/tests/it/seeded.rs"]
+#[path = "../../../../crates/haft-schema/tests/it/seeded.rs"]
 mod seeded;
-#[path = "../../../../crates/haft-core/tests/it/type_zoo.rs"]
+#[path = "../../../../crates/haft-schema/tests/it/type_zoo.rs"]
 mod type_zoo;
 
 /// Without the feature, the rest would repeat the same tests.

@@ -4,14 +4,13 @@
 //! An approval is therefore independent of how the model spelled the arguments, and becomes invalid once an argument
 //! has another value or the definition of the tool has changed.
 
+use haft_schema::internal::{nests_within, read_tree, rounded_integer};
+use haft_schema::{JsonText, Limits, canonical_text};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::arguments::Arguments;
 use crate::call::ToolCall;
-use crate::canonical::canonical_text;
-use crate::json_text::JsonText;
-use crate::schema::{Limits, nests_within, read_tree, rounded_integer};
 use crate::secret::Secret;
 use crate::tool::{SchemaJson, Tool, ToolDescriptor};
 
@@ -183,9 +182,9 @@ pub(crate) fn push_hex(text: &mut String, bytes: &[u8]) {
 mod tests {
     use std::collections::HashSet;
 
+    use haft_schema::{Schema, Validation, Validator};
+
     use super::*;
-    use crate::schema::Schema;
-    use crate::schema::{Validation, Validator};
     use crate::tool::Tool;
 
     fn tool() -> Tool {

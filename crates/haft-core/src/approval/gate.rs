@@ -6,6 +6,8 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use haft_schema::isolation::isolated;
+
 use super::audit::{AuditRecord, DenialRecord};
 use super::memory::{ApprovalMemory, CallIdentity};
 use super::record::{ApprovalOutcome, ApprovalRecord};
@@ -15,7 +17,6 @@ use crate::arguments::Arguments;
 use crate::call::ToolCall;
 use crate::cx::{Caller, Cx};
 use crate::executor::{OptionList, is_heard, stricter};
-use crate::isolation::isolated;
 use crate::item::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule};
 use crate::run_id::RunId;
 use crate::timestamp::Timestamp;

@@ -350,7 +350,7 @@ impl Serialize for ApprovalMemory {
 impl<'de> Deserialize<'de> for ApprovalMemory {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let StoredMemory { most, oldest_first, mut verdicts, .. } =
-            StoredMemory::deserialize(crate::schema::tree(deserializer)?).map_err(D::Error::custom)?;
+            StoredMemory::deserialize(haft_schema::internal::tree(deserializer)?).map_err(D::Error::custom)?;
         if !oldest_first {
             // The order is unknown, so denials count as the later ones.
             verdicts.sort_by_key(|remembered| remembered.kept.is_denial());

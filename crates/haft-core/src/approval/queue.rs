@@ -12,6 +12,8 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use haft_schema::DecodeOptions;
+use haft_schema::isolation::drop_isolated;
 use tokio::sync::oneshot;
 
 use super::gate::Gate;
@@ -20,9 +22,7 @@ use super::verdict::{RejectedVerdict, VerdictFault};
 use crate::cx::Cx;
 use crate::executor::{ApprovalAnswer, Approve};
 use crate::handler::BoxError;
-use crate::isolation::drop_isolated;
 use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse};
-use crate::schema::DecodeOptions;
 use crate::tool::Tool;
 
 /// The maximum number of parked verdicts for requests that were neither made nor announced.

@@ -5,11 +5,11 @@
 //! run. A verdict that a queue or a loop rejects when it is submitted leaves no record. Records are passed to the
 //! auditors of the run and emitted as tracing events. They contain no arguments and no results.
 
+use haft_schema::isolation::isolated;
 use serde::{Deserialize, Serialize};
 
 use crate::call::CallId;
 use crate::cx::Caller;
-use crate::isolation::isolated;
 use crate::item::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope};
 use crate::timestamp::Timestamp;
 use crate::version::FormatVersion;

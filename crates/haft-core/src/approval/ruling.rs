@@ -5,6 +5,9 @@
 //! issues, and the approval request stays pending. A [`Ruling`] exists only for a decision that passed, so code that
 //! acts on one never handles invalid content.
 
+use haft_schema::isolation::{drop_isolated, isolated};
+use haft_schema::{DecodeOptions, Issue, Issues, JsonText};
+
 use super::gate::digest_of;
 use super::verdict::VerdictFault;
 use crate::call::ToolCall;
@@ -13,11 +16,7 @@ use crate::executor::decoded;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::invalid_input;
-use crate::isolation::{drop_isolated, isolated};
-use crate::issue::{Issue, Issues};
 use crate::item::{ApprovalDecision, ApprovalRequest};
-use crate::json_text::JsonText;
-use crate::schema::DecodeOptions;
 use crate::tool::Tool;
 
 /// A decision that can be acted on.

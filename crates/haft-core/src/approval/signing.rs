@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use haft_schema::canonical_text;
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
 use super::digest::push_hex;
-use crate::canonical::canonical_text;
 use crate::item::{ApprovalRequest, RequestSignature};
 
 /// The minimum length of a secret, in bytes.

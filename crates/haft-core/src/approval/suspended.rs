@@ -9,6 +9,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use haft_schema::internal::tree;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -18,7 +19,6 @@ use crate::call::{CallId, ToolCall};
 use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse};
 use crate::result::ToolResult;
 use crate::run_id::RunId;
-use crate::schema::tree;
 use crate::version::FormatVersion;
 
 /// A run that was suspended until verdicts arrive.

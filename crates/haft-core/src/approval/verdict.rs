@@ -3,9 +3,10 @@
 //! Every rejected verdict is returned to its sender or to the application, together with the reason. None is dropped
 //! silently.
 
+use haft_schema::{Issues, REASON_CAP};
+
 use super::record::ApprovalOutcome;
 use super::signing::SignatureError;
-use crate::issue::{Issues, REASON_CAP};
 use crate::item::ApprovalResponse;
 
 /// A verdict that was rejected, and the reason.

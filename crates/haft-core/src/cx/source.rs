@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use haft_schema::DecodeOptions;
 use tokio::time::Instant;
 
 use crate::approval::{Gate, RejectedVerdict};
@@ -15,7 +16,6 @@ use crate::emit::{EmissionMap, Emitted, Emitter};
 use crate::executor::{CallHandle, OptionList, StartEvents};
 use crate::random::Serial;
 use crate::run_id::{LazyRunId, RunId, RunIdSource};
-use crate::schema::DecodeOptions;
 use crate::scope::RunScope;
 use crate::tool::Tool;
 use crate::toolkit::ToolSet;

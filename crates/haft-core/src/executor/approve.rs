@@ -7,9 +7,10 @@
 
 use std::sync::Arc;
 
+use haft_schema::isolation::Isolated;
+
 use crate::cx::Cx;
 use crate::handler::{BoxError, BoxFuture};
-use crate::isolation::Isolated;
 use crate::item::{ApprovalRequest, ApprovalResponse};
 
 /// Decides about approval requests: a person at a terminal, a queue, a service. Each request is a separate call, and

@@ -174,9 +174,9 @@ mod tests {
     use super::*;
     use crate::executor::OptionList;
     use crate::run_id::LazyRunId;
-    use crate::schema::DecodeOptions;
     use crate::service::Services;
     use crate::toolkit::Toolkit;
+    use haft_schema::DecodeOptions;
 
     fn kit(name: &str, services: Services) -> Toolkit {
         let tool = Tool::new(name).handler(|(), _cx| async {}).unwrap();

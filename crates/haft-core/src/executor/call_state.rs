@@ -22,6 +22,9 @@ mod verdict;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use haft_schema::Repair;
+use haft_schema::isolation::Isolated;
+
 pub(crate) use self::approval::decoded;
 use self::approval::{AwaitingVerdict, Gated, NeedFuture};
 use self::permitting::AwaitingPermit;
@@ -38,10 +41,8 @@ use crate::approval::{PriorApproval, RejectedVerdict};
 use crate::call::ToolCall;
 use crate::failure::ToolFailure;
 use crate::handler::Prepared;
-use crate::isolation::Isolated;
 use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::result::{Outcome, ToolResult};
-use crate::schema::Repair;
 use crate::tool::{OutputCap, Tool};
 use crate::toolkit::{NotRunnable, ProblemScope, ToolSet};
 

@@ -8,13 +8,13 @@
 //! Only the outcome of running a tool is capped. The reason that a call was not run is reported in full: it is no
 //! output, and the cap of a hidden tool must not be revealed.
 
+use haft_schema::internal::CharBoundary;
+use haft_schema::{Issue, Issues, JsonText};
 use serde::Serialize;
 
 use crate::content::{ContentPart, ResourceContents, TextPart};
 use crate::failure::{SHOWN_ISSUES, ToolFailure};
 use crate::failure_kind::FailureKind;
-use crate::issue::{CharBoundary, Issue, Issues};
-use crate::json_text::JsonText;
 use crate::output::{Shown, ToolOutput};
 use crate::result::{Outcome, model_text, quoted};
 use crate::tool::{CountedContent, OnOverflow, OutputCap};

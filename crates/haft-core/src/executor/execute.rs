@@ -10,12 +10,13 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use haft_schema::isolation::{Isolated, drop_isolated, isolated, poll_isolated_by};
+
 use super::cap::cap_outcome;
 use super::listener::IsolatedSpan;
 use super::span::CallSpan;
 use crate::failure::ToolFailure;
 use crate::handler::{BoxRunning, Prepared, PreparedMeta, broken};
-use crate::isolation::{Isolated, drop_isolated, isolated, poll_isolated_by};
 use crate::middleware::Request;
 use crate::result::Outcome;
 use crate::tool::{OutputCap, Tool};
@@ -155,10 +156,11 @@ mod tests {
     use std::future::{pending, ready};
     use std::task::Waker;
 
+    use haft_schema::JsonText;
+
     use super::*;
     use crate::failure_kind::FailureKind;
     use crate::handler::OwnedRunning;
-    use crate::json_text::JsonText;
 
     fn execution(handler: impl Future<Output = Outcome> + Send + 'static) -> (Tool, HandlerExecution) {
         let running: BoxRunning = Box::pin(OwnedRunning(Box::pin(handler)));

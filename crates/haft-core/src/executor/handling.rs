@@ -10,6 +10,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
+use haft_schema::JsonText;
 use serde::de::DeserializeOwned;
 
 use super::call_error::CallError;
@@ -21,7 +22,6 @@ use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::ToolType;
-use crate::json_text::JsonText;
 use crate::output::ToolOutput;
 use crate::result::{Outcome, ToolResult};
 use crate::tool::FailureMode;

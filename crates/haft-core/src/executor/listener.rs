@@ -4,17 +4,16 @@
 //! panic in it never reaches the call that the span is about. Without a subscriber, the check costs one load of a
 //! static.
 
+use haft_schema::isolation::{Isolated, isolated};
 use tracing::Span;
 use tracing::span::Entered;
-
-use crate::isolation::{Isolated, isolated};
 
 /// Reports whether a subscriber is interested in a target at a level. A subscriber that panics here counts as not
 /// interested.
 macro_rules! is_heard {
     ($target:expr, $level:expr) => {
         $level <= tracing::level_filters::LevelFilter::current()
-            && $crate::isolation::isolated(|| tracing::enabled!(target: $target, $level)).unwrap_or(false)
+            && haft_schema::isolation::isolated(|| tracing::enabled!(target: $target, $level)).unwrap_or(false)
     };
 }
 pub(crate) use is_heard;

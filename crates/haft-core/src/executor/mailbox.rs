@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Wake, Waker};
 
+use haft_schema::isolation::{Isolated, isolated, wake_isolated};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::cancellation::Cancellation;
 use crate::emit::Emitted;
-use crate::isolation::{Isolated, isolated, wake_isolated};
 use crate::tool::EmitBuffer;
 
 /// The wakes and emitted values of one run's calls. It must hold no value of user code: wakers keep it alive, and user

@@ -13,6 +13,8 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
+use haft_schema::DecodeOptions;
+use haft_schema::isolation::{Isolated, isolated};
 use tokio::time::Instant;
 
 use super::approve::{Approve, Approver};
@@ -26,9 +28,7 @@ use crate::cx::Caller;
 use crate::emit::Emitter;
 use crate::event::ToolEvent;
 use crate::history::History;
-use crate::isolation::{Isolated, isolated};
 use crate::run_id::RunId;
-use crate::schema::DecodeOptions;
 use crate::scope::RunScope;
 use crate::service::Services;
 use crate::timestamp::Timestamp;

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use super::option::{HandlerTask, RunOptions, StartEvents, ToolPolicies};
 use super::run_deadline::RunDeadline;
 use crate::approval::Gate;
-use crate::schema::{DecodeOptions, Limits};
 use crate::scope::RunScope;
 
 impl RunOptions {
@@ -108,7 +107,7 @@ impl RunOptions {
             approval_timeout: stricter(approval_timeout, narrower_approval_timeout, Ord::min),
             gate: stricter(gate, narrower_gate, |gate, narrower| Arc::new(Gate::merge(&gate, &narrower))),
             scope: stricter(scope, narrower_scope, |scope, narrower| Arc::new(RunScope::merge(&scope, &narrower))),
-            decode: merge_decoding(decode, narrower_decode),
+            decode: decode.merge(narrower_decode),
             until: stricter(until, narrower_until, RunDeadline::earlier),
             cancellations,
             observers,
@@ -132,30 +131,4 @@ pub(crate) fn stricter<T>(one: Option<T>, other: Option<T>, both: impl FnOnce(T,
         (Some(one), Some(other)) => Some(both(one, other)),
         (one, other) => one.or(other),
     }
-}
-
-/// Combines options for reading arguments. A value that is the default counts as unset.
-fn merge_decoding(wide: DecodeOptions, narrower: DecodeOptions) -> DecodeOptions {
-    let DecodeOptions { limits: Limits { max_bytes, max_depth, duplicate_keys }, repairs } = narrower;
-    let (unset, limits) = (DecodeOptions::DEFAULT, wide.limits);
-    DecodeOptions {
-        limits: Limits {
-            max_bytes: narrowed(limits.max_bytes, max_bytes, &unset.limits.max_bytes, Ord::min),
-            max_depth: narrowed(limits.max_depth, max_depth, &unset.limits.max_depth, Ord::min),
-            duplicate_keys: narrowed(limits.duplicate_keys, duplicate_keys, &unset.limits.duplicate_keys, replaced),
-        },
-        repairs: narrowed(wide.repairs, repairs, &unset.repairs, replaced),
-    }
-}
-
-fn narrowed<T: PartialEq>(wide: T, narrower: T, unset: &T, both: fn(T, T) -> T) -> T {
-    match (wide == *unset, narrower == *unset) {
-        (_, true) => wide,
-        (true, false) => narrower,
-        (false, false) => both(wide, narrower),
-    }
-}
-
-fn replaced<T>(_: T, narrower: T) -> T {
-    narrower
 }

@@ -9,12 +9,13 @@ use std::fmt;
 use std::future::ready;
 use std::sync::Arc;
 
+use haft_schema::isolation::{Isolated, isolated};
+
 use super::option::RunOptions;
 use crate::arguments::CallArguments;
 use crate::call::ToolCall;
 use crate::cx::{Caller, Cx};
 use crate::handler::{BoxError, BoxFuture};
-use crate::isolation::{Isolated, isolated};
 use crate::tool::Tool;
 
 /// Decides whether a call may run.

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
+use haft_schema::isolation::{Isolated, wake_isolated};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::task::coop::has_budget_remaining;
@@ -34,7 +35,6 @@ use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{BoxFuture, invalid_input};
-use crate::isolation::{Isolated, wake_isolated};
 use crate::result::ToolResult;
 use crate::run_id::{LazyRunId, RunId};
 use crate::toolkit::{NotRunnable, ProblemScope, ToolSet, Toolkit};

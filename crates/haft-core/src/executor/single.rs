@@ -10,6 +10,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
+use haft_schema::Repair;
+use haft_schema::isolation::{Isolated, poll_isolated};
 
 use super::execute::{HandlerExecution, internal_error, prepare_isolated};
 use super::option::RunOptions;
@@ -22,9 +24,7 @@ use crate::event::ToolEvent;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::BoxFuture;
-use crate::isolation::{Isolated, poll_isolated};
 use crate::result::{Outcome, ToolResult};
-use crate::schema::Repair;
 use crate::tool::{OutputCap, Tool};
 use crate::toolkit::Toolkit;
 

@@ -6,6 +6,7 @@
 //! kind of its failure, the time it waited and ran. Arguments and results are left empty here: the
 //! middleware `Trace` records them.
 
+use haft_schema::isolation::isolated;
 use tokio::time::Instant;
 use tracing::{Level, field};
 
@@ -13,7 +14,6 @@ use super::failure_class::FailureClass;
 use super::listener::{IsolatedSpan, is_heard};
 use crate::call::ToolCall;
 use crate::failure::ToolFailure;
-use crate::isolation::isolated;
 use crate::result::Outcome;
 use crate::tool::{Tool, ToolKind, ToolName};
 

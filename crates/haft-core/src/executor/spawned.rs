@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use haft_schema::isolation::drop_isolated;
 use tokio::runtime::Handle as Runtime;
 use tokio::task::JoinHandle;
 
@@ -15,10 +16,9 @@ use super::listener::IsolatedSpan;
 use super::mailbox::OccupancyGuard;
 use super::option::StartEvents;
 use crate::ambient::Ambient;
-use crate::failure::ToolFailure;
+use crate::failure::{OPAQUE_MESSAGE, ToolFailure};
 use crate::failure_kind::FailureKind;
-use crate::handler::{OPAQUE_MESSAGE, Prepared, Running, broken, cancelled};
-use crate::isolation::drop_isolated;
+use crate::handler::{Prepared, Running, broken, cancelled};
 use crate::result::Outcome;
 use crate::tool::Tool;
 
@@ -92,11 +92,12 @@ impl Drop for SpawnedHandler {
 mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
+    use haft_schema::JsonText;
+
     use super::*;
     use crate::executor::mailbox::Mailbox;
     use crate::executor::span::CallSpan;
     use crate::handler::OwnedRunning;
-    use crate::json_text::JsonText;
 
     /// A result that reports that a call has not started must stay true, also if the task reaches the handler only
     /// then.

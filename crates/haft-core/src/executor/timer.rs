@@ -9,9 +9,8 @@ use std::collections::BinaryHeap;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use haft_schema::isolation::{Isolated, Panicked, isolated};
 use tokio::time::{Instant, Sleep, sleep_until};
-
-use crate::isolation::{Isolated, Panicked, isolated};
 
 /// Deadlines and their subjects, soonest first.
 #[derive(Default)]

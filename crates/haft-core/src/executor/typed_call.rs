@@ -5,6 +5,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use haft_schema::JsonText;
+use haft_schema::isolation::{Isolated, isolated};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -13,8 +15,6 @@ use super::option::RunOptions;
 use crate::call::{CallId, ToolCall};
 use crate::failure::ToolFailure;
 use crate::handler::{ToolType, invalid_input};
-use crate::isolation::{Isolated, isolated};
-use crate::json_text::JsonText;
 use crate::tool::Tool;
 use crate::toolkit::{AmbiguousTool, Toolkit};
 

@@ -9,6 +9,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use haft_schema::isolation::Isolated;
+use haft_schema::{DecodeOptions, Decoded, Issues};
 use pin_project_lite::pin_project;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Handle as Runtime;
@@ -23,10 +25,7 @@ use crate::handler::{
     BoxRunning, Deferred, Handler, HandlerError, OwnedRunning, Prepared, PreparedMeta, Returned, ReturnedNow, Running,
     STREAM, StartFlag, TypeInfo, broken, cancelled, encode, encode_success, ended, rejected,
 };
-use crate::isolation::Isolated;
-use crate::issue::Issues;
 use crate::result::Outcome;
-use crate::schema::{DecodeOptions, Decoded};
 use crate::tool::Tool;
 
 /// An asynchronous function whose return value is of kind `KIND`.

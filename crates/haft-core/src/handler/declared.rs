@@ -9,10 +9,9 @@ use std::borrow::Cow;
 use std::convert::Infallible;
 use std::time::Duration;
 
+use haft_schema::{Schema, SchemaError};
 use schemars::{JsonSchema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use crate::schema::{Schema, SchemaError};
 
 /// A failure that is reported to the model.
 ///

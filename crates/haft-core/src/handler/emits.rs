@@ -65,7 +65,7 @@ pub trait Emits: ToolType {
     type Event: Serialize + JsonSchema + Send + 'static;
 
     /// Reads the value that a call of this tool emitted. Returns `None` for events of other kinds and of other tools.
-    /// In a toolkit that renamed the tool, [`JsonText::decode`](crate::JsonText::decode) reads the `data` of
+    /// In a toolkit that renamed the tool, [`JsonText::decode`](haft_schema::JsonText::decode) reads the `data` of
     /// [`ToolEvent::Progress`].
     #[must_use]
     fn read_event(event: &ToolEvent) -> Option<Result<Self::Event, serde_json::Error>>

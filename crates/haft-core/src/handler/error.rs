@@ -5,16 +5,13 @@ use std::error::Error;
 use std::fmt;
 
 use crate::emit::EmitError;
-use crate::failure::ToolFailure;
+use crate::failure::{OPAQUE_MESSAGE, ToolFailure};
 use crate::failure_kind::FailureKind;
 use crate::handler::{Failure, NoFailure, checked_failure, invalid_output};
 use crate::tool::Tool;
 
 /// A boxed error of any type.
 pub type BoxError = Box<dyn Error + Send + Sync>;
-
-/// The message to the model about an error that is not declared.
-pub(crate) const OPAQUE_MESSAGE: &str = "the tool failed with an internal error; only its operator can see the cause";
 
 /// The error of a handler: the failure that its tool declares, or an error that the model does not see.
 ///

@@ -21,6 +21,9 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
+use haft_schema::isolation::Isolated;
+use haft_schema::{DecodeOptions, Decoded, Issues};
+
 use super::{
     BoxFuture, BoxRunning, Deferred, Handler, Prepared, PreparedMeta, Running, StartFlag, TypeInfo, cancelled,
     checked_failure, failed_output, output_fault, rejected,
@@ -30,11 +33,8 @@ use crate::cx::Cx;
 use crate::executor::{CallHandle, PollRight};
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
-use crate::isolation::Isolated;
-use crate::issue::Issues;
 use crate::output::ToolOutput;
 use crate::result::Outcome;
-use crate::schema::{DecodeOptions, Decoded};
 use crate::tool::Tool;
 
 /// The context of a call that is forwarded: a [`Cx`], through which progress and preliminary results of the other side
@@ -44,7 +44,8 @@ use crate::tool::Tool;
 /// handler that prepares first, for example by connecting, reports when nothing and when something may be sent:
 ///
 /// ```
-/// use haft_core::{FailureKind, ForwardCx, JsonText, ToolCall, ToolFailure, ToolOutput};
+/// use haft_core::{FailureKind, ForwardCx, ToolCall, ToolFailure, ToolOutput};
+/// use haft_schema::JsonText;
 /// # async fn connect() -> Result<Vec<String>, std::io::Error> { Ok(Vec::new()) }
 ///
 /// async fn forward(call: ToolCall, cx: ForwardCx) -> Result<ToolOutput, ToolFailure> {

@@ -11,11 +11,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
+use haft_schema::isolation::Isolated;
 use serde::Serialize;
 
 use crate::cx::Cx;
 use crate::handler::{HandlerError, NoFailure};
-use crate::isolation::Isolated;
 
 /// One item of a handler's stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,6 +7,8 @@
 use std::any::TypeId;
 use std::sync::Arc;
 
+use haft_schema::DecodeOptions;
+use haft_schema::isolation::Isolated;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,9 +17,7 @@ use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::executor::CallError;
 use crate::handler::{Failure, HandlerError};
-use crate::isolation::Isolated;
 use crate::result::ToolResult;
-use crate::schema::DecodeOptions;
 use crate::service::ServiceList;
 use crate::tool::{DefinitionError, Fixed, Tool, ToolBuilder};
 use crate::typed::{CallDecodeError, decode_params, read_result};

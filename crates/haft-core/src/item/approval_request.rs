@@ -4,12 +4,12 @@
 //! call, and the signature proves that it was created here; the executor checks both before it acts on a verdict.
 //! Nothing here decides about a call. Fields that a later version adds are kept.
 
+use haft_schema::JsonText;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::approval_response::{ApprovalDecision, ApprovalResponse};
 use crate::call::{CallId, ToolCall};
-use crate::json_text::JsonText;
 use crate::run_id::RunId;
 use crate::text_id::text_id;
 use crate::timestamp::Timestamp;

@@ -3,16 +3,16 @@
 //! It is plain data. The executor checks whether it is valid (the right request, the right digest, not expired, signed)
 //! before it acts on it. A decision that this version does not know must never count as an approval.
 
+use haft_schema::JsonText;
+use haft_schema::internal::tree;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::approval_request::{ApprovalId, RequestSignature};
 use crate::call::CallId;
-use crate::json_text::JsonText;
 use crate::reading::present;
 use crate::run_id::RunId;
-use crate::schema::tree;
 use crate::timestamp::Timestamp;
 use crate::version::FormatVersion;
 

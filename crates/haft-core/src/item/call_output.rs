@@ -5,13 +5,13 @@
 
 use std::fmt;
 
+use haft_schema::internal::tree;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::call::CallId;
 use crate::content::ContentPart;
-use crate::schema::tree;
 
 /// The output of a call, as the model reads it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

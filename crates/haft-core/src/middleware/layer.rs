@@ -3,14 +3,15 @@
 use std::any::type_name;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use haft_schema::Decoded;
+use haft_schema::isolation::Isolated;
+
 use super::Middleware;
 use super::next::Next;
 use super::request::Request;
 use crate::cx::Cx;
 use crate::handler::{BoxFuture, Deferred, Prepared, PreparedMeta, StartFlag};
-use crate::isolation::Isolated;
 use crate::result::Outcome;
-use crate::schema::Decoded;
 use crate::service::{Dependency, ServiceList};
 use crate::tool::Tool;
 

@@ -9,11 +9,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use haft_schema::isolation::Isolated;
+
 use super::layer::Layers;
 use super::request::Request;
 use crate::executor::{PollRight, run_request};
 use crate::handler::{BoxFuture, Running, StartFlag, broken};
-use crate::isolation::Isolated;
 use crate::result::Outcome;
 use crate::service::Dependency;
 use crate::tool::Tool;

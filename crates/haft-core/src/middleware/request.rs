@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use haft_schema::isolation::Isolated;
+use haft_schema::{JsonText, canonical_text};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -10,15 +12,12 @@ use tokio::time::Instant;
 
 use crate::arguments::Arguments;
 use crate::call::{CallId, ToolCall};
-use crate::canonical::canonical_text;
 use crate::cx::Cx;
 use crate::emit::Emitted;
 use crate::executor::CallHandle;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{BoxRunning, Deferred, StartFlag, broken, encode_success, invalid_input};
-use crate::isolation::Isolated;
-use crate::json_text::JsonText;
 use crate::result::Outcome;
 use crate::tool::{MissingHandler, Tool};
 
@@ -247,7 +246,8 @@ impl Request {
     /// so it must not block.
     ///
     /// ```
-    /// use haft_core::{Cx, Emitted, JsonText, Next, Request, Tool, ToolCall, ToolEvent, Toolkit};
+    /// use haft_core::{Cx, Emitted, Next, Request, Tool, ToolCall, ToolEvent, Toolkit};
+    /// use haft_schema::JsonText;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use haft_schema::isolation::{Isolated, isolated};
+
 use super::cache::SnapshotCache;
 use super::{Changed, Snapshot, SourceFault, ToolSource};
-use crate::isolation::{Isolated, isolated};
 use crate::middleware::{Layer, Middleware};
 use crate::tool::Tool;
 use crate::toolkit::{NamespaceError, NamespaceFault, Toolkit};

@@ -4,10 +4,10 @@ use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 
+use haft_schema::isolation::isolated;
 use tokio::sync::watch;
 
 use super::{Changed, Snapshot, ToolSource};
-use crate::isolation::isolated;
 use crate::tool::Tool;
 use crate::toolkit::{Toolkit, ToolkitError};
 

@@ -11,11 +11,11 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use haft_schema::isolation::Isolated;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::isolation::Isolated;
 use crate::tool::{Icon, ProviderOptions};
 
 /// A value that can be attached to a tool, at most one per type.

@@ -9,6 +9,7 @@ use std::fmt;
 use std::future::ready;
 use std::sync::Arc;
 
+use haft_schema::isolation::Isolated;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -17,7 +18,6 @@ use crate::call::{CallId, ToolCall};
 use crate::cx::{Caller, Cx};
 use crate::handler::{BoxError, BoxFuture};
 use crate::history::History;
-use crate::isolation::Isolated;
 use crate::scope::RunScope;
 use crate::service::{MissingService, Services};
 use crate::tool::{ToolId, ToolName};

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use haft_schema::{Issue, Schema};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,8 +16,6 @@ use crate::content::ContentPart;
 use crate::cx::Cx;
 use crate::description::IntoDescription;
 use crate::handler::{Failure, failure_schema};
-use crate::issue::Issue;
-use crate::schema::Schema;
 use crate::service::Dependency;
 use crate::tool::definition::ModelOutput;
 use crate::tool::draft::ToolDraft;
@@ -260,7 +259,8 @@ impl<P, R> ToolBuilder<P, R> {
     /// makes of them. Arguments that a middleware changes are checked by the schema and not refined.
     ///
     /// ```
-    /// use haft_core::{Cx, Issue, Tool, ToolCall, Toolkit};
+    /// use haft_core::{Cx, Tool, ToolCall, Toolkit};
+    /// use haft_schema::Issue;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

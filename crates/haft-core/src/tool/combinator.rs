@@ -8,6 +8,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use haft_schema::Schema;
+use haft_schema::isolation::Isolated;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -18,10 +20,8 @@ use crate::failure::ToolFailure;
 use crate::handler::{
     AsyncFn, DECLARED, Failure, ForwardCx, ForwardFn, ForwardHandler, Handler, PLAIN, erase, failure_schema,
 };
-use crate::isolation::Isolated;
 use crate::middleware::{Layer, Middleware};
 use crate::output::ToolOutput;
-use crate::schema::Schema;
 use crate::service::Dependency;
 use crate::tool::definition::Definition;
 use crate::tool::draft::handler_faults;

@@ -4,13 +4,13 @@ use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::Arc;
 
+use haft_schema::Schema;
+use haft_schema::isolation::Isolated;
 use serde_json::Value;
 
 use crate::content::ContentPart;
 use crate::executor::{OptionList, Permit};
 use crate::handler::TypeInfo;
-use crate::isolation::Isolated;
-use crate::schema::Schema;
 use crate::service::Dependency;
 use crate::tool::{
     Annotations, ApprovalPolicy, DefinitionFault, DescriptorKind, Execution, ExecutionLimits, FailureMode, Refine,

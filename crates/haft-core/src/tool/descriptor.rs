@@ -6,11 +6,11 @@
 
 use std::fmt;
 
+use haft_schema::internal::tree;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::description::IntoDescription;
-use crate::schema::tree;
 use crate::tagged::{self, ReadVariant, TaggedEnum};
 use crate::tool::stored_descriptor::StoredDescriptor;
 use crate::tool::{Annotations, DescribedAnnotation, Icon, Idempotent, ProviderOptions, SchemaJson, ToolId};

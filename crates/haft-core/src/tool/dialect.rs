@@ -6,17 +6,17 @@
 
 use std::fmt;
 
+use haft_schema::{Codec, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use crate::schema::{Codec, Schema};
 
 /// A provider's form of JSON Schema.
 ///
 /// A dialect must be deterministic: the same schema always has the same rendering.
 ///
 /// ```
-/// use haft_core::{Dialect, RenderFault, Rendered, Reshape, Schema, Tool};
+/// use haft_core::{Dialect, RenderFault, Rendered, Tool};
+/// use haft_schema::{Reshape, Schema};
 /// use serde_json::json;
 ///
 /// /// A provider that accepts objects only: everything else is sent in an object.

@@ -6,12 +6,12 @@
 use std::any::TypeId;
 use std::sync::Arc;
 
+use haft_schema::{Schema, SchemaError};
 use serde_json::Value;
 
 use crate::executor::OptionList;
 use crate::handler::Handler;
 use crate::middleware::Layers;
-use crate::schema::{Schema, SchemaError};
 use crate::service::Dependency;
 use crate::tool::definition::{Definition, ModelOutput};
 use crate::tool::{

@@ -6,8 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::issue::Issues;
-use crate::schema::SchemaError;
+use haft_schema::{Issues, SchemaError};
 
 /// An invalid definition, with all its faults.
 ///

@@ -1,6 +1,7 @@
 //! The kinds of tools, which differ in where their calls are executed.
 
-use crate::schema::Schema;
+use haft_schema::Schema;
+
 use crate::tool::{ProviderDefinition, ToolId};
 
 /// The kind of a tool, which decides where its calls are executed.

@@ -1,5 +1,6 @@
 //! Decoding and checking the arguments of a call, before its handler runs.
 
+use haft_schema::{DecodeOptions, Issues};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -9,9 +10,7 @@ use crate::cx::Cx;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{Prepared, invalid_input};
-use crate::issue::Issues;
 use crate::result::ToolResult;
-use crate::schema::DecodeOptions;
 use crate::tool::{Execution, Tool};
 
 /// The message to the model about a call that requires approval where no approver is configured.

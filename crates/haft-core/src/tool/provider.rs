@@ -7,14 +7,13 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use haft_schema::{Issue, Issues, Schema, SchemaError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::handler::{BuilderOf, Failure, ToolType, failure_schema};
-use crate::issue::{Issue, Issues};
-use crate::schema::{Schema, SchemaError};
 use crate::tool::{DefinitionFault, Fixed, Open, SchemaPart, ToolBuilder, ToolKind};
 
 /// A factory of tools that are built into a provider. `A` is the type of the settings, by which an application

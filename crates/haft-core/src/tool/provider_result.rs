@@ -6,18 +6,18 @@
 
 use std::collections::HashMap;
 
+use haft_schema::internal::CharBoundary;
+use haft_schema::isolation::isolated;
+use haft_schema::{Issues, JsonText, REASON_CAP, Schema};
+
 use crate::call::ToolCall;
 use crate::content::ContentPart;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::invalid_output;
-use crate::isolation::isolated;
-use crate::issue::{CharBoundary, Issues, REASON_CAP};
 use crate::item::{CallOutputBody, Item, ProviderCall, ToolCallOutput};
-use crate::json_text::JsonText;
 use crate::output::ToolOutput;
 use crate::result::{Outcome, ToolResult};
-use crate::schema::Schema;
 use crate::tool::{ProviderDefinition, Tool};
 use crate::toolkit::Toolkit;
 

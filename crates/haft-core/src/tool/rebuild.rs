@@ -4,7 +4,8 @@
 //! the same kind, and its descriptor equals the one it was rebuilt from, so both have the same digest. What is missing
 //! is never guessed: a tool that is executed here has no handler until one is attached, and runs nothing before.
 
-use crate::schema::Schema;
+use haft_schema::Schema;
+
 use crate::tool::draft::ToolDraft;
 use crate::tool::{
     Annotation, Annotations, DefinitionError, DescriptorKind, Destructive, Hints, Icons, Idempotent, Meta, OpenWorld,
@@ -18,7 +19,7 @@ impl Tool {
     /// A tool whose calls are executed here ([`ToolDescriptor::requires_handler`]) gets its handler from
     /// [`with_handler`](Tool::with_handler) or [`Toolkit::dynamic`](crate::Toolkit::dynamic). A descriptor contains no
     /// approval policy, dependencies, limits and failure mode, and no custom check of values
-    /// ([`Enforcement::custom_check`](crate::Enforcement)): set them again where the tool is executed.
+    /// ([`Enforcement::custom_check`](haft_schema::Enforcement)): set them again where the tool is executed.
     ///
     /// ```
     /// use haft_core::{Tool, ToolCall, ToolDescriptor, Toolkit};

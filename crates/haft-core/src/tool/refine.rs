@@ -15,16 +15,14 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use haft_schema::isolation::Isolated;
+use haft_schema::{DecodeOptions, Decoded, Issue, Issues, JsonText};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::cx::Cx;
 use crate::failure::ToolFailure;
 use crate::handler::{BoxError, BoxFuture, broken, invalid_input, opaque_failure};
-use crate::isolation::Isolated;
-use crate::issue::{Issue, Issues};
-use crate::json_text::JsonText;
-use crate::schema::{DecodeOptions, Decoded};
 use crate::tool::Tool;
 
 /// The error of a refine function.
@@ -32,7 +30,8 @@ use crate::tool::Tool;
 /// An [`Issue`] or [`Issues`] become a rejection, and `?` converts every other [`Error`] into the opaque form.
 ///
 /// ```
-/// use haft_core::{Issue, RefineError};
+/// use haft_schema::Issue;
+/// use haft_core::RefineError;
 ///
 /// fn port(text: &str) -> Result<u16, RefineError> {
 ///     let port: u16 = text.parse()?;
@@ -89,17 +88,13 @@ impl RefineError {
     }
 }
 
-impl From<Issue> for RefineError {
-    fn from(issue: Issue) -> Self {
-        Self::Rejected(issue.into())
-    }
-}
-
-/// Errors become opaque, except [`Issues`], which reject the arguments.
+/// Errors become opaque, except an [`Issue`] and [`Issues`], which reject the arguments.
 impl<E: Error + Send + Sync + 'static> From<E> for RefineError {
     fn from(error: E) -> Self {
-        match (Box::new(error) as BoxError).downcast::<Issues>() {
-            Ok(issues) => Self::Rejected(*issues),
+        let error: BoxError = Box::new(error);
+        let rejected = error.downcast::<Issues>().map(|issues| *issues);
+        match rejected.or_else(|error| error.downcast::<Issue>().map(|issue| (*issue).into())) {
+            Ok(issues) => Self::Rejected(issues),
             Err(error) => Self::Opaque(error),
         }
     }

@@ -12,12 +12,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use haft_schema::isolation::Isolated;
+use haft_schema::{DecodeOptions, Decoded, Issue, Issues, JsonText, Repair};
 use serde_json::Value;
 
-use crate::isolation::Isolated;
-use crate::issue::{Issue, Issues};
-use crate::json_text::JsonText;
-use crate::schema::{DecodeOptions, Decoded, Repair};
 use crate::tool::Tool;
 
 /// The keyword of issues about arguments that have no canonical spelling.

@@ -8,11 +8,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::OnceLock;
 
+use haft_schema::internal::{states_nothing, unambiguous_tree};
+use haft_schema::{EnforcedRules, Enforcement, Schema, SchemaError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
-
-use crate::schema::SchemaError;
-use crate::schema::{EnforcedRules, Enforcement, Schema, states_nothing, unambiguous_tree};
 
 /// The schema of a descriptor. Serialises as the JSON Schema itself; clones share it.
 ///

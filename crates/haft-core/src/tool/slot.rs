@@ -7,10 +7,9 @@
 use std::any::TypeId;
 use std::marker::PhantomData;
 
+use haft_schema::{Schema, SchemaError};
 use schemars::JsonSchema;
 use serde_json::Value;
-
-use crate::schema::{Schema, SchemaError};
 
 /// The slot whose schema is inferred from the type of the handler.
 #[derive(Debug)]

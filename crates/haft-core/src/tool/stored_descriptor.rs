@@ -5,10 +5,11 @@
 
 use std::borrow::Cow;
 
+use haft_schema::Enforcement;
+use haft_schema::internal::tree;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::schema::{Enforcement, tree};
 use crate::tool::descriptor::object;
 use crate::tool::{DescriptorKind, Hints, Icon, ProviderOptions, SchemaJson, ToolDescriptor, ToolId};
 use crate::version::FormatVersion;

@@ -8,6 +8,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use haft_schema::isolation::Isolated;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -15,7 +16,6 @@ use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::failure::ToolFailure;
 use crate::handler::{AsyncFn, Failure, ForwardCx, HandlerError, MIXED, erase};
-use crate::isolation::Isolated;
 use crate::output::ToolOutput;
 use crate::tool::{DefinitionError, Tool};
 use crate::toolkit::{ToolSet, Toolkit, ToolkitError, ToolkitFault};

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 
 use crate::cx::Cx;
 use crate::handler::Failure;
-use crate::nearest::nearest;
+use crate::nearest_tool::nearest_tools;
 use crate::tool::{DefinitionError, Tool};
 use crate::toolkit::Toolkit;
 
@@ -83,7 +83,7 @@ impl<S> Toolkit<S> {
         change: impl FnOnce(&Tool) -> Result<Tool, DefinitionError>,
     ) -> Result<Self, ReplaceError> {
         let Some(&place) = self.set.index.get(name) else {
-            let nearest = nearest(name, self.names()).into_iter().map(str::to_owned).collect();
+            let nearest = nearest_tools(name, self.names()).into_iter().map(str::to_owned).collect();
             return Err(ReplaceError::UnknownTool { name: name.to_owned(), nearest });
         };
         let changed = change(&self.set.entries[place].tool)?;

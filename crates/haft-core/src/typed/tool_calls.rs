@@ -1,8 +1,9 @@
 //! All tools of a program as one enum, so that a `match` over a model's calls is exhaustive.
 
+use haft_schema::DecodeOptions;
+
 use crate::call::ToolCall;
 use crate::result::ToolResult;
-use crate::schema::DecodeOptions;
 use crate::toolkit::NAMESPACE_SEPARATOR;
 use crate::typed::CallDecodeError;
 
@@ -11,7 +12,8 @@ use crate::typed::CallDecodeError;
 /// `#[derive(ToolCalls)]` of the crate `haft` implements it, and compares the names at compile time. By hand:
 ///
 /// ```
-/// use haft_core::{CallVariant, DecodeOptions, NoFailure, ToolCall, ToolCalls, ToolType, Typed};
+/// use haft_core::{CallVariant, NoFailure, ToolCall, ToolCalls, ToolType, Typed};
+/// use haft_schema::DecodeOptions;
 /// # struct Double;
 /// # impl ToolType for Double {
 /// #     const NAME: &'static str = "double";

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use haft_core::{
     ApprovalAnswer, ApprovalDecision, ApprovalMemory, ApprovalOutcome, ApprovalPolicy, ApprovalRequest,
-    ApprovalResponse, ApprovalScope, Approve, BoxError, Cx, Delivery, FailureKind, RunOptions, Schema, SignatureError,
+    ApprovalResponse, ApprovalScope, Approve, BoxError, Cx, Delivery, FailureKind, RunOptions, SignatureError,
     SigningKeys, Suspend, Suspended, Timestamp, Tool, ToolCall, ToolEvent, Toolkit, VerdictFault, VerdictQueue,
 };
+use haft_schema::Schema;
 
 use crate::executing::{came, kit};
 

@@ -1,6 +1,7 @@
 //! Arguments that could not be converted from the shape in which the model was asked for them.
 
-use haft_core::{FailureKind, Issue, RunOptions, Tool, ToolCall, ToolFailure, Toolkit};
+use haft_core::{FailureKind, RunOptions, Tool, ToolCall, ToolFailure, Toolkit};
+use haft_schema::Issue;
 
 fn call(name: &str, arguments: &str) -> ToolCall {
     let mut call = ToolCall::new("c1", name, arguments);

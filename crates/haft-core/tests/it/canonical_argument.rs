@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use haft_core::{
-    ApprovalPolicy, ApprovalRequest, CallArguments, Cx, DecodeOptions, DefinitionError, FailureKind, ForwardCx, Next,
-    Permission, Permit, Permitting, RefineError, Repairs, Request, RunOptions, Suspend, Tool, ToolCall, ToolOutput,
-    ToolResult, Toolkit, VerdictFault,
+    ApprovalPolicy, ApprovalRequest, CallArguments, Cx, DefinitionError, FailureKind, ForwardCx, Next, Permission,
+    Permit, Permitting, RefineError, Request, RunOptions, Suspend, Tool, ToolCall, ToolOutput, ToolResult, Toolkit,
+    VerdictFault,
 };
+use haft_schema::{DecodeOptions, Repairs};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,9 +1,10 @@
 //! Results that are nested deeper than any reader accepts: an error with that reason, on threads with little stack.
 
 use haft_core::{
-    ApprovalPolicy, ApprovalRequest, ContentPart, Cx, EmitError, Emitted, HandlerOutput, JsonText, Next, NoFailure,
-    Outputs, Request, RunOptions, Schema, Tool, ToolCall, ToolOutput, ToolResult, Toolkit, Validation,
+    ApprovalPolicy, ApprovalRequest, ContentPart, Cx, EmitError, Emitted, HandlerOutput, Next, NoFailure, Outputs,
+    Request, RunOptions, Tool, ToolCall, ToolOutput, ToolResult, Toolkit,
 };
+use haft_schema::{JsonText, Schema, Validation};
 use schemars::{JsonSchema, Schema as Described, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -239,7 +240,7 @@ fn a_tree_that_nests_too_deep_is_rejected_unwalked() {
         for levels in [257, 1_500, 100_000] {
             let value = deep(levels, 2).0;
             for schema in [Schema::unknown(), endless()] {
-                let keyword = |issues: haft_core::Issues| issues.as_slice()[0].keyword.clone();
+                let keyword = |issues: haft_schema::Issues| issues.as_slice()[0].keyword.clone();
                 assert_eq!(schema.check(value).map_err(keyword), Err("maxDepth".to_owned()));
                 assert_eq!(schema.decode_value::<Value>(value).map_err(keyword), Err("maxDepth".to_owned()));
             }

@@ -10,10 +10,8 @@ mod strict;
 use std::borrow::Cow;
 
 use generated::{GeneratedType, typed_value};
-use haft_core::{
-    Codec, CodecError, Dialect, DuplicateKeys, Limits, Loss, LossKind, RenderFault, Rendered, Reshape, ReshapeId,
-    ReshapeMember, Schema, Tool, ToolCall, Toolkit, Transcode,
-};
+use haft_core::{Dialect, Loss, LossKind, RenderFault, Rendered, Tool, ToolCall, Toolkit};
+use haft_schema::{Codec, CodecError, DuplicateKeys, Limits, Reshape, ReshapeId, ReshapeMember, Schema, Transcode};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use strict::StrictDialect;

@@ -7,10 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use haft_core::{
-    ApprovalPolicy, DefinitionFault, FailureMode, Issue, Schema, SchemaPart, Strict, Tool, ToolKind, Toolkit,
-    Validation, Validator,
-};
+use haft_core::{ApprovalPolicy, DefinitionFault, FailureMode, SchemaPart, Strict, Tool, ToolKind, Toolkit};
+use haft_schema::{Issue, Schema, Validation, Validator};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use futures_util::StreamExt;
 use haft_core::tagged::TaggedEnum;
 use haft_core::{
-    ApprovalDecision, ApprovalRequest, ApprovalResponse, CallId, ContentPart, Cx, FailureKind, HandlerError, Issue,
-    JsonText, Timestamp, Tool, ToolCall, ToolEvent, ToolFailure, ToolOutput, ToolResult, Toolkit,
+    ApprovalDecision, ApprovalRequest, ApprovalResponse, CallId, ContentPart, Cx, FailureKind, HandlerError, Timestamp,
+    Tool, ToolCall, ToolEvent, ToolFailure, ToolOutput, ToolResult, Toolkit,
 };
+use haft_schema::{Issue, JsonText};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use haft_core::{
-    ApprovalPolicy, ApprovalRequest, Cx, FailureKind, JsonText, Next, Outcome, Request, RunOptions, Schema, Tool,
-    ToolCall, ToolFailure, ToolResult, Toolkit,
+    ApprovalPolicy, ApprovalRequest, Cx, FailureKind, Next, Outcome, Request, RunOptions, Tool, ToolCall, ToolFailure,
+    ToolResult, Toolkit,
 };
+use haft_schema::{JsonText, Schema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -8,7 +8,8 @@
 
 use std::collections::BTreeMap;
 
-use haft_core::{ApprovalPolicy, EmptyParams, Schema, Tool, ToolCall};
+use haft_core::{ApprovalPolicy, EmptyParams, Tool, ToolCall};
+use haft_schema::Schema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalPolicy, Cancellation, ContentPart, DecodeOptions, DuplicateKeys, ExecutionLimits, FailureKind, ForwardCx,
-    JsonText, Limits, Next, Outcome, Repairs, Request, RunOptions, Tool, ToolCall, ToolEvent, ToolFailure, ToolOutput,
-    ToolResult, Toolkit, Validation,
+    ApprovalPolicy, Cancellation, ContentPart, ExecutionLimits, FailureKind, ForwardCx, Next, Outcome, Request,
+    RunOptions, Tool, ToolCall, ToolEvent, ToolFailure, ToolOutput, ToolResult, Toolkit,
 };
+use haft_schema::{DecodeOptions, DuplicateKeys, JsonText, Limits, Repairs, Validation};
 use serde_json::{Value, json};
 use tokio::task::yield_now;
 use tokio::time::sleep;
@@ -196,7 +196,7 @@ async fn values_content_and_metadata_come_back() {
 async fn outputs_are_checked_by_the_success_schema() {
     let declared = Tool::dynamic("transfer").success_json(json!({"type": "integer"})).define().unwrap();
     let unchecked =
-        declared.set_success(haft_core::Schema::json_with(json!({"type": "integer"}), Validation::None).unwrap());
+        declared.set_success(haft_schema::Schema::json_with(json!({"type": "integer"}), Validation::None).unwrap());
     let content = || ToolOutput::content_only(vec![ContentPart::text("7")]);
     let table = [
         (&declared, ToolOutput::from(json!(7)), true),

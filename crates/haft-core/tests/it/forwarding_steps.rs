@@ -4,10 +4,10 @@
 use std::sync::{Arc, Mutex};
 
 use haft_core::{
-    ApprovalPolicy, ApprovalRequest, ContentPart, Cx, DecodeOptions, EmitError, FailureKind, ForwardCx, Issue,
-    JsonText, MediaData, Open, RefineError, Repairs, RunOptions, Suspend, Suspended, Tool, ToolBuilder, ToolCall,
-    ToolEvent, ToolFailure, ToolOutput, Toolkit,
+    ApprovalPolicy, ApprovalRequest, ContentPart, Cx, EmitError, FailureKind, ForwardCx, MediaData, Open, RefineError,
+    RunOptions, Suspend, Suspended, Tool, ToolBuilder, ToolCall, ToolEvent, ToolFailure, ToolOutput, Toolkit,
 };
+use haft_schema::{DecodeOptions, Issue, JsonText, Repairs};
 use serde_json::{Value, json};
 
 /// The calls that a handler received.

@@ -9,9 +9,9 @@ use std::time::Duration;
 use futures_util::stream;
 use haft_core::{
     BoxError, BuilderOf, Cancellation, ContentPart, Cx, DefinitionFault, Emitted, Failure, Handle, HandlerError,
-    HandlerOutput, JsonText, Needs, NoFailure, Outputs, Readonly, RunOptions, Schema, Services, Tool, ToolCall,
-    ToolFailure, ToolType,
+    HandlerOutput, Needs, NoFailure, Outputs, Readonly, RunOptions, Services, Tool, ToolCall, ToolFailure, ToolType,
 };
+use haft_schema::{JsonText, Schema};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalPolicy, ApprovalRequest, Caller, Cancellation, Cx, DecodeOptions, DuplicateKeys, FailureKind, Limits,
-    OnOverflow, OutputCap, Permission, Repairs, RunOptions, Services, Timestamp, Tool, ToolCall, ToolResult, Toolkit,
+    ApprovalPolicy, ApprovalRequest, Caller, Cancellation, Cx, FailureKind, OnOverflow, OutputCap, Permission,
+    RunOptions, Services, Timestamp, Tool, ToolCall, ToolResult, Toolkit,
 };
+use haft_schema::{DecodeOptions, DuplicateKeys, Limits, Repairs};
 use tokio::time::Instant;
 
 type Set = fn(RunOptions, Duration) -> RunOptions;

@@ -5,10 +5,10 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalPolicy, ApprovalRequest, CallOutputBody, ContentPart, Cx, ExecutionLimits, Failure, FailureKind, Issue,
-    Issues, MediaData, Next, OnOverflow, Outcome, OutputCap, Request, RunOptions, Tool, ToolCall, ToolFailure,
-    ToolResult, Toolkit,
+    ApprovalPolicy, ApprovalRequest, CallOutputBody, ContentPart, Cx, ExecutionLimits, Failure, FailureKind, MediaData,
+    Next, OnOverflow, Outcome, OutputCap, Request, RunOptions, Tool, ToolCall, ToolFailure, ToolResult, Toolkit,
 };
+use haft_schema::{Issue, Issues};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;

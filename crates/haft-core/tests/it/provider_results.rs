@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
 
 use haft_core::{
-    ContentPart, Failure, FailureKind, Item, Outcome, ProviderCall, ProviderTool, Schema, Tool, ToolCall,
-    ToolCallOutput, ToolResult, Toolkit, Validation, Validator,
+    ContentPart, Failure, FailureKind, Item, Outcome, ProviderCall, ProviderTool, Tool, ToolCall, ToolCallOutput,
+    ToolResult, Toolkit,
 };
+use haft_schema::{Schema, Validation, Validator};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

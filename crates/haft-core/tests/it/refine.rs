@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalPolicy, ApprovalRequest, CallArguments, Cancellation, Cx, DecodeOptions, DefinitionError, EmitBuffer,
-    ExecutionLimits, FailureKind, Issue, Issues, Next, Permission, Permit, Permitting, RefineError, Repairs, Request,
-    RunOptions, Suspend, Tool, ToolBuilder, ToolCall, ToolEvent, ToolFailure, ToolResult, Toolkit,
+    ApprovalPolicy, ApprovalRequest, CallArguments, Cancellation, Cx, DefinitionError, EmitBuffer, ExecutionLimits,
+    FailureKind, Next, Permission, Permit, Permitting, RefineError, Request, RunOptions, Suspend, Tool, ToolBuilder,
+    ToolCall, ToolEvent, ToolFailure, ToolResult, Toolkit,
 };
+use haft_schema::{DecodeOptions, Issue, Issues, Repairs};
 use serde_json::{Value, json};
 
 use crate::approval_bench::{Journal, all_came, noting};

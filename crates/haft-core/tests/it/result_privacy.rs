@@ -5,10 +5,10 @@ use std::error::Error;
 use std::fmt::Display;
 
 use haft_core::{
-    ApprovalPolicy, ApprovalRequest, ContentPart, Cx, DecodeOptions, EmitError, Failure, HandlerOutput, Issue,
-    JsonText, Next, NoFailure, Outputs, Request, RunOptions, Schema, Tool, ToolCall, ToolEvent, ToolFailure,
-    ToolOutput, ToolResult, Toolkit, Validation, Validator,
+    ApprovalPolicy, ApprovalRequest, ContentPart, Cx, EmitError, Failure, HandlerOutput, Next, NoFailure, Outputs,
+    Request, RunOptions, Tool, ToolCall, ToolEvent, ToolFailure, ToolOutput, ToolResult, Toolkit,
 };
+use haft_schema::{DecodeOptions, Issue, JsonText, Schema, Validation, Validator};
 use schemars::{JsonSchema, Schema as Described, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};

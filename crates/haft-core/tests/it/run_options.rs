@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use haft_core::{
-    Cancellation, Cx, DecodeOptions, DefinitionError, ExecutionLimits, Item, Next, Repairs, Request, RunOptions,
-    Services, Tool, Toolkit,
+    Cancellation, Cx, DefinitionError, ExecutionLimits, Item, Next, Request, RunOptions, Services, Tool, Toolkit,
 };
+use haft_schema::{DecodeOptions, Repairs};
 use tokio::time::Instant;
 
 use crate::executing::{calls, came, kit, tell};

@@ -3,10 +3,11 @@
 use std::process::Command;
 
 use haft_core::{
-    CacheControl, ContentPart, DefinitionFault, DescribedAnnotation, DescriptorKind, Destructive, EnforcedRules,
-    FailureKind, Icon, IconTheme, Idempotent, Meta, NameFault, OpenWorld, ProviderOptions, Readonly, Schema,
-    SchemaJson, SchemaPart, Strict, Tool, ToolCall, ToolDescriptor, Toolkit, Validation, Validator, Version,
+    CacheControl, ContentPart, DefinitionFault, DescribedAnnotation, DescriptorKind, Destructive, FailureKind, Icon,
+    IconTheme, Idempotent, Meta, NameFault, OpenWorld, ProviderOptions, Readonly, SchemaJson, SchemaPart, Strict, Tool,
+    ToolCall, ToolDescriptor, Toolkit, Version,
 };
+use haft_schema::{EnforcedRules, Schema, Validation, Validator};
 use proptest::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

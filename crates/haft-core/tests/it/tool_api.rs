@@ -29,8 +29,9 @@ use std::collections::HashSet;
 use haft_core::{
     Annotation, Annotations, ApprovalPolicy, DescriptorKind, Destructive, Dialect, ExecutionLimits, FailureMode, Icon,
     Icons, Idempotent, Loss, LossKind, Meta, NameClash, NameMapper, OpenWorld, ProviderOptions, Readonly, RenderFault,
-    Rendered, Schema, Strict, Title, Tool, ToolCall, ToolDescriptor, ToolKind, Version,
+    Rendered, Strict, Title, Tool, ToolCall, ToolDescriptor, ToolKind, Version,
 };
+use haft_schema::Schema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

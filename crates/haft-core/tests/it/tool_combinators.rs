@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use haft_core::{
     Annotation, Annotations, ApprovalPolicy, ContentPart, Cx, DefinitionFault, Dependency, Destructive,
-    ExecutionLimits, FailureMode, ForwardCx, NameFault, Permission, Readonly, Schema, Strict, Tool, ToolCall,
+    ExecutionLimits, FailureMode, ForwardCx, NameFault, Permission, Readonly, Strict, Tool, ToolCall,
 };
+use haft_schema::Schema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use haft_core::{
     ApprovalPolicy, Concurrency, ContentPart, DefinitionFault, EmitBuffer, ExecutionLimits, FailureMode, NameFault,
-    OnOverflow, OutputCap, Schema, SchemaPart, Tool, ToolBuilder,
+    OnOverflow, OutputCap, SchemaPart, Tool, ToolBuilder,
 };
+use haft_schema::Schema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

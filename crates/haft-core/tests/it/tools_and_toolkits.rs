@@ -5,9 +5,10 @@
 //! composing and namespacing belong to the executor and the toolkit and are tested with them.
 
 use haft_core::{
-    Cx, Emitted, FailureKind, Finish, HandlerError, Item, JsonText, Needs, Provide, Services, Strict, Tool, ToolCall,
-    ToolResult, Toolkit, Turn, TurnRequest,
+    Cx, Emitted, FailureKind, Finish, HandlerError, Item, Needs, Provide, Services, Strict, Tool, ToolCall, ToolResult,
+    Toolkit, Turn, TurnRequest,
 };
+use haft_schema::JsonText;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -3,10 +3,11 @@
 use std::error::Error;
 
 use haft_core::{
-    BuilderOf, Cx, DefinitionFault, EmitError, Emits, Emitted, FailureKind, Handle, HandlerError, JsonText, Next,
-    NoFailure, Outcome, Request, RunOptions, SchemaPart, Tool, ToolBuilder, ToolCall, ToolDescriptor, ToolEvent,
-    ToolType, Toolkit,
+    BuilderOf, Cx, DefinitionFault, EmitError, Emits, Emitted, FailureKind, Handle, HandlerError, Next, NoFailure,
+    Outcome, Request, RunOptions, SchemaPart, Tool, ToolBuilder, ToolCall, ToolDescriptor, ToolEvent, ToolType,
+    Toolkit,
 };
+use haft_schema::JsonText;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -4,8 +4,9 @@ use std::num::NonZeroUsize;
 
 use haft_core::{
     CallOutputBody, ContentPart, ExecutionLimits, FailureKind, Item, MediaData, Next, OnOverflow, Outcome, OutputCap,
-    Request, RunOptions, Schema, Tool, ToolCall, ToolFailure, ToolOutput, ToolResult, Toolkit, history,
+    Request, RunOptions, Tool, ToolCall, ToolFailure, ToolOutput, ToolResult, Toolkit, history,
 };
+use haft_schema::Schema;
 use serde_json::{Value, json};
 
 use crate::executing::kit;

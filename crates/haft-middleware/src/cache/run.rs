@@ -7,8 +7,8 @@
 
 use std::sync::Arc;
 
-use haft_core::isolation::Isolated;
 use haft_core::{Ambient, FailureKind, Middleware, Next, Outcome, Request, ToolFailure, ToolOutput};
+use haft_schema::isolation::Isolated;
 
 use super::Cache;
 use super::key::CacheKey;

@@ -1,9 +1,10 @@
 //! Calls that are answered from the cache, and calls that never are.
 
 use haft_core::{
-    Ambient, Annotations, Cancellation, Cx, ForwardCx, Idempotent, Next, Readonly, Request, RunOptions, Schema, Tool,
-    ToolCall, ToolFailure, ToolOutput,
+    Ambient, Annotations, Cancellation, Cx, ForwardCx, Idempotent, Next, Readonly, Request, RunOptions, Tool, ToolCall,
+    ToolFailure, ToolOutput,
 };
+use haft_schema::Schema;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
 

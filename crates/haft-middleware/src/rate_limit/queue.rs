@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use haft_core::isolation::isolated;
+use haft_schema::isolation::isolated;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 

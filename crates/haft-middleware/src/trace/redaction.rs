@@ -4,7 +4,7 @@
 //! decide which branch of a schema a value matches: it applies every branch that might, and hides the value where a reference
 //! can't be resolved. It may hide too much, and must never show too much.
 
-use haft_core::{AppliesTo, Schema, Subschema};
+use haft_schema::{AppliesTo, Schema, Subschema};
 use serde_json::{Map, Value};
 
 /// The replacement of a secret.
@@ -113,7 +113,7 @@ fn any_object(value: &Value, predicate: &impl Fn(&Map<String, Value>) -> bool) -
 
 #[cfg(test)]
 mod tests {
-    use haft_core::Validation;
+    use haft_schema::Validation;
     use serde_json::json;
 
     use super::*;

@@ -8,11 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
-use haft_core::isolation::Isolated;
-use haft_core::{
-    Annotations, Cx, FailureKind, Middleware, Next, Request, RunOptions, Schema, Tool, ToolFailure, Validation,
-    Validator,
-};
+use haft_core::{Annotations, Cx, FailureKind, Middleware, Next, Request, RunOptions, Tool, ToolFailure};
+use haft_schema::isolation::Isolated;
+use haft_schema::{Schema, Validation, Validator};
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 use tracing::field::{Field, Visit};

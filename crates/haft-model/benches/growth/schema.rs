@@ -1,6 +1,6 @@
 //! Works of schemas: building them, and checking values against them.
 
-use haft_core::{DecodeOptions, Schema};
+use haft_schema::{DecodeOptions, Schema};
 use serde_json::{Map, Value, json};
 
 use crate::{Work, measured};

@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use haft_core::isolation::isolated;
+use haft_schema::isolation::isolated;
 
 use crate::turn_loop::LoopEvent;
 

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use haft_core::Cancellation;
-use haft_core::isolation::{Isolated, isolated};
+use haft_schema::isolation::{Isolated, isolated};
 use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep};
 use tracing::warn;
@@ -179,7 +179,7 @@ async fn release(store: &dyn ConversationStore, claim: &Claim) {
 
 /// Awaits an operation of a store, which may panic.
 async fn caught<'a, T: 'a>(operation: impl FnOnce() -> StoreFuture<'a, T>) -> Result<T, StoreError> {
-    let panicked = |panicked: haft_core::isolation::Panicked| {
+    let panicked = |panicked: haft_schema::isolation::Panicked| {
         let text = panicked.into_text();
         StoreError::failed("use the store", format!("its code panicked: {text}"))
     };

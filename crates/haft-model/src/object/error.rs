@@ -1,6 +1,7 @@
 //! Errors of requests for a value.
 
-use haft_core::{Finish, Issues, SchemaError, ToolCall, Usage};
+use haft_core::{Finish, ToolCall, Usage};
+use haft_schema::{Issues, SchemaError};
 
 use crate::error::ModelError;
 

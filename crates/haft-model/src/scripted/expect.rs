@@ -155,7 +155,8 @@ fn one_or_many<'de, D: Deserializer<'de>, T: serde::de::DeserializeOwned>(deseri
 
 #[cfg(test)]
 mod tests {
-    use haft_core::{Item, Schema, ToolDescriptor};
+    use haft_core::{Item, ToolDescriptor};
+    use haft_schema::Schema;
     use serde_json::json;
 
     use super::*;

@@ -7,7 +7,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use haft_core::{Finish, FormatVersion, Issue, Issues, Item, Limits, REASON_CAP, ToolCall, Turn, Usage, secure_json};
+use haft_core::{Finish, FormatVersion, Item, ToolCall, Turn, Usage};
+use haft_schema::{Issue, Issues, Limits, REASON_CAP, secure_json};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

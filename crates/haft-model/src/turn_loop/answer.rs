@@ -1,6 +1,7 @@
 //! Answers that are checked when they are added to a state.
 
-use haft_core::{CallId, Issue, Issues, JsonText, ToolSource, ToolType};
+use haft_core::{CallId, ToolSource, ToolType};
+use haft_schema::{Issue, Issues, JsonText};
 use serde::Serialize;
 
 use super::TurnLoop;

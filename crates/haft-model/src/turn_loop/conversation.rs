@@ -6,7 +6,8 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use haft_core::{CallId, Item, JsonText, ToolResult, Usage, history};
+use haft_core::{CallId, Item, ToolResult, Usage, history};
+use haft_schema::JsonText;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 

@@ -7,7 +7,8 @@
 use std::sync::Arc;
 
 use haft_core::history::Change;
-use haft_core::{BoxError, CallId, Finish, Issues, NotRunnable, SuspendedError, ToolChoice};
+use haft_core::{BoxError, CallId, Finish, NotRunnable, SuspendedError, ToolChoice};
+use haft_schema::Issues;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::fault;

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use haft_core::history::Change;
 use haft_core::tagged::{self, ReadVariant, TaggedEnum, UnknownTag, Versioning};
-use haft_core::{ApprovalResponse, Delta, Issues, ToolCall, ToolEvent, ToolResult, Turn, UnknownEvent};
+use haft_core::{ApprovalResponse, Delta, ToolCall, ToolEvent, ToolResult, Turn, UnknownEvent};
+use haft_schema::Issues;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::end::LoopEnd;

@@ -4,7 +4,7 @@
 //! as often as the loop allows over the life of a state; each of these requests is a turn like any other, so the limits
 //! of the loop apply to it. The type's own code reads the answer, so it must not run while the state is locked.
 
-use haft_core::Issues;
+use haft_schema::Issues;
 
 use super::end::LoopEnd;
 use super::error::LoopError;

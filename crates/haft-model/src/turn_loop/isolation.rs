@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::task::Poll;
 
 use haft_core::TurnRequest;
-pub(super) use haft_core::isolation::{Isolated, Panicked, isolated};
+pub(super) use haft_schema::isolation::{Isolated, Panicked, isolated};
 
 use super::prepare::{BeforeRequest, Prepare, PrepareFuture};
 use crate::model::{LanguageModel, TurnStream};

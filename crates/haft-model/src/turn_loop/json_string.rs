@@ -8,7 +8,7 @@ use std::fmt;
 use std::io;
 use std::marker::PhantomData;
 
-use haft_core::JsonText;
+use haft_schema::JsonText;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::Error as _;

@@ -90,7 +90,8 @@ impl PartialEq for OpenInteractions {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
-    use haft_core::{JsonText, ToolCall};
+    use haft_core::ToolCall;
+    use haft_schema::JsonText;
 
     use super::{Interaction, OpenInteractions};
 

@@ -4,7 +4,8 @@
 //! decide function reads and answers it. The result of a signal without an answer is `null`, so that the history has
 //! an output of every call.
 
-use haft_core::{CallId, FailureKind, JsonText, Schema, ToolCall, ToolFailure, ToolResult, ToolType};
+use haft_core::{CallId, FailureKind, ToolCall, ToolFailure, ToolResult, ToolType};
+use haft_schema::{JsonText, Schema};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
-use haft_core::{Cancellation, DecodeOptions, Repair, RunOptions, SchemaError};
+use haft_core::{Cancellation, RunOptions};
+use haft_schema::{DecodeOptions, Repair, SchemaError};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 

@@ -1,6 +1,7 @@
 //! The pieces of a conversation that a user may see.
 
-use haft_core::{ApprovalId, CallId, FormatVersion, JsonText, Timestamp};
+use haft_core::{ApprovalId, CallId, FormatVersion, Timestamp};
+use haft_schema::JsonText;
 use serde::Serialize;
 
 /// A piece of a conversation that a user may see, tagged by `type`.

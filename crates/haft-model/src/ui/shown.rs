@@ -4,9 +4,9 @@
 //! of what the model reads. Data that belongs to a provider or to the application is never part of it.
 
 use haft_core::{
-    ApprovalRequest, CallOutputBody, ContentPart, JsonText, MediaData, MediaPart, ResourceContents, ToolCall,
-    ToolCallOutput,
+    ApprovalRequest, CallOutputBody, ContentPart, MediaData, MediaPart, ResourceContents, ToolCall, ToolCallOutput,
 };
+use haft_schema::JsonText;
 use serde::Serialize;
 use serde_json::Value;
 

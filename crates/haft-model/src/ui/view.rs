@@ -8,7 +8,8 @@ use std::collections::{HashMap, HashSet};
 use std::mem;
 use std::sync::Arc;
 
-use haft_core::{ApprovalId, ApprovalRequest, CallId, Delta, Item, JsonText, Role, ToolEvent, Turn};
+use haft_core::{ApprovalId, ApprovalRequest, CallId, Delta, Item, Role, ToolEvent, Turn};
+use haft_schema::JsonText;
 
 use super::event::{UiEnd, UiEvent};
 use super::shown;

@@ -16,7 +16,7 @@ mod parts;
 #[path = "../../../haft-core/tests/it/run_spans/recorder.rs"]
 mod recorder;
 mod scripted;
-#[path = "../../../haft-core/tests/it/seeded.rs"]
+#[path = "../../../haft-schema/tests/it/seeded.rs"]
 mod seeded;
 mod spawned_stream;
 #[cfg(feature = "file-store")]

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use haft_core::{
-    ContentPart, DecodeOptions, Finish, Item, Limits, Message, OutputFormat, RepairKind, Repairs, Role, Tool, ToolCall,
-    Toolkit, Turn, TurnRequest, Usage,
+    ContentPart, Finish, Item, Message, OutputFormat, Role, Tool, ToolCall, Toolkit, Turn, TurnRequest, Usage,
 };
 use haft_model::{LanguageModel, LanguageModelExt, ModelError, ObjectAnswer, ObjectError, ScriptedModel, ScriptedTurn};
+use haft_schema::{DecodeOptions, Limits, RepairKind, Repairs};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::json;

@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt};
 use haft_core::{
-    Citation, ContentPart, Delta, Finish, Item, Message, ProviderCall, Reasoning, ReasoningForm, Role, Schema,
-    TextPart, ToolCall, ToolCallOutput, ToolDescriptor, Turn, TurnRequest, Usage,
+    Citation, ContentPart, Delta, Finish, Item, Message, ProviderCall, Reasoning, ReasoningForm, Role, TextPart,
+    ToolCall, ToolCallOutput, ToolDescriptor, Turn, TurnRequest, Usage,
 };
 use haft_model::{Expect, LanguageModel, ModelError, ScriptError, ScriptedModel, ScriptedTurn, TurnFault};
+use haft_schema::Schema;
 use serde_json::json;
 use tokio::time::Instant;
 

@@ -7,9 +7,9 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use futures_core::Stream;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use haft_core::isolation::isolated;
 use haft_core::{Delta, Finish, Item, Toolkit, Turn, TurnRequest};
 use haft_model::{LanguageModel, LoopEnd, LoopError, ModelError, ModelInfo, TurnLoop, TurnStream};
+use haft_schema::isolation::isolated;
 
 fn turn(text: &str) -> Turn {
     Turn::new(vec![Item::assistant(text)], Finish::Stop)

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use haft_core::isolation::isolated;
 use haft_core::{Delta, Finish, Item, OutputFormat, Tool, ToolCall, Toolkit, Turn, TurnRequest, Usage};
 use haft_model::{
     LanguageModel, LanguageModelExt, ModelError, ModelInfo, ModelTrace, ProviderMessage, ScriptedModel, ScriptedTurn,
     TurnLoop, TurnStream,
 };
+use haft_schema::isolation::isolated;
 use serde_json::json;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};

@@ -1,6 +1,7 @@
 //! The errors of running a tool by name.
 
-use haft_core::{FailureKind, Issue, ToolFailure};
+use haft_core::{FailureKind, ToolFailure};
+use haft_schema::Issue;
 
 use crate::error::LookupError;
 use crate::name::FullName;

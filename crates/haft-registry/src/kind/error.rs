@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use haft_core::{DefinitionError, DefinitionFault, Issue, Issues, SchemaPart};
+use haft_core::{DefinitionError, DefinitionFault, SchemaPart};
+use haft_schema::{Issue, Issues};
 
 use crate::workspace::joined;
 

@@ -8,7 +8,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use haft_core::{Annotation, Issues};
+use haft_core::Annotation;
+use haft_schema::Issues;
 use serde_json::{Map, Value};
 
 /// The function from arguments to an effect.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use haft_core::nearest;
+use haft_schema::nearest;
 
 use super::expression::RuleExpression;
 use super::matcher::{HintConditions, MatchEffect, ToolMatcher};

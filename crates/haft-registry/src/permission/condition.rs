@@ -3,7 +3,8 @@
 //! A misspelt condition of a rule that denies or asks is a hole that nobody sees: the rule is there and never applies. So
 //! the hints and the members that a rule reads are compared with the tools that its patterns match.
 
-use haft_core::{Tool, nearest};
+use haft_core::Tool;
+use haft_schema::nearest;
 
 use super::expression::{AccessKind, ArgumentAccess, RuleExpression};
 use super::matcher::{NameText, ToolMatcher};

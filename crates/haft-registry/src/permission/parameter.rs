@@ -3,7 +3,8 @@
 //! The answer is certain or it is "unknown": rules are checked for people, and a wrong accusation would teach them to
 //! ignore the check.
 
-use haft_core::{AppliesTo, EnforcedRules, Subschema, Tool};
+use haft_core::Tool;
+use haft_schema::{AppliesTo, EnforcedRules, Subschema};
 use serde_json::Value;
 
 use super::expression::{AccessPath, AccessStep};

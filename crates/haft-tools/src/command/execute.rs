@@ -11,7 +11,8 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft_core::{Cancellation, Cx, FailureKind, ForwardCx, Issues, ToolCall, ToolFailure, ToolOutput};
+use haft_core::{Cancellation, Cx, FailureKind, ForwardCx, ToolCall, ToolFailure, ToolOutput};
+use haft_schema::Issues;
 use serde_json::{Map, Value};
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, Command};

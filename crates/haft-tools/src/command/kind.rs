@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use haft_core::{Schema, SchemaError};
 use haft_registry::{Building, Built, Entry, EntryError, EntryFault, ImplementationKind, Yields};
+use haft_schema::{Schema, SchemaError};
 use serde_json::Value;
 
 use super::code;

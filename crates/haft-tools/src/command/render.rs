@@ -3,7 +3,7 @@
 //! A value can never become an option: before `--`, an element that begins with a variable must not begin with a
 //! hyphen. Literal elements are never changed, left out or reordered, whatever the values are.
 
-use haft_core::{Issue, Issues};
+use haft_schema::{Issue, Issues};
 use serde_json::{Map, Value};
 
 use super::template::{ArgvElement, ArgvPiece, ArgvTemplate, ArgvVariable, ArgvZone, VariableForm};

@@ -6,7 +6,8 @@
 
 use std::sync::Arc;
 
-use haft_core::{Cx, JsonText};
+use haft_core::Cx;
+use haft_schema::JsonText;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;

@@ -5,8 +5,9 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft_core::{Cx, ForwardCx, Issue, Issues, Tool, ToolBuilder, ToolCall};
+use haft_core::{Cx, ForwardCx, Tool, ToolBuilder, ToolCall};
 use haft_registry::{CallEffect, CallPreview, EntryError, EntryFault, Reach, Recipient, Secrets, StartedCommand};
+use haft_schema::{Issue, Issues};
 use serde_json::{Map, Value, json};
 
 use super::environment::Environment;

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use haft_core::{Cx, FailureKind, HandlerError, Issues, ToolFailure, ToolOutput};
+use haft_core::{Cx, FailureKind, HandlerError, ToolFailure, ToolOutput};
 use haft_http::{GuardedClient, HttpRequest, Method, SizeLimits, Timeouts};
 use haft_registry::CallEffect;
+use haft_schema::Issues;
 use serde_json::{Map, Value};
 use tokio::time::{Instant, sleep};
 

@@ -1,7 +1,7 @@
 //! The kind `http`.
 
-use haft_core::Schema;
 use haft_registry::{Building, Built, Entry, EntryError, EntryFault, ImplementationKind, Yields};
+use haft_schema::Schema;
 use schemars::schema_for;
 use serde_json::Value;
 

@@ -5,8 +5,8 @@ mod multipart;
 
 use std::collections::BTreeSet;
 
-use haft_core::{Issue, Issues};
 use haft_http::Bytes;
+use haft_schema::{Issue, Issues};
 use oauth2::url::Url;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-use haft_core::Schema;
+use haft_schema::Schema;
 use serde_json::{Map, Value, json};
 
 pub(super) use self::keyword::is_example;

@@ -5,7 +5,8 @@
 mod location;
 mod path;
 
-use haft_core::{Cx, DefinitionError, Tool, secure_json};
+use haft_core::{Cx, DefinitionError, Tool};
+use haft_schema::secure_json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

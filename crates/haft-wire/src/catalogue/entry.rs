@@ -4,7 +4,8 @@
 //! on the wire, the header that enables it, who executes it, and the forms of its calls and results. Wires read this
 //! table and contain no list of tools of their own.
 
-use haft_core::{Open, Schema, SchemaError, Tool, ToolBuilder};
+use haft_core::{Open, Tool, ToolBuilder};
+use haft_schema::{Schema, SchemaError};
 use serde_json::Value;
 
 use crate::catalogue::item::PlainForm;

@@ -1,6 +1,7 @@
 //! Provider-defined tools as their providers expect them.
 
-use haft_core::{DescriptorKind, Issue, Issues, RenderFault, SchemaError, ToolDescriptor};
+use haft_core::{DescriptorKind, RenderFault, ToolDescriptor};
+use haft_schema::{Issue, Issues, SchemaError};
 use serde_json::{Map, Value};
 
 use crate::catalogue::{CallForm, CatalogueEntry, Vendor, find};

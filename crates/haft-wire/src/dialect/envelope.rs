@@ -3,7 +3,8 @@
 //! References to `#/…` are relative to the root, so they change when the schema moves into a member. Everything else
 //! stays, also keywords that haft does not know.
 
-use haft_core::{RenderFault, Rendered, Reshape, Schema, Subschema};
+use haft_core::{RenderFault, Rendered};
+use haft_schema::{Reshape, Schema, Subschema};
 use serde_json::{Map, Value, json};
 
 use crate::dialect::render::VALUE;

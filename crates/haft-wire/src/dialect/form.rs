@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use haft_core::{ReshapeId, ReshapeKind};
+use haft_schema::{ReshapeId, ReshapeKind};
 use serde_json::{Map, Value, json};
 
 use crate::dialect::kind::{Kind, Kinds};

@@ -1,6 +1,7 @@
 //! The dialects of Gemini.
 
-use haft_core::{Dialect, RenderFault, Rendered, Schema};
+use haft_core::{Dialect, RenderFault, Rendered};
+use haft_schema::Schema;
 use serde_json::{Map, Value};
 
 use crate::dialect::render;

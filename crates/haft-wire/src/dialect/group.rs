@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use haft_core::{AppliesTo, Subschema};
+use haft_schema::{AppliesTo, Subschema};
 use serde_json::{Map, Value};
 
 use crate::dialect::keyword;

@@ -1,6 +1,7 @@
 //! The dialect of the Model Context Protocol.
 
-use haft_core::{Dialect, RenderFault, Rendered, Schema};
+use haft_core::{Dialect, RenderFault, Rendered};
+use haft_schema::Schema;
 
 use crate::dialect::envelope::{self, Roots};
 use crate::dialect::rules::Keys;

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use haft_core::{AppliesTo, Schema, Subschema};
+use haft_schema::{AppliesTo, Schema, Subschema};
 use serde_json::{Value, json};
 
 /// The statements of one subschema about the members of an object.

@@ -15,9 +15,8 @@ mod union;
 
 use std::collections::HashSet;
 
-use haft_core::{
-    Loss, LossKind, RenderFault, Rendered, Reshape, ReshapeCase, ReshapeId, ReshapeKind, Schema, Subschema,
-};
+use haft_core::{Loss, LossKind, RenderFault, Rendered};
+use haft_schema::{Reshape, ReshapeCase, ReshapeId, ReshapeKind, Schema, Subschema};
 use serde_json::{Map, Value, json};
 
 use self::reference::Definitions;

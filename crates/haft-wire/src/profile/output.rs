@@ -1,6 +1,7 @@
 //! The format of an answer in the form of a profile.
 
-use haft_core::{Codec, Loss, OutputFormat, RenderFault, Rendered, Schema};
+use haft_core::{Loss, OutputFormat, RenderFault, Rendered};
+use haft_schema::{Codec, Schema};
 use serde_json::Value;
 
 use super::render::{NullReading, narrows};

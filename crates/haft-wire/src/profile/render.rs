@@ -8,9 +8,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use haft_core::{
-    Codec, DescriptorKind, EnforcedRules, LossKind, RenderFault, Rendered, Schema, Secret, ToolDescriptor,
-};
+use haft_core::{DescriptorKind, LossKind, RenderFault, Rendered, Secret, ToolDescriptor};
+use haft_schema::{Codec, EnforcedRules, Schema};
 use serde_json::Value;
 
 use super::budget::Cost;

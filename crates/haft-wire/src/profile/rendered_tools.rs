@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use haft_core::{Codec, CodecError, Issue, Secret, ToolCall, ToolChoice};
+use haft_core::{Secret, ToolCall, ToolChoice};
+use haft_schema::{Codec, CodecError, Issue};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 

@@ -3,7 +3,8 @@
 //! The schema, the name and the mode are decided before; a form only writes them where the provider expects them. A
 //! tool that is built into the provider is written by the form alone.
 
-use haft_core::{Codec, RenderFault, ToolDescriptor};
+use haft_core::{RenderFault, ToolDescriptor};
+use haft_schema::Codec;
 use serde_json::Value;
 
 use crate::profile::rendered_tools::ToolNamespace;

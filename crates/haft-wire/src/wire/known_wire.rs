@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use haft_core::nearest;
+use haft_schema::nearest;
 
 use crate::profile::Profile;
 use crate::wire::Wire;

@@ -3,7 +3,8 @@
 //! A loss explains only what happens where its pointer says: the schemas that apply to a part of a value are found in
 //! the tool's schema, and the loss must be reported for one of them.
 
-use haft_core::{AppliesTo, Issue, Loss, LossKind, Schema, Subschema};
+use haft_core::{Loss, LossKind};
+use haft_schema::{AppliesTo, Issue, Schema, Subschema};
 use serde_json::Value;
 
 /// The schemas that apply to the parts of a value on the way to one of them, from the outside in.

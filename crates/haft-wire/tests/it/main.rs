@@ -7,6 +7,6 @@ mod dialect;
 mod explanation;
 mod parts;
 mod profile;
-#[path = "../../../haft-core/tests/it/seeded.rs"]
+#[path = "../../../haft-schema/tests/it/seeded.rs"]
 mod seeded;
 mod wire;

@@ -6,6 +6,9 @@
 
 use std::sync::OnceLock;
 
+use haft_schema::internal::SUGGESTED;
+use haft_schema::isolation::{Isolated, isolated};
+
 use super::approval::{Gated, Policies, decoded};
 use super::{CallState, Ready, StepCx, Transition, cleared};
 use crate::approval::PriorApproval;
@@ -15,8 +18,7 @@ use crate::executor::execute::prepare_isolated;
 use crate::executor::span::CallSpan;
 use crate::failure::ToolFailure;
 use crate::handler::{broken, invalid_input};
-use crate::isolation::{Isolated, isolated};
-use crate::nearest::{SUGGESTED, ranked};
+use crate::nearest_tool::ranked_tools;
 use crate::result::ToolResult;
 use crate::tool::{CanonicalArguments, Execution, Tool, explained};
 use crate::toolkit::{NotRunnable, ProblemScope};
@@ -170,7 +172,7 @@ impl StepCx<'_> {
             return ToolResult::unknown_tool_among(call, tools.map(Tool::name)).into_failure();
         }
         let sees = |tool: &&Tool| hidden.is_none_or(|hidden| !tool.is_same(hidden)) && self.options.sees(tool);
-        let near = ranked(&call.name, tools.clone().map(|tool| (tool.name(), tool)));
+        let near = ranked_tools(&call.name, tools.clone().map(|tool| (tool.name(), tool)));
         let near: Vec<&str> = near.into_iter().filter(sees).take(SUGGESTED).map(Tool::name).collect();
         let result = if near.is_empty() {
             ToolResult::unknown_tool_beside(call, tools.filter(sees).map(Tool::name))

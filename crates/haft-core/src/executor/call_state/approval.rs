@@ -9,6 +9,8 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use haft_schema::DecodeOptions;
+use haft_schema::isolation::{Isolated, Panicked, isolated};
 use tokio::time::Instant;
 
 use super::verdict::judge;
@@ -23,9 +25,7 @@ use crate::executor::run_approvals::Suspending;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{BoxError, BoxFuture, invalid_input};
-use crate::isolation::{Isolated, Panicked, isolated};
 use crate::item::{ApprovalDecision, ApprovalRequest, ApprovalResponse, ApprovalRule};
-use crate::schema::DecodeOptions;
 use crate::tool::{ApprovalCx, ApprovalNeed, ApprovalPolicy, NO_APPROVAL, PolicyError, Tool};
 
 /// The message to the model about a call that was not approved.

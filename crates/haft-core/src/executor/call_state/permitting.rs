@@ -6,6 +6,8 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use haft_schema::isolation::{Isolated, isolated};
+
 use super::approval::Gated;
 use super::{Advance, CallPhase, CallState, Ready, StepCx, Transition, cleared};
 use crate::call::ToolCall;
@@ -14,7 +16,6 @@ use crate::executor::permit::{Permission, PermitDecision};
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::{BoxError, BoxFuture};
-use crate::isolation::{Isolated, isolated};
 
 /// The message to the model about a permit that failed to decide.
 const UNDECIDED: &str = "the permission check failed, so this call was not run";

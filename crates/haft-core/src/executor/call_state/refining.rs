@@ -8,14 +8,15 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use haft_schema::Decoded;
+use haft_schema::isolation::{Isolated, isolated};
+
 use super::timeout::Timeouts;
 use super::{Advance, CallPhase, CallState, StepCx, Transition};
 use crate::call::ToolCall;
 use crate::cx::Cx;
 use crate::failure::ToolFailure;
 use crate::handler::invalid_input;
-use crate::isolation::{Isolated, isolated};
-use crate::schema::Decoded;
 use crate::tool::{Refine, RefineFuture};
 
 /// A call whose arguments are being refined.

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use haft_schema::isolation::{Isolated, Panicked, poll_isolated};
 use tokio::task::coop::has_budget_remaining;
 use tokio::time::Instant;
 
@@ -25,7 +26,6 @@ use crate::executor::slot::Slots;
 use crate::failure::ToolFailure;
 use crate::failure_kind::FailureKind;
 use crate::handler::broken;
-use crate::isolation::{Isolated, Panicked, poll_isolated};
 use crate::result::{Outcome, ToolResult};
 use crate::seed::RandomState;
 use crate::tool::ToolName;

@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use haft_core::{ApprovalOutcome, ApprovalRecord, Issues, RejectedVerdict, VerdictFault};
+use haft_core::{ApprovalOutcome, ApprovalRecord, RejectedVerdict, VerdictFault};
+use haft_schema::Issues;
 
 use super::bench::{Bench, Sights};
 use super::model::{Fate, Model, Refusals, State};

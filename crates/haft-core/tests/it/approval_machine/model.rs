@@ -10,9 +10,10 @@ mod sent;
 use std::collections::HashMap;
 
 use haft_core::{
-    ApprovalDecision, ApprovalId, ApprovalOutcome, ApprovalRequest, ApprovalResponse, ApprovalScope, Delivery, Issues,
+    ApprovalDecision, ApprovalId, ApprovalOutcome, ApprovalRequest, ApprovalResponse, ApprovalScope, Delivery,
     SignatureError, VerdictFault,
 };
+use haft_schema::Issues;
 
 use super::bench::GONE;
 use super::script::{Asked, LIFETIME, Restart, RunPolicy, Script};

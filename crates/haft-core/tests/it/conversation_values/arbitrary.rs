@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use haft_core::{
     ApprovalDecision, ApprovalRequest, ApprovalResponse, CallOutputBody, Citation, ContentPart, FailureKind, Finish,
-    Issue, Item, MediaData, MediaPart, Message, OutputFormat, ProviderCall, Reasoning, ResourceContents,
-    ResourceLinkPart, ResourcePart, Role, Schema, TextPart, Timestamp, ToolCall, ToolCallOutput, ToolChoice,
-    ToolDescriptor, ToolFailure, ToolOutput, ToolResult, Turn, TurnRequest, Usage,
+    Item, MediaData, MediaPart, Message, OutputFormat, ProviderCall, Reasoning, ResourceContents, ResourceLinkPart,
+    ResourcePart, Role, TextPart, Timestamp, ToolCall, ToolCallOutput, ToolChoice, ToolDescriptor, ToolFailure,
+    ToolOutput, ToolResult, Turn, TurnRequest, Usage,
 };
+use haft_schema::{Issue, Schema};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

@@ -4,11 +4,12 @@
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalDecision, ApprovalRequest, ApprovalResponse, Citation, ContentPart, FailureKind, Finish, Issue, Issues,
-    Item, MediaData, MediaPart, Message, OutputFormat, ProviderCall, Reasoning, ResourceContents, ResourceLinkPart,
-    ResourcePart, Role, Schema, TextPart, Timestamp, ToolCall, ToolCallOutput, ToolChoice, ToolDescriptor, ToolFailure,
-    ToolOutput, ToolResult, Turn, TurnRequest, Usage,
+    ApprovalDecision, ApprovalRequest, ApprovalResponse, Citation, ContentPart, FailureKind, Finish, Item, MediaData,
+    MediaPart, Message, OutputFormat, ProviderCall, Reasoning, ResourceContents, ResourceLinkPart, ResourcePart, Role,
+    TextPart, Timestamp, ToolCall, ToolCallOutput, ToolChoice, ToolDescriptor, ToolFailure, ToolOutput, ToolResult,
+    Turn, TurnRequest, Usage,
 };
+use haft_schema::{Issue, Issues, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};

@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use haft_core::{
-    CallOutputBody, ContentPart, FailureKind, Issue, Issues, JsonText, MediaData, ToolCall, ToolFailure, ToolOutput,
-    ToolResult,
-};
+use haft_core::{CallOutputBody, ContentPart, FailureKind, MediaData, ToolCall, ToolFailure, ToolOutput, ToolResult};
+use haft_schema::{Issue, Issues, JsonText};
 use serde_json::{Value, json};
 
 fn call() -> ToolCall {

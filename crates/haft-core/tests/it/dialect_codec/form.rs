@@ -1,6 +1,6 @@
 //! The forms that values are sent in: arrays as objects, values as text, and changes chosen by the value.
 
-use haft_core::{Codec, ReshapeCase, ReshapeKind, ReshapeMember};
+use haft_schema::{Codec, ReshapeCase, ReshapeKind, ReshapeMember};
 
 use super::{codec, shape_error};
 

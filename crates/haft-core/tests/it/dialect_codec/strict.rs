@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use haft_core::{Dialect, Loss, LossKind, RenderFault, Rendered, Reshape, ReshapeId, ReshapeMember, Schema};
+use haft_core::{Dialect, Loss, LossKind, RenderFault, Rendered};
+use haft_schema::{Reshape, ReshapeId, ReshapeMember, Schema};
 use serde_json::{Map, Value, json};
 
 pub(super) struct StrictDialect;

@@ -15,10 +15,10 @@ use haft_core::FailureKind::{
 };
 use haft_core::{
     ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, BoxError, Caller, Cancellation, Concurrency,
-    ContentPart, Cx, DecodeOptions, ExecutionLimits, Failure, HandlerOutput, Limits, Next, NoFailure, OnOverflow,
-    OutputCap, Outputs, Permission, Permit, Permitting, Request, RunOptions, Schema, Tool, ToolCall, ToolFailure,
-    Toolkit,
+    ContentPart, Cx, ExecutionLimits, Failure, HandlerOutput, Next, NoFailure, OnOverflow, OutputCap, Outputs,
+    Permission, Permit, Permitting, Request, RunOptions, Tool, ToolCall, ToolFailure, Toolkit,
 };
+use haft_schema::{DecodeOptions, Limits, Schema};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};

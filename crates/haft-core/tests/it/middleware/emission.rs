@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 use haft_core::{
-    Cx, Emitted, ExecutionLimits, JsonText, Middleware, Next, Outputs, Request, RunOptions, Schema, Tool, ToolCall,
-    Toolkit, Validation,
+    Cx, Emitted, ExecutionLimits, Middleware, Next, Outputs, Request, RunOptions, Tool, ToolCall, Toolkit,
 };
+use haft_schema::{JsonText, Schema, Validation};
 use serde_json::json;
 use tokio::time::sleep;
 

@@ -1,6 +1,7 @@
 //! The forms of a parameter schema. Each is sent to the model and checks the arguments.
 
-use haft_core::{Issue, Schema, Tool, Validation, Validator};
+use haft_core::Tool;
+use haft_schema::{Issue, Schema, Validation, Validator};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

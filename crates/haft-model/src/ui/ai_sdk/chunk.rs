@@ -1,6 +1,7 @@
 //! The chunks of the protocol.
 
-use haft_core::{ApprovalId, CallId, JsonText, Timestamp};
+use haft_core::{ApprovalId, CallId, Timestamp};
+use haft_schema::JsonText;
 use serde::Serialize;
 
 /// A chunk, as it is written.

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use haft_core::{CallId, JsonText};
+use haft_core::CallId;
+use haft_schema::JsonText;
 use serde::Serialize;
 use serde_json::Value;
 

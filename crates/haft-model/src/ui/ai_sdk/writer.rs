@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use haft_core::{ApprovalDecision, ApprovalId, CallId, JsonText};
+use haft_core::{ApprovalDecision, ApprovalId, CallId};
+use haft_schema::JsonText;
 
 use super::chunk::{ApprovalDescriptor, Chunk, EndMetadata, ProgressData, RejectedData};
 use crate::ui::event::{UiEnd, UiEvent};

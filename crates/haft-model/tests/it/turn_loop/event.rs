@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use haft_core::tagged::TaggedEnum;
-use haft_core::{Delta, Finish, Issue, ToolResult, Usage};
+use haft_core::{Delta, Finish, ToolResult, Usage};
 use haft_model::{LoopError, ModelError, ModelInfo, ScriptedModel, ScriptedTurn, Spent};
+use haft_schema::Issue;
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -1,9 +1,8 @@
 //! Loops that end with a value of a type.
 
-use haft_core::{
-    ApprovalPolicy, ContentPart, FailureClass, Message, RepairKind, Role, RunOptions, Suspend, ToolChoice, Usage,
-};
+use haft_core::{ApprovalPolicy, ContentPart, FailureClass, Message, Role, RunOptions, Suspend, ToolChoice, Usage};
 use haft_model::{Budget, LoopError, ScriptedTurn, Spent, TypedLoop, TypedOutcome};
+use haft_schema::RepairKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -94,8 +94,8 @@ async fn answers_reach_their_own_signals_in_any_order_of_the_list() {
 
 #[tokio::test(start_paused = true)]
 async fn a_validator_that_panics_fails_its_own_call_only() {
-    let validator = haft_core::Validator::new(|_: &serde_json::Value| panic!("broken check"));
-    let schema = haft_core::Schema::json_with(json!({}), haft_core::Validation::With(validator)).unwrap();
+    let validator = haft_schema::Validator::new(|_: &serde_json::Value| panic!("broken check"));
+    let schema = haft_schema::Schema::json_with(json!({}), haft_schema::Validation::With(validator)).unwrap();
     let fragile = Tool::signal("fragile").params_schema(schema).define().unwrap();
     let model = ScriptedModel::default().then([call("c1", "fragile", "1"), call("c2", "note", "1")]).then("done");
     let outcome = finish(&TurnLoop::new(model, kit().with(fragile).unwrap()), request()).await;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cel::IdedExpr;
 use cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, LiteralValue, operators};
-use haft_core::nearest;
+use haft_schema::nearest;
 use regex::{Regex, RegexBuilder};
 
 use super::error::{ExpressionError, ExpressionFault};

@@ -167,7 +167,7 @@ impl<'t> ExpressionParser<'t> {
             return Ok(());
         }
         let Some(function) = function::named(name) else {
-            let nearest = haft_core::nearest(name, function::names());
+            let nearest = haft_schema::nearest(name, function::names());
             let nearest = function::names().filter(|known| nearest.contains(known)).collect();
             return Err(CalculationFault::UnknownName { name: clipped(name), nearest }.at(position));
         };

@@ -182,7 +182,7 @@ pub(super) fn time_zone(database: &TimeZoneDatabase, name: &str) -> Result<TimeZ
     }
     database.get(trimmed).map_err(|_| {
         let known: Vec<String> = database.available().map(|known| known.as_str().to_owned()).collect();
-        let nearest = haft_core::nearest(trimmed, known.iter().map(String::as_str));
+        let nearest = haft_schema::nearest(trimmed, known.iter().map(String::as_str));
         DateFault::UnknownZone { name: name.to_owned(), nearest: nearest.into_iter().map(str::to_owned).collect() }
     })
 }

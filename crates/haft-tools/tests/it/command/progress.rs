@@ -37,7 +37,7 @@ async fn lines_are_progress_and_a_result() {
     ] {
         let (emitted, outcome) = lines(&format!("printf '{printed}'")).await;
         assert_eq!(Value::from(emitted), progress, "{printed}");
-        assert_eq!(outcome.value().map(haft_core::JsonText::to_value), Some(result), "{printed}");
+        assert_eq!(outcome.value().map(haft_schema::JsonText::to_value), Some(result), "{printed}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! The dialects of JSON Schema in versions 3.0 and 3.1.
 
-use haft_core::Schema;
+use haft_schema::Schema;
 use haft_tools::openapi::{ImportOptions, OutputCheck};
 use serde_json::{Value, json};
 

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use haft_core::Schema;
 use haft_registry::{Built, Entry, EntryError, ImplementationKind, Yields};
+use haft_schema::Schema;
 use haft_tools::openapi::OpenApiKind;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! References and recursion.
 
-use haft_core::DecodeOptions;
+use haft_schema::DecodeOptions;
 use serde_json::{Value, json};
 
 use super::{body_schema, codes, imported, only_tool};

@@ -1,6 +1,7 @@
 //! Arrays: lists, and tuples whose items have schemas by index.
 
-use haft_core::{AppliesTo, LossKind, RenderFault, ReshapeKind, ReshapeMember};
+use haft_core::{LossKind, RenderFault};
+use haft_schema::{AppliesTo, ReshapeKind, ReshapeMember};
 use serde_json::{Map, Value};
 
 use super::Rendering;

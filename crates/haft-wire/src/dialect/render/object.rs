@@ -1,6 +1,7 @@
 //! Objects: records with listed members, and maps.
 
-use haft_core::{LossKind, RenderFault, ReshapeKind, ReshapeMember, Subschema};
+use haft_core::{LossKind, RenderFault};
+use haft_schema::{ReshapeKind, ReshapeMember, Subschema};
 use serde_json::{Map, Value, json};
 
 use super::{Rendering, VALUE};
@@ -102,7 +103,7 @@ impl Rendering {
         &mut self,
         group: &Group<'_>,
         others: &OtherMembers<'_>,
-        node: haft_core::ReshapeId,
+        node: haft_schema::ReshapeId,
         json: &mut Map<String, Value>,
         depth: usize,
     ) -> Result<bool, RenderFault> {

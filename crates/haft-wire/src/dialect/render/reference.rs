@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use haft_core::{RenderFault, ReshapeCase, ReshapeId, ReshapeKind, Subschema};
+use haft_core::RenderFault;
+use haft_schema::{ReshapeCase, ReshapeId, ReshapeKind, Subschema};
 use serde_json::{Map, Value};
 
 use super::Rendering;

@@ -1,6 +1,7 @@
 //! Alternatives, and the codec's choice between them.
 
-use haft_core::{LossKind, RenderFault, ReshapeCase, ReshapeKind};
+use haft_core::{LossKind, RenderFault};
+use haft_schema::{ReshapeCase, ReshapeKind};
 use serde_json::{Map, Value};
 
 use super::Rendering;

@@ -9,7 +9,8 @@ mod tool_config;
 
 use std::sync::Arc;
 
-use haft_core::{Codec, OutputFormat, ToolResult, Turn, TurnRequest};
+use haft_core::{OutputFormat, ToolResult, Turn, TurnRequest};
+use haft_schema::Codec;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};

@@ -9,7 +9,8 @@ mod open_item;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use haft_core::{Delta, JsonText, ReasoningForm};
+use haft_core::{Delta, ReasoningForm};
+use haft_schema::JsonText;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 

@@ -8,9 +8,10 @@ mod keyed_list;
 use std::borrow::Cow;
 
 use haft_core::{
-    CallId, Citation, ContentPart, Delta, Finish, Item, JsonText, Message, ProviderCall, Reasoning, ReasoningForm,
-    RefusalPart, Role, TextPart, ToolCall, Turn, Usage,
+    CallId, Citation, ContentPart, Delta, Finish, Item, Message, ProviderCall, Reasoning, ReasoningForm, RefusalPart,
+    Role, TextPart, ToolCall, Turn, Usage,
 };
+use haft_schema::JsonText;
 use serde_json::{Map, Value};
 
 use self::keyed_list::KeyedList;

@@ -1,6 +1,7 @@
 //! Unusual schemas: other drafts, addresses, contradictions, and sizes beyond the limits.
 
-use haft_core::{Dialect, LossKind, Rendered, Schema};
+use haft_core::{Dialect, LossKind, Rendered};
+use haft_schema::Schema;
 use haft_wire::{AnthropicDialect, GeminiDialect, McpDialect, OpenAiDialect};
 use serde_json::{Map, Value, json};
 

@@ -6,7 +6,8 @@
 
 use std::fmt;
 
-use haft_core::{Dialect, LossKind, Rendered, Schema};
+use haft_core::{Dialect, LossKind, Rendered};
+use haft_schema::Schema;
 use haft_wire::{AnthropicDialect, GeminiDialect, OpenAiDialect};
 use llguidance::ParserFactory;
 use llguidance::api::TopLevelGrammar;

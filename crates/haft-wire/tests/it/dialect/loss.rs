@@ -3,7 +3,8 @@
 //! The schemas combine keywords that change each other's meaning: closed parts of `allOf`, patterns of keys, schemas of
 //! further keys, and alternatives beside them.
 
-use haft_core::{Dialect, LossKind, Rendered, Schema};
+use haft_core::{Dialect, LossKind, Rendered};
+use haft_schema::Schema;
 use haft_wire::{AnthropicDialect, GeminiDialect, OpenAiDialect};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};

@@ -2,7 +2,8 @@
 //! encoded is valid by the rendered schema and decodes to the original, and whatever follows the rendered schema decodes
 //! to a valid value. Where one of them does not hold, a loss that is reported for that place says why.
 
-use haft_core::{CodecError, Dialect, OutputFormat, Rendered, Schema};
+use haft_core::{Dialect, OutputFormat, Rendered};
+use haft_schema::{CodecError, Schema};
 use haft_wire::{GeminiDialect, Profile, Strictness};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haft_core::Schema;
+use haft_schema::Schema;
 use serde_json::{Value, json};
 
 use crate::dialect::checker::dialects;

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use haft_core::Schema;
 use haft_parts::corpus::{CorpusSet, bfcl, mcp_tools};
+use haft_schema::Schema;
 
 use crate::dialect::grammar::{GrammarJudge, enforced};
 use crate::seeded::runner;

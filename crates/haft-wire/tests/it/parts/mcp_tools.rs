@@ -1,7 +1,7 @@
 //! The tools of real MCP servers, on every profile and every dialect.
 
-use haft_core::Schema;
 use haft_parts::corpus::mcp_tools;
+use haft_schema::Schema;
 
 use super::survey::survey;
 use super::validity::Validity;

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use haft_core::{Codec, Loss, Schema, ToolDescriptor};
+use haft_core::{Loss, ToolDescriptor};
 use haft_parts::corpus::{CorpusCall, CorpusSet, CorpusTool};
+use haft_schema::{Codec, Schema};
 use haft_wire::{Finding, FindingKind, Profile, RenderedTool, RenderedTools, Strictness, ToolMode};
 use serde_json::Value;
 

@@ -6,8 +6,9 @@ mod result;
 mod round_trip;
 mod sample;
 
-use haft_core::{Delta, Item, Schema, ToolDescriptor, Turn, TurnRequest};
+use haft_core::{Delta, Item, ToolDescriptor, Turn, TurnRequest};
 use haft_parts::{Judge, RequestFault, Sample, WireName};
+use haft_schema::Schema;
 use haft_wire::{
     AnthropicMessages, Delivery, GeminiContent, OpenAiChat, OpenAiResponses, ReadContext, ReadError, Wire, WireEvent,
     WireRequest,

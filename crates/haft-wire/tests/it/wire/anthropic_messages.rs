@@ -14,7 +14,8 @@ mod setting;
 mod stream;
 mod tool;
 
-use haft_core::{Item, Schema, ToolDescriptor, Turn, TurnRequest};
+use haft_core::{Item, ToolDescriptor, Turn, TurnRequest};
+use haft_schema::Schema;
 use haft_wire::{AnthropicMessages, Delivery, ReadContext, RequestError, Wire, WireRequest};
 use serde_json::{Value, json};
 

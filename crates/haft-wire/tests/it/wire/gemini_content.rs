@@ -16,7 +16,8 @@ mod tool;
 
 use std::sync::LazyLock;
 
-use haft_core::{Item, Schema, ToolDescriptor, Turn, TurnRequest};
+use haft_core::{Item, ToolDescriptor, Turn, TurnRequest};
+use haft_schema::Schema;
 use haft_wire::{Delivery, GeminiContent, ReadContext, RequestError, Wire, WireRequest};
 use serde_json::{Value, json};
 

@@ -159,7 +159,7 @@ fn the_format_of_a_number_is_stated_only_if_it_tells_something() {
             "id": {"type": "integer", "format": "int32"},
         },
     });
-    let schema = haft_core::Schema::json(schema).unwrap();
+    let schema = haft_schema::Schema::json(schema).unwrap();
     let rendered = haft_core::Dialect::render(&haft_wire::OpenAiDialect::Strict, &schema).unwrap();
     let pointers: Vec<_> = rendered.losses.iter().map(|loss| loss.pointer.as_str()).collect();
     assert_eq!(pointers, ["/properties/id/format"]);

@@ -18,7 +18,8 @@ mod tool;
 
 use std::sync::OnceLock;
 
-use haft_core::{Item, Schema, ToolDescriptor, Turn, TurnRequest};
+use haft_core::{Item, ToolDescriptor, Turn, TurnRequest};
+use haft_schema::Schema;
 use haft_wire::{Delivery, OpenAiResponses, ReadContext, RequestError, Wire, WireRequest};
 use serde_json::{Value, json};
 

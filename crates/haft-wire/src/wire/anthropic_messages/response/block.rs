@@ -4,7 +4,8 @@
 //! its result are one [`ProviderCall`] if they are neighbours, and two otherwise, so that each block keeps its place.
 //! A block of an unknown type is a [`ProviderCall`] too: it is returned to its provider and to no other one.
 
-use haft_core::{CallId, Delta, JsonText, ProviderCall, ReasoningForm};
+use haft_core::{CallId, Delta, ProviderCall, ReasoningForm};
+use haft_schema::JsonText;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};

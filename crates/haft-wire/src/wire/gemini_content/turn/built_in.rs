@@ -3,7 +3,8 @@
 //! Both are parts of the response that must be sent back as they are and where they were. A result that directly follows
 //! its call is kept with it; any other is an item of its own, so that the order stays.
 
-use haft_core::{CallId, Delta, JsonText, ProviderCall};
+use haft_core::{CallId, Delta, ProviderCall};
+use haft_schema::JsonText;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;

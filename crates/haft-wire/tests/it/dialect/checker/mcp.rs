@@ -1,6 +1,6 @@
 //! The rules of the Model Context Protocol.
 
-use haft_core::Schema;
+use haft_schema::Schema;
 use serde_json::json;
 
 use super::ProviderRule;

@@ -1,6 +1,7 @@
 //! The choice of tools, and parallel calls.
 
-use haft_core::{Item, Schema, ToolChoice, ToolDescriptor, TurnRequest};
+use haft_core::{Item, ToolChoice, ToolDescriptor, TurnRequest};
+use haft_schema::Schema;
 use haft_wire::{AnthropicMessages, Capabilities, Delivery, ForcedChoice, ModelTable, Wire};
 use serde_json::{Value, json};
 

@@ -1,6 +1,7 @@
 //! The choice of tools.
 
-use haft_core::{Item, Schema, ToolChoice, ToolDescriptor, TurnRequest};
+use haft_core::{Item, ToolChoice, ToolDescriptor, TurnRequest};
+use haft_schema::Schema;
 use haft_wire::catalogue::google;
 use haft_wire::{Capabilities, Delivery, ForcedChoice, GeminiContent, ModelTable, Wire};
 use serde_json::{Value, json};

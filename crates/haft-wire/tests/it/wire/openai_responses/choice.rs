@@ -1,6 +1,7 @@
 //! The choice of tools, and parallel calls.
 
-use haft_core::{Item, ProviderOptions, Schema, ToolChoice, ToolDescriptor, TurnRequest};
+use haft_core::{Item, ProviderOptions, ToolChoice, ToolDescriptor, TurnRequest};
+use haft_schema::Schema;
 use haft_wire::{Capabilities, Delivery, ForcedChoice, ModelTable, OpenAiResponses, Wire, catalogue};
 use serde_json::{Value, json};
 

@@ -1,6 +1,7 @@
 //! Every kind of tool: functions of all shapes, and those that are built into a provider.
 
-use haft_core::{Item, Schema, ToolCall, ToolCallOutput, ToolDescriptor, TurnRequest};
+use haft_core::{Item, ToolCall, ToolCallOutput, ToolDescriptor, TurnRequest};
+use haft_schema::Schema;
 use haft_wire::catalogue::{self, anthropic, openai};
 use serde_json::{Value, json};
 
