@@ -2,7 +2,7 @@
 //! the test that shows it or the reason why there is none.
 //!
 //! The tables are checked against the sources: a test that is named must exist where it is named, a departure must be
-//! in the table of ARCHITECTURE.md, and few statements may have no test.
+//! in the table of `docs/decisions/departures.md`, and few statements may have no test.
 
 mod test_index;
 
@@ -18,7 +18,7 @@ const CHECK: &str = "::every_statement_is_shown_or_has_a_reason";
 
 /// A document as the statements that it makes.
 pub(crate) struct Document {
-    /// The number of the document, as ARCHITECTURE.md refers to it.
+    /// The number of the document, as the table of departures refers to it.
     pub(crate) number: &'static str,
     pub(crate) sections: &'static [Section],
     pub(crate) statements: &'static [Statement],

@@ -47,8 +47,7 @@ impl TestIndex {
 
     /// Returns the reason that the table of departures has no row with these words for a document.
     pub(crate) fn fault_of_departure(&mut self, document: &str, words: &str) -> Option<String> {
-        let text = self.read(PathBuf::from("ARCHITECTURE.md")).unwrap_or_default();
-        let table = text.split_once("\n## Departures").map_or("", |(_, table)| table);
+        let table = self.read(PathBuf::from("docs/decisions/departures.md")).unwrap_or_default();
         let mut rows = table.lines().filter_map(|line| {
             let mut cells = line.strip_prefix("| ")?.split(" | ");
             Some((cells.next()?, cells.next()?))
