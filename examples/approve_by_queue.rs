@@ -4,7 +4,7 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use haft::approval::VerdictQueue;
-use haft::approval::{Delivery, VerdictSender};
+use haft::approval::{Receipt, VerdictSender};
 use haft::prelude::*;
 use tokio::sync::{Barrier, mpsc};
 
@@ -103,7 +103,7 @@ async fn decide(sender: VerdictSender, mut inbox: mpsc::UnboundedReceiver<Approv
             r#"{"region":"lab"}"# => question.deny("the lab is closed"),
             _ => question.approve(),
         };
-        assert_eq!(sender.send(verdict.clone())?, Delivery::Delivered);
+        assert_eq!(sender.send(verdict.clone())?, Receipt::Delivered);
         // The first verdict counts, and a second one is returned to its sender.
         let Err(rejected) = sender.send(verdict) else { anyhow::bail!("a second verdict was accepted") };
         println!("  {:<12} again? {}", question.call_id.as_str(), rejected.fault);

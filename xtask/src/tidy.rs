@@ -7,10 +7,13 @@ mod breach;
 mod dependency;
 mod doc_comment;
 mod fence;
+mod import;
 mod manifest;
+mod module_graph;
 mod name;
 mod size;
 mod source;
+mod test_module;
 mod type_name;
 mod waiting;
 
@@ -21,6 +24,7 @@ use anyhow::{Context, bail};
 
 use self::breach::Breach;
 use self::fence::CompiledPages;
+use self::module_graph::ModuleGraphs;
 use self::source::Source;
 use self::type_name::TypeNames;
 use crate::argument::Arguments;
@@ -45,7 +49,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: Arguments) -> anyhow::Result
 pub(crate) fn check(workspace: &Workspace) -> anyhow::Result<()> {
     let files = files(workspace)?;
     let mut breaches = missing_pages(&files);
-    let mut type_names = TypeNames::default();
+    let (mut type_names, mut module_graphs) = (TypeNames::default(), ModuleGraphs::default());
     let guide_tests = workspace.root().join(fence::GUIDE_TESTS);
     let compiled = fs::read_to_string(guide_tests).map(|text| CompiledPages::of(&text)).unwrap_or_default();
     for path in &files {
@@ -54,10 +58,13 @@ pub(crate) fn check(workspace: &Workspace) -> anyhow::Result<()> {
         let Ok(text) = fs::read_to_string(workspace.root().join(path)) else { continue };
         breaches.extend(check_text(path, &text, &compiled));
         if has_extension(path, "rs") {
-            type_names.add(&Source::new(path, &text));
+            let source = Source::new(path, &text);
+            type_names.add(&source);
+            module_graphs.add(&source);
         }
     }
     breaches.extend(type_names.check());
+    breaches.extend(module_graphs.check());
     breaches.extend(dependency::check(workspace)?);
     breaches.sort();
     for breach in &breaches {

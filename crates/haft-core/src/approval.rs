@@ -43,7 +43,7 @@ pub(crate) use self::digest::push_hex;
 pub(crate) use self::gate::{AtGate, Gate, digest_of};
 pub use self::memory::ApprovalMemory;
 pub use self::plan::{CallPlan, QueuePlan};
-pub use self::queue::{Delivery, VerdictQueue, VerdictSender};
+pub use self::queue::{Receipt, VerdictQueue, VerdictSender};
 pub use self::record::{ApprovalOutcome, ApprovalRecord};
 pub(crate) use self::ruling::Ruling;
 pub use self::signing::{SignatureError, SigningKeyError, SigningKeys};

@@ -138,7 +138,7 @@ mod typed;
 
 pub use self::ambient::{Ambient, AmbientScope, CarriedAmbient};
 pub use self::approval::{
-    ApprovalMemory, CallPlan, Decision, Decisions, Delivery, QueuePlan, SignatureError, SigningKeyError, SigningKeys,
+    ApprovalMemory, CallPlan, Decision, Decisions, QueuePlan, Receipt, SignatureError, SigningKeyError, SigningKeys,
     VerdictQueue, VerdictSender,
 };
 pub use self::approval::{

@@ -34,13 +34,13 @@ mod secret;
 mod typed;
 mod vendor;
 
-pub use self::entry::{CallForm, CatalogueEntry, ExecutedForm, Executor, ExecutorSetting, FunctionSet, ItemForm};
+pub use self::entry::{CallForm, CatalogueEntry, ExecutedForm, Execution, ExecutionSetting, FunctionSet, ItemForm};
 pub use self::item::OutputItemFault;
 pub use self::location::{LocationKind, UserLocation};
 pub use self::render::{ProviderToolFault, render_provider_tool};
 pub use self::screen::{ScreenResult, Screenshot};
 pub use self::secret::SecretSetting;
-pub use self::typed::{ApplicationTool, CatalogueTool, IntoSetting, SettingsBuilder, ToolSettings};
+pub use self::typed::{ApplicationTool, CatalogueSettings, CatalogueTool, IntoSetting, SettingsBuilder};
 pub use self::vendor::Vendor;
 
 /// Returns the entry of an id such as `openai.web_search`; `None` if it is unknown.

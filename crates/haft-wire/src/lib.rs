@@ -1,7 +1,7 @@
 //! The wires of model providers, without I/O: tools, requests, responses, streams and errors.
 //!
 //! ```text
-//! TurnRequest ──> Profile: names, dialect, budget ──> RenderedTools, findings
+//! TurnRequest ──> Profile: names, dialect, limits ──> RenderedTools, findings
 //!      │                                                 │
 //!      └──────────────> Wire::request <──────────────────┘
 //!                           │
@@ -49,7 +49,7 @@
 //! ```
 //!
 //! - A [`Profile`] is what a wire demands of tools: the names that it accepts ([`NameRule`]), its dialects, its
-//!   [`Budget`] and the JSON of a tool ([`ToolForm`]). [`RenderTools::render_tools`] renders the tools of a request, once per
+//!   [`ToolLimits`] and the JSON of a tool ([`ToolForm`]). [`RenderTools::render_tools`] renders the tools of a request, once per
 //!   profile and set of tools.
 //! - Rendering never fails as a whole. [`Finding`]s report the tools that are left out, the losses, and descriptions that are
 //!   missing, each with a pointer and advice. [`Dropped`] reports the parts of a history and the settings that a provider
@@ -121,7 +121,7 @@ pub use self::profile::finding::{Finding, FindingKind, Severity};
 pub use self::profile::rendered_tools::{RenderedTool, RenderedTools, ToolMode, ToolNamespace};
 pub use self::profile::tool_form::{FunctionTool, ListedTool, ProviderToolJson, ToolForm};
 pub use self::profile::tool_name::{NameRule, NameStart};
-pub use self::profile::{Budget, Profile, RenderTools, RenderedOutput, Strictness};
+pub use self::profile::{Profile, RenderTools, RenderedOutput, Strictness, ToolLimits};
 pub use self::wire::anthropic_messages::AnthropicMessages;
 pub use self::wire::gemini_content::GeminiContent;
 pub use self::wire::known_wire::{KnownWire, UnknownWire};

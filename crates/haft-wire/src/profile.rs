@@ -1,13 +1,12 @@
 //! A profile: everything that one wire demands of the tools that are sent over it.
 //!
 //! ```text
-//! descriptors ─> name rule ─> dialect (strict or plain, within the budget) ─> tool form ─> RenderedTools
+//! descriptors ─> name rule ─> dialect (strict or plain, within the limits) ─> tool form ─> RenderedTools
 //! ```
 //!
 //! A profile is data and a few traits, so that an application can describe a provider that haft does not know. The
 //! same tools are rendered once per profile: clones of a profile share what was rendered.
 
-mod budget;
 mod built_in;
 mod cache;
 pub(crate) mod finding;
@@ -18,6 +17,7 @@ mod output;
 mod render;
 pub(crate) mod rendered_tools;
 pub(crate) mod tool_form;
+mod tool_limits;
 pub(crate) mod tool_name;
 
 use std::borrow::Cow;
@@ -26,10 +26,10 @@ use std::sync::Arc;
 
 use haft_core::{Dialect, OutputFormat, ToolDescriptor, TurnRequest};
 
-pub use self::budget::Budget;
 use self::cache::RenderCache;
 use self::namespace::NamespaceRule;
 pub use self::output::RenderedOutput;
+pub use self::tool_limits::ToolLimits;
 use crate::profile::rendered_tools::RenderedTools;
 use crate::profile::tool_form::ToolForm;
 use crate::profile::tool_name::NameRule;
@@ -89,7 +89,7 @@ struct ProfileDefinition {
     unmet: UnmetStrict,
     namespaces: NamespaceRule,
     names: NameRule,
-    budget: Budget,
+    limits: ToolLimits,
     form: Arc<dyn ToolForm>,
 }
 
@@ -106,7 +106,7 @@ impl RenderTools for TurnRequest {
 }
 
 impl Profile {
-    /// Creates a profile without a strict mode and without a budget. The provider is the name under which its options
+    /// Creates a profile without a strict mode and without limits. The provider is the name under which its options
     /// and data are kept, such as `openai`.
     #[must_use]
     pub fn new(
@@ -124,7 +124,7 @@ impl Profile {
             unmet: UnmetStrict::Fails,
             namespaces: NamespaceRule::default(),
             names: NameRule::new("_-", 64),
-            budget: Budget::default(),
+            limits: ToolLimits::default(),
             form: Arc::new(form),
         })
     }
@@ -200,8 +200,8 @@ impl Profile {
 
     /// Sets the limits on the tools of one request.
     #[must_use]
-    pub fn budget(self, budget: Budget) -> Self {
-        self.with(|definition| definition.budget = budget)
+    pub fn limits(self, limits: ToolLimits) -> Self {
+        self.with(|definition| definition.limits = limits)
     }
 
     /// Returns the name, for reports.

@@ -80,8 +80,8 @@
 pub use haft_core::{
     ApprovalAnswer, ApprovalCx, ApprovalDecision, ApprovalId, ApprovalMemory, ApprovalNeed, ApprovalOutcome,
     ApprovalPolicy, ApprovalRecord, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope, Approve,
-    ApprovedCall, AuditRecord, CallPlan, DecidedLater, DecidedNow, DecidingNeed, Decision, Decisions, Delivery,
-    DenialRecord, IntoApprovalAnswer, IntoApprovalNeed, PolicyError, PolicyOf, QueuePlan, RejectedVerdict,
-    RequestSignature, RequestedCall, SignatureError, SigningKeyError, SigningKeys, Suspend, Suspended, SuspendedError,
-    VerdictFault, VerdictQueue, VerdictSender,
+    ApprovedCall, AuditRecord, CallPlan, DecidedLater, DecidedNow, DecidingNeed, Decision, Decisions, DenialRecord,
+    IntoApprovalAnswer, IntoApprovalNeed, PolicyError, PolicyOf, QueuePlan, Receipt, RejectedVerdict, RequestSignature,
+    RequestedCall, SignatureError, SigningKeyError, SigningKeys, Suspend, Suspended, SuspendedError, VerdictFault,
+    VerdictQueue, VerdictSender,
 };

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  TurnRequest ─► Profile ─► RenderedTools ─┐
-//!       │         names, dialect, budget    ▼
+//!       │         names, dialect, limits    ▼
 //!       └─────────────► Wire::request ─► WireRequest ─► the provider
 //!                                                        │
 //!  Turn, Delta ◄─ TurnBuilder ◄─ Wire::response, stream ◄┤
@@ -89,11 +89,11 @@
 
 #[doc(inline)]
 pub use haft_wire::{
-    AcceptedSettings, AnthropicDialect, AnthropicMessages, BodyForm, Budget, CallIdRule, Capabilities, ChatQuirks,
-    ChoiceForms, Delivery, Dropped, EncryptedReasoning, ErrorCause, ErrorReport, ErrorResponse, Finding, FindingKind,
-    ForcedChoice, FormatForms, FunctionTool, GeminiContent, GeminiDialect, KnownWire, ListedTool, McpDialect,
-    MetadataRule, ModelTable, NameRule, NameStart, OpenAiChat, OpenAiDialect, OpenAiResponses, Profile,
-    ProviderToolJson, ReadContext, ReadError, RenderTools, RenderedOutput, RenderedTool, RenderedTools, RequestError,
-    RequestWarning, Severity, StreamReader, Strictness, Thinking, TokenLimit, ToolForm, ToolMode, ToolNamespace,
+    AcceptedSettings, AnthropicDialect, AnthropicMessages, BodyForm, CallIdRule, Capabilities, ChatQuirks, ChoiceForms,
+    Delivery, Dropped, EncryptedReasoning, ErrorCause, ErrorReport, ErrorResponse, Finding, FindingKind, ForcedChoice,
+    FormatForms, FunctionTool, GeminiContent, GeminiDialect, KnownWire, ListedTool, McpDialect, MetadataRule,
+    ModelTable, NameRule, NameStart, OpenAiChat, OpenAiDialect, OpenAiResponses, Profile, ProviderToolJson,
+    ReadContext, ReadError, RenderTools, RenderedOutput, RenderedTool, RenderedTools, RequestError, RequestWarning,
+    Severity, StreamReader, Strictness, Thinking, TokenLimit, ToolForm, ToolLimits, ToolMode, ToolNamespace,
     TurnBuilder, TurnReader, UnknownWire, Wire, WireEvent, WireRequest, WireResults, catalogue, read_body,
 };

@@ -78,6 +78,18 @@ impl<'a> Source<'a> {
         None
     }
 
+    /// Returns whether the item that begins with the word at this position has the attribute `#[cfg(test)]`.
+    pub(super) fn is_behind_cfg_test(&self, at: usize) -> bool {
+        let start = self.code[..at].rfind([';', '{', '}']).map_or(0, |start| start + 1);
+        self.code[start..at].contains("#[cfg(test)]")
+    }
+
+    /// Returns the name of the crate whose sources include the file; none for tests, benchmarks and examples.
+    pub(super) fn krate(&self) -> Option<&'a str> {
+        let (folder, _) = self.path.split_once("/src/")?;
+        folder.rsplit('/').next()
+    }
+
     /// Returns whether a line belongs to a test.
     pub(super) fn is_test_line(&self, line: usize) -> bool {
         self.is_test() || self.test_line().is_some_and(|start| line >= start)

@@ -1,26 +1,26 @@
 //! Type names that are defined twice.
 //!
-//! One name is one type: a reader who finds `Step` should not have to look up which one. The rule covers structs, enums, traits and
-//! type aliases, each crate separately and the crates in [`SHARED`] together. Associated types, tests, benchmarks and
-//! examples are exempt.
+//! One name is one type: a reader who finds `Step` should not have to look up which one. So a crate defines no name of a
+//! struct, enum, trait or type alias twice, and neither do the crates in [`READ_TOGETHER`]. Public names are compared
+//! across all crates, since a user sees them side by side. Associated types, tests, benchmarks and examples are exempt.
 
 use std::collections::BTreeMap;
 
 use super::breach::Breach;
 use super::source::Source;
+use super::test_module::TestModules;
 
 /// The keywords that define a type.
 const KEYWORDS: [&str; 4] = ["struct", "enum", "trait", "type"];
 
-/// Crates whose names are also compared with those of another: the second builds on the first and is read with it.
-const SHARED: [(&str, &str); 1] = [("haft-core", "haft-model")];
+/// Crates that build on each other and are read as one, so that their private names are compared as well.
+const READ_TOGETHER: [&str; 4] = ["haft-core", "haft-executor", "haft-model", "haft-schema"];
 
 /// The types of all crates, collected file by file.
 #[derive(Debug, Default)]
 pub(super) struct TypeNames {
     definitions: Vec<Definition>,
-    /// The paths of test modules in files of their own, without the extension.
-    test_modules: Vec<String>,
+    test_modules: TestModules,
 }
 
 /// One definition of a type.
@@ -30,53 +30,54 @@ struct Definition {
     name: String,
     path: String,
     line: usize,
+    /// True if it is visible outside the crate.
+    is_public: bool,
 }
 
 impl TypeNames {
     /// Adds the types that a file defines.
     pub(super) fn add(&mut self, source: &Source<'_>) {
-        let Some(krate) = crate_of(source.path()) else { return };
-        self.test_modules.extend(test_modules(source));
+        let Some(krate) = source.krate() else { return };
+        self.test_modules.add(source);
         for keyword in KEYWORDS {
             for at in source.words(keyword) {
                 let line = source.line_at(at);
-                if source.is_test_line(line) || is_behind_cfg_test(source.code(), at) {
+                if source.is_test_line(line) || source.is_behind_cfg_test(at) {
                     continue;
                 }
                 let Some(name) = defined_name(source.code(), at, keyword) else { continue };
                 let path = source.path().to_owned();
-                self.definitions.push(Definition { krate: krate.to_owned(), name, path, line });
+                // A lint rejects `pub` on what no user can reach.
+                let is_public = source.code()[..at].trim_end().ends_with("pub");
+                self.definitions.push(Definition { krate: krate.to_owned(), name, path, line, is_public });
             }
         }
     }
 
     /// Returns every definition whose name is taken by an earlier one.
     pub(super) fn check(&self) -> Vec<Breach> {
-        let mut sorted: Vec<&Definition> = self.definitions.iter().filter(|found| !self.is_test(found)).collect();
+        let mut sorted: Vec<&Definition> =
+            self.definitions.iter().filter(|found| !self.test_modules.contain(&found.path)).collect();
         sorted.sort();
-        let mut first = BTreeMap::new();
+        let mut earlier: BTreeMap<&str, Vec<&Definition>> = BTreeMap::new();
         let mut breaches = Vec::new();
-        for definition in &sorted {
-            let key = (definition.krate.as_str(), definition.name.as_str());
-            let earlier = *first.entry(key).or_insert(*definition);
-            if earlier != *definition {
-                breaches.push(breach(definition, earlier));
-            }
-        }
-        for (base, other) in SHARED {
-            let shared = sorted.iter().filter(|definition| definition.krate == other);
-            breaches.extend(shared.filter_map(|definition| {
-                first.get(&(base, definition.name.as_str())).map(|earlier| breach(definition, earlier))
-            }));
+        for definition in sorted {
+            let of_name = earlier.entry(&definition.name).or_default();
+            breaches
+                .extend(of_name.iter().find(|other| definition.clashes(other)).map(|other| breach(definition, other)));
+            of_name.push(definition);
         }
         breaches
     }
+}
 
-    fn is_test(&self, definition: &Definition) -> bool {
-        self.test_modules.iter().any(|module| {
-            let rest = definition.path.strip_prefix(module.as_str());
-            rest.is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
-        })
+impl Definition {
+    /// Returns whether a definition of the same name may not exist beside this one.
+    fn clashes(&self, other: &Self) -> bool {
+        let is_read_together = |definition: &Self| READ_TOGETHER.contains(&definition.krate.as_str());
+        self.krate == other.krate
+            || (self.is_public && other.is_public)
+            || (is_read_together(self) && is_read_together(other))
     }
 }
 
@@ -87,27 +88,6 @@ fn breach(definition: &Definition, earlier: &Definition) -> Breach {
         earlier.path, earlier.line
     );
     Breach::new(path, *line, message)
-}
-
-/// Returns the name of the crate whose sources include the file; none for tests, benchmarks and examples.
-fn crate_of(path: &str) -> Option<&str> {
-    let (folder, _) = path.split_once("/src/")?;
-    folder.rsplit('/').next()
-}
-
-/// Returns the paths of the modules that a file declares as `#[cfg(test)] mod name;`, without the extension.
-fn test_modules(source: &Source<'_>) -> Vec<String> {
-    let stem = source.path().trim_end_matches(".rs");
-    let folder = match stem.rsplit_once('/') {
-        Some((folder, "lib" | "main" | "mod")) => folder,
-        _ => stem,
-    };
-    let declared = source.words("mod").filter(|&at| is_behind_cfg_test(source.code(), at));
-    let names = declared.filter_map(|at| {
-        let (name, _) = source.code()[at + "mod".len()..].split_once([';', '{'])?;
-        Some(name.trim())
-    });
-    names.map(|name| format!("{folder}/{name}")).collect()
 }
 
 /// Returns the name behind a keyword, if the keyword defines a type there.
@@ -156,12 +136,6 @@ fn open_brace(code: &str) -> Option<usize> {
     })
 }
 
-/// Returns whether the item that a keyword begins has the attribute `#[cfg(test)]`.
-fn is_behind_cfg_test(code: &str, at: usize) -> bool {
-    let start = code[..at].rfind([';', '{', '}']).map_or(0, |start| start + 1);
-    code[start..at].contains("#[cfg(test)]")
-}
-
 #[cfg(test)]
 mod tests {
     use super::TypeNames;
@@ -207,16 +181,10 @@ mod tests {
 
     #[test]
     fn test_modules_in_files_of_their_own_are_exempt() {
-        let definition = ("crates/a/src/b.rs", "struct Step;\n");
         let declared = ("crates/a/src/c.rs", "#[cfg(test)]\nmod bench;\nmod partial;\n");
-        for path in ["crates/a/src/c/bench.rs", "crates/a/src/c/bench/d.rs"] {
-            assert!(breaches(&[definition, declared, (path, "struct Step;\n")]).is_empty(), "{path}");
-        }
-        for path in ["crates/a/src/c/partial.rs", "crates/a/src/c/bench_more.rs", "crates/a/src/bench.rs"] {
-            assert_eq!(breaches(&[definition, declared, (path, "struct Step;\n")]).len(), 1, "{path}");
-        }
-        let root = ("crates/a/src/lib.rs", "mod b;\n#[cfg(test)]\nmod bench;\n");
-        assert!(breaches(&[definition, root, ("crates/a/src/bench.rs", "struct Step;\n")]).is_empty());
+        let twice = |path| breaches(&[("crates/a/src/b.rs", "struct Step;\n"), declared, (path, "struct Step;\n")]);
+        assert!(twice("crates/a/src/c/bench.rs").is_empty());
+        assert_eq!(twice("crates/a/src/c/partial.rs").len(), 1);
     }
 
     #[test]
@@ -237,12 +205,24 @@ mod tests {
     }
 
     #[test]
-    fn the_core_and_the_model_share_their_names() {
-        let found = breaches(&[
-            ("crates/haft-core/src/b.rs", "struct Step;\n"),
-            ("crates/haft-model/src/c.rs", "struct Step;\n"),
-        ]);
+    fn a_public_name_is_unique_across_all_crates() {
+        let twice = |of_a, of_b| breaches(&[("crates/a/src/b.rs", of_a), ("crates/b/src/c.rs", of_b)]);
+        let found = twice("pub struct Step;\n", "pub enum Step {}\n");
         assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].starts_with("crates/haft-model/src/c.rs:1: ") && found[0].contains("haft-core/src/b.rs:1"));
+        assert!(found[0].starts_with("crates/b/src/c.rs:1: ") && found[0].contains("crates/a/src/b.rs:1"));
+        assert!(twice("pub struct Step;\n", "pub(crate) enum Step {}\n").is_empty());
+        assert!(twice("struct Step;\n", "pub enum Step {}\n").is_empty());
+    }
+
+    #[test]
+    fn crates_that_are_read_together_share_their_private_names() {
+        for (one, other) in
+            [("haft-core", "haft-model"), ("haft-core", "haft-executor"), ("haft-executor", "haft-schema")]
+        {
+            let (first, second) = (format!("crates/{one}/src/b.rs"), format!("crates/{other}/src/c.rs"));
+            let found = breaches(&[(&first, "struct Step;\n"), (&second, "struct Step;\n")]);
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert!(found[0].starts_with(&second) && found[0].contains(&first), "{found:?}");
+        }
     }
 }

@@ -64,7 +64,7 @@ pub struct VerdictSender(Arc<Sending>);
 /// The state of a verdict that was accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Delivery {
+pub enum Receipt {
     /// It was delivered to a waiting call.
     Delivered,
     /// Its approval request has not been made yet: the verdict is kept until it is. A verdict on a request that was not
@@ -201,7 +201,7 @@ impl VerdictQueue {
 
 impl VerdictSender {
     /// Sends a verdict. A verdict that can't be used is returned with the reason, and has no effect.
-    pub fn send(&self, response: ApprovalResponse) -> Result<Delivery, RejectedVerdict> {
+    pub fn send(&self, response: ApprovalResponse) -> Result<Receipt, RejectedVerdict> {
         let Sending(shared) = &*self.0;
         shared.take(response)
     }
@@ -210,7 +210,7 @@ impl VerdictSender {
 impl Shared {
     /// Delivers a verdict. Checking it and waking its waiter run user code (clocks and wakers), so both happen without
     /// the lock, and the state is checked again before it is changed.
-    fn take(&self, response: ApprovalResponse) -> Result<Delivery, RejectedVerdict> {
+    fn take(&self, response: ApprovalResponse) -> Result<Receipt, RejectedVerdict> {
         loop {
             let pending = self.state().pending(&response.request_id);
             let Some((attempt, queued)) = pending else {
@@ -227,7 +227,7 @@ impl Shared {
                 continue;
             };
             let id = response.request_id.clone();
-            return waiting.answer.send(response).map(|()| Delivery::Delivered).map_err(|response| {
+            return waiting.answer.send(response).map(|()| Receipt::Delivered).map_err(|response| {
                 // The call was cancelled in the meantime.
                 self.state().mark_closed(&id, VerdictFault::UnknownRequest);
                 RejectedVerdict::new(response, VerdictFault::UnknownRequest)
@@ -287,7 +287,7 @@ impl QueueState {
     }
 
     /// Parks a verdict on a request that was not made yet. Returns `None` if the request was made in the meantime.
-    fn park(&mut self, response: &ApprovalResponse) -> Option<Result<Delivery, VerdictFault>> {
+    fn park(&mut self, response: &ApprovalResponse) -> Option<Result<Receipt, VerdictFault>> {
         let id = &response.request_id;
         if self.waiting.contains_key(id) {
             return None;
@@ -305,7 +305,7 @@ impl QueueState {
             self.parked.insert(id.clone(), Parked { arrival: self.arrivals, response: response.clone() });
             self.parked_order.insert(self.arrivals, id.clone());
             self.make_room();
-            return Some(Ok(Delivery::Parked));
+            return Some(Ok(Receipt::Parked));
         };
         Some(Err(fault))
     }
@@ -376,13 +376,13 @@ impl QueueState {
 
 impl Expected {
     /// Keeps the first verdict that belongs to the request. Its expiry is checked when the request is made.
-    fn take(&mut self, response: &ApprovalResponse) -> Result<Delivery, VerdictFault> {
+    fn take(&mut self, response: &ApprovalResponse) -> Result<Receipt, VerdictFault> {
         Gate::check_binding(&self.request, response)?;
         if self.verdict.is_some() {
             return Err(VerdictFault::AlreadyDecided);
         }
         self.verdict = Some(response.clone());
-        Ok(Delivery::Parked)
+        Ok(Receipt::Parked)
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use haft_core::{
-    ApprovalMemory, ApprovalOutcome, ApprovalPolicy, ApprovalRequest, ApprovalResponse, ApprovalScope, Cx, Delivery,
-    FailureKind, RunOptions, Tool, ToolEvent, Toolkit, VerdictFault, VerdictQueue,
+    ApprovalMemory, ApprovalOutcome, ApprovalPolicy, ApprovalRequest, ApprovalResponse, ApprovalScope, Cx, FailureKind,
+    Receipt, RunOptions, Tool, ToolEvent, Toolkit, VerdictFault, VerdictQueue,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
@@ -50,7 +50,7 @@ async fn an_invalid_verdict_sent_to_a_queue_is_returned_with_its_issues_and_the_
         let rejected = sender.send(decide(&request)).unwrap_err();
         assert!(reason(&rejected.fault).contains(said), "{name}: {}", rejected.fault);
         assert_eq!(queue.open(), std::slice::from_ref(&*request), "{name}");
-        assert_eq!(sender.send(request.edit(json!(6))), Ok(Delivery::Delivered), "{name}");
+        assert_eq!(sender.send(request.edit(json!(6))), Ok(Receipt::Delivered), "{name}");
         assert_eq!(tell(&mut run).await, ["c1 edited", "c1 output 6"], "{name}");
         assert_eq!(journal.lines(), ["pay 6"], "{name}");
     }
@@ -62,7 +62,7 @@ async fn an_invalid_verdict_that_came_before_its_request_leaves_it_pending() {
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5")])).await;
     let request = suspended.pending().next().unwrap().clone();
     let (sender, queue) = VerdictQueue::new();
-    assert_eq!(sender.send(request.edit(json!("much"))), Ok(Delivery::Parked));
+    assert_eq!(sender.send(request.edit(json!("much"))), Ok(Receipt::Parked));
     let mut run = kit.resume_with(suspended, [], RunOptions::new().approvals(queue.clone()));
     assert!(matches!(run.next().await, Some(ToolEvent::ApprovalRequested { .. })));
     assert!(reason(&queue.take_unmatched()[0].fault).contains("must be"));

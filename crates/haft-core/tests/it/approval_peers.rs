@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use haft_core::{
-    ApprovalPolicy, ApprovalRequest, ApprovalResponse, Delivery, Item, RunOptions, Suspend, Suspended, Tool, ToolCall,
+    ApprovalPolicy, ApprovalRequest, ApprovalResponse, Item, Receipt, RunOptions, Suspend, Suspended, Tool, ToolCall,
     ToolEvent, Toolkit, VerdictFault, VerdictQueue,
 };
 use serde_json::json;
@@ -119,10 +119,10 @@ async fn safe_calls_do_not_wait_for_gated_ones() {
         assert_eq!(journal.lines(), ["look 1"], "the gated ones are parked");
         let mut open = queue.open();
         open.sort_by_key(|request| request.call_id.to_string());
-        assert_eq!(sender.send(open[0].approve()), Ok(Delivery::Delivered));
+        assert_eq!(sender.send(open[0].approve()), Ok(Receipt::Delivered));
         sleep(Duration::from_secs(60)).await;
         assert_eq!(journal.lines(), ["look 1", "pay 2"]);
-        assert_eq!(sender.send(open[1].deny("no")), Ok(Delivery::Delivered));
+        assert_eq!(sender.send(open[1].deny("no")), Ok(Receipt::Delivered));
     });
     let outputs: Vec<_> = told.iter().filter(|line| line.contains("output")).collect();
     assert_eq!(outputs, ["c1 output 1", "c2 output 2", "c3 output denied"]);
@@ -245,7 +245,7 @@ async fn a_verdict_for_an_unknown_id_is_reported_and_blocks_nothing() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
     let stray = ApprovalRequest::new("unknown", &ToolCall::new("c1", "pay", "1")).approve();
-    assert_eq!(sender.send(stray.clone()), Ok(Delivery::Parked));
+    assert_eq!(sender.send(stray.clone()), Ok(Receipt::Parked));
     let plan = kit.plan_from_queue(RunOptions::new(), &queue, calls([("pay", "1")])).await;
     sender.send(approve(&plan.approval_requests[0])).unwrap();
     assert_eq!(tell(plan.into_run()).await, ["c1 asked", "c1 approved", "c1 output 1"]);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalPolicy, ApprovalRequest, ApprovalResponse, Cx, Delivery, RunOptions, Tool, ToolCall, ToolEvent, Toolkit,
+    ApprovalPolicy, ApprovalRequest, ApprovalResponse, Cx, Receipt, RunOptions, Tool, ToolCall, ToolEvent, Toolkit,
     VerdictFault, VerdictQueue, VerdictSender,
 };
 use serde_json::json;
@@ -13,7 +13,7 @@ use crate::approval_bench::{all_came, bench, message, suspend, tell};
 use crate::executing::{calls, came, kit};
 
 /// Returns the fault of a rejected verdict.
-fn fault(sent: Result<Delivery, haft_core::RejectedVerdict>) -> VerdictFault {
+fn fault(sent: Result<Receipt, haft_core::RejectedVerdict>) -> VerdictFault {
     sent.unwrap_err().fault
 }
 
@@ -36,7 +36,7 @@ async fn the_first_verdict_wins_and_the_second_is_returned() {
     let mut run = kit.run_with(calls([("pay", "5")]), RunOptions::new().approvals(queue.clone()));
     let request = asked(&mut run).await;
     assert_eq!(queue.open(), std::slice::from_ref(&request));
-    assert_eq!(sender.send(request.deny("no")), Ok(Delivery::Delivered));
+    assert_eq!(sender.send(request.deny("no")), Ok(Receipt::Delivered));
     assert_eq!(fault(sender.send(request.approve())), VerdictFault::AlreadyDecided);
     assert_eq!(tell(&mut run).await, ["c1 denied", "c1 output denied"]);
     assert_eq!(fault(sender.send(request.approve())), VerdictFault::AlreadyDecided);
@@ -59,7 +59,7 @@ async fn a_rejected_verdict_leaves_the_request_pending() {
         assert_eq!((*refused.response, refused.fault), (unusable, VerdictFault::OtherDigest));
     }
     assert_eq!(queue.open().len(), 1);
-    assert_eq!(sender.send(request.approve()), Ok(Delivery::Delivered));
+    assert_eq!(sender.send(request.approve()), Ok(Receipt::Delivered));
     assert_eq!(tell(&mut run).await, ["c1 approved", "c1 output 5"]);
     assert_eq!(journal.lines(), ["pay 5"]);
 }
@@ -71,14 +71,14 @@ async fn a_verdict_may_come_before_its_request() {
     let suspended = suspend(&kit, &RunOptions::new(), &calls([("pay", "5"), ("pay", "6"), ("pay", "7")])).await;
     let (sender, queue) = VerdictQueue::new();
     let requests: Vec<_> = suspended.pending().cloned().collect();
-    assert_eq!(sender.send(requests[0].approve()), Ok(Delivery::Parked));
+    assert_eq!(sender.send(requests[0].approve()), Ok(Receipt::Parked));
     assert_eq!(fault(sender.send(requests[0].deny("too late"))), VerdictFault::AlreadyDecided);
-    assert_eq!(sender.send(requests[1].approve().digest("sha256:00")), Ok(Delivery::Parked));
-    assert_eq!(sender.send(stray("never asked")), Ok(Delivery::Parked));
+    assert_eq!(sender.send(requests[1].approve().digest("sha256:00")), Ok(Receipt::Parked));
+    assert_eq!(sender.send(stray("never asked")), Ok(Receipt::Parked));
     let run = kit.resume_with(suspended, [], RunOptions::new().approvals(queue.clone()));
     let (results, ()) = tokio::join!(run.collect_results(), async {
-        assert_eq!(sender.send(requests[1].deny("no")), Ok(Delivery::Delivered));
-        assert_eq!(sender.send(requests[2].edit(json!(8))), Ok(Delivery::Delivered));
+        assert_eq!(sender.send(requests[1].deny("no")), Ok(Receipt::Delivered));
+        assert_eq!(sender.send(requests[2].edit(json!(8))), Ok(Receipt::Delivered));
     });
     assert_eq!(all_came(&results), ["5", "denied", "8"]);
     assert_eq!(journal.lines(), ["pay 5", "pay 8"]);
@@ -96,7 +96,7 @@ async fn a_verdict_may_come_before_its_request() {
 fn flood(sender: &VerdictSender, count: usize) {
     for n in 0..count {
         let made_up = stray(&format!("approval_{n:032x}")).digest(format!("sha256:{n:064x}"));
-        assert_eq!(sender.send(made_up), Ok(Delivery::Parked));
+        assert_eq!(sender.send(made_up), Ok(Receipt::Parked));
     }
 }
 
@@ -107,7 +107,7 @@ async fn invented_verdicts_do_not_block_one_that_comes_before_its_request() {
     let (sender, queue) = VerdictQueue::new();
     flood(&sender, 5_000);
     let early = suspended.pending().next().unwrap().approve();
-    assert_eq!(sender.send(early), Ok(Delivery::Parked));
+    assert_eq!(sender.send(early), Ok(Receipt::Parked));
     flood(&sender, 500);
     let results = kit.resume_with(suspended, [], RunOptions::new().approvals(queue)).collect_results().await;
     assert_eq!(all_came(&results), ["5"]);
@@ -128,7 +128,7 @@ async fn invented_verdicts_do_not_displace_one_on_an_announced_request() {
     }
     assert_eq!(fault(sender.send(requests[0].approve().digest("sha256:00"))), VerdictFault::OtherDigest);
     for request in &requests {
-        assert_eq!(sender.send(request.approve()), Ok(Delivery::Parked));
+        assert_eq!(sender.send(request.approve()), Ok(Receipt::Parked));
         assert_eq!(fault(sender.send(request.deny("too late"))), VerdictFault::AlreadyDecided);
     }
     flood(&sender, 5_000);
@@ -145,7 +145,7 @@ fn an_announcement_can_be_withdrawn() {
     let (sender, queue) = VerdictQueue::new();
     let request = ApprovalRequest::new("q1", &ToolCall::new("c1", "pay", "5"));
     queue.expect(&request);
-    assert_eq!(sender.send(request.approve()), Ok(Delivery::Parked));
+    assert_eq!(sender.send(request.approve()), Ok(Receipt::Parked));
     assert_eq!(queue.withdraw(&request.request_id), Some(request.approve()));
     assert_eq!(queue.withdraw(&request.request_id), None);
     assert_eq!(queue.take_unmatched(), []);
@@ -155,20 +155,20 @@ fn an_announcement_can_be_withdrawn() {
 async fn of_the_unclaimed_verdicts_the_newest_are_kept() {
     let (sender, queue) = VerdictQueue::new();
     for n in 0..=1_024 {
-        assert_eq!(sender.send(stray(&format!("q{n}"))), Ok(Delivery::Parked));
+        assert_eq!(sender.send(stray(&format!("q{n}"))), Ok(Receipt::Parked));
     }
     // Verdicts that a run waits for are still delivered.
     let (kit, _) = bench();
     let mut run = kit.run_with(calls([("pay", "5")]), RunOptions::new().approvals(queue.clone()));
     let request = asked(&mut run).await;
-    assert_eq!(sender.send(request.approve()), Ok(Delivery::Delivered));
+    assert_eq!(sender.send(request.approve()), Ok(Receipt::Delivered));
     assert_eq!(tell(&mut run).await, ["c1 approved", "c1 output 5"]);
     let unmatched = queue.take_unmatched();
     assert_eq!(unmatched.len(), 1_025);
     let displaced: Vec<_> = unmatched.iter().filter(|refused| refused.fault == VerdictFault::Full).collect();
     assert_eq!(displaced.len(), 1);
     assert_eq!(displaced[0].response.request_id, "q0");
-    assert_eq!(sender.send(stray("one more")), Ok(Delivery::Parked));
+    assert_eq!(sender.send(stray("one more")), Ok(Receipt::Parked));
 }
 
 #[tokio::test]
@@ -263,7 +263,7 @@ async fn a_request_that_is_made_twice_is_answered_once() {
     assert_eq!(asked(&mut second).await.request_id, request.request_id);
     assert_eq!(tell(&mut first).await, ["c1 output cancelled"]);
     assert_eq!(queue.open().len(), 1, "the second still waits");
-    assert_eq!(sender.send(request.approve()), Ok(Delivery::Delivered));
+    assert_eq!(sender.send(request.approve()), Ok(Receipt::Delivered));
     assert_eq!(tell(&mut second).await, ["c1 approved", "c1 output 5"]);
     assert_eq!(journal.lines(), ["pay 5"]);
 }

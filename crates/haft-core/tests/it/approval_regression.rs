@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use haft_core::{
     ApprovalAnswer, ApprovalDecision, ApprovalMemory, ApprovalOutcome, ApprovalPolicy, ApprovalRequest,
-    ApprovalResponse, ApprovalScope, Approve, BoxError, Cx, Delivery, FailureKind, RunOptions, SignatureError,
+    ApprovalResponse, ApprovalScope, Approve, BoxError, Cx, Receipt, FailureKind, RunOptions, SignatureError,
     SigningKeys, Suspend, Suspended, Timestamp, Tool, ToolCall, ToolEvent, Toolkit, VerdictFault, VerdictQueue,
 };
 use haft_schema::Schema;
@@ -138,7 +138,7 @@ async fn a_queue_returns_verdicts_that_do_not_count() {
     assert_eq!((&*refused.response, refused.fault), (&unsigned(&question), SignatureError::Missing.into()));
     assert_eq!(queue.open().len(), 1);
 
-    assert_eq!(sender.send(question.approve()), Ok(Delivery::Delivered));
+    assert_eq!(sender.send(question.approve()), Ok(Receipt::Delivered));
     while run.next().await.is_some() {}
     assert!(run.rejected_verdicts().is_empty());
 }
@@ -228,7 +228,7 @@ async fn a_verdict_delivered_to_a_cancelled_call_is_reported() {
         let ((sender, queue), kit) = (VerdictQueue::new(), pay("Pays."));
         let mut run = kit.run_with([ToolCall::new("c1", "pay", "5")], RunOptions::new().approvals(queue.clone()));
         let Some(ToolEvent::ApprovalRequested { request, .. }) = run.next().await else { panic!() };
-        assert_eq!(sender.send(request.deny("no")), Ok(Delivery::Delivered));
+        assert_eq!(sender.send(request.deny("no")), Ok(Receipt::Delivered));
         if is_dropped {
             drop(run);
         } else {

@@ -41,7 +41,7 @@ pub use self::web_search::{
     web_search,
 };
 
-use crate::catalogue::{CatalogueEntry, ToolSettings, Vendor};
+use crate::catalogue::{CatalogueEntry, CatalogueSettings, Vendor};
 
 /// All tools of Anthropic. A `beta` header is stated for versions that the API does not offer generally, and for those
 /// that were superseded before it did.

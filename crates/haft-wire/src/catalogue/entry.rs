@@ -9,7 +9,7 @@ use haft_schema::{Schema, SchemaError};
 use serde_json::Value;
 
 use crate::catalogue::item::PlainForm;
-use crate::catalogue::{ToolSettings, Vendor};
+use crate::catalogue::{CatalogueSettings, Vendor};
 
 /// A provider-defined tool, in one version.
 ///
@@ -39,7 +39,7 @@ pub struct CatalogueEntry {
     /// The value of the `anthropic-beta` header that the tool requires.
     pub beta: Option<&'static str>,
     /// The party that executes calls.
-    pub executor: Executor,
+    pub execution: Execution,
     /// The setting that the request contains elsewhere than in the tool.
     pub beside: Option<&'static str>,
     /// Set for the newest version of a tool. Others are kept for models that support no newer one.
@@ -52,19 +52,19 @@ pub struct CatalogueEntry {
 /// The party that executes the calls of a provider-defined tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Executor {
+pub enum Execution {
     /// The application, with a handler.
     Application,
     /// The provider.
     Provider,
     /// The application if a setting has one of some values, and otherwise the provider.
-    BySetting(ExecutorSetting),
+    BySetting(ExecutionSetting),
 }
 
 /// The setting that decides whether the application executes the calls of a provider-defined tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ExecutorSetting {
+pub struct ExecutionSetting {
     /// A JSON Pointer to the setting.
     pub pointer: &'static str,
     /// The values for which the application executes calls; `None` stands for the absent setting.
@@ -175,7 +175,7 @@ impl CatalogueEntry {
             provider_name,
             wire_type,
             beta: None,
-            executor: Executor::Application,
+            execution: Execution::Application,
             beside: None,
             is_current: true,
             call: CallForm::Function,
@@ -192,7 +192,7 @@ impl CatalogueEntry {
         wire_type: &'static str,
     ) -> Self {
         let mut entry = Self::function(vendor, id, custom_name, provider_name, wire_type);
-        entry.executor = Executor::Provider;
+        entry.execution = Execution::Provider;
         entry
     }
 
@@ -256,12 +256,12 @@ impl CatalogueEntry {
         pointer: &'static str,
         application: &'static [Option<&'static str>],
     ) -> Self {
-        self.executor = Executor::BySetting(ExecutorSetting { pointer, application });
+        self.execution = Execution::BySetting(ExecutionSetting { pointer, application });
         self
     }
 
     /// Sets the schemas of settings, parameters and successes by the type of the settings.
-    pub(crate) const fn types<S: ToolSettings>(mut self) -> Self {
+    pub(crate) const fn types<S: CatalogueSettings>(mut self) -> Self {
         self.schemas.args = SchemaSource::Typed(Schema::of::<S>);
         self.schemas.params = SchemaSource::Typed(Schema::of_params::<S::Params>);
         self.schemas.success = SchemaSource::Typed(Schema::of_output::<S::Success>);
@@ -269,7 +269,7 @@ impl CatalogueEntry {
     }
 
     /// Sets all schemas, including that of failures, by the type of the settings.
-    pub(crate) const fn fallible<S: ToolSettings>(self) -> Self {
+    pub(crate) const fn fallible<S: CatalogueSettings>(self) -> Self {
         let mut entry = self.types::<S>();
         entry.schemas.failure = SchemaSource::Typed(Schema::of_output::<S::Failure>);
         entry
@@ -334,10 +334,10 @@ impl CatalogueEntry {
     /// Reports whether the application executes the calls of this tool with these settings.
     #[must_use]
     pub fn requires_handler(&self, args: &Value) -> bool {
-        match self.executor {
-            Executor::Application => true,
-            Executor::Provider => false,
-            Executor::BySetting(setting) => {
+        match self.execution {
+            Execution::Application => true,
+            Execution::Provider => false,
+            Execution::BySetting(setting) => {
                 let value = args.pointer(setting.pointer).filter(|value| !value.is_null());
                 setting.application.iter().any(|one| match (one, value) {
                     (Some(text), Some(value)) => value.as_str() == Some(text),

@@ -23,7 +23,7 @@ pub use self::search::{
     RetrievalMode, SearchTypes, TimeRange, enterprise_web_search, google_search, google_search_retrieval,
 };
 
-use crate::catalogue::{CatalogueEntry, ToolSettings, Vendor};
+use crate::catalogue::{CatalogueEntry, CatalogueSettings, Vendor};
 
 /// All tools of Google.
 pub(super) static ENTRIES: &[CatalogueEntry] = &[

@@ -49,7 +49,7 @@ pub use self::web_search::{
     WebSource, web_search, web_search_preview,
 };
 
-use crate::catalogue::{CatalogueEntry, ToolSettings, Vendor};
+use crate::catalogue::{CatalogueEntry, CatalogueSettings, Vendor};
 
 /// All tools of OpenAI.
 pub(super) static ENTRIES: &[CatalogueEntry] = &[

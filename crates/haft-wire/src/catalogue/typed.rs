@@ -38,7 +38,7 @@ pub struct CatalogueTool<S> {
 }
 
 /// The settings of a provider-defined tool, which determine its types.
-pub trait ToolSettings: Serialize + JsonSchema + sealed::SealedSettings {
+pub trait CatalogueSettings: Serialize + JsonSchema + sealed::SealedSettings {
     /// The entry of the tool in the catalogue.
     const ENTRY: CatalogueEntry;
     /// The parameters of calls.
@@ -59,14 +59,15 @@ pub trait ToolSettings: Serialize + JsonSchema + sealed::SealedSettings {
 }
 
 /// The builder of a tool with settings of type `S`.
-pub type SettingsBuilder<S> = ToolBuilder<Fixed<<S as ToolSettings>::Params>, Fixed<<S as ToolSettings>::Success>>;
+pub type SettingsBuilder<S> =
+    ToolBuilder<Fixed<<S as CatalogueSettings>::Params>, Fixed<<S as CatalogueSettings>::Success>>;
 
 /// The settings of a tool whose calls the application can execute.
 #[diagnostic::on_unimplemented(
     message = "calls of this tool are executed by its provider",
     note = "use `define` instead of attaching a handler"
 )]
-pub trait ApplicationTool: ToolSettings {}
+pub trait ApplicationTool: CatalogueSettings {}
 
 /// A value that can be given for a setting of type `T`: a `T`, a `&str` for a text, an array of texts for a list of them,
 /// and an array of pairs for a map.
@@ -75,7 +76,7 @@ pub trait IntoSetting<T> {
     fn into_setting(self) -> T;
 }
 
-impl<S: ToolSettings> CatalogueTool<S> {
+impl<S: CatalogueSettings> CatalogueTool<S> {
     /// Creates a tool with these settings.
     pub(crate) fn new(settings: S) -> Self {
         Self { settings, name: None }

@@ -1,6 +1,6 @@
 //! The profiles of the wires that haft knows.
 
-use super::{Budget, Profile, Strictness};
+use super::{Profile, Strictness, ToolLimits};
 use crate::profile::mcp_tool::McpToolForm;
 use crate::profile::tool_name::NameRule;
 use crate::wire::anthropic_messages::AnthropicToolForm;
@@ -15,7 +15,7 @@ impl Profile {
     pub fn openai() -> Self {
         Self::new("openai", OpenAiDialect::Plain, ResponsesToolForm)
             .strict_dialect(OpenAiDialect::Strict)
-            .budget(Budget::new().tools(128))
+            .limits(ToolLimits::new().tools(128))
     }
 
     /// Returns the profile of OpenAI's Chat Completions API, which many servers speak.
@@ -24,7 +24,7 @@ impl Profile {
         Self::new("openai", OpenAiDialect::Plain, ChatToolForm)
             .named("openai-chat")
             .strict_dialect(OpenAiDialect::Strict)
-            .budget(Budget::new().tools(128).description_chars(1024))
+            .limits(ToolLimits::new().tools(128).description_chars(1024))
     }
 
     /// Returns the profile of Anthropic's Messages API.
@@ -32,7 +32,7 @@ impl Profile {
     pub fn anthropic() -> Self {
         Self::new("anthropic", AnthropicDialect::Plain, AnthropicToolForm)
             .strict_dialect(AnthropicDialect::Strict)
-            .budget(Budget::new().strict(20, 24, 16))
+            .limits(ToolLimits::new().strict(20, 24, 16))
     }
 
     /// Returns the profile of Gemini's `generateContent` with `parametersJsonSchema`.
@@ -46,7 +46,7 @@ impl Profile {
             .strict_dialect(GeminiDialect::JsonSchema)
             .strictness(Strictness::Off)
             .names(NameRule::new("_.:-", 64).letter_first())
-            .budget(Budget::new().tools(512))
+            .limits(ToolLimits::new().tools(512))
     }
 
     /// Returns the profile of Gemini's `generateContent` with `parameters`, which older models and the Live API take.
@@ -57,7 +57,7 @@ impl Profile {
             .strict_dialect(GeminiDialect::Parameters)
             .strictness(Strictness::Off)
             .names(NameRule::new("_.:-", 64).letter_first())
-            .budget(Budget::new().tools(512))
+            .limits(ToolLimits::new().tools(512))
     }
 
     /// Returns the profile of tools that are listed to MCP clients.

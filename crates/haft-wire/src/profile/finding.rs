@@ -1,4 +1,4 @@
-//! The findings of a profile about tools: faults, losses, exceeded budgets and missing descriptions.
+//! The findings of a profile about tools: faults, losses, exceeded limits and missing descriptions.
 //!
 //! Rendering a tool set produces the findings, so that what is reported is what happened.
 
@@ -30,7 +30,7 @@ pub struct Finding {
 pub enum FindingKind {
     /// The tool can't be sent, and is left out.
     LeftOut,
-    /// The tool is sent without strict mode: its schema or a budget of the provider does not allow it.
+    /// The tool is sent without strict mode: its schema or a limit of the provider does not allow it.
     NotStrict,
     /// The tool states `strict`, and the provider has no strict mode for it: the flag is left off.
     NoStrictMode,

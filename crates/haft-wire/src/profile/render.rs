@@ -1,6 +1,6 @@
 //! The rendering of a tool set with a profile.
 //!
-//! Every tool is rendered by itself first. Then the budget of the request decides which of those that state no mode are
+//! Every tool is rendered by itself first. Then the limits of the request decide which of those that state no mode are
 //! sent without strict mode: the ones with the most optional and union parameters first, ties by name. An explicit
 //! `strict: true` that can't be met is a fault, unless the profile allows downgrades; the tool stays in the list either
 //! way. Where there is no strict mode, the flag is left off and reported.
@@ -12,7 +12,7 @@ use haft_core::{DescriptorKind, LossKind, RenderFault, Rendered, Secret, ToolDes
 use haft_schema::{Codec, EnforcedRules, Schema};
 use serde_json::Value;
 
-use super::budget::Cost;
+use super::tool_limits::Cost;
 use super::{ProfileDefinition, Strictness, UnmetStrict};
 use crate::profile::finding::{Finding, FindingKind};
 use crate::profile::rendered_tools::{RenderedTool, RenderedTools, ToolMode};
@@ -29,7 +29,7 @@ struct ToolCandidate<'t> {
 enum CandidateForm {
     BuiltIn(Box<ProviderToolJson>),
     Plain(Rendered),
-    /// Strict, with the plain form that takes its place if the budget is exceeded. An explicitly strict tool has none.
+    /// Strict, with the plain form that takes its place if a limit is exceeded. An explicitly strict tool has none.
     Strict {
         strict: Rendered,
         cost: Cost,
@@ -48,7 +48,7 @@ pub(super) fn render(profile: &ProfileDefinition, tools: &[Arc<ToolDescriptor>])
     }
     leave_out_clashes(&mut candidates, &mut findings);
     leave_out_excess(profile, &mut candidates, &mut findings);
-    keep_within_budget(profile, &mut candidates, &mut findings);
+    keep_within_limits(profile, &mut candidates, &mut findings);
     let mut tools: Vec<_> =
         candidates.into_iter().map(|candidate| written(profile, candidate, &mut findings)).collect();
     if profile.form.has_namespaces() {
@@ -216,7 +216,7 @@ fn leave_out_clashes(candidates: &mut Vec<ToolCandidate<'_>>, findings: &mut Vec
 }
 
 fn leave_out_excess(profile: &ProfileDefinition, candidates: &mut Vec<ToolCandidate<'_>>, findings: &mut Vec<Finding>) {
-    let Some(limit) = profile.budget.tools.filter(|limit| candidates.len() > *limit) else { return };
+    let Some(limit) = profile.limits.tools.filter(|limit| candidates.len() > *limit) else { return };
     for candidate in candidates.drain(limit..) {
         let message = format!("{} accepts {limit} tools in a request, and this is one more", profile.name);
         let advice = "offer fewer tools at once: filter the toolkit, or choose some per turn";
@@ -224,13 +224,13 @@ fn leave_out_excess(profile: &ProfileDefinition, candidates: &mut Vec<ToolCandid
     }
 }
 
-/// Sends tools without strict mode until the others fit the budget.
-fn keep_within_budget(
+/// Sends tools without strict mode until the others fit the limits.
+fn keep_within_limits(
     profile: &ProfileDefinition,
     candidates: &mut Vec<ToolCandidate<'_>>,
     findings: &mut Vec<Finding>,
 ) {
-    while let Some(limit) = profile.budget.exceeded_by(candidates.iter().filter_map(ToolCandidate::cost)) {
+    while let Some(limit) = profile.limits.exceeded_by(candidates.iter().filter_map(ToolCandidate::cost)) {
         let weight = |candidate: &ToolCandidate<'_>| candidate.cost().map(|cost| cost.optional + cost.unions);
         let downgradable = candidates.iter().enumerate().filter(|(_, candidate)| candidate.has_plain_form());
         let heaviest = downgradable.max_by(|(_, one), (_, other)| {
@@ -351,7 +351,7 @@ fn describe(profile: &ProfileDefinition, descriptor: &ToolDescriptor, findings: 
         let advice = "say what it does and when to call it";
         findings.push(Finding::new(name, FindingKind::NoDescription, message, advice));
     }
-    if let Some(limit) = profile.budget.description_chars.filter(|limit| description.chars().count() > *limit) {
+    if let Some(limit) = profile.limits.description_chars.filter(|limit| description.chars().count() > *limit) {
         let message = format!("the description has more than {limit} characters, which some servers reject");
         findings.push(Finding::new(name, FindingKind::LongDescription, message, "shorten it"));
     }

@@ -17,7 +17,7 @@ use haft_wire::catalogue::openai::{
     ImageQuality, InterpreterContainer, McpApprovalMode, MemoryLimit, NetworkPolicy, SearchExecution, ShellEnvironment,
     WebFilters,
 };
-use haft_wire::catalogue::{CatalogueTool, ToolSettings, UserLocation};
+use haft_wire::catalogue::{CatalogueSettings, CatalogueTool, UserLocation};
 use serde_json::json;
 
 /// Returns a tool of every constructor, with all settings that it has.
@@ -157,6 +157,6 @@ fn google_tools() -> Vec<Tool> {
     ]
 }
 
-fn defined<S: ToolSettings>(tool: CatalogueTool<S>) -> Tool {
+fn defined<S: CatalogueSettings>(tool: CatalogueTool<S>) -> Tool {
     tool.define().unwrap()
 }

@@ -5,7 +5,7 @@ mod lint;
 use std::sync::Arc;
 
 use haft_core::{DescriptorKind, Item, LossKind, ProviderOptions, ToolChoice, ToolDescriptor, TurnRequest};
-use haft_wire::{Budget, FindingKind, Profile, RenderTools, RenderedTools, Severity, Strictness, ToolMode};
+use haft_wire::{FindingKind, Profile, RenderTools, RenderedTools, Severity, Strictness, ToolLimits, ToolMode};
 use serde_json::{Value, json};
 
 fn tool(name: &str, schema: Value) -> ToolDescriptor {
@@ -181,7 +181,7 @@ fn a_tool_that_programs_call_is_not_strict() {
 
 #[test]
 fn a_budget_takes_strict_mode_from_the_heaviest_tools_first() {
-    let profile = Profile::anthropic().budget(Budget::new().strict(20, 4, 16));
+    let profile = Profile::anthropic().limits(ToolLimits::new().strict(20, 4, 16));
     let tools = [optional("b", 2), optional("heavy", 3), optional("a", 2), strict(optional("must", 1), true)];
     let rendered = render(&profile, &tools);
     // Eight optional parameters: without `heavy` there are five, and without the first of the two equal ones three.
@@ -194,7 +194,7 @@ fn a_budget_takes_strict_mode_from_the_heaviest_tools_first() {
 #[test]
 fn tools_that_must_be_strict_beyond_the_budget_are_a_fault_and_stay() {
     let tools = ["a", "b", "c"].map(|name| strict(optional(name, 2), true));
-    let profile = Profile::anthropic().budget(Budget::new().strict(2, 24, 16));
+    let profile = Profile::anthropic().limits(ToolLimits::new().strict(2, 24, 16));
     let rendered = render(&profile, &tools);
     assert_eq!(modes(&rendered), [("a", ToolMode::Strict), ("b", ToolMode::Strict), ("c", ToolMode::Plain)]);
     assert_eq!(kinds(&rendered, "c"), [&FindingKind::StrictUnmet]);

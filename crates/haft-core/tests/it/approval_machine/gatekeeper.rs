@@ -5,7 +5,7 @@
 
 use haft_core::{
     ApprovalAnswer, ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, ApprovalRule, Approve,
-    BoxError, Cx, Delivery, RejectedVerdict, RunOptions, ToolCall, VerdictFault, VerdictQueue, VerdictSender,
+    BoxError, Cx, Receipt, RejectedVerdict, RunOptions, ToolCall, VerdictFault, VerdictQueue, VerdictSender,
 };
 
 use super::bench::Bench;
@@ -27,7 +27,7 @@ pub(super) trait Gatekeeper: Sync {
     }
 
     /// Sends a verdict to the run that waits for it.
-    fn send(&self, desk: &Desk<'_>, verdict: ApprovalResponse) -> Result<Delivery, RejectedVerdict> {
+    fn send(&self, desk: &Desk<'_>, verdict: ApprovalResponse) -> Result<Receipt, RejectedVerdict> {
         desk.sender.send(verdict)
     }
 
@@ -67,7 +67,7 @@ impl Gatekeeper for FailOpen {
 pub(super) struct RunTwice;
 
 impl Gatekeeper for RunTwice {
-    fn send(&self, desk: &Desk<'_>, verdict: ApprovalResponse) -> Result<Delivery, RejectedVerdict> {
+    fn send(&self, desk: &Desk<'_>, verdict: ApprovalResponse) -> Result<Receipt, RejectedVerdict> {
         let is_yes = verdict.decision == ApprovalDecision::Approved;
         let question = desk.questions.iter().find(|question| question.request_id == verdict.request_id);
         let sent = desk.sender.send(verdict);
@@ -86,7 +86,7 @@ impl Gatekeeper for RunTwice {
 pub(super) struct NoDigest;
 
 impl Gatekeeper for NoDigest {
-    fn send(&self, desk: &Desk<'_>, verdict: ApprovalResponse) -> Result<Delivery, RejectedVerdict> {
+    fn send(&self, desk: &Desk<'_>, verdict: ApprovalResponse) -> Result<Receipt, RejectedVerdict> {
         let open = desk.queue.open();
         let question = open.iter().find(|question| question.request_id == verdict.request_id);
         desk.sender.send(question.map_or_else(|| verdict.clone(), |question| rebound(question, &verdict)))
@@ -109,10 +109,10 @@ fn rebound(question: &ApprovalRequest, verdict: &ApprovalResponse) -> ApprovalRe
 pub(super) struct LoseVerdicts;
 
 impl Gatekeeper for LoseVerdicts {
-    fn send(&self, desk: &Desk<'_>, verdict: ApprovalResponse) -> Result<Delivery, RejectedVerdict> {
+    fn send(&self, desk: &Desk<'_>, verdict: ApprovalResponse) -> Result<Receipt, RejectedVerdict> {
         let round = |call_id: &str| call_id.split_once('c').map(|(round, _)| round.to_owned());
         let newest = desk.questions.last().and_then(|question| round(question.call_id.as_str()));
         let meant = verdict.call_id.as_ref().and_then(|call_id| round(call_id.as_str()));
-        if meant == newest { desk.sender.send(verdict) } else { Ok(Delivery::Delivered) }
+        if meant == newest { desk.sender.send(verdict) } else { Ok(Receipt::Delivered) }
     }
 }

@@ -10,7 +10,7 @@ mod sent;
 use std::collections::HashMap;
 
 use haft_core::{
-    ApprovalDecision, ApprovalId, ApprovalOutcome, ApprovalRequest, ApprovalResponse, ApprovalScope, Delivery,
+    ApprovalDecision, ApprovalId, ApprovalOutcome, ApprovalRequest, ApprovalResponse, ApprovalScope, Receipt,
     SignatureError, VerdictFault,
 };
 use haft_schema::Issues;
@@ -84,7 +84,7 @@ enum Subject {
 }
 
 /// The expected response to a verdict that was sent.
-pub(super) type Met = Result<Delivery, VerdictFault>;
+pub(super) type Met = Result<Receipt, VerdictFault>;
 /// Verdicts that must be rejected, and the faults.
 pub(super) type Refusals = Vec<(ApprovalId, VerdictFault)>;
 

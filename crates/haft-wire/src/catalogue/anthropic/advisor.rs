@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::anthropic::executed;
 use crate::catalogue::typed::{open_enum, settings};
-use crate::catalogue::{CatalogueEntry, CatalogueTool, IntoSetting, ToolSettings};
+use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool, IntoSetting};
 
 settings! {
     /// The settings of [`advisor`].
@@ -96,7 +96,7 @@ impl Failure for AdvisorError {
     }
 }
 
-impl ToolSettings for AnthropicAdvisor {
+impl CatalogueSettings for AnthropicAdvisor {
     const ENTRY: CatalogueEntry =
         executed("anthropic.advisor_20260301", "AnthropicAdvisor", "advisor", "advisor_20260301")
             .beta("advisor-tool-2026-03-01")

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::anthropic::function;
 use crate::catalogue::typed::settings;
-use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueTool, ToolSettings};
+use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
     /// The settings of [`bash`], of which there are none.
@@ -25,7 +25,7 @@ pub struct BashCall {
     pub restart: Option<bool>,
 }
 
-impl ToolSettings for AnthropicBash {
+impl CatalogueSettings for AnthropicBash {
     const ENTRY: CatalogueEntry =
         function("anthropic.bash_20250124", "AnthropicBash", "bash", "bash_20250124").types::<Self>();
     type Params = BashCall;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::anthropic::code;
 use crate::catalogue::typed::{open_enum, settings};
-use crate::catalogue::{CatalogueEntry, CatalogueTool, ToolSettings};
+use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
     /// The settings of [`code_execution`], of which there are none.
@@ -208,7 +208,7 @@ impl Failure for CodeExecutionError {
     }
 }
 
-impl ToolSettings for AnthropicCodeExecution {
+impl CatalogueSettings for AnthropicCodeExecution {
     const ENTRY: CatalogueEntry =
         code("anthropic.code_execution_20260521", "code_execution_20260521").fallible::<Self>();
     type Params = CodeExecutionCall;

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::anthropic::function;
 use crate::catalogue::typed::{setting_object, settings};
-use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueTool, ScreenResult, SettingsBuilder, ToolSettings};
+use crate::catalogue::{
+    ApplicationTool, CatalogueEntry, CatalogueSettings, CatalogueTool, ScreenResult, SettingsBuilder,
+};
 
 /// The functions of the computer toolset.
 const COMPUTER_FUNCTIONS: &[&str] = &[
@@ -233,7 +235,7 @@ pub struct BrowserAction {
     pub arguments: serde_json::Map<String, serde_json::Value>,
 }
 
-impl ToolSettings for AnthropicComputerUse {
+impl CatalogueSettings for AnthropicComputerUse {
     const ENTRY: CatalogueEntry =
         function("anthropic.computer_20251124", "AnthropicComputerUse", "computer", "computer_20251124")
             .beta("computer-use-2025-11-24")
@@ -247,7 +249,7 @@ impl ToolSettings for AnthropicComputerUse {
     }
 }
 
-impl ToolSettings for AnthropicComputerToolset {
+impl CatalogueSettings for AnthropicComputerToolset {
     const ENTRY: CatalogueEntry = function(
         "anthropic.computer_toolset_20260801",
         "AnthropicComputerToolset",
@@ -265,7 +267,7 @@ impl ToolSettings for AnthropicComputerToolset {
     }
 }
 
-impl ToolSettings for AnthropicBrowserToolset {
+impl CatalogueSettings for AnthropicBrowserToolset {
     const ENTRY: CatalogueEntry = function(
         "anthropic.browser_toolset_20260801",
         "AnthropicBrowserToolset",

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::catalogue::anthropic::{FunctionConfig, executed};
 use crate::catalogue::typed::{setting_object, settings};
-use crate::catalogue::{CatalogueEntry, CatalogueTool, IntoSetting, SecretSetting, ToolSettings};
+use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool, IntoSetting, SecretSetting};
 
 settings! {
     /// The settings of [`mcp_toolset`].
@@ -60,7 +60,7 @@ setting_object! {
     }
 }
 
-impl ToolSettings for AnthropicMcpToolset {
+impl CatalogueSettings for AnthropicMcpToolset {
     const ENTRY: CatalogueEntry =
         executed("anthropic.mcp_toolset", "AnthropicMcpToolset", "mcp_toolset", "mcp_toolset")
             .beta("mcp-client-2025-11-20")

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::anthropic::function;
 use crate::catalogue::typed::settings;
-use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueTool, ToolSettings};
+use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
     /// The settings of [`memory`], of which there are none.
@@ -65,7 +65,7 @@ pub enum MemoryCommand {
     },
 }
 
-impl ToolSettings for AnthropicMemory {
+impl CatalogueSettings for AnthropicMemory {
     const ENTRY: CatalogueEntry =
         function("anthropic.memory_20250818", "AnthropicMemory", "memory", "memory_20250818").types::<Self>();
     type Params = MemoryCommand;

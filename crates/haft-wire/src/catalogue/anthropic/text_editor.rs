@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::anthropic::editor;
 use crate::catalogue::typed::settings;
-use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueTool, ToolSettings};
+use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
     /// The settings of [`text_editor`].
@@ -62,7 +62,7 @@ pub enum TextEditorCommand {
     },
 }
 
-impl ToolSettings for AnthropicTextEditor {
+impl CatalogueSettings for AnthropicTextEditor {
     const ENTRY: CatalogueEntry =
         editor("anthropic.text_editor_20250728", "str_replace_based_edit_tool", "text_editor_20250728").types::<Self>();
     type Params = TextEditorCommand;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::anthropic::executed;
 use crate::catalogue::typed::{open_enum, settings};
-use crate::catalogue::{CatalogueEntry, CatalogueTool, ToolSettings};
+use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
     /// The settings of [`tool_search_regex`], of which there are none.
@@ -74,7 +74,7 @@ impl Failure for ToolSearchError {
     }
 }
 
-impl ToolSettings for AnthropicToolSearchRegex {
+impl CatalogueSettings for AnthropicToolSearchRegex {
     const ENTRY: CatalogueEntry = executed(
         "anthropic.tool_search_tool_regex_20251119",
         "AnthropicToolSearchRegex",
@@ -88,7 +88,7 @@ impl ToolSettings for AnthropicToolSearchRegex {
     type Failure = ToolSearchError;
 }
 
-impl ToolSettings for AnthropicToolSearchBm25 {
+impl CatalogueSettings for AnthropicToolSearchBm25 {
     const ENTRY: CatalogueEntry = executed(
         "anthropic.tool_search_tool_bm25_20251119",
         "AnthropicToolSearchBM25",

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::anthropic::{ResponseInclusion, fetch};
 use crate::catalogue::typed::{open_enum, setting_object, settings};
-use crate::catalogue::{CatalogueEntry, CatalogueTool, ToolSettings};
+use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
     /// The settings of [`web_fetch`].
@@ -185,7 +185,7 @@ impl Failure for WebFetchError {
     }
 }
 
-impl ToolSettings for AnthropicWebFetch {
+impl CatalogueSettings for AnthropicWebFetch {
     const ENTRY: CatalogueEntry = fetch("anthropic.web_fetch_20260318", "web_fetch_20260318").fallible::<Self>();
     type Params = WebFetchCall;
     type Success = WebFetchResult;

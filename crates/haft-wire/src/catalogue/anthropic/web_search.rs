@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::anthropic::search;
 use crate::catalogue::typed::{open_enum, settings};
-use crate::catalogue::{CatalogueEntry, CatalogueTool, ToolSettings, UserLocation};
+use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool, UserLocation};
 
 settings! {
     /// The settings of [`web_search`].
@@ -91,7 +91,7 @@ impl Failure for WebSearchError {
     }
 }
 
-impl ToolSettings for AnthropicWebSearch {
+impl CatalogueSettings for AnthropicWebSearch {
     const ENTRY: CatalogueEntry = search("anthropic.web_search_20260318", "web_search_20260318").fallible::<Self>();
     type Params = WebSearchCall;
     type Success = Vec<WebSearchResult>;

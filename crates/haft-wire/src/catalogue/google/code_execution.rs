@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::google::executed;
 use crate::catalogue::typed::{open_enum, settings};
-use crate::catalogue::{CatalogueEntry, CatalogueTool, ToolSettings};
+use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
     /// The settings of [`code_execution`], of which there are none.
@@ -50,7 +50,7 @@ open_enum! {
     }
 }
 
-impl ToolSettings for GoogleCodeExecution {
+impl CatalogueSettings for GoogleCodeExecution {
     const ENTRY: CatalogueEntry =
         executed("google.code_execution", "GoogleCodeExecution", "code_execution", "codeExecution")
             .reported(&[], "executableCode", &["codeExecutionResult"])

@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::catalogue::typed::{open_enum, settings};
 use crate::catalogue::{
-    ApplicationTool, CatalogueEntry, CatalogueTool, IntoSetting, ScreenResult, SettingsBuilder, ToolSettings, Vendor,
+    ApplicationTool, CatalogueEntry, CatalogueSettings, CatalogueTool, IntoSetting, ScreenResult, SettingsBuilder,
+    Vendor,
 };
 
 /// The functions that a model calls to use a browser. Other environments have further ones.
@@ -161,7 +162,7 @@ pub struct GoogleFunction {
     pub arguments: Map<String, Value>,
 }
 
-impl ToolSettings for GoogleComputerUse {
+impl CatalogueSettings for GoogleComputerUse {
     const ENTRY: CatalogueEntry = CatalogueEntry::function(
         Vendor::Google,
         "google.computer_use",

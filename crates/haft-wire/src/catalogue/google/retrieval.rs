@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::catalogue::google::{Grounding, NoSettings, executed};
 use crate::catalogue::typed::{open_enum, setting_object, settings};
-use crate::catalogue::{CatalogueEntry, CatalogueTool, IntoSetting, ToolSettings};
+use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool, IntoSetting};
 
 settings! {
     /// The settings of [`file_search`].
@@ -99,7 +99,7 @@ open_enum! {
     }
 }
 
-impl ToolSettings for GoogleFileSearch {
+impl CatalogueSettings for GoogleFileSearch {
     const ENTRY: CatalogueEntry =
         executed("google.file_search", "GoogleFileSearch", "file_search", "fileSearch").types::<Self>();
     type Params = ();
@@ -107,7 +107,7 @@ impl ToolSettings for GoogleFileSearch {
     type Failure = NoFailure;
 }
 
-impl ToolSettings for GoogleMaps {
+impl CatalogueSettings for GoogleMaps {
     const ENTRY: CatalogueEntry =
         executed("google.google_maps", "GoogleMaps", "google_maps", "googleMaps").types::<Self>();
     type Params = ();
@@ -115,7 +115,7 @@ impl ToolSettings for GoogleMaps {
     type Failure = NoFailure;
 }
 
-impl ToolSettings for GoogleUrlContext {
+impl CatalogueSettings for GoogleUrlContext {
     const ENTRY: CatalogueEntry =
         executed("google.url_context", "GoogleUrlContext", "url_context", "urlContext").types::<Self>();
     type Params = ();

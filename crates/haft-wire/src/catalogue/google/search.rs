@@ -4,7 +4,7 @@ use haft_core::NoFailure;
 
 use crate::catalogue::google::{Grounding, executed};
 use crate::catalogue::typed::{open_enum, setting_object, settings};
-use crate::catalogue::{CatalogueEntry, CatalogueTool, ToolSettings};
+use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
     /// The settings of [`google_search`].
@@ -127,7 +127,7 @@ open_enum! {
     }
 }
 
-impl ToolSettings for GoogleSearch {
+impl CatalogueSettings for GoogleSearch {
     const ENTRY: CatalogueEntry =
         executed("google.google_search", "GoogleSearch", "google_search", "googleSearch").types::<Self>();
     type Params = ();
@@ -135,7 +135,7 @@ impl ToolSettings for GoogleSearch {
     type Failure = NoFailure;
 }
 
-impl ToolSettings for GoogleEnterpriseWebSearch {
+impl CatalogueSettings for GoogleEnterpriseWebSearch {
     const ENTRY: CatalogueEntry = executed(
         "google.enterprise_web_search",
         "GoogleEnterpriseWebSearch",
@@ -148,7 +148,7 @@ impl ToolSettings for GoogleEnterpriseWebSearch {
     type Failure = NoFailure;
 }
 
-impl ToolSettings for GoogleSearchRetrieval {
+impl CatalogueSettings for GoogleSearchRetrieval {
     const ENTRY: CatalogueEntry = executed(
         "google.google_search_retrieval",
         "GoogleSearchRetrieval",

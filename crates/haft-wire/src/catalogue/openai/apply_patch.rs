@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalogue::item::PlainForm;
 use crate::catalogue::openai::handled;
 use crate::catalogue::typed::settings;
-use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueTool, ToolSettings};
+use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
     /// The settings of [`apply_patch`], of which there are none.
@@ -83,7 +83,7 @@ impl PatchResult {
     }
 }
 
-impl ToolSettings for OpenAiApplyPatch {
+impl CatalogueSettings for OpenAiApplyPatch {
     const ENTRY: CatalogueEntry = handled("openai.apply_patch", "OpenAiApplyPatch", "apply_patch")
         .items("apply_patch_call", &["operation"], "apply_patch_call_output", PlainForm::Patch)
         .types::<Self>();

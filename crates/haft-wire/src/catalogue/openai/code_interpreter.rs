@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::openai::{MemoryLimit, NetworkPolicy, executed};
 use crate::catalogue::typed::settings;
-use crate::catalogue::{CatalogueEntry, CatalogueTool, IntoSetting, ToolSettings};
+use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool, IntoSetting};
 
 settings! {
     /// The settings of [`code_interpreter`].
@@ -109,7 +109,7 @@ impl IntoSetting<InterpreterContainer> for &str {
     }
 }
 
-impl ToolSettings for OpenAiCodeInterpreter {
+impl CatalogueSettings for OpenAiCodeInterpreter {
     const ENTRY: CatalogueEntry =
         executed("openai.code_interpreter", "OpenAiCodeInterpreter", "code_interpreter", "code_interpreter_call")
             .types::<Self>();

@@ -8,7 +8,9 @@ use serde_json::json;
 use crate::catalogue::item::PlainForm;
 use crate::catalogue::openai::handled;
 use crate::catalogue::typed::{open_enum, settings};
-use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueTool, Screenshot, SettingsBuilder, ToolSettings};
+use crate::catalogue::{
+    ApplicationTool, CatalogueEntry, CatalogueSettings, CatalogueTool, Screenshot, SettingsBuilder,
+};
 
 settings! {
     /// The settings of [`computer`], of which there are none.
@@ -224,7 +226,7 @@ const fn screen(id: &'static str, custom_name: &'static str, name: &'static str)
     )
 }
 
-impl ToolSettings for OpenAiComputer {
+impl CatalogueSettings for OpenAiComputer {
     const ENTRY: CatalogueEntry = screen("openai.computer", "OpenAiComputer", "computer").types::<Self>();
     type Params = ComputerCall;
     type Success = ComputerOutput;
@@ -235,7 +237,7 @@ impl ToolSettings for OpenAiComputer {
     }
 }
 
-impl ToolSettings for OpenAiComputerUse {
+impl CatalogueSettings for OpenAiComputerUse {
     const ENTRY: CatalogueEntry =
         screen("openai.computer_use_preview", "OpenAiComputerUse", "computer_use_preview").types::<Self>().superseded();
     type Params = ComputerCall;

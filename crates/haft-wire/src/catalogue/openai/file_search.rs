@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::catalogue::openai::executed;
 use crate::catalogue::typed::{open_enum, setting_object, settings};
-use crate::catalogue::{CatalogueEntry, CatalogueTool, IntoSetting, ToolSettings};
+use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool, IntoSetting};
 
 settings! {
     /// The settings of [`file_search`].
@@ -188,7 +188,7 @@ impl FileFilter {
     }
 }
 
-impl ToolSettings for OpenAiFileSearch {
+impl CatalogueSettings for OpenAiFileSearch {
     const ENTRY: CatalogueEntry =
         executed("openai.file_search", "OpenAiFileSearch", "file_search", "file_search_call").types::<Self>();
     type Params = ();

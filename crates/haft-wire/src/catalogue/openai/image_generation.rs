@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::catalogue::openai::executed;
 use crate::catalogue::typed::{open_enum, setting_object, settings};
-use crate::catalogue::{CatalogueEntry, CatalogueTool, ToolSettings};
+use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
     /// The settings of [`image_generation`].
@@ -195,7 +195,7 @@ pub struct ImageResult {
     pub error: Option<Value>,
 }
 
-impl ToolSettings for OpenAiImageGeneration {
+impl CatalogueSettings for OpenAiImageGeneration {
     const ENTRY: CatalogueEntry =
         executed("openai.image_generation", "OpenAiImageGeneration", "image_generation", "image_generation_call")
             .types::<Self>();

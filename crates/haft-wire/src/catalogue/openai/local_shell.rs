@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalogue::item::PlainForm;
 use crate::catalogue::openai::handled;
 use crate::catalogue::typed::settings;
-use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueTool, ToolSettings};
+use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
     /// The settings of [`local_shell`], of which there are none.
@@ -64,7 +64,7 @@ impl LocalShellOutput {
     }
 }
 
-impl ToolSettings for OpenAiLocalShell {
+impl CatalogueSettings for OpenAiLocalShell {
     const ENTRY: CatalogueEntry = handled("openai.local_shell", "OpenAiLocalShell", "local_shell")
         .items("local_shell_call", &["action"], "local_shell_call_output", PlainForm::Output)
         .output_id("id")

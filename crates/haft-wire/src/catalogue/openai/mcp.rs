@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::catalogue::openai::executed;
 use crate::catalogue::typed::{open_enum, setting_object, settings};
-use crate::catalogue::{CatalogueEntry, CatalogueTool, IntoSetting, SecretSetting, ToolSettings};
+use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool, IntoSetting, SecretSetting};
 
 settings! {
     /// The settings of [`mcp`]. One of `server_url`, `connector_id` and `tunnel_id` is required.
@@ -128,7 +128,7 @@ impl<S: Into<String>, const N: usize> IntoSetting<McpAllowedTools> for [S; N] {
     }
 }
 
-impl ToolSettings for OpenAiMcp {
+impl CatalogueSettings for OpenAiMcp {
     const ENTRY: CatalogueEntry = executed("openai.mcp", "OpenAiMcp", "mcp", "mcp_call").types::<Self>();
     type Params = Value;
     type Success = McpCallResult;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::openai::executed;
 use crate::catalogue::typed::settings;
-use crate::catalogue::{CatalogueEntry, CatalogueTool, ToolSettings};
+use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
     /// The settings of [`programmatic_tool_calling`], of which there are none.
@@ -32,7 +32,7 @@ pub struct ProgramResult {
     pub status: Option<String>,
 }
 
-impl ToolSettings for OpenAiProgrammaticToolCalling {
+impl CatalogueSettings for OpenAiProgrammaticToolCalling {
     const ENTRY: CatalogueEntry = executed(
         "openai.programmatic_tool_calling",
         "OpenAiProgrammaticToolCalling",

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalogue::item::PlainForm;
 use crate::catalogue::openai::{MemoryLimit, NetworkPolicy, handled};
 use crate::catalogue::typed::settings;
-use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueTool, ToolSettings};
+use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
     /// The settings of [`shell`].
@@ -191,7 +191,7 @@ impl ShellAction {
     }
 }
 
-impl ToolSettings for OpenAiShell {
+impl CatalogueSettings for OpenAiShell {
     const ENTRY: CatalogueEntry = handled("openai.shell", "OpenAiShell", "shell")
         .items("shell_call", &["action"], "shell_call_output", PlainForm::Commands)
         .executed_by("/environment/type", &[None, Some("local")])

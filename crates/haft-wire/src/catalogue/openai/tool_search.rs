@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::catalogue::item::PlainForm;
 use crate::catalogue::openai::handled;
 use crate::catalogue::typed::{open_enum, settings};
-use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueTool, ToolSettings};
+use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
     /// The settings of [`tool_search`].
@@ -65,7 +65,7 @@ impl ToolSearchOutput {
     }
 }
 
-impl ToolSettings for OpenAiToolSearch {
+impl CatalogueSettings for OpenAiToolSearch {
     const ENTRY: CatalogueEntry = handled("openai.tool_search", "OpenAiToolSearch", "tool_search")
         .items("tool_search_call", &["arguments"], "tool_search_output", PlainForm::Tools)
         .executed_by("/execution", &[Some("client")])

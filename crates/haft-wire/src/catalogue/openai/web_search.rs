@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::openai::executed;
 use crate::catalogue::typed::{open_enum, setting_object, settings};
-use crate::catalogue::{CatalogueEntry, CatalogueTool, ToolSettings, UserLocation};
+use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool, UserLocation};
 
 settings! {
     /// The settings of [`web_search`].
@@ -111,7 +111,7 @@ pub struct WebSource {
     pub url: String,
 }
 
-impl ToolSettings for OpenAiWebSearch {
+impl CatalogueSettings for OpenAiWebSearch {
     const ENTRY: CatalogueEntry =
         executed("openai.web_search", "OpenAiWebSearch", "web_search", "web_search_call").types::<Self>();
     type Params = WebSearchActivity;
@@ -119,7 +119,7 @@ impl ToolSettings for OpenAiWebSearch {
     type Failure = NoFailure;
 }
 
-impl ToolSettings for OpenAiWebSearchPreview {
+impl CatalogueSettings for OpenAiWebSearchPreview {
     const ENTRY: CatalogueEntry =
         executed("openai.web_search_preview", "OpenAiWebSearchPreview", "web_search_preview", "web_search_call")
             .types::<Self>()

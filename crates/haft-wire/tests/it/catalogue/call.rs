@@ -15,13 +15,13 @@ use haft_wire::catalogue::openai::{
     self, ComputerCall, InterpreterCall, InterpreterContainer, LocalShellAction, LocalShellCall, PatchCall,
     PatchOperation, PointerAction, ProgramCall, ShellCall, ToolSearchCall, WebSearchAction, WebSearchActivity,
 };
-use haft_wire::catalogue::{CatalogueTool, ScreenResult, ToolSettings, find};
+use haft_wire::catalogue::{CatalogueSettings, CatalogueTool, ScreenResult, find};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// Asserts that each call is read into the type of the tool, and written the same again.
-fn assert_calls<S: ToolSettings<Params = P>, P: DeserializeOwned + Serialize + Debug>(
+fn assert_calls<S: CatalogueSettings<Params = P>, P: DeserializeOwned + Serialize + Debug>(
     tool: CatalogueTool<S>,
     calls: &[Value],
 ) -> Vec<P> {
@@ -37,7 +37,7 @@ fn assert_calls<S: ToolSettings<Params = P>, P: DeserializeOwned + Serialize + D
 }
 
 /// Asserts that each call is rejected.
-fn assert_rejected<S: ToolSettings>(tool: CatalogueTool<S>, calls: &[Value]) {
+fn assert_rejected<S: CatalogueSettings>(tool: CatalogueTool<S>, calls: &[Value]) {
     let tool = tool.define().unwrap();
     for call in calls {
         assert!(tool.parameters().check(call).is_err(), "{call}");

@@ -13,7 +13,7 @@ use haft_wire::catalogue::openai::{
     self, FileSearchResult, ImageResult, InterpreterContainer, InterpreterOutput, InterpreterResult, McpCallResult,
     ProgramResult, ShellEnvironment, ShellOutput, ToolSearchOutput, WebSearchAction, WebSearchActivity,
 };
-use haft_wire::catalogue::{CatalogueTool, ToolSettings};
+use haft_wire::catalogue::{CatalogueSettings, CatalogueTool};
 use haft_wire::{AnthropicMessages, Delivery, GeminiContent, OpenAiResponses, Wire};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -28,12 +28,12 @@ fn result(tool: Tool, output: &Value, is_error: bool) -> ToolResult {
     kit.provider_results(&items).remove(0)
 }
 
-fn success<S: ToolSettings<Success = T>, T: DeserializeOwned>(tool: CatalogueTool<S>, output: &Value) -> T {
+fn success<S: CatalogueSettings<Success = T>, T: DeserializeOwned>(tool: CatalogueTool<S>, output: &Value) -> T {
     let result = result(tool.define().unwrap(), output, false);
     result.decode().unwrap_or_else(|error| panic!("{output}: {error}"))
 }
 
-fn failure<S: ToolSettings<Failure = F>, F: DeserializeOwned>(tool: CatalogueTool<S>, output: &Value) -> F {
+fn failure<S: CatalogueSettings<Failure = F>, F: DeserializeOwned>(tool: CatalogueTool<S>, output: &Value) -> F {
     let result = result(tool.define().unwrap(), output, true);
     let failure = result.failure().unwrap();
     assert_eq!(failure.kind.as_str(), "tool_failed", "{output}: {failure:?}");
@@ -41,7 +41,7 @@ fn failure<S: ToolSettings<Failure = F>, F: DeserializeOwned>(tool: CatalogueToo
 }
 
 /// Returns the result of an item that contains both call and result.
-fn reported<S: ToolSettings<Success = T>, T: DeserializeOwned>(tool: CatalogueTool<S>, item: &Value) -> T {
+fn reported<S: CatalogueSettings<Success = T>, T: DeserializeOwned>(tool: CatalogueTool<S>, item: &Value) -> T {
     let tool = tool.define().unwrap();
     let definition = tool.provider_definition().unwrap();
     let call = ProviderCall::new(definition.vendor(), definition.provider_name(), item.clone());

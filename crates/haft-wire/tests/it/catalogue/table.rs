@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use haft_wire::catalogue::{CallForm, CatalogueEntry, Executor, Vendor, entries, entries_of, find};
+use haft_wire::catalogue::{CallForm, CatalogueEntry, Execution, Vendor, entries, entries_of, find};
 use serde_json::{Value, json};
 
 /// The tools that the source of this catalogue lists: id, name in the application, name at the provider, whether the
@@ -150,7 +150,7 @@ fn only_betas_have_a_header() {
 fn the_form_of_calls_fits_the_executor() {
     for entry in entries() {
         let executed = matches!(entry.call, CallForm::Executed(_));
-        assert_eq!(executed, entry.executor == Executor::Provider, "{}", entry.id);
+        assert_eq!(executed, entry.execution == Execution::Provider, "{}", entry.id);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use haft_core::{LossKind, ToolDescriptor};
-use haft_wire::{Budget, Finding, FindingKind, Profile, Severity, Strictness};
+use haft_wire::{Finding, FindingKind, Profile, Severity, Strictness, ToolLimits};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -77,7 +77,7 @@ fn each_reason_to_leave_a_tool_out_comes_with_advice() {
             "correct its type",
         ),
         (
-            Profile::openai().budget(Budget::new().tools(1)),
+            Profile::openai().limits(ToolLimits::new().tools(1)),
             vec![other("first"), tool(text())],
             "",
             "accepts 1 tools",
@@ -102,7 +102,7 @@ fn each_reason_to_leave_strict_mode_off_comes_with_advice() {
     let text = || with_parameter(&json!({"type": "string"}));
     let values: Vec<String> = (0..1_001).map(|at| at.to_string()).collect();
     let (unmet, none) = (FindingKind::StrictUnmet, FindingKind::NoStrictMode);
-    let few = Profile::anthropic().budget(Budget::new().strict(0, 24, 16));
+    let few = Profile::anthropic().limits(ToolLimits::new().strict(0, 24, 16));
     for (profile, tool, kind, message, advice) in [
         (
             Profile::openai(),
@@ -125,7 +125,7 @@ fn each_reason_to_send_a_tool_without_strict_mode_comes_with_advice() {
     let open = with_parameter(&open);
     let values: Vec<String> = (0..1_001).map(|at| at.to_string()).collect();
     let large = with_parameter(&json!({"type": "string", "enum": values}));
-    let none = Profile::anthropic().budget(Budget::new().strict(0, 24, 16));
+    let none = Profile::anthropic().limits(ToolLimits::new().strict(0, 24, 16));
     let cases = [
         (Profile::openai(), open, "/properties/p", "keys that are not listed can't be sent", "simplify the schema"),
         (Profile::openai(), large, "", "1001 enumerated values", "split the tool"),

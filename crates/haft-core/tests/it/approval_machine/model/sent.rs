@@ -1,6 +1,6 @@
 //! Verdicts that are sent one by one, to calls that wait for them.
 
-use haft_core::{ApprovalOutcome, ApprovalResponse, Delivery, VerdictFault};
+use haft_core::{ApprovalOutcome, ApprovalResponse, Receipt, VerdictFault};
 
 use super::{Call, Met, Model, Place, State};
 use crate::approval_machine::script::{LIFETIME, PATIENCE};
@@ -17,7 +17,7 @@ impl Model {
             }
             self.over.insert(id.clone(), VerdictFault::AlreadyDecided);
             self.decide(place, verdict);
-            return Ok(Delivery::Delivered);
+            return Ok(Receipt::Delivered);
         }
         if self.is_over {
             return Err(VerdictFault::Closed);
@@ -29,7 +29,7 @@ impl Model {
             return Err(VerdictFault::AlreadyDecided);
         }
         self.parked.push(verdict.clone());
-        Ok(Delivery::Parked)
+        Ok(Receipt::Parked)
     }
 
     /// Resumes a stored round, which waits for its verdicts on the queue.

@@ -5,7 +5,7 @@ use serde_json::Value;
 /// The limits of a provider on the tools of one request. A limit that is absent does not exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Budget {
+pub struct ToolLimits {
     /// The number of tools.
     pub tools: Option<usize>,
     /// The number of characters in a description that the provider is known to accept.
@@ -18,15 +18,15 @@ pub struct Budget {
     pub union_parameters: Option<usize>,
 }
 
-/// The parameters of one rendered schema that count towards a budget.
+/// The parameters of one rendered schema that count towards the limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cost {
     pub(super) optional: usize,
     pub(super) unions: usize,
 }
 
-impl Budget {
-    /// Creates a budget without limits.
+impl ToolLimits {
+    /// Creates a value that limits nothing.
     #[must_use]
     pub const fn new() -> Self {
         Self {
