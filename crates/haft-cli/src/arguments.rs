@@ -1,12 +1,11 @@
 //! The arguments of the command line: global options and one variant per command.
 
-use std::path::PathBuf;
-
 use clap::builder::Styles;
 use clap::builder::styling::AnsiColor;
-use clap::{ArgAction, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 use crate::command::{add, call, chat, check, completions, init, resume, run, show, tools, trust};
+use crate::context::GlobalOptions;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -37,19 +36,6 @@ pub(crate) struct Arguments {
     pub(crate) global: GlobalOptions,
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-/// The options of all commands.
-#[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Global options")]
-pub(crate) struct GlobalOptions {
-    /// The folder of the workspace, or its file. Without it, the nearest `haft.toml` is used, looking upward from the
-    /// current folder
-    #[arg(long, short = 'w', global = true, value_name = "DIR", env = "HAFT_WORKSPACE")]
-    pub(crate) workspace: Option<PathBuf>,
-    /// Shows spans and messages on standard error; twice or three times for more
-    #[arg(long, short = 'v', global = true, action = ArgAction::Count)]
-    pub(crate) verbose: u8,
 }
 
 /// The commands.

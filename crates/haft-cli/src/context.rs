@@ -2,16 +2,29 @@
 
 use std::path::PathBuf;
 
+use clap::ArgAction;
 use etcetera::{AppStrategy, AppStrategyArgs, choose_app_strategy};
 use haft::workspace::TrustStore;
 
-use crate::arguments::GlobalOptions;
 use crate::error::Fault;
 use crate::interrupt::Interrupt;
 use crate::terminal::Terminal;
 
 /// The variable that names the folder for state, in place of the usual one of the system.
 pub(crate) const STATE_FOLDER: &str = "HAFT_STATE_DIR";
+
+/// The options of all commands.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct GlobalOptions {
+    /// The folder of the workspace, or its file. Without it, the nearest `haft.toml` is used, looking upward from the
+    /// current folder
+    #[arg(long, short = 'w', global = true, value_name = "DIR", env = "HAFT_WORKSPACE")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// Shows spans and messages on standard error; twice or three times for more
+    #[arg(long, short = 'v', global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
 
 /// The surroundings of a command.
 #[derive(Debug)]

@@ -27,8 +27,6 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
-use crate::arguments::Command;
-use crate::command;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
@@ -144,11 +142,14 @@ impl Drop for InterruptiblePart {
 
 /// Runs a command on a thread of its own, and returns when it and the processes of its tools have ended, or when the
 /// process has to exit without waiting for them.
-pub(crate) fn supervise(
-    command: Command,
+pub(crate) fn supervise<C>(
+    command: impl FnOnce() -> C + Send + 'static,
     cx: &'static Context,
     workers: &Handle,
-) -> io::Result<Result<ExitStatus, CommandError>> {
+) -> io::Result<Result<ExitStatus, CommandError>>
+where
+    C: Future<Output = Result<ExitStatus, CommandError>>,
+{
     let own = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     own.block_on(async {
         // Signals are received before the command starts anything.
@@ -157,7 +158,7 @@ pub(crate) fn supervise(
         let workers = workers.clone();
         let thread = thread::Builder::new().name("command".to_owned()).stack_size(STACK).spawn(move || {
             // The receiver is gone if the process exits.
-            drop(sender.send(workers.block_on(limited(cx, command::run(command, cx)))));
+            drop(sender.send(workers.block_on(limited(cx, command()))));
         })?;
         let mut outcome = pin!(async {
             match outcome.await {

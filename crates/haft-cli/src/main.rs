@@ -61,7 +61,8 @@ fn main() -> ExitCode {
         Ok(workers) => workers,
         Err(error) => return report::runtime(&error).into(),
     };
-    let outcome = match interrupt::supervise(arguments.command, cx, workers.handle()) {
+    let command = move || command::run(arguments.command, cx);
+    let outcome = match interrupt::supervise(command, cx, workers.handle()) {
         Ok(outcome) => outcome,
         Err(error) => return report::runtime(&error).into(),
     };
