@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use haft_core::{
     ApprovalAnswer, ApprovalDecision, ApprovalMemory, ApprovalOutcome, ApprovalPolicy, ApprovalRequest,
-    ApprovalResponse, ApprovalScope, Approve, BoxError, Cx, Receipt, FailureKind, RunOptions, SignatureError,
+    ApprovalResponse, ApprovalScope, Approve, BoxError, Cx, FailureKind, Receipt, RunOptions, SignatureError,
     SigningKeys, Suspend, Suspended, Timestamp, Tool, ToolCall, ToolEvent, Toolkit, VerdictFault, VerdictQueue,
 };
 use haft_schema::Schema;
