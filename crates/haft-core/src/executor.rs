@@ -5,6 +5,7 @@
 //!          ─► permit                    call_state/permitting.rs (permit.rs: trait)
 //!          ─► approve                   call_state/approval.rs (approve.rs: trait)
 //!          ─► slot                      slot.rs
+//!          ─► [lanes]                   lane.rs, shared with other runs
 //!          ─► [middleware ─►] handler   execute.rs, the only code that polls handlers
 //!          ─► encode                    handler.rs, by the tool's schemas
 //!          ─► cap ─► ToolResult         cap.rs, then run/driver.rs emits the event
@@ -28,6 +29,7 @@ mod dispatch;
 mod execute;
 mod failure_class;
 mod handling;
+mod lane;
 mod listener;
 mod mailbox;
 mod option;
@@ -55,6 +57,7 @@ pub use self::dispatch::Dispatch;
 pub(crate) use self::execute::{PollRight, run_request};
 pub use self::failure_class::FailureClass;
 pub use self::handling::{FailureOrigin, HandlerResult, HandlerResults};
+pub use self::lane::{Lane, Lanes};
 pub use self::listener::IsolatedSpan;
 pub(crate) use self::listener::is_heard;
 pub use self::option::RunOptions;

@@ -153,8 +153,8 @@ pub use self::emit::{EmitError, Emitted, Emitter};
 pub use self::executor::Suspend;
 pub use self::executor::{
     ApprovalAnswer, Approve, CallError, Continuation, Dispatch, FailureClass, FailureOrigin, HandlerResult,
-    HandlerResults, IntoApprovalAnswer, IsolatedSpan, Permission, Permit, Permitting, Run, RunCall, RunError,
-    RunOptions, Step, TryRun,
+    HandlerResults, IntoApprovalAnswer, IsolatedSpan, Lane, Lanes, Permission, Permit, Permitting, Run, RunCall,
+    RunError, RunOptions, Step, TryRun,
 };
 pub use self::handler::{
     BoxError, BuilderOf, Emits, Failure, ForwardCx, Handle, HandlerError, HandlerOutput, IntoTool, NoFailure,

@@ -81,7 +81,7 @@ pub use self::scoped_policy::PolicyOf;
 pub use self::slot::{Fixed, Inferred, Open, Slot};
 use crate::call::ToolCall;
 use crate::content::ContentPart;
-use crate::executor::Permit;
+use crate::executor::{Lane, Permit};
 use crate::handler::Handler;
 use crate::middleware::Layers;
 use crate::service::Dependency;
@@ -356,6 +356,11 @@ impl Tool {
     /// Returns the permits that every run asks about calls of this tool.
     pub(crate) fn permits(&self) -> &[Arc<dyn Permit>] {
         self.definition().permits.as_slice()
+    }
+
+    /// Returns the lanes that every call enters before its handler starts.
+    pub(crate) fn lanes(&self) -> &[Lane] {
+        self.definition().lanes.as_slice()
     }
 
     fn definition(&self) -> &Definition {

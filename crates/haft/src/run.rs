@@ -199,8 +199,8 @@ pub use haft_core::{CallId, CustomKind, FailureKind, Outcome, ToolCall, ToolFail
 // runs
 #[doc(inline)]
 pub use haft_core::{
-    CallError, Continuation, Dispatch, FailureClass, FailureOrigin, HandlerResult, HandlerResults, Run, RunCall,
-    RunError, RunId, RunOptions, Step, ToolEvent, TryRun, UnknownEvent,
+    CallError, Continuation, Dispatch, FailureClass, FailureOrigin, HandlerResult, HandlerResults, Lane, Lanes, Run,
+    RunCall, RunError, RunId, RunOptions, Step, ToolEvent, TryRun, UnknownEvent,
 };
 // calls and results with the types of their tools
 #[doc(inline)]

@@ -1,7 +1,7 @@
 //! One call in progress, as a state machine.
 //!
 //! ```text
-//! New ─► Permitting ─► Refining ─► Deciding ─► AwaitingVerdict ─► Cleared ─► WaitingForSlot ─► Running ─► Finished ─► Answered
+//! New ─► Permitting ─► Refining ─► Deciding ─► AwaitingVerdict ─► Cleared ─► WaitingForSlot ─► EnteringLanes ─► Running ─► Finished ─► Answered
 //!  ▲                                      │              └─► Held (in a plan) ─► Cleared
 //!  └──────────── edited arguments ────────┴─► Resolved (denied, or answered by a person) ─► Finished
 //! ```
@@ -13,6 +13,7 @@
 
 mod admission;
 mod approval;
+mod lane_wait;
 mod permitting;
 mod prior_approval;
 mod refining;
@@ -27,6 +28,7 @@ use haft_schema::isolation::Isolated;
 
 pub(crate) use self::approval::decoded;
 use self::approval::{AwaitingVerdict, Gated, NeedFuture};
+use self::lane_wait::LaneWait;
 use self::permitting::AwaitingPermit;
 use self::refining::Refining;
 use self::timeout::Timeouts;
@@ -64,6 +66,7 @@ pub(super) struct CallState {
     seq: u64,
     poll_turn: PollTurn,
     holds_slot: bool,
+    holds_lanes: bool,
 }
 
 /// The phase of a call. See the module's picture.
@@ -86,6 +89,8 @@ enum CallPhase {
     Held { tool: usize, ready: Ready, digest: String },
     /// It waits for a concurrency slot. Wakes are ignored here.
     WaitingForSlot { tool: usize, prepared: Isolated<Prepared> },
+    /// It holds its slot, and waits for the lanes that it shares with calls of other runs.
+    EnteringLanes(Box<LaneWait>),
     /// Its handler runs.
     Running { tool: usize, execution: HandlerExecution, timeouts: Option<Box<Timeouts>> },
     /// It has its outcome. An approval request that was still pending is closed together with the call.
@@ -150,6 +155,8 @@ pub(super) enum Advance {
     NeedsSlot { tool: usize },
     /// The call may run, as part of a plan.
     Held,
+    /// Its handler runs now.
+    Started,
     /// The call has its outcome.
     Finished(Outcome),
 }
@@ -167,6 +174,7 @@ impl CallState {
             seq: 0,
             poll_turn: PollTurn::None,
             holds_slot: false,
+            holds_lanes: false,
         }
     }
 
@@ -228,6 +236,7 @@ impl CallState {
             CallPhase::AwaitingVerdict(awaiting) => self.poll_verdict(awaiting, call, step_cx, task),
             CallPhase::Resolved(outcome) => Ok((CallPhase::Finished { pending: None }, Advance::Finished(*outcome))),
             CallPhase::Cleared { tool, ready, digest } => Ok(cleared(tool, ready, digest, call, step_cx)),
+            CallPhase::EnteringLanes(wait) => self.poll_lanes(index, wait, step_cx, task),
             waiting @ (CallPhase::Held { .. } | CallPhase::WaitingForSlot { .. } | CallPhase::Answered) => {
                 Ok((waiting, Advance::Pending))
             }
@@ -235,10 +244,11 @@ impl CallState {
         }
     }
 
-    /// Starts the handler of a call that holds a slot. Its timeouts count from here.
+    /// Starts the handler of a call that holds a slot, or lets it wait for its lanes.
     pub(super) fn start(
         &mut self,
         index: usize,
+        call: &ToolCall,
         set: &ToolSet,
         options: &RunOptions,
         mailbox: &Arc<Mailbox>,
@@ -249,18 +259,37 @@ impl CallState {
             return Err(internal_error("a slot was given to a call that does not wait for one"));
         };
         let (tool, _) = set.at(tool_index);
+        if !options.lanes.is_empty() || !tool.lanes().is_empty() {
+            let call = self.decided_on.as_deref().unwrap_or(call);
+            let wait = LaneWait::begin(tool_index, tool, prepared, call, options)?;
+            self.phase = CallPhase::EnteringLanes(wait);
+            return Ok(());
+        }
+        self.phase = self.begin_handler(index, tool_index, prepared.into_inner(), set, options, mailbox)?;
+        Ok(())
+    }
+
+    /// Begins the handler. Its timeouts count from here.
+    fn begin_handler(
+        &mut self,
+        index: usize,
+        tool_index: usize,
+        mut prepared: Prepared,
+        set: &ToolSet,
+        options: &RunOptions,
+        mailbox: &Arc<Mailbox>,
+    ) -> Result<CallPhase, ToolFailure> {
+        let (tool, _) = set.at(tool_index);
         let timeouts = Timeouts::starting_now(tool.limits(), options);
         if let Some(deadline) = timeouts.as_ref().and_then(|timeouts| timeouts.deadline()) {
             mailbox.set_deadline(index, deadline);
         }
         self.span.begin();
-        let mut prepared = prepared.into_inner();
         if options.handler_task == HandlerTask::Spawned {
             let occupy = mailbox.occupy(index);
             prepared = spawn(prepared, tool.clone(), occupy, self.span.to_span(), options.start_events)?;
         }
-        self.phase = CallPhase::Running { tool: tool_index, execution: HandlerExecution::new(prepared), timeouts };
-        Ok(())
+        Ok(CallPhase::Running { tool: tool_index, execution: HandlerExecution::new(prepared), timeouts })
     }
 
     /// Ends the call where it is, with a failure. A handler that runs is dropped.
@@ -279,6 +308,7 @@ impl CallState {
             | CallPhase::Cleared { .. }
             | CallPhase::Held { .. }
             | CallPhase::WaitingForSlot { .. }
+            | CallPhase::EnteringLanes(_)
             | CallPhase::Finished { .. }
             | CallPhase::Answered => {}
         }
@@ -360,6 +390,11 @@ impl CallState {
     /// Frees the slot. Returns whether the call held one.
     pub(super) fn free_slot(&mut self) -> bool {
         std::mem::take(&mut self.holds_slot)
+    }
+
+    /// Leaves the lanes. Returns whether the call held any.
+    pub(super) fn leave_lanes(&mut self) -> bool {
+        std::mem::take(&mut self.holds_lanes)
     }
 
     /// Returns the number of the next value that the call emits.

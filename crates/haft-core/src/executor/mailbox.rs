@@ -14,6 +14,7 @@ use haft_schema::isolation::{Isolated, isolated, wake_isolated};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
+use super::lane::HeldLanes;
 use crate::cancellation::Cancellation;
 use crate::emit::Emitted;
 use crate::tool::EmitBuffer;
@@ -25,6 +26,8 @@ pub(super) struct Mailbox {
     messages: Mutex<Messages>,
     /// Set while there are messages, so that checking for them takes no lock.
     has_messages: AtomicBool,
+    /// The lanes that calls hold, until their work has really ended. Mostly there are none.
+    lanes: Mutex<Vec<(usize, HeldLanes)>>,
 }
 
 /// The entry of one call.
@@ -91,6 +94,7 @@ impl Mailbox {
             entries: (0..calls).map(|_| CallEntry::default()).collect(),
             messages: Mutex::default(),
             has_messages: AtomicBool::new(false),
+            lanes: Mutex::default(),
         })
     }
 
@@ -257,6 +261,29 @@ impl Mailbox {
         OccupancyGuard { mailbox: Arc::clone(self), index }
     }
 
+    /// Keeps the lanes of a call until it is [closed](Self::close) and nothing of it runs any more.
+    pub(super) fn hold_lanes(&self, index: usize, held: HeldLanes) {
+        self.lanes().push((index, held));
+    }
+
+    /// Frees the lanes of a closed call, unless work of it still runs where it can't be stopped: that frees them at its
+    /// end. Freeing a lane wakes calls of other runs, so it is done without the lock.
+    pub(super) fn leave_lanes(&self, index: usize) {
+        if self.is_occupied(index) || !self.is_closed(index) {
+            return;
+        }
+        let held = {
+            let mut lanes = self.lanes();
+            let at = lanes.iter().position(|(holder, _)| *holder == index);
+            at.map(|at| lanes.swap_remove(at))
+        };
+        drop(held);
+    }
+
+    fn lanes(&self) -> MutexGuard<'_, Vec<(usize, HeldLanes)>> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns the deadline from the call's timeout, once its handler runs.
     pub(super) fn deadline(&self, index: usize) -> Option<Instant> {
         self.entries[index].deadline.get().copied()
@@ -294,6 +321,9 @@ impl OccupancyGuard {
 impl Drop for OccupancyGuard {
     fn drop(&mut self) {
         self.mailbox.entries[self.index].occupants.fetch_sub(1, Ordering::AcqRel);
+        // Either this sees that the call was closed, or the code that closed it sees that nothing occupies it.
+        fence(Ordering::SeqCst);
+        self.mailbox.leave_lanes(self.index);
         self.mailbox.wake(self.index);
     }
 }

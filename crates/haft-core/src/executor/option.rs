@@ -18,6 +18,7 @@ use haft_schema::isolation::{Isolated, isolated};
 use tokio::time::Instant;
 
 use super::approve::{Approve, Approver};
+use super::lane::Lane;
 use super::option_list::OptionList;
 use super::permit::Permit;
 use super::run_deadline::RunDeadline;
@@ -64,6 +65,7 @@ pub struct RunOptions {
     pub(super) handler_task: HandlerTask,
     pub(super) run_id: Option<RunId>,
     pub(super) start_events: StartEvents,
+    pub(super) lanes: OptionList<Lane>,
 }
 
 pub(super) type Observer = dyn Fn(&ToolEvent) + Send + Sync;
@@ -398,12 +400,14 @@ impl RunOptions {
             run_id: _,
             // A single call has no reader of events but an observer.
             start_events: _,
+            lanes,
         } = self;
         call_timeout.is_none()
             && call_idle_timeout.is_none()
             && output_cap.is_none()
             && policies.is_empty()
             && permits.is_empty()
+            && lanes.is_empty()
             && until.is_none()
             && cancellations.is_empty()
             && observers.is_empty()

@@ -15,7 +15,7 @@ use crate::scope::RunScope;
 impl RunOptions {
     /// Combines these options with those of a narrower scope, such as one conversation:
     ///
-    /// - permits, policies, observers, auditors and cancellations add up; if either set disables the policies of the tools
+    /// - permits, policies, observers, auditors, lanes and cancellations add up; if either set disables the policies of the tools
     ///   ([`policy_instead`](Self::policy_instead)), they are disabled;
     /// - services and extensions add up, and where both have a type, that of `narrower` is used;
     /// - of two limits the stricter applies: concurrency, timeouts, deadline, output cap, approval timeout and lifetime, and
@@ -66,6 +66,7 @@ impl RunOptions {
             handler_task,
             run_id,
             start_events,
+            mut lanes,
         } = self;
         let Self {
             concurrency: narrower_concurrency,
@@ -87,11 +88,13 @@ impl RunOptions {
             handler_task: narrower_handler_task,
             run_id: narrower_run_id,
             start_events: narrower_start_events,
+            lanes: narrower_lanes,
         } = narrower;
         policies.append(&narrower_policies);
         permits.append(&narrower_permits);
         cancellations.append(&narrower_cancellations);
         observers.append(&narrower_observers);
+        lanes.append(&narrower_lanes);
         Self {
             concurrency: stricter(concurrency, narrower_concurrency, Ord::min),
             call_timeout: stricter(call_timeout, narrower_call_timeout, Ord::min),
@@ -121,6 +124,7 @@ impl RunOptions {
                 (StartEvents::Omitted, StartEvents::Omitted) => StartEvents::Omitted,
                 (StartEvents::Emitted, _) | (_, StartEvents::Emitted) => StartEvents::Emitted,
             },
+            lanes,
         }
     }
 }

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 
 use crate::call::ToolCall;
 use crate::cx::Cx;
-use crate::executor::Permit;
+use crate::executor::{Lane, Permit};
 use crate::failure::ToolFailure;
 use crate::handler::{
     AsyncFn, DECLARED, Failure, ForwardCx, ForwardFn, ForwardHandler, Handler, PLAIN, erase, failure_schema,
@@ -86,6 +86,13 @@ impl Tool {
     #[must_use]
     pub fn guard(&self, permit: impl Permit) -> Self {
         self.changed(|definition| definition.permits.add(Arc::new(Isolated::new(permit))))
+    }
+
+    /// Returns a copy whose calls also enter this lane before their handler starts, in whatever run and toolkit. See
+    /// [`Lanes`](crate::Lanes). A tool that is not executed here supports none.
+    pub fn in_lane(&self, lane: impl Into<Lane>) -> Result<Self, DefinitionError> {
+        let lane = lane.into();
+        self.try_changed(|definition| definition.lanes.add(lane))
     }
 
     /// Returns a copy in which an argument names a resource that has one canonical spelling: a path, a URL, a host, an

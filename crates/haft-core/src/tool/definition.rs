@@ -9,7 +9,7 @@ use haft_schema::isolation::Isolated;
 use serde_json::Value;
 
 use crate::content::ContentPart;
-use crate::executor::{OptionList, Permit};
+use crate::executor::{Lane, OptionList, Permit};
 use crate::handler::TypeInfo;
 use crate::service::Dependency;
 use crate::tool::{
@@ -44,6 +44,8 @@ pub(crate) struct Definition {
     pub(crate) resources: Vec<ResourceArgument>,
     /// The permits that every run asks about calls of this tool, before its own.
     pub(crate) permits: OptionList<Arc<dyn Permit>>,
+    /// The lanes that every call enters before its handler starts.
+    pub(crate) lanes: OptionList<Lane>,
 }
 
 /// A function that renders a successful value for the model.
@@ -77,6 +79,7 @@ impl Definition {
             refine: _,
             resources: _,
             permits: _,
+            lanes: _,
             rust_type: _,
         } = self;
         let mut descriptor = ToolDescriptor::new(name.as_str(), parameters.clone())
@@ -104,6 +107,7 @@ impl Definition {
             model_output,
             emits,
             refine,
+            lanes,
             // These describe the tool and are supported by every kind.
             id: _,
             name: _,
@@ -129,6 +133,7 @@ impl Definition {
             ("`to_model_output`", is_run || model_output.is_none()),
             ("`emits`", is_run || emits.is_none()),
             ("`refine`", is_run || refine.is_none()),
+            ("a lane", is_run || lanes.is_empty()),
         ];
         let kind = kind.label();
         let refused = settings.into_iter().filter(|(_, is_honoured)| !is_honoured);
@@ -145,6 +150,7 @@ impl Definition {
             refine,
             resources,
             permits,
+            lanes,
             // A call of another kind fails or surfaces when it is prepared.
             kind: _,
             // The toolkit checks them for all of its tools.
@@ -177,7 +183,8 @@ impl Definition {
         } = limits;
         let is_decided = approval.is_never() && permits.is_empty();
         let is_final = refine.is_none() && resources.is_empty();
-        is_decided && is_final && timeout.is_none() && idle_timeout.is_none()
+        let is_free = lanes.is_empty() && timeout.is_none() && idle_timeout.is_none();
+        is_decided && is_final && is_free
     }
 
     pub(crate) fn description(&self) -> Option<&str> {

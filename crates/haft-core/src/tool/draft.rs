@@ -107,6 +107,7 @@ impl ToolDraft {
             refine: self.refine,
             resources: Vec::new(),
             permits: OptionList::EMPTY,
+            lanes: OptionList::EMPTY,
             kind: self.kind,
         };
         self.faults.extend(definition.unsupported());

@@ -1,7 +1,8 @@
 //! Limits of time, concurrency and size for the calls of a tool.
 //!
 //! Limits are part of the definition, because the author of the tool knows them best. Every call that a toolkit runs is
-//! subject to them; a handler never has to check them. Concurrency limits apply within one run.
+//! subject to them; a handler never has to check them. Concurrency limits apply within one run; [`Lanes`](crate::Lanes)
+//! apply across runs.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -28,7 +29,7 @@ pub struct ExecutionLimits {
     pub idle_timeout: Option<Duration>,
     /// The capacity of the buffer for emitted events.
     pub emit_buffer: EmitBuffer,
-    /// The calls that may run at the same time.
+    /// The calls of the same run that may run at the same time.
     pub concurrency: Concurrency,
     /// The maximum size of the output for the model. If neither the tool nor the run sets one, the
     /// [default](OutputCap::default) applies.
@@ -45,18 +46,19 @@ pub enum EmitBuffer {
     Unbounded,
 }
 
-/// The calls that may run at the same time as a call.
+/// The calls of the same run that may run at the same time as a call. Calls of other runs are not limited by this: use
+/// [`Lanes`](crate::Lanes) for that.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Concurrency {
     /// Any calls: only the limit of the run applies.
     #[default]
     Shared,
-    /// At most this many calls of this tool.
+    /// At most this many calls of this tool, per run.
     Max(NonZeroUsize),
     /// No other call of the run.
     Exclusive,
-    /// No other call whose tool has the same key.
+    /// No other call of the run whose tool has the same key.
     Keyed(String),
 }
 
@@ -243,7 +245,7 @@ impl ExecutionLimits {
         self
     }
 
-    /// Sets which calls may run at the same time.
+    /// Sets which calls of the same run may run at the same time.
     #[must_use]
     pub fn concurrency(mut self, concurrency: Concurrency) -> Self {
         self.concurrency = concurrency;

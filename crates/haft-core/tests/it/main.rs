@@ -47,6 +47,7 @@ mod history_property;
 mod identity;
 mod isolated_drop;
 mod kit_types;
+mod lanes;
 mod macro_expansion;
 mod merged_options;
 mod middleware;

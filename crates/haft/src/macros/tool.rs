@@ -146,8 +146,8 @@
 /// | `to_model = function` | a path or closure turns a reference to the success value into the content parts that the model reads |
 /// | `failure_mode = "error"`, `"return"` | the form of a failed call for [`try_run_call`](crate::toolkit::Toolkit::try_run_call) |
 /// | `timeout = "30s"`, `idle_timeout = "5s"` | the longest a call may take, or be without progress (`ms`, `s`, `m`, `h`); a function that never awaits is not interrupted |
-/// | `concurrency = 4`, `"exclusive"`, `"shared"` | the calls that may run concurrently |
-/// | `concurrency(key = "disk")` | no concurrent call with the same key |
+/// | `concurrency = 4`, `"exclusive"`, `"shared"` | the calls of one run that may run concurrently |
+/// | `concurrency(key = "disk")` | no concurrent call of the run with the same key; `Lanes` hold across runs |
 /// | `emits = Type` | the type of the values that the function emits with [`Cx::emit`](crate::tool::Cx::emit): described, checked, and read with [`Emits::read_event`](crate::tool::Emits::read_event) |
 /// | `emit_buffer = 16`, `"unbounded"` | the number of emitted values that may wait to be read |
 /// | `output_cap = 65536`, `overflow = "truncate"` | the largest result in bytes, failures included, in place of 256 KiB of text; a larger one fails (the default) or is truncated |

@@ -71,12 +71,13 @@ impl Timeouts {
     }
 }
 
-/// Deadlines. Time counts while arguments are refined, while a verdict is awaited and while a handler runs.
+/// Deadlines. Time counts while arguments are refined, while a verdict or a lane is awaited and while a handler runs.
 impl CallState {
     /// Returns the moment at which the call times out in its current phase, if there is one.
     pub(in crate::executor) fn due(&self) -> Option<Instant> {
         match &self.phase {
             CallPhase::AwaitingVerdict(awaiting) => awaiting.expires,
+            CallPhase::EnteringLanes(wait) => wait.expires,
             _ => self.timeouts()?.due(),
         }
     }
@@ -102,6 +103,7 @@ impl CallState {
     pub(in crate::executor) fn timed_out(&self, now: Instant) -> ToolFailure {
         match (&self.phase, self.timeouts()) {
             (CallPhase::AwaitingVerdict(_), _) => ToolFailure::new(FailureKind::Cancelled, NOT_ANSWERED_IN_TIME),
+            (CallPhase::EnteringLanes(wait), _) => wait.failure(),
             (_, Some(timeouts)) => timeouts.failure(now),
             (_, None) => internal_error("a call timed out that has no deadline"),
         }
@@ -120,6 +122,7 @@ impl CallState {
             | CallPhase::Cleared { .. }
             | CallPhase::Held { .. }
             | CallPhase::WaitingForSlot { .. }
+            | CallPhase::EnteringLanes(_)
             | CallPhase::Finished { .. }
             | CallPhase::Answered => None,
         }

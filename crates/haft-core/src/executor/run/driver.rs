@@ -332,6 +332,7 @@ impl Run {
                 }
                 Advance::Suspended(request) => return self.suspend(index, request),
                 Advance::Held => return self.hold(index),
+                Advance::Started => self.handler_started(index),
                 Advance::NeedsSlot { tool } => {
                     if !self.slots.enter(index, self.set.at(tool).0) {
                         // It may overtake calls that wait only for a slot of their own kind.
@@ -351,10 +352,18 @@ impl Run {
     fn start_handler(&mut self, index: usize) -> bool {
         let Some(run_shared) = &self.shared else { return false };
         let call_state = &mut self.call_states[index];
-        if let Err(failure) = call_state.start(index, &self.set, &self.options, &run_shared.mailbox) {
+        if let Err(failure) = call_state.start(index, &self.calls[index], &self.set, &self.options, &run_shared.mailbox)
+        {
             self.cancel_call(index, failure);
             return false;
         }
+        self.handler_started(index);
+        true
+    }
+
+    /// Watches the timeouts of a call that got further, and emits that its handler runs if it does.
+    fn handler_started(&mut self, index: usize) {
+        let call_state = &self.call_states[index];
         if let Some(due) = call_state.due() {
             self.timer.add(due, Due::Call(index));
         }
@@ -363,7 +372,6 @@ impl Run {
             let (call_id, tool) = (self.calls[index].call_id.clone(), self.name(index));
             self.ready.push_back(ToolEvent::Started { index, call_id, tool, attempt: 1 });
         }
-        true
     }
 
     /// Ends every unfinished call.
@@ -407,7 +415,13 @@ impl Run {
 
     /// Frees the slot of an answered call, unless work of it still runs where it can't be stopped.
     fn free_slot_of(&mut self, index: usize) {
-        if self.shared.as_ref().is_some_and(|run_shared| run_shared.mailbox.is_occupied(index)) {
+        let Some(run_shared) = &self.shared else { return };
+        if self.call_states[index].leave_lanes() {
+            // Closed, so that work that still occupies them frees them.
+            run_shared.mailbox.close(index);
+            run_shared.mailbox.leave_lanes(index);
+        }
+        if run_shared.mailbox.is_occupied(index) {
             return;
         }
         if self.call_states[index].free_slot()
