@@ -1,4 +1,4 @@
-//! The cost of the wires compared with the minimum work of any wire, measured in one run.
+//! The wires' cost compared with any wire's minimum work, measured in one run.
 //!
 //! `cargo xtask bench` runs this and compares the ratios with the bars; name works to run only those.
 
@@ -34,8 +34,7 @@ fn main() {
     meter::run(&WORKS);
 }
 
-/// W5: writes the body of a request with tools that were rendered before, compared with writing the same list of tools
-/// again.
+/// W5: writes a request body with tools that were rendered before, compared with writing the same tool list again.
 fn request_body(meter: Meter, wire: &dyn Wire) -> Figures {
     let tools: Vec<_> = (0..TOOLS).map(|at| Arc::new(tool(at))).collect();
     let request = TurnRequest::new("a-model", vec![Item::user("What is the weather?")]).tools(&tools);
@@ -49,8 +48,7 @@ fn request_body(meter: Meter, wire: &dyn Wire) -> Figures {
     meter.compare(ours, || drop(black_box(serde_json::to_string(black_box(&list)).unwrap())))
 }
 
-/// W11: reads the events of a streamed answer to deltas and a turn, compared with parsing each event; figures are per
-/// delta.
+/// W11: reads a streamed answer's events to deltas and a turn, compared with parsing each event; figures are per delta.
 fn stream(meter: Meter, wire: &dyn Wire, events: &[(&'static str, String)]) -> Figures {
     let request = TurnRequest::new("a-model", vec![Item::user("What is the weather?")]);
     let context = wire.request(&request, Delivery::Streamed).unwrap().context;

@@ -1,10 +1,11 @@
-//! The capabilities of models, as far as they decide about a request.
+//! Model capabilities, as far as they decide about a request.
 //!
-//! Providers reject a request that asks for what a model can't do, often with a text that does not name the cause. The
-//! check here comes before sending and says what to change. A model that no row knows can do everything: a table must
-//! never keep an application from using a new model, and a row that is wrong must not either. So a request fails here only
-//! where the provider documents that it rejects it and nothing can be left off; a setting that the model rejects is left
-//! off and reported; and everything else is sent with a warning.
+//! Providers reject a request that asks for something the model can't do, and often don't name the cause. haft checks
+//! before sending and tells you what to change.
+//!
+//! A model that no row knows can do everything: neither a missing row nor a wrong one may keep you from using a new
+//! model. A request fails here only if the provider documents that it rejects it and nothing can be left off. A setting
+//! that the model rejects is left off and reported. Everything else is sent with a warning.
 
 mod table;
 
@@ -15,58 +16,58 @@ use crate::wire::Dropped;
 use crate::wire::request::warning::RequestWarning;
 use crate::wire_error::RequestError;
 
-/// The capabilities of one model. The default is a model that can do everything and whose limits are unknown.
+/// One model's capabilities. By default a model can do everything and its limits are unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(clippy::struct_excessive_bools, reason = "independent capabilities, each a column of the table")]
 pub struct Capabilities {
     /// The model calls tools.
     pub tools: bool,
-    /// The provider can hold the model to the schemas of tools.
+    /// The provider can hold the model to tool schemas.
     pub strict_tools: bool,
     /// The model answers in a requested format.
     pub structured_output: bool,
-    /// The model makes several calls in one turn, and the request may state whether it should.
+    /// The model can make several calls in one turn, and the request may say whether it should.
     pub parallel_calls: bool,
-    /// The cases in which a request may demand a call.
+    /// The cases in which a request may require a call.
     pub forced_choice: ForcedChoice,
     /// The request may set `temperature` and `top_p`.
     pub sampling: bool,
     /// The model reads images.
     pub images: bool,
-    /// The model reads images in the results of tools. Gemini's wire sends those of other models behind the result.
+    /// The model reads images in tool results. Otherwise Gemini's wire sends them after the result.
     pub image_results: bool,
-    /// The encrypted form of the model's reasoning, where the wire has one.
+    /// Encrypted reasoning, where the wire supports it.
     pub encrypted_reasoning: EncryptedReasoning,
-    /// The provider accepts reasoning back only behind an unchanged conversation. Anthropic's wire then asks it to leave
-    /// reasoning out where the conversation was shortened or its tools have changed, as it would reject the request.
+    /// The provider accepts reasoning back only after an unchanged conversation. If the conversation was shortened or
+    /// its tools changed, Anthropic's wire tells the provider to leave reasoning out, because it would reject the
+    /// request.
     pub bound_reasoning: bool,
-    /// The size of the context in tokens.
+    /// The context size in tokens.
     pub context_tokens: Option<u64>,
-    /// The number of tokens that an answer may have.
+    /// The most tokens that an answer may have.
     pub max_output_tokens: Option<u64>,
 }
 
-/// The encrypted form of a model's reasoning, and what is known of its reasoning at all: to a model without any, no wire
-/// sends that of another one.
+/// A model's support for encrypted reasoning, and for reasoning at all.
 ///
-/// OpenAI rejects a request that asks a model without reasoning for it, and one that contains reasoning of another
-/// model. It is therefore requested only where the table knows that there is some: the name of a deployment says
-/// nothing about the model behind it.
+/// OpenAI rejects a request for reasoning from a model without it, and a request that contains another model's
+/// reasoning. So reasoning is requested only if the table knows that the model has it: a deployment's name says nothing
+/// about the model behind it. No wire sends reasoning to a model without it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EncryptedReasoning {
     /// The model reasons, and its reasoning can be requested.
     Available,
-    /// The table does not know. The request decides: with `reasoning`, or with `reasoning.encrypted_content` among
-    /// `include`, in the provider's options, the model counts as one that reasons.
+    /// The table does not know. The request decides: a model counts as reasoning if the provider options contain
+    /// `reasoning`, or `reasoning.encrypted_content` in `include`.
     #[default]
     Unknown,
     /// The model does not reason.
     Unavailable,
 }
 
-/// The cases in which a request may demand a call.
+/// The cases in which a request may require a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ForcedChoice {
@@ -79,7 +80,7 @@ pub enum ForcedChoice {
     Never,
 }
 
-/// The thinking that a request asks for, in the provider's options.
+/// The thinking that the provider options ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Thinking {
     /// The request asks for it.
@@ -88,19 +89,19 @@ pub enum Thinking {
     Unset,
 }
 
-/// The settings of a request that a model accepts.
+/// The request settings that a model accepts.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AcceptedSettings {
     /// The temperature.
     pub temperature: Option<f64>,
-    /// The share of likely tokens among which one is drawn.
+    /// The probability mass to sample from.
     pub top_p: Option<f64>,
     /// The setting for several calls in one turn.
     pub parallel_tool_calls: Option<bool>,
     /// The settings that are left off.
     pub dropped: Vec<Dropped>,
-    /// The parts of the request that the model is not known to support, and that are sent nevertheless.
+    /// Request parts that the model is not known to support, but that are sent.
     pub warnings: Vec<RequestWarning>,
 }
 
@@ -124,13 +125,15 @@ impl Default for Capabilities {
 }
 
 impl Capabilities {
-    /// Reports whether the model may read reasoning: unless it is known to have none.
+    /// Reports whether the model may read reasoning. Only a model known to have none may not.
     pub(crate) fn may_reason(&self) -> bool {
         self.encrypted_reasoning != EncryptedReasoning::Unavailable
     }
 
-    /// Returns the settings of a request that the model accepts. Those that it is documented to reject are left off, or
-    /// are an error where the request would mean something else without them.
+    /// Returns the request settings that the model accepts.
+    ///
+    /// A setting that the model is documented to reject is left off. If the request would mean something else without
+    /// it, that is an error.
     pub fn accept(&self, request: &TurnRequest, thinking: Thinking) -> Result<AcceptedSettings, RequestError> {
         let model = &request.model;
         if !self.tools && !request.tools.is_empty() {
@@ -158,7 +161,7 @@ impl Capabilities {
                 }
             }
         }
-        // A model without parallel calls rejects the setting, even where it is what the model does anyway.
+        // A model without parallel calls rejects the setting, even though it asks for its only behaviour.
         if !self.parallel_calls && accepted.parallel_tool_calls.take() == Some(true) {
             let reason = format!("`{model}` makes one call at a time, and rejects the setting");
             accepted.dropped.push(Dropped::setting("parallel_tool_calls", reason));

@@ -1,11 +1,11 @@
-//! The catalogue of provider-defined tools: those of Anthropic, OpenAI and Google, as data.
+//! The catalogue of provider-defined tools from Anthropic, OpenAI and Google, as data.
 //!
-//! Each version of a tool is a [`CatalogueEntry`]. [`find`] returns it by its id, and [`render_provider_tool`] writes a
-//! tool as its provider expects it, with its settings checked. Ids that are not in the catalogue are not an error: a
-//! provider may have published a tool since.
+//! Each tool version is a [`CatalogueEntry`], which you look up by id with [`find`]. [`render_provider_tool`] checks a
+//! tool's settings and writes the tool as its provider expects it. An id that the catalogue lacks is not an error: the
+//! provider may have published the tool since.
 //!
-//! OpenAI's type `namespace` has no entry, because nothing calls it: it only contains other tools. To send one, give your
-//! tools names such as `shop/find` and set [`Profile::namespaces`](crate::Profile::namespaces).
+//! OpenAI's type `namespace` has no entry, because nothing calls it: it only contains other tools. To send one, give
+//! your tools names such as `shop/find` and set [`Profile::namespaces`](crate::Profile::namespaces).
 //!
 //! ```
 //! use haft_core::Tool;
@@ -43,13 +43,13 @@ pub use self::secret::SecretSetting;
 pub use self::typed::{ApplicationTool, CatalogueSettings, CatalogueTool, IntoSetting, SettingsBuilder};
 pub use self::vendor::Vendor;
 
-/// Returns the entry of an id such as `openai.web_search`; `None` if it is unknown.
+/// Returns the entry for an id such as `openai.web_search`, or `None` if it is unknown.
 #[must_use]
 pub fn find(id: &str) -> Option<&'static CatalogueEntry> {
     entries_of(Vendor::of_id(id)?).iter().find(|entry| entry.has_id(id))
 }
 
-/// Returns all entries of a vendor.
+/// Returns all entries from a vendor.
 ///
 /// ```
 /// use haft_wire::catalogue::{CallForm, Vendor, entries_of};
@@ -71,7 +71,7 @@ pub fn entries_of(vendor: Vendor) -> &'static [CatalogueEntry] {
     }
 }
 
-/// Returns all entries of all vendors.
+/// Returns all entries.
 pub fn entries() -> impl Iterator<Item = &'static CatalogueEntry> {
     Vendor::ALL.into_iter().flat_map(entries_of)
 }

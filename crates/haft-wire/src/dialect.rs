@@ -1,4 +1,4 @@
-//! The dialects of JSON Schema that providers accept: one walk, and the rules of each provider as data.
+//! The JSON Schema dialects that providers accept: one walk, and each provider's rules as data.
 //!
 //! ```text
 //! anthropic.rs, gemini.rs, openai.rs, mcp.rs   the rules of a provider (rules.rs has their types)
@@ -9,7 +9,7 @@
 //! key.rs, limit.rs, pattern.rs                 names, sizes and regular expressions that a provider accepts
 //! ```
 //!
-//! A new provider is a file of rules. The walk names no provider.
+//! A new provider is a rules file. The walk names no provider.
 
 mod anthropic;
 mod envelope;

@@ -1,4 +1,4 @@
-//! The wires of model providers, without I/O: tools, requests, responses, streams and errors.
+//! The wires for model providers, without I/O: tools, requests, responses, streams and errors.
 //!
 //! ```text
 //! TurnRequest ──> Profile: names, dialect, limits ──> RenderedTools, findings
@@ -13,9 +13,9 @@
 //! ErrorReport <── Wire::error <────────────────────────────────────────────┘
 //! ```
 //!
-//! A [`Wire`] is the API of one provider: [`OpenAiResponses`], [`OpenAiChat`], [`AnthropicMessages`] and [`GeminiContent`], or
-//! one of your own. It connects to nothing, keeps no state and knows no key; a client sends what it returns, and returns
-//! what it reads:
+//! A [`Wire`] is one provider's API: [`OpenAiResponses`], [`OpenAiChat`], [`AnthropicMessages`], [`GeminiContent`], or
+//! one that you write. It opens no connection, keeps no state and knows no key. You send what it returns, and hand it
+//! what comes back:
 //!
 //! ```
 //! use haft_core::{Delta, Item, Tool, TurnRequest};
@@ -64,10 +64,10 @@
 //!
 //! # Dialects
 //!
-//! Providers accept subsets of JSON Schema, and each another one. A [`Dialect`](haft_core::Dialect) renders the schema of
-//! a tool for one of them, and returns three things: the schema to send, what it could not express, and the codec that
-//! converts arguments between the two shapes. The tool's own schema still checks the arguments, so a rule that a provider
-//! does not know is a rule that the model reads in the description, and never one that is dropped.
+//! Each provider accepts its own JSON Schema subset. A [`Dialect`](haft_core::Dialect) renders a tool's schema for one
+//! provider and returns three things: the schema to send, what it could not express, and the codec that converts
+//! arguments between the two shapes. Your tool's own schema still checks the arguments. A rule that a provider does not
+//! know is never dropped: the model reads it in the description.
 //!
 //! ```
 //! use haft_core::Dialect;
@@ -103,9 +103,10 @@
 //! | [`GeminiDialect::JsonSchema`] | members renamed | kept; recursive values as JSON text |
 //! | [`OpenAiDialect::Plain`], [`AnthropicDialect::Plain`], [`McpDialect`] | unchanged | kept |
 //!
-//! In all of them a value that is not an object is sent as the member `value` of one.
+//! All of them send a value that is not an object as the member `value` of one.
 //!
-//! A rendered schema may accept values that your tool's schema rejects, and each such rule is a loss with the pointer to it.
+//! A rendered schema may accept values that your tool's schema rejects. Each such rule is reported as a loss with a
+//! pointer to it.
 
 mod capability;
 pub mod catalogue;

@@ -1,11 +1,11 @@
-//! A profile: everything that one wire demands of the tools that are sent over it.
+//! A profile: everything that one wire demands from the tools sent over it.
 //!
 //! ```text
 //! descriptors ─> name rule ─> dialect (strict or plain, within the limits) ─> tool form ─> RenderedTools
 //! ```
 //!
-//! A profile is data and a few traits, so that an application can describe a provider that haft does not know. The
-//! same tools are rendered once per profile: clones of a profile share what was rendered.
+//! A profile is data and a few traits, so you can describe a provider that haft does not know. Tools are rendered once
+//! per profile: clones share what was rendered.
 
 mod built_in;
 mod cache;
@@ -35,7 +35,7 @@ use crate::profile::tool_form::ToolForm;
 use crate::profile::tool_name::NameRule;
 use crate::wire_error::RequestError;
 
-/// The demands of one wire on the tools that are sent over it.
+/// One wire's demands on the tools sent over it.
 ///
 /// ```
 /// use haft_core::{Tool, TurnRequest, Item};
@@ -55,22 +55,22 @@ pub struct Profile {
     cache: Arc<RenderCache>,
 }
 
-/// The mode in which a model is held to the schemas of tools that do not state one.
+/// The strict mode for tools that do not state one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Strictness {
-    /// Strict where the strict form of the schema lets the model send everything that the tool is meant to receive. Keys
-    /// that a schema neither lists nor mentions do not count, and an `Option` of a Rust type may be `null` instead of
-    /// absent. What is lost so is reported as a finding.
+    /// Strict where the strict schema lets the model send everything that the tool is meant to receive. Keys that a
+    /// schema neither lists nor mentions do not count, and a Rust `Option` may be `null` instead of absent. Such losses
+    /// are reported as findings.
     #[default]
     Auto,
-    /// Strict for every tool. One whose schema has no strict form is a fault, as if it stated `strict`.
+    /// Strict for every tool. A tool whose schema has no strict form is a fault, as if it stated `strict`.
     On,
     /// Strict for no tool.
     Off,
 }
 
-/// The treatment of a tool that must be strict and can't be.
+/// The treatment for a tool that must be strict but can't be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum UnmetStrict {
     /// A request with it fails.
@@ -93,9 +93,9 @@ struct ProfileDefinition {
     form: Arc<dyn ToolForm>,
 }
 
-/// Renders the tools of a request.
+/// Renders a request's tools.
 pub trait RenderTools {
-    /// Renders the tools with a profile, or returns what was rendered before for the same ones.
+    /// Renders the tools with a profile, or returns the earlier rendering of the same ones.
     fn render_tools(&self, profile: &Profile) -> Arc<RenderedTools>;
 }
 
@@ -129,15 +129,15 @@ impl Profile {
         })
     }
 
-    /// Sets the name for reports. It is the provider's name if unset.
+    /// Sets the name for reports. It defaults to the provider's name.
     #[must_use]
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
         let name = name.into();
         self.with(|definition| definition.name = name)
     }
 
-    /// Sets the name under which the options and data of the provider are kept, for a server that speaks the protocol of
-    /// another. It is the name for reports too.
+    /// Sets the name under which the provider's options and data are kept, and the name for reports. Use it for a
+    /// server that speaks another provider's protocol.
     #[must_use]
     pub fn of_provider(self, provider: impl Into<Cow<'static, str>>) -> Self {
         let provider = provider.into();
@@ -147,13 +147,13 @@ impl Profile {
         })
     }
 
-    /// Sets the dialect of strict mode.
+    /// Sets the dialect for strict mode.
     #[must_use]
     pub fn strict_dialect(self, dialect: impl Dialect + 'static) -> Self {
         self.with(|definition| definition.strict = Some(Arc::new(dialect)))
     }
 
-    /// Removes the strict mode, for a model that does not have one.
+    /// Removes strict mode, for a model that lacks it.
     #[must_use]
     pub fn without_strict_mode(self) -> Self {
         self.with(|definition| definition.strict = None)
@@ -165,27 +165,28 @@ impl Profile {
         self.with(|definition| definition.strictness = strictness)
     }
 
-    /// Sends a tool that states `strict` and can't be strict without it, and reports that. Otherwise a request with such
-    /// a tool fails: its author relies on the provider to hold the model to the schema.
+    /// Sends a tool that states `strict` without it if it can't be strict, and reports that. By default the request
+    /// fails: the tool's author relies on the provider to hold the model to the schema.
     #[must_use]
     pub fn allow_downgrades(self) -> Self {
         self.with(|definition| definition.unmet = UnmetStrict::IsDowngraded)
     }
 
-    /// Sends the tools of each namespace of a registry, such as `shop/find` and `shop/price`, as one tool of the type
-    /// `namespace`, where the provider has that: OpenAI's Responses API. Its search for tools works best with these: add
-    /// [`tool_search`](crate::catalogue::openai::tool_search) to the tools, and let those that are rarely needed be
-    /// [`deferred`](haft_core::ProviderOptions::deferred). A namespace that [`namespace`](Self::namespace) does not
-    /// describe is described by the names of its tools.
+    /// Sends each registry namespace's tools, such as `shop/find` and `shop/price`, as one tool of type `namespace`,
+    /// where the provider has that: OpenAI's Responses API.
     ///
-    /// A choice of certain tools can't name those of a namespace, so a request with one has all tools side by side.
+    /// OpenAI's tool search works best with namespaces: add [`tool_search`](crate::catalogue::openai::tool_search) to
+    /// the tools, and make rarely needed ones [`deferred`](haft_core::ProviderOptions::deferred). Describe a namespace
+    /// with [`namespace`](Self::namespace); otherwise its tools' names describe it.
+    ///
+    /// A request that chooses certain tools can't name those in a namespace, so it has all tools side by side.
     #[must_use]
     pub fn namespaces(self) -> Self {
         self.with(|definition| definition.namespaces.all = true)
     }
 
-    /// Sends the tools of one namespace as [`namespaces`](Self::namespaces) does, with this description. Until the model
-    /// searches, it is all that the model reads about deferred tools.
+    /// Sends one namespace's tools as [`namespaces`](Self::namespaces) does, with this description. Until the model
+    /// searches, it reads nothing else about deferred tools.
     #[must_use]
     pub fn namespace(self, name: impl Into<String>, description: impl Into<String>) -> Self {
         let (name, description) = (name.into(), description.into());
@@ -198,7 +199,7 @@ impl Profile {
         self.with(|definition| definition.names = names)
     }
 
-    /// Sets the limits on the tools of one request.
+    /// Limits one request's tools.
     #[must_use]
     pub fn limits(self, limits: ToolLimits) -> Self {
         self.with(|definition| definition.limits = limits)
@@ -210,7 +211,7 @@ impl Profile {
         &self.definition.name
     }
 
-    /// Returns the name under which the options and data of the provider are kept.
+    /// Returns the name under which the provider's options and data are kept.
     #[must_use]
     pub fn provider(&self) -> &str {
         &self.definition.provider
@@ -222,21 +223,22 @@ impl Profile {
         self.definition.names
     }
 
-    /// Returns the member of a request that holds the schema of an answer, for an API with several of them.
+    /// Returns the request member that holds the answer schema, for an API with several.
     pub(crate) fn output_member(&self) -> &'static str {
         self.definition.form.output_member()
     }
 
-    /// Renders tools, or returns what was rendered before for the same ones. A tool that the provider can't take is left
-    /// out and reported; it never affects the others. One that states `strict` and can't be strict is rendered without it,
-    /// and [`RenderedTools::ensure_sendable`] fails.
+    /// Renders tools, or returns the earlier rendering of the same ones.
+    ///
+    /// A tool that the provider can't take is left out and reported; it never affects the others. A tool that states
+    /// `strict` and can't be strict is rendered without it, and [`RenderedTools::ensure_sendable`] fails.
     #[must_use]
     pub fn render(&self, tools: &[Arc<ToolDescriptor>]) -> Arc<RenderedTools> {
         self.cache.get_or_render(tools, || render::render(&self.definition, tools))
     }
 
-    /// Renders the format of an answer, or returns what was rendered before for an equal one. Strictness holds as for
-    /// tools: an explicit `strict` that can't be met is an error.
+    /// Renders an answer format, or returns the earlier rendering of an equal one. As with tools, an explicit `strict`
+    /// that can't be met is an error.
     pub fn render_output(&self, format: &OutputFormat) -> Result<Arc<RenderedOutput>, RequestError> {
         self.cache.get_or_render_output(format, || output::render(&self.definition, format))
     }
@@ -245,7 +247,7 @@ impl Profile {
         Self { definition: Arc::new(definition), cache: Arc::default() }
     }
 
-    /// Changes a copy of the definition. What was rendered before no longer applies.
+    /// Changes a copy of the definition, without its earlier renderings.
     fn with(self, change: impl FnOnce(&mut ProfileDefinition)) -> Self {
         let mut definition = Arc::unwrap_or_clone(self.definition);
         change(&mut definition);

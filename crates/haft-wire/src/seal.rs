@@ -1,16 +1,16 @@
 //! Secrets in JSON that is printed, recorded and stored.
 //!
-//! The settings of a tool and the options of a provider are JSON: `Debug` prints them, a cassette records them, the state of a
-//! loop contains them. A secret becomes sealed when it becomes JSON, and is opened in one place, where the body of a request is
-//! written. Nothing in between can show it.
+//! Tool settings and provider options are JSON: `Debug` prints them, a cassette records them, a loop's state contains
+//! them. A secret is sealed when it becomes JSON, and opened in one place, where a request body is written. Nothing in
+//! between can show it.
 //!
-//! A sealed secret is encrypted with a key that each process draws at random and that never leaves it. So nothing has to be
-//! kept for it, and a recording or a state that is stolen reveals nothing. Another process can't open it either: it has to be
-//! given the secret again, and a request without it fails and says so.
+//! A sealed secret is encrypted with a random key that each process draws and that never leaves it. So nothing has to
+//! be stored for it, and a stolen recording or state reveals nothing. Another process can't open it either: give it the
+//! secret again. A request without it fails and says so.
 //!
-//! The encryption is deterministic, so that equal settings stay equal: the tag is a keyed hash of the text, and the text is
-//! combined with the keyed hashes of the tag and a counter (a synthetic initialisation vector). Equal secrets look alike, and
-//! the length shows.
+//! The encryption is deterministic, so that equal settings stay equal. The tag is the text's keyed hash, and the text
+//! is combined with keyed hashes over the tag and a counter (a synthetic initialisation vector). Equal secrets look
+//! alike, and the length shows.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -24,9 +24,9 @@ use crate::wire_error::RequestError;
 
 type KeyedHash = Hmac<Sha256>;
 
-/// The bytes of a tag.
+/// A tag's length in bytes.
 const TAG: usize = 16;
-/// The bytes of a keyed hash.
+/// A keyed hash's length in bytes.
 const BLOCK: usize = 32;
 
 /// A sealed secret that this process can't open.
@@ -34,7 +34,7 @@ const BLOCK: usize = 32;
 #[error("it was sealed by another process, which alone can open it")]
 pub(crate) struct SealedElsewhere;
 
-/// A value for a request, with the secrets that were opened in it.
+/// A request value, with the secrets that were opened in it.
 #[derive(Debug)]
 pub(crate) struct Opened<'v> {
     pub(crate) value: Cow<'v, Value>,
@@ -68,7 +68,7 @@ fn opened(digits: &str) -> Option<Secret> {
     Some(Secret::new(text))
 }
 
-/// Opens all secrets of a value.
+/// Opens all secrets in a value.
 pub(crate) fn open_all(value: &Value) -> Result<Opened<'_>, SealedElsewhere> {
     let mut secrets = Vec::new();
     if !has_sealed(value) {
@@ -79,7 +79,7 @@ pub(crate) fn open_all(value: &Value) -> Result<Opened<'_>, SealedElsewhere> {
     Ok(Opened { value: Cow::Owned(value), secrets })
 }
 
-/// Opens the secrets in the options of a provider.
+/// Opens the secrets in a provider's options.
 pub(crate) fn open_options<'v>(provider: &str, options: &'v Value) -> Result<Opened<'v>, RequestError> {
     open_all(options).map_err(|fault| RequestError::Invalid {
         param: format!("provider_options.{provider}"),
@@ -111,7 +111,7 @@ fn open_within(value: &mut Value, secrets: &mut Vec<Secret>) -> Result<(), Seale
     }
 }
 
-/// Returns the key of this process.
+/// Returns this process's key.
 fn key() -> Option<&'static [u8; BLOCK]> {
     static KEY: OnceLock<Option<[u8; BLOCK]>> = OnceLock::new();
     let drawn = || {
@@ -121,7 +121,7 @@ fn key() -> Option<&'static [u8; BLOCK]> {
     KEY.get_or_init(drawn).as_ref()
 }
 
-/// Returns the keyed hash of these parts. Its use separates it from every other one.
+/// Returns the keyed hash over these parts. The usage separates it from every other hash.
 fn mac(usage: &[u8], parts: &[&[u8]]) -> Option<KeyedHash> {
     let mut mac = KeyedHash::new_from_slice(key()?).ok()?;
     mac.update(b"haft sealed secret\n");

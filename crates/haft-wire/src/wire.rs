@@ -1,4 +1,4 @@
-//! A wire: the HTTP API of a provider, without the HTTP.
+//! A wire: a provider's HTTP API, without the HTTP.
 //!
 //! ```text
 //! TurnRequest ──> Wire::request ──> WireRequest { path, headers, body, context } ──> the provider
@@ -9,11 +9,11 @@
 //! Turn, ToolResults ──> Wire::results ──> WireResults { member, json } ──> the next request of a program
 //! ```
 //!
-//! A wire does no I/O, keeps no state and knows no key: a client sends what it returns. Events, items and
-//! parts of types that a wire does not know are kept, and never an error.
+//! A wire does no I/O, keeps no state and knows no key: a client sends what it returns. Events, items and parts with
+//! types that a wire does not know are kept and never cause an error.
 //!
-//! The four wires are folders with the same files. `request` and `response` have what they share, `openai` what the two
-//! APIs of OpenAI share, and `known_wire` is the list of wires.
+//! The four wires are folders with the same files. `request` and `response` hold what all wires share, `openai` what
+//! OpenAI's two APIs share, and `known_wire` lists the wires.
 
 pub(crate) mod anthropic_messages;
 pub(crate) mod gemini_content;
@@ -37,9 +37,9 @@ use crate::seal::Opened;
 use crate::wire::request::warning::RequestWarning;
 use crate::wire_error::{ErrorReport, ReadError, RequestError};
 
-/// The API of a provider: the form of requests, responses, streams and errors.
+/// A provider's API: its requests, responses, streams and errors.
 pub trait Wire: fmt::Debug + Send + Sync {
-    /// Returns the name of the provider, under which its options are given and its data is kept, such as `openai`.
+    /// Returns the provider's name, such as `openai`, under which you give its options and it keeps its data.
     fn provider(&self) -> &str {
         self.profile().provider()
     }
@@ -47,17 +47,22 @@ pub trait Wire: fmt::Debug + Send + Sync {
     /// Returns the demands on tools.
     fn profile(&self) -> &Profile;
 
-    /// Writes a request. What can't be expressed for this provider, such as the reasoning of another one, is dropped and
-    /// reported; what the model does not support is an error that says what to change.
+    /// Writes a request.
+    ///
+    /// Parts that this provider can't receive, such as another provider's reasoning, are dropped and reported.
+    ///
+    /// # Errors
+    ///
+    /// If the model does not support what the request asks for. The error says what to change.
     fn request(&self, request: &TurnRequest, delivery: Delivery) -> Result<WireRequest, RequestError>;
 
-    /// Returns the wire with prompt caching switched on, where requests have to ask for it. The default is a provider that
-    /// caches by itself, or not at all.
+    /// Returns the wire with prompt caching switched on, if requests have to ask for it. The default is for a provider
+    /// that caches by itself, or not at all.
     fn caching(&self) -> Option<Arc<dyn Wire>> {
         None
     }
 
-    /// Reads a whole response. The default is for a provider that only streams, and rejects all of them.
+    /// Reads a whole response. The default rejects every response: it is for a provider that only streams.
     fn response(&self, body: &str, context: &ReadContext) -> Result<Turn, ReadError> {
         let _ = (body, context);
         Err(ReadError::invalid("the response is no stream of events, and this wire reads no other"))
@@ -66,12 +71,12 @@ pub trait Wire: fmt::Debug + Send + Sync {
     /// Starts to read a streamed response.
     fn stream(&self, context: &ReadContext) -> Box<dyn StreamReader>;
 
-    /// Writes the results of the calls of a turn alone, as the provider takes them back, for a program that keeps the
-    /// conversation itself. They have the form that [`request`](Self::request) gives them, in the order of the calls.
-    /// The turn may be one of another provider, or made of plain calls; `context` has the tools that were sent.
+    /// Writes only the results of a turn's calls, as the provider takes them back, for a program that keeps the
+    /// conversation itself. They look as in [`request`](Self::request) and follow the calls' order. The turn may come
+    /// from another provider, or consist of plain calls; `context` has the tools that were sent.
     ///
-    /// Every call of the turn that the application runs must have one result. Results of calls that the provider
-    /// executed are reported and not written.
+    /// Every call that your application runs must have exactly one result. Results of calls that the provider executed
+    /// are reported and not written.
     ///
     /// ```
     /// use haft_core::{Finish, ToolCall, ToolResult, Turn, TurnRequest};
@@ -90,7 +95,7 @@ pub trait Wire: fmt::Debug + Send + Sync {
     /// # Ok::<_, haft_wire::RequestError>(())
     /// ```
     ///
-    /// The default is for a wire that writes whole histories only, and rejects all of them.
+    /// The default rejects every call: it is for a wire that writes whole histories only.
     fn results(&self, turn: &Turn, results: &[ToolResult], context: &ReadContext) -> Result<WireResults, RequestError> {
         let _ = (turn, results, context);
         Err(RequestError::Invalid {
@@ -99,20 +104,21 @@ pub trait Wire: fmt::Debug + Send + Sync {
         })
     }
 
-    /// Reads a response whose status is an error. The default is [`ErrorReport::of_status`].
+    /// Reads an error response. The default is [`ErrorReport::of_status`].
     fn error(&self, response: &ErrorResponse<'_>) -> ErrorReport {
         ErrorReport::of_status(response)
     }
 }
 
-/// A reader of a streamed response.
+/// Reads a streamed response.
 pub trait StreamReader: Send {
-    /// Reads one server-sent event, and adds the deltas that it contains. The last delta of a response is its turn.
+    /// Reads one server-sent event and adds its deltas. A response's last delta is its turn.
     fn event(&mut self, event: WireEvent<'_>, deltas: &mut Vec<Delta>) -> Result<(), ReadError>;
 
-    /// Reads the end of a stream whose events contained no turn. Adds the turn if the provider marks its end in no other
-    /// way, and fails if the response is incomplete. The default always fails, for a provider whose last event ends the
-    /// turn.
+    /// Reads the end of a stream whose events contained no turn.
+    ///
+    /// Adds the turn if the provider marks the end in no other way. Fails if the response is incomplete. The default
+    /// always fails: it is for a provider whose last event ends the turn.
     fn end(&mut self, deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
         let _ = deltas;
         Err(ReadError::Incomplete)
@@ -128,60 +134,59 @@ pub enum Delivery {
     Streamed,
 }
 
-/// A request as it is sent. `Debug` omits the body, which may contain secrets.
+/// A request, ready to send. `Debug` omits the body, which may contain secrets.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct WireRequest {
-    /// The path and query, to be added to the base URL of the provider. It starts with `/`.
+    /// The path and query, to append to the provider's base URL. It starts with `/`.
     pub path: String,
-    /// The headers that this request requires, besides those of the client (key, version, content type).
+    /// The headers that this request requires, besides the client's own (key, version, content type).
     pub headers: Vec<(&'static str, String)>,
     /// The body, as JSON text.
     pub body: String,
     /// The data for reading the response.
     pub context: ReadContext,
-    /// The parts of the request that can't be expressed for this provider.
+    /// The request parts that this provider can't receive.
     pub dropped: Vec<Dropped>,
-    /// The parts of the request that are sent, and that the model is not known to support.
+    /// The request parts that are sent though the model is not known to support them.
     pub warnings: Vec<RequestWarning>,
-    /// The secrets in the body, which must not be shown. Remove them from errors: some providers quote what they reject.
+    /// The body's secrets. Never show them, and remove them from errors: some providers quote what they reject.
     pub secrets: Vec<Secret>,
 }
 
-/// The results of a turn's calls, as a provider takes them back.
+/// A turn's call results, as a provider takes them back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WireResults {
-    /// The member of the body that they are appended to, behind the turn, such as `messages`.
+    /// The body member that you append them to, after the turn, such as `messages`.
     pub member: &'static str,
-    /// An array of the items, messages or contents to append, as JSON text. It is empty if the turn has no calls.
+    /// The items, messages or contents to append, as a JSON array. It is empty if the turn has no calls.
     pub json: String,
-    /// The parts of the results that can't be expressed for this provider. Their positions are those of the results
-    /// that were given.
+    /// The result parts that this provider can't receive. Their positions are those in the results you passed.
     pub dropped: Vec<Dropped>,
 }
 
-/// The data of a request that is needed to read the response to it.
+/// The request data needed to read its response.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ReadContext {
     /// The tools that were sent.
     pub tools: Arc<RenderedTools>,
-    /// The conversion of an answer in a requested format.
+    /// Converts an answer in a requested format.
     pub output: Codec,
-    /// The number of items in the history of the request. Calls to which a provider gives no id are numbered from it, so
-    /// that an id does not occur twice in a conversation.
+    /// The number of items in the request's history. Calls to which a provider gives no id are numbered from it, so
+    /// that ids stay unique in a conversation.
     pub turn: usize,
 }
 
-/// A part of a request that a provider can't receive, and that is left out.
+/// A request part that is left out because the provider can't receive it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dropped {
-    /// The position of the item in the history, or of the result among those that were written alone, or nothing for a
-    /// setting of the request.
+    /// The item's position in the history, or the result's position when only results are written. `None` for a request
+    /// setting.
     pub item: Option<usize>,
-    /// A name of the part, such as `reasoning`, `audio` or `temperature`.
+    /// The part's name, such as `reasoning`, `audio` or `temperature`.
     pub part: Cow<'static, str>,
     /// The reason, for people.
     pub reason: String,
@@ -191,7 +196,7 @@ pub struct Dropped {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WireEvent<'e> {
-    /// The name of the event, if it has one.
+    /// The event's name, if it has one.
     pub name: Option<&'e str>,
     /// The data.
     pub data: &'e str,
@@ -210,7 +215,7 @@ pub struct ErrorResponse<'r> {
 }
 
 impl WireRequest {
-    /// Creates a request without headers of its own.
+    /// Creates a request without extra headers.
     #[must_use]
     pub fn new(path: impl Into<String>, body: String, context: ReadContext) -> Self {
         let secrets = context.tools.secrets();
@@ -218,13 +223,13 @@ impl WireRequest {
         Self { path: path.into(), headers, body, context, dropped, warnings, secrets }
     }
 
-    /// Adds the secrets of the provider's options.
+    /// Adds the provider options' secrets.
     pub(crate) fn secrets(mut self, options: Option<Opened<'_>>) -> Self {
         self.secrets.extend(options.into_iter().flat_map(|options| options.secrets));
         self
     }
 
-    /// Sets the parts of the request that can't be expressed for this provider.
+    /// Sets the request parts that this provider can't receive.
     #[must_use]
     pub fn dropped(mut self, dropped: Vec<Dropped>) -> Self {
         self.dropped = dropped;
@@ -233,13 +238,13 @@ impl WireRequest {
 }
 
 impl WireResults {
-    /// Creates the results that are appended to a member of the body, for a wire of another crate.
+    /// Creates results to append to a body member, for a wire in another crate.
     #[must_use]
     pub fn new(member: &'static str, json: String) -> Self {
         Self { member, json, dropped: Vec::new() }
     }
 
-    /// Sets the parts of the results that can't be expressed for this provider.
+    /// Sets the result parts that this provider can't receive.
     #[must_use]
     pub fn dropped(mut self, dropped: Vec<Dropped>) -> Self {
         self.dropped = dropped;
@@ -248,28 +253,28 @@ impl WireResults {
 }
 
 impl ReadContext {
-    /// Creates the data for reading a response to a request with these tools.
+    /// Creates the data to read a response to a request with these tools.
     #[must_use]
     pub fn new(tools: Arc<RenderedTools>) -> Self {
         Self { tools, output: Codec::identity(), turn: 0 }
     }
 
-    /// Sets the conversion of an answer in a requested format.
+    /// Sets the conversion for an answer in a requested format.
     #[must_use]
     pub fn output(mut self, codec: Codec) -> Self {
         self.output = codec;
         self
     }
 
-    /// Sets the number of items in the history of the request.
+    /// Sets the number of items in the request's history.
     #[must_use]
     pub fn turn(mut self, items: usize) -> Self {
         self.turn = items;
         self
     }
 
-    /// Sets the number from which calls without an id are numbered, by the history of the request. It is the number of
-    /// items, or a greater one if a call has an id with that number already, as in a history that was shortened.
+    /// Sets the number from which calls without an id are numbered, from the request's history. It is the number of
+    /// items, or more if a call already has an id with that number, as in a shortened history.
     ///
     /// ```
     /// use haft_core::{History, Item, ToolCall, TurnRequest};
@@ -290,23 +295,23 @@ impl ReadContext {
     }
 }
 
-/// Returns the number in the id of a call that the provider gave none, `call_<number>_<position>`.
+/// Returns the number in an id that was assigned to a call without one, `call_<number>_<position>`.
 fn assigned_number(item: &Item) -> Option<usize> {
     let id = item.local_call().map(|call| &call.call_id).or_else(|| item.provider_call_id())?;
     let (number, position) = id.as_str().strip_prefix("call_")?.split_once('_')?;
-    // A number that no history reaches is not one of ours.
+    // If no history reaches the number, the id is not ours.
     let number: u32 = position.parse::<u64>().ok().and(number.parse().ok())?;
     usize::try_from(number).ok().filter(|number| *number < usize::MAX)
 }
 
 impl Dropped {
-    /// Creates a report about an item of the history.
+    /// Creates a report about a history item.
     #[must_use]
     pub fn item(at: usize, part: impl Into<Cow<'static, str>>, reason: impl Into<String>) -> Self {
         Self { item: Some(at), part: part.into(), reason: reason.into() }
     }
 
-    /// Creates a report about a setting of the request.
+    /// Creates a report about a request setting.
     #[must_use]
     pub fn setting(part: impl Into<Cow<'static, str>>, reason: impl Into<String>) -> Self {
         Self { item: None, part: part.into(), reason: reason.into() }
@@ -371,7 +376,7 @@ mod tests {
     use crate::wire_error::ErrorCause;
     use crate::{FunctionTool, McpDialect, RenderTools};
 
-    /// A wire with nothing but what every wire must define.
+    /// A wire with only the required methods.
     #[derive(Debug)]
     struct Least(Profile);
 

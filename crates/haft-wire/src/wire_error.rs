@@ -1,4 +1,4 @@
-//! Errors of a wire: a request that can't be written, a response that can't be read, and what a provider reports.
+//! Wire errors: a request that can't be written, a response that can't be read, and what a provider reports.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::wire::response::stated_wait::stated_wait;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// The model does not support what the request asks for.
+    /// The request asks for something that the model does not support.
     #[error("the model does not support {capability}; {advice}")]
     Unsupported {
         /// The capability.
@@ -21,7 +21,7 @@ pub enum RequestError {
     /// The request is invalid for this provider.
     #[error("{param}: {message}")]
     Invalid {
-        /// The part of the request, such as `history[3]` or `output_format`.
+        /// The request part, such as `history[3]` or `output_format`.
         param: String,
         /// The reason, and what to change.
         message: String,
@@ -32,12 +32,12 @@ pub enum RequestError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The response does not have the form of the wire.
+    /// The response does not match the wire.
     #[error("{message}")]
     Invalid {
-        /// The part of the response, and what is wrong with it.
+        /// The response part and what is wrong with it.
         message: String,
-        /// The error of the parser.
+        /// The parser's error.
         #[source]
         source: Option<serde_json::Error>,
     },
@@ -57,9 +57,9 @@ pub struct ErrorReport {
     pub cause: ErrorCause,
     /// The provider's text.
     pub message: String,
-    /// The part of the request that the provider names.
+    /// The request part that the provider names.
     pub param: Option<String>,
-    /// The time to wait before the request is sent again.
+    /// The time to wait before sending the request again.
     pub retry_after: Option<Duration>,
 }
 
@@ -69,7 +69,7 @@ pub struct ErrorReport {
 pub enum ErrorCause {
     /// Too many requests or tokens for now.
     RateLimited,
-    /// A quota or budget is used up: waiting does not help.
+    /// A quota or budget is used up; waiting does not help.
     QuotaExceeded,
     /// The provider can't answer for now.
     Unavailable,
@@ -77,7 +77,7 @@ pub enum ErrorCause {
     TimedOut,
     /// The request is invalid.
     InvalidRequest,
-    /// The model does not exist, or is not available to this key.
+    /// The model does not exist, or this key has no access to it.
     UnknownModel,
     /// The conversation is too long for the model.
     ContextTooLong,
@@ -92,8 +92,8 @@ pub enum ErrorCause {
 }
 
 impl ErrorReport {
-    /// Creates a report. The wait is the one that the message of a transient error states, if it does: `Please try again
-    /// in 1.2s`.
+    /// Creates a report. If the message of a transient error states a wait, the report has it:
+    /// `Please try again in 1.2s`.
     ///
     /// ```
     /// use std::time::Duration;
@@ -110,8 +110,8 @@ impl ErrorReport {
         Self { cause, message, param: None, retry_after }
     }
 
-    /// Creates the report on a response by its status and headers alone. The message is the body, limited and without
-    /// keys.
+    /// Creates the report for a response from its status and headers alone. The message is the body, limited and
+    /// without keys.
     ///
     /// ```
     /// use haft_wire::{ErrorCause, ErrorReport, ErrorResponse};
@@ -128,7 +128,7 @@ impl ErrorReport {
 }
 
 impl ErrorReport {
-    /// Sets the wait that the headers of a response state, which is more reliable than one in a message.
+    /// Sets the wait from a response's headers, which is more reliable than one in a message.
     pub(crate) fn with_wait(mut self, response: &ErrorResponse<'_>) -> Self {
         self.retry_after = response.retry_after.or(self.retry_after);
         self
@@ -136,13 +136,13 @@ impl ErrorReport {
 }
 
 impl ReadError {
-    /// Creates the error for a response without the form of the wire.
+    /// Creates the error for a response that does not match the wire.
     #[must_use]
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::Invalid { message: message.into(), source: None }
     }
 
-    /// Creates the error for a part of the response that is no valid JSON of its form.
+    /// Creates the error for a response part that is not valid JSON of its form.
     #[must_use]
     pub fn json(part: &str, source: serde_json::Error) -> Self {
         Self::Invalid { message: format!("{part} is invalid: {source}"), source: Some(source) }

@@ -1,14 +1,14 @@
-//! The table of models.
+//! The model table.
 //!
-//! One row per family, by a pattern of model names; a later row wins over an earlier one, and rows of the application
-//! win over all of these. Only what differs from a model that can do everything is stated.
+//! It has one row per model family, matched by a name pattern. Later rows win over earlier ones, and your rows win over
+//! all built-in ones. A row states only how its models differ from one that can do everything.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use super::{Capabilities, EncryptedReasoning, ForcedChoice};
 
-/// The capabilities of models by name.
+/// Model capabilities by name.
 ///
 /// ```
 /// use haft_wire::{Capabilities, ModelTable};
@@ -29,19 +29,19 @@ pub struct ModelTable {
 #[derive(Clone)]
 struct ModelRow {
     pattern: Cow<'static, str>,
-    /// The length of the pattern's text before its first `*`, or of all of it. Most names differ there.
+    /// The length of the pattern up to its first `*`, or its whole length. Most names differ within it.
     prefix: usize,
     capabilities: Capabilities,
 }
 
 impl ModelTable {
-    /// Returns a table without rows: every model can do everything.
+    /// Returns an empty table: every model can do everything.
     #[must_use]
     pub fn empty() -> Self {
         Self { rows: Vec::new() }
     }
 
-    /// Returns the table of the models that haft knows.
+    /// Returns the built-in table.
     #[must_use]
     pub fn built_in() -> Self {
         let rows = ROWS.iter().map(|(pattern, change)| {
@@ -52,16 +52,18 @@ impl ModelTable {
         Self { rows: rows.collect() }
     }
 
-    /// Adds a row, which wins over those before. In the pattern `*` stands for any text.
+    /// Adds a row, which wins over earlier ones. `*` in the pattern stands for any text.
     #[must_use]
     pub fn with(mut self, pattern: impl Into<Cow<'static, str>>, capabilities: Capabilities) -> Self {
         self.rows.push(ModelRow::new(pattern.into(), capabilities));
         self
     }
 
-    /// Returns the capabilities of a model. The parts of a name that a gateway or a platform adds do not count:
-    /// `openai/gpt-5`, `models/gemini-2.5-pro`, `anthropic/claude-opus-4.7`, `us.anthropic.claude-opus-4-7-v1:0` and
-    /// `ft:gpt-4.1-mini:org::id` are found by the model's own name.
+    /// Returns a model's capabilities.
+    ///
+    /// Prefixes and suffixes that gateways and platforms add are ignored: `openai/gpt-5`, `models/gemini-2.5-pro`,
+    /// `anthropic/claude-opus-4.7`, `us.anthropic.claude-opus-4-7-v1:0` and `ft:gpt-4.1-mini:org::id` match the model's
+    /// own name.
     #[must_use]
     pub fn find(&self, model: &str) -> Capabilities {
         let own = own_name(model);
@@ -71,7 +73,7 @@ impl ModelTable {
     }
 }
 
-/// Returns the name that the maker of a model gives it, without what gateways and platforms add.
+/// Returns the maker's name for a model, without the parts that gateways and platforms add.
 fn own_name(model: &str) -> Cow<'_, str> {
     let name = model.rsplit_once('/').map_or(model, |(_, name)| name);
     let name = name.strip_prefix("ft:").unwrap_or(name);
@@ -84,7 +86,7 @@ fn own_name(model: &str) -> Cow<'_, str> {
         (before.is_empty() || before.ends_with('.')).then_some(model)
     };
     let name = ["anthropic.", "openai.", "google."].into_iter().find_map(of_vendor).unwrap_or(name);
-    // Gateways write the version of Claude with a point.
+    // Gateways write Claude's version with a dot.
     if name.starts_with("claude-") { name.replace('.', "-").into() } else { name.into() }
 }
 
@@ -94,7 +96,7 @@ impl Default for ModelTable {
     }
 }
 
-/// The number of rows: the rows themselves are several pages, in the output of everything that has a table.
+/// Prints the number of rows: the rows themselves would fill pages in the output of everything that holds a table.
 impl fmt::Debug for ModelTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ModelTable").field("rows", &self.rows.len()).finish()
@@ -112,7 +114,7 @@ impl ModelRow {
     }
 }
 
-/// Reports whether a name has the form of a pattern, in which `*` stands for any text.
+/// Reports whether a name matches a pattern, in which `*` stands for any text.
 fn matches(pattern: &str, name: &str) -> bool {
     let mut pieces = pattern.split('*');
     let Some(mut rest) = pieces.next().and_then(|first| name.strip_prefix(first)) else { return false };
@@ -124,7 +126,7 @@ fn matches(pattern: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// The change of a row to a model that can do everything.
+/// A row's change to a model that can do everything.
 type CapabilityChange = fn(&mut Capabilities);
 
 const ROWS: &[(&str, CapabilityChange)] = &[
@@ -218,7 +220,7 @@ const ROWS: &[(&str, CapabilityChange)] = &[
         without_grammars(model);
         thinks(model);
     }),
-    // The first models of the generation are named by their date.
+    // The generation's first models are named by date.
     ("claude-*-4-*", |model| {
         limits(model, 200_000, 64_000);
         thinks(model);
@@ -281,26 +283,26 @@ fn thinks(model: &mut Capabilities) {
     model.forced_choice = ForcedChoice::WithoutThinking;
 }
 
-/// The models of Anthropic from before strict tools.
+/// Anthropic models from before strict tools.
 fn before_grammars(model: &mut Capabilities) {
     limits(model, 200_000, 32_000);
     without_grammars(model);
     thinks(model);
 }
 
-/// The models of Anthropic with a large context whose thinking can be turned off.
+/// Anthropic models with a large context whose thinking can be turned off.
 fn thinking_1m(model: &mut Capabilities) {
     limits(model, 1_000_000, 128_000);
     thinks(model);
 }
 
-/// The models of Anthropic from Opus 4.7 on, which choose their sampling themselves and reject settings of it.
+/// Anthropic models from Opus 4.7 on, which choose their own sampling and reject sampling settings.
 fn adaptive_1m(model: &mut Capabilities) {
     thinking_1m(model);
     model.sampling = false;
 }
 
-/// The models of Anthropic that think before every call, so that none can be forced, and whose thinking belongs to one
+/// Anthropic models that think before every call, so no call can be forced, and whose thinking belongs to one
 /// conversation.
 fn never_forced(model: &mut Capabilities) {
     adaptive_1m(model);
@@ -308,7 +310,7 @@ fn never_forced(model: &mut Capabilities) {
     model.bound_reasoning = true;
 }
 
-/// The models of Google before 2.5.
+/// Google models before 2.5.
 fn before_thinking(model: &mut Capabilities, context: u64) {
     limits(model, context, 8_192);
     model.strict_tools = false;
@@ -316,18 +318,18 @@ fn before_thinking(model: &mut Capabilities, context: u64) {
     without_reasoning(model);
 }
 
-/// The models that do not reason.
+/// Models without reasoning.
 fn without_reasoning(model: &mut Capabilities) {
     model.encrypted_reasoning = EncryptedReasoning::Unavailable;
 }
 
-/// The models of OpenAI that reason.
+/// OpenAI's reasoning models.
 fn reasoning(model: &mut Capabilities) {
     model.sampling = false;
     model.encrypted_reasoning = EncryptedReasoning::Available;
 }
 
-/// The reasoning models of OpenAI before GPT-5.
+/// OpenAI's reasoning models before GPT-5.
 fn reasoning_200k(model: &mut Capabilities) {
     limits(model, 200_000, 100_000);
     reasoning(model);

@@ -1,7 +1,7 @@
-//! The provider-defined tools of Anthropic, in their current versions. [`find`](crate::catalogue::find) has older ones.
+//! Anthropic's provider-defined tools, in their current versions. [`find`](crate::catalogue::find) has older ones.
 //!
-//! The parameters of a call are the `input` of its block, and the result of a call that the provider executed is the
-//! `content` of its result block; it is a failure if the type of that content ends with `_error`.
+//! A call's parameters are the `input` of its block. If the provider executed the call, its result is the `content` of
+//! the result block, and a failure if that content's type ends with `_error`.
 
 mod advisor;
 mod bash;
@@ -43,8 +43,10 @@ pub use self::web_search::{
 
 use crate::catalogue::{CatalogueEntry, CatalogueSettings, Vendor};
 
-/// All tools of Anthropic. A `beta` header is stated for versions that the API does not offer generally, and for those
-/// that were superseded before it did.
+/// All Anthropic tools.
+///
+/// An entry has a `beta` header if the API does not offer the version generally, or did not before a newer one
+/// superseded it.
 pub(super) static ENTRIES: &[CatalogueEntry] = &[
     AnthropicBash::ENTRY,
     superseded::BASH_20241022,
@@ -75,7 +77,7 @@ pub(super) static ENTRIES: &[CatalogueEntry] = &[
     AnthropicMcpToolset::ENTRY,
 ];
 
-/// The names of calls that a code execution makes since it has a shell and an editor.
+/// The names under which code execution makes calls, since it has a shell and an editor.
 const CODE_NAMES: &[&str] = &["code_execution", "bash_code_execution", "text_editor_code_execution"];
 const CODE_OUTPUTS: &[&str] =
     &["code_execution_tool_result", "bash_code_execution_tool_result", "text_editor_code_execution_tool_result"];

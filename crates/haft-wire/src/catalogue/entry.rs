@@ -1,8 +1,8 @@
-//! One tool of the catalogue, as data.
+//! A catalogue tool, as data.
 //!
-//! An entry states everything that a wire needs to send a provider-defined tool and to read its calls: names, the type
-//! on the wire, the header that enables it, who executes it, and the forms of its calls and results. Wires read this
-//! table and contain no list of tools of their own.
+//! An entry has everything that a wire needs to send a provider-defined tool and to read its calls: the names, the wire
+//! type, the header that enables it, who executes it, and the shape of calls and results. Wires read this table and
+//! contain no tool lists of their own.
 
 use haft_core::{Open, Tool, ToolBuilder};
 use haft_schema::{Schema, SchemaError};
@@ -28,28 +28,28 @@ pub struct CatalogueEntry {
     pub vendor: Vendor,
     /// The id, `vendor.tool`.
     pub id: &'static str,
-    /// A second id of the same tool, under which other libraries have it.
+    /// A second id for the same tool, used by other libraries.
     pub alias: Option<&'static str>,
-    /// The name of the tool in the application, unless it is given another one.
+    /// The tool's default name in your application.
     pub custom_name: &'static str,
-    /// The name of the tool at the provider.
+    /// The tool's name at the provider.
     pub provider_name: &'static str,
-    /// The `type` of the tool in a request; for Google, the member of a tool that holds its settings.
+    /// The tool's `type` in a request. For Google, the tool member that holds the settings.
     pub wire_type: &'static str,
-    /// The value of the `anthropic-beta` header that the tool requires.
+    /// The `anthropic-beta` header value that the tool requires.
     pub beta: Option<&'static str>,
     /// The party that executes calls.
     pub execution: Execution,
     /// The setting that the request contains elsewhere than in the tool.
     pub beside: Option<&'static str>,
-    /// Set for the newest version of a tool. Others are kept for models that support no newer one.
+    /// True for a tool's newest version. Older ones remain for models that support no newer one.
     pub is_current: bool,
-    /// The form of calls and results on the wire.
+    /// The shape of calls and results on the wire.
     pub call: CallForm,
     pub(crate) schemas: EntrySchemas,
 }
 
-/// The party that executes the calls of a provider-defined tool.
+/// The party that executes calls to a provider-defined tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Execution {
@@ -61,25 +61,25 @@ pub enum Execution {
     BySetting(ExecutionSetting),
 }
 
-/// The setting that decides whether the application executes the calls of a provider-defined tool.
+/// A setting that decides whether your application executes calls to a provider-defined tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExecutionSetting {
     /// A JSON Pointer to the setting.
     pub pointer: &'static str,
-    /// The values for which the application executes calls; `None` stands for the absent setting.
+    /// The values for which your application executes calls. `None` stands for the absent setting.
     pub application: &'static [Option<&'static str>],
 }
 
-/// The form of the calls and results of a provider-defined tool on its wire.
+/// The shape of a provider-defined tool's calls and results on its wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallForm {
-    /// Calls and results like those of a function tool that is named by the entry's `provider_name`.
+    /// Calls and results like those of a function tool with the entry's `provider_name`.
     Function,
     /// One entry stands for several functions.
     Functions(FunctionSet),
-    /// Calls and results are items of their own types.
+    /// Calls and results are items with their own types.
     Items(ItemForm),
     /// The provider executes the calls, and reports them by these names.
     Executed(ExecutedForm),
@@ -87,50 +87,50 @@ pub enum CallForm {
 
 /// The functions that one provider-defined tool stands for.
 ///
-/// As a call of the one tool, `left_click` with `{"coordinate": [1, 2]}` has the arguments
+/// Calling `left_click` with `{"coordinate": [1, 2]}` becomes a call to the one tool with
 /// `{"action": "left_click", "coordinate": [1, 2]}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FunctionSet {
-    /// The `toolset_name` that calls and results carry, if they do.
+    /// The `toolset_name` on calls and results, if any.
     pub toolset: Option<&'static str>,
-    /// The names of the functions.
+    /// The function names.
     pub names: &'static [&'static str],
-    /// The member of the arguments that holds the name of the function.
+    /// The argument that holds the function's name.
     pub member: &'static str,
 }
 
-/// The types and members of the items of a call and its result.
+/// The types and members of call and result items.
 ///
-/// The arguments of a call are the listed members of its item, and the item of a result consists of its type, the id of
-/// the call, and the members of the value that the handler returned.
+/// A call's arguments are the listed members of its item. A result's item consists of its type, the call id and the
+/// members of your handler's return value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ItemForm {
-    /// The type of the item of a call.
+    /// The call item's type.
     pub call: &'static str,
-    /// The members of that item that are the arguments.
+    /// The members of the call item that are arguments.
     pub arguments: &'static [&'static str],
-    /// The type of the item of a result.
+    /// The result item's type.
     pub output: &'static str,
-    /// The member of that item that holds the id of the call.
+    /// The result item's member that holds the call id.
     pub output_id: &'static str,
     pub(crate) plain: PlainForm,
 }
 
-/// The items in which a provider reports the calls that it executed.
+/// The items in which a provider reports calls that it executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExecutedForm {
-    /// The names of calls. Empty if items have no name, or one that the provider does not choose.
+    /// The call names. Empty if items have no name, or one that the provider does not choose.
     pub names: &'static [&'static str],
-    /// The type of the item of a call; for Google, the member of a part.
+    /// The call item's type. For Google, the member of a part.
     pub call: &'static str,
-    /// The types of the items of results. Empty if the item of the call contains the result.
+    /// The result items' types. Empty if the call item contains the result.
     pub outputs: &'static [&'static str],
 }
 
-/// The schemas of an entry.
+/// An entry's schemas.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EntrySchemas {
     pub(crate) args: SchemaSource,
@@ -139,21 +139,21 @@ pub(crate) struct EntrySchemas {
     pub(crate) failure: SchemaSource,
 }
 
-/// The source of a schema of an entry.
+/// The source of an entry's schema.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SchemaSource {
     /// There is nothing to describe.
     Absent,
     /// Any value.
     Any,
-    /// The schema of a Rust type.
+    /// A Rust type's schema.
     Typed(fn() -> Result<Schema, SchemaError>),
     /// JSON Schema as text.
     Json(&'static str),
 }
 
 impl CatalogueEntry {
-    /// Returns the entry of a tool that the application executes like a function.
+    /// Returns an entry for a tool that your application executes like a function.
     pub(crate) const fn function(
         vendor: Vendor,
         id: &'static str,
@@ -183,7 +183,7 @@ impl CatalogueEntry {
         }
     }
 
-    /// Returns the entry of a tool that the provider executes.
+    /// Returns an entry for a tool that the provider executes.
     pub(crate) const fn executed(
         vendor: Vendor,
         id: &'static str,
@@ -221,7 +221,7 @@ impl CatalogueEntry {
         self
     }
 
-    /// Sets items of own types, whose members of these names are the arguments.
+    /// Makes calls and results items with their own types; the named members are the arguments.
     pub(crate) const fn items(
         mut self,
         call: &'static str,
@@ -290,8 +290,8 @@ impl CatalogueEntry {
         self
     }
 
-    /// Starts a tool of this version with settings as JSON, `null` for none. The handler of a tool that the application
-    /// executes may take and return any type whose JSON has the right form.
+    /// Starts a tool in this version with settings as JSON (`null` for none). If your application executes the tool,
+    /// its handler may take and return any type whose JSON has the right shape.
     ///
     /// The constructors in [`anthropic`](crate::catalogue::anthropic), [`openai`](crate::catalogue::openai) and
     /// [`google`](crate::catalogue::google) create the current versions with types.
@@ -326,12 +326,12 @@ impl CatalogueEntry {
         Ok(factory.with_args(args))
     }
 
-    /// Returns the schema of the settings, which is that of an object.
+    /// Returns the settings schema, which always describes an object.
     pub fn args_schema(&self) -> Result<Schema, SchemaError> {
         self.schemas.args.schema()
     }
 
-    /// Reports whether the application executes the calls of this tool with these settings.
+    /// Reports whether your application executes calls to this tool with these settings.
     #[must_use]
     pub fn requires_handler(&self, args: &Value) -> bool {
         match self.execution {
@@ -348,19 +348,19 @@ impl CatalogueEntry {
         }
     }
 
-    /// Reports whether the form of failures is known.
+    /// Reports whether the shape of failures is known.
     pub(crate) fn declares_failures(&self) -> bool {
         !matches!(self.schemas.failure, SchemaSource::Absent)
     }
 
-    /// Reports whether this is the entry of an id.
+    /// Reports whether the entry has this id.
     pub(crate) fn has_id(&self, id: &str) -> bool {
         self.id == id || self.alias == Some(id)
     }
 }
 
 impl SchemaSource {
-    /// Compiles the schema. What is absent is described by the empty object.
+    /// Compiles the schema. An empty object describes an absent value.
     pub(crate) fn schema(self) -> Result<Schema, SchemaError> {
         match self {
             Self::Absent => Ok(Schema::empty()),
@@ -368,7 +368,7 @@ impl SchemaSource {
             Self::Typed(schema) => schema(),
             Self::Json(text) => match serde_json::from_str(text) {
                 Ok(json) => Schema::json(json),
-                // Text of the catalogue that is not JSON is found by its tests; no value has such a schema.
+                // The tests find catalogue text that is not JSON; no value matches such a schema.
                 Err(_) => Ok(Schema::never()),
             },
         }

@@ -1,7 +1,7 @@
-//! The provider-defined tools of Google.
+//! Google's provider-defined tools.
 //!
-//! The result of a search is the `groundingMetadata` or the `urlContextMetadata` of the candidate, and that of code the
-//! `codeExecutionResult` of a part.
+//! A search result is the candidate's `groundingMetadata` or `urlContextMetadata`. A code result is a part's
+//! `codeExecutionResult`.
 
 mod code_execution;
 mod computer;
@@ -25,7 +25,7 @@ pub use self::search::{
 
 use crate::catalogue::{CatalogueEntry, CatalogueSettings, Vendor};
 
-/// All tools of Google.
+/// All Google tools.
 pub(super) static ENTRIES: &[CatalogueEntry] = &[
     GoogleCodeExecution::ENTRY,
     GoogleComputerUse::ENTRY,
@@ -37,7 +37,7 @@ pub(super) static ENTRIES: &[CatalogueEntry] = &[
     GoogleUrlContext::ENTRY,
 ];
 
-/// Returns the entry of a tool that the provider executes.
+/// Returns an entry for a tool that the provider executes.
 const fn executed(
     id: &'static str,
     custom_name: &'static str,

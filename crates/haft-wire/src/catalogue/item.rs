@@ -1,21 +1,21 @@
-//! Calls and results of tools whose items have types of their own, and of tools that stand for several functions.
+//! Calls and results for tools whose items have their own types, and for tools that stand for several functions.
 //!
-//! A conversation holds calls with arguments, and outputs that are text or parts. The functions here convert between
-//! these and the members of the items on the wire, so that a wire adds nothing but ids and its own echoed data.
+//! A conversation holds calls with arguments, and outputs that are text or parts. The functions here convert these to
+//! and from item members, so a wire adds only ids and its own echoed data.
 
 use haft_core::{CallOutputBody, ContentPart, MediaData, MediaPart, ToolCallOutput};
 use serde_json::{Map, Value, json};
 
 use crate::catalogue::{FunctionSet, ItemForm};
 
-/// The form of an item of a result whose output is text, as it is for failures and for truncated outputs.
+/// A result item's shape when the output is text, as for failures and truncated outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PlainForm {
     /// `{"output": text}`.
     Output,
     /// `{"status": "completed" or "failed", "output": text}`.
     Patch,
-    /// The standard output of one command, or its standard error.
+    /// One command's standard output or standard error.
     Commands,
     /// No tools.
     Tools,
@@ -33,15 +33,15 @@ pub enum OutputItemFault {
          failure"
     )]
     NoImage {
-        /// The id of the call.
+        /// The call's id.
         call_id: String,
-        /// The type of the item.
+        /// The item type.
         item: &'static str,
     },
 }
 
 impl ItemForm {
-    /// Returns the arguments of the call that an item contains.
+    /// Returns the arguments of a call item.
     ///
     /// ```
     /// use haft_wire::catalogue::{CallForm, find};
@@ -58,10 +58,10 @@ impl ItemForm {
         self.arguments.iter().filter_map(member).filter(|(_, value)| !value.is_null()).collect()
     }
 
-    /// Returns the item of a result, without an id of its own.
+    /// Returns the item for a result, without an id of its own.
     ///
-    /// Text that is a JSON object contains the members of the item. Any other text, such as the message of a failure,
-    /// is written where the item has space for it.
+    /// Text that is a JSON object provides the item's members. Any other text, such as a failure message, goes where
+    /// the item has room for it.
     ///
     /// ```
     /// use haft_core::ToolCallOutput;
@@ -138,7 +138,7 @@ impl ItemForm {
 }
 
 impl PlainForm {
-    /// Reports whether an object has the member that every item of this form has. Other JSON is a text.
+    /// Reports whether an object has the member that every item with this shape has. Other JSON counts as text.
     fn describes(self, members: &Map<String, Value>) -> bool {
         match self {
             Self::Output | Self::Screenshot => members.contains_key("output"),
@@ -156,7 +156,7 @@ impl FunctionSet {
         self.names.contains(&function)
     }
 
-    /// Returns the arguments of the one tool for a call of a function.
+    /// Returns the one tool's arguments for a function call.
     ///
     /// ```
     /// use haft_wire::catalogue::{CallForm, find};
@@ -178,7 +178,7 @@ impl FunctionSet {
         arguments
     }
 
-    /// Splits the arguments of the one tool into the function and its arguments; `None` if they name no function.
+    /// Splits the one tool's arguments into the function and its arguments. Returns `None` if they name no function.
     #[must_use]
     pub fn split(&self, mut arguments: Map<String, Value>) -> Option<(String, Map<String, Value>)> {
         let Value::String(function) = arguments.shift_remove(self.member)? else { return None };

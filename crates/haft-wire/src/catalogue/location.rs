@@ -1,14 +1,14 @@
-//! The location of a user, by which web searches are adapted.
+//! A user's location, which web searches take into account.
 
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::typed::setting_object;
 
 setting_object! {
-    /// The approximate location of a user.
+    /// A user's approximate location.
     pub struct UserLocation {
         required {
-            /// The kind of location.
+            /// The location kind.
             r#type: LocationKind,
         }
         optional {
@@ -24,7 +24,7 @@ setting_object! {
     }
 }
 
-/// The kind of a location.
+/// A location kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -34,7 +34,7 @@ pub enum LocationKind {
 }
 
 impl UserLocation {
-    /// Creates an approximate location of which nothing is known.
+    /// Creates an approximate location with nothing known about it.
     #[must_use]
     pub fn approximate() -> Self {
         Self::new(LocationKind::Approximate)

@@ -1,7 +1,7 @@
-//! The provider-defined tools of OpenAI.
+//! OpenAI's provider-defined tools.
 //!
-//! The parameters and the result of a call that the provider executed are members of its item, so both types read the
-//! whole item.
+//! If the provider executed a call, the call's item contains both parameters and result, so both types read the whole
+//! item.
 
 mod apply_patch;
 mod code_interpreter;
@@ -51,7 +51,7 @@ pub use self::web_search::{
 
 use crate::catalogue::{CatalogueEntry, CatalogueSettings, Vendor};
 
-/// All tools of OpenAI.
+/// All OpenAI tools.
 pub(super) static ENTRIES: &[CatalogueEntry] = &[
     OpenAiApplyPatch::ENTRY,
     OpenAiCodeInterpreter::ENTRY,
@@ -70,12 +70,12 @@ pub(super) static ENTRIES: &[CatalogueEntry] = &[
     dated("openai.web_search_preview_2025_03_11", "web_search_preview_2025_03_11", OpenAiWebSearchPreview::ENTRY),
 ];
 
-/// Returns the entry of a tool that the application executes.
+/// Returns an entry for a tool that your application executes.
 const fn handled(id: &'static str, custom_name: &'static str, name: &'static str) -> CatalogueEntry {
     CatalogueEntry::function(Vendor::OpenAi, id, custom_name, name, name)
 }
 
-/// Returns the entry of a tool that the provider executes, and reports in one item.
+/// Returns an entry for a tool that the provider executes and reports in one item.
 const fn executed(
     id: &'static str,
     custom_name: &'static str,
@@ -85,7 +85,7 @@ const fn executed(
     CatalogueEntry::executed(Vendor::OpenAi, id, custom_name, name, name).reported(&[], item, &[])
 }
 
-/// Returns the entry of a version that is named by its date.
+/// Returns an entry for a version that is named by its date.
 const fn dated(id: &'static str, wire_type: &'static str, mut entry: CatalogueEntry) -> CatalogueEntry {
     entry.id = id;
     entry.wire_type = wire_type;

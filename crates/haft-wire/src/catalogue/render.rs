@@ -13,33 +13,33 @@ pub enum ProviderToolFault {
     /// The tool is not provider-defined.
     #[error("the tool `{tool}` is not defined by a provider; send it as a function")]
     NotProviderDefined {
-        /// The name of the tool.
+        /// The tool's name.
         tool: String,
     },
     /// The tool belongs to another vendor.
     #[error("the tool `{tool}` is `{id}`, which {vendor} does not have; offer it only to models of its own vendor")]
     Foreign {
-        /// The name of the tool.
+        /// The tool's name.
         tool: String,
         /// Its id.
         id: String,
         /// The vendor that it can't be sent to.
         vendor: Vendor,
     },
-    /// The settings violate the schema of the tool.
+    /// The settings violate the tool's schema.
     #[error("the settings of `{tool}` (`{id}`) are invalid: {issues}")]
     Settings {
-        /// The name of the tool.
+        /// The tool's name.
         tool: String,
         /// Its id.
         id: String,
         /// All problems, with pointers into the settings.
         issues: Issues,
     },
-    /// The tool has another name at its provider, so that its calls could not be found.
+    /// The tool has another name at its provider, so its calls could not be found.
     #[error("`{tool}` (`{id}`) is named `{expected}` at the provider, not `{found}`; set its `provider_name`")]
     ProviderName {
-        /// The name of the tool.
+        /// The tool's name.
         tool: String,
         /// Its id.
         id: String,
@@ -48,36 +48,38 @@ pub enum ProviderToolFault {
         /// The name in the definition.
         found: String,
     },
-    /// The definition states the wrong executor of calls.
+    /// The definition states the wrong executor.
     #[error("calls of `{tool}` (`{id}`) are executed by the {}", if *.by_application {
         "application with these settings; define it with `requires_handler`"
     } else {
         "provider with these settings; define it without `requires_handler`"
     })]
     WrongExecutor {
-        /// The name of the tool.
+        /// The tool's name.
         tool: String,
         /// Its id.
         id: String,
         /// Set if the application executes the calls.
         by_application: bool,
     },
-    /// A schema of the catalogue can't be compiled, which is an error of the catalogue.
+    /// A catalogue schema does not compile, which is a bug in the catalogue.
     #[error("the catalogue has an invalid schema for `{id}`")]
     Schema {
-        /// The id of the tool.
+        /// The tool's id.
         id: &'static str,
-        /// The fault of the schema.
+        /// The schema fault.
         source: SchemaError,
     },
 }
 
 /// Renders a provider-defined tool for a request to its vendor.
 ///
-/// Settings are checked by the catalogue. An id of the vendor that is not in the catalogue is passed on: its type is the
-/// part after the dot, and its settings are sent as they are. The options for providers of the descriptor, such as
-/// cache control, are not part of the result: they are added as for every other tool. Neither is a setting that the request
-/// contains elsewhere ([`CatalogueEntry::beside`]). Secrets are sealed; those of a rendered list are in place
+/// The catalogue checks the settings. A vendor id that it does not know is passed on: the part after the dot becomes
+/// the type, and the settings are sent as they are.
+///
+/// The result does not contain the descriptor's provider options, such as cache control: they are added as for every
+/// other tool. Nor does it contain a setting that the request holds outside the tool ([`CatalogueEntry::beside`]).
+/// Secrets stay sealed; a rendered list has them in place
 /// ([`RenderedTools::raw_list`](crate::RenderedTools::raw_list)).
 ///
 /// ```
@@ -141,7 +143,7 @@ impl From<ProviderToolFault> for RenderFault {
             ProviderToolFault::WrongExecutor { .. } => "define it without `requires_handler`",
             ProviderToolFault::Schema { .. } => "report this as an error of the catalogue",
         };
-        // The message of a fault ends with its remedy, which is a member of its own here.
+        // A fault's message ends with its remedy, which is a separate member here.
         let text = fault.to_string();
         let message = text.strip_suffix(remedy).and_then(|text| text.strip_suffix("; ")).unwrap_or(&text);
         Self::new("", message, remedy)
@@ -149,7 +151,7 @@ impl From<ProviderToolFault> for RenderFault {
 }
 
 impl CatalogueEntry {
-    /// Returns the members of these settings, if they are valid.
+    /// Returns the settings' members, if they are valid.
     fn checked_args(&self, args: &Value) -> Result<Result<Map<String, Value>, Issues>, ProviderToolFault> {
         let members = members(args);
         let Ok(given) = &members else { return Ok(members) };
@@ -164,7 +166,7 @@ impl CatalogueEntry {
         Ok(schema.check(checked).and(members))
     }
 
-    /// Reports whether the tool is sent with its name. A set of functions is known by its type alone.
+    /// Reports whether the tool is sent with its name. A function set is known by its type alone.
     fn sends_name(&self) -> bool {
         match self.call {
             CallForm::Functions(_) => false,
@@ -174,7 +176,7 @@ impl CatalogueEntry {
     }
 }
 
-/// Returns settings as members, which must be an object, or `null` for none.
+/// Returns the members of settings, which must be an object, or `null` for none.
 fn members(args: &Value) -> Result<Map<String, Value>, Issues> {
     match args {
         Value::Null => Ok(Map::new()),
@@ -185,7 +187,7 @@ fn members(args: &Value) -> Result<Map<String, Value>, Issues> {
     }
 }
 
-/// Returns an object with a type, a name and the settings, which replace neither.
+/// Returns an object with a type, a name and the settings. Settings never replace the type or the name.
 fn typed(wire_type: &str, name: Option<&str>, args: Map<String, Value>) -> Value {
     let mut tool = Map::with_capacity(args.len() + 2);
     tool.insert("type".to_owned(), wire_type.into());

@@ -1,10 +1,10 @@
-//! The result of an action on a screen.
+//! Results for screen actions.
 
 use haft_core::{ContentPart, MediaData, MediaPart};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The result of an action on a screen: a message, a screenshot, or both.
+/// A screen action's result: a message, a screenshot, or both.
 ///
 /// ```
 /// use haft_wire::catalogue::ScreenResult;
@@ -28,7 +28,7 @@ pub struct ScreenResult {
     pub screenshot: Option<Screenshot>,
 }
 
-/// An image of a screen.
+/// A screen image.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Screenshot {
@@ -45,7 +45,7 @@ impl ScreenResult {
         Self { text: Some(text.into()), ..Self::default() }
     }
 
-    /// Creates a result with a screenshot: a PNG image, in base64.
+    /// Creates a result with a screenshot: a PNG image in base64.
     #[must_use]
     pub fn png(data: impl Into<String>) -> Self {
         Self::default().with_screenshot(Screenshot::new("image/png", data))
@@ -65,7 +65,7 @@ impl ScreenResult {
         self
     }
 
-    /// Returns what the model reads: the texts and the image.
+    /// Returns the content that the model reads: the texts and the image.
     #[must_use]
     pub fn content(&self) -> Vec<ContentPart> {
         let texts = [self.text.as_ref(), self.url.as_ref()].into_iter().flatten();

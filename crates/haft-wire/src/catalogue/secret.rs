@@ -10,14 +10,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::catalogue::IntoSetting;
 use crate::seal;
 
-/// A text that is sent to the provider and seen nowhere else: a token, a password.
+/// Text that only the provider ever sees: a token, a password.
 ///
-/// As JSON it is sealed: encrypted with a key that only this process has. So descriptors, requests, recordings and states of
-/// loops contain nothing to steal, and the wires put the text into the body that they send. A process that reads such JSON from
-/// another one can't send it, and the request fails with an error that names the place: define the tool, or set the options,
-/// anew.
+/// As JSON it is sealed: encrypted with a key that only this process has. Descriptors, requests, recordings and loop
+/// states therefore contain nothing to steal, and the wires put the text into the body that they send. A process that
+/// reads such JSON from another one can't send it: the request fails with an error that names the place. Define the
+/// tool, or set the options, anew.
 ///
-/// Use it wherever you write options of a provider by hand:
+/// Use it wherever you write provider options by hand:
 ///
 /// ```
 /// use haft_core::{Item, TurnRequest};
@@ -61,7 +61,7 @@ impl Serialize for SecretSetting {
     }
 }
 
-/// Opens a sealed text, and takes any other as it is, such as one from a file of settings.
+/// Opens a sealed text. Takes any other text as it is, such as one from a settings file.
 impl<'de> Deserialize<'de> for SecretSetting {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;

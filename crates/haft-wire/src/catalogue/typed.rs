@@ -1,8 +1,8 @@
-//! Tools of the catalogue with Rust types.
+//! Catalogue tools with Rust types.
 //!
-//! Every constructor of the catalogue returns a [`CatalogueTool`]: the settings of a tool, with one method per setting,
-//! and the steps that end every builder of a tool. The type of the settings determines everything else, so there is one
-//! implementation for all tools, and a tool can't be built with the types of another.
+//! Every catalogue constructor returns a [`CatalogueTool`]: the tool's settings, one method per setting, and the steps
+//! that end every tool builder. The settings type determines everything else. So one implementation serves all tools,
+//! and you can't build a tool with another's types.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::catalogue::CatalogueEntry;
 
-/// A provider-defined tool with settings of type `S`, from a constructor of the catalogue.
+/// A provider-defined tool with settings of type `S`, from a catalogue constructor.
 ///
 /// ```
 /// use haft_wire::catalogue::anthropic;
@@ -41,14 +41,14 @@ pub struct CatalogueTool<S> {
 pub trait CatalogueSettings: Serialize + JsonSchema + sealed::SealedSettings {
     /// The entry of the tool in the catalogue.
     const ENTRY: CatalogueEntry;
-    /// The parameters of calls.
+    /// The call parameters.
     type Params: DeserializeOwned + JsonSchema;
-    /// The result of a call that succeeded.
+    /// A successful result.
     type Success: Serialize + JsonSchema;
-    /// The result of a call that failed, if the provider declares its form.
+    /// A failed result, if the provider declares its shape.
     type Failure: Failure;
 
-    /// Completes the builder of a tool with what the type of the results requires.
+    /// Completes a tool builder with what the result type requires.
     #[doc(hidden)]
     fn complete(builder: SettingsBuilder<Self>) -> SettingsBuilder<Self>
     where
@@ -62,15 +62,15 @@ pub trait CatalogueSettings: Serialize + JsonSchema + sealed::SealedSettings {
 pub type SettingsBuilder<S> =
     ToolBuilder<Fixed<<S as CatalogueSettings>::Params>, Fixed<<S as CatalogueSettings>::Success>>;
 
-/// The settings of a tool whose calls the application can execute.
+/// Settings for a tool whose calls your application can execute.
 #[diagnostic::on_unimplemented(
     message = "calls of this tool are executed by its provider",
     note = "use `define` instead of attaching a handler"
 )]
 pub trait ApplicationTool: CatalogueSettings {}
 
-/// A value that can be given for a setting of type `T`: a `T`, a `&str` for a text, an array of texts for a list of them,
-/// and an array of pairs for a map.
+/// A value that you can give for a setting of type `T`: a `T`, a `&str` for a text, an array of texts for a list, or an
+/// array of pairs for a map.
 pub trait IntoSetting<T> {
     /// Converts the value.
     fn into_setting(self) -> T;
@@ -82,7 +82,7 @@ impl<S: CatalogueSettings> CatalogueTool<S> {
         Self { settings, name: None }
     }
 
-    /// Sets the name of the tool in the application.
+    /// Sets the tool's name in your application.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
@@ -94,10 +94,10 @@ impl<S: CatalogueSettings> CatalogueTool<S> {
         &self.settings
     }
 
-    /// Starts the tool, to set what any tool can have, such as an approval policy or limits.
+    /// Starts the tool, so that you can set what any tool can have, such as an approval policy or limits.
     pub fn builder(self) -> SettingsBuilder<S> {
         let entry = &S::ENTRY;
-        // Settings that can't be encoded are reported by the builder, which encodes them again.
+        // If the settings can't be encoded, the builder reports it: it encodes them again.
         let args = serde_json::to_value(&self.settings).unwrap_or(Value::Null);
         let mut factory = Tool::provider(entry.id)
             .custom_name(self.name.as_deref().unwrap_or(entry.custom_name))
@@ -105,7 +105,7 @@ impl<S: CatalogueSettings> CatalogueTool<S> {
             .args::<S>()
             .params::<S::Params>()
             .success::<S::Success>();
-        // A handler may declare failures of its own, unless the provider's are declared.
+        // A handler may declare its own failures, unless the entry declares the provider's.
         if entry.declares_failures() {
             factory = factory.failure::<S::Failure>();
         }
@@ -124,7 +124,7 @@ impl<S: CatalogueSettings> CatalogueTool<S> {
 }
 
 impl<S: ApplicationTool> CatalogueTool<S> {
-    /// Creates the tool with a handler that always succeeds. [`builder`](Self::builder) has all other forms of handlers.
+    /// Creates the tool with a handler that always succeeds. For all other handlers, use [`builder`](Self::builder).
     pub fn handler<F, Fut>(self, handler: F) -> Result<Tool, DefinitionError>
     where
         S::Params: Send + 'static,
@@ -135,7 +135,7 @@ impl<S: ApplicationTool> CatalogueTool<S> {
         self.builder().handler(handler)
     }
 
-    /// Creates the tool with a handler that succeeds, or fails with a failure that the model reads.
+    /// Creates the tool with a handler that may fail with a failure that the model reads.
     pub fn try_handler<E, F, Fut>(self, handler: F) -> Result<Tool, DefinitionError>
     where
         E: Failure,
@@ -188,8 +188,8 @@ pub(crate) mod sealed {
     pub trait SealedSettings {}
 }
 
-/// Defines the settings of a tool: a struct whose members are sent under their names, and a method of
-/// [`CatalogueTool`] for each optional one.
+/// Defines a tool's settings: a struct whose members are sent under their own names, and a [`CatalogueTool`] method for
+/// each optional one.
 macro_rules! settings {
     (
         $(#[$meta:meta])*
@@ -277,8 +277,8 @@ macro_rules! setting_object {
     };
 }
 
-/// Defines a value of a request or a response: an enum of texts, written as the provider has them. One that the
-/// catalogue does not know is kept.
+/// Defines a request or response value: an enum of texts in the provider's spelling. A text that the catalogue does not
+/// know is kept.
 macro_rules! open_enum {
     (
         $(#[$meta:meta])*

@@ -1,4 +1,4 @@
-//! The vendors of provider-defined tools.
+//! Vendors of provider-defined tools.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ impl Vendor {
     /// All vendors.
     pub const ALL: [Self; 3] = [Self::Anthropic, Self::OpenAi, Self::Google];
 
-    /// Returns the name of the vendor, which is the part of an id before its first dot.
+    /// Returns the vendor's name, which is the part before an id's first dot.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -28,7 +28,7 @@ impl Vendor {
         }
     }
 
-    /// Returns the vendor of an id such as `openai.web_search`; `None` if it is not in the catalogue.
+    /// Returns the vendor for an id such as `openai.web_search`, or `None` if the catalogue does not have it.
     #[must_use]
     pub fn of_id(id: &str) -> Option<Self> {
         let (name, _) = id.split_once('.')?;

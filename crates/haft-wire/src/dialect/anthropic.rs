@@ -1,4 +1,4 @@
-//! The dialects of Anthropic.
+//! Anthropic's dialects.
 
 use haft_core::{Dialect, RenderFault, Rendered};
 use haft_schema::Schema;
@@ -10,12 +10,12 @@ use crate::dialect::rules::{
     Tuples, Untyped,
 };
 
-/// The forms of JSON Schema that Anthropic accepts for the input of tools.
+/// The JSON Schema forms that Anthropic accepts for tool input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AnthropicDialect {
-    /// With `strict: true`: the model can only write arguments that are valid by the rendered schema, apart from the case
-    /// of enumerated strings, which the codec corrects.
+    /// With `strict: true`: the model can only write arguments that match the rendered schema. Only the letter case of
+    /// enumerated strings may differ, which the codec corrects.
     Strict,
     /// Without `strict`: the schema as it is, in an object if its root is not accepted.
     Plain,
@@ -23,7 +23,7 @@ pub enum AnthropicDialect {
 
 const STRICT: Rules = Rules {
     name: "Anthropic strict",
-    // Each optional member that is nullable counts as a union, of which a request has few.
+    // Each optional nullable member counts as a union, and a request may have only a few.
     optional: OptionalMembers::Absent,
     objects: Objects::Closed,
     tuples: Tuples::Members,

@@ -1,7 +1,7 @@
 //! Schemas that are sent as they are, in an object if the provider does not accept their root.
 //!
 //! References to `#/…` are relative to the root, so they change when the schema moves into a member. Everything else
-//! stays, also keywords that haft does not know.
+//! stays, including keywords that haft does not know.
 
 use haft_core::{RenderFault, Rendered};
 use haft_schema::{Reshape, Schema, Subschema};
@@ -12,7 +12,7 @@ use crate::dialect::render::VALUE;
 /// The pointer to a schema that is sent in an object.
 const MOVED: &str = "/properties/value";
 
-/// The roots that a provider accepts. All of them are objects.
+/// The roots that a provider accepts. All are objects.
 #[derive(Debug)]
 pub(crate) struct Roots {
     pub(crate) name: &'static str,
@@ -31,7 +31,7 @@ pub(crate) fn render(roots: &Roots, schema: &Schema) -> Result<Rendered, RenderF
         return Ok(Rendered::exact(json.clone()));
     }
     let mut moved = json.clone();
-    // In a schema with an address of its own, references are relative to that address.
+    // If the schema has an address, its references are relative to that address.
     if json.get("$id").is_none() && json.get("id").is_none() {
         let all = schema.subschemas();
         move_references(all.root(), &mut moved);
@@ -60,7 +60,7 @@ impl Roots {
     }
 }
 
-/// Makes references that are relative to the root relative to its new place.
+/// Rewrites root-relative references for the schema's new place.
 fn move_references(root: Subschema<'_>, moved: &mut Value) {
     let mut open = vec![root];
     while let Some(schema) = open.pop() {

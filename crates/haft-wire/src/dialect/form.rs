@@ -1,4 +1,4 @@
-//! A rendered schema, with what a schema around it has to know.
+//! A rendered schema, with the facts that the enclosing schema needs.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::dialect::sentence;
 pub(crate) struct Form {
     pub(crate) json: Map<String, Value>,
     pub(crate) node: ReshapeId,
-    /// The types of its values.
+    /// Its values' types.
     pub(crate) kinds: Kinds,
     /// The types that they are sent in.
     pub(crate) sent: Kinds,
@@ -23,19 +23,19 @@ pub(crate) struct Form {
     pub(crate) record: Option<Rc<[Field]>>,
 }
 
-/// The way in which a codec changes the values of a rendered schema.
+/// A codec's change to a rendered schema's values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
     None,
     /// Strings are recognised whatever their case.
     Spelling,
-    /// Values of some types change, each to the type beside it.
+    /// Values with some types change, each to the type beside it.
     Types(Vec<(ReshapeKind, ReshapeKind)>),
-    /// Values of any type may change.
+    /// All values may change.
     All,
 }
 
-/// A member of a record.
+/// A record's member.
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
     pub(crate) name: String,
@@ -84,13 +84,13 @@ impl Form {
 }
 
 impl Change {
-    /// Returns the change of objects or arrays whose parts may change.
+    /// Returns the change for objects or arrays whose parts may change.
     pub(crate) fn within(kind: ReshapeKind, is_changed: bool) -> Self {
         if is_changed { Self::Types(vec![(kind, kind)]) } else { Self::None }
     }
 }
 
-/// Adds text before the description of a schema.
+/// Adds text before a schema's description.
 pub(crate) fn describe(json: &mut Map<String, Value>, text: &str) {
     let before = json.get("description").and_then(Value::as_str).unwrap_or_default();
     let text = sentence::join(text, before);
@@ -106,7 +106,7 @@ pub(crate) fn describe(json: &mut Map<String, Value>, text: &str) {
     }
 }
 
-/// Adds a sentence after the description of a schema.
+/// Adds a sentence after a schema's description.
 pub(crate) fn add_sentence(json: &mut Map<String, Value>, sentence: &str) {
     let before = json.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
     json.remove("description");

@@ -1,4 +1,4 @@
-//! The dialects of Gemini.
+//! Gemini's dialects.
 
 use haft_core::{Dialect, RenderFault, Rendered};
 use haft_schema::Schema;
@@ -10,12 +10,12 @@ use crate::dialect::rules::{
     Tuples, Untyped,
 };
 
-/// The forms of JSON Schema that Gemini accepts for the parameters of functions.
+/// The JSON Schema forms that Gemini accepts for function parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum GeminiDialect {
-    /// For the field `parameters`: the subset of OpenAPI that all Gemini services accept, without references. Gemini does
-    /// not accept an object without members, so the rendering of one is `null`: leave the field out.
+    /// For the field `parameters`: the OpenAPI subset that all Gemini services accept, without references. Gemini does
+    /// not accept an object without members. Such a schema renders as `null`: leave the field out.
     Parameters,
     /// For the field `parametersJsonSchema`.
     JsonSchema,

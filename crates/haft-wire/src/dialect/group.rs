@@ -1,6 +1,6 @@
-//! The subschemas that apply to one value together: a schema, the targets of its references, and the parts of `allOf`.
+//! The subschemas that apply to one value together: a schema, its reference targets and its `allOf` parts.
 //!
-//! A rendering describes each value by one schema, so the parts are read as one.
+//! A rendering has one schema per value, so the walk reads these parts as one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use crate::dialect::keyword;
 use crate::dialect::kind::{Kind, Kinds};
 use crate::dialect::object_rule::{ObjectRule, OtherMembers};
 
-/// The most alternatives that are followed to find the types of a value. Beyond them it may have any type.
+/// The most alternatives to follow when looking for a value's types. Beyond them the value may have any type.
 const MAX_ALTERNATIVES: usize = 500;
 
 /// Keywords that say nothing about a value.
@@ -23,14 +23,14 @@ const DESCRIPTIVE: &[&str] = &["title", "description", "default", "example", "ex
 /// Subschemas that apply to one value. The first one is where the value is defined.
 #[derive(Clone, Debug)]
 pub(crate) struct Group<'s> {
-    /// The one subschema that the others follow from, if there is one.
+    /// The one subschema that leads to all others, if there is one.
     source: Option<Subschema<'s>>,
     members: Vec<GroupMember<'s>>,
     /// References that lead nowhere, or to several schemas.
     pub(crate) open_references: Vec<Subschema<'s>>,
 }
 
-/// A subschema of a group.
+/// A group's subschema.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GroupMember<'s> {
     pub(crate) schema: Subschema<'s>,
@@ -40,7 +40,7 @@ pub(crate) struct GroupMember<'s> {
     is_quiet: bool,
 }
 
-/// The alternatives of a group.
+/// A group's alternatives.
 #[derive(Clone, Debug)]
 pub(crate) struct Alternatives<'s> {
     at: usize,
@@ -53,7 +53,7 @@ impl Alternatives<'_> {
         self.keyword
     }
 
-    /// Returns the pointer to the alternatives of a group.
+    /// Returns the pointer to a group's alternatives.
     pub(crate) fn pointer(&self, group: &Group<'_>) -> String {
         group.members[self.at].pointer_to(self.keyword)
     }
@@ -69,7 +69,7 @@ impl Alternatives<'_> {
 }
 
 impl<'s> Group<'s> {
-    /// Creates the group of subschemas that apply to the same value.
+    /// Creates a group from subschemas that apply to the same value.
     pub(crate) fn of(schemas: impl IntoIterator<Item = Subschema<'s>>) -> Self {
         let schemas: Vec<_> = schemas.into_iter().collect();
         let source = schemas.first().copied().filter(|_| schemas.len() == 1);
@@ -126,12 +126,12 @@ impl<'s> Group<'s> {
         })
     }
 
-    /// Returns the values of a keyword.
+    /// Returns a keyword's values.
     pub(crate) fn values(&self, keyword: &str) -> impl Iterator<Item = &'s Value> {
         self.keywords().filter(move |(_, name, _)| *name == keyword).map(|(_, _, value)| value)
     }
 
-    /// Returns all direct subschemas that are about parts of the value.
+    /// Returns all direct subschemas for parts of the value.
     pub(crate) fn parts(&self) -> impl Iterator<Item = Subschema<'s>> {
         self.members.iter().flat_map(|member| member.schema.parts())
     }
@@ -166,7 +166,7 @@ impl<'s> Group<'s> {
         if kinds.has(Kind::Object) && self.rejects_objects() { kinds.without(Kind::Object) } else { kinds }
     }
 
-    /// Returns the type that the keywords of the group are about, if it is one.
+    /// Returns the one type that the group's keywords are about, if there is one.
     pub(crate) fn implied_kind(&self) -> Option<Kind> {
         let mut kinds = self.keywords().filter_map(|(_, keyword, _)| keyword::implied_kind(keyword));
         let first = kinds.next()?;
@@ -190,7 +190,7 @@ impl<'s> Group<'s> {
         allowed
     }
 
-    /// Returns the alternatives of the group that have not been chosen from.
+    /// Returns the group's alternatives that have not been chosen from.
     pub(crate) fn alternatives(&self) -> Vec<Alternatives<'s>> {
         let mut found: Vec<Alternatives<'s>> = Vec::new();
         for (at, member) in self.members.iter().enumerate() {
@@ -208,7 +208,7 @@ impl<'s> Group<'s> {
         found
     }
 
-    /// Reports whether alternatives only restrict what the rest of the group describes.
+    /// Reports whether the rest of the group describes the value, so that the alternatives only restrict it.
     pub(crate) fn describes_more_than(&self, alternatives: &Alternatives<'s>) -> bool {
         let is_structure = |name: &str| {
             matches!(
@@ -236,7 +236,7 @@ impl<'s> Group<'s> {
         rest && alternatives.branches.iter().all(restricts)
     }
 
-    /// Returns the group without these alternatives: what holds for each of them.
+    /// Returns the group without these alternatives: the part that holds for each of them.
     pub(crate) fn without(&self, alternatives: &Alternatives<'s>) -> Self {
         let mut group = self.clone();
         group.source = None;
@@ -244,7 +244,7 @@ impl<'s> Group<'s> {
         group
     }
 
-    /// Returns the group of one alternative, together with all that holds for each of them.
+    /// Returns one alternative as a group, together with everything that holds for all alternatives.
     pub(crate) fn with_branch(&self, alternatives: &Alternatives<'s>, branch: Subschema<'s>) -> Self {
         let is_bare = self.keywords().all(|(_, name, _)| {
             name == alternatives.keyword || name == "$ref" || SILENT.contains(&name) || DESCRIPTIVE.contains(&name)
@@ -264,7 +264,7 @@ impl<'s> Group<'s> {
         group
     }
 
-    /// Returns the target of the reference that the group consists of, and whether it has annotations of its own.
+    /// Returns the target of the reference that makes up the group, and whether the group has its own annotations.
     pub(crate) fn reference(&self) -> Option<(Subschema<'s>, bool)> {
         let source = self.source?;
         let mut targets = source.references();
@@ -286,8 +286,8 @@ impl<'s> Group<'s> {
         own.find_map(|(_, _, value)| value.as_str())
     }
 
-    /// Returns the members that the subschemas list or require, in order, with the subschemas of each. Members that a
-    /// closed subschema rejects are left out.
+    /// Returns the listed or required members in order, each with its subschemas. Leaves out members that a closed
+    /// subschema rejects.
     pub(crate) fn properties(&self) -> Vec<(&'s str, Vec<Subschema<'s>>)> {
         let mut found: Vec<(&'s str, Vec<Subschema<'s>>)> = Vec::new();
         let mut known: HashMap<&'s str, usize> = HashMap::new();
@@ -320,7 +320,7 @@ impl<'s> Group<'s> {
         self.members.iter().filter_map(|member| ObjectRule::of(member.schema))
     }
 
-    /// Reports whether a member is required and rejected, so that no object is valid.
+    /// Reports whether a member is both required and rejected, so that no object is valid.
     fn rejects_objects(&self) -> bool {
         let names = self.required();
         !names.is_empty()
@@ -328,7 +328,7 @@ impl<'s> Group<'s> {
                 || self.object_rules().any(|rule| names.iter().any(|name| rule.closes_off(name))))
     }
 
-    /// Returns the names of the members that are required.
+    /// Returns the required members' names.
     pub(crate) fn required(&self) -> HashSet<&'s str> {
         self.required_names().collect()
     }
@@ -337,7 +337,7 @@ impl<'s> Group<'s> {
         self.values("required").filter_map(Value::as_array).flatten().filter_map(Value::as_str)
     }
 
-    /// Returns the subschemas of each item that has its own, by index.
+    /// Returns, by index, the subschemas of items that have their own.
     pub(crate) fn prefix_items(&self) -> Vec<Self> {
         let mut found: Vec<Vec<Subschema<'s>>> = Vec::new();
         for part in self.parts() {
@@ -348,7 +348,7 @@ impl<'s> Group<'s> {
         found.into_iter().map(Self::of).collect()
     }
 
-    /// Returns the subschemas of a part of the value.
+    /// Returns the subschemas for a part of the value.
     pub(crate) fn parts_about(&self, part: AppliesTo<'_>) -> Vec<Subschema<'s>> {
         let is_part = |schema: &Subschema<'s>| {
             schema.applies_to() == part && !matches!(schema.keyword(), Some("contains" | "unevaluatedItems"))
@@ -356,7 +356,7 @@ impl<'s> Group<'s> {
         self.parts().filter(is_part).collect()
     }
 
-    /// Returns the schemas of further members; `false` closes the object.
+    /// Returns the schemas for further members; `false` closes the object.
     pub(crate) fn other_members(&self) -> OtherMembers<'s> {
         let mut described = Vec::new();
         for rule in self.object_rules() {
@@ -380,7 +380,7 @@ impl GroupMember<'_> {
         self.is_quiet
     }
 
-    /// Returns the pointer to a keyword of the subschema.
+    /// Returns the pointer to a subschema's keyword.
     pub(crate) fn pointer_to(&self, keyword: &str) -> String {
         format!("{}/{}", self.schema.pointer(), keyword.replace('~', "~0").replace('/', "~1"))
     }
@@ -397,7 +397,7 @@ fn own_kinds(keywords: &Map<String, Value>) -> Kinds {
     kinds
 }
 
-/// Returns the types of a constant. A number may be written in either way, so `1.0` is an integer too.
+/// Returns a constant's types. Numbers may be written either way, so `1.0` is an integer too.
 fn constant_kinds(value: &Value) -> Kinds {
     match value.as_f64() {
         Some(number) if number.fract() == 0.0 => Kinds::one(Kind::Integer),

@@ -1,14 +1,14 @@
-//! Names of members that a provider accepts, in place of those it rejects.
+//! Replacements for member names that a provider rejects.
 
 use std::collections::HashSet;
 
 use crate::dialect::rules::Keys;
 
-/// The longest name that any of the rules accepts.
+/// The longest name that any rule accepts.
 const MAX_LENGTH: usize = 64;
 
 impl Keys {
-    /// Reports whether a name is accepted, in an object at this depth.
+    /// Reports whether a name is accepted in an object at this depth.
     pub(crate) fn accept(self, name: &str, depth: usize) -> bool {
         let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         match self {
@@ -25,8 +25,7 @@ impl Keys {
         }
     }
 
-    /// Returns names that are accepted, in the order of those given. They differ from each other, and an accepted name
-    /// stays.
+    /// Returns accepted names in the given order. They are distinct, and an accepted name stays.
     pub(crate) fn rename(self, names: &[&str], depth: usize) -> Vec<String> {
         let mut taken: HashSet<String> =
             names.iter().filter(|name| self.accept(name, depth)).map(|name| (*name).to_owned()).collect();

@@ -1,17 +1,17 @@
-//! The keywords of JSON Schema, by the way in which a rendering treats them.
+//! JSON Schema keywords, by how a rendering treats them.
 
 use crate::dialect::kind::{Kind, Kinds};
 
-/// The treatment of a keyword.
+/// A keyword's treatment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Treatment {
-    /// The walk itself renders it, or it has no meaning for a model.
+    /// The walk renders it itself, or it means nothing to a model.
     Structure,
-    /// It restricts values of these types.
+    /// It restricts values with these types.
     Assertion(Kinds),
     /// It combines schemas in a way that no dialect renders.
     Combination,
-    /// It informs the model, and may be stated in words.
+    /// It informs the model and may be stated in words.
     Annotation,
     /// It has no meaning in JSON Schema.
     Unknown,
@@ -73,7 +73,7 @@ const ASSERTIONS: &[(Kind, &[&str])] = &[
     (Kind::Object, &["minProperties", "maxProperties", "propertyNames", "dependentRequired", "unevaluatedProperties"]),
 ];
 
-/// Returns the treatment of a keyword.
+/// Returns a keyword's treatment.
 pub(crate) fn treatment(keyword: &str) -> Treatment {
     if STRUCTURE.contains(&keyword) {
         return Treatment::Structure;
@@ -90,7 +90,7 @@ pub(crate) fn treatment(keyword: &str) -> Treatment {
     if ANNOTATIONS.contains(&keyword) { Treatment::Annotation } else { Treatment::Unknown }
 }
 
-/// Returns the type whose values a keyword is about, if it is about those of one type.
+/// Returns the type that a keyword restricts, if it is a single one.
 pub(crate) fn implied_kind(keyword: &str) -> Option<Kind> {
     match keyword {
         "properties" | "required" | "additionalProperties" | "patternProperties" => Some(Kind::Object),

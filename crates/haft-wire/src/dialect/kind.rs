@@ -1,8 +1,8 @@
-//! Sets of JSON types, as schemas name them.
+//! Sets of JSON types, by their names in schemas.
 
 use serde_json::Value;
 
-/// A type of JSON values. Integers are apart from other numbers.
+/// A JSON type. Integers are separate from other numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
@@ -10,13 +10,13 @@ pub(crate) enum Kind {
     Array = 1 << 1,
     String = 1 << 2,
     Integer = 1 << 3,
-    /// A number that is not an integer; in a rendering, any number.
+    /// A non-integer number; in a rendering, any number.
     Number = 1 << 4,
     Boolean = 1 << 5,
     Null = 1 << 6,
 }
 
-/// A set of types.
+/// A type set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kinds(u8);
 

@@ -1,17 +1,17 @@
-//! Limits on the size of a rendered schema.
+//! Size limits for rendered schemas.
 
 use haft_core::RenderFault;
 use serde_json::Value;
 
 use crate::dialect::rules::{Rules, Sizes};
 
-/// The sizes of a rendered schema.
+/// A rendered schema's sizes.
 #[derive(Debug, Default)]
 struct Measured {
     properties: usize,
     name_chars: usize,
     enum_values: usize,
-    /// The most characters in one long enumeration of strings.
+    /// The most characters in one long string enumeration.
     long_enum_chars: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The dialect of the Model Context Protocol.
+//! The Model Context Protocol's dialect.
 
 use haft_core::{Dialect, RenderFault, Rendered};
 use haft_schema::Schema;
@@ -6,8 +6,7 @@ use haft_schema::Schema;
 use crate::dialect::envelope::{self, Roots};
 use crate::dialect::rules::Keys;
 
-/// The form of JSON Schema that the Model Context Protocol requires for the input of tools: any, with an object as its
-/// root.
+/// The JSON Schema form that the Model Context Protocol requires for tool input: any schema with an object root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct McpDialect;
 

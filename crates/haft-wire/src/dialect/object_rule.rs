@@ -1,25 +1,24 @@
-//! The keywords by which one subschema describes the members of an object.
+//! The keywords with which one subschema describes an object's members.
 //!
-//! `additionalProperties` is about the keys that the same subschema neither lists nor matches by a pattern. Where several
-//! subschemas apply to one object, each must be read by itself before they are combined: a key that one of them lists may
-//! be closed off by another.
+//! `additionalProperties` is about the keys that the same subschema neither lists nor matches by a pattern. Read each
+//! subschema by itself before combining several: a key that one lists may be closed off by another.
 
 use std::collections::HashSet;
 
 use haft_schema::{AppliesTo, Schema, Subschema};
 use serde_json::{Value, json};
 
-/// The statements of one subschema about the members of an object.
+/// One subschema's statements about an object's members.
 #[derive(Debug, Default)]
 pub(crate) struct ObjectRule<'s> {
     listed: HashSet<&'s str>,
     patterns: Vec<(Schema, Subschema<'s>)>,
     others: Option<Subschema<'s>>,
-    /// Set if all other members are rejected. Before draft 6 that is no schema.
+    /// True if all other members are rejected. Before draft 6 this was not a schema.
     is_closed: bool,
 }
 
-/// The members of an object that are not listed.
+/// An object's unlisted members.
 #[derive(Clone, Debug)]
 pub(crate) enum OtherMembers<'s> {
     None,
@@ -42,7 +41,7 @@ impl<'s> ObjectRule<'s> {
                     rule.listed.insert(name);
                 }
                 (Some("patternProperties"), AppliesTo::MatchingMembers(pattern)) => {
-                    // The pattern is one of a valid schema.
+                    // The pattern comes from a valid schema.
                     let matching = Schema::json(json!({"type": "string", "pattern": pattern}));
                     rule.patterns.extend(matching.ok().map(|matching| (matching, part)));
                 }
@@ -58,7 +57,7 @@ impl<'s> ObjectRule<'s> {
         self.is_closed && !self.listed.contains(name) && self.matching(name).next().is_none()
     }
 
-    /// Returns the schemas of a member beside the one it is listed with.
+    /// Returns a member's schemas other than the one it is listed with.
     pub(crate) fn unlisted(&self, name: &str) -> Vec<Subschema<'s>> {
         let mut found: Vec<_> = self.matching(name).collect();
         if found.is_empty() && !self.listed.contains(name) {
@@ -73,7 +72,7 @@ impl<'s> ObjectRule<'s> {
         self.patterns.iter().filter(move |(pattern, _)| pattern.check(&key).is_ok()).map(|(_, schema)| *schema)
     }
 
-    /// Returns the schemas of members that no subschema lists, as far as one schema describes all of them.
+    /// Returns the schemas for members that no subschema lists, as far as one schema describes them all.
     pub(crate) fn others(&self) -> OtherMembers<'s> {
         let only = match self.patterns.as_slice() {
             [] if self.is_closed => return OtherMembers::None,

@@ -1,4 +1,4 @@
-//! The dialects of OpenAI.
+//! OpenAI's dialects.
 
 use haft_core::{Dialect, RenderFault, Rendered};
 use haft_schema::Schema;
@@ -10,11 +10,11 @@ use crate::dialect::rules::{
     Spelling, Tuples, Untyped,
 };
 
-/// The forms of JSON Schema that OpenAI accepts for the parameters of functions.
+/// The JSON Schema forms that OpenAI accepts for function parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OpenAiDialect {
-    /// With `strict: true`: the model can only write arguments that are valid by the rendered schema.
+    /// With `strict: true`: the model can only write arguments that match the rendered schema.
     Strict,
     /// With `strict: false`: the schema as it is, in an object if the root is anything else.
     Plain,

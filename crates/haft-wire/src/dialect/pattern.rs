@@ -2,7 +2,7 @@
 
 use crate::dialect::rules::Patterns;
 
-/// The highest number in a repetition that counts as simple.
+/// The highest repetition count that is still simple.
 const MAX_REPETITION: u32 = 100;
 
 impl Patterns {
@@ -20,7 +20,7 @@ fn has_look_around(pattern: &str) -> bool {
     ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|opening| pattern.contains(opening))
 }
 
-/// Reports whether a pattern refers to one of its own groups, as `\1` or `\k<name>`.
+/// Reports whether a pattern refers to one of its groups, as `\1` or `\k<name>`.
 fn has_back_reference(pattern: &str) -> bool {
     let mut rest = pattern.chars();
     while let Some(char) = rest.next() {
@@ -31,7 +31,7 @@ fn has_back_reference(pattern: &str) -> bool {
     false
 }
 
-/// Reports whether a pattern consists of anchors, literals, classes, groups and simple repetitions.
+/// Reports whether a pattern has only anchors, literals, classes, groups and simple repetitions.
 fn is_simple(pattern: &str) -> bool {
     let mut rest = pattern.chars().peekable();
     let mut in_class = false;

@@ -1,11 +1,11 @@
-//! The one walk that rewrites a schema by the rules of a dialect.
+//! The one walk that rewrites a schema by a dialect's rules.
 //!
-//! Each value is described by a [`Group`] of subschemas, which becomes one schema of the dialect, together with the node
-//! of the codec that changes values of the one into values of the other. Whatever the dialect has no schema for is sent
-//! as a string that contains JSON: that always has an inverse.
+//! A [`Group`] of subschemas describes each value. It becomes one schema in the dialect, together with the codec node
+//! that converts values between the two. A value that the dialect can't describe is sent as a string that contains its
+//! JSON: that always has an inverse.
 //!
-//! A rendering is a hint to the model. It may accept more than the tool's schema, which checks all arguments, but it
-//! never accepts a value that the codec would change in another way than it was meant.
+//! A rendering is a hint to the model. It may accept more than the tool's schema, which checks all arguments. It never
+//! accepts a value that the codec would change in an unintended way.
 
 mod array;
 mod object;
@@ -28,10 +28,10 @@ use crate::dialect::limit;
 use crate::dialect::rules::{Rules, Untyped};
 use crate::dialect::sentence;
 
-/// The member that holds a value which is not an object.
+/// The member that holds a value that is not an object.
 pub(crate) const VALUE: &str = "value";
 
-/// The most schemas of a rendering. Inlined references may multiply them.
+/// The most schemas in a rendering. Inlined references may multiply them.
 const MAX_SCHEMAS: usize = 20_000;
 
 /// Renders a schema by rules.
@@ -61,7 +61,7 @@ struct Rendering {
     reshape: Reshape,
     losses: Vec<Loss>,
     reported: HashSet<(String, LossKind)>,
-    /// The groups that are being rendered, to find recursive ones.
+    /// The groups being rendered, to find recursive ones.
     open: Vec<String>,
     definitions: Definitions,
     work: usize,
@@ -78,7 +78,7 @@ impl Rendering {
         let form = self.unreferenced(&group, depth)?;
         let object = Kinds::one(Kind::Object);
         let is_object = form.json.get("type") == Some(&"object".into()) && form.kinds == object && form.sent == object;
-        // The names of members have been chosen for the depth that was expected.
+        // The member names were chosen for the expected depth.
         if is_object && (depth == 0 || form.record.as_deref().is_some_and(<[_]>::is_empty)) {
             return Ok((form.json, form.node));
         }
@@ -89,7 +89,7 @@ impl Rendering {
         Ok((self.closed_object(properties, &[VALUE.to_owned()]), node))
     }
 
-    /// Renders the schema of a value.
+    /// Renders a value's schema.
     fn value(&mut self, group: &Group<'_>, depth: usize) -> Result<Form, RenderFault> {
         match self.kept_reference(group)? {
             Some(form) => Ok(form),
@@ -97,7 +97,7 @@ impl Rendering {
         }
     }
 
-    /// Renders the schema of a value in place.
+    /// Renders a value's schema in place.
     fn unreferenced(&mut self, group: &Group<'_>, depth: usize) -> Result<Form, RenderFault> {
         self.work += 1;
         if self.work > MAX_SCHEMAS {
@@ -160,7 +160,7 @@ impl Rendering {
         }
     }
 
-    /// Renders a value of any type.
+    /// Renders a value with any type.
     fn untyped(&mut self, group: &Group<'_>) -> Form {
         let restricting = || group.keywords().filter(|(_, keyword, _)| keyword::implied_kind(keyword).is_some());
         if restricting().next().is_some() {
@@ -195,7 +195,7 @@ impl Rendering {
         Form { json, node, kinds, sent: Kinds::one(Kind::String), change, record: None }
     }
 
-    /// Renders a value as text because the dialect's limit on depth is reached.
+    /// Renders a value as text because it is nested deeper than the dialect allows.
     fn too_deep(&mut self, group: &Group<'_>, kind: Kind) -> Form {
         let message =
             format!("{} allows {} levels, so the value is sent as JSON text", self.rules.name, self.rules.max_depth);
@@ -203,7 +203,7 @@ impl Rendering {
         self.text(group, Kinds::one(kind))
     }
 
-    /// Adds annotations, and sentences for combinations of schemas.
+    /// Adds annotations, and sentences for combined schemas.
     fn annotate(&mut self, group: &Group<'_>, form: &mut Form) {
         let (title, description) = (group.annotation("title"), group.annotation("description"));
         let mut sentences = Vec::new();
@@ -249,12 +249,12 @@ impl Rendering {
         }
     }
 
-    /// Adds the keywords that restrict values of a type, as keywords or as sentences.
+    /// Adds the restrictions on values of a type, as keywords or as sentences.
     fn restrict(&mut self, group: &Group<'_>, kind: Kind, json: &mut Map<String, Value>, kept: &[&str]) {
         self.restrict_by(group, kind, json, kept, |_| true);
     }
 
-    /// Adds some of the keywords that restrict values of a type.
+    /// Adds some of the restrictions on values of a type.
     fn restrict_by(
         &mut self,
         group: &Group<'_>,
@@ -345,7 +345,7 @@ fn is_trivial(keyword: &str, value: &Value) -> bool {
     }
 }
 
-/// Reports whether the format of a number adds nothing for a model: every number has it, or the range is stated.
+/// Reports whether a number format tells the model nothing: every number has it, or the range is stated.
 fn is_redundant_format(format: &Value, group: &Group<'_>) -> bool {
     let states = |keyword: &str| group.values(keyword).next().is_some();
     matches!(format.as_str(), Some("double" | "float")) || (states("minimum") && states("maximum"))

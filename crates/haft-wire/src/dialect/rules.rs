@@ -1,6 +1,6 @@
-//! The rules of a dialect, as data. `render.rs` follows them; the file of each provider states them.
+//! A dialect's rules, as data. `render.rs` follows them; each provider's file states them.
 
-/// The rules of a dialect that rewrites schemas.
+/// Rules for a dialect that rewrites schemas.
 #[derive(Debug)]
 pub(crate) struct Rules {
     pub(crate) name: &'static str,
@@ -14,19 +14,19 @@ pub(crate) struct Rules {
     pub(crate) constants: Constants,
     pub(crate) patterns: Patterns,
     pub(crate) min_items: MinItems,
-    /// Keywords that are kept with their values, apart from those that the other rules cover.
+    /// Keywords kept with their values, apart from those that the other rules cover.
     pub(crate) keywords: &'static [&'static str],
     pub(crate) string_formats: &'static [&'static str],
     pub(crate) number_formats: &'static [&'static str],
     pub(crate) property_ordering: PropertyOrdering,
-    /// The spelling of enumerated strings that the provider returns.
+    /// The letter case in which the provider returns enumerated strings.
     pub(crate) spelling: Spelling,
-    /// The number of nested objects and arrays.
+    /// The most nested objects and arrays.
     pub(crate) max_depth: usize,
     pub(crate) sizes: Option<Sizes>,
 }
 
-/// The form of members that an object may lack.
+/// The form for optional members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OptionalMembers {
     /// All members are required, and `null` stands for an absent one.
@@ -39,13 +39,13 @@ pub(crate) enum OptionalMembers {
 pub(crate) enum Objects {
     /// Only objects with `additionalProperties: false`. Maps are sent as pairs.
     Closed,
-    /// Only objects with listed members, without a keyword that states it. Maps are sent as pairs.
+    /// Only objects with listed members, without a keyword that says so. Maps are sent as pairs.
     Listed,
     /// All objects.
     Open,
 }
 
-/// The form of arrays whose items have schemas by index.
+/// The form for arrays whose items have schemas by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tuples {
     /// An object with one member for each item.
@@ -53,7 +53,7 @@ pub(crate) enum Tuples {
     PrefixItems,
 }
 
-/// The form of values of any type.
+/// The form for values with any type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Untyped {
     /// A string that contains JSON.
@@ -62,37 +62,37 @@ pub(crate) enum Untyped {
     Empty,
 }
 
-/// The form of a schema that accepts `null` beside other values.
+/// The form for a schema that accepts `null` beside other values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Null {
-    /// A type of its own.
+    /// A separate type.
     Type,
     /// The keyword `nullable`.
     Nullable,
 }
 
-/// The treatment of `$ref`.
+/// The treatment for `$ref`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum References {
-    /// The definition takes the place of the reference; a recursive one is cut off.
+    /// The definition replaces the reference; recursive ones are cut off.
     Inlined,
-    /// References to `$defs` are kept, recursive ones are cut off.
+    /// References to `$defs` stay; recursive ones are cut off.
     Kept,
     /// References to `$defs` are kept.
     KeptRecursive,
 }
 
-/// The names of members that a dialect accepts.
+/// The member names that a dialect accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keys {
     Any,
-    /// `[A-Za-z0-9_.-]{1,64}` for the members of the root, any names elsewhere.
+    /// `[A-Za-z0-9_.-]{1,64}` for the root's members, any names elsewhere.
     PlainInRoot,
     /// `[A-Za-z_][A-Za-z0-9_]{0,63}` everywhere.
     Identifiers,
 }
 
-/// The form of `const` and `enum`.
+/// The form for `const` and `enum`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Constants {
     /// Both, with values that are neither objects nor arrays.
@@ -107,44 +107,44 @@ pub(crate) enum Constants {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Patterns {
     None,
-    /// No look-around and no back-references: without them a pattern is a grammar, which a model can be held to.
+    /// Without look-around and back-references a pattern is a grammar, which a model can be held to.
     Regular,
     /// Anchors, classes, groups and simple repetitions.
     Simple,
 }
 
-/// The values of `minItems` that a dialect accepts.
+/// The `minItems` values that a dialect accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MinItems {
     Any,
     AtMostOne,
 }
 
-/// The way in which the order of members is stated.
+/// The way to state the member order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PropertyOrdering {
-    /// By the order of `properties`.
+    /// As in `properties`.
     AsWritten,
     /// By the keyword `propertyOrdering`.
     Keyword,
 }
 
-/// The spelling of enumerated strings that a provider returns.
+/// The letter case in which a provider returns enumerated strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spelling {
     Exact,
-    /// The case of letters may differ.
+    /// The letter case may differ.
     AnyCase,
 }
 
-/// Limits on the size of a rendered schema.
+/// Size limits for a rendered schema.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
     pub(crate) max_properties: usize,
-    /// Characters of all names of members and definitions, and of all constants.
+    /// Characters in all member and definition names, and in all constants.
     pub(crate) max_name_chars: usize,
     pub(crate) max_enum_values: usize,
-    /// An enumeration of strings with more values than this is a long one.
+    /// A string enumeration with more values than this counts as long.
     pub(crate) long_enum: usize,
     pub(crate) max_long_enum_chars: usize,
 }

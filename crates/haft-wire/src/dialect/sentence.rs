@@ -1,4 +1,4 @@
-//! Sentences for keywords that a dialect does not have. The model reads them in the description of the value.
+//! Sentences for keywords that a dialect lacks. The model reads them in the value's description.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::dialect::group::Group;
 
-/// The most bytes of JSON that a sentence quotes.
+/// The most JSON bytes that a sentence quotes.
 const MAX_QUOTE: usize = 1_000;
 
 /// The most definitions that a sentence quotes.
@@ -43,7 +43,7 @@ pub(crate) fn of_keyword(keyword: &str, value: &Value) -> String {
     }
 }
 
-/// Returns the description of a value that is sent as JSON text, with the schemas that it refers to.
+/// Returns the description for a value that is sent as JSON text, with the schemas that it refers to.
 pub(crate) fn of_text(group: &Group<'_>) -> String {
     let is_empty = |schema: &Value| schema.as_object().is_none_or(Map::is_empty);
     let Some(schema) = group.members().map(|member| member.schema).find(|schema| !is_empty(schema.as_json())) else {
@@ -69,7 +69,7 @@ pub(crate) fn of_text(group: &Group<'_>) -> String {
     text
 }
 
-/// Joins two parts of a description.
+/// Joins two description parts.
 pub(crate) fn join(first: &str, second: &str) -> String {
     match (first.trim_end(), second) {
         ("", only) => only.to_owned(),
@@ -79,7 +79,7 @@ pub(crate) fn join(first: &str, second: &str) -> String {
     }
 }
 
-/// Returns the beginning of a value's JSON. A large value is not written as a whole.
+/// Returns the beginning of a value's JSON. A large value is never written whole.
 fn quote(value: &Value) -> String {
     let mut quote = Quote(Vec::new());
     let is_whole = serde_json::to_writer(&mut quote, value).is_ok();
@@ -87,7 +87,7 @@ fn quote(value: &Value) -> String {
     if is_whole { text } else { text + "…" }
 }
 
-/// The first bytes of a text.
+/// A text's first bytes.
 struct Quote(Vec<u8>);
 
 impl io::Write for Quote {

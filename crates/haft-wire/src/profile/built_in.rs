@@ -1,4 +1,4 @@
-//! The profiles of the wires that haft knows.
+//! The profiles for the built-in wires.
 
 use super::{Profile, Strictness, ToolLimits};
 use crate::profile::mcp_tool::McpToolForm;
@@ -10,7 +10,7 @@ use crate::wire::openai_responses::ResponsesToolForm;
 use crate::{AnthropicDialect, GeminiDialect, McpDialect, OpenAiDialect};
 
 impl Profile {
-    /// Returns the profile of OpenAI's Responses API.
+    /// Returns the profile for OpenAI's Responses API.
     #[must_use]
     pub fn openai() -> Self {
         Self::new("openai", OpenAiDialect::Plain, ResponsesToolForm)
@@ -18,7 +18,7 @@ impl Profile {
             .limits(ToolLimits::new().tools(128))
     }
 
-    /// Returns the profile of OpenAI's Chat Completions API, which many servers speak.
+    /// Returns the profile for OpenAI's Chat Completions API, which many servers speak.
     #[must_use]
     pub fn openai_chat() -> Self {
         Self::new("openai", OpenAiDialect::Plain, ChatToolForm)
@@ -27,7 +27,7 @@ impl Profile {
             .limits(ToolLimits::new().tools(128).description_chars(1024))
     }
 
-    /// Returns the profile of Anthropic's Messages API.
+    /// Returns the profile for Anthropic's Messages API.
     #[must_use]
     pub fn anthropic() -> Self {
         Self::new("anthropic", AnthropicDialect::Plain, AnthropicToolForm)
@@ -35,9 +35,9 @@ impl Profile {
             .limits(ToolLimits::new().strict(20, 24, 16))
     }
 
-    /// Returns the profile of Gemini's `generateContent` with `parametersJsonSchema`.
+    /// Returns the profile for Gemini's `generateContent` with `parametersJsonSchema`.
     ///
-    /// Gemini holds a model to the schemas of all tools of a request or of none. It does so if one of them states
+    /// Gemini holds a model to the schemas of all tools in a request or of none. It does so if one tool states
     /// `strict`, or with [`Strictness::On`].
     #[must_use]
     pub fn gemini() -> Self {
@@ -49,7 +49,7 @@ impl Profile {
             .limits(ToolLimits::new().tools(512))
     }
 
-    /// Returns the profile of Gemini's `generateContent` with `parameters`, which older models and the Live API take.
+    /// Returns the profile for Gemini's `generateContent` with `parameters`, which older models and the Live API take.
     #[must_use]
     pub fn gemini_parameters() -> Self {
         Self::new("google", GeminiDialect::Parameters, GeminiToolForm(SchemaCarrier::Parameters))
@@ -60,13 +60,13 @@ impl Profile {
             .limits(ToolLimits::new().tools(512))
     }
 
-    /// Returns the profile of tools that are listed to MCP clients.
+    /// Returns the profile for tools listed to MCP clients.
     #[must_use]
     pub fn mcp() -> Self {
         Self::new("mcp", McpDialect, McpToolForm).names(NameRule::new("_.-", 128))
     }
 
-    /// Returns the profiles of all wires.
+    /// Returns the profiles for all wires.
     #[must_use]
     pub fn all() -> [Self; 6] {
         [Self::openai(), Self::openai_chat(), Self::anthropic(), Self::gemini(), Self::gemini_parameters(), Self::mcp()]

@@ -1,7 +1,7 @@
-//! The tool sets and formats that a profile rendered before.
+//! The tool sets and formats that a profile has rendered.
 //!
-//! A tool set is recognised by the addresses of its descriptors, which the entry keeps alive. A loop sends the same
-//! descriptors with every turn, so that comparing them costs less than looking at any of them.
+//! A tool set is recognised by its descriptors' addresses, which the entry keeps alive. A loop sends the same
+//! descriptors with every turn, so comparing addresses costs less than reading any descriptor.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,7 +11,7 @@ use super::output::RenderedOutput;
 use crate::profile::rendered_tools::RenderedTools;
 use crate::wire_error::RequestError;
 
-/// The number of tool sets, and of formats, that are kept.
+/// The number of tool sets, and of formats, to keep.
 const KEPT: usize = 16;
 
 #[derive(Default)]
@@ -35,7 +35,7 @@ impl RenderCache {
         if let Some(rendered) = self.get(tools) {
             return rendered;
         }
-        // Rendered outside the lock: two threads may do it at the same time, and one of the results is kept.
+        // Render outside the lock: two threads may do so at the same time, and one result is kept.
         let rendered = Arc::new(render());
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         if entries.len() == KEPT {

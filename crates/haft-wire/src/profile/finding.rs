@@ -1,21 +1,21 @@
 //! The findings of a profile about tools: faults, losses, exceeded limits and missing descriptions.
 //!
-//! Rendering a tool set produces the findings, so that what is reported is what happened.
+//! The rendering itself produces the findings, so they report what happened.
 
 use std::fmt;
 
 use haft_core::{Loss, LossKind, RenderFault};
 use serde::Serialize;
 
-/// One statement about a tool that is sent with a profile.
+/// One finding about a tool sent with a profile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
-    /// The name of the tool.
+    /// The tool's name.
     pub tool: String,
     /// The cause.
     pub kind: FindingKind,
-    /// The JSON Pointer to the part of the input schema, empty for the whole tool.
+    /// The JSON Pointer into the input schema; empty for the whole tool.
     pub pointer: String,
     /// A description for people.
     pub message: String,
@@ -23,7 +23,7 @@ pub struct Finding {
     pub advice: String,
 }
 
-/// The cause of a finding.
+/// A finding's cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -32,13 +32,13 @@ pub enum FindingKind {
     LeftOut,
     /// The tool is sent without strict mode: its schema or a limit of the provider does not allow it.
     NotStrict,
-    /// The tool states `strict`, and the provider has no strict mode for it: the flag is left off.
+    /// The tool states `strict`, but the provider has no strict mode for it. The flag is left off.
     NoStrictMode,
-    /// The tool states `strict`, and can't be strict though the provider has the mode. A request with it fails.
+    /// The tool states `strict` and the provider has the mode, but the tool can't be strict. A request with it fails.
     StrictUnmet,
-    /// A secret of the tool's settings was sealed by another process. A request with the tool fails.
+    /// Another process sealed a secret in the tool's settings. A request with the tool fails.
     SealedSecret,
-    /// The provider's form of the schema does not express a part of it.
+    /// The provider's schema form can't express a part of the tool's schema.
     Loss(LossKind),
     /// The tool has no description, so the model has to guess its purpose.
     NoDescription,
@@ -48,11 +48,11 @@ pub enum FindingKind {
     LongDescription,
 }
 
-/// The weight of a finding.
+/// A finding's severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// The tool works as defined; the model would do better with the change.
+    /// The tool works as defined, but the model would do better with the change.
     Warning,
     /// The model sees less than the tool defines. Arguments are still checked in full.
     Loss,
@@ -73,7 +73,7 @@ impl Finding {
         Self { tool, kind, pointer: String::new(), message, advice }
     }
 
-    /// Sets the part of the schema.
+    /// Sets the pointer into the schema.
     #[must_use]
     pub fn at(mut self, pointer: impl Into<String>) -> Self {
         self.pointer = pointer.into();
@@ -89,7 +89,7 @@ impl Finding {
         Self::new(tool, FindingKind::Loss(loss.kind), &loss.message, advice).at(&loss.pointer)
     }
 
-    /// Returns the weight of the finding.
+    /// Returns the finding's severity.
     #[must_use]
     pub fn severity(&self) -> Severity {
         match self.kind {

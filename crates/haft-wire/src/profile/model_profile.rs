@@ -1,4 +1,4 @@
-//! The profile of a wire by model: a model without strict tools gets the profile without them.
+//! A wire's profile by model: a model without strict tools gets the profile without strict mode.
 
 use crate::capability::{Capabilities, ModelTable};
 use crate::profile::Profile;
@@ -29,7 +29,7 @@ impl ModelProfile {
         &self.profile
     }
 
-    /// Returns the capabilities of a model, and the profile for it.
+    /// Returns a model's capabilities and its profile.
     pub(crate) fn for_model(&self, model: &str) -> (Capabilities, &Profile) {
         let capabilities = self.models.find(model);
         (capabilities, if capabilities.strict_tools { &self.profile } else { &self.without_strict })

@@ -1,4 +1,4 @@
-//! The namespaces of a registry as tools of the provider that contain others.
+//! Registry namespaces as provider tools that contain other tools.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::profile::rendered_tools::{RenderedTool, ToolMode, ToolNamespace};
 use crate::profile::tool_name::NameRule;
 
-/// The number of tools that a description made from their names has.
+/// The number of tools listed in a description made from their names.
 const LISTED_TOOLS: usize = 20;
 
 /// The namespaces that are sent as such.
@@ -19,7 +19,7 @@ pub(super) struct NamespaceRule {
 }
 
 impl NamespaceRule {
-    /// Puts tools into their namespaces. One whose name on the wire a tool beside it has already stays flat.
+    /// Puts tools into their namespaces. A tool stays flat if another one already has its wire name.
     pub(super) fn assign(&self, tools: &mut [RenderedTool], names: NameRule) {
         if !self.all && self.described.is_empty() {
             return;
@@ -46,14 +46,14 @@ impl NamespaceRule {
         }
     }
 
-    /// Returns the namespace of a tool, and its name there.
+    /// Returns a tool's namespace and its name there.
     fn of<'t>(&self, tool: &'t RenderedTool) -> Option<(&'t str, &'t str)> {
         let parts = tool.name.rsplit_once('/').filter(|_| tool.mode != ToolMode::BuiltIn)?;
         (self.all || self.described.contains_key(parts.0)).then_some(parts)
     }
 }
 
-/// Describes a namespace by the names of its tools.
+/// Describes a namespace by its tools' names.
 fn listed(namespace: &str, tools: &[&str]) -> String {
     let shown = tools.iter().take(LISTED_TOOLS).copied().collect::<Vec<_>>().join(", ");
     let more = tools.len().saturating_sub(LISTED_TOOLS);

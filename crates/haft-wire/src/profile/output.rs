@@ -1,4 +1,4 @@
-//! The format of an answer in the form of a profile.
+//! An answer format, rendered for a profile.
 
 use haft_core::{Loss, OutputFormat, RenderFault, Rendered};
 use haft_schema::{Codec, Schema};
@@ -8,7 +8,7 @@ use super::render::{NullReading, narrows};
 use super::{ProfileDefinition, Strictness};
 use crate::wire_error::RequestError;
 
-/// The format of an answer in the form of one wire.
+/// An answer format, rendered for one wire.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RenderedOutput {
@@ -16,9 +16,9 @@ pub struct RenderedOutput {
     pub schema: Value,
     /// The resolved mode.
     pub strict: bool,
-    /// The conversion of the answer.
+    /// Converts the answer.
     pub codec: Codec,
-    /// The parts of the schema that the wire can't express. They are still checked.
+    /// The schema parts that the wire can't express. They are still checked.
     pub losses: Vec<Loss>,
 }
 

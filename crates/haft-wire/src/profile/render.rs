@@ -1,9 +1,9 @@
-//! The rendering of a tool set with a profile.
+//! Renders a tool set with a profile.
 //!
 //! Every tool is rendered by itself first. Then the limits of the request decide which of those that state no mode are
 //! sent without strict mode: the ones with the most optional and union parameters first, ties by name. An explicit
 //! `strict: true` that can't be met is a fault, unless the profile allows downgrades; the tool stays in the list either
-//! way. Where there is no strict mode, the flag is left off and reported.
+//! way. If the provider has no strict mode, the flag is left off and reported.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -134,7 +134,7 @@ fn no_strict_mode(profile: &ProfileDefinition, descriptor: &ToolDescriptor, is_p
     Finding::new(&descriptor.name, FindingKind::NoStrictMode, message, advice)
 }
 
-/// Returns the finding about a tool that must be strict and can't be.
+/// Returns the finding for a tool that must be strict and can't be.
 fn unmet(profile: &ProfileDefinition, descriptor: &ToolDescriptor, reason: &str, remedy: &str) -> Finding {
     let name = &descriptor.name;
     match profile.unmet {
@@ -156,9 +156,9 @@ fn strict_form(strict: Rendered, plain: Option<Rendered>) -> CandidateForm {
 /// The meaning of `null` where a value may also be absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NullReading {
-    /// The same: an `Option` of a Rust type, or a member of an answer.
+    /// The same as absent: a Rust `Option`, or an answer's member.
     Absent,
-    /// Possibly another one, such as "remove the value" and "leave it as it is".
+    /// Possibly different from absent, such as "remove the value" and "leave it as it is".
     Unknown,
 }
 
@@ -169,8 +169,8 @@ fn reading_of_null(schema: &Schema) -> NullReading {
     }
 }
 
-/// Reports whether a strict form with such a loss keeps the model from sending what the tool is meant to receive. Keys
-/// that the schema does not mention are nothing that a model would send.
+/// Reports whether a strict form with such a loss keeps the model from sending what the tool is meant to receive. A
+/// model would not send keys that the schema does not mention.
 pub(super) fn narrows(loss: LossKind, null: NullReading) -> bool {
     match loss {
         LossKind::Keyword | LossKind::Format | LossKind::Annotation | LossKind::UnlistedKeys => false,
@@ -179,8 +179,7 @@ pub(super) fn narrows(loss: LossKind, null: NullReading) -> bool {
     }
 }
 
-/// Leaves out tools whose name on the wire is taken by one before. A tool of the provider has a fixed name, so it comes
-/// first.
+/// Leaves out tools whose wire name an earlier tool has. Provider tools come first, because their names are fixed.
 fn leave_out_clashes(candidates: &mut Vec<ToolCandidate<'_>>, findings: &mut Vec<Finding>) {
     let mut owners: HashMap<String, String> = HashMap::new();
     let mut taken = |candidate: &ToolCandidate<'_>| match owners.get(&candidate.wire_name) {
@@ -243,7 +242,7 @@ fn keep_within_limits(
             findings.push(Finding::new(&candidate.descriptor.name, FindingKind::NotStrict, message, advice));
             candidate.downgrade();
         } else {
-            // Only tools that must be strict are left: the last of them does not fit.
+            // Only tools that must be strict are left: the last one does not fit.
             let Some(at) = candidates.iter().rposition(|candidate| candidate.cost().is_some()) else { return };
             let descriptor = candidates[at].descriptor;
             let advice = "state `strict` for fewer tools, or offer fewer tools at once";
@@ -276,7 +275,7 @@ fn written(profile: &ProfileDefinition, candidate: ToolCandidate<'_>, findings: 
     RenderedTool { mode, codec, ..rendered_tool(profile, descriptor, wire_name, &json) }
 }
 
-/// Returns a tool of the provider with its secrets in place.
+/// Returns a provider's tool with its secrets in place.
 fn built_in(
     profile: &ProfileDefinition,
     descriptor: &ToolDescriptor,

@@ -1,4 +1,4 @@
-//! The tools of a request in the form of one wire, and the way back from what the model sends.
+//! A request's tools, rendered for one wire, and the way back from what the model sends.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,18 +14,18 @@ use crate::profile::tool_form::{ListedTool, ToolForm};
 use crate::profile::tool_name::NameRule;
 use crate::wire_error::RequestError;
 
-/// The member of `provider_data` that holds the arguments as the model wrote them, if they differ from the decoded ones.
+/// The `provider_data` member that holds the arguments as the model wrote them, if they differ from the decoded ones.
 const WRITTEN_ARGUMENTS: &str = "arguments";
 
-/// The name on the wire of a call without a name, which a model may make and which no provider accepts back. No name has
-/// this form when it is encoded.
+/// The wire name for a call without a name. A model may make such a call, but no provider accepts it back. No encoded
+/// name looks like this.
 const NO_NAME: &str = "_x5F_empty";
 
-/// The tools of a request in the form of one wire.
+/// A request's tools, rendered for one wire.
 ///
-/// A wire sends [`raw_list`](RenderedTools::raw_list), translates names with [`wire_name`](RenderedTools::wire_name) and
-/// [`tool_name`](RenderedTools::tool_name), and the arguments of a history with [`encode`](RenderedTools::encode). Those of
-/// an answer are converted back by a [`TurnBuilder`](crate::TurnBuilder).
+/// A wire sends [`raw_list`](RenderedTools::raw_list), translates names with [`wire_name`](RenderedTools::wire_name)
+/// and [`tool_name`](RenderedTools::tool_name), and converts a history's arguments with
+/// [`encode`](RenderedTools::encode). A [`TurnBuilder`](crate::TurnBuilder) converts an answer's arguments back.
 pub struct RenderedTools {
     provider: Cow<'static, str>,
     tools: Vec<RenderedTool>,
@@ -34,16 +34,16 @@ pub struct RenderedTools {
     names: NameRule,
     form: Arc<dyn ToolForm>,
     list: Box<RawValue>,
-    /// The list with the secrets in place, if there are any. Never shown.
+    /// The list with its secrets in place, if it has any. Never shown.
     opened_list: Option<Box<RawValue>>,
     findings: Vec<Finding>,
 }
 
-/// One tool in the form of a wire.
+/// One tool, rendered for a wire.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RenderedTool {
-    /// The name of the tool.
+    /// The tool's name.
     pub name: String,
     /// The name on the wire.
     pub wire_name: String,
@@ -51,30 +51,30 @@ pub struct RenderedTool {
     pub json: String,
     /// The mode.
     pub mode: ToolMode,
-    /// The conversion of arguments.
+    /// Converts arguments.
     pub codec: Codec,
-    /// The feature in preview that the tool requires, in the provider's notation.
+    /// The preview feature that the tool requires, in the provider's notation.
     pub beta: Option<String>,
     /// The namespace that the tool is sent in.
     pub namespace: Option<Arc<ToolNamespace>>,
-    /// Set if programs at the provider may call the tool.
+    /// True if programs at the provider may call the tool.
     pub called_by_programs: bool,
-    /// The JSON text with its secrets in place, if there are any.
+    /// The JSON text with its secrets in place, if it has any.
     pub(crate) opened_json: Option<Secret>,
-    /// The JSON text that the request contains beside the tool, with its secrets in place; see
+    /// The JSON text that the request contains outside the tool, with its secrets in place; see
     /// [`ProviderToolJson::beside`](crate::ProviderToolJson::beside).
     pub(crate) beside: Option<Secret>,
-    /// The secrets of both.
+    /// The secrets in both.
     pub(crate) secrets: Vec<Secret>,
 }
 
-/// A group of tools that is sent as one.
+/// A tool group that is sent as one tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolNamespace {
     /// The name on the wire.
     pub name: String,
-    /// The description, which is all that a model reads about tools that it has to search for.
+    /// The description. For tools that a model has to search for, it reads nothing else.
     pub description: String,
 }
 
@@ -106,27 +106,27 @@ impl RenderedTools {
         Self { provider, tools, by_name, by_wire_name, names, form, list, opened_list, findings }
     }
 
-    /// Returns the list of tools as JSON text, to be shown: the secrets of settings are sealed in it. See
-    /// [`raw_list`](Self::raw_list) for the list to send.
+    /// Returns the tool list as JSON text for display, with secrets sealed. To send the list, use
+    /// [`raw_list`](Self::raw_list).
     #[must_use]
     pub fn list(&self) -> &str {
         self.list.get()
     }
 
-    /// Returns the list of tools to send, to be written into a larger document without reading it again. It contains the
-    /// secrets of settings. See [`is_empty`](Self::is_empty): many providers reject an empty list.
+    /// Returns the tool list to send, which you can write into a larger document without parsing it. It contains the
+    /// settings' secrets. Many providers reject an empty list: check [`is_empty`](Self::is_empty).
     #[must_use]
     pub fn raw_list(&self) -> &RawValue {
         self.opened_list.as_deref().unwrap_or(&self.list)
     }
 
-    /// Returns the secrets in the list that is sent, which must not be shown: some providers quote what they reject.
+    /// Returns the secrets in the list to send. Never show them: some providers quote what they reject.
     #[must_use]
     pub fn secrets(&self) -> Vec<Secret> {
         self.tools.iter().flat_map(|tool| tool.secrets.iter().cloned()).collect()
     }
 
-    /// Returns the list of the tools that a choice permits, to send.
+    /// Returns the list to send with only the tools that a choice permits.
     #[must_use]
     pub fn list_permitted(&self, choice: &ToolChoice) -> Cow<'_, str> {
         match self.raw_permitted(choice) {
@@ -135,7 +135,7 @@ impl RenderedTools {
         }
     }
 
-    /// Returns the list of the tools that a choice permits, as a value that is written as it is.
+    /// Returns the list with only the tools that a choice permits, as a value that is written verbatim.
     pub(crate) fn raw_permitted(&self, choice: &ToolChoice) -> Cow<'_, RawValue> {
         if self.tools.iter().all(|tool| choice.permits(&tool.name)) {
             return Cow::Borrowed(self.raw_list());
@@ -144,7 +144,7 @@ impl RenderedTools {
         Cow::Owned(raw(&self.form.list(&mut permitted.map(RenderedTool::listed))))
     }
 
-    /// Returns the list of all tools side by side, without namespaces.
+    /// Returns the list with all tools side by side, without namespaces.
     pub(crate) fn raw_flat(&self) -> Cow<'_, RawValue> {
         if self.tools.iter().all(|tool| tool.namespace.is_none()) {
             return Cow::Borrowed(self.raw_list());
@@ -153,8 +153,12 @@ impl RenderedTools {
         Cow::Owned(raw(&self.form.list(&mut self.tools.iter().map(flat))))
     }
 
-    /// Fails if a tool can't be sent as it must be: strict, or with a secret that only another process can open. A wire
-    /// that writes requests calls it: the provider would not do what the author of the tool relies on.
+    /// Checks that every tool can be sent as it must be. A wire calls this when it writes a request.
+    ///
+    /// # Errors
+    ///
+    /// If a tool can't be strict though it must be, or has a secret that only another process can open: the provider
+    /// would not do what the tool's author relies on.
     pub fn ensure_sendable(&self) -> Result<(), RequestError> {
         let is_unmet = |kind| matches!(kind, FindingKind::StrictUnmet | FindingKind::SealedSecret);
         let mut unmet = self.findings.iter().filter(|finding| is_unmet(finding.kind)).peekable();
@@ -171,30 +175,30 @@ impl RenderedTools {
         self.tools.is_empty()
     }
 
-    /// Iterates over the tools that are sent, in their order.
+    /// Iterates over the sent tools in order.
     pub fn iter(&self) -> std::slice::Iter<'_, RenderedTool> {
         self.tools.iter()
     }
 
-    /// Returns a tool that is sent, by its own name.
+    /// Returns a sent tool by its own name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&RenderedTool> {
         self.by_name.get(name).and_then(|at| self.tools.get(*at))
     }
 
-    /// Returns a tool that is sent, by its name on the wire.
+    /// Returns a sent tool by its wire name.
     #[must_use]
     pub fn get_by_wire_name(&self, wire_name: &str) -> Option<&RenderedTool> {
         self.by_wire_name.get(wire_name).and_then(|at| self.tools.get(*at))
     }
 
-    /// Returns everything that was found about the tools, also about those that are left out.
+    /// Returns all findings, including those about tools that are left out.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// Returns the name of a tool on the wire, also of a tool that is not among these.
+    /// Returns a tool's wire name, even if the tool is not in the list.
     #[must_use]
     pub fn wire_name<'n>(&'n self, name: &'n str) -> Cow<'n, str> {
         match self.get(name) {
@@ -205,7 +209,7 @@ impl RenderedTools {
     }
 
     /// Returns the name of the tool that the model called. A name that stands for no tool is decoded, or returned as it
-    /// is, so that the call is answered as one of an unknown tool.
+    /// is, so that the call is answered as a call to an unknown tool.
     #[must_use]
     pub fn tool_name<'n>(&'n self, wire_name: &'n str) -> Cow<'n, str> {
         match self.get_by_wire_name(wire_name) {
@@ -214,9 +218,11 @@ impl RenderedTools {
         }
     }
 
-    /// Converts the arguments of a call to the shape of the tool's schema, and keeps them as the model wrote them in the
-    /// provider's data of the call. Arguments that can't be converted stay as they are, with the reason: they may have
-    /// the tool's shape already, and if not, the model reads what is wrong with the shape that it was asked for.
+    /// Converts a call's arguments to the tool schema's shape, and keeps the model's own text in the call's provider
+    /// data.
+    ///
+    /// Arguments that can't be converted stay as they are, with the reason. They may already have the tool's shape; if
+    /// not, the model reads what is wrong with the shape it was asked for.
     pub(crate) fn decode_call(&self, call: &mut ToolCall) {
         let Some(tool) = self.get(&call.name) else { return };
         let decoded = match tool.codec.decode(&call.arguments) {
@@ -234,8 +240,8 @@ impl RenderedTools {
         }
     }
 
-    /// Returns the arguments of an earlier call in the shape that the provider knows: as the model wrote them if it was a
-    /// model of this provider, or converted.
+    /// Returns an earlier call's arguments in the shape that the provider knows: as the model wrote them if this
+    /// provider's model did, otherwise converted.
     #[must_use]
     pub fn encode<'c>(&self, call: &'c ToolCall) -> Cow<'c, str> {
         let data = call.provider_data.get(&*self.provider);
@@ -246,7 +252,7 @@ impl RenderedTools {
         codec.and_then(|codec| codec.encode(&call.arguments).ok()).unwrap_or(Cow::Borrowed(&call.arguments))
     }
 
-    /// Returns the features in preview that the tools require, each once.
+    /// Returns the preview features that the tools require, without duplicates.
     #[must_use]
     pub fn betas(&self) -> Vec<&str> {
         let mut betas: Vec<&str> = Vec::new();
@@ -259,7 +265,7 @@ impl RenderedTools {
     }
 }
 
-/// Returns the issue of arguments that can't be converted. Those of text that is no JSON are found by the tool.
+/// Returns the issue with arguments that can't be converted. If the text is not JSON, the tool itself finds that.
 fn argument_issue(error: CodecError) -> Option<Issue> {
     match error {
         CodecError::Shape { pointer, message } => Some(Issue::new(pointer, "decode", message)),
@@ -270,8 +276,8 @@ fn argument_issue(error: CodecError) -> Option<Issue> {
     }
 }
 
-/// Checks once that a list is JSON, so that it can be copied into every body. A form that writes something else is sent
-/// as text, so that the provider rejects it.
+/// Checks once that a list is JSON, so that it can be copied into every body. If a form writes something else, it is
+/// sent as text, so that the provider rejects it.
 fn raw(list: &str) -> Box<RawValue> {
     RawValue::from_string(list.to_owned()).or_else(|_| to_raw_value(list)).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
-//! The JSON of one tool on a wire.
+//! One tool's JSON on a wire.
 //!
-//! The schema, the name and the mode are decided before; a form only writes them where the provider expects them. A
-//! tool that is built into the provider is written by the form alone.
+//! The schema, the name and the mode are decided before; a form only writes them where the provider expects them. The
+//! form alone writes a tool that is built into the provider.
 
 use haft_core::{RenderFault, ToolDescriptor};
 use haft_schema::Codec;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::profile::rendered_tools::ToolNamespace;
 
-/// The way in which a wire writes tools.
+/// The JSON that a wire writes for tools.
 ///
 /// ```
 /// use haft_core::{RenderFault, ToolDescriptor};
@@ -26,7 +26,7 @@ use crate::profile::rendered_tools::ToolNamespace;
 /// }
 /// ```
 ///
-/// A closure is a form without tools of the provider:
+/// A closure is a form without provider tools:
 ///
 /// ```
 /// use haft_core::{Item, Tool, TurnRequest};
@@ -43,15 +43,14 @@ pub trait ToolForm: Send + Sync {
     /// Writes a tool that the application runs.
     fn function(&self, tool: &FunctionTool<'_>) -> Value;
 
-    /// Writes a tool that is built into the provider. A form without such tools rejects all of them, which is the
-    /// default.
+    /// Writes a tool that is built into the provider. By default a form has no such tools and rejects them all.
     fn provider_tool(&self, descriptor: &ToolDescriptor) -> Result<ProviderToolJson, RenderFault> {
         let message = format!("the tool `{}` is built into another provider", descriptor.id);
         Err(RenderFault::new("", message, "offer it to models of that provider only"))
     }
 
-    /// Reports whether programs at the provider may call a tool. Such a tool is not sent as strict: a program passes what
-    /// it has computed.
+    /// Reports whether programs at the provider may call a tool. Such a tool is not sent as strict: a program passes
+    /// what it has computed.
     fn is_called_by_programs(&self, descriptor: &ToolDescriptor) -> bool {
         let _ = descriptor;
         false
@@ -62,12 +61,12 @@ pub trait ToolForm: Send + Sync {
         false
     }
 
-    /// Returns the member of a request that holds the schema of an answer, for an API with several of them.
+    /// Returns the request member that holds the answer schema, for an API with several.
     fn output_member(&self) -> &'static str {
         "schema"
     }
 
-    /// Joins the tools to the list that is sent. The default is an array of them.
+    /// Joins the tools to the list to send. The default is an array.
     fn list(&self, tools: &mut dyn Iterator<Item = ListedTool<'_>>) -> String {
         let mut list = String::from("[");
         for tool in tools {
@@ -87,7 +86,7 @@ impl<F: Fn(&FunctionTool<'_>) -> Value + Send + Sync> ToolForm for F {
     }
 }
 
-/// A tool that the application runs, ready to be written.
+/// A tool that your application runs, ready to be written.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct FunctionTool<'a> {
@@ -95,14 +94,14 @@ pub struct FunctionTool<'a> {
     pub descriptor: &'a ToolDescriptor,
     /// The name on the wire.
     pub name: &'a str,
-    /// The schema in the dialect of the wire.
+    /// The schema in the wire's dialect.
     pub schema: &'a Value,
-    /// The mode: strict or not. The wire writes it wherever it has a member for it.
+    /// True in strict mode. The wire writes it wherever it has a member for it.
     pub strict: bool,
     codec: Option<&'a Codec>,
 }
 
-/// A tool of the provider, as it is sent.
+/// A provider's tool, as sent.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ProviderToolJson {
@@ -110,9 +109,9 @@ pub struct ProviderToolJson {
     pub json: Value,
     /// The name by which the provider's responses call it.
     pub wire_name: String,
-    /// The feature that a request with this tool must name in the provider's header for features in preview.
+    /// The preview feature that a request with this tool must name in the provider's header.
     pub beta: Option<String>,
-    /// The part of the tool's settings that the request contains elsewhere, such as the MCP server of a toolset.
+    /// Settings that the request contains outside the tool, such as a toolset's MCP server.
     pub beside: Option<Value>,
 }
 
@@ -122,9 +121,9 @@ pub struct ProviderToolJson {
 pub struct ListedTool<'a> {
     /// The tool as JSON text.
     pub json: &'a str,
-    /// Set for a tool of the provider.
+    /// True for a provider's tool.
     pub built_in: bool,
-    /// The namespace to send it in, where the provider has namespaces.
+    /// The namespace to send it in, where the provider supports namespaces.
     pub namespace: Option<&'a ToolNamespace>,
 }
 
@@ -135,14 +134,14 @@ impl<'a> FunctionTool<'a> {
         Self { descriptor, name, schema, strict, codec: None }
     }
 
-    /// Sets the conversion of arguments to the shape of the schema.
+    /// Sets the conversion from arguments to the schema's shape.
     #[must_use]
     pub fn codec(mut self, codec: &'a Codec) -> Self {
         self.codec = Some(codec);
         self
     }
 
-    /// Returns the examples of arguments in the shape of the schema. Those that can't be converted are left out.
+    /// Returns the example arguments in the schema's shape. Leaves out those that can't be converted.
     #[must_use]
     pub fn examples(&self) -> Vec<Value> {
         let converted = |example: &Value| match self.codec {
@@ -160,20 +159,20 @@ impl<'a> ListedTool<'a> {
 }
 
 impl ProviderToolJson {
-    /// Creates a tool of the provider.
+    /// Creates a provider's tool.
     #[must_use]
     pub fn new(json: Value, wire_name: impl Into<String>) -> Self {
         Self { json, wire_name: wire_name.into(), beta: None, beside: None }
     }
 
-    /// Sets the feature in preview that the tool belongs to.
+    /// Sets the preview feature that the tool belongs to.
     #[must_use]
     pub fn beta(mut self, beta: impl Into<String>) -> Self {
         self.beta = Some(beta.into());
         self
     }
 
-    /// Sets the part of the settings that the request contains elsewhere.
+    /// Sets the settings that the request contains outside the tool.
     #[must_use]
     pub fn beside(mut self, json: Value) -> Self {
         self.beside = Some(json);

@@ -1,20 +1,20 @@
-//! The limits of a provider on the tools of one request.
+//! A provider's limits on one request's tools.
 
 use serde_json::Value;
 
-/// The limits of a provider on the tools of one request. A limit that is absent does not exist.
+/// A provider's limits on one request's tools. `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolLimits {
     /// The number of tools.
     pub tools: Option<usize>,
-    /// The number of characters in a description that the provider is known to accept.
+    /// The most characters that the provider is known to accept in a description.
     pub description_chars: Option<usize>,
     /// The number of strict tools.
     pub strict_tools: Option<usize>,
-    /// The number of optional parameters, over all strict tools.
+    /// The number of optional parameters across all strict tools.
     pub optional_parameters: Option<usize>,
-    /// The number of parameters with a union type, over all strict tools.
+    /// The number of parameters with a union type across all strict tools.
     pub union_parameters: Option<usize>,
 }
 
@@ -45,14 +45,14 @@ impl ToolLimits {
         self
     }
 
-    /// Limits the characters of a description. Longer ones are sent, with a warning.
+    /// Limits a description's characters. Longer ones are sent with a warning.
     #[must_use]
     pub const fn description_chars(mut self, chars: usize) -> Self {
         self.description_chars = Some(chars);
         self
     }
 
-    /// Limits the strict tools, and the optional and union parameters over all of them.
+    /// Limits the strict tools, and their optional and union parameters in total.
     #[must_use]
     pub const fn strict(mut self, tools: usize, optional_parameters: usize, union_parameters: usize) -> Self {
         self.strict_tools = Some(tools);
@@ -61,7 +61,7 @@ impl ToolLimits {
         self
     }
 
-    /// Returns the limit that strict tools of these costs exceed, for a report.
+    /// Returns the limit that strict tools with these costs exceed, for a report.
     pub(super) fn exceeded_by(&self, costs: impl Iterator<Item = Cost>) -> Option<String> {
         let (mut tools, mut optional, mut unions) = (0, 0, 0);
         for cost in costs {
@@ -82,7 +82,7 @@ impl ToolLimits {
 }
 
 impl Cost {
-    /// Counts the parameters of a rendered schema, at every depth.
+    /// Counts a rendered schema's parameters at every depth.
     pub(super) fn of(schema: &Value) -> Self {
         let mut cost = Self::default();
         cost.count(schema);

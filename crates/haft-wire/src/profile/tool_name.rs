@@ -1,9 +1,9 @@
-//! The names of tools on a wire.
+//! Tool names on a wire.
 //!
-//! Providers accept fewer names than haft: a registry name such as `acme/billing/refund` has characters that none of
-//! them takes. A [`NameRule`] encodes each name by itself, without regard to the other tools, so that a name has the same
-//! form in every request, and a history that names a tool which is no longer offered keeps its meaning. The encoding is
-//! reversible, except for names that are too long: those end in a digest, and are found by the tools of the request.
+//! Providers accept fewer names than haft: none takes all characters in a registry name such as `acme/billing/refund`.
+//! A [`NameRule`] encodes each name by itself, whatever other tools there are. So a name looks the same in every
+//! request, and a history that names a tool no longer offered keeps its meaning. The encoding is reversible, except for
+//! names that are too long: they end in a digest, and the request's tools resolve them.
 //!
 //! ```text
 //! valid characters       as they are
@@ -11,18 +11,18 @@
 //! anything else          _x2E_     the code point in hexadecimal
 //! ```
 //!
-//! Text that would be read as one of these forms is escaped itself, so that two names never have the same encoding.
+//! Text that looks like one of these forms is itself escaped, so two names never have the same encoding.
 
 use std::borrow::Cow;
 
 use sha2::{Digest, Sha256};
 
-/// The length of the digest at the end of a shortened name, with its mark.
+/// The length of a shortened name's digest, including its mark.
 const DIGEST_CHARS: usize = 18;
-/// The mark before the digest of a shortened name.
+/// The mark before a shortened name's digest.
 const DIGEST_MARK: &str = "_h";
 
-/// The names that a provider accepts for tools, and the encoding of all others.
+/// The tool names that a provider accepts, and the encoding for all others.
 ///
 /// ```
 /// use haft_wire::NameRule;
@@ -36,9 +36,9 @@ const DIGEST_MARK: &str = "_h";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NameRule {
-    /// The characters that are accepted besides ASCII letters and digits.
+    /// The accepted characters besides ASCII letters and digits.
     pub punctuation: &'static str,
-    /// The number of characters that a name may have.
+    /// The most characters in a name.
     pub max_chars: usize,
     /// The characters that a name may start with.
     pub start: NameStart,
@@ -55,8 +55,8 @@ pub enum NameStart {
 }
 
 impl NameRule {
-    /// Creates a rule: ASCII letters, digits and this punctuation. The punctuation must contain `_`, and a name may have
-    /// at least 32 characters.
+    /// Creates a rule that accepts ASCII letters, digits and this punctuation. The punctuation must contain `_`, and a
+    /// name must be allowed at least 32 characters.
     #[must_use]
     pub const fn new(punctuation: &'static str, max_chars: usize) -> Self {
         Self { punctuation, max_chars, start: NameStart::Any }
@@ -69,20 +69,19 @@ impl NameRule {
         self
     }
 
-    /// Returns the form of a name on the wire. A name that is valid there, and that is not like an encoded one, is
-    /// returned as it is.
+    /// Returns a name's wire form. A name that is valid there, and does not look encoded, is returned as it is.
     #[must_use]
     pub fn encode<'n>(&self, name: &'n str) -> Cow<'n, str> {
         let escaped = self.escape(name);
         if escaped.len() <= self.max_chars && !self.is_like_shortened(&escaped) {
             return escaped;
         }
-        // All that is valid is ASCII, so that a byte is a character.
+        // All valid characters are ASCII, so a byte is a character.
         let kept = self.max_chars.saturating_sub(DIGEST_CHARS).min(escaped.len());
         Cow::Owned(format!("{}{DIGEST_MARK}{}", &escaped[..kept], digest(name)))
     }
 
-    /// Returns the name that an encoded one stands for, or nothing if it ends in a digest.
+    /// Returns the name that an encoded one stands for, or `None` if it ends in a digest.
     #[must_use]
     pub fn decode(&self, encoded: &str) -> Option<String> {
         if self.is_like_shortened(encoded) {
@@ -123,11 +122,11 @@ impl NameRule {
         Cow::Owned(escaped)
     }
 
-    /// Reports whether a character of a name is written as it is.
+    /// Reports whether a name's character is written as it is.
     fn is_plain(&self, name: &str, at: usize, character: char) -> bool {
         let accepted = character.is_ascii_alphanumeric() || self.punctuation.contains(character);
         let starts = at > 0 || self.start == NameStart::Any || character.is_ascii_alphabetic() || character == '_';
-        // A dash beside a dash or a slash would be read as a slash, and an escape as what it stands for.
+        // A dash beside a dash or a slash would read as a slash, and an escape as what it stands for.
         let beside_dash = character == '-' && {
             let is_dash = |other: Option<char>| matches!(other, Some('-' | '/'));
             is_dash(name[..at].chars().next_back()) || is_dash(name[at + 1..].chars().next())
@@ -135,8 +134,8 @@ impl NameRule {
         accepted && starts && !beside_dash && !self.is_like_escape(name, at)
     }
 
-    /// Reports whether the encoding of what starts here would be read as an escape: it ends in the `_` of the name itself,
-    /// or in the one that starts the escape of the next character.
+    /// Reports whether the encoding from here on would read as an escape: it ends in the name's own `_`, or in the `_`
+    /// that starts the next character's escape.
     fn is_like_escape(&self, name: &str, at: usize) -> bool {
         let Some((_, rest)) = open_escape_at(&name[at..]) else { return false };
         let Some(next) = rest.chars().next() else { return false };
@@ -156,13 +155,13 @@ impl NameRule {
     }
 }
 
-/// Reads the escaped character at the start of a text, and returns it with the rest.
+/// Reads the escaped character at a text's start and returns it with the rest.
 fn escape_at(text: &str) -> Option<(char, &str)> {
     let (character, rest) = open_escape_at(text)?;
     Some((character, rest.strip_prefix('_')?))
 }
 
-/// Reads an escape that still lacks its `_` at the end, and returns its character with the rest.
+/// Reads an escape that still lacks its final `_`, and returns its character with the rest.
 fn open_escape_at(text: &str) -> Option<(char, &str)> {
     let text = text.strip_prefix("_x")?;
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'A'..=b'F').contains(&byte);
@@ -174,7 +173,7 @@ fn open_escape_at(text: &str) -> Option<(char, &str)> {
     Some((character, rest))
 }
 
-/// Returns 16 hexadecimal digits of the digest of a name.
+/// Returns 16 hexadecimal digits from a name's digest.
 fn digest(name: &str) -> String {
     let digest = Sha256::digest(name.as_bytes());
     let mut digits = String::with_capacity(DIGEST_CHARS);

@@ -8,9 +8,9 @@
 //! error.rs      errors
 //! ```
 //!
-//! A response is a list of blocks, and the API expects its own blocks back in their places. Blocks that have no item of
-//! their own are therefore kept as [`ProviderCall`](haft_core::ProviderCall)s whose payload is a list of blocks, verbatim:
-//! the calls of server tools with their results, and blocks of types that this version does not know.
+//! A response is a list of blocks, and the API expects its own blocks back in their places. Blocks without an item type
+//! of their own are therefore kept verbatim, as [`ProviderCall`](haft_core::ProviderCall)s whose payload is a block
+//! list: server tool calls with their results, and block types that this version does not know.
 
 mod error;
 mod request;
@@ -31,18 +31,18 @@ use crate::wire::response::error_body;
 use crate::wire::{Delivery, ErrorResponse, ReadContext, StreamReader, Wire, WireRequest, WireResults};
 use crate::wire_error::{ErrorReport, ReadError, RequestError};
 
-/// The number of tokens that an answer may have if neither the request nor the application states it. A client that
-/// does not stream gets so many before its connection is at risk.
+/// The answer's token limit if neither the request nor the application states one. A client that does not stream can
+/// receive about this much before its connection is at risk.
 const DEFAULT_MAX_TOKENS: u64 = 16_384;
 
 /// Anthropic's Messages API, without the HTTP.
 ///
-/// The API requires `max_tokens`. If the request has none, it is [16,384](Self::default_max_tokens), or fewer for a
+/// The API requires `max_tokens`. If your request has none, it is [16,384](Self::default_max_tokens), or fewer for a
 /// model that writes fewer.
 ///
-/// `provider_options["anthropic"]` of a request is an object whose members are sent as members of the body. They win over
-/// what the request states, except that `output_config` is joined with the format of the answer. `betas`, a list of names,
-/// is sent as the header `anthropic-beta` instead.
+/// A request's `provider_options["anthropic"]` is an object whose members become members of the body. They win over
+/// what the request states, except that `output_config` is merged with the answer format. `betas`, a list of names, is
+/// sent as the header `anthropic-beta`.
 ///
 /// ```
 /// use haft_core::{Item, TurnRequest};
@@ -71,8 +71,8 @@ const DEFAULT_MAX_TOKENS: u64 = 16_384;
 ///
 /// # System messages
 ///
-/// System and developer messages at the start of a history precede the conversation, after the instructions. Later ones are
-/// sent to the user's side of the conversation as text in `<system>` tags, and reported, because most models reject them;
+/// System and developer messages at a history's start precede the conversation, after the instructions. Most models
+/// reject later ones, so these become user text in `<system>` tags, and are reported.
 /// [`system_in_place`](Self::system_in_place) sends them as they are.
 #[derive(Clone, Debug)]
 pub struct AnthropicMessages {
@@ -82,7 +82,7 @@ pub struct AnthropicMessages {
     prompt_cache: PromptCache,
 }
 
-/// The caching of prompts.
+/// The prompt caching mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PromptCache {
     /// As the application marks them.
@@ -91,17 +91,17 @@ enum PromptCache {
     Marked,
 }
 
-/// The form of system messages after the start of a conversation.
+/// The form for system messages after a conversation's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LaterSystem {
-    /// Text of the user, in tags.
+    /// User text in tags.
     Tagged,
-    /// Messages of the role `system`.
+    /// Messages with the role `system`.
     InPlace,
 }
 
 impl AnthropicMessages {
-    /// Creates the wire with the profile [`Profile::anthropic`] and the models that haft knows.
+    /// Creates the wire with the profile [`Profile::anthropic`] and the built-in model table.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -119,16 +119,18 @@ impl AnthropicMessages {
         self
     }
 
-    /// Sets the capabilities of models, by which requests are checked.
+    /// Sets the model capabilities that requests are checked against.
     #[must_use]
     pub fn models(mut self, models: ModelTable) -> Self {
         self.profile = self.profile.with_models(models);
         self
     }
 
-    /// Lets the provider cache prompts: `cache_control` is set at the end of the tools, of the system texts and of the last
-    /// message. Marks that you set yourself stay and count towards the four that a request may have; with
-    /// `cache_control` in the provider's options, none is added.
+    /// Lets the provider cache prompts.
+    ///
+    /// It sets `cache_control` at the end of the tools, the system texts and the last message. Marks that you set
+    /// yourself stay, and count towards the four that a request may have. If the provider options have `cache_control`,
+    /// no mark is added.
     #[must_use]
     pub fn cache_prompt(mut self) -> Self {
         self.prompt_cache = PromptCache::Marked;
@@ -142,8 +144,8 @@ impl AnthropicMessages {
         self
     }
 
-    /// Sends system messages in the middle of a conversation as messages of that role, which Claude Opus 4.8 and later
-    /// models accept after a message of the user.
+    /// Sends system messages in the middle of a conversation with the role `system`. Claude Opus 4.8 and later models
+    /// accept these after a user message.
     #[must_use]
     pub fn system_in_place(mut self) -> Self {
         self.later_system = LaterSystem::InPlace;

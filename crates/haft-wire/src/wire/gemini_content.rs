@@ -5,8 +5,8 @@
 //! response.rs   the form of a response    turn.rs   the turn that a response or its chunks add up to
 //! ```
 //!
-//! A streamed response consists of chunks that have the form of a whole one, so both are read by the same code. Parts
-//! that the provider signed are sent back as they came: texts with and without a signature are never joined.
+//! A streamed response consists of chunks that look like a whole one, so the same code reads both. Parts that the
+//! provider signed go back as they came: texts with and without a signature are never joined.
 
 mod citation;
 mod error;
@@ -45,8 +45,8 @@ use crate::wire_error::{ErrorReport, ReadError, RequestError};
 /// # Ok::<_, haft_wire::RequestError>(())
 /// ```
 ///
-/// Options of the provider are members of the body, and win over what the request sets. Those in `generationConfig` and
-/// `toolConfig` are added to the members that are there:
+/// The provider options are members of the body, and win over what the request sets. `generationConfig` and
+/// `toolConfig` are merged with the existing members:
 ///
 /// ```
 /// use haft_core::{Item, TurnRequest};
@@ -69,7 +69,7 @@ pub struct GeminiContent {
     root: PathRoot,
 }
 
-/// The ids of calls that are sent.
+/// The call ids to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SentIds {
     /// Those that the provider assigned.
@@ -85,30 +85,30 @@ impl GeminiContent {
         Self { profile: ModelProfile::new(Profile::gemini()), call_ids: SentIds::Assigned, root: PathRoot::Gemini }
     }
 
-    /// Sets the demands on tools, such as [`Profile::gemini_parameters`] for older models.
+    /// Sets the tool profile, such as [`Profile::gemini_parameters`] for older models.
     #[must_use]
     pub fn profile(mut self, profile: Profile) -> Self {
         self.profile = self.profile.with_profile(profile);
         self
     }
 
-    /// Sets the capabilities of models.
+    /// Sets the model capabilities.
     #[must_use]
     pub fn models(mut self, models: ModelTable) -> Self {
         self.profile = self.profile.with_models(models);
         self
     }
 
-    /// Uses the paths of Vertex AI, for models of this project and location: `/v1/projects/…/locations/…/publishers/google`. The
-    /// version is `v1` or `v1beta1`.
+    /// Uses Vertex AI's paths for models in this project and location: `/v1/projects/…/locations/…/publishers/google`.
+    /// The version is `v1` or `v1beta1`.
     #[must_use]
     pub fn vertex(mut self, project: &str, location: &str, version: &str) -> Self {
         self.root = PathRoot::Vertex([version, project, location].map(str::to_owned));
         self
     }
 
-    /// Sends neither ids of calls nor the setting that reports the calls of built-in tools, which Vertex AI rejects.
-    /// Results are then paired with calls by their order alone.
+    /// Sends neither call ids nor the setting that reports built-in tool calls: Vertex AI rejects both. Results are
+    /// then paired with calls by order alone.
     #[must_use]
     pub fn without_call_ids(mut self) -> Self {
         self.call_ids = SentIds::None;

@@ -13,7 +13,7 @@ use crate::wire::openai_chat::OpenAiChat;
 use crate::wire::openai_responses::OpenAiResponses;
 use crate::wire::response::recognition;
 
-/// One of the wires that haft knows. Its name is that of its [`Profile`].
+/// One of the built-in wires. Its name is its [`Profile`]'s.
 ///
 /// ```
 /// use haft_wire::KnownWire;
@@ -63,7 +63,7 @@ impl KnownWire {
         }
     }
 
-    /// Creates the wire, with its default profile and the models that haft knows.
+    /// Creates the wire with its default profile and the built-in model table.
     #[must_use]
     pub fn wire(self) -> Box<dyn Wire> {
         match self {
@@ -80,12 +80,12 @@ impl KnownWire {
         self.wire().profile().clone()
     }
 
-    /// Recognises the response of a provider: a whole body, server-sent events as a program such as `curl` saves them,
-    /// or the array of chunks that Gemini streams. Errors of providers are recognised too; that of OpenAI, which is the same
-    /// for both of its APIs, is taken for one of `openai`.
+    /// Recognises a provider's response: a whole body, server-sent events as a program such as `curl` saves them, or
+    /// Gemini's streamed array. It recognises provider errors too; OpenAI's error, which both its APIs share, counts as
+    /// `openai`.
     ///
-    /// A body that was cut off is recognised as long as what is left shows whose it is. Calls by themselves, such as
-    /// `{"name": …, "arguments": …}`, a list or lines of them, are the response of no provider.
+    /// A truncated body is recognised as long as what is left shows whose it is. Calls by themselves, such as
+    /// `{"name": …, "arguments": …}`, a list or lines of them, are not a provider's response.
     ///
     /// ```
     /// use haft_wire::KnownWire;

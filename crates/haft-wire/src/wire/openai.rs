@@ -1,4 +1,4 @@
-//! The common parts of OpenAI's two APIs.
+//! The modules that OpenAI's two APIs share.
 
 pub(crate) mod failure_text;
 pub(crate) mod kept_item;

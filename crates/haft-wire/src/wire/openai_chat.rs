@@ -1,8 +1,7 @@
 //! OpenAI's Chat Completions API, which Ollama, vLLM, llama.cpp, `OpenRouter`, Mistral and others speak too.
 //!
-//! The servers differ in details: the member for the token limit, the form of call ids, the member for reasoning. They
-//! are data, a [`ChatQuirks`] per server. [`OpenAiChat::new`] is OpenAI's own form, [`OpenAiChat::compatible`] that of
-//! another server.
+//! The servers differ in details: the token limit member, accepted call ids, the reasoning member. These are data, a
+//! [`ChatQuirks`] per server. [`OpenAiChat::new`] speaks to OpenAI, [`OpenAiChat::compatible`] to another server.
 
 mod answer;
 mod call_id;
@@ -52,18 +51,18 @@ pub struct OpenAiChat {
 }
 
 impl OpenAiChat {
-    /// Creates the wire of OpenAI.
+    /// Creates OpenAI's wire.
     #[must_use]
     pub fn new() -> Self {
         Self { profile: ModelProfile::new(Profile::openai_chat()), quirks: quirk::OPENAI, caches_prompts: false }
     }
 
-    /// Creates the wire of a server that speaks the same protocol. Its name is the one under which its options are given
-    /// and its data is kept, such as `mistral` or `ollama`. Tools are sent without strict mode unless a
-    /// [profile](Self::profile) with one is set.
+    /// Creates the wire for another server that speaks the same protocol. The name, such as `mistral` or `ollama`, is
+    /// the key for its options and its data. Tools are sent without strict mode unless you set a
+    /// [profile](Self::profile) that has one.
     ///
-    /// The quirks of servers that haft knows are found by the name: `mistral`, `openrouter`, `groq`, `deepseek`, `xai`,
-    /// `ollama`, `vllm` and `llama.cpp`. Set others with [`quirks`](Self::quirks).
+    /// haft knows the quirks of `mistral`, `openrouter`, `groq`, `deepseek`, `xai`, `ollama`, `vllm` and `llama.cpp` by
+    /// name. Set others with [`quirks`](Self::quirks).
     #[must_use]
     pub fn compatible(provider: impl Into<Cow<'static, str>>) -> Self {
         let provider = provider.into();
@@ -79,30 +78,32 @@ impl OpenAiChat {
         self
     }
 
-    /// Sets the capabilities of models.
+    /// Sets the model capabilities.
     #[must_use]
     pub fn models(mut self, models: ModelTable) -> Self {
         self.profile = self.profile.with_models(models);
         self
     }
 
-    /// Sets what the server does differently, in place of what its name stands for.
+    /// Sets how the server differs, replacing the quirks found by its name.
     #[must_use]
     pub fn quirks(mut self, quirks: ChatQuirks) -> Self {
         self.quirks = quirks;
         self
     }
 
-    /// Asks for caching of prompts where a server has to be asked. Requests to OpenAI with the same model, instructions and
-    /// tools have the same `prompt_cache_key`, and requests to the provider `openrouter` for a model of Anthropic have
-    /// `cache_control`. Other servers cache by themselves, or not at all. Either one in the provider's options wins.
+    /// Asks for prompt caching where a server has to be asked.
+    ///
+    /// Requests to OpenAI with the same model, instructions and tools get the same `prompt_cache_key`. Requests to the
+    /// provider `openrouter` for an Anthropic model get `cache_control`. Other servers cache by themselves, or not at
+    /// all. A value in the provider options wins.
     #[must_use]
     pub fn cache_prompt(mut self) -> Self {
         self.caches_prompts = true;
         self
     }
 
-    /// Sets the form of call ids that the server accepts, one of the [quirks](Self::quirks).
+    /// Sets the call ids that the server accepts, one of its [quirks](Self::quirks).
     #[must_use]
     pub fn call_ids(mut self, rule: CallIdRule) -> Self {
         self.quirks.call_ids = rule;

@@ -39,29 +39,28 @@ use crate::wire_error::{ErrorReport, ReadError, RequestError};
 ///
 /// # State
 ///
-/// Requests contain the whole conversation and ask the provider to store nothing (`"store": false`). So that a model
-/// that reasons can continue, its reasoning is requested in encrypted form
-/// (`"include": ["reasoning.encrypted_content"]`) and sent back before the item that it led to. Only models that are known
-/// to reason are asked for it ([`EncryptedReasoning`](crate::EncryptedReasoning)), and only they receive reasoning: what an
-/// earlier model of the conversation thought is dropped and reported. If you name a deployment, say that its model
-/// reasons: set `reasoning` or add `reasoning.encrypted_content` to `include` in the options of the provider, or add a row
-/// to the table of [`models`](Self::models).
+/// Requests contain the whole conversation and ask the provider to store nothing (`"store": false`). So that a
+/// reasoning model can continue, its reasoning is requested in encrypted form
+/// (`"include": ["reasoning.encrypted_content"]`) and sent back before the item that it led to. Only models known to
+/// reason are asked for it ([`EncryptedReasoning`](crate::EncryptedReasoning)), and only they receive reasoning; an
+/// earlier model's is dropped and reported. If you name a deployment, say that its model reasons: set `reasoning` or
+/// add `reasoning.encrypted_content` to `include` in the provider options, or add a row to the [`models`](Self::models)
+/// table.
 ///
-/// To have it otherwise, state `store`, `include`, `previous_response_id` or `conversation` in the options of the provider.
-/// With one of the last two, the history may contain only what is new.
+/// To change this, set `store`, `include`, `previous_response_id` or `conversation` in the provider options. With one
+/// of the last two, the history may contain only what is new.
 ///
 /// # Options
 ///
-/// `TurnRequest::provider_options["openai"]` is an object of further members of the body. They win over what is written
-/// here, with these exceptions: `stream` is decided by the delivery, the members of `text` are merged, and the entries
-/// of `include` are added to those that are requested anyway, unless `include` is `null` or empty.
+/// `TurnRequest::provider_options["openai"]` is an object with further body members. They win over what is written
+/// here, with three exceptions: the delivery decides `stream`, the members of `text` are merged, and the `include`
+/// entries are added to those requested anyway, unless `include` is `null` or empty.
 ///
 /// # Results
 ///
-/// The API has no flag for failed calls. The text of a failure is `{"error":{"message":…}}`, which is the form that the
-/// executor gives to failures; text of an error in another form is written as such a message. Calls of tools with item
-/// types of their own, such as `shell_call`, are calls with arguments here, and their results are sent in the type that
-/// belongs to them.
+/// The API has no flag for failed calls. A failure's text is `{"error":{"message":…}}`, as the executor writes it; any
+/// other error text becomes such a message. Tools with their own item types, such as `shell_call`, are called with
+/// arguments here, and their results are sent with the matching type.
 #[derive(Clone, Debug)]
 pub struct OpenAiResponses {
     profile: ModelProfile,
@@ -69,7 +68,7 @@ pub struct OpenAiResponses {
 }
 
 impl OpenAiResponses {
-    /// Creates the wire with the profile of OpenAI.
+    /// Creates the wire with OpenAI's profile.
     #[must_use]
     pub fn new() -> Self {
         Self { profile: ModelProfile::new(Profile::openai()), keys_prompts: false }
@@ -82,15 +81,15 @@ impl OpenAiResponses {
         self
     }
 
-    /// Sends requests with the same model, instructions and tools to the same cache, by `prompt_cache_key`. The provider
-    /// caches long prompts by itself; the key lets it find them. One in the provider's options wins.
+    /// Sends requests with the same model, instructions and tools to the same cache, by `prompt_cache_key`. The
+    /// provider caches long prompts by itself; the key lets it find them. A key in the provider options wins.
     #[must_use]
     pub fn cache_prompt(mut self) -> Self {
         self.keys_prompts = true;
         self
     }
 
-    /// Sets the capabilities of models.
+    /// Sets the model capabilities.
     #[must_use]
     pub fn models(mut self, models: ModelTable) -> Self {
         self.profile = self.profile.with_models(models);

@@ -1,4 +1,4 @@
-//! The common parts of requests: what every wire's `request.rs` writes with.
+//! The modules that every wire's `request.rs` shares.
 
 pub(crate) mod answer;
 pub(crate) mod body;

@@ -1,4 +1,4 @@
-//! The common parts of responses, streams and errors: what every wire's `response.rs`, `stream.rs` and `error.rs` read with.
+//! The modules that every wire's `response.rs`, `stream.rs` and `error.rs` share.
 
 pub(crate) mod depth;
 pub(crate) mod error_body;

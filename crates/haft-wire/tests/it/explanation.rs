@@ -1,13 +1,13 @@
-//! The losses of a rendering that explain why a value changed, or why it is invalid.
+//! The losses that explain why a value changed, or why it is invalid.
 //!
-//! A loss explains only what happens where its pointer says: the schemas that apply to a part of a value are found in
-//! the tool's schema, and the loss must be reported for one of them.
+//! A loss explains only what happens where its pointer leads: the tool's schema has the schemas that apply to a value's
+//! part, and the loss must be reported for one of them.
 
 use haft_core::{Loss, LossKind};
 use haft_schema::{AppliesTo, Issue, Schema, Subschema};
 use serde_json::Value;
 
-/// The schemas that apply to the parts of a value on the way to one of them, from the outside in.
+/// The schemas for the parts of a value on the way to one of them, from the outside in.
 struct Path<'s>(Vec<Vec<Subschema<'s>>>);
 
 /// Reports whether every difference between two values is explained: an absent value was read as `null`, and the
@@ -51,8 +51,8 @@ pub(crate) fn explains_shape(schema: &Schema, losses: &[Loss], sent: &str) -> bo
     losses.iter().any(|loss| loss.kind != LossKind::Annotation && path.passes(&loss.pointer))
 }
 
-/// Collects the pointers to values that are absent in one value and `null` in the other. Reports `false` if there is any
-/// other difference.
+/// Collects the pointers to values that are absent in one value and `null` in the other. Returns `false` if there is
+/// any other difference.
 fn absent_as_null(before: &Value, after: &Value, pointer: &str, found: &mut Vec<String>) -> bool {
     match (before, after) {
         (Value::Object(before), Value::Object(after)) => {
@@ -89,8 +89,8 @@ impl<'s> Path<'s> {
         Self::walk(root, pointer, |schemas, token| step(schemas, token))
     }
 
-    /// Follows a pointer in the sent shape, in which a member may have another name, and a map or a tuple is an array of
-    /// pairs or an object: where no schema applies to a part, all below it do.
+    /// Follows a pointer in the sent shape, where a member may have another name, and a map or tuple is an array of
+    /// pairs or an object. Where no schema applies to a part, all below it do.
     fn to_sent(root: Subschema<'s>, pointer: &str) -> Self {
         Self::walk(root, pointer, |schemas, token| {
             let named = |part: &Subschema<'s>| matches!(part.applies_to(), AppliesTo::Member(_) | AppliesTo::Item(_));
@@ -119,7 +119,7 @@ impl<'s> Path<'s> {
         self.0.last().is_some_and(|schemas| schemas.iter().any(|schema| schema.pointer() == pointer))
     }
 
-    /// Reports whether a pointer leads to a keyword of a schema of the last part or of the one around it, or to such a
+    /// Reports whether a pointer leads to a keyword in a schema for the last part or the one around it, or to such a
     /// schema.
     fn ends_at_keyword(&self, pointer: &str, keyword: &str) -> bool {
         let last = self.0.iter().rev().take(2).flatten();
@@ -131,7 +131,7 @@ impl<'s> Path<'s> {
         })
     }
 
-    /// Reports whether a pointer leads to a schema of any part on the way, or to a keyword of it.
+    /// Reports whether a pointer leads to a schema for any part on the way, or to a keyword in it.
     fn passes(&self, pointer: &str) -> bool {
         self.0.iter().flatten().any(|schema| {
             let rest = pointer.strip_prefix(schema.pointer());
@@ -139,7 +139,7 @@ impl<'s> Path<'s> {
         })
     }
 
-    /// Reports whether a pointer leads to a schema of the last part or below it.
+    /// Reports whether a pointer leads to a schema for the last part or below it.
     fn ends_above(&self, pointer: &str) -> bool {
         let mut below = self.0.last().cloned().unwrap_or_default();
         let mut at = 0;

@@ -1,4 +1,4 @@
-//! Anthropic's advice of a second model.
+//! Anthropic's advisor: a second model that Claude consults.
 
 use haft_core::Failure;
 use schemars::JsonSchema;
@@ -9,29 +9,29 @@ use crate::catalogue::typed::{open_enum, settings};
 use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool, IntoSetting};
 
 settings! {
-    /// The settings of [`advisor`].
+    /// Settings for [`advisor`].
     pub struct AnthropicAdvisor {
         required {
             /// The model that gives advice.
             model: String,
         }
         optional {
-            /// The maximum number of calls in one request.
+            /// The most calls in one request.
             max_uses: u32,
-            /// The maximum number of tokens of an answer.
+            /// The most tokens in an answer.
             max_tokens: u32,
-            /// The caching of what the advisor reads.
+            /// Caches the text that the advisor reads.
             caching: AdvisorCaching,
         }
     }
 }
 
-/// The caching of what an advisor reads.
+/// The advisor's cache setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum AdvisorCaching {
-    /// Caching for a time.
+    /// Caches for a limited time.
     Ephemeral {
         /// The time: `5m` or `1h`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,7 +39,7 @@ pub enum AdvisorCaching {
     },
 }
 
-/// The answer of an advisor.
+/// An advisor's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -48,7 +48,7 @@ pub enum AdvisorResult {
     AdvisorResult {
         /// The text.
         text: String,
-        /// The reason that the advisor stopped.
+        /// The reason why the advisor stopped.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stop_reason: Option<String>,
     },
@@ -56,13 +56,13 @@ pub enum AdvisorResult {
     AdvisorRedactedResult {
         /// The encrypted text.
         encrypted_content: String,
-        /// The reason that the advisor stopped.
+        /// The reason why the advisor stopped.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stop_reason: Option<String>,
     },
 }
 
-/// The failure of an advisor.
+/// An advisor's failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct AdvisorError {
@@ -107,7 +107,7 @@ impl CatalogueSettings for AnthropicAdvisor {
     type Failure = AdvisorError;
 }
 
-/// Creates the tool by which Claude consults another model.
+/// Creates the tool with which Claude consults another model.
 pub fn advisor(model: impl IntoSetting<String>) -> CatalogueTool<AnthropicAdvisor> {
     CatalogueTool::new(AnthropicAdvisor::new(model.into_setting()))
 }

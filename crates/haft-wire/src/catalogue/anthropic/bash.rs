@@ -9,15 +9,15 @@ use crate::catalogue::typed::settings;
 use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
-    /// The settings of [`bash`], of which there are none.
+    /// Settings for [`bash`], which takes none.
     pub struct AnthropicBash {}
 }
 
-/// A call of [`bash`]: a command, or the request to restart the shell.
+/// A call to [`bash`]: a command, or a request to restart the shell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct BashCall {
-    /// The command. Absent if the shell is to be restarted.
+    /// The command. Absent if the call restarts the shell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// Set to restart the shell.
@@ -35,7 +35,7 @@ impl CatalogueSettings for AnthropicBash {
 
 impl ApplicationTool for AnthropicBash {}
 
-/// Creates the tool by which Claude uses a shell that the application provides. The result is the output of the command.
+/// Creates the tool with which Claude uses a shell that your application provides. The result is the command's output.
 ///
 /// ```
 /// use haft_wire::catalogue::anthropic::{self, BashCall};

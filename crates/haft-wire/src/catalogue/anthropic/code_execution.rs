@@ -1,7 +1,7 @@
-//! Anthropic's execution of code.
+//! Anthropic's code execution.
 //!
 //! One tool makes calls under three names: `code_execution`, `bash_code_execution` and `text_editor_code_execution`.
-//! Its parameters and results are therefore unions. The first version, 20250522, makes only calls of the first name.
+//! Its parameters and results are therefore unions. The first version, 20250522, uses only the first name.
 
 use haft_core::Failure;
 use schemars::JsonSchema;
@@ -12,11 +12,11 @@ use crate::catalogue::typed::{open_enum, settings};
 use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
-    /// The settings of [`code_execution`], of which there are none.
+    /// Settings for [`code_execution`], which takes none.
     pub struct AnthropicCodeExecution {}
 }
 
-/// A call of [`code_execution`].
+/// A call to [`code_execution`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -35,26 +35,26 @@ pub enum CodeExecutionCall {
     },
 }
 
-/// A command of the editor of [`code_execution`].
+/// An editor command of [`code_execution`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "command", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CodeFileCommand {
     /// Shows a file.
     View {
-        /// The path of the file.
+        /// The file's path.
         path: String,
     },
     /// Creates or overwrites a file.
     Create {
-        /// The path of the file.
+        /// The file's path.
         path: String,
         /// The content.
         file_text: String,
     },
     /// Replaces text in a file.
     StrReplace {
-        /// The path of the file.
+        /// The file's path.
         path: String,
         /// The text to replace.
         old_str: String,
@@ -64,14 +64,14 @@ pub enum CodeFileCommand {
     },
 }
 
-/// The result of a call of [`code_execution`].
+/// A result from [`code_execution`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CodeExecutionResult {
-    /// The result of Python code.
+    /// A Python code result.
     CodeExecutionResult(ProcessResult),
-    /// The result of Python code whose output only the provider can read.
+    /// A Python code result whose output only the provider can read.
     EncryptedCodeExecutionResult {
         /// The standard output.
         encrypted_stdout: String,
@@ -82,50 +82,50 @@ pub enum CodeExecutionResult {
         /// The files that were created.
         content: Vec<CreatedFile>,
     },
-    /// The result of a shell command.
+    /// A shell command's result.
     BashCodeExecutionResult(ProcessResult),
-    /// The content of a file.
+    /// A file's content.
     TextEditorCodeExecutionViewResult {
-        /// The kind of file: `text`, `image` or `pdf`.
+        /// The file type: `text`, `image` or `pdf`.
         file_type: String,
         /// The content.
         content: String,
-        /// The number of lines that are contained.
+        /// The number of lines in `content`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         num_lines: Option<u64>,
-        /// The first line that is contained.
+        /// The first line in `content`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         start_line: Option<u64>,
-        /// The number of lines of the file.
+        /// The file's total number of lines.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         total_lines: Option<u64>,
     },
-    /// The creation of a file.
+    /// A created file.
     TextEditorCodeExecutionCreateResult {
-        /// Set if the file existed.
+        /// True if the file existed before.
         is_file_update: bool,
     },
-    /// The replacement of text in a file.
+    /// A replaced text in a file.
     TextEditorCodeExecutionStrReplaceResult {
         /// The changed lines, as a diff.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lines: Option<Vec<String>>,
-        /// The first changed line of the old file.
+        /// The first changed line in the old file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         old_start: Option<u64>,
-        /// The number of changed lines of the old file.
+        /// The number of changed lines in the old file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         old_lines: Option<u64>,
-        /// The first changed line of the new file.
+        /// The first changed line in the new file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         new_start: Option<u64>,
-        /// The number of changed lines of the new file.
+        /// The number of changed lines in the new file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         new_lines: Option<u64>,
     },
 }
 
-/// The result of a process.
+/// A process's result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ProcessResult {
@@ -143,26 +143,26 @@ pub struct ProcessResult {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CreatedFile {
-    /// The provider's id of the file.
+    /// The provider's file id.
     pub file_id: String,
 }
 
-/// The failure of a call of [`code_execution`].
+/// A failed call to [`code_execution`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CodeExecutionError {
-    /// Of Python code.
+    /// Python code failed.
     CodeExecutionToolResultError {
         /// The reason.
         error_code: CodeExecutionErrorCode,
     },
-    /// Of a shell command.
+    /// A shell command failed.
     BashCodeExecutionToolResultError {
         /// The reason.
         error_code: CodeExecutionErrorCode,
     },
-    /// Of a command of the editor.
+    /// An editor command failed.
     TextEditorCodeExecutionToolResultError {
         /// The reason.
         error_code: CodeExecutionErrorCode,
@@ -216,7 +216,7 @@ impl CatalogueSettings for AnthropicCodeExecution {
     type Failure = CodeExecutionError;
 }
 
-/// Creates the tool by which Claude executes code in a container of the provider.
+/// Creates the tool with which Claude executes code in a container that the provider runs.
 pub fn code_execution() -> CatalogueTool<AnthropicCodeExecution> {
     CatalogueTool::new(AnthropicCodeExecution::new())
 }

@@ -1,4 +1,4 @@
-//! Anthropic's use of a computer.
+//! Anthropic's computer use.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::catalogue::{
     ApplicationTool, CatalogueEntry, CatalogueSettings, CatalogueTool, ScreenResult, SettingsBuilder,
 };
 
-/// The functions of the computer toolset.
+/// The computer toolset's functions.
 const COMPUTER_FUNCTIONS: &[&str] = &[
     "cursor_position",
     "double_click",
@@ -33,7 +33,7 @@ const COMPUTER_FUNCTIONS: &[&str] = &[
     "zoom",
 ];
 
-/// The functions of the browser toolset.
+/// The browser toolset's functions.
 const BROWSER_FUNCTIONS: &[&str] = &[
     "close_tab",
     "double_click",
@@ -69,16 +69,16 @@ const BROWSER_FUNCTIONS: &[&str] = &[
 ];
 
 settings! {
-    /// The settings of [`computer`].
+    /// Settings for [`computer`].
     pub struct AnthropicComputerUse {
         required {
-            /// The width of the screen, in pixels.
+            /// The screen width in pixels.
             display_width_px: u32,
-            /// The height of the screen, in pixels.
+            /// The screen height in pixels.
             display_height_px: u32,
         }
         optional {
-            /// The number of the X11 display.
+            /// The X11 display number.
             display_number: u32,
             /// Set to allow the action `zoom`.
             enable_zoom: bool,
@@ -87,7 +87,7 @@ settings! {
 }
 
 settings! {
-    /// The settings of [`computer_toolset`].
+    /// Settings for [`computer_toolset`].
     pub struct AnthropicComputerToolset {
         optional {
             /// The functions that differ from the default, by name. See [`ComputerAction`].
@@ -97,7 +97,7 @@ settings! {
 }
 
 settings! {
-    /// The settings of [`browser_toolset`].
+    /// Settings for [`browser_toolset`].
     pub struct AnthropicBrowserToolset {
         optional {
             /// The functions that differ from the default, by name.
@@ -107,27 +107,27 @@ settings! {
 }
 
 setting_object! {
-    /// The settings of one function of a toolset.
+    /// Settings for one function in a toolset.
     pub struct FunctionConfig {
         optional {
             /// Set if the model may call the function.
             enabled: bool,
-            /// Set if the model finds the function by a search.
+            /// True if the model finds the function by search.
             defer_loading: bool,
         }
     }
 }
 
-/// An action on a screen: a call of [`computer`] or [`computer_toolset`]. Coordinates are pixels from the top left.
+/// An action on a screen: a call to [`computer`] or [`computer_toolset`]. Coordinates are pixels from the top left.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "action", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ComputerAction {
-    /// Presses a key or a combination of keys.
+    /// Presses a key or key combination.
     Key {
         /// The keys, such as `ctrl+s`.
         text: String,
-        /// The number of times.
+        /// The number of times to press.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         repeat: Option<u32>,
     },
@@ -143,7 +143,7 @@ pub enum ComputerAction {
         /// The text.
         text: String,
     },
-    /// Returns the position of the cursor.
+    /// Returns the cursor position.
     CursorPosition {},
     /// Moves the cursor.
     MouseMove {
@@ -180,7 +180,7 @@ pub enum ComputerAction {
         scroll_direction: ScrollDirection,
         /// The number of steps.
         scroll_amount: u32,
-        /// The position of the cursor. If absent, it stays where it is.
+        /// The cursor position. If absent, the cursor stays where it is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         coordinate: Option<[i64; 2]>,
         /// Keys that are held meanwhile.
@@ -194,7 +194,7 @@ pub enum ComputerAction {
     },
     /// Takes a screenshot.
     Screenshot {},
-    /// Takes a screenshot of a region, in full resolution.
+    /// Takes a full-resolution screenshot of a region.
     Zoom {
         /// The left, top, right and bottom edge.
         region: [i64; 4],
@@ -205,7 +205,7 @@ pub enum ComputerAction {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Click {
-    /// The position. If absent, that of the cursor.
+    /// The position. If absent, the cursor's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coordinate: Option<[i64; 2]>,
     /// Keys that are held meanwhile.
@@ -213,7 +213,7 @@ pub struct Click {
     pub text: Option<String>,
 }
 
-/// A direction of scrolling.
+/// A scroll direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the names say it")]
@@ -224,11 +224,11 @@ pub enum ScrollDirection {
     Right,
 }
 
-/// A call of a function of [`browser_toolset`]: its name, and its arguments as JSON.
+/// A call to a [`browser_toolset`] function: its name, and its arguments as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct BrowserAction {
-    /// The name of the function.
+    /// The function's name.
     pub action: String,
     /// The arguments.
     #[serde(flatten)]
@@ -289,7 +289,7 @@ impl ApplicationTool for AnthropicComputerUse {}
 impl ApplicationTool for AnthropicComputerToolset {}
 impl ApplicationTool for AnthropicBrowserToolset {}
 
-/// Creates the tool by which Claude uses a screen of this size.
+/// Creates the tool with which Claude uses a screen this large.
 ///
 /// ```
 /// use haft_wire::catalogue::ScreenResult;
@@ -307,12 +307,12 @@ pub fn computer(display_width_px: u32, display_height_px: u32) -> CatalogueTool<
     CatalogueTool::new(AnthropicComputerUse::new(display_width_px, display_height_px))
 }
 
-/// Creates the tool by which Claude uses a screen, with a function for each action.
+/// Creates the tool with which Claude uses a screen, with one function per action.
 pub fn computer_toolset() -> CatalogueTool<AnthropicComputerToolset> {
     CatalogueTool::new(AnthropicComputerToolset::new())
 }
 
-/// Creates the tool by which Claude uses a browser, with a function for each action.
+/// Creates the tool with which Claude uses a browser, with one function per action.
 pub fn browser_toolset() -> CatalogueTool<AnthropicBrowserToolset> {
     CatalogueTool::new(AnthropicBrowserToolset::new())
 }

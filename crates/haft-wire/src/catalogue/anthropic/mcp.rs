@@ -1,4 +1,4 @@
-//! Anthropic's use of MCP servers.
+//! Anthropic's MCP connector.
 
 use std::collections::BTreeMap;
 
@@ -10,21 +10,21 @@ use crate::catalogue::typed::{setting_object, settings};
 use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool, IntoSetting, SecretSetting};
 
 settings! {
-    /// The settings of [`mcp_toolset`].
+    /// Settings for [`mcp_toolset`].
     pub struct AnthropicMcpToolset {
         required {
-            /// The name of the server.
+            /// The server's name.
             mcp_server_name: String,
         }
         optional {
-            /// The server, which the request then defines. Without it, `mcp_servers` among the options for the provider
-            /// has to define one of that name.
+            /// The server, which the request then defines. Without it, `mcp_servers` in the provider options must
+            /// define a server with this name.
             server: McpServer,
-            /// The settings of tools, by name.
+            /// Per-tool settings, by name.
             configs: BTreeMap<String, FunctionConfig>,
-            /// The settings of all other tools.
+            /// Settings for all other tools.
             default_config: FunctionConfig,
-            /// The tools, if the server is not to be asked for them.
+            /// The server's tools, if the provider should not ask it for them.
             tools: Vec<McpToolDefinition>,
         }
     }
@@ -45,12 +45,12 @@ setting_object! {
 }
 
 setting_object! {
-    /// A tool of an MCP server.
+    /// An MCP server's tool.
     pub struct McpToolDefinition {
         required {
             /// The name.
             name: String,
-            /// The schema of the arguments.
+            /// The argument schema.
             input_schema: Value,
         }
         optional {
@@ -79,7 +79,7 @@ impl IntoSetting<McpServer> for &str {
     }
 }
 
-/// Creates the tool that stands for the tools of an MCP server, which the provider calls. A request has one toolset per
+/// Creates the tool that stands for an MCP server's tools, which the provider calls. A request has one toolset per
 /// server.
 ///
 /// ```

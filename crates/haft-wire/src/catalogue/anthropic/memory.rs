@@ -9,18 +9,18 @@ use crate::catalogue::typed::settings;
 use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
-    /// The settings of [`memory`], of which there are none.
+    /// Settings for [`memory`], which takes none.
     pub struct AnthropicMemory {}
 }
 
-/// A call of [`memory`]. All paths begin with `/memories`; a handler must reject any other.
+/// A call to [`memory`]. All paths begin with `/memories`; your handler must reject any other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "command", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum MemoryCommand {
     /// Shows a directory or a file.
     View {
-        /// The path of the directory or file.
+        /// The directory's or file's path.
         path: String,
         /// The first and the last line to show.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -28,14 +28,14 @@ pub enum MemoryCommand {
     },
     /// Creates or overwrites a file.
     Create {
-        /// The path of the file.
+        /// The file's path.
         path: String,
         /// The content.
         file_text: String,
     },
     /// Replaces text in a file.
     StrReplace {
-        /// The path of the file.
+        /// The file's path.
         path: String,
         /// The text to replace.
         old_str: String,
@@ -44,16 +44,16 @@ pub enum MemoryCommand {
     },
     /// Inserts text into a file.
     Insert {
-        /// The path of the file.
+        /// The file's path.
         path: String,
-        /// The line after which the text is inserted, zero for the beginning of the file.
+        /// The line after which the text is inserted; zero for the file's beginning.
         insert_line: u64,
         /// The text.
         insert_text: String,
     },
     /// Deletes a file or a directory.
     Delete {
-        /// The path of the file or directory.
+        /// The file's or directory's path.
         path: String,
     },
     /// Renames or moves a file or a directory.
@@ -75,7 +75,7 @@ impl CatalogueSettings for AnthropicMemory {
 
 impl ApplicationTool for AnthropicMemory {}
 
-/// Creates the tool by which Claude keeps files between conversations, in storage that the application provides.
+/// Creates the tool with which Claude keeps files between conversations, in storage that your application provides.
 pub fn memory() -> CatalogueTool<AnthropicMemory> {
     CatalogueTool::new(AnthropicMemory::new())
 }

@@ -1,15 +1,15 @@
-//! Versions of Anthropic's tools that have a newer one, as plain data.
+//! Anthropic tool versions that a newer one supersedes, as plain data.
 
 use crate::catalogue::CatalogueEntry;
 use crate::catalogue::anthropic::{AnthropicBash, AnthropicCodeExecution, AnthropicWebFetch, AnthropicWebSearch};
 use crate::catalogue::anthropic::{code, editor, fetch, function, search};
 use crate::catalogue::entry::SchemaSource::Json;
 
-/// The header of tools that were published with computer use, in its versions.
+/// The header for tools that were published together with computer use, in the versions from that time.
 const COMPUTER_USE_2024: &str = "computer-use-2024-10-22";
 const COMPUTER_USE_2025: &str = "computer-use-2025-01-24";
 
-/// The settings of a screen, before zooming was added.
+/// Screen settings from before zooming.
 const SCREEN: &str = r#"{
     "type": "object",
     "properties": {
@@ -21,7 +21,7 @@ const SCREEN: &str = r#"{
     "additionalProperties": false
 }"#;
 
-/// The settings of web searches before `response_inclusion` was added.
+/// Web search settings from before `response_inclusion`.
 const SEARCH: &str = r#"{
     "type": "object",
     "properties": {
@@ -44,7 +44,7 @@ const SEARCH: &str = r#"{
     "additionalProperties": false
 }"#;
 
-/// The settings of web fetches before `use_cache` was added.
+/// Web fetch settings from before `use_cache`.
 const FETCH: &str = r#"{
     "type": "object",
     "properties": {
@@ -62,7 +62,7 @@ const FETCH: &str = r#"{
     "additionalProperties": false
 }"#;
 
-/// The settings of web fetches before `response_inclusion` was added.
+/// Web fetch settings from before `response_inclusion`.
 const FETCH_CACHED: &str = r#"{
     "type": "object",
     "properties": {
@@ -81,14 +81,14 @@ const FETCH_CACHED: &str = r#"{
     "additionalProperties": false
 }"#;
 
-/// The parameters of code executions before they had a shell and an editor.
+/// Code execution parameters from before the shell and the editor.
 const CODE: &str = r#"{
     "type": "object",
     "properties": {"code": {"type": "string"}},
     "required": ["code"]
 }"#;
 
-/// The actions on a screen before scrolling, waiting and further clicks were added.
+/// Screen actions from before scrolling, waiting and further clicks.
 const FIRST_ACTIONS: &str = r#"{
     "type": "object",
     "properties": {
@@ -104,7 +104,7 @@ const FIRST_ACTIONS: &str = r#"{
     "required": ["action"]
 }"#;
 
-/// The actions on a screen before zooming was added.
+/// Screen actions from before zooming.
 const ACTIONS: &str = r#"{
     "type": "object",
     "properties": {
@@ -125,7 +125,7 @@ const ACTIONS: &str = r#"{
     "required": ["action"]
 }"#;
 
-/// The commands of an editor that can undo them, and has the text of an insertion in `new_str`.
+/// The commands in editor versions with `undo_edit`, which put inserted text into `new_str`.
 const FIRST_COMMANDS: &str = r#"{
     "type": "object",
     "properties": {
@@ -140,7 +140,7 @@ const FIRST_COMMANDS: &str = r#"{
     "required": ["command", "path"]
 }"#;
 
-/// The commands of an editor; models write the text of an insertion to `insert_text` or `new_str`.
+/// The editor commands. Models write inserted text to `insert_text` or `new_str`.
 const COMMANDS: &str = r#"{
     "type": "object",
     "properties": {
@@ -186,7 +186,7 @@ pub(super) const CODE_EXECUTION_20250522: CatalogueEntry =
 pub(super) const COMPUTER_20250124: CatalogueEntry =
     computer("anthropic.computer_20250124", "computer_20250124").params(Json(ACTIONS)).beta(COMPUTER_USE_2025);
 
-/// The name of this version at the provider is `computer`, as that of all others, whatever its id suggests.
+/// The provider calls this version `computer`, like all others, whatever its id suggests.
 pub(super) const COMPUTER_20241022: CatalogueEntry = computer("anthropic.computer_use_20241022", "computer_20241022")
     .alias("anthropic.computer_20241022")
     .params(Json(FIRST_ACTIONS))

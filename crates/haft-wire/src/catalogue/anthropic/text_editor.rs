@@ -9,41 +9,40 @@ use crate::catalogue::typed::settings;
 use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
-    /// The settings of [`text_editor`].
+    /// Settings for [`text_editor`].
     pub struct AnthropicTextEditor {
         optional {
-            /// The number of characters after which the content of a file is truncated when it is shown.
+            /// The number of characters after which a shown file is truncated.
             max_characters: u64,
         }
     }
 }
 
-/// A call of [`text_editor`].
+/// A call to [`text_editor`].
 ///
-/// An insertion has its text in `insert_text`, which is what models write. The versions before 20250429 have it in
-/// `new_str`, and `undo_edit` besides.
+/// Models write inserted text to `insert_text`. Versions before 20250429 use `new_str`, and also have `undo_edit`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "command", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TextEditorCommand {
     /// Shows a file or a directory.
     View {
-        /// The path of the file or directory.
+        /// The file's or directory's path.
         path: String,
-        /// The first and the last line to show, counted from one; the last may be -1 for the end of the file.
+        /// The first and last line to show, counted from one. The last may be -1 for the file's end.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         view_range: Option<[i64; 2]>,
     },
     /// Creates or overwrites a file.
     Create {
-        /// The path of the file.
+        /// The file's path.
         path: String,
         /// The content.
         file_text: String,
     },
-    /// Replaces the only occurrence of a text.
+    /// Replaces a text that occurs exactly once.
     StrReplace {
-        /// The path of the file.
+        /// The file's path.
         path: String,
         /// The text to replace.
         old_str: String,
@@ -53,9 +52,9 @@ pub enum TextEditorCommand {
     },
     /// Inserts text.
     Insert {
-        /// The path of the file.
+        /// The file's path.
         path: String,
-        /// The line after which the text is inserted, zero for the beginning of the file.
+        /// The line after which the text is inserted; zero for the file's beginning.
         insert_line: u64,
         /// The text.
         insert_text: String,
@@ -72,7 +71,7 @@ impl CatalogueSettings for AnthropicTextEditor {
 
 impl ApplicationTool for AnthropicTextEditor {}
 
-/// Creates the tool by which Claude edits files of the application.
+/// Creates the tool with which Claude edits your application's files.
 pub fn text_editor() -> CatalogueTool<AnthropicTextEditor> {
     CatalogueTool::new(AnthropicTextEditor::new())
 }

@@ -9,12 +9,12 @@ use crate::catalogue::typed::{open_enum, settings};
 use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
-    /// The settings of [`tool_search_regex`], of which there are none.
+    /// Settings for [`tool_search_regex`], which takes none.
     pub struct AnthropicToolSearchRegex {}
 }
 
 settings! {
-    /// The settings of [`tool_search_bm25`], of which there are none.
+    /// Settings for [`tool_search_bm25`], which takes none.
     pub struct AnthropicToolSearchBm25 {}
 }
 
@@ -38,11 +38,11 @@ pub struct FoundTools {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ToolReference {
-    /// The name of the tool at the provider.
+    /// The tool's name at the provider.
     pub tool_name: String,
 }
 
-/// The failure of a search for tools.
+/// A failed tool search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ToolSearchError {
@@ -102,12 +102,12 @@ impl CatalogueSettings for AnthropicToolSearchBm25 {
     type Failure = ToolSearchError;
 }
 
-/// Creates the tool by which Claude finds deferred tools with regular expressions.
+/// Creates the tool with which Claude finds deferred tools by regular expression.
 pub fn tool_search_regex() -> CatalogueTool<AnthropicToolSearchRegex> {
     CatalogueTool::new(AnthropicToolSearchRegex::new())
 }
 
-/// Creates the tool by which Claude finds deferred tools with words.
+/// Creates the tool with which Claude finds deferred tools by words.
 pub fn tool_search_bm25() -> CatalogueTool<AnthropicToolSearchBm25> {
     CatalogueTool::new(AnthropicToolSearchBm25::new())
 }

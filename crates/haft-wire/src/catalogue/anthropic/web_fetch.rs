@@ -1,4 +1,4 @@
-//! Anthropic's retrieval of pages.
+//! Anthropic's web fetch.
 
 use haft_core::Failure;
 use schemars::JsonSchema;
@@ -9,31 +9,31 @@ use crate::catalogue::typed::{open_enum, setting_object, settings};
 use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
-    /// The settings of [`web_fetch`].
+    /// Settings for [`web_fetch`].
     pub struct AnthropicWebFetch {
         optional {
-            /// The maximum number of pages in one request.
+            /// The most pages in one request.
             max_uses: u32,
-            /// The only domains that pages may be from. Excludes `blocked_domains`.
+            /// The only domains to fetch from. Excludes `blocked_domains`.
             allowed_domains: Vec<String>,
             /// The domains that pages may not be from.
             blocked_domains: Vec<String>,
-            /// The citations of pages.
+            /// Page citations.
             citations: CitationSetting,
             /// The number of tokens after which a page is truncated.
             max_content_tokens: u32,
             /// Set to false to fetch pages anew.
             use_cache: bool,
-            /// The parts of the conversation that may contain addresses of pages to fetch.
+            /// The conversation parts whose addresses may be fetched.
             url_sources: UrlSources,
-            /// The extent to which the response contains pages that only code has read.
+            /// Includes or excludes pages that only code has read.
             response_inclusion: ResponseInclusion,
         }
     }
 }
 
 setting_object! {
-    /// The citations of pages.
+    /// Page citations.
     pub struct CitationSetting {
         optional {
             /// Set to enable citations.
@@ -43,20 +43,20 @@ setting_object! {
 }
 
 setting_object! {
-    /// The parts of a conversation whose addresses may be fetched.
+    /// The conversation parts whose addresses may be fetched.
     pub struct UrlSources {
         optional {
-            /// Messages of the user.
+            /// User messages.
             user_input: UrlSource,
-            /// Results of tools that the application executes.
+            /// Results from tools that your application executes.
             client_tool_results: UrlSource,
-            /// Results of tools that the provider executes.
+            /// Results from tools that the provider executes.
             server_tool_results: UrlSource,
         }
     }
 }
 
-/// The tools whose results may contain addresses to fetch. Messages of the user have no tools.
+/// The tools whose results may contain addresses to fetch. User messages have no tools.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -89,7 +89,7 @@ pub enum UrlSourceTool {
     },
 }
 
-/// A call of [`web_fetch`].
+/// A call to [`web_fetch`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct WebFetchCall {
@@ -110,7 +110,7 @@ pub struct WebFetchResult {
     pub content: FetchedDocument,
 }
 
-/// The content of a page that was fetched.
+/// A fetched page's content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct FetchedDocument {
@@ -119,12 +119,12 @@ pub struct FetchedDocument {
     /// The title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The citations of the page.
+    /// The page's citations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub citations: Option<CitationSetting>,
 }
 
-/// The data of a page that was fetched.
+/// A fetched page's data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]

@@ -9,25 +9,25 @@ use crate::catalogue::typed::{open_enum, settings};
 use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool, UserLocation};
 
 settings! {
-    /// The settings of [`web_search`].
+    /// Settings for [`web_search`].
     pub struct AnthropicWebSearch {
         optional {
-            /// The maximum number of searches in one request.
+            /// The most searches in one request.
             max_uses: u32,
-            /// The only domains that results may be from. Excludes `blocked_domains`.
+            /// The only domains to search. Excludes `blocked_domains`.
             allowed_domains: Vec<String>,
             /// The domains that results may not be from.
             blocked_domains: Vec<String>,
             /// The location by which results are adapted.
             user_location: UserLocation,
-            /// The extent to which the response contains results that only code has read.
+            /// Includes or excludes results that only code has read.
             response_inclusion: ResponseInclusion,
         }
     }
 }
 
 open_enum! {
-    /// The extent to which a response contains results that only code has read.
+    /// The results in a response that only code has read.
     pub enum ResponseInclusion {
         /// The results are contained.
         Full,
@@ -36,7 +36,7 @@ open_enum! {
     }
 }
 
-/// A call of [`web_search`].
+/// A call to [`web_search`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct WebSearchCall {
@@ -54,12 +54,12 @@ pub struct WebSearchResult {
     pub title: String,
     /// The content, which only the provider can read.
     pub encrypted_content: String,
-    /// The age of the page, in words.
+    /// The page's age, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_age: Option<String>,
 }
 
-/// The failure of a search.
+/// A failed search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct WebSearchError {

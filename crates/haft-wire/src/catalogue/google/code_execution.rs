@@ -1,4 +1,4 @@
-//! Google's execution of code.
+//! Google's code execution.
 
 use haft_core::NoFailure;
 use schemars::JsonSchema;
@@ -9,11 +9,11 @@ use crate::catalogue::typed::{open_enum, settings};
 use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
-    /// The settings of [`code_execution`], of which there are none.
+    /// Settings for [`code_execution`], which takes none.
     pub struct GoogleCodeExecution {}
 }
 
-/// A call of [`code_execution`]: the `executableCode` of a part.
+/// A call to [`code_execution`]: a part's `executableCode`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ExecutableCode {
@@ -24,19 +24,19 @@ pub struct ExecutableCode {
     pub language: Option<String>,
 }
 
-/// The result of a call: the `codeExecutionResult` of a part.
+/// A call's result: a part's `codeExecutionResult`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ExecutedCode {
-    /// The end of the execution.
+    /// The execution's end.
     pub outcome: ExecutedOutcome,
-    /// The text that the code has printed, including errors if it failed.
+    /// The text that the code printed, including errors if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
 }
 
 open_enum! {
-    /// The end of an execution.
+    /// An execution's end.
     pub enum ExecutedOutcome {
         /// The code was executed.
         #[serde(rename = "OUTCOME_OK")]
@@ -60,7 +60,7 @@ impl CatalogueSettings for GoogleCodeExecution {
     type Failure = NoFailure;
 }
 
-/// Creates the tool by which a model runs Python code in a container of the provider.
+/// Creates the tool with which a model runs Python code in a container that the provider runs.
 pub fn code_execution() -> CatalogueTool<GoogleCodeExecution> {
     CatalogueTool::new(GoogleCodeExecution::new())
 }

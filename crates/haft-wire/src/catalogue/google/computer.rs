@@ -1,4 +1,4 @@
-//! Google's use of a computer.
+//! Google's computer use.
 
 use haft_core::{ContentPart, NoFailure};
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ use crate::catalogue::{
     Vendor,
 };
 
-/// The functions that a model calls to use a browser. Other environments have further ones.
+/// The functions that a model calls to use a browser. Other environments have more.
 const BROWSER: &[&str] = &[
     "click_at",
     "drag_and_drop",
@@ -29,7 +29,7 @@ const BROWSER: &[&str] = &[
 ];
 
 settings! {
-    /// The settings of [`computer_use`].
+    /// Settings for [`computer_use`].
     #[serde(rename_all = "camelCase")]
     pub struct GoogleComputerUse {
         required {
@@ -48,7 +48,7 @@ settings! {
 }
 
 open_enum! {
-    /// The environment of [`computer_use`].
+    /// The environment for [`computer_use`].
     pub enum GoogleEnvironment {
         /// A browser.
         #[serde(rename = "ENVIRONMENT_BROWSER")]
@@ -62,8 +62,8 @@ open_enum! {
     }
 }
 
-/// A call of [`computer_use`]: the name of a function and its arguments. Coordinates are from 0 to 999, whatever the
-/// size of the screen.
+/// A call to [`computer_use`]: a function name and its arguments. Coordinates range from 0 to 999, whatever the screen
+/// size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "action", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -77,7 +77,7 @@ pub enum GoogleComputerAction {
     GoBack {},
     /// Goes to the next page.
     GoForward {},
-    /// Opens the page of a search engine.
+    /// Opens a search engine's page.
     Search {},
     /// Opens a page.
     Navigate {
@@ -106,10 +106,10 @@ pub enum GoogleComputerAction {
         y: i64,
         /// The text.
         text: String,
-        /// Set to press the enter key afterwards, which is the default.
+        /// Presses enter afterwards. True by default.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         press_enter: Option<bool>,
-        /// Set to clear the field before, which is the default.
+        /// Clears the field first. True by default.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         clear_before_typing: Option<bool>,
     },
@@ -183,8 +183,8 @@ impl CatalogueSettings for GoogleComputerUse {
 
 impl ApplicationTool for GoogleComputerUse {}
 
-/// Returns what the model reads. The provider demands the address as a member of the result, so the texts are the
-/// members of an object.
+/// Returns the content that the model reads. The provider requires the address as a member of the result, so the texts
+/// become an object's members.
 fn result(screen: &ScreenResult) -> Vec<ContentPart> {
     let Some(url) = &screen.url else { return screen.content() };
     let mut members = Map::new();
@@ -197,8 +197,8 @@ fn result(screen: &ScreenResult) -> Vec<ContentPart> {
     std::iter::once(texts).chain(image).collect()
 }
 
-/// Creates the tool by which a model uses a screen. The provider requires the address that a browser shows with every
-/// result, in [`ScreenResult::url`].
+/// Creates the tool with which a model uses a screen. The provider requires the browser's address with every result:
+/// set [`ScreenResult::url`].
 pub fn computer_use(environment: impl IntoSetting<GoogleEnvironment>) -> CatalogueTool<GoogleComputerUse> {
     CatalogueTool::new(GoogleComputerUse::new(environment.into_setting()))
 }

@@ -1,33 +1,33 @@
-//! The sources of an answer of Gemini.
+//! Sources for Gemini's answers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The sources of an answer: the `groundingMetadata` of a candidate. What a search did not report is absent.
+/// An answer's sources: a candidate's `groundingMetadata`. Members that a search did not report are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Grounding {
-    /// The queries of a web search.
+    /// The web search queries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub web_search_queries: Option<Vec<String>>,
-    /// The queries of an image search.
+    /// The image search queries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_search_queries: Option<Vec<String>>,
-    /// The queries of a search in files.
+    /// The file search queries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retrieval_queries: Option<Vec<String>>,
     /// The sources.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grounding_chunks: Option<Vec<GroundingChunk>>,
-    /// The parts of the answer that sources support.
+    /// The answer parts that sources support.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grounding_supports: Option<Vec<GroundingSupport>>,
-    /// The suggestions that an application must show beside the answer.
+    /// The search suggestions that you must show beside the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search_entry_point: Option<SearchEntryPoint>,
-    /// The token of a map that an application may show.
+    /// A token for a map that you may show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub google_maps_widget_context_token: Option<String>,
 }
@@ -43,7 +43,7 @@ pub struct GroundingChunk {
     /// A place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maps: Option<GroundingSource>,
-    /// A part of a file.
+    /// A file chunk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retrieved_context: Option<GroundingSource>,
     /// An image.
@@ -51,7 +51,7 @@ pub struct GroundingChunk {
     pub image: Option<Value>,
 }
 
-/// The page, place or file of a source.
+/// A source's page, place or file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -62,42 +62,42 @@ pub struct GroundingSource {
     /// The title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The domain of a page.
+    /// The page's domain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
-    /// The text of a place or a part of a file.
+    /// The text of a place or file chunk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The id of a place.
+    /// The place's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place_id: Option<String>,
 }
 
-/// A part of an answer that sources support.
+/// An answer part that sources support.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct GroundingSupport {
-    /// The indexes of the sources.
+    /// The source indexes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grounding_chunk_indices: Vec<u32>,
     /// The confidence in each source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence_scores: Option<Vec<f64>>,
-    /// The part of the answer.
+    /// The answer part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segment: Option<GroundingSegment>,
 }
 
-/// A part of an answer, by bytes. An index that is absent is zero.
+/// A part of an answer, by bytes. An absent index is zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct GroundingSegment {
-    /// The index of the part that contains it.
+    /// The index of the content part that contains it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part_index: Option<u32>,
-    /// The index of its first byte.
+    /// Its first byte's index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_index: Option<u32>,
     /// The index after its last byte.
@@ -108,7 +108,7 @@ pub struct GroundingSegment {
     pub text: Option<String>,
 }
 
-/// The suggestions that an application must show beside an answer.
+/// The search suggestions that you must show beside an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-//! Google's retrieval of files, places and pages.
+//! Google's file search, maps and URL context.
 
 use haft_core::NoFailure;
 use schemars::JsonSchema;
@@ -10,15 +10,15 @@ use crate::catalogue::typed::{open_enum, setting_object, settings};
 use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool, IntoSetting};
 
 settings! {
-    /// The settings of [`file_search`].
+    /// Settings for [`file_search`].
     #[serde(rename_all = "camelCase")]
     pub struct GoogleFileSearch {
         required {
-            /// The stores to search, by their names, such as `fileSearchStores/my-store`.
+            /// The stores to search, such as `fileSearchStores/my-store`.
             file_search_store_names: Vec<String>,
         }
         optional {
-            /// The number of parts of files to find.
+            /// The number of file chunks to find.
             top_k: u32,
             /// The condition that files must meet.
             metadata_filter: String,
@@ -27,13 +27,13 @@ settings! {
 }
 
 settings! {
-    /// The settings of [`google_maps`].
+    /// Settings for [`google_maps`].
     #[serde(rename_all = "camelCase")]
     pub struct GoogleMaps {
         optional {
-            /// Set to receive the token of a map.
+            /// Requests the token for a map.
             enable_widget: bool,
-            /// The kinds of answers.
+            /// The answer kinds.
             grounding_types: MapsGrounding,
             /// The authentication. Vertex AI only.
             auth_config: Value,
@@ -42,12 +42,12 @@ settings! {
 }
 
 settings! {
-    /// The settings of [`url_context`], of which there are none.
+    /// Settings for [`url_context`], which takes none.
     pub struct GoogleUrlContext {}
 }
 
 setting_object! {
-    /// The kinds of answers of [`google_maps`].
+    /// Answer kinds for [`google_maps`].
     #[serde(rename_all = "camelCase")]
     pub struct MapsGrounding {
         optional {
@@ -59,7 +59,7 @@ setting_object! {
     }
 }
 
-/// The pages that were fetched: the `urlContextMetadata` of a candidate.
+/// The fetched pages: a candidate's `urlContextMetadata`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -82,7 +82,7 @@ pub struct RetrievedUrl {
 }
 
 open_enum! {
-    /// The status of a page that was fetched.
+    /// A fetched page's status.
     pub enum UrlRetrievalStatus {
         /// The page was fetched.
         #[serde(rename = "URL_RETRIEVAL_STATUS_SUCCESS")]
@@ -123,17 +123,17 @@ impl CatalogueSettings for GoogleUrlContext {
     type Failure = NoFailure;
 }
 
-/// Creates the tool by which a model searches in files of these stores.
+/// Creates the tool with which a model searches files in these stores.
 pub fn file_search(stores: impl IntoSetting<Vec<String>>) -> CatalogueTool<GoogleFileSearch> {
     CatalogueTool::new(GoogleFileSearch::new(stores.into_setting()))
 }
 
-/// Creates the tool by which a model finds places and routes.
+/// Creates the tool with which a model finds places and routes.
 pub fn google_maps() -> CatalogueTool<GoogleMaps> {
     CatalogueTool::new(GoogleMaps::new())
 }
 
-/// Creates the tool by which a model reads the pages that a prompt names.
+/// Creates the tool with which a model reads the pages that a prompt names.
 pub fn url_context() -> CatalogueTool<GoogleUrlContext> {
     CatalogueTool::new(GoogleUrlContext::new())
 }

@@ -1,4 +1,4 @@
-//! Google's searches of the web.
+//! Google's web search.
 
 use haft_core::NoFailure;
 
@@ -7,15 +7,15 @@ use crate::catalogue::typed::{open_enum, setting_object, settings};
 use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
-    /// The settings of [`google_search`].
+    /// Settings for [`google_search`].
     #[serde(rename_all = "camelCase")]
     pub struct GoogleSearch {
         optional {
-            /// The kinds of searches, which are those of the web by default.
+            /// The search kinds. By default, web search only.
             search_types: SearchTypes,
             /// The time in which pages must have been published.
             time_range_filter: TimeRange,
-            /// The domains that results may not be from. Vertex AI only.
+            /// The domains to exclude from results. Vertex AI only.
             exclude_domains: Vec<String>,
             /// The confidence from which risky pages are left out. Vertex AI only.
             blocking_confidence: PhishingThreshold,
@@ -24,7 +24,7 @@ settings! {
 }
 
 settings! {
-    /// The settings of [`enterprise_web_search`].
+    /// Settings for [`enterprise_web_search`].
     #[serde(rename_all = "camelCase")]
     pub struct GoogleEnterpriseWebSearch {
         optional {
@@ -37,7 +37,7 @@ settings! {
 }
 
 settings! {
-    /// The settings of [`google_search_retrieval`].
+    /// Settings for [`google_search_retrieval`].
     #[serde(rename_all = "camelCase")]
     pub struct GoogleSearchRetrieval {
         optional {
@@ -61,12 +61,12 @@ setting_object! {
 }
 
 setting_object! {
-    /// The settings of something that has none.
+    /// An empty settings object.
     pub struct NoSettings {}
 }
 
 setting_object! {
-    /// A range of time, by RFC 3339.
+    /// A time range in RFC 3339.
     #[serde(rename_all = "camelCase")]
     pub struct TimeRange {
         required {
@@ -85,14 +85,14 @@ setting_object! {
         optional {
             /// The mode.
             mode: RetrievalMode,
-            /// The least score of a prompt that is searched for, from 0 to 1.
+            /// The lowest score, from 0 to 1, at which a prompt is searched for.
             dynamic_threshold: f64,
         }
     }
 }
 
 open_enum! {
-    /// The mode of a condition for a search.
+    /// The condition under which a search runs.
     pub enum RetrievalMode {
         /// Always search.
         #[serde(rename = "MODE_UNSPECIFIED")]
@@ -162,17 +162,17 @@ impl CatalogueSettings for GoogleSearchRetrieval {
     type Failure = NoFailure;
 }
 
-/// Creates the tool by which a model searches the web.
+/// Creates the tool with which a model searches the web.
 pub fn google_search() -> CatalogueTool<GoogleSearch> {
     CatalogueTool::new(GoogleSearch::new())
 }
 
-/// Creates the web search of Vertex AI for regulated organisations.
+/// Creates Vertex AI's web search for regulated organisations.
 pub fn enterprise_web_search() -> CatalogueTool<GoogleEnterpriseWebSearch> {
     CatalogueTool::new(GoogleEnterpriseWebSearch::new())
 }
 
-/// Creates the web search of the models before Gemini 2.
+/// Creates the web search for models before Gemini 2.
 pub fn google_search_retrieval() -> CatalogueTool<GoogleSearchRetrieval> {
     CatalogueTool::new(GoogleSearchRetrieval::new())
 }

@@ -10,11 +10,11 @@ use crate::catalogue::typed::settings;
 use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
-    /// The settings of [`apply_patch`], of which there are none.
+    /// Settings for [`apply_patch`], which takes none.
     pub struct OpenAiApplyPatch {}
 }
 
-/// A call of [`apply_patch`].
+/// A call to [`apply_patch`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PatchCall {
@@ -29,26 +29,26 @@ pub struct PatchCall {
 pub enum PatchOperation {
     /// Creates a file.
     CreateFile {
-        /// The path of the file, relative to the root of the workspace.
+        /// The file's path, relative to the workspace root.
         path: String,
         /// The content, as a diff.
         diff: String,
     },
     /// Changes a file.
     UpdateFile {
-        /// The path of the file, relative to the root of the workspace.
+        /// The file's path, relative to the workspace root.
         path: String,
         /// The change, as a diff.
         diff: String,
     },
     /// Deletes a file.
     DeleteFile {
-        /// The path of the file, relative to the root of the workspace.
+        /// The file's path, relative to the workspace root.
         path: String,
     },
 }
 
-/// The result of a call of [`apply_patch`].
+/// A result from [`apply_patch`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PatchResult {
@@ -59,7 +59,7 @@ pub struct PatchResult {
     pub output: Option<String>,
 }
 
-/// The status of a change to a file.
+/// A file change's status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PatchStatus {
@@ -70,13 +70,13 @@ pub enum PatchStatus {
 }
 
 impl PatchResult {
-    /// Creates the result of a change that was made.
+    /// Creates a result for a change that was made.
     #[must_use]
     pub fn completed() -> Self {
         Self { status: PatchStatus::Completed, output: None }
     }
 
-    /// Creates the result of a change that was not made, with the reason.
+    /// Creates a result for a change that was not made, with the reason.
     #[must_use]
     pub fn failed(reason: impl Into<String>) -> Self {
         Self { status: PatchStatus::Failed, output: Some(reason.into()) }
@@ -94,7 +94,7 @@ impl CatalogueSettings for OpenAiApplyPatch {
 
 impl ApplicationTool for OpenAiApplyPatch {}
 
-/// Creates the tool by which a model changes files of the application.
+/// Creates the tool with which a model changes your application's files.
 ///
 /// ```
 /// use haft_wire::catalogue::openai::{self, PatchCall, PatchOperation, PatchResult};

@@ -9,7 +9,7 @@ use crate::catalogue::typed::settings;
 use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool, IntoSetting};
 
 settings! {
-    /// The settings of [`code_interpreter`].
+    /// Settings for [`code_interpreter`].
     pub struct OpenAiCodeInterpreter {
         required {
             /// The container.
@@ -18,7 +18,7 @@ settings! {
     }
 }
 
-/// The container of a code interpreter.
+/// The container that a code interpreter runs in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -48,18 +48,18 @@ pub enum NewContainer {
     },
 }
 
-/// A call of [`code_interpreter`].
+/// A call to [`code_interpreter`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct InterpreterCall {
     /// The code. Absent if the provider does not reveal it.
     #[serde(default)]
     pub code: Option<String>,
-    /// The id of the container.
+    /// The container's id.
     pub container_id: String,
 }
 
-/// The result of a call of [`code_interpreter`].
+/// A result from [`code_interpreter`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct InterpreterResult {
@@ -69,15 +69,15 @@ pub struct InterpreterResult {
     /// The code. Absent if the provider does not reveal it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// The id of the container.
+    /// The container's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub container_id: Option<String>,
-    /// The status of the call.
+    /// The call's status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
 }
 
-/// An output of a code interpreter.
+/// A code interpreter's output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -89,7 +89,7 @@ pub enum InterpreterOutput {
     },
     /// An image.
     Image {
-        /// The address of the image.
+        /// The image's address.
         url: String,
     },
 }
@@ -118,7 +118,7 @@ impl CatalogueSettings for OpenAiCodeInterpreter {
     type Failure = NoFailure;
 }
 
-/// Creates the tool by which a model runs Python code in a container of the provider.
+/// Creates the tool with which a model runs Python code in a container that the provider runs.
 ///
 /// ```
 /// use haft_wire::catalogue::openai::{self, InterpreterContainer};

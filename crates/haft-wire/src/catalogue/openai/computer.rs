@@ -1,4 +1,4 @@
-//! OpenAI's use of a computer.
+//! OpenAI's computer use.
 
 use haft_core::{ContentPart, MediaPart, NoFailure};
 use schemars::JsonSchema;
@@ -13,17 +13,17 @@ use crate::catalogue::{
 };
 
 settings! {
-    /// The settings of [`computer`], of which there are none.
+    /// Settings for [`computer`], which takes none.
     pub struct OpenAiComputer {}
 }
 
 settings! {
-    /// The settings of [`computer_use_preview`].
+    /// Settings for [`computer_use_preview`].
     pub struct OpenAiComputerUse {
         required {
-            /// The width of the screen, in pixels.
+            /// The screen width in pixels.
             display_width: u32,
-            /// The height of the screen, in pixels.
+            /// The screen height in pixels.
             display_height: u32,
             /// The environment.
             environment: ComputerEnvironment,
@@ -32,7 +32,7 @@ settings! {
 }
 
 open_enum! {
-    /// The environment of [`computer_use_preview`].
+    /// The environment for [`computer_use_preview`].
     pub enum ComputerEnvironment {
         /// Windows.
         Windows,
@@ -47,17 +47,17 @@ open_enum! {
     }
 }
 
-/// A call of [`computer`] or [`computer_use_preview`]: actions, to be taken in order.
+/// A call to [`computer`] or [`computer_use_preview`]: actions to take in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ComputerCall {
-    /// The actions of [`computer`].
+    /// The actions for [`computer`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<PointerAction>,
-    /// The action of [`computer_use_preview`].
+    /// The action for [`computer_use_preview`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<PointerAction>,
-    /// Checks of the provider that a person must acknowledge before the actions are taken.
+    /// The provider's safety checks. A person must acknowledge them before you take the actions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending_safety_checks: Vec<SafetyCheck>,
 }
@@ -137,7 +137,7 @@ pub enum PointerAction {
     Wait {},
 }
 
-/// A button of a pointer.
+/// A pointer button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the names say it")]
@@ -159,7 +159,7 @@ pub struct ScreenPoint {
     pub y: i64,
 }
 
-/// A check of the provider that a person must acknowledge.
+/// A safety check from the provider that a person must acknowledge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SafetyCheck {
@@ -173,7 +173,7 @@ pub struct SafetyCheck {
     pub message: Option<String>,
 }
 
-/// The result of a call: the screen after the actions, and the checks that a person has acknowledged.
+/// A call's result: the screen after the actions, and the checks that a person acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ComputerOutput {
@@ -205,7 +205,7 @@ impl ComputerOutput {
         self
     }
 
-    /// Returns what the model reads: the image, which carries the acknowledged checks.
+    /// Returns the content that the model reads: the image, which carries the acknowledged checks.
     fn content(&self) -> [ContentPart; 1] {
         let mut image: MediaPart = self.screenshot.media();
         if !self.acknowledged_safety_checks.is_empty() {
@@ -216,7 +216,7 @@ impl ComputerOutput {
     }
 }
 
-/// Returns the entry of a tool whose calls are actions on a screen.
+/// Returns an entry for a tool whose calls are screen actions.
 const fn screen(id: &'static str, custom_name: &'static str, name: &'static str) -> CatalogueEntry {
     handled(id, custom_name, name).items(
         "computer_call",
@@ -252,7 +252,7 @@ impl CatalogueSettings for OpenAiComputerUse {
 impl ApplicationTool for OpenAiComputer {}
 impl ApplicationTool for OpenAiComputerUse {}
 
-/// Creates the tool by which a model uses a screen.
+/// Creates the tool with which a model uses a screen.
 ///
 /// ```
 /// use haft_wire::catalogue::openai::{self, ComputerCall, ComputerOutput};
@@ -267,7 +267,7 @@ pub fn computer() -> CatalogueTool<OpenAiComputer> {
     CatalogueTool::new(OpenAiComputer::new())
 }
 
-/// Creates the tool by which the model `computer-use-preview` uses a screen of this size.
+/// Creates the tool with which the model `computer-use-preview` uses a screen this large.
 pub fn computer_use_preview(
     display_width: u32,
     display_height: u32,

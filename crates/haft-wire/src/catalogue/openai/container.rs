@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalogue::SecretSetting;
 use crate::catalogue::typed::open_enum;
 
-/// Access of a container to the network.
+/// A container's network access.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
@@ -23,20 +23,20 @@ pub enum NetworkPolicy {
     },
 }
 
-/// A secret that is added to requests to a domain.
+/// A secret to add to requests to a domain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DomainSecret {
     /// The domain.
     pub domain: String,
-    /// The name of the secret.
+    /// The secret's name.
     pub name: String,
     /// The secret.
     pub value: SecretSetting,
 }
 
 open_enum! {
-    /// The memory of a container.
+    /// A container's memory.
     pub enum MemoryLimit {
         /// One gigabyte.
         #[serde(rename = "1g")]

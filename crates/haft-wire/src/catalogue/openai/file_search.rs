@@ -12,7 +12,7 @@ use crate::catalogue::typed::{open_enum, setting_object, settings};
 use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool, IntoSetting};
 
 settings! {
-    /// The settings of [`file_search`].
+    /// Settings for [`file_search`].
     pub struct OpenAiFileSearch {
         required {
             /// The vector stores to search, by their ids.
@@ -21,35 +21,35 @@ settings! {
         optional {
             /// The condition that files must meet.
             filters: FileFilter,
-            /// The maximum number of results, from 1 to 50.
+            /// The most results to return, from 1 to 50.
             max_num_results: u32,
-            /// The ranking of results.
+            /// The result ranking.
             ranking_options: FileRanking,
         }
     }
 }
 
-/// A condition on the attributes of a file.
+/// A condition on a file's attributes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum FileFilter {
-    /// A comparison of one attribute.
+    /// Compares one attribute.
     Comparison(AttributeFilter),
     /// Several conditions.
     Compound(CompoundFilter),
 }
 
-/// A comparison of an attribute of a file.
+/// A comparison with a file's attribute.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct AttributeFilter {
-    /// The name of the attribute.
+    /// The attribute's name.
     pub key: String,
     /// The operator.
     pub r#type: FilterOperator,
-    /// The value: a text, a number, a boolean, or a list of texts and numbers.
+    /// The value: a text, number or boolean, or a list of texts and numbers.
     pub value: Value,
 }
 
@@ -58,13 +58,13 @@ pub struct AttributeFilter {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CompoundFilter {
-    /// The number of conditions that must be met: all or one.
+    /// Requires all conditions, or one.
     pub r#type: FilterJunction,
     /// The conditions.
     pub filters: Vec<FileFilter>,
 }
 
-/// An operator of a condition.
+/// A comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -81,13 +81,13 @@ pub enum FilterOperator {
     Lt,
     /// Less or equal.
     Lte,
-    /// One of a list.
+    /// In a list.
     In,
-    /// None of a list.
+    /// Not in a list.
     Nin,
 }
 
-/// A junction of conditions.
+/// A way to combine conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FilterJunction {
@@ -98,51 +98,51 @@ pub enum FilterJunction {
 }
 
 setting_object! {
-    /// The ranking of results.
+    /// Result ranking.
     pub struct FileRanking {
         optional {
             /// The ranker.
             ranker: FileRanker,
-            /// The least score of a result, from 0 to 1.
+            /// The lowest score a result may have, from 0 to 1.
             score_threshold: f64,
-            /// The weights of meaning and words.
+            /// The weights for meaning and words.
             hybrid_search: HybridWeights,
         }
     }
 }
 
 setting_object! {
-    /// The weights of meaning and words in a search.
+    /// A search's weights for meaning and words.
     pub struct HybridWeights {
         required {
-            /// The weight of meaning.
+            /// The weight for meaning.
             embedding_weight: f64,
-            /// The weight of words.
+            /// The weight for words.
             text_weight: f64,
         }
     }
 }
 
 open_enum! {
-    /// A ranker of results.
+    /// A result ranker.
     pub enum FileRanker {
         /// The newest.
         Auto,
-        /// The ranker of this version.
+        /// The ranker with this version.
         #[serde(rename = "default-2024-11-15")]
         Default20241115,
     }
 }
 
-/// The result of a search in files.
+/// A file search's result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct FileSearchResult {
-    /// The status of the search.
+    /// The search's status.
     pub status: String,
     /// The queries.
     pub queries: Vec<String>,
-    /// The files that were found. Absent unless the request includes them.
+    /// The found files. Absent unless the request includes them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub results: Option<Vec<FoundFile>>,
 }
@@ -151,10 +151,10 @@ pub struct FileSearchResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct FoundFile {
-    /// The id of the file.
+    /// The file's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_id: Option<String>,
-    /// The name of the file.
+    /// The file's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filename: Option<String>,
     /// The score, from 0 to 1.
@@ -163,13 +163,13 @@ pub struct FoundFile {
     /// The text that was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The attributes of the file.
+    /// The file's attributes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attributes: Option<BTreeMap<String, Value>>,
 }
 
 impl FileFilter {
-    /// Creates a comparison of an attribute.
+    /// Creates a comparison with an attribute.
     #[must_use]
     pub fn attribute(key: impl Into<String>, operator: FilterOperator, value: impl Into<Value>) -> Self {
         Self::Comparison(AttributeFilter { key: key.into(), r#type: operator, value: value.into() })
@@ -181,7 +181,7 @@ impl FileFilter {
         Self::Compound(CompoundFilter { r#type: FilterJunction::And, filters: filters.into_iter().collect() })
     }
 
-    /// Creates a condition that is met if one of these is.
+    /// Creates a condition that is met if any of these is.
     #[must_use]
     pub fn any(filters: impl IntoIterator<Item = Self>) -> Self {
         Self::Compound(CompoundFilter { r#type: FilterJunction::Or, filters: filters.into_iter().collect() })
@@ -196,7 +196,7 @@ impl CatalogueSettings for OpenAiFileSearch {
     type Failure = NoFailure;
 }
 
-/// Creates the tool by which a model searches in files of these vector stores.
+/// Creates the tool with which a model searches files in these vector stores.
 ///
 /// ```
 /// use haft_wire::catalogue::openai::{self, FileFilter, FilterOperator};

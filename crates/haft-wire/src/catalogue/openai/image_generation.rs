@@ -1,4 +1,4 @@
-//! OpenAI's generation of images.
+//! OpenAI's image generation.
 
 use haft_core::NoFailure;
 use schemars::JsonSchema;
@@ -10,38 +10,38 @@ use crate::catalogue::typed::{open_enum, setting_object, settings};
 use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
-    /// The settings of [`image_generation`].
+    /// Settings for [`image_generation`].
     pub struct OpenAiImageGeneration {
         optional {
             /// The choice between new and edited images.
             action: ImageAction,
             /// The background.
             background: ImageBackground,
-            /// The complexity of a vector image.
+            /// The vector image's complexity.
             complexity: ImageComplexity,
-            /// The number of frames of an animation.
+            /// The number of frames in an animation.
             frame_count: u32,
-            /// The duration of each frame, in milliseconds.
+            /// Each frame's duration in milliseconds.
             frame_duration_ms: u32,
             /// The effort to match given images.
             input_fidelity: ImageFidelity,
-            /// The part of an image to edit.
+            /// The image area to edit.
             input_image_mask: ImageMask,
             /// The model.
             model: String,
-            /// The level of moderation.
+            /// The moderation level.
             moderation: ImageModeration,
             /// The compression in percent.
             output_compression: u8,
             /// The format.
             output_format: ImageFormat,
-            /// The number of partial images in a stream, from 0 to 3.
+            /// The number of partial images to stream, from 0 to 3.
             partial_images: u8,
             /// The quality.
             quality: ImageQuality,
             /// The size: `auto`, or width and height such as `1024x1536`.
             size: String,
-            /// The settings of vector images.
+            /// Settings for vector images.
             svg: SvgSettings,
         }
     }
@@ -60,7 +60,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// The background of images.
+    /// The image background.
     pub enum ImageBackground {
         /// Transparent.
         Transparent,
@@ -72,7 +72,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// The complexity of vector images.
+    /// Vector image complexity.
     pub enum ImageComplexity {
         /// Low.
         Low,
@@ -94,7 +94,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// The level of moderation.
+    /// The moderation level.
     pub enum ImageModeration {
         /// The default.
         Auto,
@@ -104,7 +104,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// The format of images.
+    /// The image format.
     pub enum ImageFormat {
         /// PNG.
         Png,
@@ -120,7 +120,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// The quality of images.
+    /// The image quality.
     pub enum ImageQuality {
         /// Low.
         Low,
@@ -138,10 +138,10 @@ open_enum! {
 }
 
 setting_object! {
-    /// The part of an image to edit, as an image.
+    /// The image area to edit, given as an image.
     pub struct ImageMask {
         optional {
-            /// The id of a file.
+            /// The file's id.
             file_id: String,
             /// A data URL.
             image_url: String,
@@ -150,12 +150,12 @@ setting_object! {
 }
 
 setting_object! {
-    /// The settings of vector images.
+    /// Settings for vector images.
     pub struct SvgSettings {
         optional {
             /// The model.
             model: String,
-            /// The reasoning of the model.
+            /// The model's reasoning.
             reasoning: SvgReasoning,
         }
     }
@@ -178,7 +178,7 @@ pub struct ImageResult {
     /// The image, in base64. Absent if the generation failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// The status of the call.
+    /// The call's status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     /// The format.

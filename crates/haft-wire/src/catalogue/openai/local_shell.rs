@@ -12,11 +12,11 @@ use crate::catalogue::typed::settings;
 use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
-    /// The settings of [`local_shell`], of which there are none.
+    /// Settings for [`local_shell`], which takes none.
     pub struct OpenAiLocalShell {}
 }
 
-/// A call of [`local_shell`].
+/// A call to [`local_shell`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct LocalShellCall {
@@ -24,7 +24,7 @@ pub struct LocalShellCall {
     pub action: LocalShellAction,
 }
 
-/// An action of [`local_shell`].
+/// An action for [`local_shell`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -48,11 +48,11 @@ pub enum LocalShellAction {
     },
 }
 
-/// The result of a call of [`local_shell`].
+/// A result from [`local_shell`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct LocalShellOutput {
-    /// The output of the command.
+    /// The command's output.
     pub output: String,
 }
 
@@ -77,7 +77,7 @@ impl CatalogueSettings for OpenAiLocalShell {
 
 impl ApplicationTool for OpenAiLocalShell {}
 
-/// Creates the tool by which the models before [`shell`](crate::catalogue::openai::shell) execute commands.
+/// Creates the tool with which models from before [`shell`](crate::catalogue::openai::shell) execute commands.
 pub fn local_shell() -> CatalogueTool<OpenAiLocalShell> {
     CatalogueTool::new(OpenAiLocalShell::new())
 }

@@ -1,4 +1,4 @@
-//! OpenAI's use of MCP servers.
+//! OpenAI's MCP connector.
 
 use std::collections::BTreeMap;
 
@@ -12,49 +12,49 @@ use crate::catalogue::typed::{open_enum, setting_object, settings};
 use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool, IntoSetting, SecretSetting};
 
 settings! {
-    /// The settings of [`mcp`]. One of `server_url`, `connector_id` and `tunnel_id` is required.
+    /// Settings for [`mcp`]. You must set `server_url`, `connector_id` or `tunnel_id`.
     pub struct OpenAiMcp {
         required {
-            /// The label of the server, by which calls are identified.
+            /// The server's label, which identifies its calls.
             server_label: String,
         }
         optional {
-            /// The address of the server.
+            /// The server's address.
             server_url: String,
-            /// A server of the provider, such as `connector_gmail`.
+            /// A server that the provider runs, such as `connector_gmail`.
             connector_id: String,
             /// A tunnel to a private server.
             tunnel_id: String,
             /// The access token for the server.
             authorization: SecretSetting,
-            /// Headers of requests to the server.
+            /// Headers for requests to the server.
             headers: BTreeMap<String, SecretSetting>,
             /// The tools that may be called.
             allowed_tools: McpAllowedTools,
-            /// The tools whose calls require approval, which are all by default.
+            /// The tools whose calls require approval. By default all do.
             require_approval: McpApproval,
-            /// A description of the server.
+            /// The server's description.
             server_description: String,
         }
     }
 }
 
-/// The tools of a server that may be called.
+/// The server tools that may be called.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum McpAllowedTools {
-    /// Those of these names.
+    /// The tools with these names.
     Names(Vec<String>),
     /// Those that a filter accepts.
     Filter(McpToolFilter),
 }
 
 setting_object! {
-    /// A filter of tools.
+    /// A tool filter.
     pub struct McpToolFilter {
         optional {
-            /// The value of the hint `readOnlyHint`.
+            /// The required `readOnlyHint`.
             read_only: bool,
             /// The names.
             tool_names: Vec<String>,
@@ -62,7 +62,7 @@ setting_object! {
     }
 }
 
-/// The tools of a server whose calls require approval.
+/// The server tools whose calls require approval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -74,7 +74,7 @@ pub enum McpApproval {
 }
 
 open_enum! {
-    /// The approval of calls to all tools of a server.
+    /// The approval mode for calls to all of a server's tools.
     pub enum McpApprovalMode {
         /// Every call requires approval.
         Always,
@@ -95,15 +95,15 @@ setting_object! {
     }
 }
 
-/// The result of a call to a tool of an MCP server.
+/// A result from an MCP server's tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct McpCallResult {
-    /// The name of the tool.
+    /// The tool's name.
     pub name: String,
     /// The arguments, as JSON text.
     pub arguments: String,
-    /// The label of the server.
+    /// The server's label.
     pub server_label: String,
     /// The result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -111,7 +111,7 @@ pub struct McpCallResult {
     /// The reason that the call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Value>,
-    /// The status of the call.
+    /// The call's status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
 }
@@ -135,7 +135,7 @@ impl CatalogueSettings for OpenAiMcp {
     type Failure = NoFailure;
 }
 
-/// Creates the tool that stands for the tools of an MCP server, which the provider calls.
+/// Creates the tool that stands for an MCP server's tools, which the provider calls.
 ///
 /// ```
 /// use haft_wire::catalogue::openai::{self, McpApprovalMode};

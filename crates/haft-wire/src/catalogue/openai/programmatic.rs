@@ -1,4 +1,4 @@
-//! OpenAI's calls of tools by programs.
+//! OpenAI's tool calls from programs.
 
 use haft_core::NoFailure;
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use crate::catalogue::typed::settings;
 use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
-    /// The settings of [`programmatic_tool_calling`], of which there are none.
+    /// Settings for [`programmatic_tool_calling`], which takes none.
     pub struct OpenAiProgrammaticToolCalling {}
 }
 
@@ -21,13 +21,13 @@ pub struct ProgramCall {
     pub code: String,
 }
 
-/// The result of a program.
+/// A program's result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ProgramResult {
     /// The result.
     pub result: String,
-    /// The status of the program.
+    /// The program's status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
 }
@@ -46,8 +46,8 @@ impl CatalogueSettings for OpenAiProgrammaticToolCalling {
     type Failure = NoFailure;
 }
 
-/// Creates the tool by which a model writes programs that call other tools. Which of them they may call is stated by
-/// [`allowed_caller`](haft_core::ProviderOptions::allowed_caller) of these tools.
+/// Creates the tool with which a model writes programs that call other tools. Set
+/// [`allowed_caller`](haft_core::ProviderOptions::allowed_caller) on the tools that programs may call.
 pub fn programmatic_tool_calling() -> CatalogueTool<OpenAiProgrammaticToolCalling> {
     CatalogueTool::new(OpenAiProgrammaticToolCalling::new())
 }

@@ -10,10 +10,10 @@ use crate::catalogue::typed::settings;
 use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
-    /// The settings of [`shell`].
+    /// Settings for [`shell`].
     pub struct OpenAiShell {
         optional {
-            /// The environment, which is that of the application by default.
+            /// The environment. By default it is your application.
             environment: ShellEnvironment,
         }
     }
@@ -30,7 +30,7 @@ pub enum ShellEnvironment {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         skills: Option<Vec<LocalSkill>>,
     },
-    /// A new container of the provider.
+    /// A new container that the provider runs.
     ContainerAuto {
         /// The files that it contains, by their ids.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,9 +45,9 @@ pub enum ShellEnvironment {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         skills: Option<Vec<ContainerSkill>>,
     },
-    /// An existing container of the provider.
+    /// An existing container that the provider runs.
     ContainerReference {
-        /// The id of the container.
+        /// The container's id.
         container_id: String,
     },
 }
@@ -60,24 +60,24 @@ pub struct LocalSkill {
     pub name: String,
     /// The description.
     pub description: String,
-    /// The path of the directory that contains the skill.
+    /// The path to the directory that contains the skill.
     pub path: String,
 }
 
-/// A skill of a container.
+/// A container's skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum ContainerSkill {
     /// A skill that was uploaded.
     SkillReference {
-        /// The id of the skill.
+        /// The skill's id.
         skill_id: String,
         /// The version, or `latest`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         version: Option<String>,
     },
-    /// A skill that is part of the request.
+    /// A skill that the request contains.
     Inline {
         /// The name.
         name: String,
@@ -88,7 +88,7 @@ pub enum ContainerSkill {
     },
 }
 
-/// The content of a skill.
+/// A skill's content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
@@ -102,7 +102,7 @@ pub enum SkillSource {
     },
 }
 
-/// A call of [`shell`].
+/// A call to [`shell`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ShellCall {
@@ -110,32 +110,32 @@ pub struct ShellCall {
     pub action: ShellAction,
 }
 
-/// An action of [`shell`].
+/// An action for [`shell`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ShellAction {
     /// The commands, which may be executed concurrently.
     pub commands: Vec<String>,
-    /// The timeout of each command, in milliseconds.
+    /// Each command's timeout in milliseconds.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
-    /// The maximum length of the output of each command. It must be part of the result.
+    /// The most characters to return for each command's output. Your result must repeat it.
     #[serde(default)]
     pub max_output_length: Option<u64>,
 }
 
-/// The result of a call of [`shell`].
+/// A result from [`shell`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ShellOutput {
-    /// The results of the commands, in order.
+    /// The commands' results, in order.
     pub output: Vec<CommandOutput>,
-    /// The maximum length of the call, if it has one.
+    /// The call's maximum output length, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output_length: Option<u64>,
 }
 
-/// The result of a command.
+/// A command's result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CommandOutput {
@@ -143,11 +143,11 @@ pub struct CommandOutput {
     pub stdout: String,
     /// The standard error.
     pub stderr: String,
-    /// The end of the command.
+    /// The command's end.
     pub outcome: CommandEnd,
 }
 
-/// The end of a command.
+/// A command's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -170,13 +170,13 @@ impl ShellEnvironment {
 }
 
 impl CommandOutput {
-    /// Creates the result of a command that has exited.
+    /// Creates a result for a command that has exited.
     #[must_use]
     pub fn exit(exit_code: i32, stdout: impl Into<String>, stderr: impl Into<String>) -> Self {
         Self { stdout: stdout.into(), stderr: stderr.into(), outcome: CommandEnd::Exit { exit_code } }
     }
 
-    /// Creates the result of a command that has timed out, with its output until then.
+    /// Creates a result for a command that timed out, with its output until then.
     #[must_use]
     pub fn timeout(stdout: impl Into<String>, stderr: impl Into<String>) -> Self {
         Self { stdout: stdout.into(), stderr: stderr.into(), outcome: CommandEnd::Timeout {} }
@@ -184,7 +184,7 @@ impl CommandOutput {
 }
 
 impl ShellAction {
-    /// Creates the result of this action.
+    /// Creates this action's result.
     #[must_use]
     pub fn result(&self, outputs: impl IntoIterator<Item = CommandOutput>) -> ShellOutput {
         ShellOutput { output: outputs.into_iter().collect(), max_output_length: self.max_output_length }
@@ -203,7 +203,8 @@ impl CatalogueSettings for OpenAiShell {
 
 impl ApplicationTool for OpenAiShell {}
 
-/// Creates the tool by which a model executes commands: in the application, or in a container of the provider.
+/// Creates the tool with which a model executes commands: in your application, or in a container that the provider
+/// runs.
 ///
 /// ```
 /// use haft_wire::catalogue::openai::{self, CommandOutput, ShellCall, ShellEnvironment};

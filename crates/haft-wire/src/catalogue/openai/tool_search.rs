@@ -11,14 +11,14 @@ use crate::catalogue::typed::{open_enum, settings};
 use crate::catalogue::{ApplicationTool, CatalogueEntry, CatalogueSettings, CatalogueTool};
 
 settings! {
-    /// The settings of [`tool_search`].
+    /// Settings for [`tool_search`].
     pub struct OpenAiToolSearch {
         optional {
-            /// The party that searches, which is the provider by default.
+            /// The party that searches. By default the provider.
             execution: SearchExecution,
-            /// The description of a search by the application.
+            /// The description for a search that your application runs.
             description: String,
-            /// The schema of the arguments of a search by the application.
+            /// The argument schema for a search that your application runs.
             parameters: Value,
         }
     }
@@ -34,7 +34,7 @@ open_enum! {
     }
 }
 
-/// A call of [`tool_search`].
+/// A call to [`tool_search`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ToolSearchCall {
@@ -46,18 +46,18 @@ pub struct ToolSearchCall {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ToolSearchOutput {
-    /// The definitions of the tools, as in a request.
+    /// The tool definitions, as in a request.
     pub tools: Vec<Value>,
     /// The party that has searched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution: Option<SearchExecution>,
-    /// The status of the search.
+    /// The search's status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
 }
 
 impl ToolSearchOutput {
-    /// Creates the result of a search by the application.
+    /// Creates the result of a search that your application ran.
     #[must_use]
     pub fn new(tools: impl IntoIterator<Item = Value>) -> Self {
         let (execution, status) = (Some(SearchExecution::Client), Some("completed".to_owned()));
@@ -77,7 +77,7 @@ impl CatalogueSettings for OpenAiToolSearch {
 
 impl ApplicationTool for OpenAiToolSearch {}
 
-/// Creates the tool by which a model finds deferred tools. A handler requires
+/// Creates the tool with which a model finds deferred tools. To handle searches yourself, set
 /// [`SearchExecution::Client`].
 pub fn tool_search() -> CatalogueTool<OpenAiToolSearch> {
     CatalogueTool::new(OpenAiToolSearch::new())

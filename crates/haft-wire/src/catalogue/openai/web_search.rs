@@ -9,30 +9,30 @@ use crate::catalogue::typed::{open_enum, setting_object, settings};
 use crate::catalogue::{CatalogueEntry, CatalogueSettings, CatalogueTool, UserLocation};
 
 settings! {
-    /// The settings of [`web_search`].
+    /// Settings for [`web_search`].
     pub struct OpenAiWebSearch {
         optional {
             /// The pages that may be found.
             filters: WebFilters,
             /// The location by which results are adapted.
             user_location: UserLocation,
-            /// The amount of context that results may take.
+            /// The context size that results may use.
             search_context_size: SearchContextSize,
-            /// Set to false to search only what the provider has stored.
+            /// False to search only what the provider has stored.
             external_web_access: bool,
         }
     }
 }
 
 settings! {
-    /// The settings of [`web_search_preview`].
+    /// Settings for [`web_search_preview`].
     pub struct OpenAiWebSearchPreview {
         optional {
             /// The location by which results are adapted.
             user_location: UserLocation,
-            /// The amount of context that results may take.
+            /// The context size that results may use.
             search_context_size: SearchContextSize,
-            /// The kinds of results: `text` and `image`.
+            /// The result kinds: `text` and `image`.
             search_content_types: Vec<String>,
         }
     }
@@ -49,7 +49,7 @@ setting_object! {
 }
 
 open_enum! {
-    /// The amount of context that results may take.
+    /// The context size that results may use.
     pub enum SearchContextSize {
         /// Little.
         Low,
@@ -60,18 +60,18 @@ open_enum! {
     }
 }
 
-/// The call of a search, and its result: the model alone reads the pages.
+/// A search's call and result: only the model reads the pages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct WebSearchActivity {
     /// The action.
     pub action: WebSearchAction,
-    /// The status of the action.
+    /// The action's status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
 }
 
-/// An action of a search.
+/// A search action.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -103,7 +103,7 @@ pub enum WebSearchAction {
     },
 }
 
-/// A source of a search.
+/// A search source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct WebSource {
@@ -129,7 +129,7 @@ impl CatalogueSettings for OpenAiWebSearchPreview {
     type Failure = NoFailure;
 }
 
-/// Creates the tool by which a model searches the web.
+/// Creates the tool with which a model searches the web.
 pub fn web_search() -> CatalogueTool<OpenAiWebSearch> {
     CatalogueTool::new(OpenAiWebSearch::new())
 }

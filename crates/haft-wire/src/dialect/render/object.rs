@@ -98,7 +98,7 @@ impl Rendering {
         member.absent_as_null()
     }
 
-    /// Describes the members that are not listed. Reports whether their values change.
+    /// Describes the unlisted members. Reports whether their values change.
     fn open(
         &mut self,
         group: &Group<'_>,
@@ -137,7 +137,7 @@ impl Rendering {
         self.lose(Group::of(schemas).pointer(), LossKind::Combination, message);
     }
 
-    /// States the patterns of keys in the description.
+    /// States the key patterns in the description.
     fn state_patterns(&mut self, group: &Group<'_>, json: &mut Map<String, Value>) {
         let lists_members = json.get("properties").and_then(Value::as_object).is_some_and(|listed| !listed.is_empty());
         for (member, keyword, value) in group.keywords().filter(|(_, keyword, _)| *keyword == "patternProperties") {

@@ -12,7 +12,7 @@ use crate::dialect::group::Group;
 use crate::dialect::kind::{Kind, Kinds};
 use crate::dialect::rules::References;
 
-/// The definitions of a rendering.
+/// A rendering's definitions.
 #[derive(Debug, Default)]
 pub(super) struct Definitions {
     /// The rendered definitions by the pointer to the schema.
@@ -42,7 +42,7 @@ impl Definitions {
         *self.recursive.entry(target.pointer().to_owned()).or_insert_with(|| is_recursive(target))
     }
 
-    /// Returns a name for the definition at a pointer that no other one has.
+    /// Returns a unique name for the definition at a pointer.
     fn name(&self, pointer: &str) -> String {
         let last = pointer.rsplit('/').next().unwrap_or_default();
         let word: String = last.chars().map(|char| if char.is_ascii_alphanumeric() { char } else { '_' }).collect();
@@ -54,7 +54,7 @@ impl Definitions {
 }
 
 impl Rendering {
-    /// Renders a reference as a reference; `None` if the dialect requires its definition in place.
+    /// Renders a reference as a reference. Returns `None` if the dialect requires its definition in place.
     pub(super) fn kept_reference(&mut self, group: &Group<'_>) -> Result<Option<Form>, RenderFault> {
         let Some((target, is_annotated)) = group.reference() else { return Ok(None) };
         let is_kept = match self.rules.references {
@@ -78,7 +78,7 @@ impl Rendering {
             let (name, node) = (self.definitions.name(pointer), self.reshape.add());
             let definition = Definition { name: name.clone(), node, form: None };
             self.definitions.by_pointer.insert(pointer.to_owned(), definition);
-            // The name is taken before the definitions that this one refers to, to keep their order.
+            // Take the name before the definitions that this one refers to: that keeps their order.
             self.definitions.json.insert(name.clone(), Value::Null);
             let form = self.unreferenced(&Group::of([target]), 1)?;
             self.reshape.case(node, ReshapeCase::new(ReshapeKind::Any, form.node));
@@ -91,7 +91,7 @@ impl Rendering {
         let json = Map::from_iter([("$ref".to_owned(), format!("#/$defs/{}", known.name).into())]);
         Ok(match &known.form {
             Some(form) => Form { json, node: known.node, ..form.clone() },
-            // Nothing is known of a definition that is being rendered, except that it may be anything.
+            // A definition still being rendered may be anything.
             None => {
                 let kinds = Group::of([target]).kinds();
                 let sent = if kinds.has(Kind::Null) { Kinds::ALL } else { Kinds::ALL.without(Kind::Null) };

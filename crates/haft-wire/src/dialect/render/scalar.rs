@@ -29,7 +29,7 @@ impl Rendering {
         form
     }
 
-    /// Adds the constants of one type, and returns them.
+    /// Adds one type's constants and returns them.
     pub(super) fn constants(&mut self, group: &Group<'_>, kind: Kind, json: &mut Map<String, Value>) -> Vec<Value> {
         let Some(mut constants) = group.constants() else { return Vec::new() };
         constants.retain(|value| is_of(kind, value));
@@ -70,7 +70,7 @@ fn text_of(value: &Value) -> Value {
     }
 }
 
-/// Reports whether a constant is of a rendered type.
+/// Reports whether a constant has a rendered type.
 fn is_of(kind: Kind, value: &Value) -> bool {
     match (kind, Kind::of(value)) {
         (Kind::Number, Kind::Integer) => true,

@@ -50,7 +50,7 @@ impl Rendering {
         Ok(form)
     }
 
-    /// Renders a value that one of the forms describes, or that is `null`.
+    /// Renders a value that matches one of the forms, or is `null`.
     pub(super) fn any_of(
         &mut self,
         group: &Group<'_>,
@@ -95,7 +95,7 @@ impl Rendering {
     }
 }
 
-/// Returns the cases of a codec that converts each value by its own alternative; none if they can't be told apart.
+/// Returns the codec cases that convert each value by its own alternative; none if they can't be told apart.
 fn cases(forms: &[Form]) -> Option<(Vec<ReshapeCase>, Change)> {
     let (mut cases, mut types) = (Vec::new(), Vec::new());
     for (at, form) in forms.iter().enumerate() {
@@ -127,7 +127,7 @@ fn cases(forms: &[Form]) -> Option<(Vec<ReshapeCase>, Change)> {
     Some((cases, change))
 }
 
-/// Restricts a case to the objects that have the mark of one alternative.
+/// Restricts a case to objects that carry one alternative's mark.
 fn distinguished(case: ReshapeCase, form: &Form, forms: &[Form]) -> Option<ReshapeCase> {
     let own = form.record.as_deref()?;
     let object = Kinds::one(Kind::Object);
@@ -136,7 +136,7 @@ fn distinguished(case: ReshapeCase, form: &Form, forms: &[Form]) -> Option<Resha
         if !other.kinds.has(Kind::Object) && !other.sent.has(Kind::Object) {
             continue;
         }
-        // A tuple is sent as an object too, and its members can't be told from these.
+        // A tuple is sent as an object too, and its members look like these.
         if other.kinds != object || other.sent != object {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Errors of the Messages API.
+//! Messages API errors.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use crate::wire::ErrorResponse;
 use crate::wire::response::error_body::{message_or_status, of_status};
 use crate::wire_error::{ErrorCause, ErrorReport};
 
-/// Causes by the code in the details of an error, which is stable.
+/// Causes by the code in an error's details, which is stable.
 const CODES: [(&str, ErrorCause); 6] = [
     ("enforced_spend_limit_reached", ErrorCause::QuotaExceeded),
     ("storage_quota_exceeded", ErrorCause::QuotaExceeded),
@@ -17,7 +17,7 @@ const CODES: [(&str, ErrorCause); 6] = [
     ("compaction_unavailable", ErrorCause::Unavailable),
 ];
 
-/// Causes by a part of the message, for errors that have the general type `invalid_request_error` and no code.
+/// Causes by message text, for errors with the general type `invalid_request_error` and no code.
 const PHRASES: [(&str, ErrorCause); 7] = [
     ("prompt is too long", ErrorCause::ContextTooLong),
     ("exceed context limit", ErrorCause::ContextTooLong),
@@ -28,7 +28,7 @@ const PHRASES: [(&str, ErrorCause); 7] = [
     ("request exceeds the maximum size", ErrorCause::TooLarge),
 ];
 
-/// Causes by the type of an error.
+/// Causes by error type.
 const TYPES: [(&str, ErrorCause); 11] = [
     ("invalid_request_error", ErrorCause::InvalidRequest),
     ("authentication_error", ErrorCause::Authentication),
@@ -43,7 +43,7 @@ const TYPES: [(&str, ErrorCause); 11] = [
     ("conflict_error", ErrorCause::Unavailable),
 ];
 
-/// The status of an error in a stream or in a successful response, which has none.
+/// The status for an error in a stream or in a successful response, which has none.
 const NO_STATUS: u16 = 500;
 
 #[derive(Deserialize)]
@@ -64,19 +64,19 @@ struct MessagesError {
 pub(super) fn read(response: &ErrorResponse<'_>) -> ErrorReport {
     let by_status = of_status(response.status);
     let mut report = of_body(response, by_status);
-    // The general type is also the one of errors that gateways report with a status of their own.
+    // Gateways use the general type too, with a status of their own.
     if report.cause == ErrorCause::InvalidRequest {
         report.cause = by_status;
     }
     report.with_wait(response)
 }
 
-/// Reads an error in a stream or in a response whose status is none.
+/// Reads an error in a stream or in a successful response.
 pub(super) fn report(body: &str) -> ErrorReport {
     of_body(&ErrorResponse::new(NO_STATUS, body), ErrorCause::Unavailable)
 }
 
-/// Reads a body. The cause is this one unless the body states another.
+/// Reads a body. The cause is `otherwise` unless the body states one.
 fn of_body(response: &ErrorResponse<'_>, otherwise: ErrorCause) -> ErrorReport {
     let error = serde_json::from_str::<ErrorEnvelope>(response.body).map(|envelope| envelope.error).unwrap_or_default();
     let text = error.message.as_str().unwrap_or_default();
@@ -100,7 +100,7 @@ fn cause(kind: &str, code: &str, message: &str) -> Option<ErrorCause> {
     by_name(&CODES, code).or_else(|| by_phrase().filter(|_| is_general)).or_else(|| by_name(&TYPES, kind))
 }
 
-/// Returns the part of the request that a message names: `max_tokens: must be at least 1`.
+/// Returns the request part that a message names: `max_tokens: must be at least 1`.
 fn param(message: &str) -> Option<&str> {
     let (param, _) = message.split_once(": ")?;
     let is_path = param.starts_with(|first: char| first.is_ascii_lowercase())

@@ -1,7 +1,7 @@
-//! A request to the Messages API.
+//! Requests to the Messages API.
 //!
-//! The body is written member by member, so that the text of the tools is copied and never parsed, and so that a member of
-//! the provider's options takes the place of ours.
+//! The body is written member by member, so that the tools' text is copied and never parsed, and a member in the
+//! provider options can replace ours.
 
 mod base64_text;
 mod binding;
@@ -32,15 +32,15 @@ use crate::wire_error::RequestError;
 const PATH: &str = "/v1/messages";
 /// The header that enables features in preview.
 const BETA_HEADER: &str = "anthropic-beta";
-/// The feature by which a model thinks between its calls.
+/// The feature that lets a model think between its calls.
 const INTERLEAVED: &str = "interleaved-thinking-";
 /// The option that adds features to the header.
 const BETAS: &str = "betas";
 
-/// The least share of likely tokens that the API accepts together with thinking.
+/// The lowest `top_p` that the API accepts together with thinking.
 const LEAST_TOP_P: f64 = 0.95;
 
-/// A choice of tools.
+/// A tool choice.
 #[derive(Serialize)]
 struct SentChoice<'r> {
     #[serde(rename = "type")]
@@ -85,7 +85,7 @@ pub(super) fn write(
     let mut body = MessagesBody::new(options);
     body.member("model", &request.model)?;
     body.member("max_tokens", &max_tokens(wire, request, capabilities, options)?)?;
-    // A mark of the whole request is placed by the API.
+    // The API places a mark for the whole request itself.
     if wire.prompt_cache == PromptCache::Marked && !options.contains_key("cache_control") {
         let prompt = MarkedPrompt {
             tools: values("tools", &listed(&request.tool_choice, &tools))?,
@@ -129,7 +129,7 @@ pub(super) fn write(
     Ok(sent)
 }
 
-/// Writes the results of the calls of a turn alone: one message of the user.
+/// Writes only the results of a turn's calls: one user message.
 pub(super) fn write_results(
     wire: &AnthropicMessages,
     turn: &Turn,
@@ -144,7 +144,7 @@ pub(super) fn write_results(
     Ok(paired.finish("messages", json, dropped))
 }
 
-/// Returns the provider's options of a request, which are an object.
+/// Returns the request's options for this provider, which must be an object.
 fn options<'r>(request: &'r TurnRequest, provider: &str) -> Result<Option<&'r Value>, RequestError> {
     match request.provider_options.get(provider) {
         None | Some(Value::Null) => Ok(None),
@@ -153,7 +153,8 @@ fn options<'r>(request: &'r TurnRequest, provider: &str) -> Result<Option<&'r Va
     }
 }
 
-/// Returns whether the model is asked to think. Without the option a model may think, and still be forced to call.
+/// Returns whether the model is asked to think. Without the option a model may still think, and can still be forced to
+/// call.
 fn thinking(options: &Map<String, Value>) -> Thinking {
     let kind = options.get("thinking").and_then(|thinking| thinking.get("type")).and_then(Value::as_str);
     match kind {
@@ -162,8 +163,8 @@ fn thinking(options: &Map<String, Value>) -> Thinking {
     }
 }
 
-/// Returns the limit of the answer, which must be greater than that of the thinking before it. A limit of ours makes room
-/// for the thinking; if the application states both, it has to decide.
+/// Returns the answer's token limit, which must exceed the thinking limit before it. Our default makes room for the
+/// thinking. If the application states both limits, it has to decide.
 fn max_tokens(
     wire: &AnthropicMessages,
     request: &TurnRequest,
@@ -184,8 +185,8 @@ fn max_tokens(
     Ok(limit)
 }
 
-/// Returns the tokens for thinking that count towards the limit of the answer. Thinking between calls is limited for the
-/// whole turn, which has several answers.
+/// Returns the thinking tokens that count towards the answer's limit. Thinking between calls is limited for the whole
+/// turn, which has several answers.
 fn thinking_budget(request: &TurnRequest, options: &Map<String, Value>) -> u64 {
     let betas = options.get(BETAS).and_then(Value::as_array).into_iter().flatten();
     let is_interleaved = betas.filter_map(Value::as_str).any(|beta| beta.starts_with(INTERLEAVED));
@@ -212,7 +213,7 @@ fn values(key: &str, json: &str) -> Result<Vec<Value>, RequestError> {
     serde_json::from_str(json).map_err(|error| invalid(key, &format!("it is no list: {error}")))
 }
 
-/// Returns the list of tools. A choice of one tool names it, and the others stay in the list, which keeps a prompt cache
+/// Returns the tool list. A choice of one tool names it and keeps the others in the list, so that a prompt cache stays
 /// valid.
 fn listed<'t>(choice: &ToolChoice, tools: &'t RenderedTools) -> Cow<'t, str> {
     let may_call = tools.iter().any(|tool| choice.permits(&tool.name));
@@ -222,7 +223,7 @@ fn listed<'t>(choice: &ToolChoice, tools: &'t RenderedTools) -> Cow<'t, str> {
     }
 }
 
-/// Writes the MCP servers of the toolsets that are sent.
+/// Writes the MCP servers for the toolsets that are sent.
 fn write_servers(
     body: &mut MessagesBody<'_>,
     request: &TurnRequest,
@@ -309,14 +310,14 @@ fn write_settings(
     Ok(())
 }
 
-/// Writes the format of the answer. The API has no other mode than strict for it.
+/// Writes the answer format, which the API always treats as strict.
 fn write_output(
     body: &mut MessagesBody<'_>,
     output: Option<(&RenderedOutput, &OutputFormat)>,
 ) -> Result<(), RequestError> {
     let Some((output, asked)) = output.filter(|(output, _)| output.strict) else { return Ok(()) };
     let mut format = json!({"type": "json_schema", "schema": output.schema});
-    // The format has no description besides that of its schema.
+    // The format has no description besides its schema's.
     if let (Some(description), Value::Object(schema)) = (&asked.description, &mut format["schema"])
         && !schema.contains_key("$ref")
     {
@@ -325,7 +326,7 @@ fn write_output(
     body.joined_member("output_config", "format", &format)
 }
 
-/// Returns the instruction that takes the place of a format which can't be enforced.
+/// Returns the instruction that replaces a format which can't be enforced.
 fn unenforced((output, format): (&RenderedOutput, &OutputFormat)) -> Option<String> {
     if output.strict {
         return None;
@@ -340,7 +341,7 @@ fn unenforced((output, format): (&RenderedOutput, &OutputFormat)) -> Option<Stri
     Some(text)
 }
 
-/// Returns the header with the features that the tools, the thinking and the options require, each once.
+/// Returns the header with the features that tools, thinking and options require, without duplicates.
 fn beta_header(
     options: &Map<String, Value>,
     tools: &RenderedTools,
@@ -370,11 +371,11 @@ fn invalid(param: &str, message: &str) -> RequestError {
     RequestError::Invalid { param: param.to_owned(), message: message.to_owned() }
 }
 
-/// The body of a request in progress.
+/// A request body in progress.
 struct MessagesBody<'r> {
     text: String,
     options: &'r Map<String, Value>,
-    /// The options that were written together with what is ours.
+    /// The options that were merged with our own members.
     written: Vec<&'static str>,
 }
 
@@ -399,7 +400,7 @@ impl<'r> MessagesBody<'r> {
         }
     }
 
-    /// Writes an object with one member of ours and all others of the options. Those win.
+    /// Writes an object with our member and the options' members. The options win.
     fn joined_member(&mut self, key: &'static str, member: &str, value: &Value) -> Result<(), RequestError> {
         let Some(Value::Object(given)) = self.options.get(key) else {
             return self.member(key, &Map::from_iter([(member.to_owned(), value.clone())]));

@@ -1,7 +1,7 @@
-//! A response of the Messages API.
+//! Messages API responses.
 //!
-//! A whole response and a streamed one are read by the same [`MessageReader`], so that they can't differ: a whole one is
-//! a stream whose blocks arrive at once.
+//! The same [`MessageReader`] reads whole and streamed responses, so they can't differ: a whole response is a stream
+//! whose blocks arrive at once.
 
 mod block;
 
@@ -17,10 +17,10 @@ use crate::wire::response::text::Text;
 use crate::wire::response::turn_builder::TurnBuilder;
 use crate::wire_error::ReadError;
 
-/// The member of the provider's data that holds the id of the container which a call runs in.
+/// The provider data member with the id of the container that a call runs in.
 pub(super) const CONTAINER: &str = "container";
 
-/// The reasons for the end of a response.
+/// Stop reasons.
 const FINISHES: [(&str, Finish); 8] = [
     ("end_turn", Finish::Stop),
     ("stop_sequence", Finish::Stop),
@@ -28,12 +28,12 @@ const FINISHES: [(&str, Finish); 8] = [
     ("max_tokens", Finish::Length),
     ("model_context_window_exceeded", Finish::Length),
     ("pause_turn", Finish::Pause),
-    // The context was summarised, and the turn continues when the summary is sent back.
+    // The context was summarised. The turn continues when the summary is sent back.
     ("compaction", Finish::Pause),
     ("refusal", Finish::Refusal),
 ];
 
-/// The key of the text that explains a refusal. No block has this number.
+/// The key for the text that explains a refusal. No block has this number.
 const EXPLANATION: u64 = u64::MAX;
 
 /// A response, or the start of a streamed one.
@@ -47,7 +47,7 @@ pub(super) struct ReadMessage<'b> {
     model: Option<Text<'b>>,
     #[serde(borrow, default)]
     content: Option<Vec<&'b RawValue>>,
-    /// The error of a server in front of the API, which names no type.
+    /// An error from a server in front of the API, which names no type.
     #[serde(borrow, default)]
     error: Option<&'b RawValue>,
     #[serde(borrow, default)]
@@ -64,7 +64,7 @@ pub(super) struct ReadMessage<'b> {
     context_management: Option<&'b RawValue>,
 }
 
-/// The members of a response that a streamed one has at its end.
+/// The response members that a stream has at its end.
 #[derive(Debug, Default)]
 pub(super) struct MessageEnd<'b> {
     pub(super) stop_reason: Option<Text<'b>>,
@@ -106,11 +106,11 @@ pub(super) fn read(provider: &str, body: &str, context: &ReadContext) -> Result<
 pub(super) struct MessageReader {
     provider: String,
     turn: TurnBuilder,
-    /// The id of the server tool's call that is the last block.
+    /// The server tool call's id, if that call is the last block.
     last_server_call: Option<haft_core::CallId>,
     /// The provider's counts, as far as they were reported.
     counts: Map<String, Value>,
-    /// Further data of the turn.
+    /// Further turn data.
     data: Map<String, Value>,
     stop_reason: Option<String>,
 }
@@ -138,7 +138,7 @@ impl MessageReader {
         self.keep(CONTAINER, message.container)
     }
 
-    /// Reads the counts at the start of a stream.
+    /// Reads the counts at a stream's start.
     pub(super) fn start_usage(&mut self, message: &ReadMessage<'_>, deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
         self.usage(message.usage, deltas)
     }
@@ -154,7 +154,7 @@ impl MessageReader {
         let (read, written) = (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
         let details = self.counts.get("output_tokens_details");
         let reasoning = details.and_then(|details| details.get("thinking_tokens")).and_then(Value::as_u64).unwrap_or(0);
-        // The API counts tokens of the cache apart.
+        // The API counts cached tokens separately.
         let input = count("input_tokens").saturating_add(read).saturating_add(written);
         let usage =
             Usage::new(input, count("output_tokens")).cache_read(read).cache_write(written).reasoning(reasoning);
@@ -198,7 +198,7 @@ impl MessageReader {
         }
         self.turn.provider_data().insert(self.provider.clone(), Value::Object(data));
         let mut turn = self.turn.finish(finish);
-        // The next request finds the container by the last call, as it has items only.
+        // The next request finds the container through the last call, because it only has items.
         if let Some(id) = container
             && let Some(data) = turn.items.iter_mut().rev().find_map(call_data)
         {
@@ -208,7 +208,7 @@ impl MessageReader {
         turn
     }
 
-    /// Keeps a member of the response with the turn.
+    /// Keeps a response member with the turn.
     fn keep(&mut self, name: &str, value: Option<&RawValue>) -> Result<(), ReadError> {
         if let Some(value) = value {
             self.data.insert(name.to_owned(), tree(name, value)?);
@@ -230,7 +230,7 @@ impl MessageReader {
     }
 }
 
-/// Returns the meaning of a reason for the end.
+/// Returns the meaning of a stop reason.
 fn finish_of(reason: &str) -> Finish {
     let known = FINISHES.iter().find(|(name, _)| *name == reason);
     known.map_or_else(|| Finish::from(reason), |(_, finish)| finish.clone())
@@ -244,7 +244,7 @@ fn call_data(item: &mut Item) -> Option<&mut Map<String, Value>> {
     }
 }
 
-/// Reads a part of a response as a tree.
+/// Reads a response part as a tree.
 fn tree(part: &str, raw: &RawValue) -> Result<Value, ReadError> {
     serde_json::from_str(raw.get()).map_err(|error| ReadError::json(part, error))
 }

@@ -1,10 +1,10 @@
-//! A streamed response of the Messages API.
+//! Streamed Messages API responses.
 //!
 //! ```text
 //! message_start  (content_block_start  content_block_delta…  content_block_stop)…  message_delta  message_stop
 //! ```
 //!
-//! One event is read in one pass into [`StreamEvent`], which has the members of all events.
+//! Each event is read in one pass into [`StreamEvent`], which has the members of all events.
 
 use std::collections::BTreeMap;
 
@@ -36,11 +36,11 @@ const EVENTS: [&str; 8] = [
 pub(super) struct MessageStream {
     /// The response, until it is complete.
     message: Option<MessageReader>,
-    /// The blocks that began and did not end, by their numbers.
+    /// The open blocks by number.
     blocks: BTreeMap<u64, OpenBlock>,
 }
 
-/// An event, with the members of all types of events.
+/// An event, with the members of all event types.
 #[derive(Deserialize)]
 struct StreamEvent<'e> {
     #[serde(borrow, rename = "type")]
@@ -59,7 +59,7 @@ struct StreamEvent<'e> {
     context_management: Option<&'e RawValue>,
 }
 
-/// A change of a block or of the response, with the members of all types.
+/// A change to a block or to the response, with the members of all change types.
 #[derive(Deserialize)]
 struct EventDelta<'e> {
     #[serde(borrow, default, rename = "type")]
@@ -90,7 +90,7 @@ impl MessageStream {
     }
 
     fn read(&mut self, event: StreamEvent<'_>, data: &str, deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
-        // Whatever follows the end is not part of the response.
+        // Whatever follows the end does not belong to the response.
         let Some(message) = &mut self.message else { return Ok(()) };
         match event.kind.as_str() {
             "content_block_delta" => {
@@ -160,7 +160,7 @@ impl StreamReader for MessageStream {
         depth::check(data)?;
         match serde_json::from_str::<StreamEvent<'_>>(data) {
             Ok(event) => self.read(event, data, deltas),
-            // The members of an event that this version does not know may have any form.
+            // The members of an event that this version does not know may have any shape.
             Err(error) => match unknown(data).filter(|delta| !is_known_event(delta)) {
                 Some(delta) => {
                     deltas.extend(self.message.is_some().then_some(delta));
@@ -174,14 +174,14 @@ impl StreamReader for MessageStream {
     fn end(&mut self, deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
         match &self.message {
             None => Ok(()),
-            // Nothing but the mark of the end is missing.
+            // Only the end mark is missing.
             Some(message) if message.is_ended() && self.blocks.is_empty() => self.complete(deltas),
             Some(_) => Err(ReadError::Incomplete),
         }
     }
 }
 
-/// Reads a change of a block.
+/// Reads a block change.
 fn change_block(
     message: &mut MessageReader,
     open: Option<&mut OpenBlock>,
@@ -218,7 +218,7 @@ fn change_block(
     Ok(())
 }
 
-/// Adds the members of a change to a block of an unknown type. They replace those that it began with.
+/// Adds a change's members to a block with an unknown type. They replace the block's initial ones.
 fn merge(block: &mut Map<String, Value>, data: &str) {
     let event = serde_json::from_str::<Map<String, Value>>(data).unwrap_or_default();
     if let Some(Value::Object(delta)) = event.get("delta") {
@@ -231,8 +231,8 @@ fn text_of<'t>(text: Option<&'t Text<'_>>) -> &'t str {
     text.map_or("", Text::as_str)
 }
 
-/// Keeps an event that this version does not know. One with the type of a delta of ours is no such event, and is left
-/// out: a provider must not write our deltas.
+/// Keeps an event that this version does not know. An event that has one of our delta types is left out: a provider
+/// must not write our deltas.
 fn unknown(data: &str) -> Option<Delta> {
     serde_json::from_str::<Delta>(data).ok().filter(|delta| matches!(delta, Delta::Unknown(_)))
 }

@@ -6,13 +6,13 @@ use serde_json::{Map, Value, json};
 use crate::catalogue::{self, CallForm, FunctionSet, Vendor};
 use crate::profile::tool_form::{FunctionTool, ProviderToolJson, ToolForm};
 
-/// The name under which the options of tools are given.
+/// The name under which tool options are given.
 const PROVIDER: &str = "anthropic";
-/// The start of the names of callers that are programs of the model.
+/// The prefix of caller names that are the model's programs.
 const PROGRAM: &str = "code_execution";
-/// The setting that names the MCP server of a toolset.
+/// The setting that names a toolset's MCP server.
 pub(super) const MCP_SERVER: &str = "mcp_server_name";
-/// The member of a definition of a server that has its name.
+/// The name member in a server definition.
 pub(super) const NAME: &str = "name";
 
 pub(crate) struct AnthropicToolForm;
@@ -54,7 +54,7 @@ impl ToolForm for AnthropicToolForm {
         };
         let entry = catalogue::find(id);
         let wire_name = match entry.map(|entry| &entry.call) {
-            // Calls of its functions carry the name of the set.
+            // Calls to its functions carry the toolset's name.
             Some(CallForm::Functions(FunctionSet { toolset: Some(toolset), .. })) => (*toolset).to_owned(),
             // A request may have several MCP servers.
             _ => match json.get(MCP_SERVER).and_then(Value::as_str) {
@@ -71,7 +71,7 @@ impl ToolForm for AnthropicToolForm {
     }
 }
 
-/// Returns the definition of the MCP server of a toolset.
+/// Returns the definition of a toolset's MCP server.
 fn server_definition(settings: &Value, toolset: &Map<String, Value>) -> Option<Value> {
     let mut server = Map::new();
     server.insert("type".to_owned(), "url".into());
@@ -80,7 +80,7 @@ fn server_definition(settings: &Value, toolset: &Map<String, Value>) -> Option<V
     Some(Value::Object(server))
 }
 
-/// Returns the argument of a toolset's tool that names the function which was called.
+/// Returns the argument of a toolset's tool that names the called function.
 pub(super) fn function_member(toolset: &str) -> &'static str {
     let sets = catalogue::entries_of(Vendor::Anthropic).iter().filter_map(|entry| match &entry.call {
         CallForm::Functions(set) => Some(set),
@@ -89,7 +89,7 @@ pub(super) fn function_member(toolset: &str) -> &'static str {
     sets.into_iter().find(|set| set.toolset == Some(toolset)).map_or("action", |set| set.member)
 }
 
-/// Adds the options of a tool for this provider.
+/// Adds a tool's options for this provider.
 fn add_options(json: &mut Map<String, Value>, options: &ProviderOptions) {
     if let Some(cache) = &options.cache_control {
         let control = match &cache.ttl {

@@ -1,14 +1,14 @@
-//! The sources that a response names, as citations of its texts.
+//! A response's sources, as citations in its texts.
 
 use haft_core::Citation;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The number of texts that are searched for a quotation.
+/// The most texts to search for a quotation.
 pub(super) const MAX_TEXTS: usize = 64;
 
-/// The sources of an answer that is grounded in searches.
+/// The sources for an answer that is grounded in searches.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct GroundingMetadata {
@@ -49,7 +49,7 @@ struct ReadSegment {
     text: Option<String>,
 }
 
-/// Returns one citation per supported passage and page of the sources of searches.
+/// Returns one citation per supported passage and page from the search sources.
 pub(super) fn grounded(metadata: &Value) -> Vec<Citation> {
     GroundingMetadata::deserialize(metadata).map(GroundingMetadata::into_citations).unwrap_or_default()
 }
@@ -98,7 +98,7 @@ pub(super) fn recited(metadata: &RawValue) -> Vec<Citation> {
     #[derive(Default, Deserialize)]
     #[serde(default)]
     struct Metadata {
-        // The older name of the member.
+        // The member's older name.
         #[serde(alias = "citationSources")]
         citations: Option<Vec<Source>>,
     }

@@ -1,4 +1,4 @@
-//! Errors of the Gemini API, in the form that all APIs of Google share.
+//! Gemini API errors, which look like those from all Google APIs.
 
 use std::time::Duration;
 
@@ -9,8 +9,7 @@ use crate::wire::ErrorResponse;
 use crate::wire::response::error_body::{message_or_status, of_status};
 use crate::wire_error::{ErrorCause, ErrorReport};
 
-/// Causes by a part of the message, or by the reason in the details, which say more than the status. The first that
-/// applies is taken.
+/// Causes by message text, or by the reason in the details, which say more than the status. The first match wins.
 const PHRASES: [(&str, ErrorCause); 20] = [
     ("API_KEY_INVALID", ErrorCause::Authentication),
     ("API key not valid", ErrorCause::Authentication),
@@ -34,7 +33,7 @@ const PHRASES: [(&str, ErrorCause); 20] = [
     ("BILLING_DISABLED", ErrorCause::QuotaExceeded),
 ];
 
-/// Causes by the name of the status.
+/// Causes by status name.
 const STATUSES: [(&str, ErrorCause); 14] = [
     ("INVALID_ARGUMENT", ErrorCause::InvalidRequest),
     ("FAILED_PRECONDITION", ErrorCause::InvalidRequest),
@@ -54,7 +53,7 @@ const STATUSES: [(&str, ErrorCause); 14] = [
 
 /// The texts before a key in a message.
 const KEY_MARKS: [&str; 3] = ["api_key:", "key=", "AIza"];
-/// The text in place of a key.
+/// The replacement for a key.
 const HIDDEN_KEY: &str = "[key]";
 
 #[derive(Debug, Default, Deserialize)]
@@ -66,7 +65,7 @@ struct GoogleError {
     details: Option<Vec<Value>>,
 }
 
-/// The body of an error. Streams that are no event streams wrap it into a list.
+/// An error body. Streams that are not event streams wrap it in a list.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum GoogleErrorBody {
@@ -91,7 +90,7 @@ pub(super) fn read(response: &ErrorResponse<'_>) -> ErrorReport {
     error.report(response)
 }
 
-/// Reads the error in a response whose status is none.
+/// Reads the error in a response whose status is successful.
 pub(super) fn of_body(error: &str) -> ErrorReport {
     let read: GoogleError = serde_json::from_str(error).unwrap_or_default();
     let status = read.code.unwrap_or(500);
@@ -132,7 +131,7 @@ fn reason(detail: &Value) -> Option<&str> {
     detail.get("reason")?.as_str()
 }
 
-/// Reports whether a cause goes with a status. A message about a quota, for example, may mention a model.
+/// Reports whether a cause fits a status. A message about a quota, for example, may mention a model.
 fn applies(cause: ErrorCause, status: u16) -> bool {
     match cause {
         ErrorCause::UnknownModel => status == 404,

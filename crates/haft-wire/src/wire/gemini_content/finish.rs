@@ -2,7 +2,8 @@
 
 use haft_core::Finish;
 
-/// The known reasons. Those that are missing here, and those with `None`, are kept by name; calls before them never run.
+/// The known reasons. Reasons that are missing here, and those with `None`, are kept by name; calls before them never
+/// run.
 const REASONS: [(&str, Option<Finish>); 20] = [
     ("STOP", Some(Finish::Stop)),
     ("MAX_TOKENS", Some(Finish::Length)),
@@ -27,7 +28,7 @@ const REASONS: [(&str, Option<Finish>); 20] = [
     ("CONTINUATION", None),
 ];
 
-/// The name that servers send for a turn with calls which follow an older form of the API.
+/// The reason that servers with an older API send for a turn with calls.
 const CALLS: &str = "FUNCTION_CALL";
 
 /// Converts a reason. A turn that ends with calls waits for their results.
@@ -42,8 +43,8 @@ pub(super) fn finish(reason: &str, has_calls: bool) -> Finish {
     }
 }
 
-/// Returns the fault of a response that ended for this reason, if it is no turn: the model is known to end its turn
-/// without a word at times, and to write calls that can't be read. Another attempt usually succeeds.
+/// Returns the fault if a response that ended for this reason is not a turn: the model sometimes ends without a word,
+/// or writes calls that can't be read. Another attempt usually succeeds.
 pub(super) fn fault(reason: &str, has_answer: bool) -> Option<&'static str> {
     match reason {
         "STOP" if !has_answer => Some("the model ended its turn without an answer"),

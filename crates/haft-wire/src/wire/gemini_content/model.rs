@@ -1,17 +1,17 @@
-//! The names of Gemini's models, in paths and by generation.
+//! Gemini model names, in paths and by generation.
 
 use crate::wire::Delivery;
 use crate::wire_error::RequestError;
 
-/// The collections that a name may start with. Other names are those of models.
+/// The collections that a name may start with. Other names are model names.
 const COLLECTIONS: [&str; 4] = ["models", "tunedModels", "publishers", "projects"];
 
-/// The path before the name of a model.
+/// The path before a model's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum PathRoot {
-    /// The path of the Gemini API.
+    /// The Gemini API's path.
     Gemini,
-    /// The path of Vertex AI, by the version, the project and the location.
+    /// Vertex AI's path, by version, project and location.
     Vertex([String; 3]),
 }
 
@@ -27,7 +27,7 @@ impl PathRoot {
     }
 }
 
-/// Returns the path of a request to a model.
+/// Returns the path for a request to a model.
 pub(super) fn path(root: &PathRoot, model: &str, delivery: Delivery) -> Result<String, RequestError> {
     let mut path = root.write()?;
     match model.split_once('/') {
@@ -51,9 +51,9 @@ pub(super) fn path(root: &PathRoot, model: &str, delivery: Delivery) -> Result<S
     Ok(path)
 }
 
-/// Adds a segment of a path, in which everything but unreserved characters is escaped.
+/// Adds a path segment, escaping everything but unreserved characters.
 fn push_segment(path: &mut String, segment: &str) -> Result<(), RequestError> {
-    // Clients resolve the dots of relative paths even if they are escaped.
+    // Clients resolve the dots in relative paths even if they are escaped.
     if matches!(segment, "" | "." | "..") {
         let message =
             "the name of the model, its project or location is empty, or has an empty or relative part; name a model"
@@ -73,7 +73,7 @@ fn push_segment(path: &mut String, segment: &str) -> Result<(), RequestError> {
     Ok(())
 }
 
-/// The generation of a model, as far as requests depend on it.
+/// A model's generation, as far as requests depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Generation {
     /// Gemini 1 and 2.

@@ -1,25 +1,25 @@
-//! The arguments of a call that are streamed piece by piece, each with the path of the value it belongs to.
+//! A call's arguments, streamed in pieces, each with the path to its value.
 //!
-//! Only Vertex AI streams arguments, and only if the request asks for it. The pieces are put into a tree here, which is
-//! written when the call ends.
+//! Only Vertex AI streams arguments, and only on request. The pieces are put into a tree here, which is written when
+//! the call ends.
 
 use serde_json::{Map, Value};
 
 use super::response::PartialArg;
 use crate::wire_error::ReadError;
 
-/// The number of steps that a path may have.
+/// The most steps in a path.
 const MAX_STEPS: usize = 64;
 
 /// The arguments so far.
 #[derive(Debug, Default)]
 pub(super) struct PartialArguments {
     root: Map<String, Value>,
-    /// The path of the string that the next piece continues.
+    /// The path to the string that the next piece continues.
     open: Option<String>,
 }
 
-/// One step of a path.
+/// A path step.
 #[derive(Debug, PartialEq, Eq)]
 enum Step {
     Member(String),
@@ -42,7 +42,7 @@ impl PartialArguments {
             (None, Some(number), _) => *place = Value::Number(number),
             (None, None, Some(flag)) => *place = flag.into(),
             (None, None, None) if piece.null_value.is_some() => *place = Value::Null,
-            // The end of a string may come without more text.
+            // A string's end may come without more text.
             (None, None, None) if !continues && place.is_null() => *place = String::new().into(),
             (None, None, None) => {}
         }
@@ -65,7 +65,7 @@ fn invalid(path: &str, what: &str) -> ReadError {
     ReadError::invalid(format!("a piece of the arguments of a call {what}: `{path}`"))
 }
 
-/// Returns the place of a value, which is made on the way. Items of a list are only added at its end.
+/// Returns a value's place, creating it on the way. List items can only be appended.
 fn place(root: &mut Map<String, Value>, steps: Vec<Step>) -> Option<&mut Value> {
     let mut steps = steps.into_iter();
     let Some(Step::Member(first)) = steps.next() else { return None };

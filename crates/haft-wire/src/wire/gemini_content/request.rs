@@ -27,9 +27,9 @@ use crate::wire::request::result_history::ResultHistory;
 use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest, WireResults};
 use crate::wire_error::RequestError;
 
-/// The number of stop sequences that a request may have.
+/// The most stop sequences in a request.
 const MAX_STOPS: usize = 5;
-/// The members of a body to which options are added, instead of replacing them.
+/// The body members that options extend instead of replacing.
 const EXTENDED: [&str; 2] = ["generationConfig", "toolConfig"];
 
 #[derive(Serialize)]
@@ -62,7 +62,7 @@ pub(super) fn write(
     let given = request.provider_options.get(wire.provider());
     let opened = given.map(|given| seal::open_options(wire.provider(), given)).transpose()?;
     let options = opened.as_ref().map(|opened| &*opened.value);
-    // Images in results are sent behind them to a model that reads none there.
+    // For a model that reads no images in results, they are sent after the results.
     let accepted = Capabilities { image_results: true, ..capabilities }.accept(request, thinking(options))?;
 
     let tools = request.render_tools(profile);
@@ -99,7 +99,7 @@ pub(super) fn write(
     Ok(sent)
 }
 
-/// Writes the results of the calls of a turn alone. The model that answered decides about the media in them.
+/// Writes only the results of a turn's calls. The model that answered decides how media in them are sent.
 pub(super) fn write_results(
     wire: &GeminiContent,
     turn: &Turn,
@@ -116,7 +116,7 @@ pub(super) fn write_results(
     Ok(paired.finish("contents", json, dropped))
 }
 
-/// Reports whether the options ask for thinking. A budget of zero turns it off.
+/// Reports whether the options ask for thinking. A zero budget turns it off.
 fn thinking(options: Option<&Value>) -> Thinking {
     match options.and_then(|options| options.pointer("/generationConfig/thinkingConfig")) {
         Some(config) if config.is_object() && config["thinkingBudget"] != 0 => Thinking::Requested,
@@ -167,7 +167,7 @@ fn generation_config(
     Ok((config, codec))
 }
 
-/// Returns the schema of an answer, with the description of the format if it has none of its own.
+/// Returns the answer schema, with the format's description if the schema has none.
 fn described(schema: &Value, format: &OutputFormat) -> Value {
     let mut schema = schema.clone();
     if let (Value::Object(members), Some(description)) = (&mut schema, &format.description)
@@ -178,7 +178,7 @@ fn described(schema: &Value, format: &OutputFormat) -> Value {
     schema
 }
 
-/// Adds what the body has to those options that extend it.
+/// Adds the body's members to the options that extend them.
 fn extended_options(options: &Value, body: &GeminiBody<'_>) -> Value {
     let mut extended = options.clone();
     for (name, ours) in EXTENDED.into_iter().zip([&body.generation_config, &body.tool_config]) {

@@ -1,4 +1,4 @@
-//! The form of a response, which a chunk of a stream has too. It is read without copies.
+//! A response, or a stream's chunk, which looks the same. It is read without copies.
 
 mod part;
 
@@ -12,8 +12,8 @@ use crate::wire::ReadContext;
 use crate::wire::response::text::Text;
 use crate::wire_error::ReadError;
 
-/// A response, or a chunk of one. Members that a turn can do without are kept as text, so that an unexpected form of
-/// them does not make the response unreadable.
+/// A response, or a chunk of one. Members that a turn can do without are kept as text, so that an unexpected shape does
+/// not make the response unreadable.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct GeminiResponse<'r> {
@@ -31,11 +31,11 @@ pub(super) struct GeminiResponse<'r> {
     pub(super) error: Option<&'r RawValue>,
 }
 
-/// One answer of a response.
+/// One of a response's answers.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Candidate<'r> {
-    /// The number of the answer, if several were requested.
+    /// The answer's number, if several were requested.
     pub(super) index: Option<u64>,
     #[serde(borrow)]
     pub(super) content: Option<CandidateContent<'r>>,
@@ -61,7 +61,7 @@ pub(super) struct CandidateContent<'r> {
 }
 
 impl GeminiResponse<'_> {
-    /// Reports whether none of the known members is there.
+    /// Reports whether all known members are absent.
     pub(super) fn is_unknown(&self) -> bool {
         let Self { candidates, prompt_feedback, usage_metadata, model_version, response_id, error } = self;
         candidates.is_none()

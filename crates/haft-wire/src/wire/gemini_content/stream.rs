@@ -1,4 +1,4 @@
-//! Streamed responses: events whose data are chunks of a response.
+//! Streamed responses: each event's data is a chunk of the response.
 
 use haft_core::Delta;
 
@@ -8,7 +8,7 @@ use crate::wire::response::depth;
 use crate::wire::{ReadContext, StreamReader, WireEvent};
 use crate::wire_error::ReadError;
 
-/// The reader of a streamed response. The provider marks the end by the end of the stream alone.
+/// Reads a streamed response. The provider marks the end only by ending the stream.
 #[derive(Debug)]
 pub(super) struct GeminiStream {
     /// The turn, until it is completed.
@@ -24,7 +24,7 @@ impl GeminiStream {
 impl StreamReader for GeminiStream {
     fn event(&mut self, event: WireEvent<'_>, deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
         let data = event.data.trim();
-        // Proxies end every kind of stream in the same way.
+        // Proxies end every stream this way.
         if data.is_empty() || data == "[DONE]" {
             return Ok(());
         }

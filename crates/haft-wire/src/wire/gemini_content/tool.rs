@@ -1,4 +1,4 @@
-//! Tools as Gemini takes them: functions in one list of declarations, built-in tools beside it.
+//! Tools as Gemini takes them: functions in one declaration list, built-in tools beside it.
 
 use haft_core::{DescriptorKind, RenderFault, ToolDescriptor};
 use serde_json::{Map, Value};
@@ -12,17 +12,17 @@ const PROVIDER: &str = "google";
 
 pub(crate) struct GeminiToolForm(pub(crate) SchemaCarrier);
 
-/// The member that holds the schema of a function.
+/// The member that holds a function's schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SchemaCarrier {
     Parameters,
     JsonSchema,
 }
 
-/// One of several functions that a built-in tool stands for, such as those of a browser.
+/// One of the functions that a built-in tool stands for, such as a browser's.
 #[derive(Debug)]
 pub(super) struct FunctionOfSet<'t> {
-    /// The name of the built-in tool.
+    /// The built-in tool's name.
     pub(super) tool: &'t str,
     /// The function.
     function: &'t str,
@@ -38,7 +38,7 @@ impl ToolForm for GeminiToolForm {
         }
         let has_properties = tool.schema["properties"].as_object().is_some_and(|properties| !properties.is_empty());
         match self.0 {
-            // An object without properties is rejected here; a function without parameters has no schema.
+            // The API rejects an object without properties here; a function without parameters has no schema.
             SchemaCarrier::Parameters if !has_properties => {}
             SchemaCarrier::Parameters => {
                 json.insert("parameters".to_owned(), tool.schema.clone());
@@ -87,7 +87,7 @@ impl ToolForm for GeminiToolForm {
     }
 }
 
-/// Adds the options of a tool for this provider, which win.
+/// Adds a tool's options for this provider, which win.
 fn add_options(json: &mut Map<String, Value>, descriptor: &ToolDescriptor) {
     if let Some(Value::Object(options)) = descriptor.provider_options.provider(PROVIDER) {
         json.extend(options.iter().map(|(name, value)| (name.clone(), value.clone())));
@@ -95,7 +95,7 @@ fn add_options(json: &mut Map<String, Value>, descriptor: &ToolDescriptor) {
 }
 
 impl<'t> FunctionOfSet<'t> {
-    /// Finds the built-in tool that a called function belongs to. A tool of the application with this name comes first.
+    /// Finds the built-in tool that a called function belongs to. An application tool with this name comes first.
     pub(super) fn find(tools: &'t RenderedTools, function: &'t str) -> Option<Self> {
         if tools.get_by_wire_name(function).is_some() {
             return None;
@@ -107,14 +107,14 @@ impl<'t> FunctionOfSet<'t> {
         tools.iter().filter(|tool| tool.mode == ToolMode::BuiltIn).find_map(tool_of)
     }
 
-    /// Returns the arguments of the tool, which name the function. Arguments that are no object can't.
+    /// Returns the tool's arguments, including the function's name. Returns `None` if the arguments are not an object.
     pub(super) fn join(&self, arguments: &str) -> Option<String> {
         let arguments: Map<String, Value> = serde_json::from_str(arguments).ok()?;
         Some(Value::Object(self.set.join(self.function, arguments)).to_string())
     }
 }
 
-/// Splits the arguments of a built-in tool that stands for several functions into the function and its arguments.
+/// Splits a built-in tool's arguments into the function and its arguments, if the tool stands for several functions.
 pub(super) fn split_function(tools: &RenderedTools, tool: &str, arguments: &str) -> Option<(String, String)> {
     let tool = tools.get(tool).filter(|tool| tool.mode == ToolMode::BuiltIn)?;
     let set = set_of(&tool.wire_name)?;

@@ -1,7 +1,7 @@
-//! The turn that a response, or the chunks of a stream, add up to.
+//! The turn that a response or a stream's chunks add up to.
 //!
-//! Pieces of text are joined while nothing comes between them, so that a stream and a whole response give the same turn.
-//! A text with a signature is a part of its own, because it must be sent back with exactly that signature.
+//! Adjacent pieces of text are joined, so that a stream and a whole response give the same turn. A text with a
+//! signature stays a part of its own, because it must go back with exactly that signature.
 
 mod built_in;
 mod call;
@@ -26,21 +26,21 @@ use crate::wire::ReadContext;
 use crate::wire::response::turn_builder::TurnBuilder;
 use crate::wire_error::{ErrorCause, ErrorReport, ReadError};
 
-/// The member of `provider_data` that holds the signature of a part.
+/// The `provider_data` member with a part's signature.
 pub(super) const SIGNATURE: &str = "thoughtSignature";
-/// The member of `provider_data` that holds the members of a part beside its content.
+/// The `provider_data` member with a part's members beside its content.
 pub(super) const MEMBERS: &str = "members";
-/// The member of `provider_data` that holds the id of a call.
+/// The `provider_data` member with a call's id.
 pub(super) const CALL_ID: &str = "id";
-/// The type of a part that this version does not know.
+/// The type for a part that this version does not know.
 pub(super) const UNKNOWN_PART: &str = "google.part";
-/// The members of parts whose content is a file.
+/// The part members whose content is a file.
 const MEDIA: [&str; 2] = ["inlineData", "fileData"];
-/// The member of a response that holds the sources of searches.
+/// The response member with search sources.
 const GROUNDING: &str = "groundingMetadata";
-/// The member of a response that explains its end.
+/// The response member that explains its end.
 const FINISH_MESSAGE: &str = "finishMessage";
-/// The type of a chunk that this version does not know.
+/// The type for a chunk that this version does not know.
 const UNKNOWN_CHUNK: &str = "google.chunk";
 
 /// A turn in progress.
@@ -49,28 +49,28 @@ pub(super) struct GeminiTurn {
     provider: String,
     builder: TurnBuilder,
     tools: Arc<RenderedTools>,
-    /// Set if the text is an answer in a format, which is converted as a whole.
+    /// True if the text is an answer in a format, which is converted as a whole.
     is_formatted: bool,
     last: LastPart,
-    /// The number of keys of parts that were given.
+    /// The number of part keys given out.
     keys: u64,
     texts: Vec<u64>,
-    /// The number of items in the history, and that of calls which got an id here.
+    /// The number of history items, and of calls that got an id here.
     history_items: usize,
     assigned_ids: usize,
-    /// The ids of all calls so far.
+    /// All call ids so far.
     call_ids: HashSet<CallId>,
     open_call: Option<OpenCall>,
     usage: GeminiUsage,
     sources: Vec<Citation>,
     has_candidate: bool,
     finish_reason: Option<String>,
-    /// Members of the response that are kept as they are.
+    /// Response members that are kept as they are.
     data: Map<String, Value>,
     seen: SeenNames,
 }
 
-/// The names of a response that arrived, which every chunk repeats.
+/// The response's names that have arrived; every chunk repeats them.
 #[derive(Debug, Default)]
 struct SeenNames {
     response_id: bool,
@@ -82,7 +82,7 @@ struct SeenNames {
 enum LastPart {
     /// Text that more text is added to.
     Text(u64),
-    /// A thought that more of it is added to.
+    /// A thought that later pieces extend.
     Thought(u64),
     /// A call that the provider executes, without its result.
     ProviderCall(CallId),
@@ -90,7 +90,7 @@ enum LastPart {
     Closed,
 }
 
-/// The members of a part beside its content, which are sent back with it.
+/// A part's members beside its content, which are sent back with it.
 #[derive(Debug, Default)]
 struct PartExtras<'r> {
     signature: Option<Cow<'r, str>>,
@@ -120,7 +120,7 @@ impl GeminiTurn {
         }
     }
 
-    /// Reports whether a part of an answer arrived.
+    /// Reports whether any answer part has arrived.
     pub(super) fn has_candidate(&self) -> bool {
         self.has_candidate
     }
@@ -162,14 +162,14 @@ impl GeminiTurn {
         Ok(())
     }
 
-    /// Passes a chunk on that has none of the members of a response.
+    /// Passes on a chunk that has none of a response's members.
     pub(super) fn unknown_chunk(chunk: &str, deltas: &mut Vec<Delta>) {
         deltas.extend(unknown_delta(UNKNOWN_CHUNK, "chunk", &serde_json::from_str(chunk).unwrap_or_default()));
     }
 
     /// Completes the turn.
     pub(super) fn complete(mut self, deltas: &mut Vec<Delta>) -> Result<Turn, ReadError> {
-        // The reason of proto for none.
+        // The protobuf default for a missing reason.
         let reason = self.finish_reason.as_deref().unwrap_or("FINISH_REASON_UNSPECIFIED");
         if let Some(fault) = fault(reason, self.builder.has_answer()) {
             return Err(self.unusable(fault, reason));
@@ -188,7 +188,7 @@ impl GeminiTurn {
         Ok(self.builder.finish(finish))
     }
 
-    /// Returns the error of a response that is none. Another attempt usually succeeds.
+    /// Returns the error for an unusable response. Another attempt usually succeeds.
     fn unusable(&self, fault: &str, reason: &str) -> ReadError {
         let mut message = format!("{fault} ({reason})");
         if let Some(more) = self.data.get(FINISH_MESSAGE).and_then(Value::as_str) {
@@ -251,14 +251,14 @@ impl GeminiTurn {
         Ok(())
     }
 
-    /// Keeps a member of the response in the data of the turn. One that can't be read is left out.
+    /// Keeps a response member in the turn's data. A member that can't be read is left out.
     fn keep(&mut self, name: &str, json: &RawValue) {
         if let Ok(json) = serde_json::from_str::<Value>(json.get()) {
             self.data.insert(name.to_owned(), json);
         }
     }
 
-    /// Merges the sources of searches into those so far. Chunks repeat the member, also without content.
+    /// Merges the search sources into those so far. Chunks repeat the member, also without content.
     fn keep_grounding(&mut self, json: &RawValue) {
         let Ok(Value::Object(more)) = serde_json::from_str(json.get()) else { return };
         if more.is_empty() {
@@ -282,7 +282,7 @@ impl GeminiTurn {
         if let Some(report) = built_in::Report::of(&part) {
             return self.add_report(&report, &part, deltas);
         }
-        // A picture among the thoughts is no answer, and is sent back as it is.
+        // A picture among the thoughts is not an answer, and is sent back as it is.
         if let Some(media) = media(&part).filter(|_| !part.is_thought) {
             let extras = PartExtras::of(&mut part, &MEDIA)?;
             self.add_media(media, extras);
@@ -357,7 +357,7 @@ impl GeminiTurn {
         self.builder.content(part);
     }
 
-    /// Keeps a part of an unknown form, to be sent back.
+    /// Keeps a part with an unknown shape, to send it back.
     fn add_unknown(&mut self, part: &ReadPart<'_>, deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
         self.last = LastPart::Closed;
         let part = part.to_json()?;
@@ -367,14 +367,14 @@ impl GeminiTurn {
         Ok(())
     }
 
-    /// Adds the sources that the response names to the texts that they belong to.
+    /// Adds the sources that the response names to the texts they belong to.
     fn cite(&mut self, deltas: &mut Vec<Delta>) {
         let mut citations = self.data.get(GROUNDING).map(citation::grounded).unwrap_or_default();
         citations.append(&mut self.sources);
         if citations.is_empty() {
             return;
         }
-        // Positions count within a part, and the number of the part is unknown in a stream.
+        // Positions count within a part, whose number is unknown in a stream.
         let text = |key: &u64| (*key, self.builder.text_mut(*key).text.clone());
         let texts: Vec<(u64, String)> = self.texts.iter().take(citation::MAX_TEXTS).map(text).collect();
         for citation in citations {
@@ -390,7 +390,7 @@ impl GeminiTurn {
         self.keys
     }
 
-    /// Returns an id for a call that has none. It follows from the position of the call in the conversation alone.
+    /// Returns an id for a call without one. It depends only on the call's position in the conversation.
     fn assigned_id(&mut self) -> CallId {
         loop {
             self.assigned_ids += 1;
@@ -403,7 +403,7 @@ impl GeminiTurn {
 }
 
 impl<'r> PartExtras<'r> {
-    /// Takes what a part has beside its content, which is in these members.
+    /// Takes the members that a part has beside its content members.
     fn of(part: &mut ReadPart<'r>, content: &[&str]) -> Result<Self, ReadError> {
         let signature = part.signature.take();
         let is_content = |name: &str| content.contains(&name);
@@ -419,7 +419,7 @@ impl<'r> PartExtras<'r> {
         self.signature.is_none() && self.members.is_empty()
     }
 
-    /// Adds everything to the data of a provider.
+    /// Adds everything to a provider's data.
     fn insert(self, data: &mut Map<String, Value>, provider: &str) {
         if let Some(signature) = self.signature {
             insert_data(data, provider, SIGNATURE, signature.into());
@@ -430,7 +430,7 @@ impl<'r> PartExtras<'r> {
     }
 }
 
-/// Adds a member to the data of a provider.
+/// Adds a member to a provider's data.
 fn insert_data(data: &mut Map<String, Value>, provider: &str, member: &str, value: Value) {
     let entry = data.entry(provider).or_insert_with(|| Value::Object(Map::new()));
     if let Value::Object(members) = entry {
@@ -438,7 +438,7 @@ fn insert_data(data: &mut Map<String, Value>, provider: &str, member: &str, valu
     }
 }
 
-/// Reads the content of a file or a picture.
+/// Reads a file's or picture's content.
 fn media(part: &ReadPart<'_>) -> Option<MediaPart> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]

@@ -1,4 +1,4 @@
-//! The counts of tokens that Gemini reports.
+//! Gemini's token counts.
 
 use haft_core::Usage;
 use serde::Deserialize;
@@ -23,7 +23,7 @@ pub(super) struct GeminiUsage {
 }
 
 impl GeminiUsage {
-    /// Takes the counts of a chunk over. Counts that can't be read are none.
+    /// Takes over a chunk's counts. Unreadable counts are ignored.
     pub(super) fn update(&mut self, json: &RawValue) {
         let newer: Self = serde_json::from_str(json.get()).unwrap_or_default();
         let later = |one: &mut Option<u64>, other: Option<u64>| *one = other.or(*one);
@@ -35,8 +35,7 @@ impl GeminiUsage {
         later(&mut self.total, newer.total);
     }
 
-    /// Converts the counts. The results of built-in tools are input that the prompt does not include, and thoughts are
-    /// output that the candidates do not include.
+    /// Converts the counts. Input adds built-in tool results to the prompt, and output adds thoughts to the candidates.
     pub(super) fn usage(&self) -> Usage {
         let count = Option::unwrap_or_default;
         let thoughts = count(self.thoughts);

@@ -1,25 +1,25 @@
-//! The text of a failed call, for wires without a flag for it.
+//! A failed call's text, for wires without a failure flag.
 //!
-//! It is the form that the executor gives to failures, so that a model reads all of them in one form.
+//! It looks like the executor's failures, so that a model reads all failures in one form.
 
 use std::borrow::Cow;
 
 use serde_json::json;
 
-/// The start of the text of a failure, in the form that the executor writes.
+/// The start of a failure text, as the executor writes it.
 const FAILURE_START: &str = r#"{"error":"#;
 
-/// Returns the text of an output, in the form of a failure if it is one.
+/// Returns an output's text, as a failure text if it is an error.
 pub(crate) fn marked(text: Cow<'_, str>, is_error: bool) -> Cow<'_, str> {
     if !is_error || is_failure(&text) { text } else { Cow::Owned(failure(&text)) }
 }
 
-/// Reports whether a text has the form of a failure.
+/// Reports whether a text looks like a failure.
 pub(crate) fn is_failure(text: &str) -> bool {
     text.starts_with(FAILURE_START)
 }
 
-/// Returns the form of a failure with this message.
+/// Returns a failure text with this message.
 pub(crate) fn failure(message: &str) -> String {
     json!({"error": {"message": message}}).to_string()
 }

@@ -1,11 +1,11 @@
-//! Items, and parts of messages, of a provider that haft does not know.
+//! A provider's items and message parts that haft does not know.
 //!
-//! They are kept in a history with the name of their provider, and sent back to it as they were. The type has the
-//! provider's name as a prefix, so that it is never the type of an item or a part of our own.
+//! They are kept in the history with their provider's name, and sent back to it as they were. The type has the
+//! provider's name as a prefix, so it never equals one of our own item or part types.
 
 use serde_json::{Map, Value, json};
 
-/// Returns the form in which an item or a part of a provider is kept, as the value of an `Unknown` variant.
+/// Returns a provider's item or part as the value of an `Unknown` variant.
 pub(crate) fn keep(provider: &str, item: &Map<String, Value>) -> Value {
     let item_type = item.get("type").and_then(Value::as_str).unwrap_or("item");
     json!({"type": format!("{provider}.{item_type}"), "provider": provider, "item": item})

@@ -1,4 +1,4 @@
-//! Metadata of a request as the APIs of OpenAI take it: a few short texts.
+//! Request metadata as OpenAI's APIs take it: a few short texts.
 
 use std::borrow::Cow;
 
@@ -7,18 +7,18 @@ use serde_json::{Map, Value};
 
 use crate::wire::Dropped;
 
-/// The number of pairs.
+/// The most pairs.
 const MAX_PAIRS: usize = 16;
-/// The characters of a key.
+/// The most characters in a key.
 const MAX_KEY_CHARS: usize = 64;
-/// The characters of a value.
+/// The most characters in a value.
 const MAX_VALUE_CHARS: usize = 512;
 
 /// Metadata, with values other than text as JSON text.
 pub(crate) struct Pairs<'r>(Vec<(&'r str, Cow<'r, str>)>);
 
 impl<'r> Pairs<'r> {
-    /// Returns the metadata within the limits of the APIs, and reports the rest.
+    /// Returns the metadata within the APIs' limits, and reports the rest.
     pub(crate) fn of(metadata: &'r Map<String, Value>, dropped: &mut Vec<Dropped>) -> Self {
         let mut pairs = Vec::with_capacity(metadata.len().min(MAX_PAIRS));
         for (key, value) in metadata {

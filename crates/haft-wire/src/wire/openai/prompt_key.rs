@@ -1,14 +1,14 @@
-//! The key by which OpenAI finds the cache of a prompt.
+//! The key with which OpenAI finds a cached prompt.
 
 use std::fmt::Write;
 
 use haft_core::TurnRequest;
 use sha2::{Digest, Sha256};
 
-/// The bytes of the digest that the key has.
+/// The digest bytes in the key.
 const KEY_BYTES: usize = 16;
 
-/// Returns the key of requests with the same beginning: model, instructions and tools.
+/// Returns the key for requests with the same beginning: model, instructions and tools.
 pub(crate) fn of(request: &TurnRequest, tools: &str) -> String {
     let mut digest = Sha256::new();
     for part in [request.model.as_str(), request.instructions.as_deref().unwrap_or_default(), tools] {

@@ -1,7 +1,7 @@
-//! The answer of a model: the message of a whole response, and the deltas of a streamed one.
+//! A model's answer: a whole response's message, or a stream's deltas.
 //!
-//! Both have the same members and are read by the same [`AnswerReader`], so that they can't differ: a whole response is
-//! a stream of one delta.
+//! Both have the same members, and the same [`AnswerReader`] reads them, so they can't differ: a whole response is a
+//! stream with one delta.
 
 mod call;
 
@@ -20,10 +20,10 @@ use crate::wire::ReadContext;
 use crate::wire::openai::kept_item;
 use crate::wire::response::turn_builder::TurnBuilder;
 
-/// The key of reasoning, of which an answer has one piece.
+/// The key for reasoning; an answer has only one such part.
 const REASONING: u64 = 0;
 
-/// A message, or a delta of one.
+/// A message, or a delta.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Answer<'b> {
@@ -41,11 +41,11 @@ pub(super) struct Answer<'b> {
     tool_calls: LenientList<AnswerCall<'b>>,
 }
 
-/// The content of an answer: text, or a list of parts, as some servers send.
+/// An answer's content: text, or a part list, as some servers send.
 enum Content {
     Text(String),
     Parts(Vec<Value>),
-    /// A content of another form, which is left out.
+    /// Other content, which is left out.
     Other,
 }
 
@@ -98,7 +98,7 @@ impl AnswerReader {
         }
     }
 
-    /// Sets the names of the response, as far as they are stated.
+    /// Sets the response's names, as far as they are stated.
     pub(super) fn named(&mut self, id: Option<&str>, model: Option<&str>) {
         if let Some(id) = id {
             self.turn.response_id(id);
@@ -154,7 +154,7 @@ impl AnswerReader {
         self.calls.add(&mut self.turn, calls.into_objects(), deltas);
     }
 
-    /// Ends the text of the answer: adds its citations, and the audio.
+    /// Ends the answer's text and adds its citations and the audio.
     fn end_content(&mut self, deltas: &mut Vec<Delta>) {
         for citation in self.annotations.drain(..).filter_map(Annotation::citation) {
             deltas.extend(self.turn.citation(citation));
@@ -199,7 +199,7 @@ impl AnswerReader {
         Some(self.turn.reasoning_at(REASONING, ReasoningForm::Text, text))
     }
 
-    /// Adds details of the reasoning. The turn gets them when all of their fragments have arrived.
+    /// Adds reasoning details. The turn gets them when all their fragments have arrived.
     fn reasoning_details(&mut self, details: Vec<Map<String, Value>>) {
         if details.is_empty() {
             return;
@@ -212,12 +212,12 @@ impl AnswerReader {
         }
     }
 
-    /// Adds text. Servers send empty pieces of it, which begin no part.
+    /// Adds text. Servers also send empty pieces, which begin no part.
     fn text(&mut self, text: String) -> Option<Delta> {
         (!text.is_empty()).then(|| self.turn.text(text))
     }
 
-    /// Adds a part of a content that is a list.
+    /// Adds a part from a content list.
     fn part(&mut self, part: Value) -> Option<Delta> {
         let mut part = match part {
             Value::Object(part) => part,

@@ -1,4 +1,4 @@
-//! The ids of calls that a server accepts.
+//! The call ids that a server accepts.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -6,10 +6,10 @@ use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
-/// The form of call ids that a server accepts.
+/// The call ids that a server accepts.
 ///
-/// A history may come from another provider, whose ids have another form. An id that the server does not accept is
-/// replaced by one that it does, the same in every request.
+/// A history may come from another provider, whose ids look different. An id that the server would reject is replaced
+/// by an accepted one, the same in every request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CallIdRule {
@@ -22,7 +22,7 @@ pub enum CallIdRule {
     NineAlphanumerics,
 }
 
-/// The ids of the calls in one request.
+/// The call ids in one request.
 pub(super) struct CallIds {
     rule: CallIdRule,
     /// The ids that replace others, by themselves.
@@ -31,7 +31,7 @@ pub(super) struct CallIds {
 
 const LENGTH: usize = 9;
 const MAX_CHARS: usize = 40;
-/// The bytes of the digest that replaces a long id.
+/// The digest bytes that replace a long id.
 const DIGEST_BYTES: usize = 16;
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -51,7 +51,7 @@ impl CallIds {
         }
     }
 
-    /// Returns the replacement of an id. Two ids with the same digest get different ones.
+    /// Returns an id's replacement. Two ids with the same digest get different ones.
     fn replacement(&mut self, id: &str) -> String {
         let mut text = id.to_owned();
         loop {

@@ -1,4 +1,4 @@
-//! Errors of the Chat Completions API and of the servers that speak it.
+//! Errors from the Chat Completions API and the servers that speak it.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use crate::wire::ErrorResponse;
 use crate::wire::response::error_body::{capped, message_or_status, of_status, status_code};
 use crate::wire_error::{ErrorCause, ErrorReport};
 
-/// Causes by the `code` or `type` of an error, which say more than its status.
+/// Causes by an error's `code` or `type`, which say more than its status.
 pub(super) const CODES: [(&str, ErrorCause); 14] = [
     ("context_length_exceeded", ErrorCause::ContextTooLong),
     ("string_above_max_length", ErrorCause::TooLarge),
@@ -25,14 +25,14 @@ pub(super) const CODES: [(&str, ErrorCause); 14] = [
     ("exceed_context_size_error", ErrorCause::ContextTooLong),
 ];
 
-/// Causes by the `type` of an error without a status. With one, the status says more.
+/// Causes by an error's `type`, if it has no status. With one, the status says more.
 const REQUEST_TYPES: [(&str, ErrorCause); 3] = [
     ("invalid_request_error", ErrorCause::InvalidRequest),
     ("permission_error", ErrorCause::Permission),
     ("not_found_error", ErrorCause::UnknownModel),
 ];
 
-/// Causes by a part of the message, for servers that send no code.
+/// Causes by message text, for servers that send no code.
 const PHRASES: [(&str, ErrorCause); 4] = [
     ("maximum context length", ErrorCause::ContextTooLong),
     ("exceeds the available context size", ErrorCause::ContextTooLong),
@@ -66,7 +66,7 @@ pub(super) fn read(response: &ErrorResponse<'_>) -> ErrorReport {
 }
 
 impl ErrorBody {
-    /// Reads an error: an object, or a text. Servers also write `null`, `false` or nothing where there is none.
+    /// Reads an error: an object or a text. Servers also write `null`, `false` or nothing if there is none.
     pub(super) fn of(error: Option<Value>) -> Option<Self> {
         match error? {
             Value::String(message) if !message.is_empty() => {
@@ -85,8 +85,8 @@ impl ErrorBody {
         }
     }
 
-    /// Returns the report of an error in a response whose status is none. Its code may be the number of one, and its type
-    /// may say that the request is at fault: then another attempt fails the same way.
+    /// Returns the report for an error in a successful response. Its code may be a status number, and its type may say
+    /// that the request is at fault: then another attempt fails the same way.
     pub(super) fn unannounced(self) -> ErrorReport {
         let by_code = self.code.as_deref().and_then(status_code);
         let by_type = || {
@@ -97,7 +97,7 @@ impl ErrorBody {
         self.report(cause)
     }
 
-    /// Returns the report of an error, whose cause is this one unless the error states another.
+    /// Returns an error's report. The cause is this one unless the error states another.
     fn report(self, cause: ErrorCause) -> ErrorReport {
         let Self { message, kind, code, param } = self;
         let of = |name: &str| CODES.iter().find(|(known, _)| *known == name).map(|(_, cause)| *cause);

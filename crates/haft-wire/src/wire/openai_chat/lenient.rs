@@ -1,8 +1,8 @@
-//! Members of a response that may have another form than the specification gives them.
+//! Response members that may deviate from the specification.
 //!
-//! The servers of this API deviate from it and from each other: counts that are `null` or fractions, an index of −1,
-//! arguments that are an object, `false` in place of no error. A member of a form that is not known counts as absent,
-//! and must never make the rest of the response unreadable.
+//! This API's servers deviate from it and from each other: counts that are `null` or fractions, an index of −1,
+//! arguments that are an object, `false` for a missing error. A member with an unknown shape counts as absent, and must
+//! never make the rest of the response unreadable.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -18,7 +18,7 @@ use crate::wire::response::text::Text;
 #[derive(Debug, Default)]
 pub(super) struct LenientText<'t>(Option<Text<'t>>);
 
-/// A whole number that is not negative, or nothing. A fraction is cut.
+/// A non-negative whole number, or nothing. Fractions are truncated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LenientCount(pub(super) Option<u64>);
 
@@ -26,23 +26,22 @@ pub(super) struct LenientCount(pub(super) Option<u64>);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LenientObject<T>(pub(super) Option<T>);
 
-/// A list of objects. What is no object is left out, and what is no list is empty; an absent list is none.
+/// A list of objects. Other items are left out, a value that is not a list is empty, and an absent list is `None`.
 #[derive(Debug)]
 pub(super) struct LenientList<T>(pub(super) Option<Vec<T>>);
 
-/// The arguments of a call, or a piece of them: text that holds JSON by the specification, and JSON itself on some
-/// servers.
+/// A call's arguments, or a piece of them: JSON text by the specification, and JSON itself on some servers.
 #[derive(Debug, Default, Deserialize)]
 #[serde(transparent)]
 pub(super) struct ReadArguments<'a>(#[serde(borrow)] Option<&'a RawValue>);
 
 impl LenientText<'_> {
-    /// Returns the text, if there is one that is not empty.
+    /// Returns the text unless it is empty or absent.
     pub(super) fn get(&self) -> Option<&str> {
         self.0.as_ref().map(Text::as_str).filter(|text| !text.is_empty())
     }
 
-    /// Returns the text, if there is one that is not empty.
+    /// Returns the text unless it is empty or absent.
     pub(super) fn into_string(self) -> Option<String> {
         self.0.map(|text| text.0.into_owned()).filter(|text| !text.is_empty())
     }
@@ -56,7 +55,7 @@ impl<T> LenientList<T> {
 }
 
 impl ReadArguments<'_> {
-    /// Returns the text of the arguments; `None` if there are none.
+    /// Returns the arguments' text, or `None` if there are none.
     pub(super) fn into_text(self) -> Option<String> {
         let json = self.0?.get();
         let text = if json.starts_with('"') { serde_json::from_str(json).ok()? } else { json.to_owned() };
@@ -76,7 +75,7 @@ impl<T> Default for LenientList<T> {
     }
 }
 
-/// Implements the visits of values that count as absent.
+/// Implements the visitor methods for values that count as absent.
 macro_rules! absent {
     ($($visit:ident($type:ty)),*) => {
         $(fn $visit<E: Error>(self, _: $type) -> Result<Self::Value, E> {
@@ -220,7 +219,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for LenientList<T> {
 mod tests {
     use super::*;
 
-    /// One value of each form that JSON has.
+    /// One value of each JSON type.
     const FORMS: [&str; 8] = ["null", "true", "-1", "7", "1.5", r#""a""#, "[[1]]", r#"{"a":{"b":1}}"#];
 
     #[derive(Debug, Deserialize)]

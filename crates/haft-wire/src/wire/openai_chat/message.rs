@@ -1,8 +1,8 @@
-//! The messages of a request.
+//! A request's messages.
 //!
-//! The items of a turn are one message of the assistant: its text and its calls. The outputs follow right after it, in
-//! the order of the calls, wherever they are in the history. A tool message holds text only, so media that a tool
-//! returned is sent in a message of the user behind it.
+//! A turn's items become one assistant message: its text and its calls. The outputs follow right after it in the calls'
+//! order, wherever the history has them. A tool message holds text only, so media that a tool returned follow in a user
+//! message.
 
 use std::borrow::Cow;
 
@@ -116,7 +116,7 @@ struct CallCustom<'r> {
     input: &'r str,
 }
 
-/// The messages of a request in progress.
+/// A request's messages in progress.
 pub(super) struct Messages<'r> {
     pub(super) list: Vec<ChatMessage<'r>>,
     pub(super) dropped: Vec<Dropped>,
@@ -125,7 +125,7 @@ pub(super) struct Messages<'r> {
     tools: &'r RenderedTools,
     answers: Answers<'r>,
     ids: CallIds,
-    /// The position of the last message that is not the model's. Reasoning before it is not needed any more.
+    /// The position of the last message that is not the model's. Reasoning before it is no longer needed.
     last_input: usize,
     open: AssistantMessage<'r>,
     open_calls: Vec<&'r ToolCall>,
@@ -144,7 +144,7 @@ impl<'r> Messages<'r> {
         Ok(messages)
     }
 
-    /// Writes the outputs of calls alone. The history has the calls and their outputs.
+    /// Writes call outputs alone. The history has the calls and their outputs.
     pub(super) fn write_outputs(
         history: &'r History,
         server: (&'r str, ChatQuirks),
@@ -152,7 +152,7 @@ impl<'r> Messages<'r> {
     ) -> Result<Self, RequestError> {
         let mut messages = Self::new(history, server, tools)?;
         messages.items(history);
-        // The calls come before the outputs. A message of the model may have to follow them.
+        // The calls come before the outputs. A model message may have to follow them.
         let is_output = |message: &ChatMessage<'_>| matches!(message, ChatMessage::Tool { .. });
         let calls = messages.list.iter().position(is_output).unwrap_or(messages.list.len());
         messages.list.drain(..calls);
@@ -195,7 +195,7 @@ impl<'r> Messages<'r> {
                 self.drop_item(at, "provider call", "this API has no calls that a provider executes");
             }
             Item::ToolCall(call) => self.call(at, call),
-            // Written with the calls that they answer. They end the turn: a call that follows is of the next one.
+            // Written with the calls that they answer. They end the turn: a later call belongs to the next one.
             Item::ToolOutput(output) if self.answers.get(&output.call_id).is_some() => self.end_turn(),
             Item::ToolOutput(_) => self.drop_item(at, "output", "it belongs to a call that a provider executed"),
             // Between the application and its approvers.
@@ -232,8 +232,7 @@ impl<'r> Messages<'r> {
         }
     }
 
-    /// Adds a message that is not the model's. Where it may not follow the output of a tool, one of the model comes
-    /// between them.
+    /// Adds a message that is not the model's. If it may not follow a tool's output, a model message goes between them.
     fn input(&mut self, message: ChatMessage<'r>) {
         if !self.quirks.input_after_tool && matches!(self.list.last(), Some(ChatMessage::Tool { .. })) {
             let content = Some(Cow::Borrowed("OK."));
@@ -242,7 +241,7 @@ impl<'r> Messages<'r> {
         self.list.push(message);
     }
 
-    /// Adds a message of the model to the message in progress.
+    /// Adds a model message to the message in progress.
     fn answer(&mut self, at: usize, message: &'r Message) {
         for part in &message.content {
             match part {
@@ -305,8 +304,8 @@ impl<'r> Messages<'r> {
         self.open_calls.push(call);
     }
 
-    /// Returns the arguments of a call. Servers that fill a template with them fail on text that is no JSON object, such
-    /// as the arguments of a call that was cut off, for the rest of the conversation.
+    /// Returns a call's arguments. Servers that fill a template with them fail on text that is not a JSON object, such
+    /// as a truncated call's arguments, for the rest of the conversation.
     fn arguments(&mut self, at: usize, call: &'r ToolCall) -> Cow<'r, str> {
         let arguments = self.tools.encode(call);
         if !self.quirks.parses_arguments || is_object(&arguments) {
@@ -319,7 +318,7 @@ impl<'r> Messages<'r> {
         Cow::Owned(json!({"arguments": arguments}).to_string())
     }
 
-    /// Ends the message in progress, and adds the outputs of its calls.
+    /// Ends the message in progress and adds its calls' outputs.
     fn end_turn(&mut self) {
         let message = std::mem::take(&mut self.open);
         let has_content = message.content.is_some() || message.refusal.is_some() || message.audio.is_some();

@@ -1,13 +1,13 @@
-//! The servers of the Chat Completions API, and what each of them does differently.
+//! Chat Completions servers, and what each does differently.
 //!
-//! The table is data: a server is a row, named by the provider and by the hosts of its API. A row states only what the
-//! server documents or is known to reject; everything else is what all of these servers accept.
+//! The table is data: one row per server, found by the provider's name and its API's hosts. A row states only what the
+//! server documents or is known to reject; everything else is what all of them accept.
 
 use crate::wire::openai_chat::CallIdRule;
 
-/// The differences between a server of the Chat Completions API and OpenAI.
+/// The differences between a Chat Completions server and OpenAI.
 ///
-/// They are found by the provider's name or by the host of the base URL, and can be changed:
+/// haft finds them by the provider's name or by the base URL's host, and you can change them:
 ///
 /// ```
 /// use haft_wire::{ChatQuirks, OpenAiChat, TokenLimit};
@@ -24,34 +24,33 @@ use crate::wire::openai_chat::CallIdRule;
 pub struct ChatQuirks {
     /// The member for the output limit.
     pub token_limit: TokenLimit,
-    /// The form of call ids.
+    /// The accepted call ids.
     pub call_ids: CallIdRule,
     /// The tool choices that have an effect.
     pub choices: ChoiceForms,
     /// The members in which the server takes reasoning back.
     pub reasoning: &'static [&'static str],
-    /// The form of an output format.
+    /// The supported output formats.
     pub formats: FormatForms,
-    /// The treatment of metadata.
+    /// The rule for sending metadata.
     pub metadata: MetadataRule,
     /// The most stop sequences, if there is a limit.
     pub max_stops: Option<usize>,
-    /// Set if the role `developer` is known. Its messages are sent with the role `system` otherwise.
+    /// True if the server knows the role `developer`. Otherwise its messages are sent with the role `system`.
     pub developer_role: bool,
-    /// Set if a stream reports its usage only when `stream_options` asks for it.
+    /// True if a stream reports its usage only when `stream_options` asks for it.
     pub stream_options: bool,
     /// Set if `parallel_tool_calls` is known.
     pub parallel_tool_calls: bool,
-    /// Set if a message of the user or of the system may follow one of a tool. One of the model comes between them
-    /// otherwise.
+    /// True if a user or system message may follow a tool message. Otherwise a model message goes between them.
     pub input_after_tool: bool,
-    /// Set if `refusal` is a member of messages. Refusals are sent as text otherwise.
+    /// True if messages have a member `refusal`. Otherwise refusals are sent as text.
     pub refusal_member: bool,
-    /// Set if the server parses the arguments of calls in the history, so that they must be a JSON object.
+    /// True if the server parses the call arguments in the history, so that they must be a JSON object.
     pub parses_arguments: bool,
 }
 
-/// The member of a request for its output limit.
+/// The request member for the output limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TokenLimit {
@@ -65,13 +64,13 @@ pub enum TokenLimit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ChoiceForms {
-    /// None: the server ignores the choice, which is replaced by sending only the tools that may be called.
+    /// None: the server ignores the choice, so only the tools that may be called are sent.
     Ignored,
-    /// `none`, `auto` and `required`. A named tool is required by sending no other.
+    /// `none`, `auto` and `required`. To require a named tool, only that tool is sent.
     Modes,
     /// A named function as well.
     Named,
-    /// A choice among some of the tools as well.
+    /// A choice among some tools as well.
     Allowed,
 }
 
@@ -85,7 +84,7 @@ pub enum FormatForms {
     JsonObject,
 }
 
-/// The treatment of a request's metadata.
+/// A rule for sending request metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MetadataRule {
@@ -97,14 +96,14 @@ pub enum MetadataRule {
     Rejected,
 }
 
-/// A server by its provider's name and by the hosts of its API.
+/// A server by its provider's name and its API's hosts.
 struct ServerRow {
     names: &'static [&'static str],
     hosts: &'static [&'static str],
     quirks: ChatQuirks,
 }
 
-/// The form that servers which the table does not know have in common.
+/// The quirks that unknown servers have in common.
 const COMPATIBLE: ChatQuirks = ChatQuirks {
     token_limit: TokenLimit::MaxTokens,
     call_ids: CallIdRule::FortyCharacters,
@@ -133,20 +132,20 @@ pub(super) const OPENAI: ChatQuirks = ChatQuirks {
 
 #[rustfmt::skip]
 const SERVERS: [ServerRow; 8] = [
-    // Requests are checked strictly: unknown members (`stream_options`, `reasoning_content`, `refusal`) are errors, ids have
-    // nine letters and digits, and a message of the user right after one of a tool is rejected (code 3230). Streams report
-    // their usage unasked.
+    // Requests are checked strictly: unknown members (`stream_options`, `reasoning_content`, `refusal`) are errors, ids
+    // have nine letters and digits, and a user message right after a tool message is rejected (code 3230). Streams
+    // report their usage unasked.
     ServerRow { names: &["mistral", "mistralai"], hosts: &["api.mistral.ai", "codestral.mistral.ai"], quirks: ChatQuirks {
         call_ids: CallIdRule::NineAlphanumerics, reasoning: &[], stream_options: false, input_after_tool: false,
         refusal_member: false,
         ..COMPATIBLE
     } },
-    // Reasoning is sent back as `reasoning_details`, whole and in order; `reasoning` is accepted beside it.
+    // Reasoning goes back as `reasoning_details`, whole and in order; `reasoning` is accepted beside it.
     ServerRow { names: &["openrouter"], hosts: &["openrouter.ai"], quirks: ChatQuirks {
         reasoning: &["reasoning", "details"],
         ..COMPATIBLE
     } },
-    // `max_tokens` is deprecated, `metadata` is documented as not supported, and `reasoning_content` in a message is
+    // `max_tokens` is deprecated, `metadata` is documented as unsupported, and `reasoning_content` in a message is
     // rejected.
     ServerRow { names: &["groq"], hosts: &["api.groq.com"], quirks: ChatQuirks {
         token_limit: TokenLimit::MaxCompletionTokens, reasoning: &["reasoning"], metadata: MetadataRule::Rejected,
@@ -169,7 +168,7 @@ const SERVERS: [ServerRow; 8] = [
         call_ids: CallIdRule::Any, choices: ChoiceForms::Ignored, reasoning: &["reasoning"], parallel_tool_calls: false,
         ..COMPATIBLE
     } },
-    // `max_tokens` is deprecated. The member of reasoning depends on the version.
+    // `max_tokens` is deprecated. The reasoning member depends on the version.
     ServerRow { names: &["vllm"], hosts: &[], quirks: ChatQuirks {
         token_limit: TokenLimit::MaxCompletionTokens, call_ids: CallIdRule::Any,
         reasoning: &["reasoning", "reasoning_content"],
@@ -183,14 +182,14 @@ const SERVERS: [ServerRow; 8] = [
 ];
 
 impl ChatQuirks {
-    /// Returns the quirks of a server by its provider's name, such as `mistral` or `ollama`.
+    /// Returns a server's quirks by its provider's name, such as `mistral` or `ollama`.
     #[must_use]
     pub fn named(provider: &str) -> Option<Self> {
         let row = SERVERS.iter().find(|row| row.names.iter().any(|name| name.eq_ignore_ascii_case(provider)));
         row.map(|row| row.quirks)
     }
 
-    /// Returns the quirks of a server by the host of its base URL, such as `https://api.mistral.ai/v1`.
+    /// Returns a server's quirks by its base URL's host, such as `https://api.mistral.ai/v1`.
     ///
     /// ```
     /// use haft_wire::ChatQuirks;
@@ -209,7 +208,7 @@ impl ChatQuirks {
     }
 }
 
-/// The form that servers of this API have in common.
+/// The quirks that this API's servers have in common.
 impl Default for ChatQuirks {
     fn default() -> Self {
         COMPATIBLE

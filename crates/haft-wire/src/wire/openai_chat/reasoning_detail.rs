@@ -1,8 +1,8 @@
-//! The details of reasoning, as `OpenRouter` sends them.
+//! Reasoning details, as `OpenRouter` sends them.
 //!
-//! A stream contains them in fragments, and the server expects them back whole: a signature that is sent with the last
-//! fragment of a text is invalid for that fragment alone. Fragments belong together if they have the same `index` and
-//! the same type; without an index, if they follow each other.
+//! A stream contains them in fragments, and the server expects them back whole: a signature that comes with a text's
+//! last fragment is invalid for that fragment alone. Fragments belong together if they have the same `index` and type;
+//! without an index, if they follow each other.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 
 /// The members that arrive in pieces. All others are whole, and the last one that is not `null` wins.
 const PIECES: [&str; 3] = ["text", "summary", "data"];
-/// The type of details whose data is whole, and that only an index or an id joins.
+/// The type of details whose data is whole, joined only by index or id.
 const ENCRYPTED: &str = "reasoning.encrypted";
 
-/// The details of an answer in progress, in the order in which they began.
+/// An answer's details in progress, in the order they began.
 #[derive(Debug, Default)]
 pub(super) struct ReasoningDetails {
     list: Vec<Map<String, Value>>,
@@ -52,7 +52,7 @@ impl ReasoningDetails {
     }
 }
 
-/// Reports whether both have an id, and not the same.
+/// Reports whether both have an id, and different ones.
 fn have_other_ids(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
     let id = |detail: &Map<String, Value>| detail.get("id").filter(|id| !id.is_null()).cloned();
     matches!((id(one), id(other)), (Some(one), Some(other)) if one != other)

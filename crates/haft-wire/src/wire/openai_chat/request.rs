@@ -1,4 +1,4 @@
-//! Requests of the Chat Completions API.
+//! Chat Completions requests.
 
 use std::borrow::Cow;
 
@@ -55,7 +55,7 @@ struct Body<'r> {
     stream_options: Option<StreamOptions>,
 }
 
-/// The mark by which a gateway to Anthropic caches a prompt up to its end.
+/// The mark up to which a gateway to Anthropic caches a prompt.
 #[derive(Serialize)]
 struct CacheMark {
     r#type: &'static str,
@@ -125,7 +125,7 @@ pub(super) fn write(wire: &OpenAiChat, request: &TurnRequest, delivery: Delivery
         let message = "it has no message that can be sent; add a message of the user".to_owned();
         return Err(RequestError::Invalid { param: "history".to_owned(), message });
     }
-    // A server that does not know a choice is sent only the tools that it permits.
+    // A server that does not know a choice only gets the tools it permits.
     let offered = if quirks.choices < needed_forms(&request.tool_choice) {
         tools.raw_permitted(&request.tool_choice)
     } else {
@@ -174,7 +174,7 @@ pub(super) fn write(wire: &OpenAiChat, request: &TurnRequest, delivery: Delivery
     Ok(sent)
 }
 
-/// Writes the results of the calls of a turn alone. Media follows in a message of the user.
+/// Writes only the results of a turn's calls. Media follow in a user message.
 pub(super) fn write_results(
     wire: &OpenAiChat,
     turn: &Turn,
@@ -189,7 +189,7 @@ pub(super) fn write_results(
     Ok(paired.finish("messages", json, dropped))
 }
 
-/// Returns the forms of choices that a choice needs.
+/// Returns the choice forms that a choice needs.
 fn needed_forms(choice: &ToolChoice) -> ChoiceForms {
     match choice {
         ToolChoice::None | ToolChoice::Required => ChoiceForms::Modes,
@@ -240,7 +240,8 @@ fn metadata<'r>(request: &'r TurnRequest, wire: &OpenAiChat, dropped: &mut Vec<D
     None
 }
 
-/// Reports whether a gateway that passes marks on is asked for a model of Anthropic, which caches nothing without them.
+/// Reports whether the request goes to an Anthropic model through a gateway that passes marks on. Such a model caches
+/// nothing without them.
 fn is_claude_by_gateway(wire: &OpenAiChat, model: &str) -> bool {
     wire.provider() == "openrouter" && model.contains("claude-")
 }

@@ -1,4 +1,4 @@
-//! Responses of the Chat Completions API.
+//! Chat Completions responses.
 
 use haft_core::{Finish, Turn, Usage};
 use serde::Deserialize;
@@ -56,7 +56,7 @@ struct CompletionDetails {
     reasoning_tokens: LenientCount,
 }
 
-/// The reasons why an answer ended. All others are kept by their name.
+/// The reasons why an answer ended. All others are kept by name.
 const FINISHES: [(&str, Finish); 8] = [
     ("stop", Finish::Stop),
     ("eos", Finish::Stop),

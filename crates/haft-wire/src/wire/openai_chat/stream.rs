@@ -1,4 +1,4 @@
-//! Streams of the Chat Completions API.
+//! Chat Completions streams.
 
 use haft_core::Delta;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! Errors of OpenAI: the table from codes and statuses to causes.
+//! OpenAI's errors: the table from codes and statuses to causes.
 
 use serde::Deserialize;
 
@@ -6,7 +6,7 @@ use crate::wire::ErrorResponse;
 use crate::wire::response::error_body::{capped, message_or_status, of_status, status_code};
 use crate::wire_error::{ErrorCause, ErrorReport};
 
-/// The causes of codes and types, which are more precise than the status.
+/// Causes by code or type, which are more precise than the status.
 const CODES: &[(&str, ErrorCause)] = &[
     ("rate_limit_exceeded", ErrorCause::RateLimited),
     ("rate_limit_error", ErrorCause::RateLimited),
@@ -42,7 +42,7 @@ const CODES: &[(&str, ErrorCause)] = &[
     ("moderation_blocked", ErrorCause::ContentFiltered),
     ("bio_policy", ErrorCause::ContentFiltered),
     ("cyber_policy", ErrorCause::ContentFiltered),
-    // The code of prompts that a policy rejects.
+    // The code for prompts that a policy rejects.
     ("invalid_prompt", ErrorCause::ContentFiltered),
     ("invalid_api_key", ErrorCause::Authentication),
     ("authentication_error", ErrorCause::Authentication),
@@ -66,7 +66,7 @@ const CODES: &[(&str, ErrorCause)] = &[
     ("image_file_not_found", ErrorCause::InvalidRequest),
 ];
 
-/// An error in the form of the API.
+/// An API error.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ResponsesError {
@@ -107,11 +107,11 @@ pub(super) fn read(response: &ErrorResponse<'_>) -> ErrorReport {
         _ => ResponsesError::default(),
     };
     let cause = match body.cause() {
-        // An item, a file or an earlier response that does not exist: the model is named by another parameter.
+        // A missing item, file or earlier response: an unknown model is named by another parameter.
         Some(ErrorCause::InvalidRequest) if response.status == 404 && body.names_other_than_model() => {
             ErrorCause::InvalidRequest
         }
-        // The type of every client error is the same, so that the status says more.
+        // All client errors have the same type, so the status says more.
         Some(ErrorCause::InvalidRequest) | None => of_status(response.status),
         Some(cause) => cause,
     };
@@ -121,7 +121,7 @@ pub(super) fn read(response: &ErrorResponse<'_>) -> ErrorReport {
 }
 
 impl ResponsesError {
-    /// Reads the error of a response, which is an object or text.
+    /// Reads a response's error, which is an object or text.
     pub(super) fn read(json: &str) -> Self {
         match serde_json::from_str(json) {
             Ok(ErrorMember::Object(body)) => body,
@@ -130,7 +130,7 @@ impl ResponsesError {
         }
     }
 
-    /// Reads the event of an error, whose members are in the event or in a member of it.
+    /// Reads an error event, whose members are in the event or nested in it.
     pub(super) fn of_event(json: &str) -> Self {
         match serde_json::from_str(json) {
             Ok(ErrorDocument { error: Some(ErrorMember::Object(body)), .. }) => body,
@@ -141,7 +141,7 @@ impl ResponsesError {
         }
     }
 
-    /// Returns the report about an error that was part of a response.
+    /// Returns the report for an error inside a response.
     pub(super) fn into_report(self) -> ErrorReport {
         let cause = self.cause().unwrap_or(ErrorCause::Unavailable);
         let mut report = self.report(cause);
@@ -170,7 +170,7 @@ impl ResponsesError {
     }
 }
 
-/// Reads a code, which some servers write as a number: that of a status.
+/// Reads a code, which some servers write as a status number.
 fn code<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

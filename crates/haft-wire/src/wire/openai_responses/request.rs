@@ -28,24 +28,24 @@ use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest, WireResults
 use crate::wire_error::RequestError;
 
 const PATH: &str = "/responses";
-/// The options that refer to input which the provider has already.
+/// The options that refer to input which the provider already has.
 const ELSEWHERE: [&str; 4] = ["previous_response_id", "conversation", "prompt", "input"];
 const ENCRYPTED_REASONING: &str = "reasoning.encrypted_content";
-/// The provider that reads reasoning in encrypted form only, and of its own models that reason.
+/// The provider that reads only encrypted reasoning, and only from its own reasoning models.
 const OPENAI: &str = "openai";
 
-/// The state that the provider keeps, by the options of the request.
+/// The state that the provider keeps, according to the request's options.
 #[derive(Clone, Copy, Debug)]
 struct State {
-    /// The provider stores responses, so that items can be named by their ids.
+    /// The provider stores responses, so ids can name items.
     stored: bool,
-    /// The request continues what the provider stored, so that the history may contain only a part.
+    /// The request continues what the provider stored, so the history may be only a part.
     continued: bool,
     /// The model reasons, so that it accepts reasoning.
     reasons: bool,
 }
 
-/// The body of a request.
+/// A request body.
 #[derive(serde::Serialize)]
 struct ResponsesBody<'r> {
     model: &'r str,
@@ -83,7 +83,7 @@ struct TextSetting<'r> {
     format: Format<'r>,
 }
 
-/// The format of the answer.
+/// The answer format.
 #[derive(serde::Serialize)]
 struct Format<'r> {
     #[serde(rename = "type")]
@@ -157,7 +157,7 @@ pub(super) fn write(
     Ok(sent)
 }
 
-/// Writes the results of the calls of a turn alone.
+/// Writes only the results of a turn's calls.
 pub(super) fn write_results(
     wire: &OpenAiResponses,
     turn: &Turn,
@@ -170,7 +170,7 @@ pub(super) fn write_results(
     let writer = InputWriter::new(provider, &context.tools, State::of(None), &mut dropped);
     let json = body::write(&writer.write_outputs(paired.history(), paired.calls()), provider, None)?;
     let mut written = paired.finish("input", json, dropped);
-    // A verdict is no result of a call, and the provider answers nothing before it has one.
+    // A verdict is not a call's result, and the provider answers nothing before it has one.
     for item in &turn.items {
         if let Item::ApprovalRequest(request) = item
             && request.provider_data.contains_key(provider)
@@ -188,8 +188,8 @@ fn state_is_elsewhere(options: Option<&Value>) -> bool {
     options.is_some_and(|options| ELSEWHERE.iter().any(|member| options.contains_key(*member)))
 }
 
-/// Reports whether the model reasons, by the table of models or else by the options of the request. Other providers than
-/// OpenAI, whose models the table does not know, read the reasoning that they sent.
+/// Reports whether the model reasons, by the model table or else by the request's options. Providers other than OpenAI,
+/// whose models the table does not know, read the reasoning that they sent.
 fn reasons(provider: &str, capabilities: Capabilities, options: Option<&Value>) -> bool {
     let option = |name: &str| options.and_then(|options| options.get(name));
     match capabilities.encrypted_reasoning {
@@ -203,7 +203,7 @@ fn reasons(provider: &str, capabilities: Capabilities, options: Option<&Value>) 
     }
 }
 
-/// Merges what the options and the request both state: the members of `text`, and the entries of `include`.
+/// Merges what both options and request state: the members of `text` and the entries of `include`.
 fn merged_options<'o>(
     options: Option<&'o Value>,
     body: &ResponsesBody<'_>,
@@ -223,7 +223,7 @@ fn merged_options<'o>(
         text.extend(given.clone());
         merged.to_mut().insert("text".to_owned(), Value::Object(text));
     }
-    // An empty list asks for nothing, also not for what is requested anyway.
+    // An empty list asks for nothing, not even for what is requested anyway.
     if let Some(Value::Array(given)) = members.get("include").filter(|include| **include != Value::Array(Vec::new())) {
         let own = body.include.iter().map(|entry| Value::from(*entry)).filter(|entry| !given.contains(entry));
         let include = own.chain(given.iter().cloned()).collect();
@@ -239,7 +239,7 @@ impl State {
     fn of(options: Option<&Value>) -> Self {
         let option = |name: &str| options.and_then(|options| options.get(name));
         let is_given = |name: &str| option(name).is_some_and(|value| !value.is_null());
-        // Without the option the member is sent as false. One that is null leaves it to the API, which stores.
+        // Without the option the member is sent as false. A null leaves it to the API, which stores.
         let stored = option("store").is_some_and(|store| *store == Value::Bool(true) || store.is_null());
         Self { stored, continued: is_given("previous_response_id") || is_given("conversation"), reasons: true }
     }

@@ -1,4 +1,4 @@
-//! Responses: the envelope, the usage and the reason of the end.
+//! Responses: the envelope, the usage and the end reason.
 
 mod item;
 mod message;
@@ -54,7 +54,7 @@ struct IncompleteDetails<'b> {
     reason: Option<Text<'b>>,
 }
 
-/// The usage. Input includes what was read from and written to the cache, and output includes reasoning.
+/// The usage. Input includes cache reads and writes, and output includes reasoning.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct UsageBody {
@@ -101,12 +101,12 @@ impl<'b> ResponseBody<'b> {
         serde_json::from_str(body).map_err(|error| ReadError::json("the response", error))
     }
 
-    /// Reports whether this is an object of another kind, such as the answer of another server.
+    /// Reports whether this is some other object, such as another server's answer.
     fn is_other(&self) -> bool {
         self.output.is_none() && self.status.is_none() && self.error.is_none()
     }
 
-    /// Sets the status that the type of the last event of a stream stands for, unless the response states one.
+    /// Sets the status that a stream's last event type stands for, unless the response states one.
     pub(super) fn or_status(mut self, event_type: &'b str) -> Self {
         let status = event_type.strip_prefix("response.").unwrap_or(event_type);
         self.status.get_or_insert(Text(Cow::Borrowed(status)));
@@ -119,7 +119,7 @@ impl<'b> ResponseBody<'b> {
         Some(usage.usage())
     }
 
-    /// Returns the error of a response that failed.
+    /// Returns a failed response's error.
     pub(super) fn ensure_success(&self) -> Result<(), ReadError> {
         let status = self.status.as_ref().map(Text::as_str);
         if status == Some("failed") || (status.is_none() && self.error.is_some()) {
@@ -170,7 +170,7 @@ impl<'b> ResponseBody<'b> {
     }
 }
 
-/// Returns the reason of the end. An unknown status or reason counts as cut off.
+/// Returns the end reason. An unknown status or reason counts as cut off.
 fn finish(status: Option<&str>, reason: Option<&str>, turn: &TurnBuilder) -> Finish {
     match (status, reason) {
         (None | Some("completed"), _) if turn.has_calls() => Finish::ToolCalls,

@@ -1,8 +1,8 @@
 //! Streams: server-sent events as deltas and a turn.
 //!
 //! Deltas are made from the events as they arrive. The turn is not: the last event contains the whole response, which
-//! is read as if it had not been streamed, so that both ways lead to the same turn. Servers that leave the output out of
-//! it have sent each item when it was done; and from servers that do not even do that, the deltas are what there is.
+//! is read as if it had not been streamed, so both ways lead to the same turn. Servers that leave the output out of it
+//! have sent each item when it was done. For servers that don't even do that, the turn is made from the deltas.
 
 mod event;
 mod open_item;
@@ -24,31 +24,31 @@ use crate::wire::response::turn_builder::TurnBuilder;
 use crate::wire::{ReadContext, StreamReader, WireEvent};
 use crate::wire_error::ReadError;
 
-/// The data of the event that some servers end every stream with.
+/// The data with which some servers end every stream.
 const END: &str = "[DONE]";
-/// The bits of a key that hold the position in an item. The others hold the position of the item.
+/// The key bits that hold the position in an item. The others hold the item's position.
 const CONTENT_BITS: u32 = 20;
-/// The first of the positions that items without one are given. No response has so many items.
+/// The first position for items without one. No response has so many items.
 const UNSTATED: u64 = 1 << 43;
 
-/// A reader of the events of one response.
+/// Reads one response's events.
 pub(super) struct EventReader {
     provider: String,
     context: ReadContext,
     /// The turn as the deltas have it.
     live: TurnBuilder,
     open: HashMap<u64, OpenItem>,
-    /// The positions of items by their ids, for events without a position.
+    /// Item positions by id, for events without a position.
     positions: HashMap<String, u64>,
     /// The position of the item that began last.
     last: u64,
     /// The positions at which an item began.
     begun: HashSet<u64>,
-    /// The position of the next item that has none of its own.
+    /// The position for the next item without one.
     next: u64,
-    /// The keys of texts and refusals of which a piece has arrived.
+    /// The keys of texts and refusals that a piece has arrived for.
     streamed: HashSet<u64>,
-    /// The one of them whose piece arrived last.
+    /// The key whose piece arrived last.
     last_streamed: Option<u64>,
     /// The items that are done, as JSON.
     done: BTreeMap<u64, String>,
@@ -154,20 +154,21 @@ impl EventReader {
         Ok(())
     }
 
-    /// Returns the position of the item that an event belongs to. Some servers write another id in every event, so that
-    /// an unknown one says nothing.
+    /// Returns the position of the item that an event belongs to. Some servers write another id in every event, so an
+    /// unknown id says nothing.
     fn position(&self, event: &EventBody<'_>) -> u64 {
         let by_id = event.item_id.as_ref().and_then(|id| self.positions.get(id.as_str()).copied());
         by_id.or(event.output_index).unwrap_or(self.last)
     }
 
-    /// Returns the position of an item that begins. Two items of which a server states the same position are two items.
+    /// Returns the position for an item that begins. If a server states the same position for two items, they are still
+    /// two.
     fn begun_position(&self, stated: Option<u64>, item: &Map<String, Value>) -> u64 {
         let is_free = |at: &u64| !self.begun.contains(at);
         self.known_position(item).or(stated.filter(is_free)).unwrap_or(self.next)
     }
 
-    /// Returns the position of an item that is done.
+    /// Returns a finished item's position.
     fn done_position(&self, stated: Option<u64>, item: &Map<String, Value>) -> u64 {
         let is_open = |at: &u64| !self.done.contains_key(at);
         let last = Some(self.last).filter(|at| stated.is_none() && self.begun.contains(at));
@@ -197,7 +198,7 @@ impl EventReader {
         key
     }
 
-    /// Adds a text of which no piece has arrived.
+    /// Adds a text that no piece has arrived for.
     fn whole_text(&mut self, event: &EventBody<'_>, text: &Text<'_>, deltas: &mut Vec<Delta>) {
         if !text.as_str().is_empty() && !self.is_streamed(self.key(event)) {
             let key = self.mark_streamed(event);
@@ -205,7 +206,7 @@ impl EventReader {
         }
     }
 
-    /// Adds to the arguments of a call. Those of a call that has not begun wait for it.
+    /// Adds to a call's arguments. If the call has not begun, they wait for it.
     fn arguments(&mut self, position: u64, fragment: &str, deltas: &mut Vec<Delta>) {
         match self.open.entry(position).or_insert_with(|| OpenItem::Early(String::new())) {
             OpenItem::Early(early) => early.push_str(fragment),
@@ -214,7 +215,7 @@ impl EventReader {
         }
     }
 
-    /// Adds the arguments of a call of which no piece has arrived.
+    /// Adds the arguments of a call that no piece has arrived for.
     fn whole_arguments(&mut self, position: u64, whole: &str, deltas: &mut Vec<Delta>) {
         let is_new = match self.open.get(&position) {
             None => true,
@@ -227,7 +228,7 @@ impl EventReader {
         }
     }
 
-    /// Begins the paragraph of a summary that an event belongs to, unless it has begun.
+    /// Begins the summary paragraph that an event belongs to, unless it has begun.
     fn begin_paragraph(&mut self, event: &EventBody<'_>) {
         let position = self.position(event);
         let index = event.summary_index.unwrap_or(0);
@@ -288,7 +289,7 @@ impl EventReader {
         self.open.insert(position, open);
     }
 
-    /// Ends an item: what was not streamed of it is added, and the whole is kept for the turn.
+    /// Ends an item: adds what was not streamed, and keeps the whole for the turn.
     fn finish_item(&mut self, position: u64, item: Map<String, Value>, json: &str, deltas: &mut Vec<Delta>) {
         self.begin(position, &item, deltas);
         match self.open.get_mut(&position) {
@@ -308,7 +309,7 @@ impl EventReader {
         self.done.insert(position, json.to_owned());
     }
 
-    /// Adds the texts of a message of which no piece has arrived, and ends it.
+    /// Adds a message's texts that no piece has arrived for, and ends it.
     fn whole_message(&mut self, position: u64, mut item: Map<String, Value>, deltas: &mut Vec<Delta>) {
         let content = item.shift_remove("content");
         for (index, part) in content.as_ref().and_then(Value::as_array).into_iter().flatten().enumerate() {
@@ -327,7 +328,7 @@ impl EventReader {
         self.live.end_message(Map::new());
     }
 
-    /// Adds reasoning of which no piece has arrived.
+    /// Adds reasoning that no piece has arrived for.
     fn whole_reasoning(&mut self, position: u64, item: &Map<String, Value>, deltas: &mut Vec<Delta>) {
         let texts = |member: &str| {
             let parts = item.get(member).and_then(Value::as_array).into_iter().flatten();
@@ -387,7 +388,7 @@ impl EventReader {
         Ok(())
     }
 
-    /// Adds what was not streamed of the items of the whole response, so that the deltas contain all of it.
+    /// Adds what was not streamed from the whole response's items, so that the deltas contain all of it.
     fn finish_unseen(&mut self, output: &[&RawValue], deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
         if self.done.len() >= output.len() {
             return Ok(());
@@ -402,8 +403,8 @@ impl EventReader {
         Ok(())
     }
 
-    /// Ends the calls of a stream that contains no item as a whole. A call of which only arguments arrived can't be
-    /// answered, and must not be lost.
+    /// Ends the calls in a stream that contains no whole item. A call with only arguments can't be answered, and must
+    /// not be lost.
     fn end_calls(&mut self, deltas: &mut Vec<Delta>) -> Result<(), ReadError> {
         let mut positions: Vec<u64> = self.open.keys().copied().collect();
         positions.sort_unstable();
@@ -435,7 +436,7 @@ impl StreamReader for EventReader {
     }
 }
 
-/// Returns the key of a part of an item.
+/// Returns the key for an item's part.
 fn part_key(position: u64, content_index: u64) -> u64 {
     (position << CONTENT_BITS) | (content_index & ((1 << CONTENT_BITS) - 1))
 }

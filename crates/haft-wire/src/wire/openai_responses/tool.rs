@@ -1,11 +1,11 @@
 //! Tools as the Responses API takes them.
 //!
-//! Functions are flat objects. The options of a tool for `openai` are added to its members, so that an application can
-//! set what has no name of its own here; `{"type": "custom"}` among them sends the tool as a custom tool, whose calls
-//! have one free text as their arguments.
+//! Functions are flat objects. A tool's `openai` options are added to its members, so you can set what has no name of
+//! its own here. `{"type": "custom"}` among them sends the tool as a custom tool, whose calls have one free text as
+//! their arguments.
 //!
-//! The tools of a namespace keep their whole names inside it: they are the same in every request, and a call is found by
-//! its name alone.
+//! A namespace's tools keep their whole names inside it: they are the same in every request, and the name alone
+//! identifies a call.
 
 use haft_core::{DescriptorKind, RenderFault, ToolDescriptor};
 use serde_json::{Map, Value};
@@ -14,11 +14,11 @@ use crate::catalogue::{Vendor, render_provider_tool};
 use crate::profile::rendered_tools::ToolNamespace;
 use crate::profile::tool_form::{FunctionTool, ListedTool, ProviderToolJson, ToolForm};
 
-/// The caller that is a program of the model.
+/// The caller name for a model's program.
 const PROGRAMMATIC: &str = "programmatic";
-/// The callers that the API knows. Other names are those of other providers.
+/// The callers that the API knows. Other names belong to other providers.
 const CALLERS: [&str; 2] = ["direct", PROGRAMMATIC];
-/// The setting that names an MCP server, and the member of its calls that does.
+/// The setting, and the call member, that names an MCP server.
 pub(super) const MCP_SERVER: &str = "server_label";
 
 pub(crate) struct ResponsesToolForm;
@@ -53,7 +53,7 @@ impl ToolForm for ResponsesToolForm {
         true
     }
 
-    /// Lists tools, those of a namespace where its first one is.
+    /// Lists tools. A namespace takes the place of its first tool.
     fn list(&self, tools: &mut dyn Iterator<Item = ListedTool<'_>>) -> String {
         let mut entries: Vec<(Option<&ToolNamespace>, String)> = Vec::new();
         for tool in tools {
@@ -87,8 +87,7 @@ impl ToolForm for ResponsesToolForm {
     }
 }
 
-/// Returns the name of a tool of the provider. Those of MCP servers are told apart by their labels: a request may have
-/// several.
+/// Returns the name of a provider's tool. A request may have several MCP servers, so labels tell their tools apart.
 fn wire_name(json: &Map<String, Value>, descriptor: &ToolDescriptor) -> String {
     let name = match &descriptor.kind {
         DescriptorKind::Provider { provider_name, .. } => provider_name,
@@ -100,7 +99,7 @@ fn wire_name(json: &Map<String, Value>, descriptor: &ToolDescriptor) -> String {
     }
 }
 
-/// Adds the options of a tool for this provider.
+/// Adds a tool's options for this provider.
 fn add_options(json: &mut Map<String, Value>, descriptor: &ToolDescriptor) {
     let options = &descriptor.provider_options;
     if let Some(defer_loading) = options.defer_loading {

@@ -1,7 +1,7 @@
-//! The outputs of the calls in a history, by call.
+//! The outputs in a history, by call.
 //!
-//! Providers demand every output right after the turn that called, and exactly one of them. A history that breaks this
-//! can't be sent: which call an output belongs to is never guessed.
+//! Providers demand exactly one output for every call, right after the turn that called. A history that breaks this
+//! can't be sent: haft never guesses which call an output belongs to.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -10,14 +10,14 @@ use haft_core::{CallId, History, Item, ToolCallOutput};
 
 use crate::wire_error::RequestError;
 
-/// The outputs of a history, each with its position.
+/// A history's outputs, each with its position.
 pub(crate) struct Answers<'h> {
     by_call: HashMap<&'h CallId, (usize, &'h ToolCallOutput)>,
 }
 
 impl<'h> Answers<'h> {
-    /// Finds the output of every call. A call without an output, an output without a call, and a second one of either
-    /// are errors. Outputs of calls that a provider executed are no answers, and are left out.
+    /// Finds the output for every call. A call without an output, an output without a call, and a duplicate of either
+    /// are errors. Outputs from calls that a provider executed are not answers, and are left out.
     pub(crate) fn new(history: &'h History) -> Result<Self, RequestError> {
         let mut by_call = HashMap::new();
         let mut open = HashMap::new();
@@ -47,7 +47,7 @@ impl<'h> Answers<'h> {
         }
     }
 
-    /// Returns the output of a call, with its position in the history.
+    /// Returns a call's output with its position in the history.
     pub(crate) fn get(&self, call_id: &CallId) -> Option<(usize, &'h ToolCallOutput)> {
         self.by_call.get(call_id).copied()
     }

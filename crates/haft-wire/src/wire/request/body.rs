@@ -1,4 +1,4 @@
-//! The body of a request: JSON text that is written once, with the provider's options in place of its own members.
+//! A request body: JSON text that is written once, with the provider options replacing its own members.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::wire_error::RequestError;
 
-/// Writes a body. The options of the provider are added as members, and win over those of the request.
+/// Writes a body. The provider options become members and win over the request's.
 pub(crate) fn write<B: Serialize>(body: &B, provider: &str, options: Option<&Value>) -> Result<String, RequestError> {
     let invalid = |error: serde_json::Error| RequestError::Invalid {
         param: "request".to_owned(),
@@ -52,7 +52,7 @@ fn push(text: &mut String, name: &str, value: &str) -> Result<(), serde_json::Er
     Ok(())
 }
 
-/// The members of an object in their order, as text.
+/// An object's members in order, as text.
 struct Members<'b>(Vec<(Cow<'b, str>, &'b RawValue)>);
 
 impl<'de: 'b, 'b> Deserialize<'de> for Members<'b> {

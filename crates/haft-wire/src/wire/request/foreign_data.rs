@@ -1,8 +1,8 @@
-//! The data in a history that no wire but that of its own provider sends.
+//! History data that only its own provider's wire sends.
 //!
 //! Signatures and item ids are for the provider that assigned them. A wire writes only its own, and reports the others
-//! here, so that no kind of item is forgotten. Reasoning and calls that a provider executed are left to the wires, which
-//! drop them as a whole.
+//! here, so that no item kind is forgotten. Reasoning and calls that a provider executed are left to the wires, which
+//! drop them whole.
 
 use haft_core::{CallOutputBody, ContentPart, Item, Role};
 use serde_json::{Map, Value};
@@ -11,7 +11,7 @@ use crate::wire::Dropped;
 
 const ONLY_OF_MODEL: &str = "only messages of a model have them";
 
-/// Reports the data of an item that belongs to other providers, once per kind and provider.
+/// Reports an item's data that belongs to other providers, once per kind and provider.
 pub(crate) fn report(provider: &str, at: usize, item: &Item, dropped: &mut Vec<Dropped>) {
     let first = dropped.len();
     let mut add = |part: &'static str, data: &Map<String, Value>| {
@@ -26,7 +26,7 @@ pub(crate) fn report(provider: &str, at: usize, item: &Item, dropped: &mut Vec<D
         Item::Message(message) => {
             add("message data", &message.provider_data);
             message.content.iter().filter_map(part_data).for_each(|data| add("content data", data));
-            // Those in messages of the model are left to the wires: some take them back.
+            // Those in model messages are left to the wires: some take them back.
             if message.role != Role::Assistant && has_citations(&message.content) {
                 dropped.push(Dropped::item(at, "citations", ONLY_OF_MODEL));
             }

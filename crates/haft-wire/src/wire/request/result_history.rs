@@ -1,11 +1,11 @@
-//! The calls of a turn and their results as a history of their own.
+//! A turn's calls and their results as a separate history.
 //!
 //! ```text
 //! Turn, results ──> call, call, … output, output, … ──> the writer of requests ──> what it wrote for the outputs
 //! ```
 //!
-//! A wire writes results alone with the writer of its requests, so that there is one form of an output. Nothing else of
-//! the turn decides about it, so the history has the calls only. It must never be sent as a whole.
+//! A wire writes results alone with its request writer, so an output looks the same everywhere. Nothing else in the
+//! turn affects it, so the history has only the calls. It must never be sent as a whole.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,11 +14,11 @@ use haft_core::{CallId, History, Item, ToolCall, ToolResult, Turn};
 use crate::wire::{Dropped, WireResults};
 use crate::wire_error::RequestError;
 
-/// The calls of a turn, followed by their outputs in the same order.
+/// A turn's calls, followed by their outputs in the same order.
 #[derive(Debug)]
 pub(crate) struct ResultHistory {
     history: History,
-    /// The position of the result of each output, among the results.
+    /// For each output, its result's position among the results.
     positions: Vec<usize>,
     /// Reports about results that are not written.
     dropped: Vec<Dropped>,
@@ -26,7 +26,7 @@ pub(crate) struct ResultHistory {
 
 impl ResultHistory {
     /// Pairs the calls that the application runs with their results. A call without a result, a result without a call,
-    /// and a second one of either are errors. Results of calls that the provider executed are reported and left out.
+    /// and a duplicate of either are errors. Results of calls that the provider executed are reported and left out.
     pub(crate) fn new(turn: &Turn, results: &[ToolResult]) -> Result<Self, RequestError> {
         let calls: Vec<&ToolCall> = turn.items.iter().filter_map(Item::local_call).collect();
         ensure_distinct(&calls)?;
@@ -49,18 +49,18 @@ impl ResultHistory {
         Ok(Self { history: History::from(items), positions, dropped })
     }
 
-    /// Returns the calls and the outputs, for the writer of a request.
+    /// Returns the calls and the outputs, for a request writer.
     pub(crate) fn history(&self) -> &History {
         &self.history
     }
 
-    /// Returns the number of calls, which is the position of the first output.
+    /// Returns the number of calls, which is the first output's position.
     pub(crate) fn calls(&self) -> usize {
         self.positions.len()
     }
 
-    /// Adds reports about items that were written, as reports about results. Those about the calls, which are not sent,
-    /// are left out.
+    /// Adds the reports about written items as reports about results. Reports about the calls, which are not sent, are
+    /// left out.
     pub(crate) fn finish(mut self, member: &'static str, json: String, reports: Vec<Dropped>) -> WireResults {
         for mut report in reports {
             let output = report.item.and_then(|at| at.checked_sub(self.positions.len()));
@@ -73,7 +73,7 @@ impl ResultHistory {
     }
 }
 
-/// Rejects calls that share an id: which of them a result answers can't be told.
+/// Rejects calls that share an id: it would be unclear which one a result answers.
 fn ensure_distinct(calls: &[&ToolCall]) -> Result<(), RequestError> {
     let mut ids = HashSet::with_capacity(calls.len());
     match calls.iter().find(|call| !ids.insert(&call.call_id)) {
@@ -85,7 +85,7 @@ fn ensure_distinct(calls: &[&ToolCall]) -> Result<(), RequestError> {
     }
 }
 
-/// Reports the results of calls that the provider executed, and rejects those of no call.
+/// Reports the results of calls that the provider executed, and rejects those that belong to no call.
 fn report_rest(turn: &Turn, rest: HashMap<&CallId, usize>) -> Result<Vec<Dropped>, RequestError> {
     let remote: HashSet<&CallId> = turn.items.iter().filter_map(Item::provider_call_id).collect();
     let mut rest: Vec<_> = rest.into_iter().collect();

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// A part of a request that the model is not known to support. It is sent nevertheless: what haft knows about a model may
-/// be outdated, and the provider decides.
+/// A request part that the model is not known to support. It is sent anyway: haft's knowledge about a model may be
+/// outdated, and the provider decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RequestWarning {
-    /// A name of the part, such as `images` or `max_output_tokens`.
+    /// The part's name, such as `images` or `max_output_tokens`.
     pub part: Cow<'static, str>,
     /// The doubt, for people.
     pub message: String,

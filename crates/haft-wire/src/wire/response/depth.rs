@@ -1,15 +1,15 @@
-//! A limit on the nesting of responses.
+//! A limit on how deep responses may nest.
 //!
-//! A turn adds levels around what it keeps of a response, and a stored history must be readable: JSON is read up to 128
-//! levels. No provider comes close to the limit.
+//! A turn adds levels around what it keeps from a response, and a stored history must be readable: JSON is read up to
+//! 128 levels. No provider comes close to the limit.
 
 use crate::wire_error::ReadError;
 
 const MAX_DEPTH: usize = 100;
 
-/// Rejects a body or an event that is nested too deep.
+/// Rejects a body or event that nests too deep.
 pub(crate) fn check(json: &str) -> Result<(), ReadError> {
-    // Nearly all are too short, or have too few brackets, which is found without reading strings.
+    // Nearly all are too short, or have too few brackets, which shows without reading strings.
     if json.len() <= 2 * MAX_DEPTH {
         return Ok(());
     }
@@ -20,7 +20,7 @@ pub(crate) fn check(json: &str) -> Result<(), ReadError> {
     Err(ReadError::invalid(format!("the response is nested more than {MAX_DEPTH} levels deep")))
 }
 
-/// Counts the opening brackets of at most 255 bytes, in a form that the compiler turns into vector instructions.
+/// Counts the opening brackets in at most 255 bytes, in a form that the compiler vectorises.
 fn brackets(bytes: &[u8]) -> u8 {
     // The two differ in this bit only.
     bytes.iter().map(|byte| u8::from(byte | 0x20 == b'{')).sum()

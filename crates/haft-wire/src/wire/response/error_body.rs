@@ -1,17 +1,17 @@
-//! The common content of error responses: the meaning of a status, and a message of limited length
-//! that contains no key. Providers repeat keys in the errors about them, and messages are logged.
+//! Error responses in general: a status's meaning, and a message with limited length and no keys. Providers repeat
+//! keys in errors about them, and messages are logged.
 
 use crate::wire::ErrorResponse;
 use crate::wire_error::{ErrorCause, ErrorReport};
 
-/// The number of characters of a provider's message that are kept.
+/// The number of characters kept from a provider's message.
 const MESSAGE_CHARS: usize = 2_000;
-/// The starts of keys.
+/// Key prefixes.
 const KEY_STARTS: [&str; 6] = ["sk-", "sk_", "AIza", "gsk_", "xai-", "Bearer "];
-/// The least number of characters after its start that a key has.
+/// The fewest characters that a key has after its prefix.
 const KEY_CHARS: usize = 4;
 
-/// Returns the cause that a status stands for, where the body says nothing more precise.
+/// Returns the cause for a status, where the body says nothing more precise.
 pub(crate) fn of_status(status: u16) -> ErrorCause {
     match status {
         401 => ErrorCause::Authentication,
@@ -21,18 +21,18 @@ pub(crate) fn of_status(status: u16) -> ErrorCause {
         408 | 504 => ErrorCause::TimedOut,
         413 => ErrorCause::TooLarge,
         429 => ErrorCause::RateLimited,
-        // 409: a lock or another request was in the way. The SDKs of OpenAI and Anthropic retry it too.
+        // 409: a lock or another request was in the way. OpenAI's and Anthropic's SDKs retry it too.
         409 | 500..=599 => ErrorCause::Unavailable,
         _ => ErrorCause::InvalidRequest,
     }
 }
 
-/// Returns the cause of an error whose code is the number of a status, as gateways write it into streams.
+/// Returns the cause for a code that is a status number, as gateways write into streams.
 pub(crate) fn status_code(code: &str) -> Option<ErrorCause> {
     code.parse().ok().filter(|status| (400..=599).contains(status)).map(of_status)
 }
 
-/// Tells an unknown model from an unknown path: both have the status 404, and the second one says nothing of a model.
+/// Tells an unknown model from an unknown path: both have status 404, but the latter does not mention a model.
 pub(crate) fn model_or_path(mut report: ErrorReport, response: &ErrorResponse<'_>) -> ErrorReport {
     if response.status != 404 || report.cause != ErrorCause::UnknownModel {
         return report;
@@ -57,7 +57,7 @@ pub(crate) fn message_or_status(message: String, response: &ErrorResponse<'_>) -
     }
 }
 
-/// Limits the length of a message, and removes keys.
+/// Limits a message's length and removes keys.
 pub(crate) fn capped(mut message: String) -> String {
     if let Some((end, _)) = message.char_indices().nth(MESSAGE_CHARS) {
         message.truncate(end);
@@ -89,7 +89,7 @@ fn without_keys(message: String) -> String {
     clean
 }
 
-/// Returns the number of bytes of the key at the start of a text.
+/// Returns the length in bytes of the key at a text's start.
 fn key_at(text: &str) -> Option<usize> {
     let start = KEY_STARTS.into_iter().find(|start| text.starts_with(start))?;
     let length = text[start.len()..].find(|character| !is_key_char(character)).unwrap_or(text.len() - start.len());

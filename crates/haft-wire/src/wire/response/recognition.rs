@@ -1,10 +1,11 @@
-//! The wire that a body is of, by the members of its objects.
+//! Finds a body's wire by its objects' members.
 //!
-//! Only the names and types of members at the root are read, and those of an error; everything below is skipped without
-//! recursion. What was read before a fault counts, so that a body that was cut off is recognised too. Texts of a body
-//! decide nothing but where a provider names the type of an object by them.
+//! Only member names and types at the root are read, and those in an error; everything below is skipped without
+//! recursion. What was read before a fault counts, so that a truncated body is recognised too. A body's texts decide
+//! nothing, except where a provider names an object's type with them.
 //!
-//! A call of a plain file must never be taken for a response. Such a call has a `name` at its root, which no response has.
+//! A call from a plain file must never count as a response. Such a call has a `name` at its root, which no response
+//! has.
 
 use std::fmt;
 
@@ -14,10 +15,10 @@ use crate::wire::known_wire::KnownWire;
 use crate::wire::response::saved_body::BodyForm;
 use crate::wire::response::text::Text;
 
-/// The number of lines of server-sent events that are looked at. Comments and unknown events precede few of them.
+/// The number of server-sent event lines to read. Only a few are preceded by so many comments and unknown events.
 const LINES: usize = 256;
 
-/// The events of the Messages API that no other API has.
+/// The Messages API's events that no other API has.
 const ANTHROPIC_EVENTS: [&str; 6] = [
     "message_start",
     "content_block_start",
@@ -27,7 +28,7 @@ const ANTHROPIC_EVENTS: [&str; 6] = [
     "message_stop",
 ];
 
-/// Returns the wire that a body is of.
+/// Returns a body's wire.
 pub(crate) fn recognise(body: &str) -> Option<KnownWire> {
     let body = body.strip_prefix('\u{feff}').unwrap_or(body);
     match BodyForm::of(body) {
@@ -37,7 +38,7 @@ pub(crate) fn recognise(body: &str) -> Option<KnownWire> {
     }
 }
 
-/// Returns the data of a line of an event.
+/// Returns the data in an event line.
 fn data(line: &str) -> Option<&str> {
     line.strip_prefix("data:").map(str::trim)
 }
@@ -46,7 +47,7 @@ fn whole(body: &str) -> Option<KnownWire> {
     let mut json = serde_json::Deserializer::from_str(body);
     let mut marks = Marks::default();
     let read = marks.read(&mut json);
-    // What follows an object makes it a list of lines, which is the form of calls.
+    // If something follows an object, these are lines, which is how calls look.
     if read.is_ok() && json.end().is_err() {
         return None;
     }
@@ -59,14 +60,14 @@ fn event(data: &str) -> Option<KnownWire> {
     marks.of_event().or_else(|| marks.of_response()).or_else(|| marks.of_error())
 }
 
-/// Returns the wire of a list by its first element. Only Gemini streams as a list.
+/// Returns a list's wire by its first element. Only Gemini streams as a list.
 fn first_chunk(body: &str) -> Option<KnownWire> {
     let mut marks = Marks::default();
     let _ = serde_json::Deserializer::from_str(body).deserialize_seq(First(&mut marks));
     marks.of_response().or_else(|| marks.of_error()).filter(|wire| *wire == KnownWire::Gemini)
 }
 
-/// The members of an object by which it is recognised.
+/// The members by which an object is recognised.
 #[derive(Debug, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "independent members, each of which is there or not")]
 struct Marks<'b> {
@@ -83,16 +84,16 @@ struct Marks<'b> {
     error: Option<ErrorForm>,
 }
 
-/// The form of an error.
+/// An error's form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ErrorForm {
-    /// An object or a text, as most providers have it.
+    /// An object or a text, as from most providers.
     Plain,
-    /// An object with a number as `code` or a `status`, as Google has it.
+    /// An object with a numeric `code` or a `status`, as from Google.
     Google,
 }
 
-/// The value of a member, as far as it matters.
+/// A member's value, as far as it matters.
 #[derive(Debug)]
 enum MemberValue<'b> {
     Text(Text<'b>),
@@ -123,7 +124,7 @@ impl<'b> Marks<'b> {
             ("stop_reason", MemberValue::Text(_)) | ("usage", MemberValue::Object) => self.has_end = true,
             ("sequence_number", MemberValue::Number) => self.has_sequence_number = true,
             ("name", _) => self.has_name = true,
-            // The members of an error are noted with this prefix.
+            // An error's members are noted with this prefix.
             ("error", MemberValue::Object | MemberValue::Text(_)) => {
                 self.error.get_or_insert(ErrorForm::Plain);
             }
@@ -142,7 +143,7 @@ impl<'b> Marks<'b> {
         self.kind.as_ref().map_or("", Text::as_str)
     }
 
-    /// Returns the wire of a response, or of a chunk that has the form of one.
+    /// Returns the wire for a response, or for a chunk that looks like one.
     fn of_response(&self) -> Option<KnownWire> {
         let is_message = self.kind() == "message" && (self.has_model || self.has_end);
         match self.object() {
@@ -157,7 +158,7 @@ impl<'b> Marks<'b> {
         }
     }
 
-    /// Returns the wire of an event that names its type.
+    /// Returns the wire for an event that names its type.
     fn of_event(&self) -> Option<KnownWire> {
         match self.kind() {
             _ if self.has_name => None,
@@ -168,7 +169,7 @@ impl<'b> Marks<'b> {
         }
     }
 
-    /// Returns the wire of an error.
+    /// Returns an error's wire.
     fn of_error(&self) -> Option<KnownWire> {
         match (self.error?, self.kind()) {
             _ if self.has_name => None,
@@ -179,7 +180,7 @@ impl<'b> Marks<'b> {
     }
 }
 
-/// A reader of the members of an object, each of which is noted as soon as the type of its value is known.
+/// Reads an object's members, and notes each as soon as its value's type is known.
 struct RootMembers<N>(N);
 
 impl<'de, N: FnMut(&str, MemberValue<'de>)> Visitor<'de> for RootMembers<N> {
@@ -197,7 +198,7 @@ impl<'de, N: FnMut(&str, MemberValue<'de>)> Visitor<'de> for RootMembers<N> {
     }
 }
 
-/// A reader of the value of one member.
+/// Reads one member's value.
 struct Member<'n, N> {
     name: &'n str,
     note: &'n mut N,
@@ -280,7 +281,7 @@ impl<'de, N: FnMut(&str, MemberValue<'de>)> Visitor<'de> for Member<'_, N> {
     }
 }
 
-/// A reader of the first element of a list. The others are not read.
+/// Reads a list's first element and skips the others.
 struct First<'m, 'b>(&'m mut Marks<'b>);
 
 impl<'de> Visitor<'de> for First<'_, 'de> {

@@ -1,7 +1,7 @@
-//! A response that was saved: a whole body, a list of chunks, or server-sent events.
+//! A saved response: a whole body, a chunk list, or server-sent events.
 //!
-//! Events are decoded elsewhere, as this crate has no decoder of them: the caller passes them to a [`TurnReader`]. All forms
-//! are read by the readers of a wire, so that a saved response can't be read in another way than a received one.
+//! This crate has no event decoder: the caller passes decoded events to a [`TurnReader`]. A wire's own readers read all
+//! forms, so a saved response can't be read differently from a received one.
 
 use std::fmt;
 
@@ -19,9 +19,9 @@ const FIELDS: [&str; 5] = ["event:", "data:", "id:", "retry:", ":"];
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BodyForm {
-    /// A whole response, or anything that is no other form.
+    /// A whole response, or anything that is not another form.
     Whole,
-    /// A JSON array of chunks, in which Gemini streams unless events are requested.
+    /// A JSON array of chunks, in which Gemini streams unless you request events.
     Array,
     /// Server-sent events.
     Events,
@@ -42,11 +42,11 @@ impl BodyForm {
     }
 }
 
-/// Reads a saved response in any form. `decode` passes the events of text in the form [`BodyForm::Events`] to the reader,
-/// and is not called for others. The server-sent event decoder of `haft-http` does it in a few lines; the module
-/// documentation of `haft::wire` contains them.
+/// Reads a saved response in any form. `decode` passes the events in a [`BodyForm::Events`] text to the reader, and is
+/// not called for other forms. With the server-sent event decoder in `haft-http` that takes a few lines; you find them
+/// in the module documentation of `haft::wire`.
 ///
-/// An error that the provider reported is [`ReadError::Provider`], and a stream that was cut off [`ReadError::Incomplete`].
+/// An error that the provider reported is [`ReadError::Provider`], and a truncated stream is [`ReadError::Incomplete`].
 ///
 /// ```
 /// use haft_core::TurnRequest;
@@ -91,16 +91,16 @@ fn read_chunks(body: &str, reader: &mut TurnReader) -> Result<(), ReadError> {
     chunks.into_iter().try_for_each(|chunk| reader.event(WireEvent::new(None, chunk.get())))
 }
 
-/// A reader of the events of a response, of which only the turn is wanted.
+/// Reads a response's events when you only want the turn.
 pub struct TurnReader {
     reader: Box<dyn StreamReader>,
-    /// The deltas of one event, which nobody displays.
+    /// One event's deltas, which nobody displays.
     deltas: Vec<Delta>,
     turn: Option<Turn>,
 }
 
 impl TurnReader {
-    /// Creates a reader of the response of a wire.
+    /// Creates a reader for a wire's response.
     #[must_use]
     pub fn new(wire: &dyn Wire, context: &ReadContext) -> Self {
         Self { reader: wire.stream(context), deltas: Vec::new(), turn: None }
@@ -113,15 +113,15 @@ impl TurnReader {
         Ok(())
     }
 
-    /// Reads the event that the text ends inside of, such as the last one of a file without an empty line after it.
-    /// One whose data is cut off is left out.
+    /// Reads the event that the text ends in, such as a file's last one without an empty line after it. If its data is
+    /// truncated, it is left out.
     pub fn unfinished(&mut self, event: WireEvent<'_>) -> Result<(), ReadError> {
         let data = event.data.trim();
         let is_cut_off = data.starts_with('{') && serde_json::from_str::<&RawValue>(data).is_err();
         if is_cut_off { Ok(()) } else { self.event(event) }
     }
 
-    /// Reads the end of the response, and returns the turn.
+    /// Reads the response's end and returns the turn.
     pub fn end(mut self) -> Result<Turn, ReadError> {
         if self.turn.is_none() {
             self.reader.end(&mut self.deltas)?;

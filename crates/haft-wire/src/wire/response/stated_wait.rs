@@ -1,13 +1,13 @@
 //! The wait that a message states in words.
 //!
-//! OpenAI and the servers that copy it write it into the message alone when an error arrives inside of a stream, where no
-//! header can. Only the texts below are read, and anything else is no statement about a wait.
+//! When an error arrives inside a stream, there is no header for it. OpenAI and the servers that copy it then state the
+//! wait only in the message. Only the texts below are read; anything else states no wait.
 
 use std::time::Duration;
 
-/// The texts before a wait, in lower case: of OpenAI and Groq, of Gemini, and of Azure.
+/// The texts before a wait, in lower case: from OpenAI and Groq, from Gemini, and from Azure.
 const MARKS: [&str; 3] = ["try again in ", "retry in ", "retry after "];
-/// The names of units, in milliseconds.
+/// Unit names, with their length in milliseconds.
 const UNITS: [(&[&str], f64); 5] = [
     (&["ms", "millisecond", "milliseconds"], 1.0),
     (&["s", "sec", "secs", "second", "seconds"], 1_000.0),
@@ -15,7 +15,7 @@ const UNITS: [(&[&str], f64); 5] = [
     (&["h", "hr", "hrs", "hour", "hours"], 3_600_000.0),
     (&["d", "day", "days"], 86_400_000.0),
 ];
-/// The longest wait that is returned, as for the headers. Longer ones are quotas that no request should wait for.
+/// The longest wait to return, as for the headers. Longer ones are quotas that no request should wait for.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Returns the wait that a message states, such as `1.2s`, `350ms`, `6m0s` or `20 seconds`; at most one day.
@@ -24,7 +24,7 @@ pub(crate) fn stated_wait(message: &str) -> Option<Duration> {
     MARKS.iter().filter_map(|mark| message.split_once(mark)).find_map(|(_, after)| leading_wait(after))
 }
 
-/// Reads the wait at the start of a text: one or more numbers, each with its unit.
+/// Reads the wait at a text's start: one or more numbers, each with its unit.
 fn leading_wait(text: &str) -> Option<Duration> {
     let (mut rest, mut sum) = (text, None);
     while let Some((milliseconds, after)) = leading_part(rest) {
@@ -35,7 +35,7 @@ fn leading_wait(text: &str) -> Option<Duration> {
     sum
 }
 
-/// Reads a number with its unit. Returns it in milliseconds, and the text after it.
+/// Reads a number with its unit. Returns it in milliseconds, with the text after it.
 fn leading_part(text: &str) -> Option<(f64, &str)> {
     let end_of = |text: &str, belongs: fn(char) -> bool| text.find(|c| !belongs(c)).unwrap_or(text.len());
     let (number, rest) = text.split_at(end_of(text, |c| c.is_ascii_digit() || c == '.'));

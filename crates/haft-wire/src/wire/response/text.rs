@@ -1,4 +1,4 @@
-//! Text that is borrowed from the JSON it is read from, wherever it contains no escapes.
+//! Text borrowed from its JSON source, unless it contains escapes.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,7 +1,7 @@
-//! The assembly of a turn from the pieces of a streamed answer.
+//! Builds a turn from a streamed answer's pieces.
 //!
-//! Every method adds a piece to the turn and returns the delta that displays it, so that a stream and the turn that it
-//! ends in can't differ. Names and arguments of calls are translated here, by the tools of the request.
+//! Every method adds a piece to the turn and returns the delta that displays it, so that a stream and its final turn
+//! can't differ. It translates call names and arguments with the request's tools.
 
 mod keyed_list;
 
@@ -36,13 +36,13 @@ use crate::wire::ReadContext;
 /// assert_eq!(turn.tool_calls()[0].arguments, r#"{"city":"Oslo"}"#);
 /// ```
 ///
-/// Pieces that arrive interleaved are kept apart by keys: [`text_at`](TurnBuilder::text_at) adds to the part with a key,
-/// whatever came between. The keys are the adapter's own, such as the index that the provider sends. A part takes the
-/// place in the turn at which its first piece arrived.
+/// If pieces arrive interleaved, use keys: [`text_at`](TurnBuilder::text_at) adds to the part with a key, whatever came
+/// between. Choose the keys yourself, such as the index that the provider sends. A part's place in the turn is where
+/// its first piece arrived.
 #[derive(Debug, Default)]
 pub struct TurnBuilder {
     context: Option<ReadContext>,
-    /// The pieces in the order in which they began; each is a position in one of the lists below.
+    /// The pieces in the order they began; each is a position in one of the lists below.
     order: Vec<Piece>,
     texts: OpenParts<TextPart>,
     refusals: OpenParts<RefusalPart>,
@@ -50,11 +50,11 @@ pub struct TurnBuilder {
     calls: KeyedList<CallId, ToolCall>,
     provider_calls: KeyedList<CallId, OpenProviderCall>,
     items: Vec<Option<Item>>,
-    /// Complete parts, each with the number of its message.
+    /// Complete parts, each with its message number.
     contents: Vec<(usize, ContentPart)>,
     /// The number of parts that began.
     parts: usize,
-    /// The number of messages that ended, each with the data that its provider demands back.
+    /// The ended messages, each with the data that its provider demands back.
     ended_messages: Vec<Map<String, Value>>,
     usage: Usage,
     response_id: Option<String>,
@@ -62,15 +62,15 @@ pub struct TurnBuilder {
     provider_data: Map<String, Value>,
 }
 
-/// The parts of one kind by the adapter's own keys. One without a key is only added to while it is the last piece.
+/// One kind's parts by key. A part without a key only grows while it is the last piece.
 type OpenParts<T> = KeyedList<u64, Open<T>>;
 
 /// A part in progress.
 #[derive(Debug)]
 struct Open<T> {
-    /// The number of the part, for deltas.
+    /// The part number, for deltas.
     part: usize,
-    /// The number of the message.
+    /// The message number.
     message: usize,
     content: T,
 }
@@ -93,7 +93,7 @@ struct OpenProviderCall {
 }
 
 impl TurnBuilder {
-    /// Creates an empty turn, the answer to a request with these tools.
+    /// Creates an empty turn that answers a request with these tools.
     #[must_use]
     pub fn new(context: &ReadContext) -> Self {
         Self { context: Some(context.clone()), ..Self::default() }
@@ -104,7 +104,7 @@ impl TurnBuilder {
         self.add_text(None, text.into())
     }
 
-    /// Adds text to the part with a key, or begins it.
+    /// Adds text to the part with a key, beginning it if needed.
     pub fn text_at(&mut self, key: u64, text: impl Into<String>) -> Delta {
         self.add_text(Some(key), text.into())
     }
@@ -114,7 +114,7 @@ impl TurnBuilder {
         self.add_refusal(None, text.into())
     }
 
-    /// Adds to the refusal with a key, or begins it.
+    /// Adds to the refusal with a key, beginning it if needed.
     pub fn refusal_at(&mut self, key: u64, text: impl Into<String>) -> Delta {
         self.add_refusal(Some(key), text.into())
     }
@@ -124,12 +124,13 @@ impl TurnBuilder {
         self.add_reasoning(None, ReasoningForm::Text, text.into())
     }
 
-    /// Adds reasoning to the part with a key, or begins it. Parts with different keys are different items of the turn.
+    /// Adds reasoning to the part with a key, beginning it if needed. Parts with different keys become different items
+    /// in the turn.
     pub fn reasoning_at(&mut self, key: u64, form: ReasoningForm, text: impl Into<String>) -> Delta {
         self.add_reasoning(Some(key), form, text.into())
     }
 
-    /// Begins another paragraph of the summary with a key.
+    /// Begins another paragraph in the summary with a key.
     pub fn summary_paragraph(&mut self, key: u64) {
         let at = self.reasoning_part(Some(key));
         let open = &mut self.reasoning[at];
@@ -140,21 +141,21 @@ impl TurnBuilder {
         open.content.summary.push(String::new());
     }
 
-    /// Adds a citation to the last text, or nothing if there is none.
+    /// Adds a citation to the last text. Returns `None` if there is no text.
     pub fn citation(&mut self, citation: Citation) -> Option<Delta> {
         let open = self.texts.last_mut()?;
         open.content.citations.push(citation.clone());
         Some(Delta::CitationDelta { citation, part: open.part })
     }
 
-    /// Adds a citation to the text with a key, or begins it.
+    /// Adds a citation to the text with a key, beginning it if needed.
     pub fn citation_at(&mut self, key: u64, citation: Citation) -> Delta {
         let at = self.text_part(Some(key));
         self.texts[at].content.citations.push(citation.clone());
         Delta::CitationDelta { citation, part: self.texts[at].part }
     }
 
-    /// Begins a call. The name is the one on the wire.
+    /// Begins a call. The name is the wire name.
     pub fn call_start(&mut self, call_id: impl Into<CallId>, wire_name: &str) -> Delta {
         let name = match &self.context {
             Some(context) => context.tools.tool_name(wire_name).into_owned(),
@@ -166,8 +167,8 @@ impl TurnBuilder {
         Delta::ToolCallStart { call_id, name }
     }
 
-    /// Adds to the arguments of a call. They are in the shape that the provider was sent, and are converted when the turn
-    /// is finished. A fragment for a call that was not begun is displayed only.
+    /// Adds to a call's arguments. They have the shape that the provider was sent, and are converted when the turn is
+    /// finished. A fragment for a call that was not begun is only displayed.
     pub fn call_arguments(&mut self, call_id: impl Into<CallId>, fragment: impl Into<String>) -> Delta {
         let (call_id, arguments) = (call_id.into(), fragment.into());
         if let Some(call) = self.call_mut(&call_id) {
@@ -176,12 +177,12 @@ impl TurnBuilder {
         Delta::ToolCallArgsDelta { call_id, arguments }
     }
 
-    /// Ends the arguments of a call.
+    /// Ends a call's arguments.
     pub fn call_end(&mut self, call_id: impl Into<CallId>) -> Delta {
         Delta::ToolCallEnd { call_id: call_id.into() }
     }
 
-    /// Begins a call that the provider executes. The name is the one at the provider.
+    /// Begins a call that the provider executes, with the provider's tool name.
     pub fn provider_call_start(
         &mut self,
         call_id: impl Into<CallId>,
@@ -204,13 +205,13 @@ impl TurnBuilder {
         Delta::ProviderCallArgsDelta { call_id, arguments }
     }
 
-    /// Returns the arguments of a call that the provider executes, as far as they arrived.
+    /// Returns the arguments so far for a call that the provider executes.
     #[must_use]
     pub fn arguments_of_provider_call(&mut self, call_id: &CallId) -> Option<&str> {
         self.provider_call(call_id).map(|open| open.arguments.as_str())
     }
 
-    /// Reports the output of a call that the provider executed, for display. The payload of the call is set with
+    /// Reports the output of a call that the provider executed, for display. To set the call's payload, use
     /// [`provider_call_mut`](Self::provider_call_mut).
     pub fn provider_call_output(&mut self, call_id: impl Into<CallId>, output: JsonText, is_error: bool) -> Delta {
         let call_id = call_id.into();
@@ -220,7 +221,7 @@ impl TurnBuilder {
         Delta::ProviderCallOutput { call_id, output, is_error }
     }
 
-    /// Returns a call that the provider executes, to set its payload.
+    /// Returns a call that the provider executes, so that you can set its payload.
     pub fn provider_call_mut(&mut self, call_id: &CallId) -> Option<&mut ProviderCall> {
         self.provider_call(call_id).map(|open| &mut open.call)
     }
@@ -237,30 +238,32 @@ impl TurnBuilder {
         self.items.push(Some(item.into()));
     }
 
-    /// Ends the message in progress: text that follows belongs to another one. The data is what the provider demands
-    /// back with the message that ended.
+    /// Ends the message in progress: later text belongs to another one. `data` is what the provider demands back with
+    /// the ended message.
     pub fn end_message(&mut self, data: Map<String, Value>) {
         self.ended_messages.push(data);
     }
 
-    /// Returns the call with an id, to add the provider's data to it.
+    /// Returns the call with an id, so that you can add provider data to it.
     pub fn call_mut(&mut self, call_id: &CallId) -> Option<&mut ToolCall> {
         self.calls.get_mut(call_id)
     }
 
-    /// Returns the reasoning with a key, to sign it. It is begun without text if there is none.
+    /// Returns the reasoning with a key, so that you can sign it. Begins it without text if it does not exist.
     pub fn reasoning_mut(&mut self, key: u64) -> &mut Reasoning {
         let at = self.reasoning_part(Some(key));
         &mut self.reasoning[at].content
     }
 
-    /// Returns the refusal with a key, to add the provider's data to it. It is begun without text if there is none.
+    /// Returns the refusal with a key, so that you can add provider data to it. Begins it without text if it does not
+    /// exist.
     pub fn refusal_mut(&mut self, key: u64) -> &mut RefusalPart {
         let at = self.refusal_part(Some(key));
         &mut self.refusals[at].content
     }
 
-    /// Returns the text with a key, to add the provider's data to it. It is begun without text if there is none.
+    /// Returns the text with a key, so that you can add provider data to it. Begins it without text if it does not
+    /// exist.
     pub fn text_mut(&mut self, key: u64) -> &mut TextPart {
         let at = self.text_part(Some(key));
         &mut self.texts[at].content
@@ -278,7 +281,7 @@ impl TurnBuilder {
         &mut self.usage
     }
 
-    /// Sets the provider's id of the response.
+    /// Sets the provider's response id.
     pub fn response_id(&mut self, id: impl Into<String>) {
         self.response_id = Some(id.into());
     }
@@ -288,7 +291,7 @@ impl TurnBuilder {
         self.model = Some(model.into());
     }
 
-    /// Returns the provider's data of the turn.
+    /// Returns the turn's provider data.
     #[must_use]
     pub fn provider_data(&mut self) -> &mut Map<String, Value> {
         &mut self.provider_data
@@ -306,7 +309,7 @@ impl TurnBuilder {
         !self.refusals.is_empty()
     }
 
-    /// Reports whether the turn has anything but reasoning and blank text.
+    /// Reports whether the turn has anything besides reasoning and blank text.
     pub(crate) fn has_answer(&self) -> bool {
         let is_said = |open: &Open<TextPart>| !open.content.text.trim().is_empty();
         self.has_calls()
@@ -317,8 +320,7 @@ impl TurnBuilder {
             || self.texts.iter().any(is_said)
     }
 
-    /// Completes the turn: the arguments of calls, and an answer in a requested format, are converted to the shape of
-    /// their schemas.
+    /// Completes the turn. Converts call arguments, and an answer in a requested format, to the shape of their schemas.
     #[must_use]
     pub fn finish(mut self, finish: Finish) -> Turn {
         // A refusal without a word is a refusal.
@@ -424,19 +426,19 @@ impl TurnBuilder {
         Delta::ReasoningDelta { text: added, form, part: *part }
     }
 
-    /// Returns the position of the text with a key, which begins if there is none.
+    /// Returns the position of the text with a key, beginning it if needed.
     fn text_part(&mut self, key: Option<u64>) -> usize {
         let message = self.ended_messages.len();
         part_at(&mut self.texts, key, Piece::Text, message, (&mut self.order, &mut self.parts))
     }
 
-    /// Returns the position of the refusal with a key, which begins if there is none.
+    /// Returns the position of the refusal with a key, beginning it if needed.
     fn refusal_part(&mut self, key: Option<u64>) -> usize {
         let message = self.ended_messages.len();
         part_at(&mut self.refusals, key, Piece::Refusal, message, (&mut self.order, &mut self.parts))
     }
 
-    /// Returns the position of the reasoning with a key, which begins if there is none.
+    /// Returns the position of the reasoning with a key, beginning it if needed.
     fn reasoning_part(&mut self, key: Option<u64>) -> usize {
         let message = self.ended_messages.len();
         part_at(&mut self.reasoning, key, Piece::Reasoning, message, (&mut self.order, &mut self.parts))
@@ -447,8 +449,8 @@ impl TurnBuilder {
     }
 }
 
-/// Returns the position of the part with a key, or, without one, of the last piece if it is a part without a key. A part
-/// that there is not begins.
+/// Returns the position of the part with a key, beginning it if needed. Without a key, the last piece's position if it
+/// is a part without one.
 fn part_at<T: Default>(
     parts: &mut OpenParts<T>,
     key: Option<u64>,

@@ -1,4 +1,4 @@
-//! Calls: every form of parameters, read by the schema of the tool.
+//! Calls with all parameter forms, read by the tool's schema.
 
 use std::fmt::Debug;
 use std::pin::pin;

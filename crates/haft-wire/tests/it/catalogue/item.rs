@@ -1,4 +1,4 @@
-//! Items of tools whose calls and results have types of their own.
+//! Items for tools whose calls and results have their own types.
 
 use haft_core::{ContentPart, MediaData, MediaPart, ToolCallOutput};
 use haft_wire::catalogue::openai::{

@@ -1,4 +1,4 @@
-//! The catalogue before the official SDKs: their types accept the tools and items that we send.
+//! The catalogue judged by the official SDKs: their types accept the tools and items that we send.
 
 use haft_core::{Tool, ToolCallOutput, TurnRequest};
 use haft_parts::{Judge, RequestFault, WireName};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::table::least;
 
-/// Returns the faults of a request with this tool. Anthropic's tools without a header must be part of its general API.
+/// Returns the faults in a request with this tool. Anthropic tools without a header must be in its general API.
 fn faults(vendor: Vendor, tool: &Value, beta: Option<&str>) -> Vec<RequestFault> {
     let judge = Judge::shared();
     let messages = json!([{"role": "user", "content": "hello"}]);
@@ -33,8 +33,8 @@ fn faults(vendor: Vendor, tool: &Value, beta: Option<&str>) -> Vec<RequestFault>
     }
 }
 
-/// Reports whether a fault is one of the judge: it takes Python's own values for times, which are texts in a request, and
-/// rejects what only Vertex AI has.
+/// Reports whether a fault is the judge's own: it takes Python's own values for times, which are texts in a request,
+/// and rejects what only Vertex AI has.
 fn is_of_the_judge(fault: &RequestFault) -> bool {
     let is_time = fault.at.contains("/timeRangeFilter/") && fault.message.contains("valid datetime");
     is_time || fault.message.contains("not in Gemini Developer API mode")

@@ -1,4 +1,4 @@
-//! Results of calls that a provider executed, in the forms of the official SDKs.
+//! Results of calls that a provider executed, as the official SDKs write them.
 
 use haft_core::{Item, ProviderCall, Tool, ToolCall, ToolCallOutput, ToolResult, Toolkit, TurnRequest};
 use haft_wire::catalogue::anthropic::{
@@ -336,8 +336,8 @@ fn results_are_read_from_the_turn_of_a_wire() {
     assert_eq!(result.decode::<ExecutedCode>().unwrap().output.as_deref(), Some("1\n"));
 }
 
-/// Returns the calls that the provider executed and their results, from a whole response and from a stream of it. No
-/// call is left for the application, and every tool is sent.
+/// Returns the calls that the provider executed with their results, from a whole response and from its stream. No call
+/// is left for the application, and every tool is sent.
 fn hosted(
     wire: &dyn Wire,
     tools: impl IntoIterator<Item = Tool>,
@@ -366,7 +366,7 @@ fn hosted(
     vec![read(&whole.items), read(&streamed.items)]
 }
 
-/// Returns a message of Anthropic with these blocks, and the events of it.
+/// Returns an Anthropic message with these blocks, and its events.
 fn message(blocks: &[Value]) -> (Value, Vec<Value>) {
     let mut message = json!({
         "id": "m", "type": "message", "role": "assistant", "model": "a-model", "content": [], "stop_reason": null,
@@ -487,7 +487,7 @@ fn what_a_provider_ran_is_read() {
     }
 }
 
-/// Returns a response of OpenAI with these items, and the events of it.
+/// Returns an OpenAI response with these items, and its events.
 fn output(items: &[Value]) -> (Value, Vec<Value>) {
     let response = json!({"id": "r", "status": "completed", "output": items});
     let done = |(at, item)| json!({"type": "response.output_item.done", "output_index": at, "item": item});

@@ -1,6 +1,6 @@
-//! The rules of each provider on the schemas and tools that it accepts: a rendering must break none of them.
+//! Each provider's rules for schemas and tools: a rendering must break none.
 //!
-//! Every rule has schemas that it rejects, so that no rule is empty.
+//! Every rule has schemas that it rejects, so no rule is empty.
 
 mod anthropic;
 mod gemini;

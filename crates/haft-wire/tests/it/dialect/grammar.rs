@@ -1,8 +1,8 @@
-//! An outside judge of strict renderings: `llguidance`, which providers and servers use to hold models to a schema.
+//! An outside judge for strict renderings: `llguidance`, which providers and servers use to hold models to a schema.
 //!
-//! It compiles a rendering into a grammar, and an instance is drawn from the grammar byte by byte. Whatever a model that
-//! is held to the rendering may write is such an instance, so each must decode, and be valid by the tool's own schema,
-//! or a loss must explain why not.
+//! It compiles a rendering into a grammar and draws an instance from it, byte by byte. A model that is held to the
+//! rendering may write any such instance, so each must decode and match the tool's own schema, or a loss must explain
+//! why not.
 
 use std::fmt;
 
@@ -50,7 +50,7 @@ impl GrammarJudge {
         Self { factory }
     }
 
-    /// Draws instances of the rendering of a schema, and asserts that each is read as a value that the schema accepts, or
+    /// Draws instances from a schema's rendering, and asserts that each is read as a value that the schema accepts, or
     /// that a loss explains why not.
     pub(crate) fn judge(
         &self,
@@ -116,7 +116,7 @@ impl Drawn {
         if self.bytes.len() > TOO_LONG {
             return None;
         }
-        // Ends come soon: a value of a page is no better test than one of a line.
+        // Ends come soon: a page-long value is no better test than a line.
         let ends = if self.in_string { of(&|byte| byte == b'"') } else { of(&|byte| matches!(byte, b']' | b'}')) };
         let ends = if ends.is_empty() && !self.in_string { of(&|byte| byte == b',') } else { ends };
         let is_end = self.bytes.len() > LONG || rng.random_range(0..10) < 4;

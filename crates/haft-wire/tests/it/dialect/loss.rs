@@ -1,6 +1,6 @@
-//! Losses: every instance that a rendering accepts is valid by the tool's schema, or a reported loss says why not.
+//! Losses: every instance that a rendering accepts matches the tool's schema, or a reported loss says why not.
 //!
-//! The schemas combine keywords that change each other's meaning: closed parts of `allOf`, patterns of keys, schemas of
+//! The schemas combine keywords that change each other's meaning: closed `allOf` parts, key patterns, schemas for
 //! further keys, and alternatives beside them.
 
 use haft_core::{Dialect, LossKind, Rendered};

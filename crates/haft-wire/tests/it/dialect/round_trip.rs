@@ -1,6 +1,6 @@
-//! Over generated types and values, on every dialect and for the format of an answer on every profile: whatever is
-//! encoded is valid by the rendered schema and decodes to the original, and whatever follows the rendered schema decodes
-//! to a valid value. Where one of them does not hold, a loss that is reported for that place says why.
+//! Over generated types and values, in every dialect and for the answer format of every profile: whatever is encoded
+//! matches the rendered schema and decodes to the original, and whatever matches the rendered schema decodes to a valid
+//! value. Where one does not hold, a reported loss for that place says why.
 
 use haft_core::{Dialect, OutputFormat, Rendered};
 use haft_schema::{CodecError, Schema};
@@ -17,7 +17,7 @@ use crate::explanation::{explains_change, explains_issue, explains_shape};
 use crate::seeded::for_all_from;
 
 const CASES: u32 = 150;
-/// The seed of the values: which loss explains a difference is itself decided by a search that may err, so new values are
+/// The seed for values. The search that decides which loss explains a difference may err itself, so new values are
 /// drawn on purpose only.
 const SEED: u64 = 14;
 
@@ -28,8 +28,8 @@ pub(crate) struct Rendering<'s> {
     pub(crate) rendered: Rendered,
 }
 
-/// Returns JSON Schema that accepts what a rendering accepts. Gemini's `parameters` have keywords of their own, and
-/// objects with the listed members only.
+/// Returns JSON Schema that accepts what a rendering accepts. Gemini's `parameters` have their own keywords, and
+/// objects with only the listed members.
 pub(crate) fn as_json_schema(dialect: &str, rendering: &Value) -> Value {
     let is_own = dialect == GeminiDialect::Parameters.name();
     in_json_schema(rendering, if is_own { UnlistedMembers::Rejected } else { UnlistedMembers::Accepted })

@@ -1,5 +1,4 @@
-//! The rules of the checkers: each one rejects the schemas or lists that it is stated with, and no list of tools breaks
-//! one.
+//! The checkers' rules: each rejects the schemas or lists that it is stated with, and no tool list breaks one.
 
 use haft_core::ToolDescriptor;
 use haft_wire::Profile;

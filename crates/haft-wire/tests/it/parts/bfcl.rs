@@ -1,4 +1,4 @@
-//! The functions of the Berkeley Function Calling Leaderboard on every profile, and the calls that answer its questions.
+//! The Berkeley Function Calling Leaderboard's functions on every profile, and the calls that answer its questions.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! The strict renderings of real tools as grammars: whatever a model that is held to them writes is read.
+//! Real tools' strict renderings as grammars: whatever a model that is held to them writes is read.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use haft_schema::Schema;
 use crate::dialect::grammar::{GrammarJudge, enforced};
 use crate::seeded::runner;
 
-/// Draws an instance of every n-th schema in one of the dialects that are enforced. Equal schemas are judged once.
+/// Draws an instance from every n-th schema in one of the enforced dialects. Equal schemas are judged once.
 fn judge(sets: &[CorpusSet], at: usize, every: usize) {
     let (judge, (mut runner, seed)) = (GrammarJudge::new(), runner(1));
     let dialect = &enforced()[at];

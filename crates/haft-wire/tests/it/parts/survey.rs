@@ -1,4 +1,4 @@
-//! A survey of real tools on every profile: how many are rendered and how, what is lost, and which calls survive.
+//! Surveys real tools on every profile: how many are rendered and how, what is lost, and which calls survive.
 //!
 //! `cargo xtask wires` prints it, and the tests assert it.
 
@@ -25,7 +25,7 @@ pub(crate) struct SurveyRow {
     pub(crate) downgraded: usize,
     pub(crate) left_out: usize,
     pub(crate) losses: BTreeMap<String, usize>,
-    /// Calls that the schema of the tool accepts, of tools that are rendered.
+    /// Calls that the tool's schema accepts, to rendered tools.
     pub(crate) calls: usize,
     /// Calls that are the same after they were encoded and decoded.
     pub(crate) round_tripped: usize,
@@ -42,7 +42,7 @@ pub(crate) enum CallFate {
     Changed,
 }
 
-/// A call that the schema of its tool accepts, of a tool that is rendered.
+/// A call to a rendered tool that the tool's schema accepts.
 #[derive(Debug)]
 pub(crate) struct SurveyedCall<'s> {
     pub(crate) call: &'s CorpusCall,
@@ -72,7 +72,7 @@ pub(crate) struct Surveyed<'s> {
 /// A function that is called for every tool set on every profile.
 pub(crate) type See<'s> = &'s mut dyn FnMut(&Profile, &Surveyed<'_>);
 
-/// Returns all profiles, and those with a strict mode once more with strict mode for every tool.
+/// Returns all profiles, and those with a strict mode again with strict mode for every tool.
 pub(crate) fn profiles() -> Vec<Profile> {
     let on = |profile: Profile| {
         let name = format!("{}, strict", profile.name());
@@ -103,7 +103,7 @@ fn descriptor(tool: &CorpusTool) -> Arc<ToolDescriptor> {
 }
 
 impl Surveyed<'_> {
-    /// Iterates over the calls that the schema of their tool accepts, of the tools that are rendered.
+    /// Iterates over the calls to rendered tools that the tool's schema accepts.
     pub(crate) fn calls(&self) -> impl Iterator<Item = SurveyedCall<'_>> {
         self.set.calls.iter().filter_map(|call| {
             let descriptor = self.descriptors.iter().find(|descriptor| descriptor.name == call.tool)?;

@@ -1,5 +1,5 @@
-//! Checks of a surveyed tool set: each tool is valid by its provider's rules or left out with a reason, and no call is
-//! changed by the way to the model and back.
+//! Checks a surveyed tool set: each tool matches its provider's rules or is left out with a reason, and no call changes
+//! on the way to the model and back.
 
 use haft_wire::{FindingKind, Profile, RenderedTool, ToolMode};
 use serde_json::Value;

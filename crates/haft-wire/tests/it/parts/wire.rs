@@ -1,4 +1,4 @@
-//! The four wires before the official SDKs: their types accept our requests, and we read their responses as they do.
+//! The four wires judged by the official SDKs: their types accept our requests, and we read their responses as they do.
 
 mod continuation;
 mod request;
@@ -100,7 +100,7 @@ impl JudgedWire {
         }
     }
 
-    /// Returns what the SDK rejects in a request. Features in preview must have their header.
+    /// Returns what the SDK rejects in a request. Preview features must have their header.
     fn faults(&self, sent: &WireRequest) -> Vec<RequestFault> {
         let has_header = sent.headers.iter().any(|(name, _)| *name == "anthropic-beta");
         let compatible = match self.server {
@@ -112,7 +112,7 @@ impl JudgedWire {
         Judge::shared().validate_with(self.name, &body_of(sent), options)
     }
 
-    /// Returns the data for reading the response to a request with the tools of the samples.
+    /// Returns the data to read the response to a request with the samples' tools.
     fn context(&self) -> ReadContext {
         let request = TurnRequest::new(self.model, vec![Item::user("hi")]).tools(&sample_tools());
         self.wire.request(&request, Delivery::Streamed).unwrap().context
@@ -165,7 +165,7 @@ struct SampleEvent {
     data: String,
 }
 
-/// Splits the stream of a sample, whose events have at most a name and one line of data.
+/// Splits a sample's stream, whose events have at most a name and one data line.
 fn events(sse: &str) -> Vec<SampleEvent> {
     let sse = sse.replace("\r\n", "\n");
     let event = |block: &str| {

@@ -1,4 +1,4 @@
-//! Findings of every kind: each names the tool, the part of its schema, and the change that removes it.
+//! All kinds of findings: each names the tool, the part of its schema, and the change that removes it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Mistakes of models and of applications are answered with what is wrong, on every wire.
+//! Model and application mistakes are answered with what is wrong, on every wire.
 
 use std::collections::BTreeMap;
 
@@ -65,7 +65,7 @@ fn arguments_that_cannot_be_converted_are_rejected_in_the_shape_that_was_asked_f
     assert!(message.contains("JSON"), "{message}");
 }
 
-/// Returns a response of each wire with an unknown item that nests so deep, and an event of its stream.
+/// Returns a response for each wire with an unknown item that nests this deep, and an event from its stream.
 fn nested(levels: usize) -> [(String, String); 4] {
     let deep = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
     let item = format!(r#"{{"type":"telepathy","x":{deep}}}"#);

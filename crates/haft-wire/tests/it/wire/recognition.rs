@@ -1,4 +1,4 @@
-//! The wire of a body, and bodies of no wire.
+//! A body's wire, and bodies without one.
 
 use haft_wire::KnownWire;
 use proptest::prelude::*;

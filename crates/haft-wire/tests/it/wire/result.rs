@@ -1,4 +1,4 @@
-//! Results that are written alone, on every wire: they are the end of the request that has the whole history.
+//! Results written alone, on every wire: they are the end of the request that has the whole history.
 
 use haft_core::{
     ContentPart, FailureKind, Finish, Item, MediaData, Reasoning, ResourceContents, ToolCall, ToolDescriptor,
@@ -51,7 +51,7 @@ impl Sample {
     }
 }
 
-/// Returns results of all kinds for the calls of a turn, the last one first.
+/// Returns all kinds of results for a turn's calls, the last one first.
 pub(crate) fn sampled(turn: &Turn) -> Vec<ToolResult> {
     let calls = turn.tool_calls();
     let samples = Sample::ALL.iter().cycle();

@@ -4,7 +4,7 @@ use haft_core::{Turn, TurnRequest};
 use haft_wire::{KnownWire, ReadContext, ReadError, RenderTools, WireEvent, read_body};
 use serde_json::{Value, json};
 
-/// Reads a body as a program does that has a decoder of events. Those of the tests have one line of data.
+/// Reads a body as a program with an event decoder does. The tests' events have one data line.
 pub(crate) fn read_as(wire: KnownWire, body: &str) -> Result<Turn, ReadError> {
     let wire = wire.wire();
     let context = ReadContext::new(TurnRequest::new("", Vec::new()).render_tools(wire.profile()));

@@ -11,7 +11,7 @@ const FORGIVING: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// Decodes UTF-8 text in base64, in the standard or the URL-safe alphabet, with or without padding.
+/// Decodes UTF-8 text from base64, in the standard or the URL-safe alphabet, with or without padding.
 pub(super) fn decode(data: &str) -> Option<String> {
     let written = data.bytes().filter(|byte| !byte.is_ascii_whitespace());
     let digits: Vec<u8> = written.map(in_standard_alphabet).collect();

@@ -1,8 +1,8 @@
 //! Thinking that belongs to one conversation.
 //!
 //! The newest models sign their thinking together with everything before it. If that has changed since (an output was
-//! cleared, a summary took the place of messages, a tool came or went), the API rejects the request, unless it is asked to
-//! leave such thinking out. Documented in Anthropic's guide to preserved thinking.
+//! cleared, a summary replaced messages, a tool came or went), the API rejects the request, unless it is told to leave
+//! such thinking out. See Anthropic's guide to preserved thinking.
 
 use serde_json::{Map, Value, json};
 
@@ -11,13 +11,13 @@ use crate::capability::Capabilities;
 
 /// The option for thinking.
 pub(super) const THINKING: &str = "thinking";
-/// Its member that decides about thinking of a conversation that has changed.
+/// Its member that decides about thinking from a changed conversation.
 const BINDING: &str = "block_binding";
 /// The feature in preview that has the member.
 const BETA: &str = "thinking-binding-controls-2026-08-01";
 
-/// Returns the option for thinking, with the member, for a request that sends thinking back. Nothing is returned if the
-/// options decide about it themselves, or choose a form of thinking that has no such member.
+/// Returns the thinking option with the member added, for a request that sends thinking back. Returns `None` if the
+/// options decide about it themselves, or choose a thinking form that lacks the member.
 pub(super) fn thinking(
     options: &Map<String, Value>,
     capabilities: Capabilities,

@@ -1,4 +1,4 @@
-//! Messages and their blocks as they are written, borrowing from the request.
+//! Messages and their blocks as written, borrowing from the request.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// A message of the conversation.
+/// A conversation message.
 #[derive(Debug, Serialize)]
 pub(super) struct SentMessage<'r> {
     pub(super) role: SentRole,
@@ -21,7 +21,7 @@ pub(super) enum SentRole {
     System,
 }
 
-/// A block of a message.
+/// A message block.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum SentBlock<'r> {
@@ -42,7 +42,7 @@ pub(super) enum SentBlock<'r> {
     Own(&'r Value),
 }
 
-/// Data of the provider that is added to a block as members, such as `cache_control`.
+/// Provider data that is added to a block as members, such as `cache_control`.
 pub(super) type BlockData<'r> = Option<&'r Map<String, Value>>;
 
 #[derive(Debug, Serialize)]
@@ -54,7 +54,7 @@ pub(super) struct SentText<'r> {
     pub(super) extra: BlockData<'r>,
 }
 
-/// A citation as the provider sent it, without the file that it names: requests have no such member.
+/// A citation as the provider sent it, without the file it names: requests have no such member.
 #[derive(Debug)]
 pub(super) struct SentCitation<'r>(pub(super) &'r Value);
 
@@ -74,7 +74,7 @@ pub(super) struct SentDocument<'r> {
     pub(super) extra: BlockData<'r>,
 }
 
-/// The content of an image or a document.
+/// An image's or document's content.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum SentSource<'r> {
@@ -97,7 +97,7 @@ pub(super) struct SentCall<'r> {
     pub(super) cache_control: Option<&'r Value>,
 }
 
-/// The arguments of a call, which must be an object.
+/// A call's arguments, which must be an object.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum SentInput<'r> {
@@ -139,12 +139,12 @@ impl Serialize for SentCitation<'_> {
 }
 
 impl<'r> SentBlock<'r> {
-    /// Creates a block of text without citations.
+    /// Creates a text block without citations.
     pub(super) fn text(text: impl Into<Cow<'r, str>>) -> Self {
         Self::Text(SentText { text: text.into(), citations: Vec::new(), extra: None })
     }
 
-    /// Reports whether this is reasoning, which a message must not end in.
+    /// Reports whether this is reasoning, which must not end a message.
     pub(super) fn is_thinking(&self) -> bool {
         matches!(self, Self::Thinking { .. } | Self::RedactedThinking { .. })
     }

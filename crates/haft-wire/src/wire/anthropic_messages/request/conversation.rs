@@ -1,8 +1,8 @@
-//! The items of a history as messages.
+//! A history's items as messages.
 //!
-//! The API has messages of the user and of the assistant, in turn. All results of one message of the assistant stand at
-//! the start of the next message, so results are placed by their calls, wherever the history has them. Blocks of the
-//! assistant that only the provider understands stay in their places.
+//! User and assistant messages alternate. All results for one assistant message must start the next message, so results
+//! are placed by their calls, wherever the history has them. Assistant blocks that only the provider understands stay
+//! in their places.
 
 use std::borrow::Cow;
 
@@ -26,22 +26,22 @@ use crate::wire::anthropic_messages::response::CONTAINER;
 use crate::wire::request::foreign_data;
 use crate::wire_error::RequestError;
 
-/// The ids of calls that the API accepts.
+/// The call ids that the API accepts.
 const ID_RULE: NameRule = NameRule::new("_-", 64);
-/// The form of an empty id or name. No id has this form when it is encoded.
+/// The replacement for an empty id or name. No encoded id looks like this.
 const EMPTY: &str = "_x5F_empty";
-/// The text before a conversation that the assistant begins, as the API requires a message of the user.
+/// The text before a conversation that the assistant begins: the API requires a user message first.
 const START: &str = "(The assistant begins the conversation.)";
-/// The content of an error without text, as the API requires one.
+/// The content for an error without text: the API requires one.
 const NO_MESSAGE: &str = "The call failed without a message.";
 
-/// The conversation of a request.
+/// A request's conversation.
 #[derive(Debug, Default)]
 pub(super) struct Conversation<'r> {
     /// The texts that precede the messages.
     pub(super) system: Vec<SentBlock<'r>>,
     pub(super) messages: Vec<SentMessage<'r>>,
-    /// The id of the container that calls of the last turn run in.
+    /// The container that the last turn's calls run in.
     pub(super) container: Option<&'r str>,
     pub(super) dropped: Vec<Dropped>,
 }
@@ -69,7 +69,7 @@ pub(super) fn write<'r>(
     writer.finish()
 }
 
-/// Converts the outputs of calls alone. The history has the calls and their outputs.
+/// Converts call outputs alone. The history has the calls and their outputs.
 pub(super) fn write_results<'r>(
     items: &'r [Item],
     provider: &'r str,
@@ -88,11 +88,11 @@ struct ConversationWriter<'r> {
     later_system: LaterSystem,
     index: HistoryIndex<'r>,
     conversation: Conversation<'r>,
-    /// The results of the calls in the last message, which is one of the assistant.
+    /// The results for the calls in the last message, which is the assistant's.
     results: Vec<SentBlock<'r>>,
     /// Set unless the model is known not to reason.
     may_reason: bool,
-    /// The position of the last reasoning that was written.
+    /// The position of the last reasoning written.
     last_reasoning: usize,
 }
 
@@ -133,7 +133,7 @@ impl<'r> ConversationWriter<'r> {
             Item::ApprovalRequest(request) if !request.provider_data.is_empty() => {
                 self.drop(at, "approval request", "another provider requested the approval");
             }
-            // Requests and verdicts of the application are not part of what a model reads.
+            // The application's requests and verdicts are not for the model.
             Item::ApprovalRequest(_) | Item::ApprovalResponse(_) => {}
             _ => self.drop(at, "item", "the API has no item of this type"),
         }
@@ -163,7 +163,7 @@ impl<'r> ConversationWriter<'r> {
                     let block = self.assistant_text(at, text);
                     self.push(SentRole::Assistant, block);
                 }
-                // The provider's explanation of a refusal is no text of the model.
+                // The provider's explanation for a refusal is not the model's text.
                 ContentPart::Refusal(refusal) if refusal.provider_data.contains_key(self.provider) => {}
                 ContentPart::Refusal(refusal) if refusal.text.trim().is_empty() => {}
                 ContentPart::Refusal(refusal) => self.push(SentRole::Assistant, SentBlock::text(&refusal.text)),
@@ -213,7 +213,7 @@ impl<'r> ConversationWriter<'r> {
         }
     }
 
-    /// Reports whether a system message may follow. It follows what the user sent, also results.
+    /// Reports whether a system message may follow. It may follow anything that the user sent, including results.
     fn may_insert_system(&self) -> bool {
         let last = self.conversation.messages.last().map(|message| message.role);
         !self.results.is_empty() || matches!(last, Some(SentRole::User | SentRole::System))
@@ -246,7 +246,7 @@ impl<'r> ConversationWriter<'r> {
         };
         let data = call.provider_data.get(self.provider);
         let member = |name: &str| data.and_then(|data| data.get(name));
-        // A function of a toolset is called by its own name, not by that of the tool.
+        // A toolset's function is called by its own name, not by the tool's.
         let toolset_name = member("toolset_name");
         let name = match member("name").and_then(Value::as_str).filter(|_| toolset_name.is_some()) {
             Some(name) => Cow::Borrowed(name),
@@ -308,7 +308,7 @@ impl<'r> ConversationWriter<'r> {
         SentBlock::ToolResult(SentResult { tool_use_id, content, is_error, toolset_name, cache_control })
     }
 
-    /// Ends a message of the assistant: the results were placed by their calls.
+    /// Ends an assistant message: its results were placed by their calls.
     fn output(&mut self, at: usize, output: &'r ToolCallOutput) {
         let id = output.call_id.as_str();
         if self.index.remote.contains(id) && !self.index.local.contains(id) {
@@ -341,7 +341,7 @@ impl<'r> ConversationWriter<'r> {
         self.find_container(at, call.provider_data.get(self.provider));
     }
 
-    /// Keeps the id of the container that a call of the last turn runs in, so that the turn continues there. Earlier
+    /// Keeps the id of the container that the last turn's call runs in, so that the turn continues there. Earlier
     /// containers may have expired.
     fn find_container(&mut self, at: usize, data: Option<&'r Value>) {
         let id = data.and_then(|data| data.get(CONTAINER)).and_then(Value::as_str);
@@ -350,7 +350,7 @@ impl<'r> ConversationWriter<'r> {
         }
     }
 
-    /// Adds a block of the user. A system message stays the last one before the answer.
+    /// Adds a user block. A system message stays the last one before the answer.
     fn user(&mut self, block: SentBlock<'r>) {
         self.place_results();
         match self.conversation.messages.as_mut_slice() {
@@ -372,7 +372,7 @@ impl<'r> ConversationWriter<'r> {
         }
     }
 
-    /// Adds the results of the calls in the last message as the start of the next one.
+    /// Starts the next message with the results for the last message's calls.
     fn place_results(&mut self) {
         if !self.results.is_empty() {
             self.end_assistant();
@@ -381,7 +381,7 @@ impl<'r> ConversationWriter<'r> {
         }
     }
 
-    /// Removes reasoning at the end of a message of the assistant, which the API rejects.
+    /// Removes reasoning at the end of an assistant message, which the API rejects.
     fn end_assistant(&mut self) {
         let Some(last) = self.conversation.messages.last_mut() else { return };
         if last.role != SentRole::Assistant || !last.content.last().is_some_and(SentBlock::is_thinking) {
@@ -425,7 +425,7 @@ impl<'r> ConversationWriter<'r> {
         Ok(self.conversation)
     }
 
-    /// Removes white space at the end of a conversation that ends in text of the assistant, which the API rejects.
+    /// Removes white space at the end of a conversation that ends in assistant text, which the API rejects.
     fn trim_end(&mut self) {
         let last = self.conversation.messages.last_mut().filter(|last| last.role == SentRole::Assistant);
         if let Some(SentBlock::Text(block)) = last.and_then(|last| last.content.last_mut())

@@ -1,4 +1,4 @@
-//! The items of a history that depend on others: calls and outputs, and the blocks of server tools.
+//! History items that depend on each other: calls and outputs, and server tool blocks.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,20 +7,20 @@ use serde_json::Value;
 
 use crate::wire_error::RequestError;
 
-/// The items of a history that depend on others.
+/// History items that depend on each other.
 #[derive(Debug, Default)]
 pub(super) struct HistoryIndex<'r> {
-    /// The outputs that are not yet placed, by the id of the call.
+    /// The outputs not placed yet, by call id.
     pub(super) outputs: HashMap<&'r str, (usize, &'r ToolCallOutput)>,
     /// The ids of calls that the application runs.
     pub(super) local: HashSet<&'r str>,
     /// The ids of calls that a provider runs.
     pub(super) remote: HashSet<&'r str>,
-    /// The ids of calls of this provider's server tools that have blocks of their own.
+    /// The ids of this provider's server tool calls that have their own blocks.
     pub(super) server_calls: HashSet<&'r str>,
     /// The ids of those that have a result.
     pub(super) server_results: HashSet<&'r str>,
-    /// The position of the last message of the user.
+    /// The last user message's position.
     last_user: Option<usize>,
 }
 
@@ -55,13 +55,13 @@ impl<'r> HistoryIndex<'r> {
         Ok(index)
     }
 
-    /// Reports whether a message of the user follows.
+    /// Reports whether a user message follows.
     pub(super) fn is_before_user(&self, at: usize) -> bool {
         self.last_user.is_some_and(|last| at < last)
     }
 }
 
-/// Returns the blocks that a call of this provider consists of.
+/// Returns the blocks that make up this provider's call.
 pub(super) fn own_blocks<'r>(call: &'r ProviderCall, provider: &str) -> &'r [Value] {
     match &call.payload {
         _ if call.provider != provider => &[],
@@ -71,13 +71,13 @@ pub(super) fn own_blocks<'r>(call: &'r ProviderCall, provider: &str) -> &'r [Val
     }
 }
 
-/// Returns the id, if a block is the call of a server tool.
+/// Returns the id if the block is a server tool call.
 pub(super) fn server_call(block: &Value) -> Option<&str> {
     let tag = block.get("type")?.as_str()?;
     if tag == "tool_use" || !tag.ends_with("tool_use") { None } else { block.get("id")?.as_str() }
 }
 
-/// Returns the id of the call, if a block is the result of a server tool.
+/// Returns the call id if the block is a server tool result.
 pub(super) fn server_result(block: &Value) -> Option<&str> {
     block.get("type")?.as_str()?.ends_with("_tool_result").then(|| block.get("tool_use_id")?.as_str()).flatten()
 }

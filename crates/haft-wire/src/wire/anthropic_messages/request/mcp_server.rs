@@ -1,4 +1,4 @@
-//! The MCP servers of a request: those of its toolsets, and those that the options define.
+//! A request's MCP servers: those from its toolsets, and those that the options define.
 
 use haft_core::Secret;
 use serde_json::{Map, Value};
@@ -8,11 +8,11 @@ use super::invalid;
 use crate::profile::rendered_tools::RenderedTool;
 use crate::wire_error::RequestError;
 
-/// The member of a request that defines the servers.
+/// The request member that defines the servers.
 pub(super) const MEMBER: &str = "mcp_servers";
 
-/// Returns the list of servers as JSON text, or nothing if no toolset that is sent has one. A server of the options takes the
-/// place of one of the same name.
+/// Returns the server list as JSON text, or `None` if no sent toolset has one. A server in the options replaces one
+/// with the same name.
 pub(super) fn written<'t>(
     options: &Map<String, Value>,
     tools: impl Iterator<Item = &'t RenderedTool>,

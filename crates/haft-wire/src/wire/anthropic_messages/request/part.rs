@@ -1,6 +1,6 @@
 //! Content parts as blocks.
 //!
-//! Parts that the API does not take are converted to text where that keeps their meaning, and left out otherwise.
+//! A part that the API does not take is converted to text if that keeps its meaning, and left out otherwise.
 
 use std::borrow::Cow;
 
@@ -13,22 +13,21 @@ use super::block::{BlockData, SentBlock, SentDocument, SentImage, SentSource, Se
 /// The images that the API takes.
 const IMAGES: &[&str] = &["image/jpeg", "image/png", "image/gif", "image/webp"];
 const PDF: &str = "application/pdf";
-/// The only type of texts, whatever their format is.
+/// The only text type, whatever the text's format.
 const PLAIN: &str = "text/plain";
 
-/// Blocks of the API that an application may give as parts of an unknown type.
+/// API blocks that an application may pass as parts with an unknown type.
 const OWN_BLOCKS: &[&str] = &["search_result", "document", "tool_reference", "browser_state", "container_upload"];
 
 /// A part that is left out.
 #[derive(Debug)]
 pub(super) struct LeftOut {
-    /// A name of the part.
+    /// The part's name.
     pub(super) part: &'static str,
     pub(super) reason: Cow<'static, str>,
 }
 
-/// Converts a part of a user's message or of an output. Nothing is returned for text without content, which the API
-/// rejects.
+/// Converts a part from a user message or an output. Returns `None` for empty text, which the API rejects.
 pub(super) fn block<'r>(part: &'r ContentPart, provider: &str) -> Result<Option<SentBlock<'r>>, LeftOut> {
     match part {
         ContentPart::Text(text) => Ok(text_block(&text.text, extra(&text.provider_data, provider))),
@@ -43,7 +42,7 @@ pub(super) fn block<'r>(part: &'r ContentPart, provider: &str) -> Result<Option<
     }
 }
 
-/// Returns the provider's data of a part.
+/// Returns a part's provider data.
 pub(super) fn extra<'r>(data: &'r Map<String, Value>, provider: &str) -> BlockData<'r> {
     data.get(provider).and_then(Value::as_object)
 }
@@ -79,7 +78,7 @@ fn image_data<'r>(media_type: Option<&str>, data: &'r str) -> Result<SentSource<
     }
 }
 
-/// Converts a file: PDF and text are documents, and images are images.
+/// Converts a file: PDF and text become documents, and images become images.
 fn file<'r>(media: &'r MediaPart, extra: BlockData<'r>) -> Result<Option<SentBlock<'r>>, LeftOut> {
     let declared = media.media_type.as_deref().map(essence);
     if declared.is_some_and(is_image) {
@@ -102,7 +101,7 @@ fn file<'r>(media: &'r MediaPart, extra: BlockData<'r>) -> Result<Option<SentBlo
     }))
 }
 
-/// Converts the content of a file. Nothing is returned for text without content.
+/// Converts a file's content. Returns `None` for empty text.
 fn file_data<'r>(media_type: &str, data: &'r str) -> Result<Option<SentSource<'r>>, LeftOut> {
     if media_type == PDF {
         return Ok(Some(SentSource::Base64 { media_type: PDF, data }));
@@ -141,7 +140,7 @@ fn document<'r>(source: SentSource<'r>, title: Option<&'r str>, extra: BlockData
     SentBlock::Document(SentDocument { source, title, extra })
 }
 
-/// Writes a link, which the model can follow with a tool only.
+/// Writes a link, which the model can only follow with a tool.
 fn link_text(link: &ResourceLinkPart) -> String {
     let title = link.title.as_deref().unwrap_or(&link.name);
     let mut text = format!("{title}: {}", link.uri);
@@ -159,7 +158,7 @@ fn remote<'r>(part: &'static str, url: &'r str) -> Result<SentSource<'r>, LeftOu
     if is_http { Ok(SentSource::Url { url }) } else { Err(LeftOut::new(part, "the API fetches web addresses only")) }
 }
 
-/// Splits a `data:` URL in base64 into its media type and its content.
+/// Splits a base64 `data:` URL into its media type and content.
 fn data_url(url: &str) -> Option<(&str, &str)> {
     let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
     Some((essence(head.strip_suffix(";base64")?), data))

@@ -1,8 +1,8 @@
-//! One block of a response.
+//! One response block.
 //!
-//! Text, reasoning and calls are parts of the turn. Everything else belongs to the provider: a call of a server tool and
-//! its result are one [`ProviderCall`] if they are neighbours, and two otherwise, so that each block keeps its place.
-//! A block of an unknown type is a [`ProviderCall`] too: it is returned to its provider and to no other one.
+//! Text, reasoning and calls become parts of the turn. Everything else belongs to the provider. A server tool call and
+//! its result become one [`ProviderCall`] if they are neighbours, and two otherwise, so that each block keeps its
+//! place. A block with an unknown type becomes a [`ProviderCall`] too, and goes back to this provider only.
 
 use haft_core::{CallId, Delta, ProviderCall, ReasoningForm};
 use haft_schema::JsonText;
@@ -17,7 +17,7 @@ use crate::wire::response::depth;
 use crate::wire::response::text::Text;
 use crate::wire_error::ReadError;
 
-/// The end of the types of blocks that are results of server tools.
+/// The ending of block types that are server tool results.
 const RESULT: &str = "_tool_result";
 
 /// A block that has begun.
@@ -25,13 +25,13 @@ const RESULT: &str = "_tool_result";
 pub(in super::super) enum OpenBlock {
     Text,
     Thinking,
-    /// A call of a tool, with the arguments that its start had.
+    /// A tool call, with the arguments from its start.
     Call {
         id: CallId,
         started_with: String,
         has_fragments: bool,
     },
-    /// A call of a function in a toolset. Its arguments are converted when they are complete.
+    /// A toolset function call. Its arguments are converted when they are complete.
     ToolsetCall(ToolsetCall),
     /// A call that the provider executes.
     ServerCall {
@@ -44,7 +44,7 @@ pub(in super::super) enum OpenBlock {
     Read,
 }
 
-/// A call of a function in a toolset.
+/// A toolset function call.
 #[derive(Debug)]
 pub(in super::super) struct ToolsetCall {
     id: CallId,
@@ -93,7 +93,7 @@ struct ReadCall<'b> {
 }
 
 impl MessageReader {
-    /// Reads the start of a block, which is all of it in a whole response.
+    /// Reads a block's start, which is all of it in a whole response.
     pub(in super::super) fn start_block(
         &mut self,
         key: u64,
@@ -155,7 +155,7 @@ impl MessageReader {
         }
     }
 
-    /// Reads a fragment of the arguments of a call.
+    /// Reads a fragment of a call's arguments.
     pub(in super::super) fn input(&mut self, open: &mut OpenBlock, fragment: &str, deltas: &mut Vec<Delta>) {
         if fragment.is_empty() {
             return;
@@ -174,7 +174,7 @@ impl MessageReader {
         }
     }
 
-    /// Reads the end of a block.
+    /// Reads a block's end.
     pub(in super::super) fn end_block(
         &mut self,
         open: &mut OpenBlock,
@@ -201,7 +201,7 @@ impl MessageReader {
     fn start_call(&mut self, raw: &RawValue, deltas: &mut Vec<Delta>) -> Result<OpenBlock, ReadError> {
         let block: ReadCall<'_> = parse("a call", raw)?;
         let (id, name) = block.identity()?;
-        // An empty object at the start of a stream stands for arguments that follow.
+        // An empty object at a stream's start stands for arguments that follow.
         let input = block.input.map_or("{}", RawValue::get);
         let toolset = block.toolset_name.as_ref().map(Text::as_str);
         deltas.push(self.turn.call_start(id.clone(), toolset.unwrap_or(name)));
@@ -225,7 +225,7 @@ impl MessageReader {
         })
     }
 
-    /// Converts a call of a function in a toolset to a call of the one tool, with the function as an argument.
+    /// Converts a toolset function call to a call to the one tool, with the function as an argument.
     fn end_toolset_call(&mut self, call: ToolsetCall, deltas: &mut Vec<Delta>) {
         let ToolsetCall { id, member, function, input } = call;
         let written = if input.trim().is_empty() { "{}".to_owned() } else { input };
@@ -253,7 +253,7 @@ impl MessageReader {
     ) -> Result<OpenBlock, ReadError> {
         let block: ReadCall<'_> = parse("a call of the provider", raw)?;
         let (id, name) = block.identity()?;
-        // The name that was called is in the payload: a tool may make calls under several names, or under a server's.
+        // The payload has the name that was called: a tool may make calls under several names, or under a server's.
         deltas.push(self.turn.provider_call_start(id.clone(), &self.provider, tool_of_call(kind, name)));
         let input = nonempty(block.input.map_or("{}", RawValue::get));
         if !input.is_empty() {
@@ -265,7 +265,7 @@ impl MessageReader {
                 call.settings.insert(MCP_SERVER.to_owned(), server.into());
             }
             call.payload = vec![whole].into();
-            // The block of the result, if it follows directly.
+            // The result's block, if it follows directly.
             call.output_at = Some("/1/content".to_owned());
             call.input_at = Some("/0/input".to_owned());
         }
@@ -334,13 +334,13 @@ impl ReadCall<'_> {
     }
 }
 
-/// Returns the name of the tool that a call belongs to, by its block's type and its own name.
+/// Returns the name of the tool that a call belongs to, from its block type and its own name.
 fn tool_of_call<'n>(kind: &str, name: &'n str) -> &'n str {
     let is_made = |form: ExecutedForm| form.call == kind && (form.names.is_empty() || form.names.contains(&name));
     executed_tool(is_made).unwrap_or(name)
 }
 
-/// Returns the name of the tool that a result belongs to, by its block's type.
+/// Returns the name of the tool that a result belongs to, from its block type.
 fn tool_of_result(kind: &str) -> &str {
     executed_tool(|form| form.outputs.contains(&kind)).unwrap_or_else(|| kind.strip_suffix(RESULT).unwrap_or(kind))
 }

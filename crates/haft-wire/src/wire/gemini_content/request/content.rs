@@ -1,4 +1,4 @@
-//! The conversation as Gemini takes it: contents of the user and of the model in turn.
+//! The conversation as Gemini takes it: user and model contents in turn.
 //!
 //! ```text
 //! user messages               one content of the user
@@ -7,7 +7,7 @@
 //!                             all of them the media that the model takes in no result
 //! ```
 //!
-//! Every item type is decided about: sent, dropped with a report, or no part of a conversation with a model.
+//! Every item type is decided about: sent, dropped with a report, or not for the model.
 
 use std::borrow::Cow;
 
@@ -29,8 +29,8 @@ use crate::wire::request::foreign_data;
 use crate::wire::{Dropped, Wire};
 use crate::wire_error::RequestError;
 
-/// The signature that the documentation of Gemini names for calls that no Gemini model made. Without one, models from
-/// Gemini 3 on reject the calls of the current turn.
+/// The signature that Gemini's documentation names for calls that no Gemini model made. Without one, models from Gemini
+/// 3 on reject the current turn's calls.
 const FOREIGN_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// The text before a conversation that the model begins.
@@ -53,11 +53,11 @@ pub(super) struct SentContent<'a> {
 enum ContentKind {
     User,
     Model,
-    /// The results of calls, which have the role of the user and a content of their own.
+    /// Call results, which have the user role and their own content.
     Results,
 }
 
-/// The writer of a conversation.
+/// Writes a conversation.
 pub(super) struct ContentWriter<'a, 'd> {
     provider: &'a str,
     call_ids: SentIds,
@@ -68,9 +68,9 @@ pub(super) struct ContentWriter<'a, 'd> {
     may_reason: bool,
     answers: Answers<'a>,
     written: SentConversation<'a>,
-    /// The calls of the last content whose results are not written yet.
+    /// The last content's calls whose results are not written yet.
     pending: Vec<PendingCall<'a>>,
-    /// The number of contents before the current turn, which begins after the last message of the user.
+    /// The number of contents before the current turn, which begins after the last user message.
     before_turn: usize,
     dropped: &'d mut Vec<Dropped>,
 }
@@ -120,7 +120,7 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
         Ok(self.written)
     }
 
-    /// Writes the results of calls alone. The history has the calls and their outputs.
+    /// Writes call results alone. The history has the calls and their outputs.
     pub(super) fn write_results(mut self, history: &'a History) -> Vec<SentContent<'a>> {
         self.items(history);
         self.written.contents.retain(|content| content.kind == ContentKind::Results);
@@ -219,7 +219,7 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
         }
     }
 
-    /// Converts a part of a message. An empty text is nothing, and a part that can't be sent is reported.
+    /// Converts a message part. An empty text is skipped, and a part that can't be sent is reported.
     fn content(&mut self, at: usize, part: &'a ContentPart) -> Option<PartContent<'a>> {
         let (name, content) = match part {
             ContentPart::Text(part) => ("text", Ok(PartContent::Text(part.text.as_str().into()))),
@@ -289,7 +289,7 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
         self.push(ContentKind::Model, part.with_members(members));
     }
 
-    /// Writes the results of the calls so far. What follows belongs to another content.
+    /// Writes the results for the calls so far. What follows belongs to another content.
     fn end_calls(&mut self) {
         let mut behind = Vec::new();
         for PendingCall { id, name, output } in std::mem::take(&mut self.pending) {
@@ -306,7 +306,7 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
         }
     }
 
-    /// Signs the first call of each answer in the current turn, which must be signed. Others need not be.
+    /// Signs the first call in each of the current turn's answers, which must be signed. Others need not be.
     fn sign_calls(&mut self) {
         for content in self.written.contents.iter_mut().skip(self.before_turn) {
             if let Some(first) = content.parts.iter_mut().find_map(SentPart::call_mut) {
@@ -315,7 +315,7 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
         }
     }
 
-    /// Lets the user begin: calls are accepted only after a content of the user.
+    /// Lets the user begin: calls are accepted only after user content.
     fn begin_with_user(&mut self) {
         if self.written.contents.first().is_some_and(|first| first.kind == ContentKind::Model) {
             let reason = "a conversation begins with the user, so a text of the user is sent before it";
@@ -332,17 +332,17 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
         }
     }
 
-    /// Returns a text in the data of this provider.
+    /// Returns a text from this provider's data.
     fn own_text(&self, data: &'a Map<String, Value>, member: &str) -> Option<&'a str> {
         data.get(self.provider)?.get(member)?.as_str()
     }
 
-    /// Returns the members of a part of this provider beside its content.
+    /// Returns the members that this provider's part has beside its content.
     fn own_members(&self, data: &'a Map<String, Value>) -> Option<&'a Map<String, Value>> {
         data.get(self.provider)?.get(MEMBERS)?.as_object()
     }
 
-    /// Reports a part of the history that is not sent.
+    /// Reports a history part that is not sent.
     fn report(&mut self, at: usize, part: &'static str, reason: impl Into<String>) {
         self.dropped.push(Dropped::item(at, part, reason));
     }

@@ -1,4 +1,4 @@
-//! The results of calls as Gemini takes them: an object, with media beside it.
+//! Call results as Gemini takes them: an object, with media beside it.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use super::part::{InlineData, PartContent};
 use super::structure::{Structure, structure};
 use crate::wire::Dropped;
 
-/// The MIME types of media in results.
+/// The MIME types that results may contain.
 const MEDIA_TYPES: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"];
 
 #[derive(Serialize)]
@@ -47,19 +47,19 @@ struct ResponsePart<'a> {
     inline_data: InlineData<'a>,
 }
 
-/// The place of the media that a tool returned.
+/// The place for media that a tool returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MediaPlace {
     /// In the result.
     Inside,
-    /// In parts of the user behind all results, for a model that takes none in results.
+    /// In user parts after all results, for a model that takes none in results.
     Behind,
 }
 
-/// A part of a result that can't be sent: its name, and the reason.
+/// A result part that can't be sent: its name, and the reason.
 type Unsendable = (&'static str, &'static str);
 
-/// Writes the result of a call. Media that belongs behind it is added to `behind`. Parts that can't be sent are reported.
+/// Writes a call's result. Media that belong after it are added to `behind`. Parts that can't be sent are reported.
 pub(super) fn write<'a>(
     id: Option<&'a str>,
     name: Cow<'a, str>,
@@ -116,7 +116,7 @@ fn response<'a>(text: Cow<'a, str>, is_error: bool, at: usize, dropped: &mut Vec
     if is_error { ResponseObject::Error { error: value } } else { ResponseObject::Output { output: value } }
 }
 
-/// Reports whether this is an object with the key `error` and no other.
+/// Reports whether this is an object with the single key `error`.
 fn is_error_object(json: &RawValue) -> bool {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -146,7 +146,7 @@ fn result_content(part: &ContentPart, place: MediaPlace) -> Result<PartContent<'
     }
 }
 
-/// Accepts content that is in the request itself and of a type that results take.
+/// Accepts content that the request itself contains, with a type that results take.
 fn embedded<'a>(name: &'static str, content: PartContent<'a>) -> Result<PartContent<'a>, Unsendable> {
     match content {
         PartContent::InlineData(data) if MEDIA_TYPES.iter().any(|known| media::is_type(data.mime_type, known)) => {

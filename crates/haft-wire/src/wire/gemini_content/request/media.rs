@@ -1,4 +1,4 @@
-//! Images, audio and files as Gemini takes them: with their content, or by the URI of a file.
+//! Images, audio and files as Gemini takes them: with their content, or by file URI.
 
 use std::borrow::Cow;
 
@@ -6,17 +6,17 @@ use haft_core::{MediaData, MediaPart, ResourceContents, ResourceLinkPart, Resour
 
 use super::part::{FileData, InlineData, PartContent};
 
-/// The start of the URI of an uploaded file, which is followed by its name, `files/…`.
+/// The prefix of an uploaded file's URI, followed by its name, `files/…`.
 const FILES: &str = "https://generativelanguage.googleapis.com/v1beta/";
 
-/// MIME types by the start of the content, in base64.
+/// MIME types by how the content starts, in base64.
 const CONTENT_STARTS: [(&str, &str); 4] =
     [("iVBORw0KGgo", "image/png"), ("/9j/", "image/jpeg"), ("R0lGOD", "image/gif"), ("JVBERi", "application/pdf")];
 
-/// The starts of the addresses that Gemini fetches.
+/// The prefixes of addresses that Gemini fetches.
 const FETCHED: [&str; 3] = ["https://", "http://", "gs://"];
 
-/// Converts media, or returns the reason why it can't be sent.
+/// Converts media, or returns the reason why they can't be sent.
 pub(super) fn media(part: &MediaPart) -> Result<PartContent<'_>, &'static str> {
     let stated = part.media_type.as_deref().filter(|stated| !stated.is_empty());
     match &part.data {
@@ -81,7 +81,7 @@ fn starts_with(url: &str, scheme: &str) -> bool {
     url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
 }
 
-/// Reads the content of a `data:` URL.
+/// Reads a `data:` URL's content.
 fn inline_content(content: &str) -> Result<(Option<&str>, &str), &'static str> {
     let (kind, data) = content.split_once(',').ok_or("the `data:` URL has no content")?;
     let media_type = kind.strip_suffix(";base64").ok_or("the `data:` URL is not in base64")?;

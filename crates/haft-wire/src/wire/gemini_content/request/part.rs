@@ -1,4 +1,4 @@
-//! The parts of contents that are sent.
+//! The content parts to send.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::function_response::SentResponse;
 
-/// A part: one that is written here, or one of the provider that is sent back as it came.
+/// A part: one written here, or the provider's own, sent back as it came.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum SentPart<'a> {
@@ -25,7 +25,7 @@ pub(super) struct WrittenPart<'a> {
     thought: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) thought_signature: Option<&'a str>,
-    /// The members of a part of the provider that are sent back beside its content.
+    /// The members beside the content in a provider's part, which are sent back.
     #[serde(flatten)]
     members: Option<&'a Map<String, Value>>,
 }
@@ -63,7 +63,7 @@ pub(super) struct SentFunctionCall<'a> {
     pub(super) args: SentArguments<'a>,
 }
 
-/// The arguments of a call, which must be an object.
+/// A call's arguments, which must be an object.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum SentArguments<'a> {
@@ -105,7 +105,7 @@ impl<'a> SentPart<'a> {
         self
     }
 
-    /// Returns the part, if it is a call of a function.
+    /// Returns the part if it is a function call.
     pub(super) fn call_mut(&mut self) -> Option<&mut WrittenPart<'a>> {
         match self {
             Self::Written(part) => Some(part).filter(|part| matches!(part.content, PartContent::FunctionCall(_))),
@@ -121,7 +121,7 @@ impl<'a> From<PartContent<'a>> for SentPart<'a> {
 }
 
 impl<'a> SentArguments<'a> {
-    /// Converts the text of arguments. Text that is no object is sent as a member of one.
+    /// Converts argument text. Text that is not an object becomes a member of one.
     pub(super) fn of(text: Cow<'a, str>) -> Self {
         if text.trim().is_empty() {
             return Self::None {};

@@ -1,25 +1,25 @@
-//! JSON that can be a structure at Gemini without a change of its meaning.
+//! JSON that can be a Gemini structure without changing its meaning.
 //!
-//! Gemini reads results into structures of protobuf: numbers become floats, nesting is limited, and the key `$ref` refers
-//! to a file beside the result. Where any of that would change or break a result, it is sent as text instead.
+//! Gemini reads results into protobuf structures: numbers become floats, nesting is limited, and the key `$ref` refers
+//! to a file beside the result. Where that would change or break a result, it is sent as text instead.
 
-/// The number of levels that a result may nest.
+/// The most levels that a result may nest.
 const MAX_DEPTH: usize = 32;
-/// The number of digits that a float keeps.
+/// The digits that a float keeps.
 const MAX_DIGITS: usize = 15;
-/// The length of an exponent with its sign that every float may have.
+/// The longest exponent, with its sign, that every float may have.
 const MAX_EXPONENT: usize = 3;
-/// The keys that have a meaning of their own.
+/// The keys that Gemini itself interprets.
 const RESERVED_KEYS: [&str; 2] = ["$ref", "$defs"];
-/// The keys of a result that tell its output and its error apart.
+/// The keys that tell a result's output and error apart.
 const RESULT_KEYS: [&str; 2] = ["output", "error"];
 
-/// The form of JSON text.
+/// The kind of a JSON text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Structure {
     /// An object that can be a result as it is.
     Object,
-    /// A value that can be the member of a result.
+    /// A value that can be a member of a result.
     Value,
     /// A number, which text expresses better: `1.10` may be a version.
     Number,
@@ -27,7 +27,7 @@ pub(super) enum Structure {
     TextOnly(&'static str),
 }
 
-/// Returns the form of text that is valid JSON.
+/// Returns the kind of a text that is valid JSON.
 pub(super) fn structure(json: &str) -> Structure {
     let bytes = json.as_bytes();
     let (mut at, mut depth) = (0, 0_usize);
@@ -67,7 +67,7 @@ pub(super) fn structure(json: &str) -> Structure {
             _ => at += 1,
         }
     }
-    // Half of a surrogate pair can be escaped in JSON, but is no character.
+    // JSON can escape half a surrogate pair, which is not a character.
     if json.contains("\\u") && serde_json::from_str::<serde_json::Value>(json).is_err() {
         return Structure::TextOnly("it has an escape that is no character");
     }
@@ -91,7 +91,7 @@ fn end_of_string(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// Reports whether a key in quotes is one of these, however it is written.
+/// Reports whether a quoted key is one of these, however it is written.
 fn is_one_of(quoted: &str, keys: [&str; 2]) -> bool {
     if quoted.contains('\\') {
         return serde_json::from_str::<String>(quoted).is_ok_and(|key| keys.contains(&key.as_str()));
@@ -109,7 +109,7 @@ fn is_float(number: &[u8]) -> bool {
     exponent <= MAX_EXPONENT && significant_digits(number) <= MAX_DIGITS
 }
 
-/// Counts the digits of a number from the first to the last that is not zero.
+/// Counts a number's digits from its first to its last non-zero digit.
 fn significant_digits(number: &[u8]) -> usize {
     let mantissa = number.split(|byte| matches!(byte, b'e' | b'E')).next().unwrap_or_default();
     let is_digit = |byte: &u8| matches!(byte, b'1'..=b'9');

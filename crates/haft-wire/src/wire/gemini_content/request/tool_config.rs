@@ -12,12 +12,12 @@ use crate::wire::gemini_content::model::Generation;
 use crate::wire::gemini_content::tool::is_function_set;
 use crate::wire_error::RequestError;
 
-/// The setting that reports the calls of built-in tools.
+/// The setting that reports built-in tool calls.
 pub(super) const SERVER_CALLS: &str = "includeServerSideToolInvocations";
 
-/// The tools of a request, and the configuration for them.
+/// A request's tools and their configuration.
 pub(super) struct ChosenTools<'t> {
-    /// The list of tools, unless it is empty.
+    /// The tool list, unless it is empty.
     pub(super) list: Option<Cow<'t, RawValue>>,
     pub(super) config: Map<String, Value>,
 }
@@ -31,7 +31,7 @@ enum CallMode {
     Any,
     /// The model calls none.
     None,
-    /// The model calls a function or answers, and is held to the schemas and to the permitted names.
+    /// The model calls a function or answers, and is held to the schemas and permitted names.
     Validated,
 }
 
@@ -90,8 +90,8 @@ pub(super) fn write<'t>(
     Ok(ChosenTools { list: Some(list).filter(|_| has_functions || has_built_in), config })
 }
 
-/// Returns the tools to send if they are not all. The list stays the same, and cached by the provider, where the names
-/// of functions alone can express the choice.
+/// Returns the tools to send if they are not all. If function names alone can express the choice, the list stays the
+/// same and in the provider's cache.
 fn narrowed<'c>(choice: &'c ToolChoice, mode: CallMode, tools: &RenderedTools) -> Option<Cow<'c, ToolChoice>> {
     let is_built_in = |tool: &&RenderedTool| tool.mode == ToolMode::BuiltIn;
     let mut excluded = tools.iter().filter(is_built_in).filter(|tool| !choice.permits(&tool.name));

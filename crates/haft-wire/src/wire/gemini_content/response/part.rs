@@ -1,7 +1,7 @@
-//! One part of a response.
+//! One response part.
 //!
-//! A part is an object with one member for its content, beside a few others. The content that is text or a call is read
-//! at once; everything else, and what this version does not know, is kept as text, so that it can be sent back.
+//! A part is an object with one content member and a few others. Text and calls are read at once. Everything else,
+//! including what this version does not know, is kept as text so that it can be sent back.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -25,7 +25,7 @@ pub(crate) struct ReadPart<'r> {
     pub(crate) members: Vec<(Cow<'r, str>, &'r RawValue)>,
 }
 
-/// A call of a function.
+/// A function call.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct ReadFunctionCall<'r> {
@@ -40,7 +40,7 @@ pub(crate) struct ReadFunctionCall<'r> {
     pub(crate) will_continue: Option<bool>,
 }
 
-/// A piece of the arguments of a call, where they are streamed.
+/// A piece of a call's arguments, where they are streamed.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct PartialArg<'r> {

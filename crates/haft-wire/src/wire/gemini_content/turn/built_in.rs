@@ -1,7 +1,7 @@
-//! The calls that Gemini executed itself, and their results.
+//! Calls that Gemini executed itself, and their results.
 //!
-//! Both are parts of the response that must be sent back as they are and where they were. A result that directly follows
-//! its call is kept with it; any other is an item of its own, so that the order stays.
+//! Both are response parts that must go back as they are and where they were. A result that directly follows its call
+//! is kept with it. Any other is an item of its own, which preserves the order.
 
 use haft_core::{CallId, Delta, ProviderCall};
 use haft_schema::JsonText;
@@ -13,7 +13,7 @@ use super::{GeminiTurn, LastPart};
 use crate::wire::gemini_content::response::ReadPart;
 use crate::wire_error::ReadError;
 
-/// The members of parts that report a call, and those that report its result.
+/// The part members that report a call, and those that report its result.
 const REPORTS: [(&str, ReportKind); 4] = [
     ("executableCode", ReportKind::Call),
     ("toolCall", ReportKind::Call),
@@ -21,11 +21,11 @@ const REPORTS: [(&str, ReportKind); 4] = [
     ("toolResponse", ReportKind::Result),
 ];
 
-/// The names of built-in tools by the types of their calls. Other types are their own names, in lower case.
+/// Built-in tool names by call type. Other types are their own names in lower case.
 const TOOL_TYPES: [(&str, &str); 2] =
     [("GOOGLE_SEARCH_WEB", "google_search"), ("GOOGLE_SEARCH_IMAGE", "google_search")];
 
-/// A pointer to nothing: the part of a result contains no call.
+/// A pointer to nothing: a result's part contains no call.
 const NO_INPUT: &str = "/0/toolCall";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ enum ReportKind {
     Result,
 }
 
-/// A call that the provider executed, or the result of one.
+/// A call that the provider executed, or such a call's result.
 #[derive(Debug)]
 pub(super) struct Report<'r> {
     member: &'static str,
@@ -89,7 +89,7 @@ impl GeminiTurn {
     ) -> Result<(), ReadError> {
         let json = part.to_json()?;
         let members = report.members();
-        // Code is reported as it is, and calls of other tools in an object about the call.
+        // Code is reported as it is; other tools' calls come in an object about the call.
         let content = members.args.or(members.response).unwrap_or(report.content);
         let last = std::mem::replace(&mut self.last, LastPart::Closed);
         match report.kind {
@@ -102,7 +102,7 @@ impl GeminiTurn {
                 deltas.push(self.builder.provider_call_arguments(id.clone(), content.get()));
                 if let Some(call) = self.builder.provider_call_mut(&id) {
                     call.payload = Value::Array(vec![json]);
-                    // The part of the result, if it follows directly; its member is known when it arrives.
+                    // The result's part, if it follows directly; its member is known when it arrives.
                     call.output_at = Some("/1".to_owned());
                     let args = if members.args.is_some() { "/args" } else { "" };
                     call.input_at = Some(format!("/0/{}{args}", report.member));

@@ -1,4 +1,4 @@
-//! The calls of functions in a response.
+//! Function calls in a response.
 
 use std::borrow::Cow;
 
@@ -36,7 +36,7 @@ impl GeminiTurn {
         let will_continue = call.will_continue.unwrap_or_default();
         let name = call.name.map(|name| name.0).filter(|name| !name.is_empty());
         let mut open = match (self.open_call.take(), name) {
-            // What follows a call that continues belongs to it, and may repeat its name.
+            // What follows a continuing call belongs to it, and may repeat its name.
             (Some(open), None) => open,
             (Some(open), Some(name)) if open.name == name => open,
             (Some(open), Some(_)) => return Err(open.incomplete()),
@@ -62,7 +62,7 @@ impl GeminiTurn {
 
     fn start_call(&mut self, id: Option<Cow<'_, str>>, name: String, deltas: &mut Vec<Delta>) -> OpenCall {
         let id = id.filter(|id| !id.is_empty());
-        // An id that occurs twice would make the result of one call that of both.
+        // With a repeated id, one call's result would answer both.
         let known = id.as_deref().map(CallId::from).filter(|id| self.call_ids.insert(id.clone()));
         let call_id = known.unwrap_or_else(|| self.assigned_id());
         let wire_name = FunctionOfSet::find(&self.tools, &name).map_or(name.as_str(), |function| function.tool);

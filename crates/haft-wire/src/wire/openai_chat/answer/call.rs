@@ -1,7 +1,7 @@
-//! The calls of an answer.
+//! An answer's calls.
 //!
-//! By the specification every fragment of a call has its `index`, and the first one its id and its name. Servers leave out
-//! any of them: without an index, a fragment belongs to the call with its id; one with a name begins a call, and one
+//! By the specification every call fragment has its `index`, and the first one its id and name. Servers leave out any
+//! of these. Without an index, a fragment belongs to the call with its id; one with a name begins a call, and one
 //! without continues the last. The first id and the first name win, and arguments that arrive before the name wait for
 //! it. Two calls must never become one.
 
@@ -46,18 +46,18 @@ struct AnswerCustom<'b> {
     input: LenientText<'b>,
 }
 
-/// The members of a fragment that are there.
+/// The members that a fragment has.
 struct Fragment<'f> {
     index: Option<u64>,
     id: Option<&'f str>,
     name: Option<&'f str>,
     arguments: String,
     is_function: bool,
-    /// The text of a custom tool, of which the arguments are the JSON.
+    /// A custom tool's text; its JSON becomes the arguments.
     custom_input: Option<String>,
 }
 
-/// The calls of an answer in progress, in the order in which they began.
+/// An answer's calls in progress, in the order they began.
 pub(super) struct CallList {
     provider: String,
     turn: usize,
@@ -72,11 +72,11 @@ struct OpenChatCall {
     name: Option<String>,
     /// The id under which the call was begun.
     begun: Option<CallId>,
-    /// Set if a function is called, whose name may be missing.
+    /// True if a function is called, whose name may be missing.
     is_function: bool,
     /// Arguments that arrived before the name.
     waiting: String,
-    /// Set if the arguments so far may be a whole object.
+    /// True if the arguments so far may be a whole object.
     ends_object: bool,
 }
 
@@ -86,7 +86,7 @@ impl CallList {
         Self { provider: provider.to_owned(), turn, calls: Vec::new(), by_index, by_id }
     }
 
-    /// Adds the fragments of one delta.
+    /// Adds a delta's fragments.
     pub(super) fn add(&mut self, turn: &mut TurnBuilder, fragments: Vec<AnswerCall<'_>>, deltas: &mut Vec<Delta>) {
         let count = fragments.len();
         for (at, mut call) in fragments.into_iter().enumerate() {
@@ -111,8 +111,8 @@ impl CallList {
         }
     }
 
-    /// Ends all calls. One whose name never arrived has an empty one, so that the model is told that there is no such
-    /// tool.
+    /// Ends all calls. A call whose name never arrived gets an empty one, so that the model learns that there is no
+    /// such tool.
     pub(super) fn end(&mut self, turn: &mut TurnBuilder, deltas: &mut Vec<Delta>) {
         for position in 0..self.calls.len() {
             if self.calls[position].is_function {
@@ -122,8 +122,8 @@ impl CallList {
         deltas.extend(self.calls.drain(..).filter_map(|call| call.begun).map(|id| turn.call_end(id)));
     }
 
-    /// Returns the position of the call that a fragment belongs to, which begins if there is none. `at` is the place of
-    /// the fragment among several of the same delta.
+    /// Returns the position of the call that a fragment belongs to, beginning the call if needed. `at` is the
+    /// fragment's place among several in the same delta.
     fn position(&mut self, fragment: &Fragment<'_>, at: Option<usize>) -> usize {
         let known = match fragment.index {
             Some(index) => self.by_index.get(&index).copied().filter(|at| !self.begins_another(*at, fragment)),
@@ -153,8 +153,8 @@ impl CallList {
         }
     }
 
-    /// Reports whether a fragment with the index of a call belongs to another one. Some servers send whole calls that all
-    /// have the index zero.
+    /// Reports whether a fragment with a call's index belongs to another call. Some servers send whole calls that all
+    /// have index zero.
     fn begins_another(&self, at: usize, fragment: &Fragment<'_>) -> bool {
         let open = &self.calls[at];
         match (fragment.name, fragment.id, &open.id) {
@@ -172,7 +172,7 @@ impl CallList {
         open.is_function |= fragment.is_function;
         if let (None, Some(id)) = (&open.id, fragment.id) {
             open.id = Some(id.to_owned());
-            // An id that two calls have identifies the first of them.
+            // An id that two calls share identifies the first.
             self.by_id.entry(id.to_owned()).or_insert(position);
         }
         if let Some(name) = fragment.name {
@@ -198,7 +198,7 @@ impl CallList {
         if open.begun.is_some() {
             return;
         }
-        // A server that sends no id gets one that occurs nowhere else in the history.
+        // If the server sends no id, assign one that occurs nowhere else in the history.
         let own = open.id.as_deref().filter(|id| self.by_id.get(*id) == Some(&position)).map(CallId::from);
         let id = own.unwrap_or_else(|| CallId::from(format!("call_{}_{position}", self.turn)));
         deltas.push(turn.call_start(id.clone(), name));
@@ -209,7 +209,7 @@ impl CallList {
         open.begun = Some(id);
     }
 
-    /// Keeps data of a call that the server demands back.
+    /// Keeps call data that the server demands back.
     fn keep(&self, turn: &mut TurnBuilder, id: &CallId, member: &str, value: Value) {
         if let Some(call) = turn.call_mut(id) {
             let data = call.provider_data.entry(&*self.provider).or_insert_with(|| json!({}));

@@ -1,7 +1,7 @@
-//! The choice of tools.
+//! The tool choice.
 //!
-//! A subset is sent as `allowed_tools`, with the whole list of tools, so that a prompt cache stays valid. Tools of the
-//! provider are chosen by their type.
+//! A subset is sent as `allowed_tools` with the whole tool list, so that a prompt cache stays valid. The provider's own
+//! tools are chosen by type.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::wire::Dropped;
 use crate::wire::response::text::Text;
 use crate::wire_error::RequestError;
 
-/// The types of tools that can be chosen alone. All others are a subset of one.
+/// The tool types that can be chosen alone. Any other choice is a subset with one tool.
 const CHOSEN_BY_TYPE: [&str; 10] = [
     "file_search",
     "web_search_preview",
@@ -41,7 +41,7 @@ pub(super) enum WrittenChoice<'t> {
     },
 }
 
-/// A tool that is chosen: by its name, by its server, or by its type alone.
+/// A chosen tool: by its name, its server, or its type alone.
 #[derive(Debug, Serialize)]
 pub(super) struct ChosenTool<'t> {
     #[serde(rename = "type")]
@@ -52,7 +52,7 @@ pub(super) struct ChosenTool<'t> {
     server_label: Option<Cow<'t, str>>,
 }
 
-/// The members of a tool that name it. The schema beside them is skipped.
+/// The members that name a tool. The schema beside them is skipped.
 #[derive(Default, Deserialize)]
 struct ToolHead<'t> {
     #[serde(rename = "type", borrow, default)]

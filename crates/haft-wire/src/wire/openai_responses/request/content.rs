@@ -1,6 +1,6 @@
 //! Content parts as the API takes them: text, images and files.
 //!
-//! Resources and links are written as text where they are text. Everything else has no form here, and is reported.
+//! Resources and links are written as text if they are text. Everything else is reported.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::item::OwnMembers;
 
-/// A part of a message of another author than the model, or of an output.
+/// A part of an output, or of a message that the model did not write.
 #[derive(serde::Serialize)]
 #[serde(untagged)]
 pub(super) enum InputPart<'r> {
@@ -20,7 +20,7 @@ pub(super) enum InputPart<'r> {
     File(FileContent<'r>),
 }
 
-/// A part of a message of the model.
+/// A part of a model's message.
 #[derive(serde::Serialize)]
 #[serde(untagged)]
 pub(super) enum OutputPart<'r> {
@@ -97,7 +97,7 @@ pub(super) struct UnsendablePart {
     pub(super) reason: &'static str,
 }
 
-/// Writes a part of a message of another author than the model, or of an output.
+/// Writes a part of an output, or of a message that the model did not write.
 pub(super) fn input_part<'r>(provider: &str, part: &'r ContentPart) -> Result<InputPart<'r>, UnsendablePart> {
     match part {
         ContentPart::Text(text) => Ok(text_part(provider, text)),
@@ -113,7 +113,7 @@ pub(super) fn input_part<'r>(provider: &str, part: &'r ContentPart) -> Result<In
     }
 }
 
-/// Returns the text of a part of a model's message that has no id, or nothing for a part that is no text.
+/// Returns the text of a model message's part without an id, or `None` if the part is not text.
 pub(super) fn spoken(part: &ContentPart) -> Option<Cow<'_, str>> {
     match part {
         ContentPart::Text(text) => Some(Cow::Borrowed(&text.text)),
@@ -126,7 +126,7 @@ pub(super) fn spoken(part: &ContentPart) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Returns a name of the type of a part, for reports.
+/// Returns a part type's name, for reports.
 pub(super) fn part_name(part: &ContentPart) -> &'static str {
     match part {
         ContentPart::Text(_) => "text",
@@ -145,7 +145,7 @@ impl<'r> InputPart<'r> {
         Self::Text(TextContent { part_type: "input_text", text: text.into(), data: OwnMembers::none() })
     }
 
-    /// Returns the text of a part.
+    /// Returns a part's text.
     pub(super) fn as_text(&self) -> Option<&str> {
         if let Self::Text(content) = self { Some(&content.text) } else { None }
     }
@@ -153,7 +153,7 @@ impl<'r> InputPart<'r> {
 
 fn text_part<'r>(provider: &str, text: &'r TextPart) -> InputPart<'r> {
     let data = text.provider_data.get(provider).and_then(Value::as_object);
-    // What a model's text had beside it has no place in a message of another author.
+    // What came beside a model's text has no place in another author's message.
     let data = OwnMembers::of(data, &["type", "text", "annotations", "logprobs"]);
     InputPart::Text(TextContent { part_type: "input_text", text: Cow::Borrowed(&text.text), data })
 }
@@ -193,7 +193,7 @@ fn file_part<'r>(
     match data {
         MediaData::Base64(base64) => {
             content.file_data = Some(Location::Data { media_type, base64 });
-            // The API requires a name with data, and reads the kind of the file from it.
+            // The API requires a name with data, and reads the file type from it.
             content.filename = Some(name.unwrap_or_else(|| default_name(media_type)));
         }
         MediaData::Url(url) if url.starts_with("data:") => {
@@ -250,7 +250,7 @@ fn link_text(link: &ResourceLinkPart) -> String {
     }
 }
 
-/// Returns the data of this provider beside a media part.
+/// Returns this provider's data for a media part.
 fn own<'r>(provider: &str, part: &'r MediaPart) -> Option<&'r Map<String, Value>> {
     part.provider_data.get(provider).and_then(Value::as_object)
 }

@@ -1,7 +1,7 @@
-//! The history as the items of `input`.
+//! The history as `input` items.
 //!
-//! Items stay in their order. Reasoning is held back until the item that it led to is written, because the API rejects
-//! it alone; calls are remembered, so that each output is written in the type that belongs to its call.
+//! Items keep their order. Reasoning is held back until the item that it led to is written, because the API rejects it
+//! alone. Calls are remembered, so that each output is written with its call's matching type.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -28,8 +28,8 @@ use crate::wire::request::answer::Answers;
 use crate::wire::request::foreign_data;
 use crate::wire_error::RequestError;
 
-/// The members of a call's data that are not sent: those that are written from the call itself, those that the Chat API
-/// of the same provider keeps there, the status that calls of custom tools do not take, and the id.
+/// The members of a call's data that are not sent: those written from the call itself, those that the same provider's
+/// Chat API keeps there, the status that custom tool calls do not take, and the id.
 const UNSENT: &[&str] =
     &["type", "call_id", "name", "arguments", "input", "custom_input", "extra_content", "status", "id"];
 /// Calls whose items are invalid without an id.
@@ -38,20 +38,20 @@ const CALLS_WITH_ID: [&str; 2] = ["local_shell_call", "computer_call"];
 const ALONE: &str = "the reasoning before it can't be sent, and the API rejects it alone";
 const TEXT_ONLY: &str = "the Responses API takes only text in messages of the model";
 
-/// A writer of `input`.
+/// Writes `input`.
 pub(super) struct InputWriter<'r, 'd> {
     pub(super) provider: &'r str,
     tools: &'r RenderedTools,
     state: State,
     items: Vec<InputItem<'r>>,
     pub(super) dropped: &'d mut Vec<Dropped>,
-    /// Reasoning, with its position, that waits for the item that it led to.
+    /// Reasoning, with its position, that waits for the item it led to.
     reasoning: Vec<(usize, &'r Reasoning)>,
-    /// Set while items follow reasoning that could not be sent. By their ids the API would look for it.
+    /// True while items follow reasoning that could not be sent. With their ids the API would look for it.
     lost_reasoning: bool,
     /// The calls so far, by id.
     calls: HashMap<&'r CallId, WrittenCall<'r>>,
-    /// The approval requests of the provider; true once the response is written.
+    /// The provider's approval requests; true once the response is written.
     requests: HashMap<&'r ApprovalId, bool>,
 }
 
@@ -85,7 +85,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         Ok(self.items)
     }
 
-    /// Writes the outputs of calls alone. The calls are the first items, and decide about the types of the outputs.
+    /// Writes call outputs alone. The calls are the first items, and decide the output types.
     pub(super) fn write_outputs(mut self, history: &'r History, calls: usize) -> Vec<InputItem<'r>> {
         for (at, item) in history.iter().enumerate() {
             if at == calls {
@@ -115,7 +115,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         }
     }
 
-    /// Writes an item of the model, after the reasoning that led to it.
+    /// Writes a model's item after the reasoning that led to it.
     fn push_of_model(&mut self, item: InputItem<'r>) {
         for (_, reasoning) in std::mem::take(&mut self.reasoning) {
             let item = reasoning_item(self.provider, reasoning);
@@ -124,7 +124,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         self.items.push(item);
     }
 
-    /// Writes an item of another author.
+    /// Writes another author's item.
     pub(super) fn push_of_other(&mut self, item: InputItem<'r>) {
         self.drop_reasoning();
         self.lost_reasoning = false;
@@ -135,7 +135,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         self.dropped.push(Dropped::item(at, part, reason));
     }
 
-    /// Drops reasoning that no item of the model follows.
+    /// Drops reasoning that no model item follows.
     fn drop_reasoning(&mut self) {
         for (at, _) in std::mem::take(&mut self.reasoning) {
             self.drop_item(at, "reasoning", "no item of the model follows it, and the API rejects it alone");
@@ -162,7 +162,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         }
     }
 
-    /// Writes a message of the model: with its id if it is of this provider, and otherwise as text.
+    /// Writes a model message: with its id if it comes from this provider, and otherwise as text.
     fn answer(&mut self, at: usize, message: &'r Message) {
         let data = own(&message.provider_data, self.provider);
         let has_id = data.is_some_and(|data| data.get("id").is_some_and(Value::is_string));
@@ -233,7 +233,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
                  the options of the provider, or add a row for the model to the table of models",
             );
         }
-        // Servers of open models read their reasoning as text.
+        // Servers for open models read their reasoning as text.
         let is_readable = reasoning.text.is_some() && self.provider != OPENAI;
         let is_kept_there = self.state.stored || self.state.continued || is_readable;
         if reasoning.encrypted.is_some() || (reasoning.id.is_some() && is_kept_there) {
@@ -282,7 +282,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         self.calls.insert(&call.call_id, written);
     }
 
-    /// Returns the namespace of a call of another provider. That of a call of this one is in its data.
+    /// Returns the namespace for another provider's call. This provider's calls have it in their data.
     fn namespace(&self, call: &ToolCall, data: Option<&Map<String, Value>>) -> Option<&'r str> {
         let tool = self.tools.get(&call.name).filter(|_| data.is_none())?;
         tool.namespace.as_ref().map(|namespace| namespace.name.as_str())
@@ -298,7 +298,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
     }
 
     fn output(&mut self, at: usize, output: &'r ToolCallOutput) {
-        // A call that is not here is in the part of the conversation that the provider stores.
+        // A call that is missing here is in the part of the conversation that the provider stores.
         let written = self.calls.get(&output.call_id).copied().unwrap_or(WrittenCall::Function { caller: None });
         self.written_output(at, output, written);
     }
@@ -326,7 +326,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
         self.lost_reasoning && self.provider == OPENAI && !belongs_to_no_call(item_type)
     }
 
-    /// Writes a request of the provider. Those of the application are no part of what the model reads.
+    /// Writes a provider's request. The application's own are not for the model.
     fn approval_request(&mut self, at: usize, request: &'r ApprovalRequest) {
         if request.provider_data.is_empty() {
             return;
@@ -352,7 +352,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
             Some(is_answered @ false) => *is_answered = true,
             _ => return,
         }
-        // A decision that the API has no form for must not count as an approval.
+        // A decision that the API can't express must not count as an approval.
         let (approve, reason) = match &response.decision {
             ApprovalDecision::Approved => (true, response.reason.as_deref()),
             ApprovalDecision::Denied => (false, response.reason.as_deref()),
@@ -367,19 +367,19 @@ impl<'r, 'd> InputWriter<'r, 'd> {
     }
 }
 
-/// Returns a part of a message that the provider sent and that was kept as it is.
+/// Returns a message part that the provider sent and that was kept as it is.
 fn kept_part<'r>(provider: &str, part: &'r ContentPart) -> Option<&'r Map<String, Value>> {
     if let ContentPart::Unknown(part) = part { kept_item::kept_for(provider, part) } else { None }
 }
 
-/// Returns the data of a provider.
+/// Returns a provider's data.
 pub(super) fn own<'r>(data: &'r Map<String, Value>, provider: &str) -> Option<&'r Map<String, Value>> {
     data.get(provider).and_then(Value::as_object)
 }
 
-/// Rejects a history that the provider would reject: an open call or output, a request without a response.
+/// Rejects a history that the provider would reject: an open call or output, or a request without a response.
 fn ensure_answered(history: &History, state: State) -> Result<(), RequestError> {
-    // The call of an output may be in the part of the conversation that the provider stores.
+    // An output's call may be in the part of the conversation that the provider stores.
     if !state.continued {
         Answers::new(history)?;
     } else if let Some(call) = history::unanswered(history).first() {
@@ -393,7 +393,7 @@ fn ensure_answered(history: &History, state: State) -> Result<(), RequestError> 
     Ok(())
 }
 
-/// Returns the form of the items of a tool whose calls have this type.
+/// Returns the item form for a tool whose calls have this type.
 pub(super) fn item_form(item_type: &str) -> Option<ItemForm> {
     catalogue::entries_of(Vendor::OpenAi).iter().find_map(|entry| match entry.call {
         CallForm::Items(form) if form.call == item_type => Some(form),
@@ -401,7 +401,7 @@ pub(super) fn item_form(item_type: &str) -> Option<ItemForm> {
     })
 }
 
-/// Returns the item of a call whose tool has a type of its own: the arguments are members of it.
+/// Returns the item for a call to a tool with its own type: the arguments become members.
 fn item_call(call: &ToolCall, form: ItemForm, data: Option<&Map<String, Value>>) -> Map<String, Value> {
     let mut item = Map::new();
     item.insert("type".to_owned(), form.call.into());
@@ -409,7 +409,7 @@ fn item_call(call: &ToolCall, form: ItemForm, data: Option<&Map<String, Value>>)
     let arguments: Map<String, Value> = serde_json::from_str(&call.arguments).unwrap_or_default();
     item.extend(arguments.into_iter().filter(|(key, _)| form.arguments.contains(&key.as_str())));
     for (key, value) in data.into_iter().flatten() {
-        // The member `arguments` of the data is the text that the model wrote.
+        // The data's `arguments` member is the text that the model wrote.
         if key != "created_by" && key != "arguments" && !item.contains_key(key) {
             item.insert(key.clone(), value.clone());
         }
@@ -417,8 +417,8 @@ fn item_call(call: &ToolCall, form: ItemForm, data: Option<&Map<String, Value>>)
     item
 }
 
-/// Returns the text that a custom tool was called with; `None` for a call of a function. Arguments are the text as a JSON
-/// string, or any other JSON that an approver wrote instead.
+/// Returns the text that a custom tool was called with, or `None` for a function call. The arguments are that text as a
+/// JSON string, or any other JSON that an approver wrote instead.
 fn custom_input<'r>(
     call: &'r ToolCall,
     item_type: Option<&str>,

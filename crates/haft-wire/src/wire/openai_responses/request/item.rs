@@ -1,4 +1,4 @@
-//! The items of `input`, as they are written.
+//! The `input` items, as written.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -9,15 +9,15 @@ use sha2::{Digest, Sha256};
 
 use super::content::{InputPart, OutputPart};
 
-/// A member of items of responses that requests do not take.
+/// A response item's member that requests do not take.
 const CREATED_BY: &str = "created_by";
 
-/// The number of characters that the id of a call may have.
+/// The most characters in a call id.
 const ID_CHARS: usize = 64;
-/// The bytes of the digest that replaces an id.
+/// The digest bytes that replace an id.
 const DIGEST_BYTES: usize = 16;
 
-/// One item of `input`.
+/// One `input` item.
 #[derive(serde::Serialize)]
 #[serde(untagged)]
 pub(super) enum InputItem<'r> {
@@ -30,7 +30,7 @@ pub(super) enum InputItem<'r> {
     ApprovalResponse(ApprovalResponseItem<'r>),
     /// An item that the provider sent, as it was.
     Echo(Echo<'r>),
-    /// An item with a type of its own.
+    /// An item with its own type.
     Members(Map<String, Value>),
 }
 
@@ -45,7 +45,7 @@ pub(super) struct MessageItem<'r> {
     pub(super) phase: Option<&'r str>,
 }
 
-/// The content of a message: one text, or parts.
+/// A message's content: one text, or parts.
 #[derive(serde::Serialize)]
 #[serde(untagged)]
 pub(super) enum MessageContent<'r> {
@@ -53,7 +53,7 @@ pub(super) enum MessageContent<'r> {
     Parts(Vec<InputPart<'r>>),
 }
 
-/// A message of the model, with the id that the provider gave it.
+/// A model message, with its id from the provider.
 #[derive(serde::Serialize)]
 pub(super) struct AnswerItem<'r> {
     #[serde(rename = "type")]
@@ -80,7 +80,7 @@ pub(super) struct ReasoningItem<'r> {
     pub(super) data: OwnMembers<'r>,
 }
 
-/// The parts of reasoning: as the provider sent them, or made from texts.
+/// Reasoning parts: as the provider sent them, or made from texts.
 #[derive(serde::Serialize)]
 #[serde(untagged)]
 pub(super) enum Parts<'r> {
@@ -95,7 +95,7 @@ pub(super) struct ReasoningText<'r> {
     pub(super) text: &'r str,
 }
 
-/// A call of a function or of a custom tool.
+/// A function or custom tool call.
 #[derive(serde::Serialize)]
 pub(super) struct CallItem<'r> {
     #[serde(rename = "type")]
@@ -112,7 +112,7 @@ pub(super) struct CallItem<'r> {
     pub(super) data: OwnMembers<'r>,
 }
 
-/// The output of a function or of a custom tool.
+/// A function's or custom tool's output.
 #[derive(serde::Serialize)]
 pub(super) struct OutputItem<'r> {
     #[serde(rename = "type")]
@@ -146,8 +146,8 @@ pub(super) struct ApprovalResponseItem<'r> {
     pub(super) reason: Option<&'r str>,
 }
 
-/// Returns the id of a call as the API accepts it. One that is too long, of another provider, is replaced by its digest,
-/// the same in every request.
+/// Returns a call id that the API accepts. Another provider's id that is too long is replaced by its digest, the same
+/// in every request.
 pub(super) fn sent_id(id: &str) -> Cow<'_, str> {
     if !id.is_empty() && id.chars().count() <= ID_CHARS {
         return Cow::Borrowed(id);
@@ -160,7 +160,7 @@ pub(super) fn sent_id(id: &str) -> Cow<'_, str> {
     Cow::Owned(replaced)
 }
 
-/// The data of a provider, without some of its members.
+/// A provider's data without some members.
 #[derive(Clone, Copy)]
 pub(super) struct OwnMembers<'r> {
     data: Option<&'r Map<String, Value>>,
@@ -193,7 +193,7 @@ impl Serialize for OwnMembers<'_> {
     }
 }
 
-/// An item that the provider sent, as it was, except for members that it does not take back.
+/// An item as the provider sent it, without the members that it does not take back.
 pub(super) struct Echo<'r>(pub(super) &'r Map<String, Value>);
 
 impl Serialize for Echo<'_> {

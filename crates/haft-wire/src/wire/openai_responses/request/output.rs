@@ -1,4 +1,4 @@
-//! The outputs of calls, each in the type that belongs to its call.
+//! Call outputs, each with its call's matching type.
 
 use std::borrow::Cow;
 
@@ -11,10 +11,10 @@ use super::item::{InputItem, MessageContent, MessageItem, OutputItem, OwnMembers
 use crate::catalogue::ItemForm;
 use crate::wire::openai::failure_text;
 
-/// An image of one transparent pixel, in place of a screenshot that does not exist.
+/// A one-pixel transparent image, for a missing screenshot.
 const NO_SCREENSHOT: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 
-/// A call that was written, and the form that its output has.
+/// A call that was written, and its output's form.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum WrittenCall<'r> {
     Function {
@@ -27,7 +27,7 @@ pub(super) enum WrittenCall<'r> {
         form: ItemForm,
         caller: Option<&'r Value>,
     },
-    /// A call that a provider executed. Its output is a part of it.
+    /// A call that a provider executed. It contains its output.
     Foreign,
 }
 
@@ -73,7 +73,7 @@ impl<'r> InputWriter<'r, '_> {
         MessageContent::of(written).unwrap_or(MessageContent::Text(Cow::Borrowed("")))
     }
 
-    /// Writes the output of a call whose tool has a type of its own.
+    /// Writes an output for a tool with its own type.
     fn item_output(&mut self, at: usize, output: &'r ToolCallOutput, form: ItemForm, caller: Option<&'r Value>) {
         let written = form.output_item(output);
         let failure = written.is_err();
@@ -87,7 +87,7 @@ impl<'r> InputWriter<'r, '_> {
         }
         self.push_of_other(InputItem::Members(item));
         if failure {
-            // The type takes an image only, and the model must read why there is none.
+            // The type takes an image only, but the model must read why there is none.
             let text = format!("There is no screenshot after the call `{}`: {}", output.call_id, output.output);
             let content = MessageContent::Text(Cow::Owned(text));
             let item = MessageItem { item_type: "message", role: "user", content, phase: None };
@@ -105,7 +105,7 @@ fn without_screenshot(form: ItemForm) -> Map<String, Value> {
 }
 
 impl<'r> MessageContent<'r> {
-    /// Returns parts as content: one text as such, and nothing if there are none.
+    /// Returns parts as content: a single text as such, and `None` if there are no parts.
     pub(super) fn of(mut parts: Vec<InputPart<'r>>) -> Option<Self> {
         match parts.as_mut_slice() {
             [] => None,

@@ -1,7 +1,8 @@
-//! The items of a response.
+//! A response's items.
 //!
-//! Calls that the application runs become calls with arguments, whatever their type; calls that the provider ran are
-//! kept whole; and items of unknown types are kept for their provider. Only a call that can't be answered is an error.
+//! Calls that the application runs become calls with arguments, whatever their type. Calls that the provider ran are
+//! kept whole, and items with unknown types are kept for their provider. Only a call that can't be answered is an
+//! error.
 
 use haft_core::{ApprovalRequest, CallId, Item, ProviderCall, Reasoning, ToolCall};
 use serde_json::{Map, Value};
@@ -15,39 +16,39 @@ use crate::wire::openai_responses::tool::MCP_SERVER;
 use crate::wire::response::turn_builder::TurnBuilder;
 use crate::wire_error::ReadError;
 
-/// Items of the provider that belong to no call, with the name under which they are kept.
+/// Provider items that belong to no call, with the names under which they are kept.
 const OF_PROVIDER: [(&str, &str); 3] =
     [("mcp_list_tools", "mcp"), ("compaction", "compaction"), ("additional_tools", "additional_tools")];
 
-/// A pointer to nothing, in items that report a call without its result, or a result without its call.
+/// A pointer to nothing, for items that report a call without its result, or a result without its call.
 const NOTHING: &str = "/-";
 
-/// A reader of items.
+/// Reads items.
 pub(in crate::wire::openai_responses) struct ItemReader<'c> {
     provider: &'c str,
     context: &'c ReadContext,
 }
 
-/// The kind of an item.
+/// An item's kind.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::wire::openai_responses) enum OutputKind {
     Message,
     Reasoning,
-    /// A call of a function.
+    /// A function call.
     Function,
-    /// A call of a custom tool, whose arguments are one text.
+    /// A custom tool call, whose arguments are one text.
     Custom,
-    /// A call that the application runs, of a tool of the provider, with its name there.
+    /// A call to a provider's tool that the application runs, with the tool's name there.
     Local(ItemForm, &'static str),
-    /// A request for approval of a call that the provider runs.
+    /// A request to approve a call that the provider runs.
     Approval,
-    /// A call that the provider ran, with the name of the tool there.
+    /// A call that the provider ran, with the tool's name there.
     Provider(&'static str),
     Unknown,
 }
 
 impl OutputKind {
-    /// Returns the kind of an item.
+    /// Returns an item's kind.
     pub(in crate::wire::openai_responses) fn of(item: &Map<String, Value>, tools: &RenderedTools) -> Self {
         let Some(item_type) = item.get("type").and_then(Value::as_str) else { return Self::Unknown };
         match item_type {
@@ -65,8 +66,8 @@ impl OutputKind {
         }
     }
 
-    /// Returns the kind of an item of a tool of the provider. Where two tools have the same items, the one that was
-    /// sent is meant.
+    /// Returns the kind of a provider tool's item. If two tools have the same items, it belongs to the tool that was
+    /// sent.
     fn of_catalogue(item_type: &str, item: &Map<String, Value>, tools: &RenderedTools) -> Self {
         let matching = || catalogue::entries_of(Vendor::OpenAi).iter().filter(|entry| has_item(entry, item_type));
         let sent = matching().find(|entry| tools.get_by_wire_name(entry.provider_name).is_some());
@@ -120,7 +121,7 @@ impl<'c> ItemReader<'c> {
         Ok(())
     }
 
-    /// Adds a call, and keeps the members of its item that are not part of it.
+    /// Adds a call, and keeps its item's other members.
     fn call(
         &self,
         turn: &mut TurnBuilder,
@@ -162,7 +163,7 @@ impl<'c> ItemReader<'c> {
                 reasoning.text = texts.into_iter().next();
                 item.shift_remove("content");
             }
-            // The boundaries of several texts are kept beside the whole.
+            // The boundaries between several texts are kept beside the whole.
             Some(texts) => reasoning.text = Some(texts.concat()),
             None => {}
         }
@@ -199,12 +200,12 @@ impl<'c> ItemReader<'c> {
     }
 }
 
-/// Reports whether items of this type are the provider's own, independent of any call and of the reasoning before it.
+/// Reports whether items with this type are the provider's own, independent of any call and of the reasoning before it.
 pub(in crate::wire::openai_responses) fn belongs_to_no_call(item_type: &str) -> bool {
     OF_PROVIDER.iter().any(|(own_type, _)| *own_type == item_type)
 }
 
-/// Returns the place of the input in an item of a call that the provider ran, and whether the item holds the output.
+/// Returns where the input is in an item for a call that the provider ran, and whether the item holds the output.
 fn content_of(item: &Map<String, Value>) -> (Option<&'static str>, bool) {
     let item_type = item.get("type").and_then(Value::as_str).unwrap_or_default();
     let entry = catalogue::entries_of(Vendor::OpenAi).iter().find(|entry| has_item(entry, item_type));
@@ -216,20 +217,20 @@ fn content_of(item: &Map<String, Value>) -> (Option<&'static str>, bool) {
     };
     let input_at = match item.get("arguments") {
         _ if !is_call => Some(NOTHING),
-        // Arguments of an MCP tool are a text. Everything else that was run is among the members of the item.
+        // An MCP tool's arguments are a text. Everything else that was run is among the item's members.
         Some(Value::String(_)) => Some("/arguments"),
         _ => None,
     };
     (input_at, !(is_call && has_outputs))
 }
 
-/// Reports whether an item of a call that the provider ran states a failure.
+/// Reports whether the item of a call that the provider ran states a failure.
 pub(in crate::wire::openai_responses) fn is_failed(item: &Map<String, Value>) -> bool {
     let failed = item.get("status").is_some_and(|status| status == "failed");
     failed || item.get("error").is_some_and(|error| !error.is_null())
 }
 
-/// Reports whether the provider runs a call of a tool that the application may run too.
+/// Reports whether the provider runs a call to a tool that the application may run too.
 fn is_hosted(item_type: &str, item: &Map<String, Value>) -> bool {
     match item_type {
         "shell_call" => {
@@ -249,7 +250,7 @@ fn has_item(entry: &CatalogueEntry, item_type: &str) -> bool {
     }
 }
 
-/// Returns a member that a call can't be answered without.
+/// Returns a member without which a call can't be answered.
 pub(in crate::wire::openai_responses) fn required<'i>(
     item: &'i Map<String, Value>,
     member: &str,
@@ -260,7 +261,7 @@ pub(in crate::wire::openai_responses) fn required<'i>(
     })
 }
 
-/// Takes the text of a member; `None` if it is absent or no text.
+/// Takes a member's text, or returns `None` if it is absent or not text.
 fn take_text(item: &mut Map<String, Value>, member: &str) -> Option<String> {
     match item.get_mut(member)? {
         Value::String(text) => {
@@ -272,7 +273,7 @@ fn take_text(item: &mut Map<String, Value>, member: &str) -> Option<String> {
     }
 }
 
-/// Returns the texts of parts, if all of them have this type and nothing else.
+/// Returns the parts' texts if all have this type and nothing else.
 fn texts(parts: Option<&Value>, part_type: &str) -> Option<Vec<String>> {
     let parts = match parts {
         None | Some(Value::Null) => return Some(Vec::new()),

@@ -1,4 +1,4 @@
-//! Messages of the model: text with citations, refusals, and parts that are kept as they are.
+//! Model messages: text with citations, refusals, and parts that are kept as they are.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::wire::ReadContext;
 use crate::wire::openai::kept_item;
 
-/// Reads a message. One without content is `None`: nothing was said.
+/// Reads a message. Returns `None` if it has no content.
 pub(super) fn message(provider: &str, context: &ReadContext, mut item: Map<String, Value>) -> Option<Message> {
     let content = match item.shift_remove("content") {
         Some(Value::Array(parts)) => parts.into_iter().map(|part| content_part(provider, context, part)).collect(),
@@ -73,7 +73,7 @@ fn content_part(provider: &str, context: &ReadContext, part: Value) -> ContentPa
     ContentPart::Text(read)
 }
 
-/// Returns text in the shape of the schema that was requested for it.
+/// Returns text in the shape of the requested schema.
 fn decoded(context: &ReadContext, text: String) -> TextPart {
     match context.output.decode(&text) {
         Ok(Cow::Owned(decoded)) => TextPart::new(decoded),

@@ -1,7 +1,7 @@
-//! The form of server-sent events.
+//! Server-sent events.
 //!
-//! One struct has the members of all events that are read, so that each is parsed once, and its texts are borrowed.
-//! Members that no reader needs (log probabilities, obfuscation, sequence numbers) are skipped.
+//! One struct has all event members that are read, so each event is parsed once and its texts are borrowed. Members
+//! that no reader needs (log probabilities, obfuscation, sequence numbers) are skipped.
 
 use haft_core::Delta;
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use crate::wire::WireEvent;
 use crate::wire::response::text::Text;
 use crate::wire_error::ReadError;
 
-/// The subjects of events, `response.SUBJECT.STATE`, whose states are part of other events too.
+/// Event subjects, as in `response.SUBJECT.STATE`, whose states occur in other events too.
 const SUBJECTS: [&str; 17] = [
     "code_interpreter_call",
     "code_interpreter_call_code",
@@ -70,7 +70,7 @@ pub(super) struct EventBody<'e> {
 }
 
 impl<'e> EventBody<'e> {
-    /// Reads an event; `None` if it is JSON of another form.
+    /// Reads an event. Returns `None` if it is some other JSON.
     pub(super) fn read(data: &'e str) -> Result<Option<Self>, ReadError> {
         match serde_json::from_str(data) {
             Ok(event) => Ok(Some(event)),
@@ -80,7 +80,7 @@ impl<'e> EventBody<'e> {
     }
 }
 
-/// Reports whether an event of this type says nothing that others do not.
+/// Reports whether events of this type say nothing that others do not.
 pub(super) fn is_progress(event_type: &str) -> bool {
     if matches!(event_type, "keepalive" | "ping" | "response.created" | "response.queued" | "response.in_progress") {
         return true;
@@ -98,7 +98,7 @@ pub(super) fn kept(provider: &str, event: WireEvent<'_>) -> Result<Delta, ReadEr
     if let Ok(delta @ Delta::Unknown(_)) = Delta::deserialize(&value) {
         return Ok(delta);
     }
-    // It has no type, or that of a delta of our own.
+    // It has no type, or one of our own delta types.
     let name = event.name.unwrap_or("event");
     Delta::deserialize(json!({"type": format!("{provider}.{name}"), "event": value})).map_err(read)
 }

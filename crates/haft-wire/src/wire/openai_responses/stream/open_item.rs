@@ -16,7 +16,7 @@ pub(super) enum OpenItem {
     Call(OpenFunctionCall),
     ProviderCall(CallId),
     Reasoning {
-        /// The number of paragraphs of the summary that began.
+        /// The number of summary paragraphs that began.
         paragraphs: u64,
         has_text: bool,
     },
@@ -33,7 +33,7 @@ pub(super) struct OpenFunctionCall {
 }
 
 impl OpenFunctionCall {
-    /// Begins a call, if its item has an id and a name.
+    /// Begins a call if its item has an id and a name.
     pub(super) fn begin(
         live: &mut TurnBuilder,
         kind: OutputKind,
@@ -54,7 +54,7 @@ impl OpenFunctionCall {
         self.is_streamed
     }
 
-    /// Adds to the arguments. The text of a custom tool is written as a JSON string.
+    /// Adds to the arguments. A custom tool's text is written as a JSON string.
     pub(super) fn add(&mut self, live: &mut TurnBuilder, fragment: &str, deltas: &mut Vec<Delta>) {
         if self.is_ended {
             return;
@@ -71,7 +71,7 @@ impl OpenFunctionCall {
         deltas.push(live.call_arguments(self.call_id.clone(), text));
     }
 
-    /// Ends the call, with its arguments if no piece of them has arrived.
+    /// Ends the call, adding its arguments if no piece has arrived.
     pub(super) fn end(&mut self, live: &mut TurnBuilder, item: &Map<String, Value>, deltas: &mut Vec<Delta>) {
         if self.is_ended {
             return;

@@ -1,18 +1,18 @@
-//! A list whose entries are found by a key in constant time.
+//! A list that finds entries by key in constant time.
 //!
-//! A provider decides how many parts and calls a response has, and every event of a stream looks one up. Searching the
-//! list would make a response of many parts take the square of their number.
+//! A provider decides how many parts and calls a response has, and every stream event looks one up. With a linear
+//! search, a response with many parts would take quadratic time.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::ops::{Index, IndexMut};
 
-/// A list, with the positions of its entries by key. The last entry with a key is the one that is found.
+/// A list with its entries' positions by key. The last entry with a key wins.
 #[derive(Debug)]
 pub(super) struct KeyedList<K, V> {
     entries: Vec<V>,
     positions: HashMap<K, usize>,
-    /// The key of the last entry, to which most events belong: comparing it is cheaper than a look-up.
+    /// The last entry's key, to which most events belong: comparing it is cheaper than a look-up.
     last: Option<K>,
 }
 
@@ -27,7 +27,7 @@ impl<K: Clone + Eq + Hash, V> KeyedList<K, V> {
         self.entries.is_empty()
     }
 
-    /// Adds an entry, and returns its position. One without a key is found by its position only.
+    /// Adds an entry and returns its position. An entry without a key is found only by position.
     pub(super) fn push(&mut self, key: Option<K>, entry: V) -> usize {
         let at = self.entries.len();
         if let Some(key) = &key {
@@ -51,7 +51,7 @@ impl<K: Clone + Eq + Hash, V> KeyedList<K, V> {
         self.position(key).and_then(|at| self.entries.get_mut(at))
     }
 
-    /// Returns the position of the last entry, if it has no key.
+    /// Returns the last entry's position, if it has no key.
     pub(super) fn last_without_key(&self) -> Option<usize> {
         if self.last.is_some() { None } else { self.entries.len().checked_sub(1) }
     }

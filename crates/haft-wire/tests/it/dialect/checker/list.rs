@@ -1,4 +1,4 @@
-//! The rules of each provider on the list of tools in a request: their keys, their names and their number.
+//! Each provider's rules for a request's tool list: keys, names and number.
 
 use std::collections::HashSet;
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{JudgedServer, JudgedWire, SERVERS, body_of, compatible, limited, sample_tools, server, wires};
 
-/// Marks all data that is for the eyes of one provider only: ids of items, signatures, payloads of its own tools.
+/// Marks all data that only one provider may see: item ids, signatures, its own tools' payloads.
 const PRIVATE: &str = "zz9zz9zz9zz9";
 const PIXEL: &str = "iVBORw0KGgo=";
 
@@ -167,7 +167,7 @@ fn answer_gemini() -> Value {
 /// The point from which a conversation is continued.
 #[derive(Clone, Copy, Debug)]
 enum Ending {
-    /// Right after the results of calls: the turn of the first provider goes on.
+    /// Right after call results: the first provider's turn goes on.
     Results,
     /// After another turn and a message of the user.
     User,

@@ -44,7 +44,7 @@ fn contains(sent: &WireRequest, marker: &str) -> bool {
     sent.body.contains(marker) || sent.body.replace("\\\"", "\"").contains(marker)
 }
 
-/// Reports whether a fault is one of the judge: an SDK may have less than the API.
+/// Reports whether a fault is the judge's own: an SDK may have less than the API.
 fn is_of_the_judge(wire: &JudgedWire, fault: &RequestFault) -> bool {
     match wire.name {
         // The newest models have no sampling, and neither has the SDK; earlier models have it.

@@ -1,5 +1,5 @@
-//! Results that are written alone: behind the turn that they answer, the SDKs accept them. Every sample of an SDK is
-//! recognised, whole and streamed.
+//! Results written alone: after the turn that they answer, the SDKs accept them. Every SDK sample is recognised, whole
+//! and streamed.
 
 use haft_core::{Item, TurnRequest};
 use haft_parts::WireName;
@@ -18,7 +18,7 @@ fn known(name: WireName) -> KnownWire {
     }
 }
 
-/// Returns the request that a program makes of its conversation, the response and the results.
+/// Returns the request that a program makes from its conversation, the response and the results.
 fn continued(wire: &JudgedWire, body: &Value) -> Option<WireRequest> {
     let turn = wire.wire.response(&body.to_string(), &wire.context()).ok()?;
     let results = sampled(&turn);

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::{JudgedServer, JudgedWire, body_of, compatible, pruned, sample_tools, wire};
 
-/// Returns a history that continues a turn: every call has a result, the second one an error, and every request for
-/// approval has a verdict.
+/// Returns a history that continues a turn: every call has a result, the second one an error, and every approval
+/// request has a verdict.
 pub(super) fn continued(turn: &Turn, ending: Option<&str>) -> History {
     let mut history = History::from(vec![Item::user("What is the weather?")]);
     let mut results = turn.interrupted_results();
@@ -48,7 +48,7 @@ fn approval(item: &Item) -> Option<Item> {
     if let Item::ApprovalRequest(request) = item { Some(request.approve().into()) } else { None }
 }
 
-/// Returns the parts of a response that the model wrote, as the response has them.
+/// Returns a response's parts that the model wrote, as the response has them.
 fn written(name: WireName, body: &Value) -> Vec<Value> {
     let parts = match name {
         WireName::OpenAiResponses => &body["output"],

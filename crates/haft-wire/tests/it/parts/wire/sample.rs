@@ -10,7 +10,7 @@ use super::{JudgedWire, events, turn_of, wire};
 /// The samples whose response is an error of the provider.
 const FAILED: [&str; 2] = ["failed", "blocked_prompt"];
 
-/// The samples of Gemini that are no turns: the request is to be sent again.
+/// The Gemini samples that are not turns: the request is to be sent again.
 const NO_TURN: [&str; 2] = ["empty", "malformed_call"];
 
 /// Reports whether a wire reads a sample as an error.
@@ -129,7 +129,7 @@ fn streamed_is_whole(wire: &JudgedWire, sample: &Sample) -> Vec<String> {
 
 fn streamed_is_accumulated(wire: &JudgedWire, sample: &Sample) -> Vec<String> {
     let Some((_, sse)) = both(wire, sample) else { return Vec::new() };
-    // The SDK of Gemini returns no parts of the future.
+    // Gemini's SDK returns no future parts.
     if wire.name == WireName::Gemini && sample.name.starts_with("unknown") {
         return Vec::new();
     }
@@ -140,7 +140,7 @@ fn streamed_is_accumulated(wire: &JudgedWire, sample: &Sample) -> Vec<String> {
     }
 }
 
-/// The text of the deltas: all texts, all reasoning, all refusals, and the calls in the order in which they begin.
+/// The deltas' text: all texts, all reasoning, all refusals, and the calls in the order they begin.
 #[derive(Default)]
 struct Displayed {
     text: String,
@@ -224,7 +224,7 @@ fn failure_is_error(wire: &JudgedWire, sample: &Sample) -> Vec<String> {
     streamed.into_iter().chain(whole).filter_map(is_error).collect()
 }
 
-/// The type of the items of the future in the samples, and of nothing else.
+/// The type of the samples' future items, and of nothing else.
 const FUTURE: &str = "telepathy";
 
 fn future_is_kept(wire: &JudgedWire, sample: &Sample) -> Vec<String> {

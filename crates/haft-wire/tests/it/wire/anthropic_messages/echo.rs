@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{MODEL, body_of, message, messages, read, rich, send};
 
-/// Sends a response back, with an output for every call, and returns the blocks of the assistant.
+/// Sends a response back with an output for every call, and returns the assistant's blocks.
 fn echoed(response: &Value) -> Value {
     let turn = read(response);
     let outputs: Vec<Item> =

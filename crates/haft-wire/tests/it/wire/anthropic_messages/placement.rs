@@ -1,4 +1,4 @@
-//! The order of messages, and the places of results.
+//! Message order, and where results go.
 
 use haft_core::{ApprovalRequest, Item, Message, Role, ToolCall, ToolCallOutput, TurnRequest};
 use haft_wire::{AnthropicMessages, Delivery, Wire};

@@ -1,4 +1,4 @@
-//! The settings of a request, the options of the provider, and headers.
+//! Request settings, provider options and headers.
 
 use haft_core::{Item, OutputFormat, TurnRequest};
 use haft_wire::{AnthropicMessages, Capabilities, Delivery, ModelTable, Wire};

@@ -20,7 +20,7 @@ fn mixed(model: &str, choice: ToolChoice) -> TurnRequest {
     TurnRequest::new(model, vec![Item::user("hi")]).tools(&vec![function, search]).tool_choice(choice)
 }
 
-/// The names of the functions that are sent, and of the members of built-in tools.
+/// The names of the sent functions and of built-in tools' members.
 fn listed(body: &Value) -> Vec<String> {
     let tools = body["tools"].as_array().cloned().unwrap_or_default();
     let names = |tool: &Value| -> Vec<String> {

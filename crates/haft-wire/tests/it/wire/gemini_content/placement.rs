@@ -1,4 +1,4 @@
-//! The order of contents, and the places of results.
+//! Content order, and where results go.
 
 use haft_core::{ApprovalRequest, Item, Message, Role, ToolCall, ToolCallOutput, TurnRequest};
 use serde_json::{Value, json};

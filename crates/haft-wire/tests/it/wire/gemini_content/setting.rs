@@ -1,4 +1,4 @@
-//! The settings of a request, and the options of the provider.
+//! Request settings and provider options.
 
 use haft_core::{Item, OutputFormat, TurnRequest};
 use haft_wire::{Delivery, GeminiContent, Profile, Wire};

@@ -1,4 +1,4 @@
-//! Tools in requests, and the calls of functions that a built-in tool stands for.
+//! Tools in requests, and calls to the functions that a built-in tool stands for.
 
 use haft_core::{
     ContentPart, Item, MediaData, ProviderOptions, Tool, ToolCall, ToolCallOutput, ToolDescriptor, TurnRequest,

@@ -1,4 +1,5 @@
-//! Forms that servers of this API send and its specification does not have. Each costs the member at most, never the turn.
+//! Shapes that this API's servers send though its specification lacks them. Each costs the member at most, never the
+//! turn.
 
 use haft_core::{Delta, Finish, Turn};
 use haft_wire::{OpenAiChat, Wire, WireEvent};
@@ -151,7 +152,7 @@ fn an_empty_finish_reason_is_none() {
     assert_eq!(whole(&json!({"choices": [choice]})).finish, Finish::from("missing"));
 }
 
-/// The fragments of a stream, each list in one delta, and the calls that they are.
+/// A stream's fragments, each list in one delta, and the resulting calls.
 type Row = (&'static str, Vec<Value>, &'static [(&'static str, &'static str)]);
 
 fn named(members: &[(&str, Value)], name: &str, arguments: &str) -> Value {
@@ -320,7 +321,7 @@ fn details_of_reasoning_are_sent_back_whole() {
     assert_eq!(sent_back(&wire, &turn)["reasoning_details"], whole);
 }
 
-/// Returns the message of the model in the request that follows a turn with one call.
+/// Returns the model's message in the request that follows a turn with one call.
 fn sent_back(wire: &OpenAiChat, turn: &Turn) -> Value {
     let mut history = vec![haft_core::Item::user("go")];
     history.extend(turn.items.clone());

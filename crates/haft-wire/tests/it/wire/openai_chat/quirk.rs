@@ -12,15 +12,15 @@ fn tool(name: &str) -> ToolDescriptor {
         .describe("Looks.")
 }
 
-/// Returns the body of a streamed request, and the names of what was left out.
+/// Returns a streamed request's body and the names of what was left out.
 fn sent(wire: &OpenAiChat, request: &TurnRequest) -> (Value, Vec<String>) {
     let sent = wire.request(request, Delivery::Streamed).unwrap();
     let dropped = sent.dropped.iter().map(|dropped| dropped.part.to_string()).collect();
     (serde_json::from_str(&sent.body).unwrap(), dropped)
 }
 
-/// The servers of the table, with the members of a request that distinguish them: the limit, `stream_options`,
-/// `parallel_tool_calls`, `metadata` and the type of the format.
+/// The table's servers, with the request members that distinguish them: the limit, `stream_options`,
+/// `parallel_tool_calls`, `metadata` and the format's type.
 #[rustfmt::skip]
 const SERVERS: [(&str, &str, bool, bool, bool, &str); 9] = [
     ("mistral",    "max_tokens",            false, true,  true,  "json_schema"),

@@ -1,4 +1,4 @@
-//! Tools of the provider that the application runs, whose calls and outputs are items of their own types.
+//! Provider tools that the application runs, whose calls and outputs are items with their own types.
 
 use haft_core::{ContentPart, Item, MediaData, ToolCallOutput, TurnRequest};
 use haft_wire::{OpenAiResponses, Wire, catalogue};
@@ -14,8 +14,8 @@ fn request(tools: &[(&str, Value)]) -> TurnRequest {
     TurnRequest::new(MODEL, vec![Item::user("go")]).tools(&tools)
 }
 
-/// Reads an item as a response to a request with a tool, answers it, and returns the name and the arguments of the call
-/// with the input that follows.
+/// Reads an item as the response to a request with a tool, answers it, and returns the call's name and arguments with
+/// the input that follows.
 fn answered(tool: (&str, Value), item: &Value, output: ToolCallOutput) -> (String, Value, Value) {
     let mut request = request(&[tool]);
     let sent = send(&request).unwrap();

@@ -1,4 +1,4 @@
-//! The order of items, and the ids of calls.
+//! Item order and call ids.
 
 use haft_core::{
     ApprovalDecision, ApprovalRequest, ApprovalResponse, Item, ProviderCall, Reasoning, ToolCall, ToolCallOutput,
@@ -16,7 +16,7 @@ fn output(id: &str) -> Item {
     ToolCallOutput::new(id, format!("output of {id}")).into()
 }
 
-/// Writes items as their type, and the id, the text or the id of the call.
+/// Writes items as their type, and their id, text or call id.
 fn outline(items: &Value) -> Vec<String> {
     let line = |item: &Value| {
         let named = ["id", "call_id", "content", "approval_request_id"].iter().find_map(|key| item[key].as_str());

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// Returns the events that carry a response, with texts in pieces of so many characters.
+/// Returns the events that carry a response, with texts cut into pieces of so many characters.
 pub(super) fn events(response: &Value, size: usize) -> Vec<Value> {
     let mut begun = response.clone();
     begun["output"] = json!([]);

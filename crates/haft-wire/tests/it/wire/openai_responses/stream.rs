@@ -69,7 +69,7 @@ pub(super) fn shown(deltas: &[Delta]) -> Shown {
     shown
 }
 
-/// Returns the content of a turn in the form that deltas display it in, with arguments as the model wrote them.
+/// Returns a turn's content as deltas display it, with arguments as the model wrote them.
 fn expected(turn: &Turn) -> Shown {
     let paragraphs = turn.items.iter().filter_map(|item| match item {
         Item::Reasoning(reasoning) => Some(reasoning),
@@ -360,7 +360,7 @@ fn an_unfinished_image_is_the_output_so_far() {
     assert_eq!((&outputs[0]["partial_image_b64"], &outputs[1]), (&json!("aA=="), &item));
 }
 
-/// A response of some of the items of the rich one, with texts of its own.
+/// A response with some of the rich one's items, with texts of its own.
 fn generated() -> impl Strategy<Value = Value> {
     let text = || "[ -~é\n]{0,20}";
     let kept = proptest::collection::vec(any::<bool>(), 11);

@@ -47,7 +47,7 @@ fn a_tool_of_another_provider_is_left_out_with_a_finding() {
     assert!(findings.iter().any(|finding| finding.contains("anthropic")), "{findings:?}");
 }
 
-/// Sends a custom tool whose schema is this one, and returns the item of a call and what is echoed of it.
+/// Sends a custom tool with this schema, and returns a call's item and what is echoed.
 fn custom(schema: Value) -> (String, Value, Value) {
     let mut tool = ToolDescriptor::new("grep", Schema::json(schema).unwrap());
     tool.provider_options = ProviderOptions::new().for_provider(

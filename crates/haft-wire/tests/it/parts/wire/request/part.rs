@@ -1,4 +1,4 @@
-//! Every part of content, in messages of the user, in messages of the model and in the outputs of calls.
+//! Every content part: in user messages, in model messages and in call outputs.
 
 use haft_core::{
     Citation, ContentPart, Item, MediaData, MediaPart, Message, ResourceContents, ResourcePart, Role, TextPart,

@@ -1,4 +1,4 @@
-//! Every kind of tool: functions of all shapes, and those that are built into a provider.
+//! Every kind of tool: all function shapes, and those that are built into a provider.
 
 use haft_core::{Item, ToolCall, ToolCallOutput, ToolDescriptor, TurnRequest};
 use haft_schema::Schema;
@@ -100,7 +100,7 @@ fn secret_cases() -> [RequestCase; 2] {
     })
 }
 
-/// Every tool of the catalogue: alone, beside a function, and after a call of it that the application executed.
+/// Every catalogue tool: alone, beside a function, and after a call that the application executed.
 pub(super) fn catalogue_cases() -> Vec<RequestCase> {
     let mut cases = Vec::new();
     let function = || tool("t", "the described tool", json!({"type": "object", "properties": {}}));
