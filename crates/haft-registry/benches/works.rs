@@ -20,7 +20,7 @@ use self::meter::{Figures, Meter, Work};
 
 const MANY: usize = 10_000;
 const FEW: usize = 100;
-/// The number of calls of one run.
+/// The number of calls in one run.
 const CALLS: usize = 2;
 
 const WORKS: &[Work] = &[("W7", 40, by_name)];

@@ -1,4 +1,4 @@
-//! Errors of building, changing and searching a registry.
+//! Errors from building, changing and searching a registry.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub struct RegistryError {
     pub faults: Vec<RegistryFault>,
 }
 
-/// One fault of a registry.
+/// A registry fault.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryFault {
@@ -34,7 +34,7 @@ pub enum RegistryFault {
     /// There is no tool with this full name.
     #[error("there is no tool named `{0}`")]
     UnknownTool(String),
-    /// There is no workspace of this organisation.
+    /// No workspace belongs to this organisation.
     #[error("there is no workspace of the organisation `{0}`; add it to the registry first")]
     UnknownOrg(String),
 }
@@ -51,23 +51,23 @@ pub enum LookupError {
     NotFound {
         /// The name.
         name: String,
-        /// The full names of tools with similar names, the most similar first.
+        /// The full names of similarly named tools, the most similar first.
         similar: Vec<FullName>,
     },
-    /// The tool with this name is set aside, because its definition has a fault.
+    /// The tool with this name is set aside because its definition has a fault.
     #[error("`{name}` is set aside: {reason}")]
     SetAside {
         /// The name.
         name: String,
-        /// The place of the fault.
+        /// The fault's location.
         reason: String,
     },
-    /// Tools of several organisations have the name.
+    /// Tools in several organisations have the name.
     #[error("`{name}` may mean {}; use a full name", listed(.candidates))]
     Ambiguous {
         /// The name.
         name: String,
-        /// The full names of the tools.
+        /// The tools' full names.
         candidates: Vec<FullName>,
     },
 }

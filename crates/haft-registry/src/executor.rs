@@ -1,4 +1,4 @@
-//! The executor service: runs tools of a registry by name.
+//! The executor service: runs a registry's tools by name.
 //!
 //! ```text
 //! run(name, input) ─> look up ─> permission ─> input ─> dispatch ─> output ─> value
@@ -6,9 +6,9 @@
 //!                                              Validation           Validation
 //! ```
 //!
-//! Everything after the lookup is a run of the core: the executor attaches permissions and approval rules to the tools
-//! of the registry, and the tools keep them wherever they are run. So a batch that is dispatched on the executor as a
-//! source, a turn loop and a server decide exactly as [`Executor::run`] does, and none of them can leave a check out.
+//! Everything after the lookup is a run in the core. The executor attaches permissions and approval rules to the
+//! registry's tools, and the tools keep them wherever they run. So a batch dispatched on the executor as a source, a
+//! turn loop and a server decide exactly as [`Executor::run`] does, and none can leave a check out.
 //!
 //! An executor never looks at arguments or results itself.
 
@@ -33,10 +33,10 @@ use crate::name::FullName;
 use crate::permission::PermissionExplanation;
 use crate::registry::{Registry, RegistryBuilder};
 
-/// The id of the calls that [`Executor::run`] makes: each is the only one of its run.
+/// The call id for [`Executor::run`]: each run has a single call.
 const CALL_ID: &str = "run";
 
-/// Runs tools of a registry by their full or shorter names. Clones share everything.
+/// Runs registry tools by their full or shorter names. Clones share everything.
 ///
 /// ```
 /// use haft_core::Tool;
@@ -66,8 +66,8 @@ const CALL_ID: &str = "run";
 /// # }
 /// ```
 ///
-/// It is a [`ToolSource`] as well, so [`Dispatch`] lists its tools and runs batches of calls under their full names,
-/// with all options of a run: see [`options`](Self::options).
+/// An executor is also a [`ToolSource`], so [`Dispatch`] lists its tools and runs call batches under their full names,
+/// with all run options: see [`options`](Self::options).
 #[derive(Clone)]
 pub struct Executor(Arc<Service>);
 
@@ -76,9 +76,9 @@ struct Service {
     state: RwLock<ServiceState>,
 }
 
-/// No code of others runs while this is locked.
+/// No user code runs while this is locked.
 struct ServiceState {
-    /// The settings, for the tools of this generation and of later ones.
+    /// The settings for this generation's tools and later ones.
     settings: Arc<ExecutorBuilder>,
     since: u64,
     /// The newest tools that were made.
@@ -86,7 +86,7 @@ struct ServiceState {
 }
 
 impl Executor {
-    /// Creates an executor without permissions: all tools may be called.
+    /// Creates an executor without permissions: you may call all tools.
     #[must_use]
     pub fn new(registry: Registry) -> Self {
         Self::builder().build(registry)
@@ -102,8 +102,8 @@ impl Executor {
         Self(Arc::new(Service { registry, state: RwLock::new(state) }))
     }
 
-    /// Replaces all tools of the registry and all settings in one step. Runs that have begun keep what they began with;
-    /// an error changes nothing.
+    /// Replaces all registry tools and all settings in one step. Runs that have begun keep what they began with; an
+    /// error changes nothing.
     pub fn replace(&self, tools: RegistryBuilder, settings: ExecutorBuilder) -> Result<(), RegistryError> {
         let settings = Arc::new(settings);
         let mut unused = None;
@@ -112,20 +112,20 @@ impl Executor {
             state.since = generation;
             unused = Some(std::mem::replace(&mut state.settings, settings));
         })?;
-        // Dropping services runs the code of others, so it is done here, without a lock.
+        // Drop outside the lock: a service's `Drop` is user code.
         drop(unused);
         Ok(())
     }
 
     /// Runs a tool and returns its output.
     ///
-    /// The input is what a model would send: JSON that the schema of the tool has to accept. Values that the tool emits
-    /// go to the [sink](RunOptions::sink) of the options, or are dropped.
+    /// The input is what a model would send: JSON that the tool's schema accepts. Values that the tool emits go to the
+    /// options' [sink](RunOptions::sink), or are dropped.
     pub async fn run(&self, name: &str, input: impl Serialize) -> Result<Value, ExecutorError> {
         self.run_as(name, input).await
     }
 
-    /// Runs a tool and reads its output as a `T`. An output that is no `T` is
+    /// Runs a tool and reads its output as a `T`. If the output is not a `T`, you get
     /// [`OutputValidation`](ExecutorError::OutputValidation), although the tool has run.
     pub async fn run_as<T: DeserializeOwned>(&self, name: &str, input: impl Serialize) -> Result<T, ExecutorError> {
         let input = serde_json::to_string(&input);
@@ -134,8 +134,8 @@ impl Executor {
     }
 
     /// Runs a tool with options for this run, such as its caller, services, cancellation or approver. They are
-    /// [merged](RunOptions::merge) with the executor's own. Permissions still apply, and so do approval rules unless the
-    /// options [replace](RunOptions::policy_instead) them.
+    /// [merged](RunOptions::merge) with the executor's own. Permissions still apply, and so do approval rules unless
+    /// the options [replace](RunOptions::policy_instead) them.
     ///
     /// ```
     /// use haft_core::{Cx, RunOptions, Tool};
@@ -163,7 +163,7 @@ impl Executor {
         result.decode().map_err(|failure| ExecutorError::of_failure(tool, failure))
     }
 
-    /// Runs a tool, whatever the types of its input and output are.
+    /// Runs a tool, whatever its input and output types.
     async fn run_text(
         &self,
         name: &str,
@@ -183,9 +183,9 @@ impl Executor {
         }
     }
 
-    /// Finds a tool by its full or a shorter name, as [`Registry::find`] does, except that tools that the permissions
-    /// hide are not found, not suggested and not among the candidates of an ambiguous name. The tool has its permissions
-    /// and approval rules.
+    /// Finds a tool by its full or a shorter name, as [`Registry::find`] does, with its permissions and approval rules.
+    ///
+    /// Tools that the permissions hide are not found, not suggested, and not among an ambiguous name's candidates.
     pub fn find(&self, name: &str) -> Result<Arc<RegisteredTool>, LookupError> {
         let tools = self.tools();
         let mut found = look_up(&tools, tools.options(), name)?;
@@ -195,27 +195,27 @@ impl Executor {
         Ok(found)
     }
 
-    /// Returns the permission rules that match a tool, and what they decide together, for a person; `None` if the executor
-    /// has no permissions. Those of the scope around a call are not among them.
+    /// Explains to a person which permission rules match a tool and what they decide together. Returns `None` if the
+    /// executor has no permissions. Leaves out the permissions from the scope around a call.
     #[must_use]
     pub fn explain(&self, tool: &RegisteredTool) -> Option<PermissionExplanation> {
         self.tools().explain(tool)
     }
 
-    /// Returns the names of the approval rules that match a tool, with some arguments at least.
+    /// Returns the names of the approval rules that match a tool with at least some arguments.
     #[must_use]
     pub fn approval_rules(&self, tool: &RegisteredTool) -> Vec<String> {
         self.tools().asks(tool)
     }
 
-    /// Returns the registry. Its tools don't have the permissions, approval rules and services of this executor: run
-    /// them by the executor, not by the registry.
+    /// Returns the registry. Its tools lack this executor's permissions, approval rules and services: run them through
+    /// the executor, not through the registry.
     #[must_use]
     pub fn registry(&self) -> &Registry {
         &self.0.registry
     }
 
-    /// Returns the options that [`run`](Self::run) uses, for batches that are to run with the same limits, approver and
+    /// Returns the options that [`run`](Self::run) uses, so that you can run batches with the same limits, approver and
     /// observers:
     ///
     /// ```
@@ -236,7 +236,7 @@ impl Executor {
     /// # }
     /// ```
     ///
-    /// Permissions, approval rules and services are not among them: the tools have those themselves.
+    /// They do not include permissions, approval rules and services: the tools have those themselves.
     #[must_use]
     pub fn options(&self) -> RunOptions {
         self.tools().options().clone()
@@ -250,13 +250,13 @@ impl Executor {
             if let Some(newest) = state.newest.as_ref().filter(|newest| newest.visible().generation() >= generation) {
                 return Arc::clone(newest);
             }
-            // Tools must not get the rules of others: those that were replaced meanwhile are read again. Their successors
-            // are published while the registry is locked, so reading them waits until they are there.
+            // Tools must not get another registry's rules, so tools replaced in the meantime are read again. Their
+            // successors are published while the registry is locked, so reading waits until they are there.
             if generation >= state.since {
                 break (index, generation, Arc::clone(&state.settings));
             }
         };
-        // Tools are copied without the lock, as that drops values of others. Two threads may do so at the same time.
+        // Copy the tools outside the lock, because that drops user values. Two threads may do so at the same time.
         let made = Arc::new(GuardedTools::new(index, generation, settings));
         let mut state = self.0.state.write().unwrap_or_else(PoisonError::into_inner);
         let is_newer = state.newest.as_ref().is_none_or(|newest| newest.visible().generation() < generation);
@@ -267,7 +267,7 @@ impl Executor {
     }
 }
 
-/// Finds a tool that the caller may know of.
+/// Finds a tool that the caller may know about.
 fn look_up(tools: &GuardedTools, options: &RunOptions, name: &str) -> Result<Arc<RegisteredTool>, LookupError> {
     let sees = |tool: &RegisteredTool| tools.get(tool).is_some_and(|tool| options.sees(tool));
     tools.index().find_among(name, sees, |name| tools.may_know(name)).cloned()

@@ -1,4 +1,4 @@
-//! The tools of a registry at one moment, and how each name is found.
+//! A registry's tools at one moment, and the lookup by name.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,23 +13,23 @@ use crate::seed::RandomState;
 use crate::similar;
 use crate::toolbox::{Exported, SetAsideTool, Toolbox};
 
-/// The prefix that asks for a full name, and never for a shorter one.
+/// The prefix that asks for a full name only.
 const EXACTLY: char = '/';
 
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    /// All tools, in the order of the layers.
+    /// All tools, in layer order.
     tools: Vec<Arc<RegisteredTool>>,
     by_full_name: HashMap<Box<str>, NamedTool, RandomState>,
-    /// The tools that a name of one or two segments may mean.
+    /// The tools that a name with one or two segments may mean.
     by_shorter_name: HashMap<Box<str>, Vec<NamedTool>, RandomState>,
     /// The tools that are set aside, with the reasons.
     set_aside: Vec<(FullName, Arc<str>)>,
-    /// The toolboxes of which tools with unknown names are set aside, with the reasons.
+    /// The toolboxes in which tools with unknown names are set aside, with the reasons.
     incomplete: Vec<(ToolOrigin, Arc<str>)>,
     /// All tools under their full names.
     all: Toolkit,
-    /// Those of them that models see.
+    /// The tools that models see.
     visible: Toolkit,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Index {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum NamedTool {
     Tool(usize),
-    /// A tool that is set aside: its name means no other one instead.
+    /// A tool that is set aside: its name never means another one instead.
     SetAside(usize),
 }
 
@@ -134,7 +134,7 @@ impl Index {
         }
     }
 
-    /// Returns the tool with the highest precedence, or all of those that share it.
+    /// Returns the tool with the highest precedence, or all tools that share it.
     fn best(&self, candidates: &[NamedTool]) -> Result<NamedTool, Vec<NamedTool>> {
         if let [only] = candidates {
             return Ok(*only);
@@ -145,9 +145,11 @@ impl Index {
         if let [only] = best.as_slice() { Ok(*only) } else { Err(best) }
     }
 
-    /// Finds a tool by its full or a shorter name. A tool that is not seen is as good as missing, except that its name
-    /// does not mean another tool instead: a name must not mean different tools to different callers. The same is true of
-    /// a tool that is set aside, which is reported to those who may know of it.
+    /// Finds a tool by its full or a shorter name.
+    ///
+    /// A tool that the caller does not see is as good as missing, except that its name does not mean another tool
+    /// instead: a name must not mean different tools to different callers. The same holds for a tool that is set aside,
+    /// which is reported to callers that may know about it.
     pub(crate) fn find_among(
         &self,
         name: &str,
@@ -188,8 +190,8 @@ impl Index {
         found.filter(|tool| sees(tool)).ok_or_else(|| self.not_found(name, asked, sees))
     }
 
-    /// Returns the full name that a tool would have in a toolbox with unknown tools, and why those are set aside. A tool
-    /// of that toolbox, or one with a higher precedence, is the one that is meant.
+    /// Returns the full name that a tool would have in a toolbox with unknown tools, and why those are set aside. The
+    /// name means a tool in that toolbox, or one with a higher precedence.
     fn incomplete_origin(&self, name: &str, found: Option<&FullName>) -> Option<(FullName, &Arc<str>)> {
         if self.incomplete.is_empty() {
             return None;
@@ -247,7 +249,7 @@ impl Index {
     }
 }
 
-/// Returns the names of one and two segments by which a tool is found.
+/// Returns the names with one and two segments that find a tool.
 fn shorter_names(name: &FullName, exported: bool) -> impl Iterator<Item = String> {
     let tool = name.tool().to_string();
     let in_namespace = name.namespace().map(|namespace| format!("{namespace}/{tool}"));
@@ -262,7 +264,7 @@ fn precedence(name: &FullName) -> u8 {
         ToolOrigin::Internal => 2,
     }
 }
-/// Returns the tool under its full name, which is its id as well unless it has an id of its own.
+/// Returns the tool under its full name, which is also its id unless it has its own.
 fn with_full_name(tool: &Tool, full: String) -> Result<Tool, DefinitionError> {
     let named = tool.with_name(full.clone())?;
     if tool.id().as_str() == tool.name() && !tool.is_provider_defined() { named.with_id(full) } else { Ok(named) }

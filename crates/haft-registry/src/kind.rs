@@ -1,4 +1,4 @@
-//! Kinds of implementations: how an entry of a workspace file becomes tools.
+//! Implementation kinds: how a workspace file's entry becomes tools.
 //!
 //! ```text
 //! [toolbox.web.tool.search]          ImplementationKind "http"
@@ -6,13 +6,13 @@
 //! url = "https://..."         settings, checked by its schema
 //! ```
 //!
-//! A kind has a name, a JSON Schema of its settings and a function from an [`Entry`] to tools. This crate has none: those
-//! of `haft-tools` implement the same trait as yours, and nothing else depends on which kinds exist. Whatever a kind
-//! builds is an ordinary [`Tool`], so its calls take the same path, with the same checks, as all others.
+//! A kind has a name, a JSON Schema for its settings and a function from an [`Entry`] to tools. This crate has none:
+//! the kinds in `haft-tools` implement the same trait as yours, and nothing else depends on which kinds exist. Whatever
+//! a kind builds is an ordinary [`Tool`], so its calls take the same path, with the same checks, as all others.
 //!
-//! Building never runs a tool, contacts no host and never reads a secret: entries are built before their file is trusted,
-//! so that faults are found first. A kind reports all faults of its entry, each at the setting that caused it, and states
-//! the [`Reach`] of what it built.
+//! Building never runs a tool, contacts no host and never reads a secret: entries are built before their file is
+//! trusted, so that faults are found first. A kind reports all faults in its entry, each at the setting that caused it,
+//! and states the [`Reach`] of what it built.
 
 mod entry;
 mod error;
@@ -36,7 +36,7 @@ pub use self::reach::{Reach, Recipient, StartedCommand};
 /// The future that [`ImplementationKind::build`] returns.
 pub type Building = Pin<Box<dyn Future<Output = Result<Built, EntryError>> + Send>>;
 
-/// A kind of implementation, such as `http`.
+/// An implementation kind, such as `http`.
 ///
 /// ```
 /// use haft_registry::{Building, Built, Entry, ImplementationKind, Reach, Yields};
@@ -75,26 +75,25 @@ pub trait ImplementationKind: Send + Sync + 'static {
     /// Returns the number of tools that an entry yields.
     fn yields(&self) -> Yields;
 
-    /// Returns the JSON Schema of the settings: an object whose `properties` are the keys that the kind adds to an
-    /// entry. They can't have the names of the keys that all entries have. Other keys are rejected by whoever reads the
-    /// entry.
+    /// Returns the JSON Schema for the settings: an object whose `properties` are the keys that the kind adds to an
+    /// entry. They can't reuse the keys that all entries have. The entry's reader rejects other keys.
     fn settings_schema(&self) -> Value;
 
-    /// Builds the tools of an entry, whose settings are valid by the schema. The author of the entry is not trusted yet:
-    /// nothing is started, sent or revealed.
+    /// Builds an entry's tools. The settings already match the schema. The entry's author is not trusted yet: start,
+    /// send and reveal nothing.
     fn build(&self, entry: Entry) -> Building;
 }
 
-/// The number of tools that an entry of a kind yields.
+/// The number of tools that a kind's entry yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Yields {
-    /// One tool with the name of the entry.
+    /// One tool, named like the entry.
     OneTool,
-    /// Any number of tools, which have names of their own.
+    /// Any number of tools with their own names.
     ManyTools,
 }
 
-/// The tools of an entry.
+/// An entry's tools.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Built {
@@ -102,19 +101,19 @@ pub struct Built {
     pub tools: Vec<Tool>,
     /// Remarks about what was left out, for the operator.
     pub remarks: Vec<EntryFault>,
-    /// The recipients that the tools use, and their secrets. Tools that reach anything require that the author of the
-    /// entry is trusted.
+    /// The recipients that the tools use, and their secrets. Tools that reach anything require that the entry's author
+    /// is trusted.
     pub reach: Reach,
 }
 
 impl Built {
-    /// Creates the outcome of an entry that yields one tool with this reach.
+    /// Creates the outcome for an entry that yields one tool with this reach.
     #[must_use]
     pub fn tool(tool: Tool, reach: Reach) -> Self {
         Self::tools(vec![tool], reach)
     }
 
-    /// Creates the outcome of an entry that yields many tools, which have this reach together.
+    /// Creates the outcome for an entry that yields many tools, which share this reach.
     #[must_use]
     pub fn tools(tools: Vec<Tool>, reach: Reach) -> Self {
         Self { tools, remarks: Vec::new(), reach }

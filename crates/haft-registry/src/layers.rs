@@ -1,4 +1,4 @@
-//! The sources of a registry: the standard toolbox, the project, and organisations.
+//! A registry's sources: the standard toolbox, the project and organisations.
 
 use haft_core::{Tool, Toolkit};
 
@@ -7,8 +7,8 @@ use crate::name::{FullName, OrgName, ToolOrigin};
 use crate::toolbox::{Exported, Toolbox};
 use crate::workspace::{Workspace, WorkspaceFault};
 
-/// The sources. Those that come first have precedence where a shorter name means tools of several: the project, then
-/// organisations, then the standard toolbox.
+/// The sources. If a shorter name means several tools, earlier sources win: the project, then organisations, then the
+/// standard toolbox.
 #[derive(Clone, Debug)]
 pub(crate) struct Layers {
     internal: Toolbox,
@@ -23,7 +23,7 @@ impl Default for Layers {
 }
 
 impl Layers {
-    /// Returns all toolboxes with the origin of their tools.
+    /// Returns all toolboxes, each with its tools' origin.
     pub(crate) fn toolboxes(&self) -> impl Iterator<Item = (ToolOrigin, &Toolbox)> {
         let owned = std::iter::once(&self.project).chain(&self.orgs).flat_map(|workspace| {
             workspace.toolboxes().iter().filter_map(|toolbox| {
@@ -45,8 +45,8 @@ impl Layers {
         faults
     }
 
-    /// Adds a workspace, in place of the one with the same owner. An organisation whose name differs from another one in
-    /// the case of letters only is rejected.
+    /// Adds a workspace, replacing the one with the same owner. Rejects an organisation whose name differs from another
+    /// one only in case.
     pub(crate) fn set_workspace(&mut self, workspace: Workspace) -> Result<(), RegistryFault> {
         let Some(org) = workspace.org() else {
             self.project = workspace;
@@ -79,7 +79,7 @@ impl Layers {
         }
     }
 
-    /// Removes a tool, and returns it. Nothing changes if there is none.
+    /// Removes a tool and returns it. Does nothing if there is none.
     pub(crate) fn remove(&mut self, name: &FullName) -> Option<(Tool, Exported)> {
         let toolbox = match name.origin() {
             ToolOrigin::Internal => &mut self.internal,
@@ -93,7 +93,7 @@ impl Layers {
         Some((toolbox.remove(name.tool().as_str())?, exported))
     }
 
-    /// Returns the toolbox of an origin, which is added if it is missing.
+    /// Returns an origin's toolbox, adding it if it is missing.
     fn toolbox_mut(&mut self, origin: &ToolOrigin) -> Result<&mut Toolbox, RegistryFault> {
         match origin {
             ToolOrigin::Internal => Ok(&mut self.internal),

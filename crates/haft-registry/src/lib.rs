@@ -1,8 +1,8 @@
-//! A registry of tools: toolboxes, workspaces of projects and organisations, and lookup by name.
+//! A tool registry: toolboxes, workspaces for projects and organisations, and lookup by name.
 //!
-//! A [`Registry`] finds tools by full or shorter names. An [`Executor`] runs them, with the services that they need and
-//! under [`Permissions`] and [approval rules](AskRules). The tools are functions, or entries of a file, which their
-//! [kinds](ImplementationKind) turn into tools.
+//! You find tools in a [`Registry`] by full or shorter names. You run them with an [`Executor`], which has the services
+//! they need and applies [`Permissions`] and [approval rules](AskRules). Tools are functions, or entries in a file that
+//! their [kinds](ImplementationKind) turn into tools.
 //!
 //! ```
 //! use haft_core::{FailureKind, Readonly, Tool};
@@ -30,11 +30,11 @@
 //! # }
 //! ```
 //!
-//! A name means the tool with the highest precedence: that of the project, then those of organisations, then that of
-//! the standard toolbox. Full names are always unambiguous, and only they are shown to models.
+//! A name means the tool with the highest precedence: the project's, then an organisation's, then the standard
+//! toolbox's. Full names are always unambiguous, and models see only these.
 //!
-//! An executor is a [`ToolSource`](haft_core::ToolSource): batches of calls, turn loops and servers run its tools under
-//! the same rules as [`Executor::run`] does. The registry below it has no rules.
+//! An executor is a [`ToolSource`](haft_core::ToolSource): call batches, turn loops and servers run its tools under the
+//! same rules as [`Executor::run`]. The registry below it has no rules.
 //!
 //! | types | for |
 //! |---|---|
@@ -44,7 +44,7 @@
 //! | [`Secrets`] | secrets that tools refer to by name |
 //! | [`ImplementationKind`], [`Kinds`] | kinds of tools in files |
 //!
-//! The kinds themselves are in `haft-tools`, and workspaces as files in `haft-workspace`.
+//! The kinds themselves are in `haft-tools`, and workspace files in `haft-workspace`.
 
 // names, and the tools that have them
 mod error;
@@ -82,7 +82,7 @@ pub use self::permission::{
 };
 pub use self::secrets::{NamedSecretError, SecretFault, SecretOrigin, Secrets};
 
-// how entries of files become tools
+// how file entries become tools
 mod kind;
 
 pub use self::kind::{

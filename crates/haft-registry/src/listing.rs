@@ -1,10 +1,10 @@
-//! A tool of a registry, with where it comes from and what it hides.
+//! A registry tool, with its origin and what it hides.
 
 use haft_core::Tool;
 
 use crate::name::{FullName, ToolOrigin};
 
-/// A tool of a registry.
+/// A registry tool.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RegisteredTool {
@@ -14,9 +14,9 @@ pub struct RegisteredTool {
     pub tool: Tool,
     /// True if the tool is found by its simple name alone.
     pub exported: bool,
-    /// The tools that a shorter name of this one would otherwise mean.
+    /// The tools that this tool's shorter names would otherwise mean.
     pub hides: Vec<FullName>,
-    /// The tools that a shorter name of this one means instead.
+    /// The tools that this tool's shorter names mean instead.
     pub hidden_by: Vec<FullName>,
 }
 
@@ -27,8 +27,8 @@ impl RegisteredTool {
         self.name.origin()
     }
 
-    /// Reports whether another tool is found by the full name of this one. Models do not see it, and it is run only
-    /// when its name is written with a slash at the start.
+    /// Reports whether this tool's full name finds another tool. Then models do not see this one, and you run it by
+    /// writing its name with a leading slash.
     #[must_use]
     pub fn is_replaced(&self) -> bool {
         *self.origin() == ToolOrigin::Internal && !self.hidden_by.is_empty()

@@ -1,13 +1,13 @@
-//! The names of tools in a registry, as checked types.
+//! Registry tool names, as checked types.
 //!
-//! A full name has one to three segments: `tool` for the standard toolbox, `namespace/tool` for the project, and
-//! `organisation/namespace/tool` for an organisation. Segments are ASCII, so that no two names look alike, and begin
-//! with a letter or a digit, so that none is a path or an option of a command.
+//! A full name has one to three segments: `tool` in the standard toolbox, `namespace/tool` in the project, and
+//! `organisation/namespace/tool` in an organisation. Segments are ASCII, so that no two names look alike. They begin
+//! with a letter or a digit, so that none is a path or a command's option.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The maximum length of a segment, in bytes.
+/// The maximum segment length in bytes.
 pub const MAX_SEGMENT_LEN: usize = 64;
 
 /// A rejected name, with the reason.
@@ -25,7 +25,7 @@ pub struct NameError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryNameFault {
-    /// The name, or a part of it between slashes, is empty.
+    /// The name, or a part between slashes, is empty.
     #[error("it has an empty segment; write `tool`, `namespace/tool` or `organisation/namespace/tool`")]
     EmptySegment,
     /// The name has more than three segments.
@@ -34,7 +34,7 @@ pub enum RegistryNameFault {
     /// A segment is longer than [`MAX_SEGMENT_LEN`].
     #[error("the segment `{0}…` is longer than {MAX_SEGMENT_LEN} bytes; shorten it")]
     TooLong(String),
-    /// A segment begins with another character than a letter or a digit.
+    /// A segment does not begin with a letter or a digit.
     #[error("the segment `{0}` must begin with an ASCII letter or digit")]
     Start(String),
     /// A segment contains a character that is not allowed.
@@ -45,7 +45,7 @@ pub enum RegistryNameFault {
         /// The character.
         character: char,
     },
-    /// A name of one segment contains a slash.
+    /// A single-segment name contains a slash.
     #[error("it contains a slash; name the namespace and the tool apart")]
     Slash,
 }
@@ -116,27 +116,27 @@ macro_rules! segment {
 }
 
 segment! {
-    /// The name of an organisation, such as `acme`.
+    /// An organisation's name, such as `acme`.
     OrgName
 }
 segment! {
-    /// The name of a toolbox in a workspace, such as `math`.
+    /// A toolbox's name in a workspace, such as `math`.
     Namespace
 }
 segment! {
-    /// The name of a tool in its toolbox, such as `add`.
+    /// A tool's name in its toolbox, such as `add`.
     SimpleName
 }
 
 impl OrgName {
-    /// Reports whether two names differ in the case of letters at most.
+    /// Reports whether two names are equal, ignoring case.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         self.0.eq_ignore_ascii_case(&other.0)
     }
 }
 
-/// The full name of a tool: `tool`, `namespace/tool` or `organisation/namespace/tool`.
+/// A tool's full name: `tool`, `namespace/tool` or `organisation/namespace/tool`.
 ///
 /// ```
 /// use haft_registry::FullName;
@@ -155,20 +155,20 @@ pub struct FullName {
     tool: SimpleName,
 }
 
-/// The place that a tool comes from. It determines the form of the tool's full name, and its precedence in lookups.
+/// A tool's origin. It determines the full name's form and the tool's precedence in lookups.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ToolOrigin {
     /// The standard toolbox.
     Internal,
-    /// A toolbox of the project.
+    /// A project toolbox.
     Project(Namespace),
-    /// A toolbox of an organisation.
+    /// An organisation's toolbox.
     Org(OrgName, Namespace),
 }
 
 impl FullName {
-    /// Creates the name of a tool.
+    /// Creates a tool's name.
     #[must_use]
     pub fn new(origin: ToolOrigin, tool: SimpleName) -> Self {
         Self { origin, tool }
@@ -186,7 +186,7 @@ impl FullName {
         if let ToolOrigin::Org(org, _) = &self.origin { Some(org) } else { None }
     }
 
-    /// Returns the namespace, which tools of the standard toolbox do not have.
+    /// Returns the namespace. Tools in the standard toolbox have none.
     #[must_use]
     pub fn namespace(&self) -> Option<&Namespace> {
         match &self.origin {
@@ -195,7 +195,7 @@ impl FullName {
         }
     }
 
-    /// Returns the name of the tool in its toolbox.
+    /// Returns the tool's name in its toolbox.
     #[must_use]
     pub fn tool(&self) -> &SimpleName {
         &self.tool

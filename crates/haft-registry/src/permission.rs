@@ -5,17 +5,16 @@
 //! [AskSettings]      ──new────> AskRules    ──policy_for(full name, tool)──> ApprovalPolicy
 //! ```
 //!
-//! Rules match the canonical full name of the tool that was found, never the spelling that was asked for and never a
-//! later name of it, so an alias of a denied tool is denied. The patterns and hints are matched once per tool; a call
-//! evaluates only the expressions that remain. Hints are claims of the author of a tool: a rule that allows by them
-//! trusts the author.
+//! Rules match the found tool's canonical full name, never the spelling that was asked for and never a later name, so
+//! an alias for a denied tool is denied. Patterns and hints are matched once per tool; a call evaluates only the
+//! remaining expressions. Hints are claims by a tool's author: a rule that allows by them trusts the author.
 //!
-//! Three rules never change. What no rule allows is denied. A rule that denies overrules every rule that allows, wherever
-//! it is written. And every doubt denies: an expression that fails, that is not a boolean, or that would take too long
-//! neither allows a call nor prevents a denial. Permissions of a surrounding [scope](Permissions::scope) apply in
+//! Three rules never change. What no rule allows is denied. A rule that denies overrules every rule that allows,
+//! wherever it is written. And every doubt denies: an expression that fails, is not a boolean or would take too long
+//! neither allows a call nor prevents a denial. Permissions from a surrounding [scope](Permissions::scope) apply in
 //! addition, so a nested scope can only narrow.
 //!
-//! A denial names its rule, for the operator. The model reads only that the call is not permitted.
+//! A denial names its rule for the operator. The model reads only that the call is not permitted.
 
 mod ambient;
 mod ask;
@@ -73,13 +72,13 @@ use crate::name::FullName;
 #[derive(Clone)]
 pub struct Permissions(Arc<PermissionTable>);
 
-/// The rules of permissions, without their sets.
+/// The permission rules, without their sets.
 struct PermissionTable {
-    /// The rules, in the order in which they were written.
+    /// The rules, in the order they were written.
     rules: Box<[PermissionRule]>,
     visibility: Visibility,
     unlisted: Unlisted,
-    /// The name by which denials refer to the absence of a rule that allows.
+    /// The name that denials use when no rule allows.
     default_rule: Box<str>,
 }
 
@@ -92,7 +91,7 @@ enum Unlisted {
     Allowed,
 }
 
-/// The visibility of tools that are denied whatever the arguments are.
+/// The visibility of tools that are denied whatever the arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Visibility {
     /// They are listed, and a call is denied.
@@ -102,13 +101,13 @@ enum Visibility {
 }
 
 impl Permissions {
-    /// Returns the rules: those of the settings, then those of the sets in use.
+    /// Returns the rules: the settings' own, then those from the sets in use.
     #[must_use]
     pub fn rules(&self) -> &[PermissionRule] {
         &self.0.rules
     }
 
-    /// Reports whether tools that no call is permitted for are unknown instead of denied.
+    /// Reports whether tools without any permitted call are unknown instead of denied.
     #[must_use]
     pub fn hides_denied(&self) -> bool {
         match self.0.visibility {
@@ -117,8 +116,8 @@ impl Permissions {
         }
     }
 
-    /// Returns the rules that deny, as permissions that allow everything else. They narrow others, and permit nothing that
-    /// those do not.
+    /// Returns only the denying rules, as permissions that allow everything else. They narrow other permissions, and
+    /// permit nothing beyond those.
     ///
     /// ```
     /// use haft_core::Annotations;
@@ -137,7 +136,7 @@ impl Permissions {
         Self(Arc::new(PermissionTable { rules, visibility, unlisted: Unlisted::Allowed, default_rule }))
     }
 
-    /// Returns the same rules with the name of their file in front of their own names.
+    /// Returns the same rules with their file's name before their own names.
     #[must_use]
     pub fn of_file(&self, file: &str) -> Self {
         let PermissionTable { rules, visibility, unlisted, default_rule } = &*self.0;
@@ -147,16 +146,16 @@ impl Permissions {
         Self(Arc::new(PermissionTable { rules, visibility, unlisted, default_rule }))
     }
 
-    /// Creates the permit of a tool, which also asks the permissions of the scope around each call.
+    /// Creates a tool's permit, which also asks the permissions from the scope around each call.
     ///
-    /// The rules are matched now, with the full name and the hints that the tool has now. It makes no difference under
-    /// which name the tool is called later.
+    /// The rules are matched now, with the tool's current full name and hints. Calling the tool under another name
+    /// later makes no difference.
     #[must_use]
     pub fn permit_for(&self, name: &FullName, tool: &Tool) -> ToolPermit {
         ToolPermit::new([self], name, tool)
     }
 
-    /// Runs a future with these permissions, in addition to those of the surrounding scopes.
+    /// Runs a future with these permissions, in addition to those from surrounding scopes.
     ///
     /// ```
     /// use haft_registry::{AmbientPermissions, PermissionSettings};
@@ -174,26 +173,26 @@ impl Permissions {
         self.ambient().scope(future)
     }
 
-    /// Runs code with these permissions, in addition to those of the surrounding scopes.
+    /// Runs code with these permissions, in addition to those from surrounding scopes.
     pub fn sync_scope<T>(&self, code: impl FnOnce() -> T) -> T {
         self.ambient().sync_scope(code)
     }
 
-    /// Returns the rules that match a tool, and what they decide, for a person.
+    /// Explains to a person which rules match a tool and what they decide.
     #[must_use]
     pub fn explain(&self, name: &FullName, annotations: &Annotations) -> PermissionExplanation {
         PermissionExplanation::new(self, name, annotations)
     }
 
-    /// Returns the rules whose patterns match none of these names, which may be misspelt.
+    /// Returns the rules whose patterns match none of these names. They may be misspelt.
     pub fn unmatched_rules<'n>(&self, names: impl IntoIterator<Item = &'n FullName>) -> Vec<UnmatchedRule<'_>> {
         let names: Vec<NameText> = names.into_iter().map(NameText::of).collect();
         let is_unmatched = |rule: &&PermissionRule| !names.iter().any(|name| rule.matches_name(name));
         self.rules().iter().filter(is_unmatched).map(PermissionRule::as_unmatched).collect()
     }
 
-    /// Compares the conditions of the rules with the tools that their patterns match, and returns those that can't be
-    /// right: hints that none of these tools has, and members that none of them declares.
+    /// Compares the rules' conditions with the tools that their patterns match, and returns those that can't be right:
+    /// hints that no such tool has, and members that none declares.
     ///
     /// ```
     /// use haft_core::Tool;
@@ -249,7 +248,7 @@ impl fmt::Debug for Permissions {
     }
 }
 
-/// Returns the name of a rule with that of its file.
+/// Returns a rule's name with its file's name.
 fn in_file(file: &str, rule: &str) -> Box<str> {
     format!("{file}: {rule}").into()
 }

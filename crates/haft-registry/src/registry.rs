@@ -1,4 +1,4 @@
-//! The registry: the tools of all sources, which may change while they are used.
+//! The registry: all sources' tools, which may change while they are used.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,23 +13,23 @@ use crate::name::{FullName, ToolOrigin};
 use crate::toolbox::Exported;
 use crate::workspace::{Workspace, WorkspaceFault};
 
-/// The tools of the standard toolbox, of a project and of organisations. Clones share it.
+/// The tools from the standard toolbox, a project and organisations. Clones share it.
 ///
-/// As a [`ToolSource`] it has the tools under their full names, which is what models see. Shorter names are for
-/// [`find`](Self::find):
+/// As a [`ToolSource`] it has the tools under their full names, which is what models see. You can [`find`](Self::find)
+/// them by shorter names too:
 ///
 /// | name | means the first of |
 /// |---|---|
-/// | `acme/math/add` | the tool of the organisation |
-/// | `math/add` | the tool of the project, the tool of an organisation |
-/// | `add` | the exported tool of the project, that of an organisation, the tool of the standard toolbox |
+/// | `acme/math/add` | the organisation's tool |
+/// | `math/add` | the project's tool, an organisation's tool |
+/// | `add` | the project's exported tool, an organisation's exported tool, the standard toolbox's tool |
 /// | `/add` | the tool with exactly this full name |
 ///
-/// If tools of two organisations are meant equally, the name is ambiguous and means none. An exported tool replaces
-/// the tool of the standard toolbox with its name; [`RegisteredTool::hides`] reports this, and so does a warning.
+/// If tools in two organisations match equally, the name is ambiguous and means none. An exported tool replaces the
+/// standard toolbox's tool with its name; [`RegisteredTool::hides`] reports this, and so does a warning.
 ///
 /// Every change costs time in proportion to the number of tools, and raises the generation by one. Runs that have begun
-/// keep the tools that they began with.
+/// keep the tools they began with.
 ///
 /// ```
 /// use haft_core::{Tool, ToolSource};
@@ -52,12 +52,12 @@ pub struct Registry(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    /// The sources. Whoever changes the registry holds the lock; readers do not need it.
+    /// The sources. Changing the registry requires the lock; reading does not.
     layers: Mutex<Layers>,
     current: watch::Sender<Current>,
 }
 
-/// The tools of one generation.
+/// One generation's tools.
 #[derive(Clone, Debug)]
 struct Current {
     index: Arc<Index>,
@@ -73,19 +73,19 @@ pub struct RegistryBuilder {
 }
 
 impl RegistryBuilder {
-    /// Sets the tools of the standard toolbox.
+    /// Sets the standard toolbox's tools.
     pub fn internal(mut self, tools: Toolkit) -> Self {
         self.internal = tools;
         self
     }
 
-    /// Adds the workspace of the project, or of an organisation.
+    /// Adds the project's or an organisation's workspace.
     pub fn workspace(mut self, workspace: Workspace) -> Self {
         self.workspaces.push(workspace);
         self
     }
 
-    /// Builds the registry, of generation 0. An error lists all faults.
+    /// Builds the registry, with generation 0. An error lists all faults.
     pub fn build(self) -> Result<Registry, RegistryError> {
         let layers = self.layers()?;
         let index = Arc::new(Index::new(&layers).map_err(|faults| RegistryError { faults })?);
@@ -122,7 +122,7 @@ impl Registry {
     }
 
     /// Returns all tools, including those that others replace: first the standard toolbox, then the project, then
-    /// organisations, each in the order in which they were added.
+    /// organisations, each in the order they were added.
     #[must_use]
     pub fn list(&self) -> Vec<Arc<RegisteredTool>> {
         self.index().tools().to_vec()
@@ -133,17 +133,17 @@ impl Registry {
         self.index().all().clone()
     }
 
-    /// Adds a tool. A name that is already used is an error; a toolbox that is missing is added.
+    /// Adds a tool, and its toolbox if that is missing. A name that is already used is an error.
     pub fn add(&self, origin: &ToolOrigin, tool: Tool) -> Result<(), RegistryError> {
         self.change(|layers| layers.add(origin, tool, Exported::No))
     }
 
-    /// Adds a tool that is also found by its simple name alone.
+    /// Adds a tool that you can also find by its simple name alone.
     pub fn add_exported(&self, origin: &ToolOrigin, tool: Tool) -> Result<(), RegistryError> {
         self.change(|layers| layers.add(origin, tool, Exported::Yes))
     }
 
-    /// Adds a tool in place of the one with this name, and returns that. It is exported if the other one was.
+    /// Adds a tool, replacing and returning the one with this name. The new tool is exported if the old one was.
     pub fn replace(&self, origin: &ToolOrigin, tool: Tool) -> Result<Option<Tool>, RegistryError> {
         self.change(|layers| {
             let simple = tool.name().parse().map_err(|error| RegistryFault::Toolbox(WorkspaceFault::Name(error)))?;
@@ -160,18 +160,18 @@ impl Registry {
         self.change(|layers| layers.remove(name).map(|(tool, _)| tool).ok_or_else(not_found)).ok()
     }
 
-    /// Sets the workspace of the project or of an organisation in one step, in place of the one that it had.
+    /// Sets the project's or an organisation's workspace in one step, replacing the old one.
     pub fn set_workspace(&self, workspace: Workspace) -> Result<(), RegistryError> {
         self.change(|layers| layers.set_workspace(workspace))
     }
 
-    /// Sets all tools in one step, in place of those that it had: the standard toolbox, the project and all
-    /// organisations. An error changes nothing.
+    /// Replaces all tools in one step: the standard toolbox, the project and all organisations. An error changes
+    /// nothing.
     pub fn set_all(&self, tools: RegistryBuilder) -> Result<(), RegistryError> {
         self.set_all_and(tools, |_| {})
     }
 
-    /// Sets all tools in one step. Right before they can be seen, their generation is passed to `publish`.
+    /// Replaces all tools in one step. Right before they can be seen, `publish` gets their generation.
     pub(crate) fn set_all_and(&self, tools: RegistryBuilder, publish: impl FnOnce(u64)) -> Result<(), RegistryError> {
         let mut all = tools.layers()?;
         let change = |layers: &mut Layers| {
@@ -216,7 +216,7 @@ impl Registry {
         if let Some(before) = before {
             warn_about_replaced(&before.index, &index);
         }
-        // Dropping tools runs the code of others, and is done without the lock.
+        // Drop outside the lock: a tool's `Drop` is user code.
         drop(before_layers);
         Ok(outcome)
     }
@@ -241,7 +241,7 @@ impl ToolSource for Registry {
     fn changed(&self, after: u64) -> Changed<'_> {
         let mut current = self.0.current.subscribe();
         Box::pin(async move {
-            // The sender is part of the registry, so it is not gone while this is awaited.
+            // The sender is part of the registry, so it lives while this is awaited.
             let _ = current.wait_for(|current| current.generation > after).await;
         })
     }

@@ -1,7 +1,7 @@
 //! Secrets by name.
 //!
-//! Tools refer to secrets by name. The text is read when a call needs it, so a file that is replaced is read again, and
-//! nothing but the request or the process that needs it ever holds it.
+//! Tools refer to secrets by name. The text is read when a call needs it, so a replaced file is read again, and only
+//! the request or process that needs the text ever holds it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use haft_core::{Secret, SecretError};
 
 use crate::kind::reading::read_bounded;
 
-/// The maximum size of a file with a secret.
+/// The maximum size of a secret file.
 const MAX_FILE: u64 = 64 * 1024;
 
 /// Secrets by name. Clones share them.
@@ -30,7 +30,7 @@ const MAX_FILE: u64 = 64 * 1024;
 #[derive(Clone, Default)]
 pub struct Secrets {
     by_name: Arc<BTreeMap<String, SecretOrigin>>,
-    /// The reason for which no secret is read, if there is one.
+    /// The reason why no secret is read, if there is one.
     withheld: Option<Arc<str>>,
 }
 
@@ -53,7 +53,7 @@ pub enum SecretOrigin {
 #[error("the secret `{name}` can't be read: {fault}")]
 #[non_exhaustive]
 pub struct NamedSecretError {
-    /// The name of the secret.
+    /// The secret's name.
     pub name: String,
     /// The reason.
     pub fault: SecretFault,
@@ -72,7 +72,7 @@ pub enum SecretFault {
     /// Its file can't be read.
     #[error("the file `{}` can't be read: {source}", .path.display())]
     File {
-        /// The path of the file.
+        /// The file's path.
         path: PathBuf,
         /// The reason.
         source: Arc<io::Error>,
@@ -80,7 +80,7 @@ pub enum SecretFault {
     /// Its file is empty or white space.
     #[error("the file `{}` is empty", .path.display())]
     EmptyFile {
-        /// The path of the file.
+        /// The file's path.
         path: PathBuf,
     },
     /// It is withheld.
@@ -95,31 +95,31 @@ impl Secrets {
         Self::default()
     }
 
-    /// Creates a list of which no secret is read, whatever its name, for this reason.
+    /// Creates a list that reads no secret, whatever its name, for this reason.
     #[must_use]
     pub fn withheld(reason: impl Into<Arc<str>>) -> Self {
         Self { by_name: Arc::default(), withheld: Some(reason.into()) }
     }
 
-    /// Adds a secret by its text, in place of one with the same name.
+    /// Adds a secret's text, replacing a secret with the same name.
     #[must_use]
     pub fn value(self, name: impl Into<String>, text: impl Into<String>) -> Self {
         self.with(name, SecretOrigin::Value(Secret::new(text)))
     }
 
-    /// Adds a secret that is read from an environment variable, in place of one with the same name.
+    /// Adds a secret that is read from an environment variable, replacing one with the same name.
     #[must_use]
     pub fn env(self, name: impl Into<String>, variable: impl Into<String>) -> Self {
         self.with(name, SecretOrigin::Env(variable.into()))
     }
 
-    /// Adds a secret that is read from a file, in place of one with the same name.
+    /// Adds a secret that is read from a file, replacing one with the same name.
     #[must_use]
     pub fn file(self, name: impl Into<String>, path: impl Into<PathBuf>) -> Self {
         self.with(name, SecretOrigin::File(path.into()))
     }
 
-    /// Adds a secret, in place of one with the same name.
+    /// Adds a secret, replacing one with the same name.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, origin: SecretOrigin) -> Self {
         Arc::make_mut(&mut self.by_name).insert(name.into(), origin);
@@ -135,7 +135,7 @@ impl Secrets {
         secret.map_err(|fault| NamedSecretError { name: name.to_owned(), fault })
     }
 
-    /// Reports whether there is a secret with this name. It is not read.
+    /// Reports whether a secret has this name, without reading it.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         self.by_name.contains_key(name)
@@ -160,7 +160,7 @@ impl SecretOrigin {
 
 fn read_file(path: &Path) -> Result<Secret, SecretFault> {
     let fault = |error: io::Error| SecretFault::File { path: path.to_owned(), source: Arc::new(error) };
-    // Bounded, and of regular files only: a pipe would hold the call, and a device may never end.
+    // Bounded, and regular files only: a pipe would block the call, and a device may never end.
     let content = read_bounded(path, MAX_FILE).map_err(fault)?;
     // The error must not contain what was read.
     let not_text = |_| fault(io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"));

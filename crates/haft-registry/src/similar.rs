@@ -1,4 +1,4 @@
-//! The names of tools that a misspelt name may mean.
+//! The tool names that a misspelt name may mean.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,7 @@ use crate::name::FullName;
 /// The maximum number of names.
 const SIMILAR: usize = 3;
 
-/// Returns similar full names, the most similar first: those whose tool has the very name that was asked for, then those
-/// that are spelt alike.
+/// Returns similar full names, the most similar first: tools with exactly the requested name, then similar spellings.
 pub(crate) fn of<'n>(name: &str, names: impl Iterator<Item = &'n FullName> + Clone) -> Vec<FullName> {
     let asked = name.rsplit('/').next().unwrap_or(name);
     let same_tool: Vec<_> =

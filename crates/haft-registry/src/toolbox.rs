@@ -8,22 +8,22 @@ use haft_core::{Tool, Toolkit};
 use crate::name::{Namespace, SimpleName};
 use crate::workspace::WorkspaceFault;
 
-/// Tools with a common namespace, in the order in which they were added.
+/// Tools with a common namespace, in the order they were added.
 ///
-/// The tools have simple names here. In a registry they get their full names.
+/// The tools have simple names here. A registry gives them their full names.
 #[derive(Clone, Debug)]
 pub struct Toolbox {
-    /// Unset for the standard toolbox, and while the name of a toolbox in progress is invalid.
+    /// Unset for the standard toolbox, and while a toolbox in progress has an invalid name.
     namespace: Option<Namespace>,
     description: Option<String>,
     kit: Toolkit,
     /// The names of the tools that are found without the namespace.
     exported: HashSet<Box<str>>,
-    /// All names in lower case: two that differ in the case of letters only are taken for the same.
+    /// All names in lower case: names that differ only in case count as equal.
     taken: HashSet<String>,
     /// The tools that are set aside.
     set_aside: Vec<SetAsideTool>,
-    /// The reason why some tools, whose names are unknown, are set aside.
+    /// The reason why some tools with unknown names are set aside.
     incomplete: Option<Arc<str>>,
 }
 
@@ -49,7 +49,7 @@ impl Toolbox {
         }
     }
 
-    /// Returns the namespace, which every toolbox of a workspace has.
+    /// Returns the namespace, which every workspace toolbox has.
     #[must_use]
     pub fn namespace(&self) -> Option<&Namespace> {
         self.namespace.as_ref()
@@ -93,7 +93,7 @@ impl Toolbox {
         Ok(())
     }
 
-    /// Marks the toolbox as one that lacks tools with unknown names.
+    /// Marks the toolbox as lacking tools with unknown names.
     pub(crate) fn set_incomplete(&mut self, reason: Arc<str>) {
         self.incomplete.get_or_insert(reason);
     }
@@ -109,8 +109,7 @@ impl Toolbox {
         Ok(())
     }
 
-    /// Adds the tools of a toolkit, with their services. Returns the faults of those that can't be added; the others
-    /// are.
+    /// Adds a toolkit's tools and services. Skips tools that can't be added and returns their faults.
     pub(crate) fn add_kit(&mut self, tools: Toolkit) -> Vec<WorkspaceFault> {
         let mut faults = Vec::new();
         if !tools.definition_errors().is_empty() {
@@ -129,7 +128,7 @@ impl Toolbox {
         Some(removed)
     }
 
-    /// Checks the name of a new tool.
+    /// Checks a new tool's name.
     fn take_name(&mut self, name: &str) -> Result<(), WorkspaceFault> {
         SimpleName::new(name)?;
         if self.taken.insert(name.to_ascii_lowercase()) {
@@ -140,7 +139,7 @@ impl Toolbox {
     }
 }
 
-/// The way in which tools are found: by their simple names alone, or only with the namespace.
+/// The names that find a tool: its simple name alone, or only with the namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exported {
     /// By their simple names, and with the namespace.

@@ -1,4 +1,4 @@
-//! A workspace: the toolboxes of a project or of an organisation.
+//! A workspace: a project's or an organisation's toolboxes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use haft_core::{IntoDescription, Tool, Toolkit, ToolkitFault};
 use crate::name::{NameError, Namespace, OrgName, SimpleName};
 use crate::toolbox::{Exported, SetAsideTool, Toolbox};
 
-/// The toolboxes of a project or of an organisation.
+/// A project's or an organisation's toolboxes.
 ///
 /// ```
 /// use haft_core::Tool;
@@ -44,44 +44,44 @@ pub struct WorkspaceError {
     pub faults: Vec<WorkspaceFault>,
 }
 
-/// One fault of a workspace.
+/// A workspace fault.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkspaceFault {
     /// A name is invalid.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// Two toolboxes have the same namespace, or namespaces that differ in the case of letters only.
+    /// Two toolboxes have the same namespace, ignoring case.
     #[error("there are two toolboxes named `{0}`; rename one of them, or put all tools in one")]
     DuplicateToolbox(String),
-    /// Two tools of a toolbox have the same name, or names that differ in the case of letters only.
+    /// Two tools in a toolbox have the same name, ignoring case.
     #[error("{} has two tools named `{tool}`; rename one of them", owner(.namespace.as_deref()))]
     DuplicateTool {
         /// The namespace, which the standard toolbox does not have.
         namespace: Option<String>,
-        /// The name of the second tool.
+        /// The second tool's name.
         tool: String,
     },
-    /// Tools of several toolboxes are exported by the same name.
+    /// Several toolboxes export a tool with the same name.
     #[error("`{name}` is exported by {}; export one of them", namespaces.join(" and "))]
     DuplicateExport {
         /// The name.
         name: String,
-        /// The namespaces of the toolboxes.
+        /// The toolboxes' namespaces.
         namespaces: Vec<String>,
     },
-    /// Tools of a toolkit are invalid.
+    /// A toolkit's tools are invalid.
     #[error("{}", joined(.0))]
     Tools(Vec<ToolkitFault>),
 }
 
 impl Workspace {
-    /// Creates the workspace of a project.
+    /// Creates a project's workspace.
     pub fn builder() -> WorkspaceBuilder {
         WorkspaceBuilder::default()
     }
 
-    /// Creates the workspace of an organisation.
+    /// Creates an organisation's workspace.
     pub fn org_builder(org: impl Into<String>) -> WorkspaceBuilder {
         let mut builder = WorkspaceBuilder::default();
         match OrgName::new(org) {
@@ -91,18 +91,18 @@ impl Workspace {
         builder
     }
 
-    /// Continues a workspace, to add toolboxes to those that it has, such as tools in Rust to those of a file.
+    /// Continues a workspace, so that you can add toolboxes, such as tools in Rust to those from a file.
     pub fn into_builder(self) -> WorkspaceBuilder {
         WorkspaceBuilder { workspace: self, faults: Vec::new() }
     }
 
-    /// Returns the organisation; that of a project is unset.
+    /// Returns the organisation, or `None` for a project.
     #[must_use]
     pub fn org(&self) -> Option<&OrgName> {
         self.org.as_ref()
     }
 
-    /// Returns the toolboxes, in the order in which they were added.
+    /// Returns the toolboxes, in the order they were added.
     #[must_use]
     pub fn toolboxes(&self) -> &[Toolbox] {
         &self.toolboxes
@@ -114,7 +114,7 @@ impl Workspace {
         self.toolboxes.iter().find(|toolbox| toolbox.namespace().is_some_and(|own| own.as_str() == namespace))
     }
 
-    /// Reserves the name of a tool that can't be used, so that it does not mean another one. Whoever looks it up reads the
+    /// Reserves the name of a tool that can't be used, so that it does not mean another one. A lookup reports the
     /// reason.
     pub fn set_aside(
         &mut self,
@@ -126,7 +126,7 @@ impl Workspace {
         self.toolbox_mut(namespace).set_aside_tool(SetAsideTool { name, exported, reason: reason.into() })
     }
 
-    /// Records that a toolbox lacks tools whose names are not known. Whoever looks up a missing tool reads the reason.
+    /// Records that a toolbox lacks tools with unknown names. A lookup that misses reports the reason.
     pub fn set_incomplete(&mut self, namespace: &Namespace, reason: impl Into<Arc<str>>) {
         self.toolbox_mut(namespace).set_incomplete(reason.into());
     }
@@ -136,7 +136,7 @@ impl Workspace {
         self.toolboxes.iter_mut().find(|toolbox| toolbox.namespace() == Some(namespace))
     }
 
-    /// Returns the toolbox with this namespace, which is added if it is missing.
+    /// Returns the toolbox with this namespace, adding it if it is missing.
     pub(crate) fn toolbox_mut(&mut self, namespace: &Namespace) -> &mut Toolbox {
         let at = self.toolboxes.iter().position(|toolbox| toolbox.namespace() == Some(namespace));
         let at = at.unwrap_or_else(|| {
@@ -202,7 +202,7 @@ impl WorkspaceBuilder {
 }
 
 impl ToolboxBuilder {
-    /// Sets the description of the toolbox.
+    /// Sets the toolbox's description.
     pub fn describe<M>(mut self, text: impl IntoDescription<M>) -> Self {
         if let Some(text) = text.into_description() {
             self.toolbox.set_description(text);
@@ -210,7 +210,7 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Adds a tool, which is found by its name with the namespace.
+    /// Adds a tool that is found by its name with the namespace.
     pub fn tool(self, tool: Tool) -> Self {
         self.add(tool, Exported::No)
     }
@@ -226,7 +226,7 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Adds the tools of a toolkit, with its services.
+    /// Adds a toolkit's tools and services.
     pub fn toolkit(mut self, kit: Toolkit) -> Self {
         self.workspace.faults.extend(self.toolbox.add_kit(kit));
         self

@@ -1,4 +1,4 @@
-//! The settings of an executor.
+//! Executor settings.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use crate::permission::{AskRules, Permissions};
 use crate::registry::Registry;
 use crate::secrets::Secrets;
 
-/// The settings of an executor: services that are given once, for all tools that need them, and rules.
+/// Executor settings: rules, and services that you give once for all tools that need them.
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until it is built"]
 pub struct ExecutorBuilder {
     pub(super) services: Services,
-    /// Unset if only the permissions of the scope around a call apply.
+    /// Unset if only the permissions from the scope around a call apply.
     pub(super) permissions: Option<Permissions>,
-    /// Further permissions, all of which must allow a call as well.
+    /// Further permissions, all of which must also allow a call.
     pub(super) narrowing: Vec<Permissions>,
     pub(super) ask_rules: AskRules,
     pub(super) options: RunOptions,
@@ -34,27 +34,28 @@ impl ExecutorBuilder {
         self.service(secrets)
     }
 
-    /// Adds a service, in place of an earlier one of its type. Tools that have a service of this type of their own,
-    /// because their toolkit does, keep it.
+    /// Adds a service, replacing an earlier one with the same type. A tool whose toolkit has its own service with this
+    /// type keeps it.
     pub fn service<T: Send + Sync + 'static>(mut self, service: T) -> Self {
         self.services = self.services.with(service);
         self
     }
 
-    /// Adds a shared service, which may be a trait object, in place of an earlier one of its type.
+    /// Adds a shared service, which may be a trait object, replacing an earlier one with the same type.
     pub fn shared_service<T: ?Sized + Send + Sync + 'static>(mut self, service: Arc<T>) -> Self {
         self.services = self.services.with_shared(service);
         self
     }
 
-    /// Sets the permissions. Permits of the [options](Self::options) and of a run apply as well: all must allow a call.
+    /// Sets the permissions. Permits from the [options](Self::options) and from a run apply as well: all must allow a
+    /// call.
     pub fn permissions(mut self, permissions: Permissions) -> Self {
         self.permissions = Some(permissions);
         self
     }
 
-    /// Adds permissions that must allow a call as well, such as those of an organisation or of a user. They can only
-    /// narrow what is permitted; see [`Permissions::denials`] for rules that deny and leave the rest to others.
+    /// Adds permissions that must also allow a call, such as an organisation's or a user's. They can only narrow what
+    /// is permitted. To deny some calls and leave the rest to others, use [`Permissions::denials`].
     ///
     /// ```
     /// use haft_core::Tool;
@@ -75,26 +76,26 @@ impl ExecutorBuilder {
         self
     }
 
-    /// Adds rules that require approval, behind those that are set.
+    /// Adds rules that require approval, after those already set.
     pub fn more_ask_rules(mut self, rules: &AskRules) -> Self {
         self.ask_rules = self.ask_rules.and(rules);
         self
     }
 
-    /// Sets the rules that require approval. Those of the tools themselves and of a run apply as well.
+    /// Sets the rules that require approval. The tools' own rules and a run's apply as well.
     pub fn ask_rules(mut self, rules: AskRules) -> Self {
         self.ask_rules = rules;
         self
     }
 
-    /// Adds options of [`Executor::run`]: limits, approver, observers, and permits of the application. They are combined
-    /// with earlier ones, such as the limits of a file, as [`RunOptions::merge`] does: the stricter limit applies.
+    /// Adds options for [`Executor::run`]: limits, approver, observers and the application's permits. They are combined
+    /// with earlier ones, such as a file's limits, as in [`RunOptions::merge`]: the stricter limit applies.
     pub fn options(mut self, options: RunOptions) -> Self {
         self.options = self.options.merge(options);
         self
     }
 
-    /// Builds an executor of the tools of a registry.
+    /// Builds an executor for a registry's tools.
     #[must_use]
     pub fn build(self, registry: Registry) -> Executor {
         Executor::of(registry, self)

@@ -1,4 +1,4 @@
-//! The errors of running a tool by name.
+//! Errors from running a tool by name.
 
 use haft_core::{FailureKind, ToolFailure};
 use haft_schema::Issue;
@@ -6,38 +6,38 @@ use haft_schema::Issue;
 use crate::error::LookupError;
 use crate::name::FullName;
 
-/// The reason that [`Executor::run`](super::Executor::run) has no output.
+/// The reason why [`Executor::run`](super::Executor::run) has no output.
 ///
-/// The variants follow the steps of a run. Each keeps its source: the failure of the call, whose own source is the
-/// underlying error, for the operator.
+/// The variants follow a run's steps. Each has the call's failure as its source, whose own source is the underlying
+/// error, for the operator.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExecutorError {
     /// The name means no tool, or several.
     #[error(transparent)]
     NotFound(#[from] LookupError),
-    /// The schema of the tool, or its implementation, rejects the input. Nothing was sent or started.
+    /// The tool's schema or its implementation rejects the input. Nothing was sent or started.
     #[error("the input of `{tool}` is invalid: {}", .failure.message)]
     InputValidation {
-        /// The full name of the tool.
+        /// The tool's full name.
         tool: FullName,
         /// The failure, with all issues.
         #[source]
         failure: Box<ToolFailure>,
     },
-    /// The tool has run, and its output is not what its schema, or the requested type, accepts.
+    /// The tool ran, but its schema or the requested type rejects the output.
     #[error("the output of `{tool}` is invalid: {}", .failure.message)]
     OutputValidation {
-        /// The full name of the tool.
+        /// The tool's full name.
         tool: FullName,
         /// The failure, with all issues.
         #[source]
         failure: Box<ToolFailure>,
     },
-    /// The call was not permitted, was not approved, or failed. [`kind`](Self::kind) distinguishes these.
+    /// The call was not permitted, was not approved, or failed. [`kind`](Self::kind) tells you which.
     #[error("`{tool}` failed: {}", .failure.message)]
     Execution {
-        /// The full name of the tool.
+        /// The tool's full name.
         tool: FullName,
         /// The failure.
         #[source]
@@ -46,7 +46,7 @@ pub enum ExecutorError {
 }
 
 impl ExecutorError {
-    /// Creates the error of a call that failed.
+    /// Creates the error for a failed call.
     pub(super) fn of_failure(tool: FullName, failure: ToolFailure) -> Self {
         let failure = Box::new(failure);
         match failure.kind {
@@ -56,26 +56,26 @@ impl ExecutorError {
         }
     }
 
-    /// Creates the error of an input that can't be written as JSON.
+    /// Creates the error for an input that can't be written as JSON.
     pub(super) fn unwritable(tool: FullName, error: serde_json::Error) -> Self {
         let failure = ToolFailure::new(FailureKind::InputValidationError, "the input can't be written as JSON");
         Self::of_failure(tool, failure.cause(error))
     }
 
-    /// Creates the error of a call that waits for a verdict beyond its run.
+    /// Creates the error for a call that waits for a verdict beyond its run.
     pub(super) fn suspended(tool: FullName) -> Self {
         let message = "the call requires approval that is not given during the run; run it as a batch, which can be \
                        suspended";
         Self::of_failure(tool, ToolFailure::new(FailureKind::Denied, message))
     }
 
-    /// Returns the kind of failure: `unknown_tool` if the tool was not found.
+    /// Returns the failure kind: `unknown_tool` if the tool was not found.
     #[must_use]
     pub fn kind(&self) -> &FailureKind {
         self.failure().map_or(&FailureKind::UnknownTool, |failure| &failure.kind)
     }
 
-    /// Returns the failure of the call, unless the tool was not found.
+    /// Returns the call's failure, unless the tool was not found.
     #[must_use]
     pub fn failure(&self) -> Option<&ToolFailure> {
         match self {
@@ -86,13 +86,13 @@ impl ExecutorError {
         }
     }
 
-    /// Returns all issues of the input or the output.
+    /// Returns all issues with the input or the output.
     #[must_use]
     pub fn issues(&self) -> &[Issue] {
         self.failure().map(|failure| failure.issues.as_slice()).unwrap_or_default()
     }
 
-    /// Returns the full name of the tool, unless it was not found.
+    /// Returns the tool's full name, unless it was not found.
     #[must_use]
     pub fn tool(&self) -> Option<&FullName> {
         match self {

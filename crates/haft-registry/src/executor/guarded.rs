@@ -1,4 +1,4 @@
-//! The tools of a registry with their permissions, approval rules and services, made once for each generation.
+//! A registry's tools with their permissions, approval rules and services, made once per generation.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::listing::RegisteredTool;
 use crate::name::FullName;
 use crate::permission::{AmbientPermissions, PermissionExplanation, Permissions, ToolPermit};
 
-/// The tools of one generation, with what they are run with.
+/// One generation's tools, with what they run with.
 pub(super) struct GuardedTools {
     index: Arc<Index>,
     settings: Arc<ExecutorBuilder>,
@@ -28,7 +28,7 @@ impl GuardedTools {
         let all = index.all().clone().map(|tool| guarded(tool, &index, &settings));
         // A tool whose copy is invalid must not be available without its rules.
         let all = all.unwrap_or_else(|error| none_available(&error));
-        // The services of the executor come behind those that tools have of their own.
+        // The executor's services come after the tools' own.
         let all = Toolkit::new().with_services(settings.services.clone()).merge(all);
         let visible = all.clone().filter(|tool| index.visible().get(tool.name()).is_some());
         let snapshot = |kit: Toolkit| Snapshot::new(kit, generation);
@@ -51,14 +51,14 @@ impl GuardedTools {
         &self.visible
     }
 
-    /// Returns what the permissions decide about a tool; `None` without any.
+    /// Returns what the permissions decide about a tool, or `None` without permissions.
     pub(super) fn explain(&self, tool: &RegisteredTool) -> Option<PermissionExplanation> {
         let ExecutorBuilder { permissions, narrowing, .. } = &*self.settings;
         let all = permissions.iter().chain(narrowing);
         all.map(|one| one.explain(&tool.name, tool.tool.annotations())).reduce(PermissionExplanation::and)
     }
 
-    /// Reports whether the caller may know that there is a tool with this name, although it can't be used.
+    /// Reports whether the caller may know that a tool has this name, although it can't be used.
     pub(super) fn may_know(&self, name: &FullName) -> bool {
         let ExecutorBuilder { permissions, narrowing, .. } = &*self.settings;
         let hides = |one: &Permissions| one.hides_denied() && one.explain(name, &Annotations::new()).is_denied();
@@ -87,7 +87,7 @@ fn guarded(tool: &Tool, index: &Index, settings: &ExecutorBuilder) -> Result<Too
     }
 }
 
-/// The permit of a tool that has no full name to decide by, which denies.
+/// The permit for a tool without a full name to decide by. It denies.
 struct NotRegistered;
 
 impl Permit for NotRegistered {

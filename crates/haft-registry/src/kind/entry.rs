@@ -1,4 +1,4 @@
-//! An entry: the description of a tool, or of an import of tools, as data.
+//! An entry: a tool or a tool import, described as data.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,15 +8,15 @@ use serde_json::Value;
 
 use super::reading::ReadObserver;
 
-/// The description of one tool, or of one import of tools, for an [`ImplementationKind`](super::ImplementationKind).
+/// One tool or one tool import, described for an [`ImplementationKind`](super::ImplementationKind).
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Entry {
-    /// The simple name of the tool, or the name of the import.
+    /// The tool's simple name, or the import's name.
     pub name: String,
     /// The settings that every kind of tool has.
     pub tool: ToolSettings,
-    /// The settings of the kind: an object that is valid by its schema.
+    /// The kind's settings: an object that matches the kind's schema.
     pub settings: Value,
     /// The folder that relative paths refer to.
     pub folder: PathBuf,
@@ -24,7 +24,7 @@ pub struct Entry {
     reads: ReadObserver,
 }
 
-/// The settings that every kind of tool has. Those that are unset are chosen by the kind.
+/// The settings that every kind of tool has. The kind chooses those that are unset.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ToolSettings {
@@ -32,9 +32,9 @@ pub struct ToolSettings {
     pub title: Option<String>,
     /// The description, for models.
     pub description: Option<String>,
-    /// The JSON Schema of the arguments.
+    /// The JSON Schema for the arguments.
     pub parameters: Option<Value>,
-    /// The JSON Schema of the result.
+    /// The JSON Schema for the result.
     pub output: Option<Value>,
     /// Example arguments.
     pub examples: Vec<Value>,
@@ -42,14 +42,14 @@ pub struct ToolSettings {
     pub readonly: Option<bool>,
     /// A hint that calls may destroy something.
     pub destructive: Option<bool>,
-    /// A hint that a repeated call has no further effect.
+    /// A hint that repeating a call has no further effect.
     pub idempotent: Option<bool>,
     /// A hint that calls reach systems beyond the program.
     pub open_world: Option<bool>,
 }
 
 impl Entry {
-    /// Creates an entry with these settings of its kind.
+    /// Creates an entry with these settings for its kind.
     #[must_use]
     pub fn new(name: impl Into<String>, settings: Value) -> Self {
         Self { name: name.into(), settings, ..Self::default() }
@@ -69,26 +69,26 @@ impl Entry {
         self
     }
 
-    /// Calls a function with every file that the kind [reads](Self::read_file) and its content, and with every path that
-    /// can't be read.
+    /// Calls a function with every file that the kind [reads](Self::read_file) and its content, and with every path
+    /// that can't be read.
     #[must_use]
     pub fn observe_reads(mut self, observe: impl Fn(PathBuf, Option<&[u8]>) + Send + Sync + 'static) -> Self {
         self.reads = ReadObserver::new(observe);
         self
     }
 
-    /// Reads a file of at most `max` bytes that the entry names, by a path relative to its folder. It must be in this
-    /// folder or below it: nothing else is opened, since nobody has trusted the entry yet.
+    /// Reads a file that the entry names, with at most `max` bytes. The path is relative to the entry's folder, and the
+    /// file must be in that folder or below it: nothing else is opened, since nobody has trusted the entry yet.
     ///
-    /// Kinds read files in this way only: a workspace that is loaded from a file is loaded again when one of them
-    /// changes, and they count for the trust in the workspace, as they decide what its tools do. Errors must not contain
-    /// what was read.
+    /// Read files only this way. A workspace that was loaded from a file is loaded again when such a file changes, and
+    /// the trust in the workspace covers these files, because they decide what its tools do. Your errors must not
+    /// contain what was read.
     pub fn read_file(&self, path: impl AsRef<Path>, max: u64) -> io::Result<Vec<u8>> {
         self.reads.read(&self.folder, path.as_ref(), max)
     }
 
-    /// Starts a tool with the name and the tool settings of this entry. `parameters` is the JSON Schema of the arguments
-    /// of an entry that sets none. A result may be any JSON unless the entry has a schema for it.
+    /// Starts a tool with this entry's name and tool settings. `parameters` is the JSON Schema for the arguments if the
+    /// entry sets none. A result may be any JSON unless the entry has a schema for it.
     pub fn builder(&self, parameters: Value) -> ToolBuilder<Open, Open> {
         let ToolSettings { title, description, parameters: own, output, examples, .. } = &self.tool;
         let ToolSettings { readonly, destructive, idempotent, open_world, .. } = self.tool;

@@ -1,4 +1,4 @@
-//! Faults of an entry.
+//! Entry faults.
 
 use std::fmt;
 
@@ -14,18 +14,18 @@ pub struct EntryError {
     pub faults: Vec<EntryFault>,
 }
 
-/// One fault of an entry, or one remark about it.
+/// An entry fault, or a remark about an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EntryFault {
-    /// The JSON Pointer of the setting in the entry, such as `/auth/bearer`; empty for the entry as a whole.
+    /// The JSON Pointer to the setting, such as `/auth/bearer`; empty for the whole entry.
     pub pointer: String,
     /// The fault, and what to do. It contains no secret.
     pub message: String,
 }
 
 impl EntryFault {
-    /// Creates a fault of the setting with this JSON Pointer.
+    /// Creates a fault for the setting at this JSON Pointer.
     #[must_use]
     pub fn at(pointer: impl Into<String>, message: impl Into<String>) -> Self {
         Self { pointer: pointer.into(), message: message.into() }
@@ -33,7 +33,7 @@ impl EntryFault {
 }
 
 impl EntryError {
-    /// Creates an error of one setting.
+    /// Creates an error for one setting.
     #[must_use]
     pub fn at(pointer: impl Into<String>, message: impl Into<String>) -> Self {
         Self { faults: vec![EntryFault::at(pointer, message)] }
@@ -45,14 +45,14 @@ impl EntryError {
     }
 }
 
-/// The definition of the tool is invalid.
+/// The tool definition is invalid.
 impl From<DefinitionError> for EntryError {
     fn from(error: DefinitionError) -> Self {
         Self { faults: error.faults.iter().flat_map(of_definition).collect() }
     }
 }
 
-/// Returns the faults of an entry for one of its definition, at the keys that entries of all kinds have.
+/// Returns the entry faults for a definition fault, at the keys that all entries have.
 fn of_definition(fault: &DefinitionFault) -> Vec<EntryFault> {
     let at = |key: &str, issues: &Issues, prefix: &str| -> Vec<EntryFault> {
         let fault =

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::ImplementationKind;
 
-/// The registered kinds of implementations, in the order in which they were added.
+/// The registered implementation kinds, in the order they were added.
 ///
 /// ```
 /// use haft_registry::Kinds;
@@ -43,7 +43,7 @@ impl Kinds {
         Ok(self)
     }
 
-    /// Adds a kind, in place of one with the same name.
+    /// Adds a kind, replacing one with the same name.
     #[must_use]
     pub fn replace(mut self, kind: impl ImplementationKind) -> Self {
         self.list.retain(|known| known.name() != kind.name());

@@ -1,8 +1,8 @@
-//! The effect of one call, for the person who is asked to approve it.
+//! A call's effect, for the person who is asked to approve it.
 //!
-//! A template such as `rm -- {path}` says what calls of a tool do; a person decides about one of them. A kind whose tools
-//! reach the outside gives them a [`CallPreview`], which fills in the arguments with the code that calls themselves use, so
-//! that what is shown is what will happen. It reads no secret: secrets are named.
+//! A template such as `rm -- {path}` says what a tool's calls do, but a person decides about one of them. A kind whose
+//! tools reach the outside gives them a [`CallPreview`]. It fills in the arguments with the same code as a call, so
+//! that people see what will happen. It reads no secret: secrets are named.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,9 +15,9 @@ use serde_json::{Map, Value};
 /// The function from arguments to an effect.
 type Preview = dyn Fn(&Map<String, Value>) -> Result<CallEffect, Issues> + Send + Sync;
 
-/// A function from the arguments of a call to its effect, as an annotation of a tool. Descriptors do not contain it.
+/// A function from a call's arguments to its effect, as a tool annotation. Descriptors do not contain it.
 ///
-/// A program that asks a person to approve a call can show the effect: the context of an approver has the
+/// If your program asks a person to approve a call, show the effect: an approver's context has the
 /// [tool](haft_core::Cx::tool).
 ///
 /// ```
@@ -40,7 +40,7 @@ type Preview = dyn Fn(&Map<String, Value>) -> Result<CallEffect, Issues> + Send 
 #[derive(Clone)]
 pub struct CallPreview(Arc<Preview>);
 
-/// The effect of one call.
+/// A call's effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallEffect {
@@ -50,9 +50,9 @@ pub enum CallEffect {
         argv: Vec<String>,
         /// The working directory.
         folder: PathBuf,
-        /// True if the program reads the arguments of the call from its standard input.
+        /// True if the program reads the call's arguments from its standard input.
         reads_arguments: bool,
-        /// The names of the secrets in the environment of the program.
+        /// The names of the secrets in the program's environment.
         secrets: Vec<String>,
     },
     /// The call sends a request.
@@ -61,11 +61,11 @@ pub enum CallEffect {
         method: String,
         /// The URL with its query, without secrets.
         url: String,
-        /// The headers without secrets, with the type of the body.
+        /// The headers without secrets, with the body's type.
         headers: Vec<(String, String)>,
-        /// The body; text that is not UTF-8 is shown as well as possible.
+        /// The body. Text that is not UTF-8 is shown as well as possible.
         body: Option<String>,
-        /// The names of the secrets that are sent with the request.
+        /// The names of the secrets that the request contains.
         secrets: Vec<String>,
     },
 }
@@ -76,7 +76,7 @@ impl CallPreview {
         Self(Arc::new(effect))
     }
 
-    /// Returns the effect of a call with these arguments, or the reasons why the tool rejects them.
+    /// Returns a call's effect with these arguments, or the reasons why the tool rejects them.
     pub fn effect(&self, arguments: &Map<String, Value>) -> Result<CallEffect, Issues> {
         (self.0)(arguments)
     }

@@ -1,13 +1,13 @@
-//! Reach: everything outside of a workspace file that the tools of an entry use.
+//! Reach: everything outside a workspace file that an entry's tools use.
 //!
-//! The rule about files is one sentence: an untrusted file reaches nothing outside itself. So every kind states the
-//! reach of what it has built, with each secret beside the recipient that gets it. There is no default: a kind whose
-//! tools reach nothing says so by [`Reach::nothing`], and all others are left out until the file is trusted.
+//! The rule is one sentence: an untrusted file reaches nothing outside itself. So every kind states the reach of what
+//! it has built, with each secret beside the recipient that gets it. There is no default: a kind whose tools reach
+//! nothing says so with [`Reach::nothing`], and all other tools are left out until the file is trusted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// The recipients outside of a workspace file that the tools of an entry use, and the secrets that each of them gets.
+/// The recipients outside a workspace file that an entry's tools use, and the secrets that each gets.
 ///
 /// ```
 /// use haft_registry::{Reach, Recipient};
@@ -21,17 +21,17 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reach(BTreeMap<Recipient, BTreeSet<String>>);
 
-/// A party outside of a workspace file that tools use.
+/// A party outside a workspace file that tools use.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Recipient {
-    /// A server that requests are sent to: its scheme, host and port, such as `https://api.example.com`.
+    /// A server that receives requests: its scheme, host and port, such as `https://api.example.com`.
     Host(String),
     /// A command that is started.
     Command(StartedCommand),
     /// A folder whose files are used.
     Files(PathBuf),
-    /// The program that runs the tools, which uses a secret and sends it nowhere.
+    /// The program that runs the tools. It uses a secret and sends it nowhere.
     Program,
 }
 
@@ -45,15 +45,15 @@ pub struct StartedCommand {
     pub folder: PathBuf,
     /// The environment variables that are set.
     pub env: BTreeMap<String, String>,
-    /// The environment variables that contain secrets, with the names of these.
+    /// The environment variables that contain secrets, with the secrets' names.
     pub secret_env: BTreeMap<String, String>,
-    /// The program and the files among the arguments that are not below the folder of the workspace, so that trust in its
-    /// file does not cover what they contain.
+    /// The program and the file arguments outside the workspace folder: trust in the workspace file does not cover
+    /// their content.
     pub uncovered: Vec<String>,
 }
 
 impl Reach {
-    /// Creates the reach of tools that use nothing but their arguments and the entry itself.
+    /// Creates the reach for tools that use nothing but their arguments and the entry itself.
     #[must_use]
     pub fn nothing() -> Self {
         Self(BTreeMap::new())
@@ -66,13 +66,13 @@ impl Reach {
         self
     }
 
-    /// Adds all recipients of another reach.
+    /// Adds all recipients from another reach.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         other.0.into_iter().fold(self, |reach, (recipient, secrets)| reach.with(recipient, secrets))
     }
 
-    /// Reports whether the tools use nothing outside of the file.
+    /// Reports whether the tools use nothing outside the file.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         self.0.is_empty()
@@ -83,12 +83,12 @@ impl Reach {
         self.0.iter()
     }
 
-    /// Returns the recipients of the secret with this name.
+    /// Returns the recipients that get the secret with this name.
     pub fn recipients_of(&self, secret: &str) -> impl Iterator<Item = &Recipient> {
         self.0.iter().filter(move |(_, secrets)| secrets.contains(secret)).map(|(recipient, _)| recipient)
     }
 
-    /// Returns the names of the secrets that calls of the tools read.
+    /// Returns the names of the secrets that the tools' calls read.
     #[must_use]
     pub fn secret_names(&self) -> BTreeSet<&str> {
         self.0.values().flatten().map(String::as_str).collect()

@@ -1,6 +1,6 @@
-//! Bounded reading of the files that entries and workspaces name.
+//! Bounded reads from files that entries and workspaces name.
 //!
-//! Their authors are not trusted yet, so nothing outside of the given folder is opened, and nothing that may never end.
+//! Their authors are not trusted yet, so nothing outside the given folder is opened, and nothing that may never end.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -24,7 +24,7 @@ impl ReadObserver {
         let (path, content) = match below(folder, path) {
             Ok(canonical) => (canonical.clone(), read_bounded(&canonical, max)),
             Err(BelowError::Outside) => return Err(BelowError::Outside.into()),
-            // The attempt is observed, so that the entry is built again when the file is there.
+            // The attempt is observed, so that the entry is built again when the file appears.
             Err(BelowError::Unreadable(error)) => (folder.join(path), Err(error)),
         };
         if let Self(Some(observe)) = self {
@@ -40,8 +40,8 @@ impl fmt::Debug for ReadObserver {
     }
 }
 
-/// Returns the path, without symbolic links, of what a relative path names in a folder or below it. Nothing elsewhere is
-/// opened: a path that leads out, by `..` or by a link, is an error.
+/// Resolves a relative path in or below a folder, without symbolic links. Opens nothing elsewhere: a path that leads
+/// out, by `..` or by a link, is an error.
 pub fn below(folder: &Path, path: &Path) -> Result<PathBuf, BelowError> {
     let is_inside = |component: Component<'_>| matches!(component, Component::Normal(_) | Component::CurDir);
     if !path.components().all(is_inside) {
@@ -56,7 +56,7 @@ pub fn below(folder: &Path, path: &Path) -> Result<PathBuf, BelowError> {
 /// A path that names nothing in a folder.
 #[derive(Debug)]
 pub enum BelowError {
-    /// It leads out of the folder.
+    /// It leads outside the folder.
     Outside,
     /// It can't be followed.
     Unreadable(io::Error),
@@ -75,7 +75,7 @@ impl From<BelowError> for io::Error {
     }
 }
 
-/// Reads a regular file of at most `max` bytes. Devices and pipes, which may never end, are rejected.
+/// Reads a regular file with at most `max` bytes. Rejects devices and pipes, which may never end.
 pub fn read_bounded(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     let metadata = fs::metadata(path)?;
     if metadata.is_dir() {

@@ -1,4 +1,4 @@
-//! The permissions of the scopes around a call.
+//! The permissions from the scopes around a call.
 
 use std::sync::Arc;
 
@@ -8,26 +8,26 @@ use super::Permissions;
 use super::permit::ToolPermit;
 use crate::name::FullName;
 
-/// The permissions of the current scopes, all of which must allow a call. Cloning is cheap.
+/// The current scopes' permissions, all of which must allow a call. Cloning is cheap.
 ///
-/// They follow the code that runs in [`Permissions::scope`], and the runs and tasks that the executor starts there; not
-/// the tasks that user code spawns.
+/// They follow the code in [`Permissions::scope`], and the runs and tasks that the executor starts there. They do not
+/// follow tasks that user code spawns.
 #[derive(Clone, Debug, Default)]
 pub struct AmbientPermissions(Arc<[Permissions]>);
 
 impl AmbientPermissions {
-    /// Returns the permissions that are current where this is called; none outside of every scope.
+    /// Returns the permissions that apply where you call this; none outside every scope.
     #[must_use]
     pub fn current() -> Self {
         Ambient::current().get::<Self>().cloned().unwrap_or_default()
     }
 
-    /// Returns the permissions, those of the outermost scope first.
+    /// Returns the permissions, the outermost scope's first.
     pub fn iter(&self) -> impl Iterator<Item = &Permissions> {
         self.0.iter()
     }
 
-    /// Creates a permit of a tool that asks only the permissions of the scope around each call.
+    /// Creates a permit for a tool that asks only the permissions from the scope around each call.
     #[must_use]
     pub fn permit_for(name: &FullName, tool: &Tool) -> ToolPermit {
         ToolPermit::new([], name, tool)

@@ -1,4 +1,4 @@
-//! Approval rules: which calls require approval, besides those that the tool itself requires it for.
+//! Approval rules: calls that require approval in addition to the tool's own policy.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::setting::AskSettings;
 use crate::kind::{EntryError, EntryFault};
 use crate::name::FullName;
 
-/// Rules that require approval for calls of tools. Cloning is cheap.
+/// Rules that require approval for tool calls. Cloning is cheap.
 ///
 /// The rules can only add to what a tool requires by itself. An expression that fails requires approval.
 #[derive(Clone, Debug, Default)]
@@ -25,13 +25,13 @@ pub struct AskRules(Arc<[Arc<AskRule>]>);
 #[derive(Clone, Debug)]
 struct AskRule {
     name: Box<str>,
-    /// The JSON Pointer of the rule in its settings.
+    /// The JSON Pointer to the rule in its settings.
     pointer: Box<str>,
     matcher: ToolMatcher,
     when: Option<RuleExpression>,
 }
 
-/// The error of a rule that can't be evaluated for a call.
+/// The error for a rule that can't be evaluated for a call.
 #[derive(Debug, thiserror::Error)]
 #[error("the approval rule `{rule}` can't be evaluated")]
 struct UndecidedRule {
@@ -41,7 +41,7 @@ struct UndecidedRule {
 }
 
 impl AskRules {
-    /// Checks rules, and reports all faults. The pointer of a fault begins with the index of its rule.
+    /// Checks rules and reports all faults. A fault's pointer begins with its rule's index.
     pub fn new(settings: &[AskSettings]) -> Result<Self, EntryError> {
         if settings.len() > MAX_RULES {
             return Err(EntryError::at("", format!("there are more than {MAX_RULES} approval rules; use patterns")));
@@ -72,14 +72,14 @@ impl AskRules {
         Self(self.0.iter().chain(&*others.0).cloned().collect())
     }
 
-    /// Returns the same rules with the name of their file in front of their own names.
+    /// Returns the same rules with their file's name before their own names.
     #[must_use]
     pub fn of_file(&self, file: &str) -> Self {
         let renamed = |rule: &Arc<AskRule>| AskRule { name: super::in_file(file, &rule.name), ..(**rule).clone() };
         Self(self.0.iter().map(renamed).map(Arc::new).collect())
     }
 
-    /// Returns the policy that the rules add to a tool; `None` if no rule matches it.
+    /// Returns the policy that the rules add to a tool, or `None` if no rule matches it.
     #[must_use]
     pub fn policy_for(&self, name: &FullName, tool: &Tool) -> Option<ApprovalPolicy> {
         let rules: Vec<&AskRule> = self.rules_for(name, tool).collect();
@@ -92,19 +92,19 @@ impl AskRules {
         rules.iter().find(|rule| rule.is_unconditional()).map(|rule| unconditional(&rule.name))
     }
 
-    /// Returns the names of the rules that match a tool, with some arguments at least.
+    /// Returns the names of the rules that match a tool with at least some arguments.
     pub fn matching<'a>(&'a self, name: &'a FullName, tool: &'a Tool) -> impl Iterator<Item = &'a str> {
         self.rules_for(name, tool).map(|rule| &*rule.name)
     }
 
-    /// Returns the rules whose patterns match none of these names, which may be misspelt.
+    /// Returns the rules whose patterns match none of these names. They may be misspelt.
     pub fn unmatched_rules<'n>(&self, names: impl IntoIterator<Item = &'n FullName>) -> Vec<UnmatchedRule<'_>> {
         let names: Vec<NameText> = names.into_iter().map(NameText::of).collect();
         let is_unmatched = |rule: &&Arc<AskRule>| !names.iter().any(|name| rule.matcher.matches_name(name));
         self.0.iter().filter(is_unmatched).map(|rule| rule.as_unmatched()).collect()
     }
 
-    /// Compares the conditions of the rules with the tools that their patterns match, as
+    /// Compares the rules' conditions with the tools that their patterns match, as
     /// [`Permissions::condition_findings`](super::Permissions::condition_findings) does.
     pub fn condition_findings<'t>(
         &self,
@@ -133,13 +133,13 @@ impl AskRule {
     }
 }
 
-/// Creates the policy of a rule without a condition.
+/// Creates the policy for a rule without a condition.
 fn unconditional(rule: &str) -> ApprovalPolicy {
     let rule = rule.to_owned();
     ApprovalPolicy::when(move |_: IgnoredAny, _| ApprovalNeed::NeededBy(rule.clone()))
 }
 
-/// Creates the policy of rules that all have a condition.
+/// Creates the policy for rules that all have a condition.
 fn conditional(name: &FullName, conditions: Vec<(Box<str>, RuleExpression)>) -> ApprovalPolicy {
     let name = name.to_string();
     ApprovalPolicy::when(move |arguments: serde_json::Value, cx: haft_core::ApprovalCx| {
@@ -157,7 +157,7 @@ fn conditional(name: &FullName, conditions: Vec<(Box<str>, RuleExpression)>) -> 
     })
 }
 
-/// Writes the names of the rules.
+/// Writes the rules' names.
 impl fmt::Display for AskRules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.0.iter().map(|rule| &*rule.name).collect();

@@ -1,4 +1,4 @@
-//! From settings to rules: every pattern, expression and set is checked, and all faults are reported.
+//! From settings to rules: checks every pattern, expression and set, and reports all faults.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use super::verdict::DEFAULT_RULE;
 use super::{PermissionTable, Permissions, Unlisted, Visibility};
 use crate::kind::{EntryError, EntryFault};
 
-/// The most sets of rules.
+/// The most rule sets.
 const MAX_SETS: usize = 256;
 
-/// The most rules, those of all sets included.
+/// The most rules, including those in all sets.
 pub(super) const MAX_RULES: usize = 10_000;
 
-/// The most patterns of one rule.
+/// The most patterns in one rule.
 const MAX_PATTERNS: usize = 1_000;
 
-/// The longest name of a rule or a set, in bytes.
+/// The longest rule or set name, in bytes.
 const MAX_NAME_LEN: usize = 200;
 
 impl PermissionSettings {
@@ -66,7 +66,7 @@ impl PermissionSettings {
         Ok(())
     }
 
-    /// Reports names of sets that don't exist.
+    /// Reports unknown set names.
     fn check_uses(&self, uses: &[String], pointer: &str, faults: &mut Vec<EntryFault>) {
         for (index, name) in uses.iter().enumerate().filter(|(_, name)| !self.sets.contains_key(*name)) {
             let similar = nearest(name, self.sets.keys().map(String::as_str));
@@ -88,12 +88,12 @@ impl PermissionSettings {
         }
     }
 
-    /// Returns the sets in use, in the order of their names.
+    /// Returns the sets in use, ordered by name.
     fn sets_in_use(&self) -> BTreeSet<&str> {
         self.reached(self.uses.iter())
     }
 
-    /// Returns these sets and all that they use. Unknown ones are left out.
+    /// Returns these sets and all that they use, without unknown ones.
     fn reached<'s>(&'s self, uses: impl Iterator<Item = &'s String>) -> BTreeSet<&'s str> {
         let mut reached = BTreeSet::new();
         let mut open: Vec<&String> = uses.collect();
@@ -110,7 +110,7 @@ impl PermissionSettings {
 
 /// The settings that all kinds of rules have.
 pub(super) struct RuleSource<'s> {
-    /// The key of the patterns.
+    /// The key that holds the patterns.
     key: &'static str,
     patterns: &'s PatternList,
     hints: HintConditions,
@@ -153,7 +153,7 @@ impl<'s> RuleSource<'s> {
     }
 }
 
-/// Checks a rule. All faults are reported; with one, there is no rule.
+/// Checks a rule and reports all its faults. With any fault, there is no rule.
 pub(super) fn compile(
     form: &RuleSource<'_>,
     effect: &str,
@@ -202,7 +202,7 @@ fn compile_patterns(form: &RuleSource<'_>, pointer: &str, faults: &mut Vec<Entry
     patterns
 }
 
-/// Checks the rules of the settings or of a set, those that deny first.
+/// Checks the rules in the settings or in a set, denying rules first.
 fn compile_rules(
     allow: &[RuleSettings],
     deny: &[RuleSettings],
@@ -233,7 +233,7 @@ fn compile_rules(
     }
 }
 
-/// Escapes a token of a JSON Pointer.
+/// Escapes a JSON Pointer token.
 fn escaped(token: &str) -> String {
     token.replace('~', "~0").replace('/', "~1")
 }

@@ -1,7 +1,7 @@
-//! Conditions of rules that can never hold, or that read what is never there.
+//! Rule conditions that can never hold, or that read what is never there.
 //!
-//! A misspelt condition of a rule that denies or asks is a hole that nobody sees: the rule is there and never applies. So
-//! the hints and the members that a rule reads are compared with the tools that its patterns match.
+//! A misspelt condition in a rule that denies or asks is a hole that nobody sees: the rule is there and never applies.
+//! So the hints and members that a rule reads are compared with the tools that its patterns match.
 
 use haft_core::Tool;
 use haft_schema::nearest;
@@ -12,29 +12,29 @@ use super::parameter::{MissingMember, Presence, presence};
 use super::pattern::ToolPattern;
 use crate::name::FullName;
 
-/// A condition of a rule that can't be right for the tools that the rule is about.
+/// A rule's condition that can't be right for the tools that the rule is about.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ConditionFinding<'r> {
-    /// The name of the rule: its own, or its text.
+    /// The rule's name: its own, or its text.
     pub rule: &'r str,
-    /// The JSON Pointer of the rule, or of its condition, in the settings that it was built from.
+    /// The JSON Pointer to the rule, or to its condition, in the settings it was built from.
     pub pointer: String,
-    /// The patterns of the rule.
+    /// The rule's patterns.
     pub patterns: &'r [ToolPattern],
-    /// The weight of the finding.
+    /// The finding's severity.
     pub severity: ConditionSeverity,
     /// The finding, and what to do.
     pub message: String,
 }
 
-/// The weight of a [`ConditionFinding`].
+/// The severity of a [`ConditionFinding`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConditionSeverity {
     /// The condition may be misspelt.
     Warning,
-    /// The condition tests for a member that no tool of the rule can have, so it never applies.
+    /// The condition tests for a member that none of the rule's tools can have, so it never applies.
     Fault,
 }
 
@@ -76,7 +76,7 @@ impl<'r> RuleView<'r> {
         self.by_members(&matched.into_iter().map(|(name, tool)| (name.exact(), *tool)).collect::<Vec<_>>())
     }
 
-    /// Returns the finding of a rule whose hints no tool has that its patterns match.
+    /// Returns the finding for a rule whose hints no matching tool has.
     fn by_hints(&self, hints: &str, count: usize) -> ConditionFinding<'r> {
         let tools = if count == 1 {
             "the tool that its patterns match".to_owned()
@@ -96,7 +96,7 @@ impl<'r> RuleView<'r> {
 }
 
 impl<'r> RuleView<'r> {
-    /// Returns the findings about members that no tool of the rule declares.
+    /// Returns the findings for members that none of the rule's tools declares.
     fn by_members(&self, tools: &[(&str, &Tool)]) -> Vec<ConditionFinding<'r>> {
         let accesses = self.when.map(RuleExpression::accesses).unwrap_or_default();
         let mut absent: Vec<AbsentMember> = Vec::new();
@@ -113,7 +113,7 @@ impl<'r> RuleView<'r> {
     }
 }
 
-/// A member that no tool of a rule declares.
+/// A member that none of a rule's tools declares.
 struct AbsentMember {
     member: MissingMember,
     kind: AccessKind,

@@ -1,4 +1,4 @@
-//! Explanations of permissions, for people.
+//! Permission explanations, for people.
 
 use std::fmt;
 
@@ -26,13 +26,13 @@ use crate::name::FullName;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PermissionExplanation {
-    /// The decision before the arguments of a call are known.
+    /// The decision before a call's arguments are known.
     pub outcome: PermissionOutcome,
-    /// The rules that match, in the order in which they were written.
+    /// The matching rules, in the order they were written.
     pub rules: Vec<PermissionRule>,
 }
 
-/// The decision of permissions about a tool before the arguments of a call are known.
+/// The permissions' decision about a tool before a call's arguments are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PermissionOutcome {
@@ -40,10 +40,10 @@ pub enum PermissionOutcome {
     Allowed,
     /// Every call is denied.
     Denied {
-        /// The name of the rule, which is `default` if no rule matches.
+        /// The rule's name, which is `default` if no rule matches.
         rule: String,
     },
-    /// The arguments of a call decide.
+    /// A call's arguments decide.
     ByArguments {
         /// The names of the rules that are evaluated for each call.
         rules: String,
@@ -71,7 +71,7 @@ impl PermissionExplanation {
 }
 
 impl PermissionExplanation {
-    /// Returns the explanation of both: a call must be allowed by each.
+    /// Returns the explanation for both: each must allow a call.
     pub(crate) fn and(self, other: Self) -> Self {
         use PermissionOutcome::{Allowed, ByArguments, Denied};
         let outcome = match (self.outcome, other.outcome) {

@@ -1,9 +1,9 @@
-//! Expressions: conditions over the arguments of a call, in the Common Expression Language.
+//! Expressions: conditions on a call's arguments, in the Common Expression Language.
 //!
-//! The interpreter has no limit of time or memory, and an expression comes from a file while the arguments come from a
-//! model. So everything is bounded before it starts: the text, the depth and the number of parts when the expression is
-//! compiled, and the cost with the actual arguments when it is evaluated. Only listed functions exist. An expression
-//! that could take too long is not evaluated, and its rule fails closed.
+//! The interpreter has no time or memory limit, and an expression comes from a file while the arguments come from a
+//! model. So everything is bounded before it starts: the text, the depth and the number of parts at compile time, and
+//! the cost with the actual arguments at evaluation time. Only listed functions exist. An expression that could take
+//! too long is not evaluated, and its rule fails closed.
 
 mod access;
 mod check;
@@ -29,32 +29,32 @@ pub use self::error::{EvaluationError, ExpressionError, ExpressionFault};
 use self::estimate::VariableSizes;
 use self::measure::{ArgumentSizes, ValueSizes, text_size};
 
-/// The maximum length of an expression, in bytes.
+/// The maximum expression length in bytes.
 pub const MAX_EXPRESSION_LEN: usize = 4096;
 
-/// The maximum cost of an evaluation, in steps: parts visited, values copied, and groups of bytes read.
+/// The maximum cost of an evaluation in steps: parts visited, values copied, and groups of bytes read.
 pub const MAX_EXPRESSION_COST: u64 = 250_000;
 
-/// The maximum depth of an expression.
+/// The maximum expression depth.
 const MAX_DEPTH: usize = 40;
 
-/// The depth up to which an expression is evaluated on the stack of the caller. Without optimisation, a level takes some
-/// 50 KiB of it.
+/// The depth up to which an expression is evaluated on the caller's stack. Without optimisation, a level takes some 50
+/// KiB.
 const INLINE_DEPTH: usize = 10;
 
-/// The stack of a thread that parses or evaluates a deep expression, in bytes.
+/// The stack size in bytes for a thread that parses or evaluates a deep expression.
 const STACK: usize = 16 << 20;
 
-/// The maximum number of parts of an expression.
+/// The most parts in an expression.
 const MAX_NODES: u64 = 1_000;
 
-/// The maximum number of loops inside one another.
+/// The most nested loops.
 const MAX_LOOP_DEPTH: usize = 4;
 
-/// The maximum number of patterns of `matches`.
+/// The most `matches` patterns.
 const MAX_PATTERNS: usize = 16;
 
-/// The names of types in the interpreter's errors.
+/// Type names in the interpreter's errors.
 const TYPE_NAMES: [&str; 11] =
     ["bool", "bytes", "double", "int", "iterable", "list", "map", "null_type", "string", "type", "uint"];
 
@@ -64,16 +64,16 @@ const MAX_INPUT: u64 = 100_000;
 /// The maximum depth of the arguments that an expression reads.
 const MAX_INPUT_DEPTH: usize = 64;
 
-/// The types and functions of the interpreter.
+/// The interpreter's types and functions.
 static ENVIRONMENT: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
 
-/// A condition over the arguments of a call, compiled once. Cloning is cheap.
+/// A condition on a call's arguments, compiled once. Cloning is cheap.
 ///
-/// The variables are `args`, the decoded arguments; `tool`, the full name of the tool; and `caller`, the id of the caller
-/// or null. There are the operators and macros (`has`, `all`, `exists`, `exists_one`, `map`, `filter`) of the Common
-/// Expression Language, the functions `size`, `int`, `uint`, `double`, `string`, `bool` and `type`, and the methods
-/// `size`, `contains`, `startsWith`, `endsWith` and `matches`, whose pattern is a literal. Integers of the arguments are
-/// `int`, or `uint` beyond its range.
+/// You can use three variables: `args`, the decoded arguments; `tool`, the tool's full name; and `caller`, the caller's
+/// id or null. You also have the Common Expression Language's operators and macros (`has`, `all`, `exists`,
+/// `exists_one`, `map`, `filter`), the functions `size`, `int`, `uint`, `double`, `string`, `bool` and `type`, and the
+/// methods `size`, `contains`, `startsWith`, `endsWith` and `matches`, whose pattern is a literal. Integer arguments
+/// are `int`, or `uint` beyond its range.
 ///
 /// ```
 /// use haft_registry::{ExpressionInput, RuleExpression};
@@ -96,7 +96,7 @@ struct CompiledExpression {
     facts: ExpressionFacts,
 }
 
-/// The values of the variables of an expression.
+/// The values of an expression's variables.
 #[derive(Clone, Copy, Debug)]
 pub struct ExpressionInput<'a> {
     arguments: &'a Value,
@@ -111,14 +111,14 @@ impl<'a> ExpressionInput<'a> {
         Self { arguments, tool: "", caller: None }
     }
 
-    /// Sets the full name of the tool.
+    /// Sets the tool's full name.
     #[must_use]
     pub fn tool(mut self, tool: &'a str) -> Self {
         self.tool = tool;
         self
     }
 
-    /// Sets the id of the caller.
+    /// Sets the caller's id.
     #[must_use]
     pub fn caller(mut self, caller: Option<&'a str>) -> Self {
         self.caller = caller;
@@ -134,18 +134,18 @@ impl RuleExpression {
         Ok(Self(Arc::new(CompiledExpression { source: source.into(), root: parsed.root, facts })))
     }
 
-    /// Returns the text of the expression.
+    /// Returns the expression's text.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.0.source
     }
 
-    /// Returns the members of the arguments that the expression names.
+    /// Returns the argument members that the expression names.
     pub(super) fn accesses(&self) -> Vec<ArgumentAccess> {
         access::accesses(&self.0.root)
     }
 
-    /// Evaluates the expression, if that is certain to end soon.
+    /// Evaluates the expression if that is certain to end soon.
     pub fn evaluate(&self, input: &ExpressionInput<'_>) -> Result<bool, EvaluationError> {
         let CompiledExpression { root, facts, .. } = &*self.0;
         let inputs = VariableSizes {
@@ -164,7 +164,7 @@ impl RuleExpression {
         catch_unwind(AssertUnwindSafe(|| self.resolve(input))).unwrap_or(Err(EvaluationError::Panicked))
     }
 
-    /// Evaluates the expression on a thread with a stack that is large enough. The cost bounds how long this one waits.
+    /// Evaluates the expression on a thread with a large enough stack. The cost bounds how long the caller waits.
     fn resolve_apart(&self, input: &ExpressionInput<'_>) -> Result<bool, EvaluationError> {
         thread::scope(|scope| {
             let evaluating = thread_builder().spawn_scoped(scope, || self.resolve(input));
@@ -190,7 +190,7 @@ impl RuleExpression {
         }
     }
 
-    /// Adds the function `matches`, with the patterns of the expression.
+    /// Adds the function `matches` with the expression's patterns.
     fn add_matches(&self, context: &mut Context<'_, '_>) -> Result<(), EvaluationError> {
         let expression = Arc::clone(&self.0);
         let matches = move |This(text): This<Arc<String>>, pattern: Arc<String>| {
@@ -200,7 +200,7 @@ impl RuleExpression {
         context.add_function("matches", matches).map_err(|_| EvaluationError::Failed("`matches` is defined twice"))
     }
 
-    /// Returns the reason of a failure, without the values that the interpreter's own error contains.
+    /// Returns the reason for a failure, without the values in the interpreter's own error.
     fn failed(&self, error: &ExecutionError) -> EvaluationError {
         let short = |text: &str| text.chars().take(100).collect::<String>();
         match error {
@@ -233,7 +233,7 @@ impl RuleExpression {
     }
 }
 
-/// Returns a function as it is written in an expression: the interpreter calls `>` by `_>_`.
+/// Returns a function as you write it in an expression: the interpreter calls `>` by `_>_`.
 fn operator(function: &str) -> String {
     match function {
         "@in" => "in".to_owned(),
@@ -243,8 +243,8 @@ fn operator(function: &str) -> String {
     }
 }
 
-/// Describes a value of the wrong type. Functions that are added to the interpreter report the value itself in place of
-/// its type, so only the names of types are repeated.
+/// Describes a value with the wrong type. Functions added to the interpreter report the value itself instead of its
+/// type, so only type names are repeated.
 fn unexpected_type(got: &str, want: &str) -> String {
     let want = match want {
         "Arc<String>" => "string",
@@ -258,7 +258,7 @@ fn unexpected_type(got: &str, want: &str) -> String {
     }
 }
 
-/// Returns the builder of a thread for deep expressions.
+/// Returns the builder for a thread that handles deep expressions.
 fn thread_builder() -> thread::Builder {
     thread::Builder::new().name("haft-expression".to_owned()).stack_size(STACK)
 }

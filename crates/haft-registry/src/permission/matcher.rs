@@ -1,4 +1,4 @@
-//! The part of a rule that is decided once per tool: patterns over its full name, and conditions on its hints.
+//! The part of a rule that is decided once per tool: patterns on its full name, and conditions on its hints.
 
 use std::fmt;
 
@@ -16,17 +16,17 @@ pub(super) struct ToolMatcher {
     hints: HintConditions,
 }
 
-/// The effect of the rule that a matcher belongs to, which decides about names that differ only in case.
+/// The effect of a matcher's rule, which decides about names that differ only in case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MatchEffect {
     /// The rule permits: a name must match exactly.
     Permits,
-    /// The rule denies or asks: a name that differs from a matching one only in case is taken for an attempt to evade
-    /// the rule, so it matches, too.
+    /// The rule denies or asks. A name that differs from a matching one only in case counts as an attempt to evade the
+    /// rule, so it matches too.
     Restricts,
 }
 
-/// The hints that a tool must have. Those that are unset don't matter.
+/// The hints that a tool must have. Unset ones don't matter.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HintConditions {
     pub(super) readonly: Option<bool>,
@@ -35,7 +35,7 @@ pub(super) struct HintConditions {
     pub(super) open_world: Option<bool>,
 }
 
-/// A full name as text, made once for all rules that it is compared with.
+/// A full name as text, made once for all rules it is compared with.
 pub(super) struct NameText {
     exact: String,
     folded: String,
@@ -66,7 +66,7 @@ impl ToolMatcher {
         &self.patterns
     }
 
-    /// Returns the conditions on hints as a person would write them; `None` without any.
+    /// Returns the hint conditions as a person would write them, or `None` without any.
     pub(super) fn hints_text(&self) -> Option<String> {
         let HintConditions { readonly, destructive, idempotent, open_world } = self.hints;
         let hints = [
@@ -94,7 +94,7 @@ impl ToolMatcher {
 }
 
 impl HintConditions {
-    /// Reports whether a tool has the hints. A tool without hints is taken for the most dangerous one.
+    /// Reports whether a tool has the hints. A tool without hints counts as the most dangerous one.
     fn hold(self, annotations: &Annotations) -> bool {
         let Self { readonly, destructive, idempotent, open_world } = self;
         readonly.is_none_or(|expected| annotations.readonly() == expected)

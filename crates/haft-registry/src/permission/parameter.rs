@@ -1,6 +1,6 @@
-//! The parameters of a tool as rules see them: which members its arguments can have.
+//! A tool's parameters as rules see them: the members that its arguments can have.
 //!
-//! The answer is certain or it is "unknown": rules are checked for people, and a wrong accusation would teach them to
+//! The answer is certain or it is "unknown": rules are checked for people, and a false accusation would teach them to
 //! ignore the check.
 
 use haft_core::Tool;
@@ -12,7 +12,7 @@ use super::expression::{AccessPath, AccessStep};
 /// The most schemas that are visited for one value.
 const MAX_VISITED: usize = 200;
 
-/// The presence of a value inside the arguments of a tool.
+/// The presence of a value inside a tool's arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Presence {
     /// The schema declares it, or nothing certain can be said.
@@ -33,7 +33,7 @@ pub(super) struct MissingMember {
     pub(super) declared: Vec<String>,
 }
 
-/// Finds a value in the parameters of a tool.
+/// Looks up a value in a tool's parameters.
 pub(super) fn presence(tool: &Tool, path: &AccessPath) -> Presence {
     let schema = tool.parameters();
     if schema.enforcement().rules == EnforcedRules::None {
@@ -74,7 +74,7 @@ pub(super) fn presence(tool: &Tool, path: &AccessPath) -> Presence {
     Presence::Possible
 }
 
-/// Returns these schemas and all that apply to the same value, in some case at least.
+/// Returns these schemas and all that may apply to the same value.
 fn in_place<'s>(schemas: &[Subschema<'s>]) -> Vec<Subschema<'s>> {
     let mut found: Vec<Subschema<'s>> = Vec::new();
     let mut open = schemas.to_vec();
@@ -96,7 +96,7 @@ fn members<'s>(all: &[Subschema<'s>], name: &str) -> Vec<Subschema<'s>> {
         AppliesTo::Member(known) => known == name,
         // The pattern may match it.
         AppliesTo::MatchingMembers(_) => true,
-        // A map declares its members by their common schema; `true` and `false` declare nothing.
+        // A map declares its members with their common schema; `true` and `false` declare nothing.
         AppliesTo::OtherMembers => part.as_json().is_object(),
         _ => false,
     };
@@ -143,7 +143,7 @@ fn parts_of<'s>(schema: Subschema<'s>, keyword: &str) -> impl Iterator<Item = Su
     schema.parts().filter(move |part| part.keyword() == Some(keyword))
 }
 
-/// Reports whether a schema accepts no members but others. That no part of it declares the member is known.
+/// Reports whether a schema accepts only other members. It is known that no part of it declares the member.
 fn is_closed(schema: Subschema<'_>, name: &str) -> bool {
     let is_false = |keyword: &str| parts_of(schema, keyword).any(|part| *part.as_json() == Value::Bool(false));
     let is_own = |part: Subschema<'_>| member_name(part) == Some(name);

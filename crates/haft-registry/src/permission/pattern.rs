@@ -1,7 +1,7 @@
-//! Patterns over the full names of tools.
+//! Patterns for tools' full names.
 //!
-//! A pattern is compared with the canonical full name of a tool, segment by segment, in time linear in both. It is
-//! checked when it is written: one that no name can match, such as `../x`, is an error at its position, never a rule
+//! A pattern is compared with a tool's canonical full name, segment by segment, in time linear in both. It is checked
+//! when it is written: a pattern that no name can match, such as `../x`, is an error at its position, never a rule
 //! without effect.
 
 use std::borrow::Cow;
@@ -13,24 +13,24 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::name::{FullName, MAX_SEGMENT_LEN};
 
-/// The maximum length of a pattern, in bytes.
+/// The maximum pattern length in bytes.
 pub const MAX_PATTERN_LEN: usize = 256;
 
-/// A pattern over the full names of tools.
+/// A pattern for tools' full names.
 ///
 /// | pattern | matches |
 /// |---|---|
 /// | `*`, `**` | every tool |
-/// | `math/add` | this tool of the project |
-/// | `github/*` | every tool of the project's toolbox `github` |
-/// | `github/delete_*` | those of them whose name begins with `delete_` |
-/// | `acme/*/*`, `acme/**` | every tool of the organisation `acme`; the second also those of the project's toolbox `acme` |
+/// | `math/add` | this project tool |
+/// | `github/*` | every tool in the project's toolbox `github` |
+/// | `github/delete_*` | tools in that toolbox whose name begins with `delete_` |
+/// | `acme/*/*`, `acme/**` | every tool in the organisation `acme`; the second also matches the project's toolbox `acme` |
 /// | `**/add` | every tool named `add` |
-/// | `add`, `/add` | the tool `add` of the standard toolbox, and no other |
-/// | `/*` | every tool of the standard toolbox |
+/// | `add`, `/add` | the standard toolbox's tool `add`, and no other |
+/// | `/*` | every tool in the standard toolbox |
 ///
-/// A `*` matches any characters but a slash. `**` stands for any number of segments, at the end for at least one. Letters
-/// match in their case.
+/// A `*` matches any characters but a slash. `**` stands for any number of segments, at the end for at least one.
+/// Letter case matters.
 ///
 /// ```
 /// use haft_registry::ToolPattern;
@@ -49,14 +49,14 @@ pub struct ToolPattern {
     segments: Box<[PatternSegment]>,
 }
 
-/// A rejected pattern, with the position of the fault.
+/// A rejected pattern, with the fault's position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the pattern `{pattern}` is invalid at byte {at}: {fault}")]
 #[non_exhaustive]
 pub struct ToolPatternError {
     /// The pattern, shortened if it is very long.
     pub pattern: String,
-    /// The position of the fault, in bytes from the start.
+    /// The fault's position, in bytes from the start.
     pub at: usize,
     /// The fault.
     pub fault: ToolPatternFault,
@@ -66,7 +66,7 @@ pub struct ToolPatternError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolPatternFault {
-    /// The pattern, or a part of it between slashes, is empty.
+    /// The pattern, or a part between slashes, is empty.
     #[error("it has an empty segment; write `*` for every tool, or `namespace/*` for those of a toolbox")]
     EmptySegment,
     /// The pattern is longer than [`MAX_PATTERN_LEN`].
@@ -75,10 +75,10 @@ pub enum ToolPatternFault {
     /// The pattern has more segments than any name.
     #[error("no name has more than three segments; write at most `organisation/namespace/tool`")]
     TooManySegments,
-    /// A segment is longer than any segment of a name.
+    /// A segment is longer than any name segment.
     #[error("no name has a segment of more than {MAX_SEGMENT_LEN} bytes; shorten it")]
     SegmentTooLong,
-    /// A segment begins with a character with which no segment of a name begins.
+    /// A segment begins with a character that no name segment begins with.
     #[error("a segment begins with an ASCII letter or digit, or with `*`")]
     Start,
     /// The pattern contains a character that no name contains.
@@ -87,17 +87,17 @@ pub enum ToolPatternFault {
     /// `**` is only a part of a segment.
     #[error("`**` stands for whole segments; write `*` for characters of one")]
     PartialDoubleStar,
-    /// A pattern of several segments begins with a slash.
+    /// A pattern with several segments begins with a slash.
     #[error("only a tool of the standard toolbox is written with a slash at the start; remove the slash")]
     LeadingSlash,
 }
 
-/// A segment of a pattern.
+/// A pattern segment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum PatternSegment {
     /// Any number of segments.
     Any,
-    /// One segment: the literal texts between the stars, of which the first and the last are anchored.
+    /// One segment: the literal texts between the stars. The first and the last are anchored.
     One(Box<[Box<str>]>),
 }
 
@@ -124,7 +124,7 @@ impl ToolPattern {
         &self.text
     }
 
-    /// Returns the pattern in lower case, for names in lower case.
+    /// Returns the pattern in lower case, for lower-case names.
     pub(super) fn to_lowercase(&self) -> Self {
         let lower = |piece: &str| Box::from(piece.to_ascii_lowercase());
         let segments = self.segments.iter().map(|segment| match segment {
@@ -134,11 +134,10 @@ impl ToolPattern {
         Self { text: lower(&self.text), segments: segments.collect() }
     }
 
-    /// Reports whether the pattern matches the text of a full name.
+    /// Reports whether the pattern matches a full name's text.
     pub(super) fn matches_text(&self, name: &str) -> bool {
         let names: Vec<&str> = name.split('/').collect();
-        // Bit i is set if the segments of the pattern so far match the first i segments of the name. No name has more
-        // than three.
+        // Bit i is set if the pattern's segments so far match the name's first i segments. No name has more than three.
         let mut reached = 1_u8;
         for (index, segment) in self.segments.iter().enumerate() {
             let is_last = index + 1 == self.segments.len();
@@ -163,7 +162,7 @@ fn after_any(reached: u8, is_last: bool) -> u8 {
     if is_last { from << 1 } else { from }
 }
 
-/// Reports whether a segment of a name consists of these texts, with anything between them.
+/// Reports whether a name segment consists of these texts, with anything between them.
 fn matches_segment(pieces: &[Box<str>], segment: &str) -> bool {
     let [first, middle @ .., last] = pieces else {
         return pieces.first().is_some_and(|only| **only == *segment);

@@ -1,8 +1,8 @@
-//! The permit of one tool.
+//! One tool's permit.
 //!
-//! It knows the canonical full name of its tool and what its own permissions decide about it, so a call costs a
-//! comparison unless expressions remain. The permissions of the scope around a call are matched when they are first met,
-//! and the result is kept for the next calls.
+//! It knows its tool's canonical full name and what its own permissions decide about it, so a call costs one comparison
+//! unless expressions remain. The permissions from the scope around a call are matched when first met, and the result
+//! is kept for the next calls.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,41 +16,41 @@ use super::verdict::Verdict;
 use super::{PermissionTable, Permissions, Visibility};
 use crate::name::FullName;
 
-/// The reason of a denial that does not depend on the arguments. It contains nothing about the rules.
+/// The reason for a denial whatever the arguments. It contains nothing about the rules.
 const NOT_PERMITTED: &str = "this tool is not permitted";
 
-/// The reason of a denial because of the arguments.
+/// The reason for a denial because of the arguments.
 const ARGUMENTS_NOT_PERMITTED: &str = "this tool is not permitted with these arguments";
 
-/// The number of permissions of scopes whose decisions are kept.
+/// The number of scope permissions whose decisions are kept.
 const KEPT: usize = 4;
 
-/// The permit of one tool. See [`Permissions::permit_for`].
+/// One tool's permit. See [`Permissions::permit_for`].
 #[derive(Debug)]
 pub struct ToolPermit {
     name: FullName,
     annotations: Annotations,
-    /// The decisions of the permit's own permissions, without those that allow every call.
+    /// The decisions by the permit's own permissions, without those that allow every call.
     own: Box<[Arc<Judgement>]>,
-    /// The decisions of permissions of scopes, the most recent last. It holds the permissions, so that none of them is
-    /// mistaken for another that has its address later.
+    /// The decisions by scope permissions, the most recent last. The entry holds the permissions, so that another value
+    /// never takes over their address.
     ambient: Mutex<Vec<(Permissions, Arc<Judgement>)>>,
 }
 
-/// The decision of permissions about one tool.
+/// The permissions' decision about one tool.
 #[derive(Debug)]
 struct Judgement {
     verdict: Verdict,
     visibility: Visibility,
-    /// The name of the absent rule, for a denial that no rule causes.
+    /// The name for a missing rule, for a denial that no rule causes.
     default_rule: Box<str>,
 }
 
-/// A permit without rules about arguments, which has the default decision about them.
+/// A permit without argument rules: it decides about arguments by default.
 struct NoArgumentRules;
 
 impl ToolPermit {
-    /// Creates the permit of a tool by permissions that must all allow a call.
+    /// Creates a tool's permit from permissions that must all allow a call.
     pub(crate) fn new<'p>(
         permissions: impl IntoIterator<Item = &'p Permissions>,
         name: &FullName,
@@ -62,20 +62,20 @@ impl ToolPermit {
         Self { name: name.clone(), annotations, own, ambient: Mutex::default() }
     }
 
-    /// Returns the full name of the tool.
+    /// Returns the tool's full name.
     #[must_use]
     pub fn name(&self) -> &FullName {
         &self.name
     }
 
-    /// Returns the decisions that apply to a call that is made now: the permit's own and those of the current scopes.
+    /// Returns the decisions that apply to a call made now: the permit's own and the current scopes'.
     fn judgements(&self) -> impl Iterator<Item = Arc<Judgement>> {
         let ambient = AmbientPermissions::current();
         let outer: Vec<_> = ambient.iter().map(|permissions| self.judgement(permissions)).collect();
         self.own.iter().map(Arc::clone).chain(outer)
     }
 
-    /// Returns the decision of permissions of a scope.
+    /// Returns the decision by a scope's permissions.
     fn judgement(&self, permissions: &Permissions) -> Arc<Judgement> {
         // A panic in between can't leave a wrong decision behind.
         let mut kept = self.ambient.lock().unwrap_or_else(PoisonError::into_inner);
@@ -140,14 +140,14 @@ impl Judgement {
         Self { verdict, visibility: *visibility, default_rule: default_rule.clone() }
     }
 
-    /// Returns the denial of a call whose arguments are not known yet.
+    /// Returns the denial for a call whose arguments are not known yet.
     fn denies(&self, call: &ToolCall) -> Option<Permission> {
         match &self.verdict {
             Verdict::Denied(rule) => {
                 let rule = rule.as_ref().map_or(&*self.default_rule, PermissionRule::name);
                 Some(Permission::denied(NOT_PERMITTED).by_rule(rule))
             }
-            // The arguments of a call that the provider executes are never checked, so they are never allowed.
+            // If the provider executes a call, its arguments are never checked, so they are never allowed.
             Verdict::ByArguments(rules) if call.provider_executed => {
                 Some(Permission::denied(NOT_PERMITTED).by_rule(rules.names()))
             }

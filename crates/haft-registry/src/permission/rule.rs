@@ -11,36 +11,36 @@ use super::matcher::{NameText, ToolMatcher};
 use super::pattern::ToolPattern;
 use crate::name::FullName;
 
-/// The longest expression that the name of a rule without a name contains, in characters.
+/// The longest expression in an unnamed rule's name, in characters.
 const SHOWN: usize = 80;
 
-/// A rule that allows or denies calls of tools. Cloning is cheap.
+/// A rule that allows or denies tool calls. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct PermissionRule(Arc<RuleParts>);
 
 #[derive(Clone, Debug)]
 pub(super) struct RuleParts {
     pub(super) name: Box<str>,
-    /// The JSON Pointer of the rule in its settings.
+    /// The JSON Pointer to the rule in its settings.
     pub(super) pointer: Box<str>,
     pub(super) effect: RuleEffect,
     pub(super) matcher: ToolMatcher,
     pub(super) when: Option<RuleExpression>,
 }
 
-/// A rule whose patterns match no tool, which may be misspelt.
+/// A rule whose patterns match no tool. It may be misspelt.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct UnmatchedRule<'r> {
-    /// The name of the rule: its own, or its text.
+    /// The rule's name: its own, or its text.
     pub name: &'r str,
-    /// The JSON Pointer of the rule in the settings that it was built from.
+    /// The JSON Pointer to the rule in the settings it was built from.
     pub pointer: &'r str,
-    /// The patterns, of which one would have to match.
+    /// The patterns, one of which would have to match.
     pub patterns: &'r [ToolPattern],
 }
 
-/// The effect of a permission rule.
+/// A permission rule's effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RuleEffect {
     /// Calls are allowed unless another rule denies them.
@@ -54,13 +54,13 @@ impl PermissionRule {
         Self(Arc::new(parts))
     }
 
-    /// Returns the same rule with the name of its file in front of its own.
+    /// Returns the same rule with its file's name before its own.
     pub(super) fn of_file(&self, file: &str) -> Self {
         Self::new(RuleParts { name: super::in_file(file, self.name()), ..(*self.0).clone() })
     }
 
-    /// Returns the name by which denials refer to the rule: its own, or its text. That of a rule of another file than the
-    /// workspace's begins with the file.
+    /// Returns the name that denials use for the rule: its own, or its text. If the rule is not from the workspace's
+    /// own file, the name begins with the file.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.0.name
@@ -72,7 +72,7 @@ impl PermissionRule {
         self.0.effect
     }
 
-    /// Returns the patterns, of which one must match.
+    /// Returns the patterns, one of which must match.
     #[must_use]
     pub fn patterns(&self) -> &[ToolPattern] {
         self.0.matcher.patterns()
@@ -84,7 +84,7 @@ impl PermissionRule {
         self.0.when.as_ref()
     }
 
-    /// Reports whether the rule is about this tool, with some arguments at least.
+    /// Reports whether the rule is about this tool with at least some arguments.
     #[must_use]
     pub fn matches(&self, name: &FullName, annotations: &Annotations) -> bool {
         self.is_about(&NameText::of(name), annotations)
@@ -135,7 +135,7 @@ impl fmt::Display for PermissionRule {
     }
 }
 
-/// Returns the name of a rule that has none: its text, with a long expression shortened.
+/// Returns an unnamed rule's name: its text, with a long expression shortened.
 pub(super) fn default_name(effect: &str, matcher: &ToolMatcher, when: Option<&RuleExpression>) -> String {
     let condition = when.map_or_else(String::new, |when| {
         let source = when.source();

@@ -1,4 +1,4 @@
-//! The decision of permissions about one tool, as far as it can be made without the arguments of a call.
+//! The permissions' decision about one tool, as far as it does not depend on a call's arguments.
 
 use super::Unlisted;
 use super::expression::{EvaluationError, ExpressionInput};
@@ -26,9 +26,9 @@ pub(super) struct ArgumentRules {
     allow: Allowing,
 }
 
-/// The denial of a call because of its arguments, for the operator.
+/// A denial because of a call's arguments, for the operator.
 pub(super) struct ArgumentDenial {
-    /// The name of the rule, or the names of those of which none allows the call.
+    /// The rule's name, or the names of all rules that could have allowed the call.
     pub(super) rule: String,
     /// The reason why a rule could not be evaluated.
     pub(super) detail: Option<String>,
@@ -38,7 +38,7 @@ pub(super) struct ArgumentDenial {
 enum Allowing {
     /// A rule allows every call.
     Every,
-    /// A call must be allowed by one of these rules. Never empty.
+    /// One of these rules must allow a call. Never empty.
     By(Vec<PermissionRule>),
 }
 
@@ -62,7 +62,7 @@ impl Verdict {
         }
     }
 
-    /// Decides by rules that deny under conditions, and rules that allow.
+    /// Decides by conditional denials and by rules that allow.
     fn remaining(allow: &[&PermissionRule], deny: &[&PermissionRule], allows_all: bool) -> Self {
         let owned = |rules: &[&PermissionRule]| rules.iter().map(|rule| (*rule).clone()).collect::<Vec<_>>();
         match (allows_all, deny) {
@@ -98,7 +98,7 @@ impl ArgumentRules {
         Err(ArgumentDenial { rule: joined(rules.iter()), detail })
     }
 
-    /// Returns the names of the rules, for a denial of a call whose arguments are not known.
+    /// Returns the rules' names, to deny a call whose arguments are not known.
     pub(super) fn names(&self) -> String {
         let allow: &[PermissionRule] = match &self.allow {
             Allowing::Every => &[],
@@ -108,12 +108,12 @@ impl ArgumentRules {
     }
 }
 
-/// Evaluates the condition of a rule.
+/// Evaluates a rule's condition.
 fn evaluate(rule: &PermissionRule, input: &ExpressionInput<'_>) -> Result<bool, EvaluationError> {
     rule.when().map_or(Ok(true), |when| when.evaluate(input))
 }
 
-/// Returns the names of rules as one text.
+/// Returns rule names as one text.
 fn joined<'r>(rules: impl Iterator<Item = &'r PermissionRule>) -> String {
     rules.map(PermissionRule::name).collect::<Vec<_>>().join(", ")
 }

@@ -341,7 +341,7 @@ async fn hidden_tools_are_not_found_with_the_text_of_missing_ones() {
         assert!(text.starts_with(&format!("there is no tool named `{name}`")), "{text}");
         assert!(!text.replace(name, "").contains("cut") && !text.replace(name, "").contains("now"), "{text}");
     }
-    // The same text as from a registry that has only the tool that is seen.
+    // The same text as from a registry that has only the visible tool.
     let alone = Executor::new(registry(&[], &["math/log"], &[]));
     for name in ["math/add", "now", "acme/m/cut", "m/cut", "math/lag"] {
         assert_eq!(error(&executor, name).await, error(&alone, name).await, "{name}");
@@ -363,7 +363,7 @@ async fn approval_rules_are_added_to_those_of_the_tools() {
     assert_eq!(executor.run("math/double", 10).await.unwrap(), 20);
     assert_eq!(executor.run("math/double", 11).await.unwrap_err().kind(), &FailureKind::Denied);
     assert_eq!(executor.run("math/own", 1).await.unwrap_err().kind(), &FailureKind::Denied);
-    // A batch that is dispatched without a word about approval asks as well, and names the rule.
+    // A batch dispatched without any approval option asks as well, and names the rule.
     let calls = vec![ToolCall::new("c1", "math/double", "11").into()];
     let suspended = executor.run_calls(calls, RunOptions::new().approvals(Suspend)).collect_or_suspend().await;
     let suspended = suspended.unwrap_err();

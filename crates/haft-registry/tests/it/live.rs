@@ -117,7 +117,7 @@ fn concurrent_changes_are_all_applied() {
     assert_eq!(registry.snapshot().generation(), 100);
 }
 
-/// Returns the warnings of a function, as the tool and the one that it hides.
+/// Returns a function's warnings, as the tool and the one it hides.
 fn warned<T>(function: impl FnOnce() -> T) -> (T, Vec<String>) {
     let recorder = TextRecorder::default();
     let returned = tracing::subscriber::with_default(recorder.clone(), function);

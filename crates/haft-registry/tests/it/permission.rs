@@ -56,7 +56,7 @@ async fn run_with(tool: Tool, arguments: &str, options: RunOptions) -> ToolResul
     run.collect_results().await.remove(0)
 }
 
-/// Calls a tool that is known by a full name: `ok`, or the kind of the failure and its causes.
+/// Calls a tool that is known by a full name: `ok`, or the failure's kind and causes.
 async fn outcome(permissions: &Permissions, full_name: &str, arguments: &str) -> String {
     let calls = Arc::default();
     let tool = counting(&calls);

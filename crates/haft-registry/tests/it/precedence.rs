@@ -40,7 +40,7 @@ fn a_name_means_the_tool_with_precedence() {
         ("io/hash", "zeta/io/hash"),
         ("math/exp", "acme/math/exp | zeta/math/exp"),
         ("geo/area", "acme/geo/area | zeta/geo/area"),
-        // names of one segment: exports of the project, exports of organisations, the standard toolbox
+        // single-segment names: project exports, organisation exports, the standard toolbox
         ("add", "math/add"),
         ("count", "acme/text/count"),
         ("hash", "zeta/io/hash"),

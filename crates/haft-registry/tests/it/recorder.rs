@@ -1,4 +1,4 @@
-//! A subscriber that keeps every span, field and event, of every level and target, as text.
+//! A subscriber that keeps every span, field and event, at every level and target, as text.
 
 use std::fmt::{Debug, Write};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,6 +1,6 @@
-//! The members of the arguments that an expression names, for checks of rules that people write.
+//! The argument members that an expression names, for checks on rules that people write.
 //!
-//! Only what is certain is listed: a member whose name is computed is not, and an element of a list is any element.
+//! Only certain members are listed: a member whose name is computed is not, and a list element is any element.
 
 use std::fmt;
 
@@ -9,15 +9,15 @@ use cel::common::ast::{CallExpr, ComprehensionExpr, Expr, LiteralValue, operator
 
 use super::check::{VARIABLES, parts};
 
-/// A member of the arguments that an expression names.
+/// An argument member that an expression names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::permission) struct ArgumentAccess {
-    /// The way from the arguments to the member. Never empty.
+    /// The path from the arguments to the member. Never empty.
     pub(in crate::permission) path: AccessPath,
     pub(in crate::permission) kind: AccessKind,
 }
 
-/// The way from the arguments to a value inside them.
+/// The path from the arguments to a value inside them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::permission) struct AccessPath(pub(in crate::permission) Vec<AccessStep>);
 
@@ -26,20 +26,20 @@ pub(in crate::permission) struct AccessPath(pub(in crate::permission) Vec<Access
 pub(in crate::permission) enum AccessStep {
     /// The member with this name.
     Member(String),
-    /// An element of a list.
+    /// A list element.
     Element,
 }
 
 /// The way in which an expression uses a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::permission) enum AccessKind {
-    /// The member is read. If it is missing, the expression fails.
+    /// Reads the member. If it is missing, the expression fails.
     Read,
-    /// The presence of the member is tested: `has(args.x)`, `'x' in args`.
+    /// Tests whether the member is present: `has(args.x)`, `'x' in args`.
     Test,
 }
 
-/// Returns the members that an expression names, in the order of its text.
+/// Returns the members that an expression names, in text order.
 pub(super) fn accesses(root: &IdedExpr) -> Vec<ArgumentAccess> {
     let mut collector = AccessCollector::default();
     collector.visit(root);
@@ -49,7 +49,7 @@ pub(super) fn accesses(root: &IdedExpr) -> Vec<ArgumentAccess> {
 #[derive(Default)]
 struct AccessCollector {
     found: Vec<ArgumentAccess>,
-    /// The variables of the loops around the current part, with the elements that they stand for where those are known.
+    /// The variables of the loops around the current part, with the elements they stand for where known.
     bound: Vec<(String, Option<AccessPath>)>,
 }
 
@@ -73,7 +73,8 @@ impl AccessCollector {
         }
     }
 
-    /// Visits `left in right`. In the arguments themselves it tests for a member; elsewhere the right side may be a list.
+    /// Visits `left in right`. In the arguments themselves it tests for a member; elsewhere the right side may be a
+    /// list.
     fn visit_in(&mut self, call: &CallExpr) {
         if let [left, right] = call.args.as_slice()
             && let Expr::Literal(LiteralValue::String(name)) = &left.expr
@@ -106,7 +107,7 @@ impl AccessCollector {
         }
     }
 
-    /// Returns the way to the value that a part of the expression stands for.
+    /// Returns the path to the value that a part stands for.
     fn path(&self, part: &IdedExpr) -> Option<AccessPath> {
         match &part.expr {
             Expr::Ident(name) => match self.bound.iter().rev().find(|(bound, _)| bound == name) {
@@ -137,7 +138,7 @@ impl AccessPath {
     }
 }
 
-/// Writes the path as an expression has it, such as `args.items[…].price`.
+/// Writes the path as in an expression, such as `args.items[…].price`.
 impl fmt::Display for AccessPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(VARIABLES[0])?;

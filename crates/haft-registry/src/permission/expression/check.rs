@@ -1,7 +1,7 @@
-//! Checks of a parsed expression: names, functions, sizes, and what it reads.
+//! Checks on a parsed expression: names, functions, sizes, and what it reads.
 //!
-//! Only what is listed here can be used, so a function that a later version of the interpreter adds can't appear in a
-//! rule before its cost is decided on.
+//! Only what is listed here can be used, so a function that a later interpreter version adds can't appear in a rule
+//! before its cost is decided.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,23 +15,23 @@ use super::measure::text_size;
 use super::parse::{ExpressionPositions, ParsedExpression};
 use super::{MAX_LOOP_DEPTH, MAX_NODES, MAX_PATTERNS};
 
-/// The sizes of compiled patterns of `matches`, in bytes, the largest last.
+/// The sizes for compiled `matches` patterns in bytes, the largest last.
 const REGEX_SIZES: [usize; 4] = [2 << 10, 8 << 10, 32 << 10, 128 << 10];
 
-/// The maximum depth of a pattern of `matches`.
+/// The maximum depth of a `matches` pattern.
 const MAX_REGEX_DEPTH: u32 = 32;
 
-/// The variables of every expression.
+/// Every expression's variables.
 pub(super) const VARIABLES: [&str; 3] = ["args", "tool", "caller"];
 
-/// The names of types, for comparisons such as `type(args.x) == int`.
+/// The type names, for comparisons such as `type(args.x) == int`.
 const TYPES: [&str; 9] = ["bool", "bytes", "double", "int", "list", "map", "null_type", "string", "uint"];
 
-/// The functions, with their number of arguments.
+/// The functions, with their argument counts.
 const FUNCTIONS: [(&str, usize); 8] =
     [("size", 1), ("int", 1), ("uint", 1), ("double", 1), ("string", 1), ("bool", 1), ("type", 1), ("matches", 2)];
 
-/// The methods, with their number of arguments.
+/// The methods, with their argument counts.
 const METHODS: [(&str, usize); 5] = [("size", 0), ("contains", 1), ("startsWith", 1), ("endsWith", 1), ("matches", 1)];
 
 /// The macros, for suggestions only: the parser has replaced them.
@@ -66,14 +66,14 @@ pub(super) struct ExpressionFacts {
     pub(super) nodes: u64,
     pub(super) depth: usize,
     pub(super) loops: LoopUse,
-    /// The size of the literals together.
+    /// The literals' total size.
     pub(super) literals: u64,
     pub(super) reads: ArgumentReads,
-    /// The patterns of `matches`, by their text.
+    /// The `matches` patterns by text.
     pub(super) patterns: BTreeMap<String, ArgumentPattern>,
 }
 
-/// A pattern of `matches`.
+/// A `matches` pattern.
 #[derive(Debug)]
 pub(super) struct ArgumentPattern {
     pub(super) regex: Regex,
@@ -89,7 +89,7 @@ pub(super) enum LoopUse {
     Some,
 }
 
-/// The members of the arguments that an expression reads.
+/// The argument members that an expression reads.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ArgumentReads {
     /// These members of an object, and nothing else.
@@ -99,7 +99,7 @@ pub(super) enum ArgumentReads {
 }
 
 impl ArgumentReads {
-    /// Reports whether a member of the arguments is read.
+    /// Reports whether an argument member is read.
     pub(super) fn includes(&self, member: &str) -> bool {
         match self {
             Self::Members(members) => members.contains(member),
@@ -115,8 +115,8 @@ impl Default for ArgumentReads {
 }
 
 impl ArgumentPattern {
-    /// Compiles a pattern, in the smallest of some sizes. The engine never backtracks: at worst, it visits every state
-    /// of the compiled pattern for every byte, and the size bounds the number of states.
+    /// Compiles a pattern in the smallest possible size. The engine never backtracks: at worst it visits every state of
+    /// the compiled pattern for every byte, and the size bounds the number of states.
     fn new(pattern: &str) -> Result<Self, ExpressionFault> {
         let mut rejected = String::new();
         for size in REGEX_SIZES {
@@ -131,7 +131,7 @@ impl ArgumentPattern {
     }
 }
 
-/// Returns the size of a literal.
+/// Returns a literal's size.
 pub(super) fn literal_size(literal: &LiteralValue) -> u64 {
     match literal {
         LiteralValue::String(text) => text_size(text.inner()),
@@ -144,7 +144,7 @@ pub(super) fn literal_size(literal: &LiteralValue) -> u64 {
     }
 }
 
-/// Returns the depth of an expression.
+/// Returns an expression's depth.
 pub(super) fn depth(root: &IdedExpr) -> usize {
     let mut deepest = 0;
     let mut open = vec![(root, 1)];
@@ -236,7 +236,7 @@ impl ExpressionChecker<'_> {
         target.as_deref().into_iter().chain(args).try_for_each(|inner| self.check(inner))
     }
 
-    /// Compiles the pattern of `matches`, which is the last argument.
+    /// Compiles the pattern for `matches`, which is the last argument.
     fn check_pattern(&mut self, part: &IdedExpr, args: &[IdedExpr]) -> Result<(), ExpressionError> {
         let Some(Expr::Literal(LiteralValue::String(pattern))) = args.last().map(|last| &last.expr) else {
             return Err(self.error(part, ExpressionFault::PatternNotLiteral));
@@ -272,7 +272,7 @@ impl ExpressionChecker<'_> {
         checked
     }
 
-    /// Records that a member of the arguments is read.
+    /// Records that an argument member is read.
     fn reads(&mut self, member: &str) {
         self.facts.nodes += 1;
         match &mut self.facts.reads {
@@ -286,7 +286,7 @@ impl ExpressionChecker<'_> {
     }
 }
 
-/// Returns the parts of which an expression is made directly.
+/// Returns an expression's direct parts.
 pub(super) fn parts(expression: &Expr) -> Vec<&IdedExpr> {
     match expression {
         Expr::Unspecified | Expr::Ident(_) | Expr::Literal(_) => Vec::new(),
@@ -309,7 +309,7 @@ pub(super) fn entry_parts(entry: &EntryExpr) -> Vec<&IdedExpr> {
     }
 }
 
-/// Returns the kind of an expression whose result can't be a boolean, whatever the arguments are.
+/// Returns the kind of an expression whose result can never be a boolean, whatever the arguments.
 fn never_boolean(root: &Expr) -> Option<&'static str> {
     match root {
         Expr::Literal(LiteralValue::String(_)) => Some("a text"),

@@ -1,6 +1,6 @@
-//! Errors of expressions.
+//! Expression errors.
 
-/// A rejected expression, with the position of the fault.
+/// A rejected expression, with the fault's position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the expression is invalid at line {line}, column {column}: {fault}")]
 #[non_exhaustive]
@@ -37,35 +37,35 @@ pub enum ExpressionFault {
     UnknownVariable {
         /// The name.
         name: String,
-        /// The nearest name, as the end of a sentence; may be empty.
+        /// The nearest name, as a sentence's end; may be empty.
         hint: String,
     },
-    /// The expression names a member of a variable that has none, so that its evaluation would always fail.
+    /// The expression names a member of a variable without members, so it would always fail.
     #[error("`{variable}` is a text and has no members; compare it itself, as in `{variable} == 'x'`")]
     MemberOfText {
-        /// The name of the variable.
+        /// The variable's name.
         variable: String,
     },
-    /// The variable of a loop has the name of another one.
+    /// A loop variable has another variable's name.
     #[error("the variable of a loop can't be named `{0}`; choose another name")]
     ReservedVariable(String),
-    /// There is no function with this name, number of arguments and form.
+    /// No function has this name, argument count and form.
     #[error("there is no function `{name}` with {arguments} arguments{hint}")]
     UnknownFunction {
-        /// The name, with a dot in front for a method.
+        /// The name, with a leading dot for a method.
         name: String,
         /// The number of arguments.
         arguments: usize,
-        /// The nearest name, as the end of a sentence; may be empty.
+        /// The nearest name, as a sentence's end; may be empty.
         hint: String,
     },
-    /// The pattern of `matches` is not a literal.
+    /// A `matches` pattern is not a literal.
     #[error("the pattern of `matches` must be a literal text")]
     PatternNotLiteral,
-    /// There are too many patterns of `matches`.
+    /// There are too many `matches` patterns.
     #[error("it has more than {} patterns of `matches`; split the rule in several", super::MAX_PATTERNS)]
     TooManyPatterns,
-    /// The pattern of `matches` is invalid or too large.
+    /// A `matches` pattern is invalid or too large.
     #[error("the pattern of `matches` is invalid or too large: {0}")]
     InvalidPattern(String),
     /// The expression uses syntax that rules don't have.
@@ -76,7 +76,7 @@ pub enum ExpressionFault {
     NotBoolean(&'static str),
 }
 
-/// The reason why an expression could not be evaluated. It contains no value of an argument.
+/// The reason why an expression could not be evaluated. It contains no argument value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvaluationError {
@@ -98,7 +98,7 @@ pub enum EvaluationError {
     /// The arguments have no such member.
     #[error("there is no `{0}`; use `has(…)` if it is optional")]
     Missing(String),
-    /// An operator or a function does not accept the types of its operands.
+    /// An operator or a function does not accept its operands' types.
     #[error("{0}")]
     Type(String),
     /// The result is not a boolean.

@@ -1,11 +1,11 @@
-//! An upper bound of the cost of an evaluation, before it is started.
+//! An upper bound on an evaluation's cost, computed before it starts.
 //!
-//! The interpreter has no limit of its own, and once started it can't be stopped. So the cost is bounded first: the sizes
-//! of the actual arguments are known, and every operation has a size that follows from those of its operands. A loop
-//! costs the length of its list times the cost of its body, and a list or a text that is built in it grows by as much.
-//! All of this saturates, so an expression that explodes has a very large cost and is not started.
+//! The interpreter has no limit of its own, and once started it can't be stopped. So the cost is bounded first: the
+//! actual arguments' sizes are known, and every operation's size follows from its operands' sizes. A loop costs the
+//! length of its list times the cost of its body, and a list or text built in it grows by as much. All this saturates,
+//! so an expression that explodes has a very large cost and is not started.
 //!
-//! One step is the visit of a part of the expression, the copy of a value, or the reading of a few bytes of text.
+//! One step visits a part of the expression, copies a value, or reads a few bytes of text.
 
 use cel::IdedExpr;
 use cel::common::ast::{CallExpr, ComprehensionExpr, Expr, operators};
@@ -13,17 +13,17 @@ use cel::common::ast::{CallExpr, ComprehensionExpr, Expr, operators};
 use super::check::{ExpressionFacts, LoopUse, VARIABLES, entry_parts, literal_size};
 use super::measure::{ArgumentSizes, SizeLevel, ValueSizes, text_size};
 
-/// The size of the text of a number.
+/// The size of a number's text.
 const NUMBER_TEXT: u64 = 32;
 
-/// The sizes of the variables.
+/// The variables' sizes.
 pub(super) struct VariableSizes<'a> {
     pub(super) args: ArgumentSizes<'a>,
     pub(super) tool: ValueSizes,
     pub(super) caller: ValueSizes,
 }
 
-/// Returns an upper bound of the steps of an evaluation.
+/// Returns an upper bound on an evaluation's steps.
 pub(super) fn cost(root: &IdedExpr, facts: &ExpressionFacts, inputs: &VariableSizes<'_>) -> u64 {
     let VariableSizes { args, tool, caller } = inputs;
     if facts.loops == LoopUse::None && facts.patterns.is_empty() {
@@ -44,16 +44,16 @@ pub(super) fn cost(root: &IdedExpr, facts: &ExpressionFacts, inputs: &VariableSi
 
 struct CostEstimate<'e> {
     arguments: &'e ArgumentSizes<'e>,
-    /// The sizes of the variables, those of inner loops last.
+    /// The variables' sizes, inner loops last.
     variables: Vec<(&'e str, ValueSizes)>,
     facts: &'e ExpressionFacts,
     cost: u64,
-    /// The number of times that the current part is visited.
+    /// The number of visits to the current part.
     times: u64,
 }
 
 impl<'e> CostEstimate<'e> {
-    /// Adds the cost of a part, and returns a bound of the sizes of its result.
+    /// Adds a part's cost, and returns a bound on its result's sizes.
     fn visit(&mut self, part: &'e IdedExpr) -> ValueSizes {
         self.pay(1);
         match &part.expr {
@@ -68,7 +68,7 @@ impl<'e> CostEstimate<'e> {
                 self.pay(text_size(&select.field));
                 match &select.operand.expr {
                     _ if select.test => ValueSizes::scalar(),
-                    // No loop variable has the name of the arguments.
+                    // No loop variable is named like the arguments.
                     Expr::Ident(name) if name == VARIABLES[0] => self.arguments.member(&select.field),
                     _ => operand.element(),
                 }
@@ -141,8 +141,8 @@ impl<'e> CostEstimate<'e> {
         self.variables.push((accu_var, ValueSizes::nothing()));
         self.pay(text_size(iter_var));
         self.visit(loop_cond);
-        // The result so far is never copied by a step, which only adds to it. So its growth by one step does not depend
-        // on it, and the growth by all steps is a multiple of it.
+        // A step never copies the result so far, it only adds to it. So one step's growth does not depend on the
+        // result, and the growth over all steps is a multiple of it.
         let growth = self.visit(loop_step);
         self.times = times;
         let built = init.concat(&growth.times(range.len()));
@@ -155,7 +155,7 @@ impl<'e> CostEstimate<'e> {
         sizes
     }
 
-    /// Returns the sizes of a list or map of these elements, which are copied.
+    /// Returns the sizes for a list or map of these elements, which are copied.
     fn collected(&mut self, elements: &[ValueSizes], len: usize) -> ValueSizes {
         let total = elements.iter().fold(1_u64, |total, element| total.saturating_add(element.size()));
         self.pay(total);
@@ -216,7 +216,7 @@ mod tests {
         assert!(doubled(21) > doubled(20) * 19 / 10);
     }
 
-    /// The sizes of elements count, not that of the list once for each of them.
+    /// The elements' sizes count, not the list's size once per element.
     #[test]
     fn loops_over_small_elements_are_linear() {
         let items = |count: u64| json!({"l": (0..count).map(|n| json!({"price": n})).collect::<Vec<_>>()});

@@ -1,8 +1,8 @@
-//! The sizes of values, level by level.
+//! Value sizes, level by level.
 //!
-//! A step into a value, by a member, an index or a loop, leads exactly one level down. So it is enough to know, for each
-//! level, the longest list and the largest value on it; and a loop over many small elements is not taken for one over
-//! many large ones.
+//! A step into a value, by a member, an index or a loop, leads exactly one level down. So it is enough to know each
+//! level's longest list and largest value; and a loop over many small elements does not count as one over many large
+//! ones.
 
 use std::collections::BTreeMap;
 use std::iter::once;
@@ -13,21 +13,21 @@ use super::check::ArgumentReads;
 use super::error::EvaluationError;
 use super::{MAX_INPUT, MAX_INPUT_DEPTH};
 
-/// Bounds of the sizes of a value: of the value itself, then of what is inside of it, level by level.
+/// Bounds on a value's sizes: of the value itself, then of what is inside it, level by level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ValueSizes(Vec<SizeLevel>);
 
-/// Bounds of the values on one level.
+/// Bounds on one level's values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SizeLevel {
-    /// The most elements of a list or map.
+    /// The most elements in a list or map.
     pub(super) len: u64,
-    /// The largest value, with all that is inside of it.
+    /// The largest value, with everything inside it.
     pub(super) size: u64,
 }
 
-/// The sizes of the arguments that an expression reads. Members are measured one by one, as most expressions compare a
-/// small one with a large one.
+/// The sizes of the arguments that an expression reads. Members are measured one by one, because most expressions
+/// compare a small one with a large one.
 #[derive(Debug)]
 pub(super) struct ArgumentSizes<'a> {
     pub(super) whole: ValueSizes,
@@ -55,36 +55,36 @@ impl<'a> ArgumentSizes<'a> {
         Ok(sizes)
     }
 
-    /// Returns the sizes of a member.
+    /// Returns a member's sizes.
     pub(super) fn member(&self, name: &str) -> ValueSizes {
         self.members.get(name).cloned().unwrap_or_else(ValueSizes::scalar)
     }
 }
 
 impl ValueSizes {
-    /// Measures a value, and returns its size, too. `before` is the size of what was measured before.
+    /// Measures a value and also returns its size. `before` is the size of what was measured before.
     fn of(value: &Value, before: u64) -> Result<(Self, u64), EvaluationError> {
         let mut levels = Vec::new();
         let size = measure(value, 0, &mut levels, before)?;
         Ok((Self(levels), size))
     }
 
-    /// Returns the sizes of a number, a boolean or null.
+    /// Returns the sizes for a number, a boolean or null.
     pub(super) fn scalar() -> Self {
         Self::of_size(1)
     }
 
-    /// Returns the sizes of no value at all.
+    /// Returns the sizes for no value at all.
     pub(super) fn nothing() -> Self {
         Self(Vec::new())
     }
 
-    /// Returns the sizes of a value without elements.
+    /// Returns the sizes for a value without elements.
     pub(super) fn of_size(size: u64) -> Self {
         Self(vec![SizeLevel { len: 0, size }])
     }
 
-    /// Returns the size of the value itself.
+    /// Returns the value's own size.
     pub(super) fn size(&self) -> u64 {
         self.0.first().map_or(0, |level| level.size)
     }
@@ -94,7 +94,7 @@ impl ValueSizes {
         self.0.first().map_or(0, |level| level.len)
     }
 
-    /// Returns the sizes of an element.
+    /// Returns an element's sizes.
     pub(super) fn element(&self) -> Self {
         match self.0.as_slice() {
             [] | [_] => Self::scalar(),
@@ -102,17 +102,17 @@ impl ValueSizes {
         }
     }
 
-    /// Returns the sizes of a list or map of such elements.
+    /// Returns the sizes for a list or map of such elements.
     pub(super) fn within(self, outer: SizeLevel) -> Self {
         Self(once(outer).chain(self.0).collect())
     }
 
-    /// Returns bounds of both.
+    /// Returns bounds for both.
     pub(super) fn join(&self, other: &Self) -> Self {
         self.merged(other, |left, right| SizeLevel { len: left.len.max(right.len), size: left.size.max(right.size) })
     }
 
-    /// Returns the sizes of both in one list or text.
+    /// Returns the sizes for both in one list or text.
     pub(super) fn concat(&self, other: &Self) -> Self {
         let mut sizes = self.join(other);
         if let Some(first) = sizes.0.first_mut() {
@@ -122,7 +122,7 @@ impl ValueSizes {
         sizes
     }
 
-    /// Returns the sizes of this so many times in one list or text.
+    /// Returns the sizes for this many copies in one list or text.
     pub(super) fn times(mut self, times: u64) -> Self {
         if let Some(first) = self.0.first_mut() {
             first.len = first.len.saturating_mul(times);
@@ -138,12 +138,12 @@ impl ValueSizes {
     }
 }
 
-/// Returns the size of a text. Reading some bytes takes as long as visiting one value.
+/// Returns a text's size. Reading some bytes takes as long as visiting one value.
 pub(super) fn text_size(text: &str) -> u64 {
     1 + text.len() as u64 / 16
 }
 
-/// Measures a value at a depth, and returns its size. `before` is the size of what was measured before.
+/// Measures a value at a depth and returns its size. `before` is the size of what was measured before.
 fn measure(value: &Value, depth: usize, levels: &mut Vec<SizeLevel>, before: u64) -> Result<u64, EvaluationError> {
     if depth >= MAX_INPUT_DEPTH {
         return Err(EvaluationError::InputTooDeep);

@@ -1,7 +1,7 @@
-//! Parsing of expressions.
+//! Expression parsing.
 //!
-//! The parser recurses for every level of nesting, and its frames are large. So it runs on a thread of its own, whose
-//! stack holds the deepest text of the permitted length with room to spare; a panic in it is an error like any other.
+//! The parser recurses for every nesting level, and its frames are large. So it runs on its own thread, whose stack
+//! holds the deepest text of the permitted length with room to spare. A panic in it is an error like any other.
 
 use cel::common::ast::SourceInfo;
 use cel::{Env, IdedExpr, ParseErrors};
@@ -9,14 +9,14 @@ use cel::{Env, IdedExpr, ParseErrors};
 use super::error::{ExpressionError, ExpressionFault};
 use super::{MAX_DEPTH, MAX_EXPRESSION_LEN};
 
-/// An expression that was parsed, and not checked yet. Its depth is bounded by [`MAX_DEPTH`].
+/// An expression that is parsed but not yet checked. [`MAX_DEPTH`] bounds its depth.
 pub(super) struct ParsedExpression {
     pub(super) root: IdedExpr,
     pub(super) depth: usize,
     pub(super) positions: ExpressionPositions,
 }
 
-/// The positions of the parts of an expression.
+/// The positions of an expression's parts.
 pub(super) struct ExpressionPositions {
     info: SourceInfo,
 }
@@ -36,7 +36,7 @@ pub(super) fn parse(source: &str) -> Result<ParsedExpression, ExpressionError> {
 }
 
 impl ExpressionPositions {
-    /// Returns an error at a part of the expression.
+    /// Returns an error at a part.
     pub(super) fn error(&self, id: u64, fault: ExpressionFault) -> ExpressionError {
         let offset = self.info.offset_for(id).map_or(0, |(start, _)| start);
         at_offset(&self.info.source, offset as usize, fault)
@@ -52,7 +52,7 @@ fn at_offset(source: &str, offset: usize, fault: ExpressionFault) -> ExpressionE
 
 fn parse_here(source: &str) -> Result<ParsedExpression, ExpressionError> {
     let most = u16::try_from(MAX_DEPTH).unwrap_or(u16::MAX);
-    // The optional syntax has semantics of its own for what is missing, and a rule has no need of it.
+    // The optional syntax treats missing values in its own way, and rules don't need it.
     let parser = Env::stdlib().with_optional_support(false).parser().max_recursion_depth(most).error_recovery_limit(4);
     let (root, info) = parser.parse_with_source_info(source).map_err(|errors| syntax(&errors))?;
     // Here, where the stack is large enough to drop it.
@@ -63,7 +63,7 @@ fn parse_here(source: &str) -> Result<ParsedExpression, ExpressionError> {
     Ok(ParsedExpression { root, depth, positions: ExpressionPositions { info } })
 }
 
-/// Returns the first error of the parser.
+/// Returns the parser's first error.
 fn syntax(errors: &ParseErrors) -> ExpressionError {
     let Some(first) = errors.errors.first() else {
         return ExpressionError { line: 1, column: 1, fault: ExpressionFault::Syntax("it can't be parsed".to_owned()) };
@@ -76,7 +76,7 @@ fn syntax(errors: &ParseErrors) -> ExpressionError {
     }
 }
 
-/// Returns a message of the parser without the names of its tokens, which are not those of the language.
+/// Returns a parser message without the parser's token names, which are not the language's.
 fn in_plain_words(message: &str) -> String {
     let message = message.strip_prefix("Syntax error: ").unwrap_or(message);
     let short = |text: &str| text.chars().take(200).collect::<String>();
@@ -110,7 +110,7 @@ fn in_plain_words(message: &str) -> String {
     }
 }
 
-/// Returns the operator that is meant by one of another language.
+/// Returns the operator that another language's operator stands for.
 fn operator_advice(found: &str) -> &'static str {
     match found {
         "and" | "AND" | "&" => "; write `&&`",
@@ -121,9 +121,9 @@ fn operator_advice(found: &str) -> &'static str {
     }
 }
 
-/// Returns the position of the bracket that is nested too deeply, if there is one.
+/// Returns the position of the bracket that nests too deep, if there is one.
 ///
-/// Text in quotes is skipped. Where the parser sees other quotes than this, its own limit of recursion applies.
+/// Quoted text is skipped. Where the parser sees other quotes than this function, its own recursion limit applies.
 fn too_deep(source: &str) -> Option<usize> {
     let mut depth = 0_usize;
     let mut quote: Option<u8> = None;

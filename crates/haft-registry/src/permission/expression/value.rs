@@ -1,4 +1,4 @@
-//! JSON as values of the interpreter. Texts are borrowed.
+//! JSON as interpreter values. Texts are borrowed.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Number, Value};
 
 use super::check::ArgumentReads;
 
-/// Converts the arguments that an expression reads. Their depth and size are bounded.
+/// Converts the arguments that an expression reads, with bounded depth and size.
 pub(super) fn arguments<'v>(arguments: &'v Value, reads: &ArgumentReads) -> Box<dyn Val + 'v> {
     match arguments {
         Value::Object(object) => map(object.iter().filter(|(name, _)| reads.includes(name))),
@@ -35,7 +35,7 @@ fn value<'v>(json: &'v Value) -> Box<dyn Val + 'v> {
     }
 }
 
-/// Converts a number. Integers are signed where they can be, as those in the text of an expression are.
+/// Converts a number. Integers are signed where possible, like those in an expression's text.
 fn number<'v>(number: &Number) -> Box<dyn Val + 'v> {
     match (number.as_i64(), number.as_u64(), number.as_f64()) {
         (Some(signed), ..) => Box::new(CelInt::from(signed)),

@@ -20,7 +20,7 @@ fn text(finding: &ConditionFinding<'_>) -> String {
     format!("{severity} {}: {}", finding.pointer, finding.message)
 }
 
-/// Returns the findings about a rule that denies, which are those of an approval rule with the same condition.
+/// Returns the findings about a denying rule, which equal those about an approval rule with the same condition.
 fn of_condition(when: &str, tools: &[(&str, Value)]) -> Vec<String> {
     let tools: Vec<(FullName, Tool)> = tools.iter().map(|(full, schema)| (name(full), tool(schema.clone()))).collect();
     let pairs = || tools.iter().map(|(name, tool)| (name, tool));

@@ -167,7 +167,7 @@ fn what_does_not_exist_is_rejected_when_it_is_written() {
     assert_eq!((error.line, error.column), (2, 3));
 }
 
-/// Every text of the permitted length is parsed or rejected, on any stack, and soon.
+/// Every text with the permitted length is parsed or rejected, on any stack, and soon.
 #[test]
 fn syntax_errors_are_in_plain_words() {
     let table = [
@@ -239,7 +239,7 @@ fn long_flat_expressions_are_accepted() {
     assert_eq!(evaluate("args.s == '(((((((((((((((((((((((((((((((((((((((((((('", &json!({"s": ""})), Ok(false));
 }
 
-/// Expressions of every depth are evaluated on the stack of a worker thread, and less, without optimisation.
+/// Expressions with every depth are evaluated on a worker thread's stack, and less, without optimisation.
 #[test]
 fn expressions_of_any_depth_need_little_stack() {
     let mut deep = json!(1);

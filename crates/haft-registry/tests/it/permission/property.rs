@@ -42,7 +42,7 @@ fn permitted(permissions: &Permissions) -> Vec<&'static str> {
     NAMES.into_iter().filter(is_allowed).collect()
 }
 
-/// The names that are permitted inside of the second permissions inside of the first.
+/// The names that are permitted with the second permissions inside the first.
 fn nested(outer: &Permissions, inner: &Permissions) -> Vec<&'static str> {
     let tool = any();
     let call = haft_core::ToolCall::new("c1", "any", "{}");

@@ -38,7 +38,7 @@ async fn rules_decide_about_names() {
         (&["-*", "+*"], "add", Some("deny *")),
         // The first that denies is named.
         (&["-math/*", "-*", "+*"], "math/add", Some("deny math/*")),
-        // A tool of one place is no tool of another.
+        // A tool in one place is not a tool in another.
         (&["+math/*"], "acme/math/add", Some("default")),
         (&["+acme/math/*"], "math/add", Some("default")),
         (&["+add"], "math/add", Some("default")),

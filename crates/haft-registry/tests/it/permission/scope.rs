@@ -13,7 +13,7 @@ fn ambient() -> usize {
     AmbientPermissions::current().iter().count()
 }
 
-/// Runs a call of `math/add`, with the permissions of the scope alone.
+/// Runs a call to `math/add` with only the scope's permissions.
 async fn call() -> String {
     let tool = any();
     let permit = AmbientPermissions::permit_for(&name("math/add"), &tool);
@@ -51,7 +51,7 @@ async fn the_permissions_of_the_tool_and_of_the_scope_must_both_allow() {
     }
 }
 
-/// The decisions of scopes are kept; those of another scope are never taken for them.
+/// Scope decisions are kept, and never mistaken for another scope's.
 #[tokio::test]
 async fn one_permit_in_many_scopes_asks_each_of_them() {
     let tool = any();
@@ -76,7 +76,7 @@ async fn a_scope_hides_what_it_denies_if_it_says_so() {
     assert_eq!(allowing("*").scope(hiding.scope(call())).await, "unknown_tool");
 }
 
-/// A handler that runs calls of its own is still inside of the scope.
+/// A handler that runs its own calls is still inside the scope.
 #[tokio::test]
 async fn nested_runs_are_inside_of_the_scope() {
     let outer = Tool::new("outer").handler(|(), _cx| call()).unwrap();
