@@ -23,7 +23,8 @@ fn main() {
     meter::run(WORKS);
 }
 
-/// W7b: loads a workspace file of a thousand HTTP tools with parameters of their own, compared with parsing its TOML.
+/// W7b: loads a workspace file with a thousand HTTP tools that have their own parameters, compared with parsing its
+/// TOML.
 fn loading(meter: Meter) -> Figures {
     let text: String = (0..FILE_TOOLS).map(entry).collect();
     let folder = tempfile::tempdir().unwrap();

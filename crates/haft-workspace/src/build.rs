@@ -1,4 +1,4 @@
-//! The toolboxes of one file, built from its entries.
+//! One file's toolboxes, built from its entries.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ use super::source::{FileDigest, ReadFile};
 use super::tree::FilePart;
 use super::untrusted::UntrustedAuthor;
 
-/// The maximum number of imports of a file: each may read a large document, and an untrusted file can name any number.
+/// The most imports in a file: each may read a large document, and an untrusted file can name any number.
 const MAX_IMPORTS: usize = 256;
 
 /// The trust in a file while it is built.
@@ -33,15 +33,15 @@ pub(crate) enum Trusted {
     No,
 }
 
-/// The toolboxes of a file.
+/// A file's toolboxes.
 #[derive(Debug, Default)]
 pub(crate) struct Toolboxes {
-    /// Empty if there are faults, which are those of the part.
+    /// Empty if the part has faults.
     pub(crate) workspace: Workspace,
     /// The entries that are set aside because of their faults.
     pub(crate) set_aside: Vec<SetAsideEntry>,
     pub(crate) remarks: Vec<TextFault>,
-    /// All entries, also those that are left out because the file is not trusted.
+    /// All entries, including those left out because the file is not trusted.
     pub(crate) entries: Vec<UnlocatedEntry>,
     pub(crate) privileges: Privileges,
     /// The files that kinds read.
@@ -50,7 +50,7 @@ pub(crate) struct Toolboxes {
     pub(crate) paths: Vec<PathBuf>,
 }
 
-/// Builds the toolboxes of a file. Entries with a fault are set aside; other faults are added to those of the file.
+/// Builds a file's toolboxes. Entries with a fault are set aside; other faults are added to the file's.
 pub(crate) async fn build(part: &mut FilePart, format: &FileFormat, trusted: Trusted) -> Toolboxes {
     let mut built = Toolboxes::default();
     part.list_outside(&mut built.privileges, &mut built.remarks);
@@ -84,7 +84,7 @@ pub(crate) async fn build(part: &mut FilePart, format: &FileFormat, trusted: Tru
     for (_, toolbox) in &mut toolboxes {
         toolbox.tools.retain(|tool| !pointers.contains(&*tool.entry));
     }
-    // All tools are checked together, so that their faults are known before the file is trusted.
+    // Check all tools together, so that their faults are known before the file is trusted.
     let whole = workspace(part, &toolboxes, |tool| Some(tool.exported));
     built.workspace = finish(part, whole, &owners);
     if trusted == Trusted::No && part.faults.is_empty() {
@@ -96,8 +96,7 @@ pub(crate) async fn build(part: &mut FilePart, format: &FileFormat, trusted: Tru
 }
 
 impl Toolboxes {
-    /// Removes what entries have contributed, except for the files that they read: they are watched, and part of the
-    /// trust.
+    /// Removes what entries contributed, except the files they read: these are watched, and the trust covers them.
     fn forget(&mut self, entries: &HashSet<&str>) {
         self.remarks.retain(|remark| !remark.place.entry().is_some_and(|entry| entries.contains(entry)));
         self.entries.retain(|entry| !entries.contains(&*entry.pointer));
@@ -125,7 +124,7 @@ fn empty(part: &FilePart) -> WorkspaceBuilder {
     part.org.as_ref().map_or_else(Workspace::builder, |org| Workspace::org_builder(org.as_str()))
 }
 
-/// Builds the workspace. Faults get the places of the entries that caused them.
+/// Builds the workspace. A fault gets the place of the entry that caused it.
 fn finish(part: &mut FilePart, builder: WorkspaceBuilder, owners: &Owners) -> Workspace {
     let error = match builder.build() {
         Ok(workspace) => return workspace,
@@ -155,10 +154,10 @@ fn finish(part: &mut FilePart, builder: WorkspaceBuilder, owners: &Owners) -> Wo
     Workspace::default()
 }
 
-/// The entry that a tool is from, by namespace and name.
+/// The entry that a tool comes from, by namespace and name.
 type Owners = HashMap<(String, String), String>;
 
-/// The paths that a kind read, with the digests of those that it could.
+/// The paths that a kind read, with the digests of those that it could read.
 type FileReads = Vec<(PathBuf, Option<FileDigest>)>;
 
 /// A toolbox in progress.
@@ -168,14 +167,14 @@ struct DraftToolbox {
     tools: Vec<DraftTool>,
 }
 
-/// A tool of a toolbox in progress.
+/// A tool in a toolbox in progress.
 struct DraftTool {
     tool: Tool,
-    /// The JSON Pointer of its entry.
+    /// The JSON Pointer to its entry.
     entry: String,
     /// The export that the entry asks for.
     exported: Exported,
-    /// The export that it gets; unset if the tool is left out because the file is not trusted.
+    /// The granted export; unset if the tool is left out because the file is not trusted.
     granted: Option<Exported>,
 }
 
@@ -189,7 +188,7 @@ struct BuildingToolboxes<'a> {
     declared: Vec<DeclaredEntry>,
     /// The number of imports so far.
     imports: usize,
-    /// The names of the standard tools, once an export needs them; `None` if they can't be determined.
+    /// The standard tools' names, once an export needs them; `None` if they can't be determined.
     standard: OnceLock<Option<Vec<String>>>,
 }
 
@@ -221,7 +220,7 @@ impl BuildingToolboxes<'_> {
         toolbox
     }
 
-    /// Checks the name of a tool. An import may have any.
+    /// Checks a tool's name. An import may have any name.
     fn check_name(&mut self, sort: &str, name: &str, pointer: &str) -> bool {
         let checked = if sort == TOOL_ENTRY { SimpleName::new(name).map(drop) } else { Ok(()) };
         let fault = checked.err().map(|error| TextFault::at_key(pointer, error.to_string()));
@@ -230,7 +229,7 @@ impl BuildingToolboxes<'_> {
         is_valid
     }
 
-    /// Checks the number of imports, and reports the first one that is too many.
+    /// Counts imports, and reports the first one too many.
     fn check_number(&mut self, sort: &str, pointer: &str) -> bool {
         if sort != IMPORT_ENTRY {
             return true;
@@ -238,14 +237,14 @@ impl BuildingToolboxes<'_> {
         self.imports += 1;
         if self.imports == MAX_IMPORTS + 1 {
             let message = format!("there are more than {MAX_IMPORTS} imports; remove some, or divide the file");
-            // It is a fault of the file: the others beyond the limit are not built either.
+            // This is a fault of the file: the other imports beyond the limit are not built either.
             let section = pointer.rsplit_once('/').map_or(pointer, |(section, _)| section);
             self.part.faults.push(TextFault::at_key(section, message));
         }
         self.imports <= MAX_IMPORTS
     }
 
-    /// Builds the tools of an entry, whether the file is trusted or not. Those that it may not have are left out later.
+    /// Builds an entry's tools, whether the file is trusted or not. Tools that it may not have are left out later.
     async fn entry(&mut self, namespace: &str, name: &str, pointer: &str, keys: Map<String, Value>) -> Vec<DraftTool> {
         let format = self.format;
         let Some(kind) = keys.get("kind").and_then(Value::as_str).and_then(|kind| format.kinds.get(kind)) else {
@@ -301,7 +300,7 @@ impl BuildingToolboxes<'_> {
         drafts
     }
 
-    /// Returns the export that a tool gets: an untrusted file takes over no standard tool.
+    /// Returns the export that a tool gets: an untrusted file never replaces a standard tool.
     fn granted(&mut self, name: &str, exported: Exported, pointer: &str) -> Exported {
         if exported == Exported::No || !self.is_standard_name(name) {
             return exported;
@@ -325,7 +324,7 @@ impl BuildingToolboxes<'_> {
         self.standard.get_or_init(|| standard_names(self.part.source.folder())).as_ref().is_none_or(is_known)
     }
 
-    /// Builds the tools of an entry. They are not configured by its common keys yet.
+    /// Builds an entry's tools. The common keys are not applied yet.
     async fn tools(
         &mut self,
         kind: &dyn ImplementationKind,
@@ -368,7 +367,7 @@ impl BuildingToolboxes<'_> {
     }
 }
 
-/// Returns what the tools of an entry do first of all that requires trust.
+/// Returns the first activity of an entry's tools that requires trust.
 fn activity(reach: &Reach) -> &'static str {
     match reach.recipients().next() {
         Some((Recipient::Host(_), _)) => "sending requests",
@@ -378,10 +377,10 @@ fn activity(reach: &Reach) -> &'static str {
     }
 }
 
-/// Returns the id of a tool: the digest of its place, of its settings, and of the files that its kind has read.
+/// Returns a tool's id: the digest over its place, its settings, and the files that its kind has read.
 ///
-/// Approvals are bound to the id. The definition of a function does not depend on its code, but an approval of one command
-/// or request must not run another.
+/// Approvals are bound to the id. A function's definition does not depend on its code, but approving one command or
+/// request must not run another.
 fn implementation_id(kind: &str, place: &str, settings: &Map<String, Value>, files: &[FileDigest]) -> String {
     let files: Vec<Value> = files.iter().map(|file| file.to_string().into()).collect();
     let text = Value::from(vec![place.into(), Value::Object(settings.clone()), files.into()]).to_string();
@@ -403,7 +402,7 @@ fn tool_settings(common: &mut CommonKeys) -> ToolSettings {
     settings
 }
 
-/// Applies the settings that are the same for every kind.
+/// Applies the settings that mean the same for every kind.
 fn configured(tool: Tool, common: &CommonKeys) -> Result<Tool, EntryError> {
     let mut tool = with_resources(tool, &common.resources)?;
     if let Some(limits) = common.limits(tool.limits()) {

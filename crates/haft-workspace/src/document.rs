@@ -1,4 +1,4 @@
-//! TOML text as JSON, and the places of its keys.
+//! TOML text as JSON, and where its keys are.
 //!
 //! The text is converted once, without places. Only a fault needs a place, and then the text is parsed again: a file
 //! without faults pays nothing for them.
@@ -12,33 +12,33 @@ use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
 use super::settings::{IMPORT_ENTRY, TOOL_ENTRY};
 use super::source::MAX_FAULTS;
 
-/// The maximum nesting. JSON Schemas of parameters, in tables of a toolbox, stay far below it.
+/// The maximum nesting. Parameter schemas in a toolbox's tables stay far below it.
 const MAX_DEPTH: usize = 64;
 
-/// The largest text whose syntax errors are all reported. Of a larger one only the first is, because every byte of it may
-/// be an error.
+/// The largest text whose syntax errors are all reported. For a larger one only the first is, because every byte may be
+/// an error.
 const MAX_RECOVERED: usize = 64 * 1024;
 
-/// The maximum number of syntax errors that are reported: most of many follow from one.
+/// The most syntax errors to report: if there are many, most follow from one.
 const MAX_SYNTAX_FAULTS: usize = 10;
 
-/// A fault at a place of the text, which is not located yet.
+/// A fault at a place in the text, which is not located yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TextFault {
     pub(crate) place: TextPlace,
     pub(crate) message: String,
 }
 
-/// A place of the text.
+/// A place in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TextPlace {
     /// The text as a whole.
     Whole,
     /// The byte at an offset.
     Offset(usize),
-    /// The value with a JSON Pointer, or the nearest one around it that exists.
+    /// The value at a JSON Pointer, or the nearest existing one around it.
     Value(String),
-    /// The key of the value with a JSON Pointer.
+    /// The key of the value at a JSON Pointer.
     Key(String),
 }
 
@@ -57,8 +57,8 @@ impl TextFault {
 }
 
 impl TextFault {
-    /// Reports whether the fault may be at a value or inside it. A fault of the root may be anywhere: it is the one that
-    /// stands for others, which are not listed.
+    /// Reports whether the fault may be at a value or inside it. A fault at the root may be anywhere: it stands for
+    /// others, which are not listed.
     pub(crate) fn is_inside(&self, pointer: &str) -> bool {
         match &self.place {
             TextPlace::Value(own) | TextPlace::Key(own) => {
@@ -70,7 +70,7 @@ impl TextFault {
 }
 
 impl TextPlace {
-    /// Returns the JSON Pointer of the entry of a toolbox that the place is in.
+    /// Returns the JSON Pointer to the toolbox entry that contains the place.
     pub(crate) fn entry(&self) -> Option<&str> {
         let (Self::Value(pointer) | Self::Key(pointer)) = self else { return None };
         let mut slashes = pointer.match_indices('/').map(|(at, _)| at);
@@ -101,7 +101,7 @@ fn syntax_faults(text: &str, first: toml::de::Error) -> Vec<TextFault> {
     first_of_runs(text, errors).iter().take(MAX_SYNTAX_FAULTS).map(fault).collect()
 }
 
-/// Keeps the first error of each run on adjacent lines: a missing bracket makes an error of every line after it.
+/// Keeps the first error in each run on adjacent lines: after a missing bracket, every line is an error.
 fn first_of_runs(text: &str, mut errors: Vec<toml::de::Error>) -> Vec<toml::de::Error> {
     let offset = |error: &toml::de::Error| error.span().map_or(0, |span| span.start.min(text.len()));
     errors.sort_by_key(offset);
@@ -118,7 +118,7 @@ fn first_of_runs(text: &str, mut errors: Vec<toml::de::Error>) -> Vec<toml::de::
     errors
 }
 
-/// The conversion of a tree to JSON.
+/// Converts a tree to JSON.
 struct JsonConversion<'t> {
     /// The keys on the way to the value.
     path: Vec<TomlStep<'t>>,
@@ -174,7 +174,7 @@ impl<'t> JsonConversion<'t> {
         }
     }
 
-    /// Adds a fault of the current value. The value that stands in for it is never used.
+    /// Adds a fault at the current value. The value that stands in for it is never used.
     fn fault(&mut self, message: String) -> Value {
         let pointer = self.path.iter().fold(String::new(), |pointer, step| match step {
             TomlStep::Key(key) => member(&pointer, key),
@@ -197,17 +197,17 @@ fn float(float: &DeFloat<'_>) -> Option<Number> {
     float.as_str().parse().ok().and_then(Number::from_f64)
 }
 
-/// Returns the JSON Pointer of a member.
+/// Returns a member's JSON Pointer.
 pub(crate) fn member(pointer: &str, key: &str) -> String {
     format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 
-/// Returns the keys of a JSON Pointer.
+/// Returns a JSON Pointer's keys.
 pub(crate) fn keys(pointer: &str) -> impl Iterator<Item = String> {
     pointer.split('/').skip(1).map(|key| key.replace("~1", "/").replace("~0", "~"))
 }
 
-/// The tree of a text, for the places of its keys.
+/// A text's tree, for the places of its keys.
 pub(crate) struct TextPlaces<'t> {
     root: Option<Spanned<DeTable<'t>>>,
 }
@@ -222,7 +222,7 @@ impl<'t> TextPlaces<'t> {
         Self { root: None }
     }
 
-    /// Returns the offset of a place, and its key as TOML writes it.
+    /// Returns a place's offset and its key as TOML writes it.
     pub(crate) fn find(&self, place: &TextPlace) -> (Option<usize>, String) {
         match place {
             TextPlace::Whole => (None, String::new()),
@@ -266,7 +266,7 @@ impl<'t> TextPlaces<'t> {
     }
 }
 
-/// The places of a key and of its value.
+/// A key's and its value's places.
 struct TomlSpans {
     key: Range<usize>,
     value: Range<usize>,

@@ -1,4 +1,4 @@
-//! The entries of workspace files: where each tool comes from.
+//! Workspace file entries: where each tool comes from.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::document::TextPlace;
 use super::error::FilePosition;
 use super::source::FileSource;
 
-/// An entry of a workspace file: a tool, or an import of tools.
+/// A workspace file's entry: a tool or a tool import.
 ///
 /// ```
 /// use haft_workspace::{LoadOptions, load};
@@ -32,19 +32,19 @@ use super::source::FileSource;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LoadedEntry {
-    /// The path of the file, which may be that of an organisation.
+    /// The file's path. It may be an organisation's file.
     pub path: Arc<Path>,
-    /// The place of its key in the file.
+    /// The key's position in the file.
     pub position: Option<FilePosition>,
     /// The key, such as `toolbox.github.tool.search`.
     pub key: String,
-    /// The name of its kind.
+    /// The kind's name.
     pub kind: String,
-    /// The keys of the entry, as they are written. They contain no secret.
+    /// The entry's keys as written. They contain no secret.
     pub settings: Map<String, Value>,
-    /// The tools of the entry, also those that are left out.
+    /// The entry's tools, including those left out.
     pub tools: Vec<FullName>,
-    /// The recipients that the tools use, with the secrets that each of them gets.
+    /// The recipients that the tools use, with the secrets that each gets.
     pub reach: Reach,
     /// True if the tools are left out because the file is not trusted.
     pub is_left_out: bool,
@@ -63,7 +63,7 @@ pub(crate) struct UnlocatedEntry {
 }
 
 impl UnlocatedEntry {
-    /// Returns the entries of a file with their places, in the order of these.
+    /// Returns a file's entries with their places, in file order.
     pub(crate) fn located(file: &FileSource, org: Option<&OrgName>, entries: Vec<Self>) -> Vec<LoadedEntry> {
         let placed = file.placed(entries, |entry| TextPlace::Key(entry.pointer.clone()));
         let located = |(position, key, entry): (Option<FilePosition>, String, Self)| {

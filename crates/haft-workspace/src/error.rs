@@ -1,4 +1,4 @@
-//! Faults of workspace files, each with its place.
+//! Faults in workspace files, each with its place.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -27,23 +27,23 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileError {
-    /// The path of the file that was to be loaded.
+    /// The path of the file to load.
     pub path: PathBuf,
-    /// All faults, those of one file together and in the order of their places. Never empty.
+    /// All faults, grouped by file and in file order. Never empty.
     pub faults: Vec<FileFault>,
     /// The files that were read, or that should have been.
     pub files: Vec<PathBuf>,
 }
 
-/// One fault of a workspace file, or one remark about it.
+/// A fault in a workspace file, or a remark about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileFault {
-    /// The path of the file, which may be that of an organisation.
+    /// The file's path. It may be an organisation's file.
     pub path: Arc<Path>,
-    /// The place in the file; unset for a fault of the file as a whole.
+    /// The position in the file; unset for a fault of the whole file.
     pub position: Option<FilePosition>,
-    /// The key, such as `toolbox.github.tool.search.url`; empty for a fault of the file as a whole.
+    /// The key, such as `toolbox.github.tool.search.url`; empty for a fault of the whole file.
     pub key: String,
     /// The fault, and what to do. It contains no secret.
     pub message: String,
@@ -60,7 +60,7 @@ pub struct FilePosition {
 }
 
 impl FileFault {
-    /// Creates a fault of a file as a whole.
+    /// Creates a fault of a whole file.
     pub(crate) fn whole(path: &Path, message: impl Into<String>) -> Self {
         Self { path: path.into(), position: None, key: String::new(), message: message.into() }
     }
@@ -75,7 +75,7 @@ impl FileFault {
 }
 
 impl FilePosition {
-    /// Returns the place of the byte at this offset.
+    /// Returns the position of the byte at this offset.
     pub(crate) fn of(text: &str, offset: usize) -> Self {
         let mut offset = offset.min(text.len());
         while !text.is_char_boundary(offset) {

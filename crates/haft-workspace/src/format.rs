@@ -1,8 +1,8 @@
-//! The JSON Schema of workspace files.
+//! The JSON Schema for workspace files.
 //!
-//! One schema is both enforced when a file is loaded and published for editors. It is generated from the types of the
-//! sections and from the settings of the registered kinds: an entry must be valid for `$defs/kind-NAME` of its kind, which
-//! has the keys of all entries and those of the kind, and no others.
+//! One schema is both enforced when a file is loaded and published for editors. It is generated from the section types
+//! and from the registered kinds' settings: an entry must match its kind's `$defs/kind-NAME`, which has the common keys
+//! and the kind's own, and no others.
 
 use std::collections::HashSet;
 use std::iter::once;
@@ -16,9 +16,9 @@ use super::document::{TextFault, keys, member};
 use super::settings::{CommonKeys, FileSections, IMPORT_ENTRY, IMPORT_KEYS, TOOL_ENTRY};
 use super::simplify::simplify;
 
-/// Returns the JSON Schema of workspace files with entries of these kinds.
+/// Returns the JSON Schema for workspace files with entries of these kinds.
 ///
-/// The schema for the kinds of this crate is published as `haft.schema.json`, and editors use it for a file that begins
+/// The schema for the kinds in `haft-tools` is published as `haft.schema.json`. To use it in an editor, begin the file
 /// with `#:schema` and its address.
 #[must_use]
 pub fn json_schema(kinds: &Kinds) -> Value {
@@ -39,12 +39,12 @@ pub fn json_schema(kinds: &Kinds) -> Value {
     root
 }
 
-/// The compiled schema of files, with the kinds that it is made of.
+/// The compiled file schema, with the kinds it is made from.
 #[derive(Debug)]
 pub(crate) struct FileFormat {
     pub(crate) kinds: Kinds,
     schema: Schema,
-    /// The keys of all tools, and those of all imports.
+    /// The common keys of tools, and those of imports.
     tool_keys: HashSet<String>,
     import_keys: HashSet<String>,
 }
@@ -53,13 +53,13 @@ pub(crate) struct FileFormat {
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KindFormatError {
-    /// The schema of the settings of a kind is invalid.
+    /// A kind's settings schema is invalid.
     #[error("the settings of a kind have an invalid schema: {0}")]
     Schema(#[from] SchemaError),
-    /// A setting has the name of a key with another meaning, which all entries have.
+    /// A setting has the name of a key that all entries have, with another meaning.
     #[error("the kind `{kind}` has a setting `{key}`, which is a key of all entries; rename the setting")]
     CommonKey {
-        /// The name of the kind.
+        /// The kind's name.
         kind: String,
         /// The setting.
         key: String,
@@ -84,7 +84,7 @@ impl FileFormat {
         Ok(format)
     }
 
-    /// Returns the keys that all entries of a sort have. All others are settings of their kind.
+    /// Returns the keys that all entries of a sort have. All others are the kind's settings.
     pub(crate) fn common_keys(&self, yields: Yields) -> &HashSet<String> {
         match yields {
             Yields::OneTool => &self.tool_keys,
@@ -92,7 +92,7 @@ impl FileFormat {
         }
     }
 
-    /// Returns the faults of a file.
+    /// Returns a file's faults.
     pub(crate) fn check(&self, root: &Value) -> Vec<TextFault> {
         match self.schema.check(root) {
             Ok(()) => Vec::new(),
@@ -107,7 +107,7 @@ impl FileFormat {
         issue_fault(issue)
     }
 
-    /// Returns the message about a kind that is unknown, or that is of the other sort of entry.
+    /// Returns the message about a kind that is unknown, or that belongs to the other sort of entry.
     fn kind_fault(&self, root: &Value, issue: &Issue) -> Option<String> {
         let path: Vec<String> = keys(&issue.pointer).collect();
         let [toolbox, namespace, sort, name, kind] = path.as_slice() else { return None };
@@ -143,7 +143,7 @@ impl FileFormat {
     }
 }
 
-/// Returns an issue of a text at its place: a key that must not be there is the place itself.
+/// Returns a text issue at its place: for a key that must not be there, the key itself.
 pub(crate) fn issue_fault(issue: &Issue) -> TextFault {
     match issue.keyword.as_str() {
         "additionalProperties" | "unevaluatedProperties" | "propertyNames" => {
@@ -157,7 +157,7 @@ fn definition(kind: &str) -> String {
     format!("kind-{kind}")
 }
 
-/// Returns the schema of tools or of imports: that of the entry's kind.
+/// Returns the schema for tools or for imports, which depends on the entry's kind.
 fn entry_schema(kinds: &Kinds, yields: Yields) -> Value {
     let names: Vec<&str> = kinds.iter().filter(|kind| kind.yields() == yields).map(|kind| kind.name()).collect();
     let by_kind = |name: &&str| {
@@ -182,7 +182,7 @@ fn entry_schema(kinds: &Kinds, yields: Yields) -> Value {
     schema
 }
 
-/// Returns the schema of entries of a kind, with the keys of all entries and with those of the kind alone.
+/// Returns the schema for a kind's entries: the common keys and the kind's own.
 fn kind_schema(kind: &dyn ImplementationKind) -> Value {
     let mut schema = match kind.settings_schema() {
         Value::Object(schema) => schema,
@@ -210,7 +210,7 @@ fn kind_schema(kind: &dyn ImplementationKind) -> Value {
     Value::Object(schema)
 }
 
-/// Returns the schemas of the keys that all entries of this sort have.
+/// Returns the schemas for the keys that all entries of this sort have.
 fn common_properties(yields: Yields) -> Map<String, Value> {
     let mut settings = schemars::generate::SchemaSettings::default();
     settings.inline_subschemas = true;
@@ -226,7 +226,7 @@ fn common_properties(yields: Yields) -> Map<String, Value> {
     properties
 }
 
-/// Changes references of a schema that becomes a part of another one.
+/// Rewrites references in a schema that becomes a part of another one.
 fn rebase(value: &mut Value, base: &str) {
     match value {
         Value::Object(map) => {

@@ -4,11 +4,10 @@
 #![doc = include_str!("example.toml")]
 //! ```
 //!
-//! Every key is optional, except the `kind` of a tool or an import. Entries of all kinds have these keys, besides those
-//! of the kind: `title`, `description`, `version`, `parameters`, `output`, `examples`, `resources`, the hints `readonly`,
-//! `destructive`, `idempotent` and `open-world`, and `export`, `timeout`, `idle-timeout`, `max-output`, `concurrency` and
-//! `approval`. Imports have the last six. They mean the same for every kind. Relative paths refer to the folder of the
-//! file.
+//! Every key is optional, except a tool's or import's `kind`. Besides their kind's own keys, all entries have `title`,
+//! `description`, `version`, `parameters`, `output`, `examples`, `resources`, the hints `readonly`, `destructive`,
+//! `idempotent` and `open-world`, and `export`, `timeout`, `idle-timeout`, `max-output`, `concurrency` and `approval`.
+//! Imports have the last six. They mean the same for every kind. Relative paths start at the file's folder.
 //!
 //! | section | type | documented at |
 //! |---|---|---|
@@ -21,13 +20,13 @@
 //! | `[[approval]]` | [`AskSettings`](crate::AskSettings) | [`AskRules`](crate::AskRules) |
 //! | `[toolbox.*]` | [`Kinds`](crate::Kinds) | [`command`](crate::command), [`http`](crate::http), [`openapi`](crate::openapi) |
 //!
-//! The sections `[limits]` and `workspace.standard` count in the file that is loaded, not in those of the organisations
-//! that it names. The files of a workspace are trusted together.
+//! The sections `[limits]` and `workspace.standard` count only in the file that you load, not in the files of the
+//! organisations that it names. You trust all of a workspace's files together.
 //!
-//! Rules add up, and never permit more. The rules of `[permissions]` that allow count in the file that is loaded. The
-//! rules that deny count in all files, with those of the sets that the same file uses; so does every approval rule. The
-//! [user's own policy](UserPolicy) applies on top, trusted or not. A rule of another file than the one that is loaded is
-//! named with its file.
+//! Rules add up, and never permit more. In `[permissions]`, rules that allow count only in the file that you load.
+//! Rules that deny count in all files, including those in the sets that the same file uses. So does every approval
+//! rule. The [user's own policy](UserPolicy) applies on top, whether the files are trusted or not. A rule from any file
+//! but the loaded one carries its file's name.
 //!
 //! ```text
 //! text ─> JSON ─> one JSON Schema ─> entries ─> kinds ─> tools ─> Workspace ─┐
@@ -35,15 +34,19 @@
 //! ```
 //!
 //! The text is converted to JSON and checked by [one schema](json_schema), which is also published for editors. An
-//! [error](FileError) lists all faults, with line, column and key. What a file contains is applied as a whole or not at
-//! all, see [`WatchedWorkspace`].
+//! [error](FileError) lists all faults, with line, column and key. A file is applied as a whole or not at all; see
+//! [`WatchedWorkspace`].
 //!
-//! Loading never starts a command, never contacts a host and never reads a secret. A file that is not
-//! [trusted](TrustStore) reaches nothing outside itself later either: its entries are checked, and those whose tools have
-//! any [`Reach`](crate::Reach) are left out, its secrets are withheld, hosts that are not public and files outside of
-//! its folder stay out of reach, the standard tool `fetch` is left out, and no export takes the name of a standard tool.
-//! [`Loaded::privileges`] lists all that it would reach. The files of secrets must not be below the folder that standard
-//! tools read, whether the file is trusted or not. The files of organisations that it names are loaded in the same way.
+//! Loading never starts a command, never contacts a host and never reads a secret. A file that you have not
+//! [trusted](TrustStore) reaches nothing outside itself later either:
+//!
+//! - Its entries are checked, but tools with any [`Reach`](crate::Reach) are left out.
+//! - Its secrets are withheld.
+//! - Hosts that are not public and files outside its folder stay out of reach.
+//! - The standard tool `fetch` is left out, and no export replaces a standard tool.
+//!
+//! [`Loaded::privileges`] lists everything that it would reach. Trusted or not, secret files must not be below the
+//! folder that standard tools read. Organisations' files load in the same way.
 //!
 //! ```
 //! use haft_workspace::{LoadOptions, Trust, load};

@@ -1,4 +1,4 @@
-//! Loading of workspace files: reading, the decision about trust, building, and what comes of it.
+//! Loads workspace files: reads them, decides about trust, builds the tools and reports the outcome.
 //!
 //! Nothing here is started, sent or revealed, whatever a file contains.
 
@@ -23,10 +23,10 @@ use super::tree::{FilePart, FileTree};
 use super::trust::{Trust, TrustRecord, TrustStatus};
 use super::unmatched::RuleTargets;
 
-/// The number of redirects that tools follow.
+/// The most redirects that tools follow.
 const MAX_REDIRECTS: usize = 5;
 
-/// The settings of a load.
+/// Load settings.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
     format: Arc<FileFormat>,
@@ -36,18 +36,18 @@ pub struct LoadOptions {
     client: HttpClientBuilder,
 }
 
-/// The purpose of a load, which decides about the paths of files that are not trusted.
+/// A load's purpose, which decides about the paths in untrusted files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LoadPurpose {
-    /// The tools are used: nothing outside of an untrusted file's folder is opened.
+    /// You use the tools: nothing outside an untrusted file's folder is opened.
     Use,
-    /// A person reviews the files, to decide about trust in all of them.
+    /// A person reviews the files to decide whether to trust them all.
     Review,
 }
 
 impl LoadOptions {
-    /// Creates options for files with entries of these kinds, of which none is trusted. The error is that of a kind
-    /// whose settings can't be keys of an entry.
+    /// Creates options for files with entries of these kinds. No file is trusted. Fails for a kind whose settings can't
+    /// be an entry's keys.
     pub fn new(kinds: Kinds) -> Result<Self, KindFormatError> {
         let client = HttpClient::builder().redirects(MAX_REDIRECTS);
         Ok(Self {
@@ -66,17 +66,18 @@ impl LoadOptions {
         self
     }
 
-    /// Reads the files of organisations wherever they are, also if the file that names them is not trusted. For a review
-    /// of all that trust would grant: the files count as untrusted all the same, and nothing of a file that does not
-    /// belong to an organisation is shown.
+    /// Reads organisations' files wherever they are, even if the file that names them is not trusted.
+    ///
+    /// Use it to review everything that trust would grant. The files still count as untrusted, and nothing from a file
+    /// that does not belong to an organisation is shown.
     #[must_use]
     pub fn review(mut self) -> Self {
         self.purpose = LoadPurpose::Review;
         self
     }
 
-    /// Sets the file with the user's own rules, which narrow those of every workspace: see [`UserPolicy`]. There may be no
-    /// such file; one that can't be read or has faults is an error of the load.
+    /// Sets the file with the user's own rules, which narrow every workspace's: see [`UserPolicy`]. The file may be
+    /// missing. If it can't be read or has faults, the load fails.
     #[must_use]
     pub fn policy(mut self, path: impl Into<PathBuf>) -> Self {
         self.policy = Some(path.into());
@@ -87,8 +88,8 @@ impl LoadOptions {
         self.policy.as_deref()
     }
 
-    /// Sets the HTTP client of the tools: its proxy, certificates, timeouts and redirects. By default the environment
-    /// decides about a proxy, and five redirects are followed. The guard is that of the file.
+    /// Sets the tools' HTTP client: its proxy, certificates, timeouts and redirects. By default the environment decides
+    /// about a proxy, and five redirects are followed. The guard always comes from the file.
     #[must_use]
     pub fn http_client(mut self, client: HttpClientBuilder) -> Self {
         self.client = client;
@@ -98,9 +99,12 @@ impl LoadOptions {
 
 /// Loads a workspace from a file.
 ///
-/// Files are read while this is polled. Nothing is started, no host is contacted and no secret is read. An entry with a
-/// fault is [set aside](Loaded::set_aside), and the others load; any other fault is an error, with all faults of all
-/// files.
+/// Files are read while this future is polled. Nothing is started, no host is contacted and no secret is read. An entry
+/// with a fault is [set aside](Loaded::set_aside), and the others load.
+///
+/// # Errors
+///
+/// Any other fault, with all faults in all files.
 pub async fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Loaded, FileError> {
     let path = path.as_ref();
     let format = &*options.format;
@@ -137,11 +141,11 @@ pub async fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Loade
     loading.finish(path, options, policy)
 }
 
-/// The trust in the files of a workspace, before those are known that its kinds read.
+/// The trust in a workspace's files, before it is known which files its kinds read.
 enum TrustGrant {
     /// The files are trusted, whatever they contain.
     Always,
-    /// The files are trusted if those that kinds read are the recorded ones.
+    /// The files are trusted if the kinds read exactly the recorded files.
     Recorded(TrustRecord),
     /// The files are not trusted.
     Denied(TrustStatus),
@@ -175,7 +179,7 @@ impl TrustGrant {
     }
 }
 
-/// The files of a workspace with their toolboxes.
+/// A workspace's files with their toolboxes.
 struct LoadInProgress {
     parts: Vec<(FilePart, Toolboxes)>,
     faults: Vec<FileFault>,
@@ -209,7 +213,8 @@ impl LoadInProgress {
         self.faults.is_empty() && self.parts.iter().all(|(part, _)| part.faults.is_empty())
     }
 
-    /// Reports whether what was loaded is what was trusted: the same files, and no entry works that was shown as faulty.
+    /// Reports whether what was loaded is what was trusted: the same files, and no entry works that was shown as
+    /// faulty.
     fn is_as_recorded(&self, record: &TrustRecord) -> bool {
         let mut entries = self.parts.iter().flat_map(|(part, toolboxes)| {
             toolboxes.entries.iter().map(|entry| (part.source.canonical.as_path(), entry.pointer.as_str()))
@@ -217,12 +222,12 @@ impl LoadInProgress {
         record.is_of(&self.files) && entries.all(|(file, pointer)| !record.was_set_aside(file, pointer))
     }
 
-    /// Returns the files as they were read before they were built.
+    /// Returns the files as they were read, before they were built.
     fn reread(self, format: &FileFormat) -> Vec<FilePart> {
         self.parts.into_iter().map(|(part, _)| part.reread(format)).collect()
     }
 
-    /// Adds a remark for every rule that matches no tool of these files.
+    /// Adds a remark for every rule that matches none of these files' tools.
     fn remark_on_rules(&mut self, settings: &LoadedSettings) {
         let mut targets = RuleTargets::default();
         targets.add_standard(&settings.chosen_tools);
@@ -245,7 +250,7 @@ impl LoadInProgress {
         }
     }
 
-    /// Returns the paths of all files, and of links to them.
+    /// Returns the paths of all files and of links to them.
     fn watched(&self, options: &LoadOptions) -> Vec<PathBuf> {
         let paths = self.parts.iter().flat_map(|(part, toolboxes)| {
             let own = [part.source.path.to_path_buf(), part.source.canonical.clone()];
@@ -339,7 +344,7 @@ impl LoadInProgress {
     }
 }
 
-/// Adds the faults of entries to those of their file, in the order of their places.
+/// Adds entry faults to their file's faults, in file order.
 fn with_entries(mut faults: Vec<FileFault>, set_aside: &[SetAsideEntry]) -> Vec<FileFault> {
     if !set_aside.is_empty() {
         faults.extend(set_aside.iter().flat_map(|entry| entry.faults.clone()));

@@ -20,65 +20,65 @@ use super::settings::{FileSettings, GuardSettings, LimitSettings, StandardChoice
 use super::source::{FileDigest, ReadFile};
 use super::trust::TrustStatus;
 
-/// A workspace as it was loaded from files, with the settings that it runs with.
+/// A workspace as loaded from files, with the settings it runs with.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Loaded {
-    /// The path of the file, without symbolic links.
+    /// The file's path, without symbolic links.
     pub path: PathBuf,
-    /// The toolboxes of the file itself.
+    /// The file's own toolboxes.
     pub workspace: Workspace,
     /// The workspaces of the organisations that it names.
     pub orgs: Vec<Workspace>,
-    /// The choice of standard tools; unset for none.
+    /// The chosen standard tools; unset for none.
     pub standard: Option<StandardChoice>,
-    /// The files that the standard tools may not read, by the files of all organisations as well.
+    /// The files that the standard tools may not read, including those denied by organisations' files.
     pub file_settings: FileSettings,
-    /// The secrets. Those of a file that is not trusted are withheld.
+    /// The secrets. An untrusted file's secrets are withheld.
     pub secrets: Secrets,
-    /// The settings of the guard of HTTP requests. A file that is not trusted has none.
+    /// The HTTP guard settings. An untrusted file has none.
     pub http: GuardSettings,
-    /// The guard of HTTP requests with these settings.
+    /// The HTTP guard with these settings.
     pub guard: AddressGuard,
-    /// The guard of the tool `fetch`: with the only hosts of the settings, and without their exceptions.
+    /// The guard for the tool `fetch`: it has the settings' `only-hosts`, but not their exceptions.
     pub fetch_guard: AddressGuard,
-    /// The limits of a run.
+    /// A run's limits.
     pub limits: LimitSettings,
     /// The permissions; unset if the file sets none.
     pub permissions: Option<Permissions>,
-    /// Permissions that must allow a call as well: the rules of organisations that deny, and those of the user's policy.
+    /// Permissions that must also allow a call: denying rules from organisations, and the user's policy.
     pub narrowing: Vec<Permissions>,
-    /// The approval rules of all files, those of the user's policy last.
+    /// All files' approval rules, the user's policy last.
     pub ask_rules: AskRules,
-    /// The user's policy, which is not one of the [files](Self::files) that are trusted; unset without one.
+    /// The user's policy, unset without one. It is not one of the trusted [files](Self::files).
     pub policy: Option<UserPolicy>,
-    /// The entries of all files, also those that were left out because the files are not trusted.
+    /// All files' entries, including those left out because the files are not trusted.
     pub entries: Vec<LoadedEntry>,
-    /// The entries of all files that are set aside because they have faults. Their tools are missing, and a name of one
-    /// means no other tool.
+    /// All files' entries that are set aside because they have faults. Their tools are missing, and their names mean no
+    /// other tool.
     pub set_aside: Vec<SetAsideEntry>,
-    /// The privileges that the files have, or would have, if they are trusted. The list is the same for both.
+    /// The privileges that the files have, or would have if you trusted them. The list is the same either way.
     pub privileges: Vec<Privilege>,
     /// Remarks about what was left out.
     pub remarks: Vec<FileFault>,
     /// The trust by which the files were loaded.
     pub trust: TrustStatus,
-    /// The digest of all files.
+    /// The digest over all files.
     pub digest: FileDigest,
     /// The files that were read, the workspace file first.
     pub files: Vec<ReadFile>,
-    /// The paths to watch for changes: those of the files, and of links to them.
+    /// The paths to watch for changes: all files, and links to them.
     pub watched: Vec<PathBuf>,
-    /// The settings of the HTTP clients.
+    /// The HTTP client settings.
     pub(super) client: HttpClientBuilder,
-    /// The rules of each file.
+    /// Each file's rules.
     pub(super) rules: Vec<FileRules>,
     /// The standard tools that are left out because the file is not trusted.
     pub(super) left_out_standard: Vec<FullName>,
 }
 
 impl Loaded {
-    /// Adds toolboxes of the application to the project's: tools in Rust beside those of the file.
+    /// Adds your application's toolboxes to the project's: tools in Rust beside those from the file.
     ///
     /// ```
     /// use haft_core::Tool;
@@ -103,13 +103,13 @@ impl Loaded {
         Ok(())
     }
 
-    /// Reports whether the files contain anything that they get only if they are trusted.
+    /// Reports whether the files contain anything that requires trust.
     #[must_use]
     pub fn needs_trust(&self) -> bool {
         self.privileges.iter().any(|privilege| privilege.needs_trust)
     }
 
-    /// Returns the tools that are left out because the files are not trusted, standard ones included.
+    /// Returns the tools that are left out because the files are not trusted, including standard ones.
     pub fn left_out(&self) -> impl Iterator<Item = &FullName> {
         let entries = self.entries.iter().filter(|entry| entry.is_left_out);
         entries.flat_map(|entry| &entry.tools).chain(&self.left_out_standard)
@@ -124,13 +124,13 @@ impl Loaded {
         Err(FileError { path: self.path.clone(), faults, files: self.watched.clone() })
     }
 
-    /// Starts a registry with the tools of the workspace and the standard tools that it chooses.
+    /// Starts a registry with the workspace's tools and the standard tools that it chooses.
     pub fn registry(&self) -> Result<RegistryBuilder, StandardToolboxError> {
         let builder = Registry::builder().internal(self.standard_tools()?).workspace(self.workspace.clone());
         Ok(self.orgs.iter().cloned().fold(builder, RegistryBuilder::workspace))
     }
 
-    /// Starts an executor with the secrets, the guard, the rules and the limits of the workspace.
+    /// Starts an executor with the workspace's secrets, guard, rules and limits.
     pub fn executor(&self) -> ExecutorBuilder {
         let client = self.client.clone().guarded_on_use(self.guard.clone());
         let builder = Executor::builder().secrets(self.secrets.clone()).service(client);
@@ -142,9 +142,9 @@ impl Loaded {
         self.narrowing.iter().cloned().fold(builder, ExecutorBuilder::narrowed_by)
     }
 
-    /// Compares the conditions of all rules with the tools that they match, those that were
-    /// [added](Self::extend) included, and returns those that can't be right: hints that none of these tools has, and
-    /// members of `args` that none of them declares.
+    /// Compares all rules' conditions with the tools that they match, including those you [added](Self::extend).
+    /// Returns the conditions that can't be right: hints that no such tool has, and members of `args` that none
+    /// declares.
     ///
     /// ```
     /// use haft_registry::{ConditionSeverity, Kinds};
@@ -168,7 +168,7 @@ impl Loaded {
     /// ```
     #[must_use]
     pub fn rule_findings(&self) -> Vec<RuleFinding> {
-        // Without the standard tools nothing certain can be said; the registry reports why they are missing.
+        // Without the standard tools nothing is certain; the registry reports why they are missing.
         let Ok(standard) = self.standard_tools() else { return Vec::new() };
         let standard = standard.iter().filter_map(|tool| {
             let name = SimpleName::new(tool.name()).ok()?;
@@ -190,7 +190,7 @@ impl Loaded {
         if *fetch {
             toolbox = toolbox.fetch();
         }
-        // A model chooses what is fetched, so that hosts which are exempt for tools of the file are not for this one.
+        // A model chooses what to fetch, so exceptions for the file's tools do not apply here.
         let public = self.client.clone().guarded_on_use(self.fetch_guard.clone());
         if let Some(only) = only {
             toolbox = toolbox.only(only);

@@ -1,8 +1,8 @@
-//! A user's own rules, for every workspace of that user.
+//! A user's own rules, for all their workspaces.
 //!
-//! A workspace file belongs to whoever writes it; this one belongs to the person at the machine. So it can only narrow:
-//! its permissions must allow a call as well, and its approval rules are added to those of the workspace. A file that
-//! can't be read, or that has a fault, is an error: nothing runs without the rules that somebody has written.
+//! A workspace file belongs to its author; this one belongs to the person at the machine. So it can only narrow: its
+//! permissions must also allow a call, and its approval rules are added to the workspace's. A file that can't be read
+//! or has a fault is an error: nothing runs without the rules that somebody has written.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,11 +22,11 @@ use super::format::issue_fault;
 use super::rule::{FileRules, RuleAudience};
 use super::source::{FileDigest, FileSource};
 
-/// A user's own rules, for every workspace of that user: a TOML file with the sections `[permissions]` and `[[approval]]`
-/// of a `haft.toml`.
+/// A user's own rules, for all their workspaces: a TOML file with the sections `[permissions]` and `[[approval]]`, as
+/// in a `haft.toml`.
 ///
-/// It narrows what a workspace permits, and permits nothing by itself. Rules that deny, deny in every workspace. If it has
-/// the key `allow`, or uses a set with rules that allow, calls that none of them allows are denied as well.
+/// It narrows what a workspace permits, and permits nothing by itself. Its `deny` rules apply in every workspace. If it
+/// has the key `allow`, or uses a set with rules that allow, calls that none of them allows are denied as well.
 ///
 /// ```
 /// use haft_workspace::{LoadOptions, load};
@@ -49,9 +49,9 @@ use super::source::{FileDigest, FileSource};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct UserPolicy {
-    /// The path of the file.
+    /// The file's path.
     pub path: PathBuf,
-    /// The permissions that must allow a call as well; unset if the file has none.
+    /// The permissions that must also allow a call; unset if the file has none.
     pub permissions: Option<Permissions>,
     /// The approval rules.
     pub ask_rules: AskRules,
@@ -64,12 +64,12 @@ pub struct UserPolicy {
 struct PolicySections {
     /// The tools that may be called at most.
     permissions: Option<PermissionSettings>,
-    /// The calls that require approval, besides those that the workspace requires it for.
+    /// The calls that require approval, in addition to the workspace's rules.
     approval: Vec<AskSettings>,
 }
 
 impl UserPolicy {
-    /// Reads a policy; `None` if there is no such file. Every other doubt is an error.
+    /// Reads a policy, or returns `None` if there is no such file. Every other doubt is an error.
     pub fn read(path: &Path) -> Result<Option<Self>, FileError> {
         let failed = |faults| FileError { path: path.to_owned(), faults, files: vec![path.to_owned()] };
         match path.symlink_metadata() {
@@ -92,8 +92,8 @@ impl UserPolicy {
         }))
     }
 
-    /// Adds the rules to those of an executor that is not made from a file. [`Loaded::executor`](super::Loaded::executor)
-    /// has them already.
+    /// Adds the rules to an executor that is not made from a file. [`Loaded::executor`](super::Loaded::executor)
+    /// already has them.
     pub fn apply(&self, builder: ExecutorBuilder) -> ExecutorBuilder {
         let builder = builder.more_ask_rules(&self.ask_rules);
         self.permissions.iter().cloned().fold(builder, ExecutorBuilder::narrowed_by)
@@ -114,7 +114,7 @@ impl UserPolicy {
     }
 }
 
-/// Reads the rules of a policy, and reports all faults.
+/// Reads a policy's rules and reports all faults.
 fn read_rules(source: &FileSource, faults: &mut Vec<TextFault>) -> (Option<Permissions>, AskRules) {
     let sections = match document::parse(&source.text) {
         Ok(sections) => Value::Object(sections),
@@ -154,7 +154,7 @@ fn read_rules(source: &FileSource, faults: &mut Vec<TextFault>) -> (Option<Permi
     (permissions, ask_rules)
 }
 
-/// Returns the faults of the sections by their schema.
+/// Returns the faults that the schema finds in the sections.
 fn check(sections: &Value) -> Vec<TextFault> {
     let schema = SchemaGenerator::default().into_root_schema_for::<PolicySections>().to_value();
     match Schema::json(schema).map(|schema| schema.check(sections)) {

@@ -1,6 +1,7 @@
-//! The privileges of workspace files: everything outside of themselves that they use.
+//! Privileges of workspace files: everything outside themselves that they use.
 //!
-//! A person who decides about trust should see what it grants. So the list is the same whether the file is trusted or not.
+//! A person who decides about trust should see what it grants. So the list is the same whether the file is trusted or
+//! not.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,8 @@ use super::document::TextPlace;
 use super::error::FilePosition;
 use super::source::FileSource;
 
-/// A privilege of a workspace file, with its place. All but the files in its own folder require that it is trusted.
+/// A workspace file's privilege, with its place. All privileges require trust, except files in the workspace file's own
+/// folder.
 ///
 /// ```
 /// use haft_workspace::{LoadOptions, PrivilegeKind, load};
@@ -32,49 +34,49 @@ use super::source::FileSource;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Privilege {
-    /// The path of the file, which may be that of an organisation.
+    /// The file's path. It may be an organisation's file.
     pub path: Arc<Path>,
-    /// The place of its key in the file.
+    /// The key's position in the file.
     pub position: Option<FilePosition>,
     /// The key, such as `toolbox.dev.tool.search`.
     pub key: String,
     /// The privilege itself.
     pub kind: PrivilegeKind,
-    /// True if the file gets it only if it is trusted.
+    /// True if the privilege requires that the file is trusted.
     pub needs_trust: bool,
 }
 
-/// A sort of privilege.
+/// A kind of privilege.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum PrivilegeKind {
-    /// A recipient outside of the file that its tools use: a server, a command, a folder.
+    /// A recipient outside the file that its tools use: a server, a command, a folder.
     Reach(Recipient),
     /// A secret, which tools may send.
     Secret {
-        /// The name of the secret.
+        /// The secret's name.
         name: String,
         /// The place that it is read from.
         origin: SecretOrigin,
     },
-    /// A host that may be reached although it is not public.
+    /// A host that tools may reach although it is not public.
     PrivateHost(String),
-    /// A network that may be reached although it is not public.
+    /// A network that tools may reach although it is not public.
     PrivateNetwork(String),
-    /// A host of the only ones that may be reached. Behind a proxy, it may be one that is not public.
+    /// One of the only hosts that tools may reach. Behind a proxy, it may not be public.
     ListedHost(String),
-    /// The file of an organisation, or its folder, outside of the folder of the file that names it.
+    /// An organisation's file or folder, outside the folder of the file that names it.
     Organisation(PathBuf),
     /// The standard tool that fetches public web pages: whatever is read could be sent anywhere.
     Fetch,
-    /// A tool that takes the place of a standard tool.
+    /// A tool that replaces a standard tool.
     Replacement {
-        /// The name of the standard tool.
+        /// The standard tool's name.
         name: String,
     },
 }
 
-/// The privileges of one file, whose places are not located yet.
+/// One file's privileges, whose places are not located yet.
 #[derive(Debug, Default)]
 pub(crate) struct Privileges(Vec<UnlocatedPrivilege>);
 
@@ -86,17 +88,17 @@ struct UnlocatedPrivilege {
 }
 
 impl Privileges {
-    /// Adds a privilege at the value with a JSON Pointer.
+    /// Adds a privilege at the value at a JSON Pointer.
     pub(crate) fn add(&mut self, pointer: impl Into<String>, kind: PrivilegeKind) {
         self.0.push(UnlocatedPrivilege { place: TextPlace::Value(pointer.into()), kind, needs_trust: true });
     }
 
-    /// Adds a privilege at the key of the value with a JSON Pointer.
+    /// Adds a privilege at the key of the value at a JSON Pointer.
     pub(crate) fn add_at_key(&mut self, pointer: impl Into<String>, kind: PrivilegeKind) {
         self.0.push(UnlocatedPrivilege { place: TextPlace::Key(pointer.into()), kind, needs_trust: true });
     }
 
-    /// Adds something at the value with a JSON Pointer that the file gets without trust as well.
+    /// Adds something that the file gets even without trust, at the value at a JSON Pointer.
     pub(crate) fn add_open(&mut self, pointer: impl Into<String>, kind: PrivilegeKind) {
         self.0.push(UnlocatedPrivilege { place: TextPlace::Value(pointer.into()), kind, needs_trust: false });
     }
@@ -106,7 +108,7 @@ impl Privileges {
         self.0.retain(|privilege| !privilege.place.entry().is_some_and(|entry| entries.contains(entry)));
     }
 
-    /// Returns the privileges with their places, in the order of these.
+    /// Returns the privileges with their places, in file order.
     pub(crate) fn located(self, file: &FileSource) -> Vec<Privilege> {
         let placed = file.placed(self.0, |privilege| privilege.place.clone());
         let located = |(position, key, privilege): (Option<FilePosition>, String, UnlocatedPrivilege)| {

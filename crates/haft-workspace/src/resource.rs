@@ -1,4 +1,4 @@
-//! The arguments of an entry's tool that name resources, so that rules see one spelling of each.
+//! Arguments that name resources, so that rules see one spelling for each.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
-//! The rules of the files of a workspace, compared with its tools.
+//! The rules in a workspace's files, compared with its tools.
 //!
-//! This is work for `haft check` and for tests of a workspace, so it is done on request: a load only keeps the text that
-//! the findings are located in.
+//! `haft check` and workspace tests need this, so it is done on request: a load only keeps the text in which the
+//! findings are located.
 
 use std::sync::Arc;
 
@@ -20,13 +20,13 @@ use super::unmatched::is_of;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RuleFinding {
-    /// The weight of the finding.
+    /// The finding's severity.
     pub severity: ConditionSeverity,
-    /// The place of the condition, and the finding.
+    /// The condition's place, and the finding.
     pub fault: FileFault,
 }
 
-/// The rules of one file.
+/// One file's rules.
 #[derive(Clone, Debug)]
 pub(crate) struct FileRules {
     pub(crate) source: Arc<FileSource>,
@@ -35,20 +35,20 @@ pub(crate) struct FileRules {
     pub(crate) ask_rules: AskRules,
 }
 
-/// The workspaces that the rules of a file are meant for.
+/// The workspaces that a file's rules are meant for.
 #[derive(Clone, Debug)]
 pub(crate) enum RuleAudience {
     /// This workspace alone: a rule that can't apply here is wrong.
     ThisWorkspace,
     /// Every workspace that uses this organisation. Only rules about its own tools can be judged here.
     UsersOf(OrgName),
-    /// Every workspace of a user.
+    /// All of a user's workspaces.
     AllOfUser,
 }
 
 impl RuleAudience {
-    /// Reports whether a rule with these patterns can be judged by the tools of one workspace. One that names its tools
-    /// without a wildcard can.
+    /// Reports whether one workspace's tools are enough to judge a rule with these patterns. They are if it names its
+    /// tools without a wildcard.
     fn is_here(&self, patterns: &[ToolPattern]) -> bool {
         let is_exact = || !patterns.iter().any(|pattern| pattern.as_str().contains('*'));
         match self {
@@ -60,7 +60,7 @@ impl RuleAudience {
 }
 
 impl FileRules {
-    /// Returns the findings about the rules. A rule that may be about a tool that is left out may be right.
+    /// Returns the findings about the rules. If a rule may be about a tool that is left out, it may be right.
     pub(crate) fn findings(&self, tools: &[(FullName, Tool)], left_out: &[&FullName]) -> Vec<RuleFinding> {
         let is_left_out =
             |patterns: &[ToolPattern]| patterns.iter().any(|pattern| left_out.iter().any(|name| pattern.matches(name)));
@@ -86,7 +86,7 @@ impl FileRules {
     }
 }
 
-/// Returns the tools of a workspace with their full names.
+/// Returns a workspace's tools with their full names.
 pub(crate) fn named_tools(workspace: &Workspace) -> impl Iterator<Item = (FullName, Tool)> {
     let origin = |toolbox: &Toolbox| {
         let namespace = toolbox.namespace()?.clone();

@@ -1,4 +1,4 @@
-//! The sections of a file besides its toolboxes.
+//! A file's sections besides its toolboxes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,17 +18,17 @@ use super::privilege::{PrivilegeKind, Privileges};
 use super::settings::{FileSettings, GuardSettings, LimitSettings, SecretSetting, StandardChoice, StandardSetting};
 use super::tree::FilePart;
 
-/// The remark on a part of an organisation's file that does not count for those who use it.
+/// The remark on a part of an organisation's file that does not count for its users.
 const NOT_OF_ORGS: &str =
     "left out: this counts only in the file that is loaded itself, not in that of an organisation";
 
-/// The JSON Pointer of the folder of standard tools.
+/// The JSON Pointer to the standard tools' folder.
 const FILES: &str = "/workspace/standard/files";
 
-/// The standard tool that a choice enables by a key of its own.
+/// The standard tool that has its own key in the choice.
 const FETCH: &str = "fetch";
 
-/// The settings of all files together.
+/// The settings from all files.
 #[derive(Debug)]
 pub(crate) struct LoadedSettings {
     pub(crate) standard: Option<StandardChoice>,
@@ -39,16 +39,16 @@ pub(crate) struct LoadedSettings {
     pub(crate) fetch_guard: AddressGuard,
     pub(crate) limits: LimitSettings,
     pub(crate) permissions: Option<Permissions>,
-    /// The rules of organisations that deny.
+    /// Organisations' denying rules.
     pub(crate) narrowing: Vec<Permissions>,
     pub(crate) ask_rules: AskRules,
-    /// The rules of each file, in the order of the files.
+    /// Each file's rules, in file order.
     pub(crate) file_rules: Vec<(Option<Permissions>, AskRules)>,
-    /// The secrets that are read from files: the index of the workspace file, the name and the path.
+    /// The secrets that are read from files: the workspace file's index, the name and the path.
     pub(crate) secret_files: Vec<(usize, String, PathBuf)>,
-    /// The standard tools that the file chooses, also those that it gets only if it is trusted.
+    /// The standard tools that the file chooses, including those that require trust.
     pub(crate) chosen_tools: Vec<String>,
-    /// Those of them that are left out because the file is not trusted.
+    /// The chosen tools that are left out because the file is not trusted.
     pub(crate) left_out_tools: Vec<String>,
 }
 
@@ -89,8 +89,7 @@ impl LoadedSettings {
         undefined.map(remark).collect()
     }
 
-    /// Returns a fault for every secret that the standard tools could read as a file, with the index of its workspace
-    /// file.
+    /// Returns a fault for every secret that the standard tools could read as a file, with its workspace file's index.
     pub(crate) fn readable_secrets(&self) -> Vec<(usize, TextFault)> {
         let Some(root) = self.standard.as_ref().and_then(|choice| choice.files.as_deref()) else { return Vec::new() };
         let readable = self.secret_files.iter().filter(|(_, _, path)| is_below(path, root));
@@ -105,14 +104,13 @@ impl LoadedSettings {
     }
 }
 
-/// Reports whether a file is below a canonical folder. A file that does not exist yet counts by the nearest folder that
-/// does.
+/// Reports whether a file is below a canonical folder. A missing file counts by its nearest existing folder.
 fn is_below(path: &Path, root: &Path) -> bool {
     let existing = path.ancestors().find_map(|ancestor| fs::canonicalize(ancestor).ok());
     existing.is_none_or(|existing| existing.starts_with(root))
 }
 
-/// Reads the sections of one file.
+/// Reads one file's sections.
 pub(crate) struct SectionReader<'a> {
     pub(crate) part: &'a mut FilePart,
     pub(crate) remarks: &'a mut Vec<TextFault>,
@@ -121,7 +119,7 @@ pub(crate) struct SectionReader<'a> {
 }
 
 impl SectionReader<'_> {
-    /// Reads the sections of which all files have their share. `at` is the index of the file.
+    /// Reads the sections that count in all files. `at` is the file's index.
     pub(crate) fn read_shared(&mut self, at: usize, settings: &mut LoadedSettings) {
         self.read_secrets(at, settings);
         self.read_http(settings);
@@ -131,7 +129,7 @@ impl SectionReader<'_> {
         settings.file_rules.push((permissions, ask_rules));
     }
 
-    /// Reads the sections that count in the file that is loaded.
+    /// Reads the sections that count only in the loaded file.
     pub(crate) fn read_own(&mut self, settings: &mut LoadedSettings) {
         settings.limits = self.part.section("limits").unwrap_or_default();
         let choice = match self.part.workspace.standard.take() {
@@ -146,7 +144,7 @@ impl SectionReader<'_> {
         settings.left_out_tools = left_out.cloned().collect();
     }
 
-    /// Remarks on the sections that count only in the file that is loaded.
+    /// Remarks on the sections that count only in the loaded file.
     pub(crate) fn ignore_own(&mut self) {
         let mut ignored = Vec::new();
         if self.part.take("limits").is_some() {
@@ -159,7 +157,7 @@ impl SectionReader<'_> {
     }
 
     /// Reads the permissions, and returns those that count. An organisation denies, and allows nothing: its rules that
-    /// allow are about those who load its file itself.
+    /// allow are for those who load its file itself.
     fn read_permissions(&mut self, at: usize, all: &mut LoadedSettings) -> Option<Permissions> {
         let settings = self.part.section::<PermissionSettings>("permissions")?;
         let permissions = match settings.build() {
@@ -188,7 +186,7 @@ impl SectionReader<'_> {
         let Some(secrets) = self.part.section::<BTreeMap<String, SecretSetting>>("secrets") else { return };
         let LoadedSettings { secrets: all, secret_files, .. } = settings;
         for (name, setting) in secrets {
-            // A file is kept away from the tools even if its secret is withheld or left out.
+            // Keep the file away from the tools even if its secret is withheld or left out.
             if let SecretSetting::File(path) = &setting {
                 secret_files.push((at, name.clone(), self.part.source.folder().join(path)));
             }
@@ -278,7 +276,7 @@ impl SectionReader<'_> {
         }
     }
 
-    /// Adds the denied files of this file to those of the others, trusted or not: they can only deny more.
+    /// Adds this file's denied files to the others', trusted or not: they can only deny more.
     fn read_files(&mut self, all: &mut LoadedSettings) {
         let Some(FileSettings { deny }) = self.part.section("files") else { return };
         for (at, pattern) in deny.iter().enumerate() {
@@ -289,7 +287,7 @@ impl SectionReader<'_> {
         all.files.deny.extend(deny);
     }
 
-    /// Adds the approval rules of this file to those of the others: they can only require more.
+    /// Adds this file's approval rules to the others': they can only require more.
     fn read_approval(&mut self, at: usize, all: &mut LoadedSettings) -> AskRules {
         let asks = self.part.section::<Vec<AskSettings>>("approval").unwrap_or_default();
         let rules = AskRules::new(&asks).unwrap_or_else(|error| {
@@ -306,7 +304,7 @@ impl SectionReader<'_> {
         self.part.faults.extend(error.faults.into_iter().map(fault));
     }
 
-    /// Checks the choice of standard tools, and resolves the folder whose files are read.
+    /// Checks the chosen standard tools, and resolves the folder whose files they read.
     fn standard(&mut self, mut choice: StandardChoice) -> StandardChoice {
         let faults = self.unknown_tools(&choice);
         self.part.faults.extend(faults);
@@ -353,11 +351,11 @@ impl SectionReader<'_> {
         choice
     }
 
-    /// Returns the names of the standard tools that are chosen, whatever the trust.
+    /// Returns the chosen standard tools' names, whatever the trust.
     fn chosen_tools(&self, choice: &StandardChoice) -> Vec<String> {
         let StandardChoice { files, fetch, only } = choice;
         let plain = StandardToolbox::new();
-        // The folder of the file stands in for any: only the names of the tools count.
+        // Any folder will do: only the tools' names count.
         let toolbox = match files {
             Some(_) => StandardToolbox::new().files(self.part.source.folder()).unwrap_or(plain),
             None => plain,
@@ -366,11 +364,11 @@ impl SectionReader<'_> {
         names.filter(|name| only.as_ref().is_none_or(|only| only.contains(name))).collect()
     }
 
-    /// Returns the faults of names that no standard tool has, or none that is chosen.
+    /// Returns the faults for names that no standard tool has, or no chosen one.
     fn unknown_tools(&self, choice: &StandardChoice) -> Vec<TextFault> {
         let Some(only) = &choice.only else { return Vec::new() };
         let plain = tool_names(&StandardToolbox::new());
-        // The folder of the file stands in for any: only the names of the tools count.
+        // Any folder will do: only the tools' names count.
         let with_files = StandardToolbox::new().files(self.part.source.folder());
         let with_files = with_files.map(|toolbox| tool_names(&toolbox)).unwrap_or_default();
         let is_chosen = |name: &String| match choice {
@@ -395,9 +393,9 @@ impl SectionReader<'_> {
     }
 }
 
-/// Returns the names of all standard tools, chosen or not; `None` if they can't be determined.
+/// Returns the names of all standard tools, chosen or not. Returns `None` if they can't be determined.
 pub(crate) fn standard_names(folder: &Path) -> Option<Vec<String>> {
-    // The folder stands in for any: only the names of the tools count.
+    // Any folder will do: only the tools' names count.
     let tools = StandardToolbox::new().files(folder).ok()?.toolkit().ok()?;
     Some(tools.names().chain([FETCH]).map(str::to_owned).collect())
 }

@@ -1,9 +1,9 @@
 //! Entries with a fault, which are set aside so that the others load.
 //!
-//! Only tools and imports are: whatever else a file has may restrict what its tools do, and no tool runs under rules that
-//! are missing. A tool that is set aside keeps its name, so that the name does not mean another tool instead. An import
-//! that exports its tools could take the place of any tool, so a fault in one is a fault of the file. So is a fault in an
-//! entry with rules: in TOML, `permissions = {…}` behind the header of a tool belongs to the tool.
+//! Only tools and imports are set aside: whatever else a file has may restrict what its tools do, and no tool runs
+//! without its rules. A tool that is set aside keeps its name, so that the name does not mean another tool instead. An
+//! import that exports its tools could replace any tool, so a fault in one is a fault of the file. So is a fault in an
+//! entry with rules: in TOML, `permissions = {…}` after a tool's header belongs to the tool.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -18,25 +18,25 @@ use super::error::FileFault;
 use super::settings::IMPORT_ENTRY;
 use super::tree::FilePart;
 
-/// An entry of a workspace file that is set aside because of its faults. Its tools are missing.
+/// A workspace file's entry that is set aside because of its faults. Its tools are missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SetAsideEntry {
-    /// The path of the file, which may be that of an organisation.
+    /// The file's path. It may be an organisation's file.
     pub path: Arc<Path>,
     /// The key, such as `toolbox.github.tool.search`.
     pub key: String,
-    /// The tool of the entry; unset for an import, whose tools are unknown, and for an invalid name.
+    /// The entry's tool; unset for an import, whose tools are unknown, and for an invalid name.
     pub tool: Option<FullName>,
-    /// The faults, in the order of their places. Never empty.
+    /// The faults, in file order. Never empty.
     pub faults: Vec<FileFault>,
-    /// The path of the file, without symbolic links.
+    /// The file's path, without symbolic links.
     pub(crate) file: PathBuf,
-    /// The JSON Pointer of the entry in its file.
+    /// The JSON Pointer to the entry in its file.
     pub(crate) pointer: String,
 }
 
-/// An entry as it is declared, before it is built.
+/// An entry as declared, before it is built.
 #[derive(Debug)]
 pub(crate) struct DeclaredEntry {
     pointer: String,
@@ -47,7 +47,7 @@ pub(crate) struct DeclaredEntry {
     holds_rules: bool,
 }
 
-/// Keys of a file that restrict what its tools do. No entry has one, except for the text `approval`.
+/// The file keys that restrict what tools do. No entry has one, except for the text `approval`.
 const RULES: [&str; 9] = ["allow", "approval", "ask", "deny", "files", "http", "limits", "permissions", "workspace"];
 
 /// A declared entry with its faults, whose places are not located yet.
@@ -79,7 +79,8 @@ impl DeclaredEntry {
     }
 }
 
-/// Reports whether a faulty entry may be meant to be exported: a value that is no boolean, or a misspelt key, may be.
+/// Reports whether a faulty entry may be meant to be exported, as with a value that is not a boolean, or a misspelt
+/// key.
 fn may_export(entry: &Value) -> bool {
     let is_meant = |(key, value): (&String, &Value)| match key.as_str() {
         "export" => *value != Value::Bool(false),
@@ -96,7 +97,7 @@ fn holds_rules(entry: &Value) -> bool {
     entry.as_object().is_some_and(|keys| keys.iter().any(is_rule))
 }
 
-/// Moves the faults of entries that may be missing from those of the file.
+/// Moves the faults of entries that may be missing out of the file's faults.
 pub(crate) fn take_faulty(declared: Vec<DeclaredEntry>, faults: &mut Vec<TextFault>) -> Vec<FaultyEntry> {
     if faults.is_empty() {
         return Vec::new();
@@ -122,7 +123,7 @@ impl FaultyEntry {
         &self.declared.pointer
     }
 
-    /// Returns the entries with their places, and reserves the names of their tools.
+    /// Returns the entries with their places, and reserves their tools' names.
     pub(crate) fn set_aside(entries: Vec<Self>, part: &mut FilePart, workspace: &mut Workspace) -> Vec<SetAsideEntry> {
         if entries.is_empty() {
             return Vec::new();
@@ -159,9 +160,9 @@ impl FaultyEntry {
     }
 }
 
-/// Keeps the name of a tool from meaning another one. The fault is that of a name which a tool of the toolbox has.
+/// Reserves a tool's name, so that it does not mean another one. Fails if a tool in the toolbox already has it.
 fn reserve(declared: &DeclaredEntry, entry: &SetAsideEntry, workspace: &mut Workspace) -> Result<(), WorkspaceFault> {
-    // A name that no tool can have is no name of another one.
+    // A name that no tool can have means no other tool.
     let Ok(namespace) = Namespace::new(&*declared.namespace) else { return Ok(()) };
     let reason: Arc<str> = entry.faults.first().map(reason).unwrap_or_default().into();
     match &entry.tool {

@@ -1,9 +1,9 @@
-//! Generated schemas, in the form that people who write files need: without `null`, which TOML does not have, and without
-//! the parts of descriptions that are for those who write Rust.
+//! Simplifies generated schemas for people who write files: without `null`, which TOML lacks, and without the
+//! description parts for Rust authors.
 
 use serde_json::{Map, Value, json};
 
-/// Removes `null` from what a generated schema allows: types describe an absent key by it, and a message that offers it
+/// Removes `null` from what a generated schema allows. Types use it for an absent key, and a message that offers it
 /// would mislead. Descriptions keep their first paragraph.
 pub(crate) fn simplify(schema: &mut Value) {
     let Value::Object(keywords) = schema else { return };
@@ -54,7 +54,7 @@ fn remove_null(keywords: &mut Map<String, Value>) {
         }
         let Some(only) = items.pop() else { continue };
         match only {
-            // A single branch takes the place of the list, unless both have the same keyword.
+            // A single branch replaces the list, unless both have the same keyword.
             Value::Object(branch) if !branch.keys().any(|key| key != keyword && keywords.contains_key(key)) => {
                 keywords.remove(keyword);
                 keywords.extend(branch);

@@ -1,4 +1,4 @@
-//! Files as they were read: the text, and the digest of exactly that text.
+//! Files as read: the text, and exactly that text's digest.
 
 use std::fmt;
 use std::fs;
@@ -12,13 +12,13 @@ use sha2::{Digest, Sha256};
 use super::document::{TextFault, TextPlace, TextPlaces};
 use super::error::{FileFault, FilePosition};
 
-/// The maximum size of a workspace file, in bytes.
+/// The maximum size of a workspace file in bytes.
 pub(crate) const MAX_FILE: u64 = 4 * 1024 * 1024;
 
-/// The maximum size of a file that is read again to compare it with what it was.
+/// The maximum size of a file that is read again to compare it with its earlier content.
 pub(crate) const MAX_READ: u64 = 64 * MAX_FILE;
 
-/// The maximum number of faults that are reported.
+/// The most faults to report.
 pub(crate) const MAX_FAULTS: usize = 100;
 
 /// The SHA-256 digest of a file's content.
@@ -36,13 +36,13 @@ pub struct ReadFile {
 }
 
 impl FileDigest {
-    /// Returns the digest of this content.
+    /// Returns this content's digest.
     #[must_use]
     pub fn of(content: &[u8]) -> Self {
         Self(Sha256::digest(content).into())
     }
 
-    /// Returns one digest of several files.
+    /// Returns one digest over several files.
     pub(crate) fn of_all(files: &[ReadFile]) -> Self {
         let mut hasher = Sha256::new();
         for file in files {
@@ -70,12 +70,12 @@ impl fmt::Debug for FileDigest {
 pub(crate) struct FileSource {
     /// The path by which it was asked for.
     pub(crate) path: Arc<Path>,
-    /// The path without symbolic links. Trust depends on it, and so do relative paths: whoever makes a link to a
-    /// trusted file does not choose the folder that the file's paths refer to.
+    /// The path without symbolic links. Trust and relative paths depend on it: linking to a trusted file does not
+    /// change the folder that its paths refer to.
     pub(crate) canonical: PathBuf,
     pub(crate) text: String,
     pub(crate) digest: FileDigest,
-    /// True if the path itself is a link: whoever made it may not be who wrote the file.
+    /// True if the path itself is a link: its author may not be the file's author.
     pub(crate) is_link: bool,
 }
 
@@ -93,7 +93,7 @@ impl FileSource {
             let message = "the file is not UTF-8 text; save it as UTF-8".to_owned();
             FileFault { position: Some(position), ..whole(message) }
         })?;
-        // A byte order mark is not part of the text, so that columns of the first line are right.
+        // The text excludes a byte order mark, so that the first line's columns are right.
         let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
         let is_link = fs::symlink_metadata(location).is_ok_and(|metadata| metadata.is_symlink());
         Ok(Self { path, canonical, text, digest, is_link })
@@ -108,7 +108,7 @@ impl FileSource {
         ReadFile { path: self.canonical.clone(), digest: self.digest }
     }
 
-    /// Returns faults with their places, in the order of these.
+    /// Returns faults with their places, in file order.
     pub(crate) fn located(&self, faults: Vec<TextFault>) -> Vec<FileFault> {
         if faults.is_empty() {
             return Vec::new();
@@ -129,7 +129,7 @@ impl FileSource {
         located
     }
 
-    /// Returns items with their positions and keys, in the order of these.
+    /// Returns items with their positions and keys, in file order.
     pub(crate) fn placed<T>(
         &self,
         items: Vec<T>,
@@ -162,10 +162,10 @@ impl FileSource {
     }
 }
 
-/// The positions of offsets that never decrease, in time that is proportional to the text.
+/// The positions of offsets that never decrease, in linear time.
 struct PositionReader<'t> {
     text: &'t str,
-    /// The start of the last line that was reached, and its number less one.
+    /// The start of the last line reached, and its number less one.
     line_start: usize,
     lines: usize,
 }

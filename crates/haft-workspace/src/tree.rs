@@ -15,13 +15,13 @@ use super::privilege::{PrivilegeKind, Privileges};
 use super::settings::WorkspaceSettings;
 use super::source::FileSource;
 
-/// The name of a workspace file in a folder.
+/// A workspace file's name in a folder.
 pub(crate) const FILE_NAME: &str = "haft.toml";
 
-/// The maximum number of organisations, and of files on the way to one.
+/// The most organisations, and the most files on the way to one.
 const MAX_ORGS: usize = 64;
 
-/// One file of a workspace.
+/// One of a workspace's files.
 #[derive(Debug)]
 pub(crate) struct FilePart {
     pub(crate) source: FileSource,
@@ -30,7 +30,7 @@ pub(crate) struct FilePart {
     pub(crate) workspace: WorkspaceSettings,
     pub(crate) org: Option<OrgName>,
     pub(crate) faults: Vec<TextFault>,
-    /// The organisations whose files are not in the folder of this one.
+    /// The organisations whose files are outside this file's folder.
     pub(crate) outside: Vec<OutsideOrg>,
     /// True if the text is TOML that names an organisation.
     names_org: bool,
@@ -38,25 +38,25 @@ pub(crate) struct FilePart {
     is_workspace: bool,
 }
 
-/// An organisation whose file is outside of the folder of the file that names it.
+/// An organisation whose file is outside the folder of the file that names it.
 #[derive(Clone, Debug)]
 pub(crate) struct OutsideOrg {
-    /// The JSON Pointer of its path.
+    /// The JSON Pointer to its path.
     pointer: String,
-    /// The path of its file or folder, without symbolic links where it can be followed.
+    /// The path to its file or folder, without symbolic links where it can be followed.
     path: PathBuf,
-    /// True if its file was not opened, because the file that names it is not trusted.
+    /// True if its file was not opened because the file that names it is not trusted.
     is_left_out: bool,
 }
 
-/// Reports whether the paths of a file may lead out of its folder, because the file is trusted or under review.
+/// Reports whether a file's paths may lead out of its folder, because the file is trusted or under review.
 pub(crate) type MayLeave<'a> = dyn Fn(&FileSource) -> bool + Sync + 'a;
 
-/// All files of a workspace, that of the project first.
+/// All of a workspace's files, the project's first.
 #[derive(Debug, Default)]
 pub(crate) struct FileTree {
     pub(crate) parts: Vec<FilePart>,
-    /// Faults of files that can't be read.
+    /// The faults of files that can't be read.
     pub(crate) faults: Vec<FileFault>,
     /// The paths that can't be read.
     pub(crate) missing: Vec<PathBuf>,
@@ -68,7 +68,7 @@ impl FileTree {
         match FileSource::read(path, path) {
             Ok(source) => {
                 let mut part = FilePart::new(source, format);
-                // A link may lead to any file of the user, so that nothing of it is shown unless it is meant for haft.
+                // A link may lead to any of the user's files, so nothing is shown from it unless it is meant for haft.
                 if part.source.is_link && !part.is_workspace && !part.faults.is_empty() {
                     part.faults = vec![TextFault::whole("this link leads to a file that is not a workspace file")];
                 }
@@ -82,7 +82,7 @@ impl FileTree {
         tree
     }
 
-    /// Adds a file, and then those of its organisations. `above` are the files that led to it.
+    /// Adds a file, then its organisations' files. `above` are the files that led to it.
     fn add(&mut self, part: FilePart, format: &FileFormat, above: &mut Vec<PathBuf>, may_leave: &MayLeave<'_>) {
         let at = self.parts.len();
         above.push(part.source.canonical.clone());
@@ -144,7 +144,7 @@ impl FileTree {
         })?;
         let part = FilePart::new(source, format);
         if !part.names_org {
-            // It may be any file of the user, so that nothing of it is shown.
+            // It may be any of the user's files, so nothing is shown from it.
             let path = shown.display();
             return Err(format!(
                 "`{path}` belongs to no organisation: it must be TOML that sets `org` in its `[workspace]`; load it by \
@@ -156,10 +156,10 @@ impl FileTree {
         checked
     }
 
-    /// Checks that a file is that of an organisation which no other file has.
+    /// Checks that a file belongs to an organisation that no other file has.
     fn check_org(&self, part: &FilePart) -> Result<(), String> {
         let path = part.source.path.display();
-        // A name that is invalid is a fault of that file.
+        // An invalid name is that file's own fault.
         let Some(org) = &part.org else { return Ok(()) };
         let is_same = |known: &&FilePart| known.org.as_ref().is_some_and(|known| known.is_like(org));
         match self.parts.iter().find(is_same) {
@@ -174,7 +174,7 @@ impl FileTree {
     }
 }
 
-/// Reports whether the file of an organisation is not certainly in a folder or below it.
+/// Reports whether an organisation's file may be outside a folder.
 fn leads_out(folder: &Path, org: &Path) -> bool {
     match below(folder, org) {
         Ok(found) if found.is_dir() => matches!(below(folder, &org.join(FILE_NAME)), Err(BelowError::Outside)),
@@ -206,13 +206,13 @@ impl FilePart {
         part
     }
 
-    /// Returns the file as it was read before anything was taken from it.
+    /// Returns the file as it was read, before anything was taken from it.
     pub(crate) fn reread(self, format: &FileFormat) -> Self {
         let outside = self.outside;
         Self { outside, ..Self::new(self.source, format) }
     }
 
-    /// Adds the organisations outside of its folder to the privileges of the file, and remarks on those that are left out.
+    /// Adds the organisations outside its folder to the file's privileges, and remarks on those that are left out.
     pub(crate) fn list_outside(&self, privileges: &mut Privileges, remarks: &mut Vec<TextFault>) {
         for OutsideOrg { pointer, path, is_left_out } in &self.outside {
             privileges.add(pointer, PrivilegeKind::Organisation(path.clone()));
@@ -223,7 +223,7 @@ impl FilePart {
         }
     }
 
-    /// Removes a section and reads it. One with faults is left out.
+    /// Removes a section and reads it. A faulty section is left out.
     pub(crate) fn section<T: DeserializeOwned>(&mut self, name: &str) -> Option<T> {
         let value = self.take(name)?;
         let pointer = document::member("", name);

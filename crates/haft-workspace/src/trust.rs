@@ -1,11 +1,12 @@
-//! Trust in workspace files: which of them may start commands and use secrets.
+//! Trust in workspace files: which files may start commands and use secrets.
 //!
-//! A workspace file can start any command and send any secret anywhere, so loading one is like running a program. A file
-//! is trusted by its path and by the digest of its content, and so are the files that it reads: those of organisations and
-//! the documents that its imports name, because these decide where secrets are sent, and the scripts below its folder that
-//! its commands start. What those load themselves is not covered, nor are programs elsewhere.
+//! A workspace file can start any command and send any secret anywhere, so loading one is like running a program. You
+//! trust a file by its path and its content's digest. The trust covers the files that it reads: organisations' files
+//! and imported documents, because they decide where secrets are sent, and scripts below its folder that its commands
+//! start. It does not cover what those load themselves, nor programs elsewhere.
 //!
-//! Every doubt means that a file is not trusted: a record that can't be read, a path that was moved, a file that changed.
+//! Every doubt means that a file is not trusted: a record that can't be read, a path that was moved, a file that
+//! changed.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -27,7 +28,7 @@ pub enum Trust {
     Never,
     /// The files are trusted that were recorded here.
     Recorded(TrustStore),
-    /// Every file is trusted. For files that the program itself wrote.
+    /// Every file is trusted. Use it for files that your program itself wrote.
     Always,
 }
 
@@ -36,13 +37,13 @@ pub enum Trust {
 pub enum TrustStatus {
     /// The file is trusted, as it is now.
     Trusted,
-    /// The file was trusted, and has changed since, or a file that it reads has.
+    /// You trusted the file, but it, or a file that it reads, has changed since.
     Changed,
     /// The file was never trusted, or no longer is.
     Unknown,
 }
 
-/// The files that were trusted, as records in a folder that belongs to the user.
+/// The trusted files, as records in a folder that belongs to the user.
 ///
 /// ```
 /// use haft_registry::Kinds;
@@ -73,19 +74,19 @@ pub struct TrustStore {
     folder: PathBuf,
 }
 
-/// A record of trust that can't be written or removed, or a file whose trust can't be determined.
+/// A trust record that can't be written or removed, or a file whose trust can't be determined.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrustError {
     /// The file can't be found.
     #[error("the file `{}` can't be found: {source}", .path.display())]
     File {
-        /// The path of the file.
+        /// The file's path.
         path: PathBuf,
         /// The reason.
         source: io::Error,
     },
-    /// The path of a file is not Unicode text.
+    /// A file's path is not Unicode text.
     #[error("the path `{}` is not Unicode text; rename it", .path.display())]
     Path {
         /// The path.
@@ -94,26 +95,26 @@ pub enum TrustError {
     /// The record can't be written or removed.
     #[error("the record `{}` can't be changed: {source}", .path.display())]
     Record {
-        /// The path of the record.
+        /// The record's path.
         path: PathBuf,
         /// The reason.
         source: io::Error,
     },
 }
 
-/// A record of trust.
+/// A trust record.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TrustRecord {
     version: u32,
     /// The files, the workspace file first.
     files: Vec<TrustedFile>,
-    /// The entries that were faulty, and of which nobody has seen what they reach.
+    /// The entries that were faulty: nobody has seen what they reach.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     set_aside: Vec<FaultyPlace>,
 }
 
-/// The place of an entry that had a fault when its file was trusted.
+/// An entry that had a fault when its file was trusted.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FaultyPlace {
@@ -128,25 +129,25 @@ struct TrustedFile {
     sha256: String,
 }
 
-/// The version of the form of records.
+/// The record format version.
 const VERSION: u32 = 2;
 
 /// The maximum size of a record.
 const MAX_RECORD: u64 = 1024 * 1024;
 
 impl TrustStore {
-    /// Creates a store with its records in this folder, which is created when it is needed. Whoever can write to the
-    /// folder can grant trust.
+    /// Creates a store with its records in this folder, which is created when needed. Whoever can write to the folder
+    /// can grant trust.
     #[must_use]
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// Trusts a workspace file, and the files that it reads, exactly as they were loaded. A workspace that is already
-    /// loaded stays as it is until it is loaded again, by [`reload`](super::WatchedWorkspace::reload) for example.
+    /// Trusts a workspace file, and the files that it reads, exactly as they were loaded. A loaded workspace stays as
+    /// it is until you load it again, for example with [`reload`](super::WatchedWorkspace::reload).
     ///
-    /// An entry that is set aside may work later without a change of the files, with another version of this crate for
-    /// example, and nobody has seen what it reaches. The trust ends then: the workspace counts as
+    /// An entry that is set aside may work later although no file changed, for example with another version of this
+    /// crate, and nobody has seen what it reaches. The trust then ends: the workspace counts as
     /// [changed](TrustStatus::Changed).
     pub fn trust(&self, loaded: &Loaded) -> Result<(), TrustError> {
         let files = loaded.files.iter().map(|file| match file.path.to_str() {
@@ -163,7 +164,7 @@ impl TrustStore {
         self.write(&path, &record).map_err(|source| TrustError::Record { path, source })
     }
 
-    /// Removes the trust in a workspace file, which need not exist any more. Reports whether it was recorded.
+    /// Removes the trust in a workspace file, which need not exist any more. Returns whether it was recorded.
     pub fn revoke(&self, path: impl AsRef<Path>) -> Result<bool, TrustError> {
         let path = path.as_ref();
         let canonical = match fs::canonicalize(path) {
@@ -178,7 +179,7 @@ impl TrustStore {
         }
     }
 
-    /// Returns the trust in a workspace file, from the content that it has now.
+    /// Returns the trust in a workspace file with its current content.
     ///
     /// To load a file by its trust, use [`Trust::Recorded`]: it reads every file once, and decides by what was read.
     pub fn status(&self, path: impl AsRef<Path>) -> Result<TrustStatus, TrustError> {
@@ -191,7 +192,7 @@ impl TrustStore {
         Ok(if record.files.iter().all(is_same) { TrustStatus::Trusted } else { TrustStatus::Changed })
     }
 
-    /// Returns the record of a workspace file.
+    /// Returns a workspace file's record.
     pub(crate) fn record(&self, canonical: &Path) -> Option<TrustRecord> {
         let content = read_bounded(&self.record_path(canonical), MAX_RECORD).ok()?;
         let record: TrustRecord = serde_json::from_slice(&content).ok()?;
@@ -204,7 +205,7 @@ impl TrustStore {
         self.folder.join(format!("{digest}.json"))
     }
 
-    /// Writes a record in one step: a reader sees the old one or the new one, never a part.
+    /// Writes a record in one step: readers see the old one or the new one, never a part.
     fn write(&self, path: &Path, record: &TrustRecord) -> io::Result<()> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         create_private_folder(&self.folder)?;
@@ -235,15 +236,15 @@ impl TrustRecord {
         self.set_aside.iter().any(|place| place.pointer == pointer && place.file == file)
     }
 
-    /// Reports whether these files, and no fewer, were trusted with this content: a script that was covered and can't be
-    /// read any more, or that is a link out of the folder now, is a change.
+    /// Reports whether these files, and no fewer, were trusted with this content. If a covered script can't be read any
+    /// more, or is now a link out of the folder, that is a change.
     pub(crate) fn is_of(&self, files: &[ReadFile]) -> bool {
         files.iter().all(|file| self.covers(file))
             && self.files.iter().all(|known| files.iter().any(|file| file.path == known.path))
     }
 }
 
-/// Returns the path that a missing file had, without symbolic links.
+/// Returns a missing file's path, without symbolic links.
 fn missing(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or(io::ErrorKind::NotFound)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -1,7 +1,8 @@
 //! Remarks on rules that match no tool.
 //!
-//! A misspelt rule that denies or asks is a hole that nobody sees, so every rule is compared with the names of all tools
-//! that the files define. Tools that are left out because a file is not trusted count: a rule about them is right.
+//! A misspelt rule that denies or asks is a hole that nobody sees, so every rule is compared with the names of all
+//! tools that the files define. Tools that are left out because a file is not trusted count: a rule about them is
+//! right.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +11,7 @@ use haft_schema::nearest;
 
 use super::document::TextFault;
 
-/// The most rules of a section that get a remark: each is compared with all names.
+/// The most rules per section that get a remark: each is compared with all names.
 const MAX_REMARKS: usize = 100;
 
 /// The names of the tools that rules may be about.
@@ -20,12 +21,12 @@ pub(crate) struct RuleTargets {
 }
 
 impl RuleTargets {
-    /// Adds the tools of an entry.
+    /// Adds an entry's tools.
     pub(crate) fn add_tools(&mut self, names: Vec<FullName>) {
         self.names.extend(names);
     }
 
-    /// Adds tools of the standard toolbox.
+    /// Adds standard tools.
     pub(crate) fn add_standard<'n>(&mut self, names: impl IntoIterator<Item = &'n String>) {
         let names = names.into_iter().filter_map(|name| SimpleName::new(name.as_str()).ok());
         self.names.extend(names.map(|name| FullName::new(ToolOrigin::Internal, name)));
@@ -35,8 +36,8 @@ impl RuleTargets {
         &self.names
     }
 
-    /// Returns the remarks on the rules of a section. An organisation's rules about the tools of others are meant for many
-    /// workspaces, of which this one need not have such a tool.
+    /// Returns the remarks on a section's rules. An organisation's rules about other owners' tools are meant for many
+    /// workspaces, so this one need not have such a tool.
     pub(crate) fn remarks(&self, section: &str, rules: &[UnmatchedRule<'_>], org: Option<&OrgName>) -> Vec<TextFault> {
         let is_own = |rule: &&UnmatchedRule<'_>| org.is_none_or(|org| rule.patterns.iter().all(|one| is_of(one, org)));
         let rules: Vec<&UnmatchedRule<'_>> = rules.iter().filter(is_own).collect();
@@ -59,7 +60,7 @@ impl RuleTargets {
     }
 }
 
-/// Reports whether a pattern is about the tools of this organisation alone.
+/// Reports whether a pattern is only about this organisation's tools.
 pub(crate) fn is_of(pattern: &ToolPattern, org: &OrgName) -> bool {
     let first = pattern.as_str().trim_start_matches('/').split_once('/').map(|(first, _)| first);
     first.is_some_and(|first| first.eq_ignore_ascii_case(org.as_str()))

@@ -1,8 +1,8 @@
 //! A workspace that follows its files.
 //!
-//! Every load is applied as a whole, or not at all: a file that can't be loaded keeps the tools of the last good one, and
-//! the error is part of the status. A tool or import with a fault is set aside, and the rest of its file is applied. Calls
-//! that run keep the definition that they began with.
+//! Every load is applied as a whole or not at all: if a file can't be loaded, the last good tools stay and the status
+//! has the error. A tool or import with a fault is set aside, and the rest of its file is applied. Running calls keep
+//! the definition they began with.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -24,10 +24,10 @@ use super::loaded::Loaded;
 use super::policy::UserPolicy;
 use super::source::{FileDigest, MAX_READ, ReadFile};
 
-/// The time that files must be left alone before they are loaded: editors and version control change them in steps.
+/// The quiet time before changed files are loaded: editors and version control change them in steps.
 const QUIET: Duration = Duration::from_millis(100);
 
-/// The longest time for which changes that follow one another delay a load.
+/// The longest time for which successive changes delay a load.
 const MAX_DELAY: Duration = Duration::from_secs(2);
 
 /// A workspace that is loaded from a file, and loaded again when the file changes. Clones share it.
@@ -58,25 +58,25 @@ pub struct WatchedWorkspace(Arc<Inner>);
 struct Inner {
     path: PathBuf,
     options: LoadOptions,
-    /// Adds the settings of the application to those of the files.
+    /// Adds the application's settings to the files'.
     complete: Box<CompleteSettings>,
     executor: Executor,
     status: watch::Sender<WatchStatus>,
-    /// Held by whoever loads, so that an older load never replaces a newer one.
+    /// Held during a load, so that an older load never replaces a newer one.
     loading: Mutex<()>,
 }
 
 type CompleteSettings = dyn Fn(&mut Loaded) -> Result<ExecutorBuilder, WorkspaceError> + Send + Sync;
 
-/// The outcome of the last load.
+/// The last load's outcome.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WatchStatus {
     /// The number of loads so far.
     pub loads: u64,
-    /// The last workspace that was loaded. Its entries with faults are [set aside](Loaded::set_aside).
+    /// The workspace from the last good load. Its faulty entries are [set aside](Loaded::set_aside).
     pub loaded: Arc<Loaded>,
-    /// The error of the last load, after which the workspace before it was kept.
+    /// The last load's error, after which the previous workspace was kept.
     pub error: Option<Arc<ReloadError>>,
 }
 
@@ -90,7 +90,7 @@ pub enum ReloadError {
     /// The standard tools can't be built as the files choose them.
     #[error(transparent)]
     Standard(#[from] StandardToolboxError),
-    /// The toolboxes of the application can't be added.
+    /// The application's toolboxes can't be added.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
     /// The tools can't be registered.
@@ -112,9 +112,11 @@ impl Drop for FileWatch {
 }
 
 impl WatchedWorkspace {
-    /// Loads a workspace for the first time. `complete` returns the settings of the executor, which are
-    /// [those of the files](Loaded::executor) with what the application adds: services, an approver, permits, and
-    /// [toolboxes](Loaded::extend). It is called for every load.
+    /// Loads a workspace for the first time.
+    ///
+    /// `complete` is called for every load and returns the executor's settings: [those from the
+    /// files](Loaded::executor), with what your application adds: services, an approver, permits and
+    /// [toolboxes](Loaded::extend).
     pub async fn open(
         path: impl Into<PathBuf>,
         options: LoadOptions,
@@ -128,25 +130,26 @@ impl WatchedWorkspace {
         Ok(Self(Arc::new(Inner { path, options, complete, executor, status, loading: Mutex::default() })))
     }
 
-    /// Returns the executor, whose tools and rules are those of the last good load.
+    /// Returns the executor with the tools and rules from the last good load.
     #[must_use]
     pub fn executor(&self) -> &Executor {
         &self.0.executor
     }
 
-    /// Returns the outcome of the last load.
+    /// Returns the last load's outcome.
     #[must_use]
     pub fn status(&self) -> WatchStatus {
         self.0.status.borrow().clone()
     }
 
-    /// Returns a receiver of the outcomes of loads.
+    /// Returns a receiver for load outcomes.
     #[must_use]
     pub fn subscribe(&self) -> watch::Receiver<WatchStatus> {
         self.0.status.subscribe()
     }
 
-    /// Loads the files again, and replaces all tools and settings in one step. After an error everything stays as it is.
+    /// Loads the files again, and replaces all tools and settings in one step. After an error everything stays as it
+    /// is.
     pub async fn reload(&self) -> Result<Arc<Loaded>, Arc<ReloadError>> {
         let _loading = self.0.loading.lock().await;
         let outcome = self.load_and_apply().await.map_err(Arc::new);
@@ -174,8 +177,7 @@ impl WatchedWorkspace {
         Ok(Arc::new(loaded))
     }
 
-    /// Starts to watch all files that were loaded, and loads them again after a change. It requires a tokio runtime with
-    /// time enabled.
+    /// Watches all loaded files, and loads them again after a change. Requires a tokio runtime with time enabled.
     pub fn watch(&self) -> Result<FileWatch, notify::Error> {
         let changed = Arc::new(Notify::new());
         let files = Arc::new(std::sync::Mutex::new(BTreeSet::new()));
@@ -211,7 +213,7 @@ impl WatchedWorkspace {
         Ok(FileWatch { task })
     }
 
-    /// Reports whether a file has changed since it was loaded, and before it was watched.
+    /// Reports whether a file changed after it was loaded and before it was watched.
     fn is_outdated(&self) -> bool {
         let is_same = |file: &ReadFile| {
             read_bounded(&file.path, MAX_READ).is_ok_and(|content| FileDigest::of(&content) == file.digest)
@@ -229,7 +231,7 @@ enum Followed {
     MoreFolders,
 }
 
-/// The folders that are watched. A file is watched by its folder: editors replace files, and a watch of the file itself
+/// The watched folders. A file is watched through its folder: editors replace files, and a watch on the file itself
 /// would stay with the old one.
 struct WatchedFolders {
     watcher: RecommendedWatcher,
@@ -238,7 +240,7 @@ struct WatchedFolders {
 }
 
 impl WatchedFolders {
-    /// Watches the files of the last good load, and those of a failed one after it.
+    /// Watches the last good load's files, and a later failed load's.
     fn follow(&mut self, status: &WatchStatus) -> notify::Result<Followed> {
         let failed = match status.error.as_deref() {
             Some(ReloadError::File(error)) => error.files.as_slice(),
@@ -264,7 +266,7 @@ impl WatchedFolders {
                     watched.insert(folder);
                     outcome = outcome.map(|_| Followed::MoreFolders);
                 }
-                // A folder that is missing is watched when it is there at a later load.
+                // A missing folder is watched once a later load finds it.
                 Err(_) if !folder.exists() => {}
                 Err(error) => outcome = Err(error),
             }
@@ -274,14 +276,14 @@ impl WatchedFolders {
     }
 }
 
-/// Returns the path of a file with a folder that has no symbolic links, as events report it.
+/// Returns a file's path with a folder without symbolic links, as events report it.
 fn absolute(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = folder.canonicalize().or_else(|_| std::path::absolute(folder)).ok()?;
     Some(folder.join(path.file_name()?))
 }
 
-/// Reports whether an event may be a change of one of the files. An error may hide one.
+/// Reports whether an event may be a change to one of the files. An error may hide one.
 fn is_relevant(event: &notify::Result<notify::Event>, files: &std::sync::Mutex<BTreeSet<PathBuf>>) -> bool {
     let Ok(event) = event else { return true };
     if matches!(event.kind, EventKind::Access(_)) {

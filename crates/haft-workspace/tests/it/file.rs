@@ -194,7 +194,7 @@ impl Folder {
         std::fs::write(path, content).unwrap();
     }
 
-    /// Writes a file as editors do: a new file takes the place of the old one.
+    /// Writes a file as editors do: a new file replaces the old one.
     fn replace(&self, name: &str, content: impl AsRef<[u8]>) {
         self.write("written.tmp", content);
         std::fs::rename(self.path("written.tmp"), self.path(name)).unwrap();
@@ -212,7 +212,7 @@ impl Folder {
         load(self.file(), &options().trust(trust)).await
     }
 
-    /// Returns the faults, those of entries included, without the path of the folder.
+    /// Returns the faults, including those of entries, without the folder's path.
     async fn faults(&self) -> String {
         let complete = self.load_with(Trust::Always).await.and_then(|loaded| loaded.ensure_complete());
         self.shown(&complete.unwrap_err())

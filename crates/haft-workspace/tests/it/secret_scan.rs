@@ -1,8 +1,8 @@
 //! No secret leaves a run, whatever a server or a command does with it.
 //!
-//! A workspace is loaded from files, its tools are run one by one and as a batch that is suspended and resumed, and all
-//! that leaves is scanned: events, results, errors with their sources, audit records, stored state, descriptors, `Debug`
-//! output and everything that is traced.
+//! A workspace is loaded from files, its tools run one by one and as a batch that is suspended and resumed, and
+//! everything that leaves is scanned: events, results, errors with their sources, audit records, stored state,
+//! descriptors, `Debug` output and traces.
 
 mod scanner;
 mod server;
@@ -172,7 +172,7 @@ async fn no_secret_leaves_a_run() {
     add_descriptions(&loaded, &executor, &mut shown);
     drop(guard);
     for line in recorder.lines() {
-        // The transport traces host names, also that of a redirect for which a server made one of the secret.
+        // The transport traces host names, even a redirect's that a server made from the secret.
         if !line.contains(" hyper_util::client::legacy::") || !line.contains(".example") {
             shown.add("traced", line);
         }

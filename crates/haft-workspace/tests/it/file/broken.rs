@@ -103,7 +103,7 @@ const SECTIONS: &[&str] = &[
     "[approval]\nask = 'a/*'\n",
 ];
 
-/// A file with faults of every sort reports all of them, in the order of their places.
+/// A file with every sort of fault reports all of them in file order.
 const TOGETHER: &str = "
 [limits]
 concurency = 1

@@ -1,4 +1,4 @@
-//! The paths of an untrusted file stay in its folder, and the content of files that are not workspace files stays unseen.
+//! An untrusted file's paths stay in its folder, and other files' content stays unseen.
 
 use haft_registry::Recipient;
 use haft_workspace::{
@@ -49,7 +49,7 @@ async fn an_untrusted_file_opens_nothing_outside_its_folder() {
     }
 }
 
-/// The files of others: nothing of them may be shown.
+/// Other people's files, from which nothing may be shown.
 const CONTENTS: [&str; 8] = [
     "TOKEN=s3cret\0PATH=/bin",
     "TOKEN=\"s3cret\"\n",
@@ -76,7 +76,7 @@ async fn the_content_of_files_that_are_not_workspace_files_is_never_shown() {
         folder.write("haft.toml", "[toolbox.a.import.x]\nkind = 'openapi'\nfile = 'other'\n");
         let complete = built_in(&folder, Trust::Never).await.and_then(|loaded| loaded.ensure_complete());
         errors.push(complete.unwrap_err());
-        // A link to a file is not a file that somebody meant to be a workspace.
+        // Nobody meant a link to a file to be a workspace.
         let _ = std::fs::remove_file(linked.file());
         symlink(&folder.path("other"), &linked.file());
         errors.push(built_in(&linked, Trust::Never).await.unwrap_err());
@@ -136,7 +136,7 @@ async fn files_of_organisations_elsewhere_are_reviewed_and_trusted_together() {
     let trusted = load(folder.file(), &options()).await.unwrap();
     assert_eq!((trusted.trust, tool_names(&trusted)), (TrustStatus::Trusted, vec!["geo/area".to_owned()]));
 
-    // An organisation's file that changed is not trusted any more, so that its own paths stay in its folder.
+    // An organisation's changed file is no longer trusted, so its own paths stay in its folder.
     outside.write("haft.toml", "[workspace]\norg = 'acme'\norgs = ['/proc/self/environ']\n");
     let changed = load(folder.file(), &options()).await.unwrap();
     assert_eq!((changed.trust, changed.files.len()), (TrustStatus::Changed, 2));

@@ -13,7 +13,7 @@ async fn loaded(text: &str, document: &str) -> Loaded {
     load(&path, &LoadOptions::new(haft_tools::kinds()).unwrap().trust(Trust::Always)).await.unwrap()
 }
 
-/// Returns the digest of a call of the only tool, which an approval request is bound to.
+/// Returns the digest for a call to the only tool, which an approval request is bound to.
 async fn digest(text: &str, document: &str) -> String {
     let registry = loaded(&format!("workspace.standard = false\n{text}"), document).await.registry().unwrap();
     let registry = registry.build().unwrap();

@@ -1,4 +1,4 @@
-//! Rules of organisations and of the user, which narrow those of a workspace.
+//! Organisations' and the user's rules, which narrow a workspace's.
 
 use haft_core::{Dispatch, RunOptions, ToolCall};
 use haft_registry::{Executor, Registry};
@@ -42,7 +42,7 @@ async fn outcomes(loaded: &Loaded, tools: &[&str]) -> Vec<String> {
 async fn an_organisation_denies_in_the_workspaces_that_use_it_and_allows_nothing() {
     for trust in [Trust::Always, Trust::Never] {
         for (own, org, expected) in [
-            // Without permissions of its own, a workspace is narrowed by those of the organisation.
+            // A workspace without permissions is narrowed by the organisation's.
             ("", "deny = ['a/b']", ["denied", "ok", "ok"]),
             ("", "allow = ['a/b']", ["ok", "ok", "ok"]),
             ("", "hide-denied = true\ndeny = ['a/b']", ["unknown", "ok", "ok"]),

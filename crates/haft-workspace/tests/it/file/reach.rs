@@ -1,11 +1,11 @@
-//! An untrusted file reaches nothing outside itself, and whoever decides about trust sees all that it would reach.
+//! An untrusted file reaches nothing outside itself, and a person who decides about trust sees all that it would reach.
 
 use haft_registry::Recipient;
 use haft_workspace::{LoadOptions, Loaded, Trust, load};
 
 use super::{Folder, tool_names};
 
-/// Loads a file with entries of the kinds of this crate.
+/// Loads a file with entries of the built-in kinds.
 async fn built_in(folder: &Folder, trust: Trust) -> Loaded {
     load(folder.file(), &LoadOptions::new(haft_tools::kinds()).unwrap().trust(trust)).await.unwrap()
 }

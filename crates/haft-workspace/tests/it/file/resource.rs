@@ -1,4 +1,4 @@
-//! Paths, URLs and hosts of declared tools, and files that are denied: every rule sees one spelling.
+//! Paths, URLs and hosts in declared tools, and denied files: every rule sees one spelling.
 
 use haft_core::FailureKind;
 use haft_workspace::{LoadOptions, Trust, load};

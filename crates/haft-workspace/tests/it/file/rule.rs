@@ -1,4 +1,4 @@
-//! Conditions of rules, compared with the tools of the files.
+//! Rule conditions, compared with the files' tools.
 
 use haft_core::Tool;
 use haft_registry::ConditionSeverity;

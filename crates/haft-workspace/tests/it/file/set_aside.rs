@@ -19,7 +19,7 @@ fn executor(loaded: &Loaded) -> Executor {
     loaded.executor().build(loaded.registry().unwrap().build().unwrap())
 }
 
-/// Returns the failure of a lookup, without the path of the folder.
+/// Returns a lookup's failure, without the folder's path.
 fn not_found(folder: &Folder, executor: &Executor, name: &str) -> String {
     folder.shown(&executor.find(name).map(|tool| tool.name.to_string()).unwrap_err())
 }
@@ -90,7 +90,7 @@ async fn the_name_means_no_other_tool() {
         (bad("dev.tool.hash") + "export = true\n", &[("hash", "dev/hash"), ("dev/hash", "dev/hash")]),
         (bad("dev.tool.hash") + "export = 'yes'\n", &[("hash", "dev/hash")]),
         (bad("dev.tool.hash") + "exprot = true\n", &[("hash", "dev/hash")]),
-        // The names of its tools are unknown, so it may be any of the toolbox.
+        // Its tools' names are unknown, so it may be any tool in the toolbox.
         (
             "[toolbox.dev.import.all]\nkind = 'lines'\nfile = 'missing'\n".into(),
             &[("dev/publish", "dev/publish"), ("dev/other", "dev/other"), ("dev/none", "dev/none")],

@@ -315,7 +315,7 @@ async fn secrets_of_the_program_are_withheld_too() {
     }
 }
 
-/// Loads a file with entries of the kinds of this crate.
+/// Loads a file with entries of the built-in kinds.
 async fn built_in(folder: &Folder, trust: Trust) -> Loaded {
     load(folder.file(), &LoadOptions::new(haft_tools::kinds()).unwrap().trust(trust)).await.unwrap()
 }

@@ -1,4 +1,4 @@
-//! The scan for secrets: texts that left a run, and every form that a secret may have in them.
+//! The scan for secrets: texts that left a run, and all forms that a secret may take in them.
 
 use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
@@ -91,7 +91,7 @@ pub(super) fn in_all_forms(text: &str) -> Vec<String> {
     ]
 }
 
-/// Returns the parts of base64 that a text determines, wherever it begins in what is encoded.
+/// Returns the base64 parts that a text determines, wherever it begins in the encoded data.
 fn base64_parts(text: &str) -> Vec<String> {
     let part = |before: usize| {
         let encoded = BASE64_STANDARD.encode([&vec![0; before], text.as_bytes()].concat());

@@ -1,4 +1,4 @@
-//! A server that repeats the credentials of a request wherever a response has room for them.
+//! A server that repeats a request's credentials wherever a response has room for them.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -52,7 +52,7 @@ impl EchoServer {
     }
 }
 
-/// Returns all texts of a request that may be credentials, as they arrived and decoded.
+/// Returns all texts in a request that may be credentials, as they arrived and decoded.
 async fn credentials(request: Request) -> Vec<String> {
     let (parts, body) = request.into_parts();
     let body = String::from_utf8(to_bytes(body, 1 << 20).await.unwrap().to_vec()).unwrap();

@@ -14,7 +14,7 @@ const LINES: &str = "planted-5ecret-one\nplanted-5ecret-two";
 /// A secret that no variable can contain.
 const NUL: &str = "planted-5ecret-\0-nul";
 
-/// The places of a secret in a request: the name of the tools, and the setting.
+/// The places for a secret in a request: the tools' name, and the setting.
 fn places(origin: &str, secret: &str) -> Vec<(&'static str, String)> {
     let oauth = |style: &str| {
         format!(
