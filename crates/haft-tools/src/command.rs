@@ -7,20 +7,20 @@
 //!           ─► exit status     the result, or a failure                         execute.rs, error.rs
 //! ```
 //!
-//! A command is a list of arguments, never a line for a shell: no value is split, expanded or interpreted. A value of the
-//! model fills the place that the author of the template marked and nothing else: it can't become an option, a further
-//! command or the program. A variable inside the script of an interpreter, as in `["sh", "-c", "echo {p}"]`, would be
-//! code, and is rejected for the interpreters that are known. No list of them is complete: see `interpreter.rs`.
+//! A command is an argument list, never a line for a shell: no value is split, expanded or interpreted. A model's value
+//! fills the place that the template's author marked and nothing else. It can't become an option, a further command or
+//! the program. A variable inside an interpreter's script, as in `["sh", "-c", "echo {p}"]`, would be code, and is
+//! rejected for known interpreters. No list of them is complete: see `interpreter.rs`.
 //!
-//! No process outlives its call. Every command leads a process group of its own, and the whole group is killed when the
-//! command exits, and when its call times out, is cancelled or is dropped: with `SIGTERM`, and with `SIGKILL` when the
-//! command has exited or the grace period is over, also if the runtime shuts down before. A program that exits waits for
-//! the grace periods with [`commands_ended`], or ends them with [`kill_commands`]. A process that leaves the
-//! group on purpose, with `setsid` for example, is not killed: commands that can't be trusted that far require a
+//! No process outlives its call. Every command leads its own process group. haft kills the whole group when the command
+//! exits, and when its call times out, is cancelled or is dropped: first with `SIGTERM`, then with `SIGKILL` once the
+//! command has exited or the grace period is over, even if the runtime shuts down before. Before your program exits,
+//! wait for the grace periods with [`commands_ended`], or cut them short with [`kill_commands`]. A process that leaves
+//! the group on purpose, for example with `setsid`, is not killed: run commands that you can't trust that far in a
 //! sandbox. On systems other than Unix only the command itself is killed.
 //!
-//! The model reads the result, or one sentence about the failure. What the command wrote to stderr is for the operator
-//! and part of the cause of the failure; after a success it is logged as a `tracing` event of level debug.
+//! The model reads the result, or one sentence about the failure. What the command wrote to stderr is for the operator,
+//! as part of the failure's cause. After a success it is logged as a `tracing` event at debug level.
 
 mod argument_role;
 mod code;

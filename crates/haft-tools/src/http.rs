@@ -8,11 +8,11 @@
 //!              Secrets, by name
 //! ```
 //!
-//! A request is data: an [`HttpTool`], built in Rust or from the settings of the kind `http`. Arguments fill the places that
-//! the mapping has for them and can change nothing else: not the host, not the path around a variable, not a constant and
-//! not a credential. All faults of a mapping are found when the tool is built.
+//! A request is data: an [`HttpTool`], which you build in Rust or from settings for the kind `http`. Arguments fill the
+//! places that the mapping has for them and can change nothing else: not the host, not the path around a variable, not
+//! a constant and not a credential. Building the tool finds all faults in a mapping.
 //!
-//! As an entry of a workspace file:
+//! As a workspace file entry:
 //!
 //! ```toml
 //! [toolbox.web.tool.search]
@@ -27,11 +27,12 @@
 //! retry = { attempts = 3 }
 //! ```
 //!
-//! The model reads the status of a failed request, and nothing of its body, which is the server's text for whoever debugs
-//! it: that is part of the failure's cause. [`ErrorDetail`] opts in. Images and audio are shown to the model as such.
+//! The model reads a failed request's status, but nothing from its body: that is the server's text for whoever debugs
+//! it, and part of the failure's cause. [`ErrorDetail`] opts in. The model sees images and audio as such.
 //!
-//! Secrets are read by the call and sent to the server that the mapping names. If that server returns them, they are removed
-//! from the texts of failures and results. What a server returns in another form, such as a file, can't be searched.
+//! A call reads its secrets and sends them to the server that the mapping names. If that server returns them, they are
+//! removed from the texts of failures and results. What a server returns in another form, such as a file, can't be
+//! searched.
 
 mod arguments;
 mod auth;

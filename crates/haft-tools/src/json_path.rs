@@ -1,23 +1,23 @@
-//! Paths of the form JSONPath whose evaluation is cheap.
+//! JSONPath expressions that are cheap to evaluate.
 //!
-//! The library that evaluates JSONPath has no limits of its own, and each bracket of `$[*,*][*,*]…` doubles the values that
-//! are selected. The check reads the text of a path, without the strings in it, and rejects what multiplies work:
+//! The library that evaluates JSONPath has no limits of its own, and each bracket in `$[*,*][*,*]…` doubles the
+//! selected values. The check reads a path's text, without the strings in it, and rejects what multiplies work:
 //!
 //! - more than one `..`, each of which visits every value below every value;
 //! - brackets whose selectors, multiplied, select a value more than [`MAX_MULTIPLICITY`] times;
 //! - filters that begin at the root again, or look into all descendants, for each value that they test;
 //! - `match` and `search`, which compile their pattern again for each value;
-//! - deep nesting, which the parser of the library would follow by recursion.
+//! - deep nesting, which the library's parser would follow by recursion.
 
 use serde_json_path::JsonPath;
 
-/// The maximum number of times that a path may select one value.
+/// The most times that a path may select one value.
 pub(crate) const MAX_MULTIPLICITY: usize = 64;
-/// The maximum nesting of brackets and parentheses.
+/// The deepest nesting of brackets and parentheses.
 const MAX_NESTING: usize = 8;
-/// The maximum number of filters.
+/// The most filters.
 const MAX_FILTERS: usize = 4;
-/// The maximum number of `*` inside of filters.
+/// The most `*` inside filters.
 const MAX_FILTER_WILDCARDS: usize = 2;
 
 /// A JSONPath that is not evaluated. Positions are in characters from 1.
@@ -29,7 +29,7 @@ pub(crate) enum JsonPathError {
     TooComplex { problem: &'static str, position: usize },
 }
 
-/// Parses a JSONPath, whose evaluation takes work in proportion to the document.
+/// Parses a JSONPath whose evaluation takes work in proportion to the document.
 pub(crate) fn cheap_path(text: &str) -> Result<JsonPath, JsonPathError> {
     let too_complex = |(problem, position)| JsonPathError::TooComplex { problem, position };
     PathCost::default().check(text).map_err(too_complex)?;
@@ -37,7 +37,7 @@ pub(crate) fn cheap_path(text: &str) -> Result<JsonPath, JsonPathError> {
         .map_err(|error| JsonPathError::Invalid { message: error.message().to_owned(), position: error.position() })
 }
 
-/// The cost of a path, as far as it was read.
+/// A path's cost, as far as it was read.
 #[derive(Debug, Default)]
 struct PathCost {
     descendants: usize,
@@ -130,7 +130,7 @@ impl PathCost {
     }
 }
 
-/// Returns the position of the closing quote, or the end of the text.
+/// Returns the closing quote's position, or the text's end.
 fn string_end(characters: &[char], start: usize) -> usize {
     let quote = characters[start];
     let mut at = start + 1;

@@ -1,4 +1,4 @@
-//! The one list of the kinds of this crate.
+//! The one list of this crate's kinds.
 
 use haft_registry::Kinds;
 
@@ -6,7 +6,7 @@ use crate::command::CommandKind;
 use crate::http::{HttpKind, TokenCache};
 use crate::openapi::OpenApiKind;
 
-/// Returns the kinds of this crate: `command`, `http` and `openapi`. They share the tokens of OAuth 2 clients.
+/// Returns this crate's kinds: `command`, `http` and `openapi`. They share OAuth 2 tokens.
 #[must_use]
 pub fn kinds() -> Kinds {
     let tokens = TokenCache::new();

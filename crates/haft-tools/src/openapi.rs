@@ -6,12 +6,13 @@
 //!               └────────────────────────────────────────────────> Skipped, with a code
 //! ```
 //!
-//! Every operation of a document, version 3.0 or 3.1, becomes one tool. Its arguments are one object: the parameters under
-//! their own names, and the request body as `body`. GET and HEAD are hinted as readonly, DELETE as destructive, and PUT and
-//! DELETE as idempotent. An operation that can't be imported is reported with a stable code, and never takes others with it.
+//! Every operation in a document, version 3.0 or 3.1, becomes one tool. Its arguments are one object: the parameters
+//! under their own names, and the request body as `body`. GET and HEAD are hinted as readonly, DELETE as destructive,
+//! and PUT and DELETE as idempotent. An operation that can't be imported is reported with a stable code, and never
+//! takes others with it.
 //!
-//! A document is data from somebody else. Nothing it refers to is fetched, it can't make a request carry a secret that the
-//! options do not name, and the work and memory of an import are bounded by its size and by the limits of the options.
+//! A document is somebody else's data. Nothing that it refers to is fetched, it can't make a request carry a secret
+//! that your options do not name, and its size and your options' limits bound the work and memory of an import.
 
 mod argument;
 mod body;

@@ -1,9 +1,8 @@
-//! The removal of secrets from texts that leave.
+//! Removes secrets from texts that leave.
 //!
-//! Servers and commands repeat what they were sent, in forms of their own: as it is, escaped for URLs, JSON, HTML or
-//! strings of a program, once or several times, or within base64. Every form is found, whatever the case of its letters,
-//! as host names and hexadecimal digits have no case. A part that is removed without need is better than a secret that
-//! stays.
+//! Servers and commands repeat what they were sent, in their own forms: as it is, escaped for URLs, JSON, HTML or a
+//! program's strings, once or several times, or within base64. Every form is found, whatever its letter case, because
+//! host names and hexadecimal digits have none. Removing a part without need is better than leaving a secret.
 
 mod base64_form;
 mod escape;
@@ -18,25 +17,25 @@ use serde_json::Value;
 use self::base64_form::Base64Form;
 use self::escape::{Match, match_escaped};
 
-/// The text that takes the place of a secret.
+/// The text that replaces a secret.
 pub(super) const REMOVED: &str = "[removed]";
 
-/// The minimum length of a secret that is removed from results, in bytes.
+/// The shortest secret to remove from results, in bytes.
 const MIN_IN_VALUES: usize = 8;
 
-/// The maximum length of an escaped character, in bytes.
+/// The longest escaped character, in bytes.
 const MAX_ESCAPE: usize = 12;
 
-/// Removes the secrets of a call from texts.
+/// Removes a call's secrets from texts.
 #[derive(Default)]
 pub(super) struct Redactor {
     secrets: Vec<Secret>,
     encoded: Vec<Base64Form>,
-    /// The bytes that a form of a secret may begin with, one bit for each, as most bytes of a text begin none.
+    /// The bytes that a secret's form may begin with, one bit for each: most bytes in a text begin none.
     first_bytes: [u64; 4],
 }
 
-/// The error of an invalid result whose issues contain a secret.
+/// The error for an invalid result whose issues contain a secret.
 #[derive(Debug, thiserror::Error)]
 #[error("the issues of the result are withheld, as the result contains a secret of the tool")]
 struct WithheldIssues;
@@ -70,7 +69,7 @@ impl Redactor {
         redacted
     }
 
-    /// Removes all secrets from a text that was cut off, and with them its end, if that is the beginning of one.
+    /// Removes all secrets from a truncated text, and its end if that is the beginning of one.
     pub(super) fn redact_cut(&self, text: &str) -> String {
         let bytes = text.as_bytes();
         let last = self.find(bytes).last().map_or(0, |found| found.end);
@@ -82,8 +81,8 @@ impl Redactor {
         self.redact(&text[..end.unwrap_or(bytes.len())])
     }
 
-    /// Removes all secrets from the texts and the keys of a value, except very short ones, which are likely to be words
-    /// of it. The recursion is as deep as the value, whose parser limits it.
+    /// Removes all secrets from a value's texts and keys, except very short ones, which are likely to be words. The
+    /// recursion is as deep as the value, whose parser limits it.
     pub(super) fn redact_value(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
@@ -113,7 +112,7 @@ impl Redactor {
         value.into()
     }
 
-    /// Removes the secrets that are too long to be words; `None` if the text contains none.
+    /// Removes the secrets that are too long to be words, or returns `None` if the text contains none.
     fn redact_long(&self, text: &str) -> Option<String> {
         let is_long = |secret: &&Secret| secret.expose().len() >= MIN_IN_VALUES;
         if !self.secrets.iter().any(|secret| is_long(&secret)) || self.find(text.as_bytes()).is_empty() {
@@ -124,7 +123,7 @@ impl Redactor {
         (!long.find(text.as_bytes()).is_empty()).then(|| long.redact(text))
     }
 
-    /// Returns the places of all secrets, in order and without overlaps.
+    /// Returns all secrets' places, in order and without overlaps.
     pub(super) fn find(&self, text: &[u8]) -> Vec<Range<usize>> {
         let mut places: Vec<Range<usize>> = Vec::new();
         let mut at = 0;
@@ -148,13 +147,13 @@ impl Redactor {
         places
     }
 
-    /// Returns the maximum length that a secret usually has in a text, in bytes.
+    /// Returns the longest form, in bytes, that a secret usually has in a text.
     pub(super) fn longest(&self) -> usize {
         self.secrets.iter().map(|secret| secret.expose().chars().count() * MAX_ESCAPE).max().unwrap_or(0)
     }
 
-    /// Checks the result of a call before the run does, if it was read from a text that contains a secret: the issues of
-    /// the run quote the result.
+    /// Checks a call's result before the run does, if it was read from a text that contains a secret: the run's issues
+    /// quote the result.
     pub(super) fn check_result<T>(&self, read: &[u8], result: &T, cx: &Cx) -> Result<(), ToolFailure>
     where
         T: Clone + Into<JsonText>,
@@ -254,7 +253,7 @@ mod tests {
     #[test]
     fn base64_with_other_content_is_removed_as_a_whole() {
         let redactor = redactor(&["s3cret/token~1"]);
-        // The texts `user:…`, `ab:…:c` and `abc:s3cret%2Ftoken~1`, and one of the URL alphabet.
+        // The texts `user:…`, `ab:…:c` and `abc:s3cret%2Ftoken~1`, and one in the URL alphabet.
         for text in [
             "dXNlcjpzM2NyZXQvdG9rZW5+MQ==",
             "YWI6czNjcmV0L3Rva2VufjE6Yw==",

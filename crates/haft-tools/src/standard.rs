@@ -7,13 +7,12 @@
 //! | `json_query` | JSONPath and JSON Pointer |
 //! | `text_search`, `text_split`, `text_count`, `text_diff` | text |
 //! | `hash`, `encode`, `decode` | digests, base64, base32 and hexadecimal |
-//! | `file_list`, `file_read`, `file_search` | files under a root, if one is [set](StandardToolbox::files) |
+//! | `file_list`, `file_read`, `file_search` | files under a root, if you [set](StandardToolbox::files) one |
 //!
-//! None of them writes, reaches the network, or evaluates code. The tool `fetch`, which reads public web pages through a
-//! guarded client, is only there if it is asked for. Their inputs are written by models, so every one is
-//! treated as hostile: sizes, depths and work are limited, and a call that has no result ends in a declared failure, which
-//! names its cause and what to do. They work in their own way on every machine: the time zone, the language and the
-//! environment of the process are never read.
+//! None of them writes, reaches the network, or evaluates code. The tool `fetch`, which reads public web pages through
+//! a guarded client, is only there if you ask for it. Models write the inputs, so every input is treated as hostile:
+//! sizes, depths and work are limited, and a call without a result ends in a declared failure that names its cause and
+//! what to do. The tools work alike on every machine: they never read the process's time zone, language or environment.
 
 mod annotate;
 mod calculate;
@@ -39,7 +38,7 @@ pub use self::fetch::{FetchFailure, fetch};
 use self::file::{DenyList, FileRoot};
 pub use self::file::{DenyPatternError, resolve_path};
 
-/// A builder of the standard toolbox.
+/// A builder for the standard toolbox.
 ///
 /// ```
 /// use haft_core::ToolCall;
@@ -63,25 +62,25 @@ pub struct StandardToolbox {
     clock: WallClock,
     root: Option<FileRoot>,
     denied: DenyList,
-    /// The tools that others are made for, such as `fetch`.
+    /// The tools to add on request, such as `fetch`.
     further: Vec<fn() -> Result<Tool, DefinitionError>>,
-    /// The names of the only tools that are wanted.
+    /// The names of the only tools to include.
     only: Option<Vec<String>>,
 }
 
-/// An error of building the standard toolbox.
+/// An error from building the standard toolbox.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StandardToolboxError {
-    /// The root of the files can't be opened.
+    /// The file root can't be opened.
     #[error("cannot open `{}` as the root of files; it must be a directory that can be read", path.display())]
     Root {
         /// The path.
         path: PathBuf,
-        /// The error of the operating system.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// There is no standard tool with this name, or it was not added.
+    /// No standard tool has this name, or it was not added.
     #[error("there is no standard tool named `{name}`{}; the tools for files and `fetch` are added separately", suggested(.nearest))]
     UnknownTool {
         /// The name.
@@ -89,10 +88,10 @@ pub enum StandardToolboxError {
         /// Similar names.
         nearest: Vec<String>,
     },
-    /// A pattern of denied files matches no path.
+    /// A deny pattern matches no path.
     #[error(transparent)]
     DenyPattern(#[from] DenyPatternError),
-    /// The definition of a tool is invalid.
+    /// A tool's definition is invalid.
     #[error(transparent)]
     Definition(#[from] DefinitionError),
     /// The tools can't be put together.
@@ -101,7 +100,7 @@ pub enum StandardToolboxError {
 }
 
 impl StandardToolbox {
-    /// Creates a toolbox with all tools that need nothing but their arguments and the time.
+    /// Creates a toolbox with all tools that need only their arguments and the time.
     pub fn new() -> Self {
         Self {
             clock: Arc::new(SystemTime::now),
@@ -112,7 +111,7 @@ impl StandardToolbox {
         }
     }
 
-    /// Adds the tools for files, for everything below a directory. It is opened now, and stays the root even if another
+    /// Adds the file tools for everything below a directory. It is opened now, and stays the root even if another
     /// directory gets its name.
     ///
     /// ```
@@ -139,12 +138,12 @@ impl StandardToolbox {
         Ok(self)
     }
 
-    /// Denies files and directories below the root, with everything below them: they are not read, listed or searched,
-    /// by whatever spelling or symbolic link. Every call of this method adds patterns.
+    /// Denies files and directories below the root, with everything below them. The tools can't read, list or search
+    /// them, by whatever spelling or symbolic link. Each call adds patterns.
     ///
     /// In a pattern, `*` stands for any text within a name, `?` for one character, and `**` for any number of names. A
-    /// pattern without `/` matches a name at any depth, every other one a path from the root. Upper and lower case are
-    /// the same. A hard link is another file, which a pattern denies only by its own path.
+    /// pattern without `/` matches a name at any depth; any other matches a path from the root. Case does not matter. A
+    /// hard link is another file, which a pattern denies only by its own path.
     ///
     /// ```
     /// use haft_core::ToolCall;
@@ -183,7 +182,7 @@ impl StandardToolbox {
         self
     }
 
-    /// Sets the clock, for tests and replays. The default is the clock of the system.
+    /// Sets the clock, for tests and replays. The default is the system clock.
     pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         self.clock = Arc::new(clock);
         self

@@ -1,19 +1,19 @@
-//! The meaning that an option gives to its value, by the row of its program.
+//! The meaning that an option gives to its value, according to its program's row.
 
 use super::known_program::{KnownProgram, OperandRule, OptionStyle, has_word};
 
-/// The meaning of the value that an option takes.
+/// The meaning of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueRole {
     /// Code.
     Code,
     /// Code, with everything that follows.
     Rest,
-    /// The name of the script.
+    /// The script's name.
     File,
     /// The name of other code.
     Load,
-    /// The name of a program, which its arguments follow.
+    /// A program's name, which its arguments follow.
     Program,
     Data,
 }
@@ -27,10 +27,10 @@ pub(super) enum ValuePlace {
     Inline,
 }
 
-/// The place of an option among the arguments of its program.
+/// An option's place among its program's arguments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OptionPlace<'p> {
-    /// Options of one letter have their meaning here.
+    /// Single-letter options have their meaning here.
     pub(super) takes_letters: bool,
     /// The subcommand before it.
     pub(super) subcommand: Option<&'p str>,
@@ -41,7 +41,7 @@ impl OptionPlace<'_> {
     pub(super) const UNKNOWN: Self = Self { takes_letters: true, subcommand: None };
 }
 
-/// Returns the role of an option's value, and its place. `None` if the option is not listed, or has no value.
+/// Returns the role and place of an option's value. Returns `None` if the option is not listed or has no value.
 pub(super) fn option_role(rule: &KnownProgram, text: &str, at: OptionPlace<'_>) -> Option<(ValueRole, ValuePlace)> {
     if rule.operands == OperandRule::Container {
         return container_role(rule, text);
@@ -100,7 +100,7 @@ fn unix_role(rule: &KnownProgram, text: &str, at: OptionPlace<'_>) -> Option<(Va
     None
 }
 
-/// Returns the role of the first list with an option that matches.
+/// Returns the role of the first list that has a matching option.
 fn role_of(rule: &KnownProgram, matches: impl Fn(&str) -> bool) -> Option<ValueRole> {
     let lists = [
         (rule.rest, ValueRole::Rest),
@@ -113,7 +113,7 @@ fn role_of(rule: &KnownProgram, matches: impl Fn(&str) -> bool) -> Option<ValueR
     lists.iter().find(|(list, _)| list.split_ascii_whitespace().any(&matches)).map(|(_, role)| *role)
 }
 
-/// Returns the name of an option, and the place of its value.
+/// Returns an option's name and its value's place.
 fn named(text: &str, separator: char) -> (&str, ValuePlace) {
     match text.split_once(separator) {
         Some((name, _)) => (name, ValuePlace::Inline),
@@ -121,7 +121,7 @@ fn named(text: &str, separator: char) -> (&str, ValuePlace) {
     }
 }
 
-/// Returns the number of later arguments that are values of the letters of an option, other than code.
+/// Returns how many later arguments are values for an option's letters, other than code.
 pub(super) fn values_after(rule: &KnownProgram, text: &str) -> usize {
     match text.strip_prefix(['-', '+']) {
         Some(letters) if rule.style == OptionStyle::Letters && !letters.starts_with('-') => {

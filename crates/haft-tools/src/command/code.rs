@@ -1,8 +1,8 @@
-//! The code of a command, as far as trust in its file can cover it.
+//! A command's code, as far as trust in its file can cover it.
 //!
-//! The program and every argument that is a file in the folder of the workspace, or below it, is read through the entry:
-//! it counts for the trust like the workspace file itself. Everything else that a command runs, such as a program of the
-//! system, is named instead. What code loads on its own is not covered either, and can't be known.
+//! The entry reads the program and every argument that is a file in or below the workspace folder: they count for the
+//! trust like the workspace file itself. Everything else that a command runs, such as a system program, is named
+//! instead. Code that loads on its own is not covered either, and can't be known.
 
 use std::ffi::OsString;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
@@ -10,10 +10,10 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use haft_registry::reading::{BelowError, below};
 use haft_registry::{Entry, EntryError, StartedCommand};
 
-/// The largest file that is covered. A larger one is a fault, since its changes would go unnoticed.
+/// The largest file to cover. A larger one is a fault, since its changes would go unnoticed.
 const MAX_CODE: u64 = 256 * 1024 * 1024;
 
-/// Reads the files of a command that are below the folder of the entry. Returns the program and the files elsewhere.
+/// Reads a command's files below the entry's folder. Returns the program and the files elsewhere.
 pub(super) fn read(entry: &Entry, command: &StartedCommand) -> Result<Vec<String>, EntryError> {
     let mut uncovered = Vec::new();
     let [program, arguments @ ..] = command.argv.as_slice() else { return Ok(uncovered) };
@@ -25,7 +25,7 @@ pub(super) fn read(entry: &Entry, command: &StartedCommand) -> Result<Vec<String
         uncovered.push(program.clone());
     }
     for argument in arguments.iter().filter_map(|argument| literal(argument)) {
-        // A file may be the value of an option, as in `--config=rules.js`.
+        // A file may be an option's value, as in `--config=rules.js`.
         let value = argument.split_once('=').map(|(_, value)| value.to_owned());
         for name in std::iter::once(argument).chain(value).filter(|name| !name.is_empty()) {
             let path = command.folder.join(&name);
@@ -37,7 +37,7 @@ pub(super) fn read(entry: &Entry, command: &StartedCommand) -> Result<Vec<String
     Ok(uncovered)
 }
 
-/// Reads a file if it is below the folder of the entry, and reports whether it was. One that can't be read is not covered.
+/// Reads a file if it is below the entry's folder, and reports whether it did. An unreadable file is not covered.
 fn cover(entry: &Entry, path: &Path) -> Result<bool, EntryError> {
     let folder = if entry.folder.as_os_str().is_empty() { Path::new(".") } else { &entry.folder };
     let (Ok(folder), Ok(path)) = (folder.canonicalize(), path.canonicalize()) else { return Ok(false) };
@@ -52,7 +52,7 @@ fn cover(entry: &Entry, path: &Path) -> Result<bool, EntryError> {
     }
 }
 
-/// Returns the file that the system starts for a program: a path from the folder, or the first of that name in `PATH`.
+/// Returns the file that the system starts for a program: a path from the folder, or the first match in `PATH`.
 fn program_path(program: &str, command: &StartedCommand) -> Option<PathBuf> {
     if program.contains(['/', MAIN_SEPARATOR]) {
         return Some(command.folder.join(program));

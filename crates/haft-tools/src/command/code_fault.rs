@@ -1,16 +1,16 @@
-//! The reason for which an element of a command can't contain a variable.
+//! The reason why a command's element can't contain a variable.
 
 use std::fmt;
 
-/// A variable in an element that is code, or names some.
+/// A variable in an element that is code, or names code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CodeFault {
     pub(super) hazard: Hazard,
-    /// The program that reads the element, or the option or variable whose name says what it is.
+    /// The program that reads the element, or the option or variable whose name reveals it.
     pub(super) name: String,
 }
 
-/// The use of an element.
+/// An element's use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Hazard {
     /// It is code.
@@ -25,7 +25,7 @@ pub(super) enum Hazard {
     Variable,
     /// It may begin with one of these characters, and is then an option or code.
     Mark(&'static str),
-    /// It is a parameter of a script, of which this is said.
+    /// It is a script's parameter, about which this text tells more.
     Parameter(String),
 }
 

@@ -1,7 +1,7 @@
-//! The environment of a command.
+//! A command's environment.
 //!
-//! It is empty except for a few variables that most programs require, those that the tool sets, and the identity of the
-//! call. So no secret of this process reaches a command, unless its tool names it.
+//! It contains only a few variables that most programs require, those that the tool sets, and the call's identity. So a
+//! command gets no secret from this process unless its tool names it.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,23 +12,23 @@ use haft_registry::{EntryFault, NamedSecretError, Secrets};
 use super::render::pointer;
 use crate::redactor::Redactor;
 
-/// The variables that a command inherits from this process, if they are set: where programs, the home folder and
-/// temporary files are, and the language and the time zone.
+/// The variables that a command inherits from this process if they are set: where programs, the home folder and
+/// temporary files are, the language and the time zone.
 #[cfg(not(windows))]
 pub const KEPT_VARIABLES: &[&str] = &["HOME", "LANG", "LC_ALL", "PATH", "TMPDIR", "TZ"];
 
-/// The variables that a command inherits from this process, if they are set: where programs, the home folder and
+/// The variables that a command inherits from this process if they are set: where programs, the home folder and
 /// temporary files are, and what Windows requires.
 #[cfg(windows)]
 pub const KEPT_VARIABLES: &[&str] = &["PATH", "PATHEXT", "SYSTEMROOT", "TEMP", "TMP", "USERPROFILE"];
 
-/// The variable with the id of the call.
+/// The variable with the call's id.
 const CALL_ID: &str = "HAFT_CALL_ID";
 
-/// The variable with the idempotency key of the call.
+/// The variable with the call's idempotency key.
 const IDEMPOTENCY_KEY: &str = "HAFT_IDEMPOTENCY_KEY";
 
-/// The maximum length of a call id that is passed on, in bytes. Providers choose the ids, and theirs are short.
+/// The longest call id to pass on, in bytes. Providers choose the ids, and theirs are short.
 const MAX_CALL_ID: usize = 1024;
 
 /// The variables that a tool sets.
@@ -36,11 +36,11 @@ const MAX_CALL_ID: usize = 1024;
 pub(super) struct Environment {
     /// Constants.
     pub(super) constants: BTreeMap<String, String>,
-    /// Names of secrets.
+    /// The secrets' names.
     pub(super) secrets: BTreeMap<String, String>,
 }
 
-/// The environment of one call.
+/// One call's environment.
 pub(super) struct CallEnvironment {
     pub(super) variables: BTreeMap<OsString, OsString>,
     /// Finds the secrets among the variables.
@@ -48,7 +48,7 @@ pub(super) struct CallEnvironment {
 }
 
 impl Environment {
-    /// Adds the faults of the variables to the list.
+    /// Adds the variables' faults to the list.
     pub(super) fn check(&self, faults: &mut Vec<EntryFault>) {
         for (table, names) in [("env", &self.constants), ("secret-env", &self.secrets)] {
             for (name, value) in names {
@@ -68,7 +68,7 @@ impl Environment {
         }
     }
 
-    /// Returns the environment of a call. The secrets are read here.
+    /// Returns a call's environment. Reads the secrets.
     pub(super) fn of_call(&self, cx: &Cx) -> Result<CallEnvironment, EnvironmentError> {
         let mut variables: BTreeMap<OsString, OsString> = BTreeMap::new();
         let kept = KEPT_VARIABLES.iter().filter_map(|&name| Some((name.into(), std::env::var_os(name)?)));
@@ -102,7 +102,7 @@ pub enum EnvironmentError {
     /// A secret contains NUL.
     #[error("the secret `{name}` contains a NUL character, which no environment variable can hold")]
     NulInSecret {
-        /// The name of the secret.
+        /// The secret's name.
         name: String,
     },
     /// There is no service with secrets.

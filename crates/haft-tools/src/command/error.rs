@@ -1,4 +1,4 @@
-//! Errors of a command, for its operator.
+//! A command's errors, for its operator.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,11 +6,11 @@ use std::process::ExitStatus;
 
 use super::environment::EnvironmentError;
 
-/// The reason why a call of a command failed: the cause of its [`ToolFailure`](haft_core::ToolFailure). The model does
-/// not read it.
+/// The reason why a command's call failed: the cause of its [`ToolFailure`](haft_core::ToolFailure). The model does not
+/// read it.
 ///
-/// `stderr` is the end of what the command wrote to its standard error. In it, and in other texts that may quote the
-/// command, the secrets of its environment are replaced.
+/// `stderr` is the end of the command's standard error. In it, and in other texts that may quote the command, the
+/// secrets from its environment are replaced.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
@@ -80,7 +80,7 @@ pub enum CommandError {
     },
 }
 
-/// Returns the end of stderr as the end of a message.
+/// Returns the end of stderr as a message's end.
 fn after(stderr: &str) -> String {
     if stderr.trim().is_empty() { String::new() } else { format!("; stderr: {}", stderr.trim_end()) }
 }

@@ -1,8 +1,7 @@
-//! One call of a command, from its arguments to its result.
+//! One call to a command, from its arguments to its result.
 //!
-//! stdin, stdout, stderr and the exit of the command are awaited together, so no order in which a command reads and
-//! writes can block it. Everything happens within the future of the call: dropping it drops the [`ChildGroup`], which
-//! kills the command.
+//! stdin, stdout, stderr and the exit are awaited together, so no order in which a command reads and writes can block
+//! it. Everything happens within the call's future: dropping it drops the [`ChildGroup`], which kills the command.
 
 use std::io;
 use std::path::Path;
@@ -26,13 +25,13 @@ use super::stderr::StderrTail;
 use super::stdout::{StdoutReader, TooMuchOutput};
 use super::tool::CommandPlan;
 
-/// The time that other processes of a group have to close the output after the command has exited.
+/// The time for which a group's other processes may keep the output open after the command has exited.
 const DRAIN: Duration = Duration::from_millis(500);
 
-/// The message to the model about a command that did not start.
+/// The message for the model about a command that did not start.
 const NOT_STARTED: &str = "the command can't be started; only its operator can see the cause";
 
-/// The maximum length of the part of stderr that a model reads, in bytes.
+/// The most bytes from stderr that a model reads.
 const MODEL_STDERR: usize = 4 * 1024;
 
 impl CommandPlan {
@@ -201,14 +200,14 @@ impl CommandCall<'_> {
     }
 }
 
-/// Writes text to stdin and closes it. A command that does not read it is no error.
+/// Writes text to stdin and closes it. A command need not read it.
 async fn feed(pipe: Option<ChildStdin>, text: Option<String>) {
     if let (Some(mut pipe), Some(text)) = (pipe, text) {
         drop(pipe.write_all(text.as_bytes()).await);
     }
 }
 
-/// Returns the end of a text, at most this many bytes of it.
+/// Returns a text's end, at most this many bytes.
 fn end_of(text: &str, most: usize) -> &str {
     let mut start = text.len().saturating_sub(most);
     while !text.is_char_boundary(start) {
@@ -223,8 +222,8 @@ fn read_arguments(text: &str) -> Result<Map<String, Value>, ToolFailure> {
     if text.trim().is_empty() { Ok(Map::new()) } else { serde_json::from_str(text).map_err(invalid) }
 }
 
-/// Returns the arguments as one line, with numbers as they were written. A line break outside of a string is white space,
-/// and in a string JSON has none.
+/// Returns the arguments as one line, with numbers as they were written. Outside strings a line break is white space,
+/// and JSON strings contain none.
 fn line(arguments: &str) -> String {
     let object = if arguments.trim().is_empty() { "{}" } else { arguments };
     object.replace(['\n', '\r'], " ") + "\n"

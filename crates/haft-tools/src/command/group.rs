@@ -1,4 +1,4 @@
-//! A command that runs, with all processes of its group.
+//! A running command, with all processes in its group.
 //!
 //! ```text
 //! Running ─ exits ─► Exited ─ kill_rest ─► Ended
@@ -7,13 +7,13 @@
 //!                                      └─ dropped with its runtime ─► SIGKILL at once
 //! ```
 //!
-//! The owner of a [`ChildGroup`] may drop it at any time, and that is how timeouts and cancellations arrive: the group
-//! is signalled within the drop, so nothing depends on polling afterwards. The rest is a task of the
-//! runtime, which also reaps the command. If the runtime ends first, the drop of the task kills at once, and tokio
-//! reaps the command when another runtime runs.
+//! The owner may drop a [`ChildGroup`] at any time, which is how timeouts and cancellations arrive. The drop itself
+//! signals the group, so nothing depends on polling afterwards. The rest is a runtime task, which also reaps the
+//! command. If the runtime ends first, dropping the task kills at once, and tokio reaps the command when another
+//! runtime runs.
 //!
-//! The id of a group is free for other processes only when the command was reaped and no process of the group is left.
-//! So the group is killed directly after the command was reaped, and never later.
+//! A group's id is free for other processes only when the command was reaped and the group has no process left. So the
+//! group is killed directly after the command was reaped, and never later.
 
 use std::future::pending;
 use std::io;
@@ -28,11 +28,11 @@ use tokio::time::{sleep, timeout};
 
 use super::live::LiveGroup;
 
-/// The maximum time for reaping what was killed. A process that the kernel does not end, as it waits for a device, must
-/// not hold its call.
+/// The longest time to reap what was killed. If the kernel does not end a process because it waits for a device, its
+/// call must not hang.
 const MAX_REAP: Duration = Duration::from_secs(5);
 
-/// A command, the processes of its group, and the pipes to it. Dropping it kills them.
+/// A command, its group's processes, and the pipes to it. Dropping it kills them.
 #[derive(Debug)]
 pub(super) struct ChildGroup {
     pub(super) leader: GroupLeader,
@@ -41,7 +41,7 @@ pub(super) struct ChildGroup {
     runtime: Handle,
 }
 
-/// The command itself; `None` when nothing of its group is left to kill.
+/// The command itself; `None` when nothing in its group is left to kill.
 #[derive(Debug)]
 pub(super) struct GroupLeader(Option<LiveChild>);
 
@@ -49,7 +49,7 @@ pub(super) struct GroupLeader(Option<LiveChild>);
 #[derive(Debug)]
 struct LiveChild {
     child: Box<dyn ChildWrapper>,
-    /// Until the group is killed: its id may belong to others later.
+    /// Set until the group is killed: its id may belong to others later.
     entry: Option<LiveGroup>,
 }
 
@@ -75,7 +75,7 @@ impl ChildGroup {
         Ok(Self { leader: GroupLeader(Some(live)), pipes, grace, runtime: Handle::current() })
     }
 
-    /// Ends the group: with `SIGTERM`, and after the grace period with `SIGKILL`, also if nobody waits for it.
+    /// Ends the group: with `SIGTERM`, and after the grace period with `SIGKILL`, even if nobody waits for it.
     pub(super) async fn terminate(&mut self) {
         if let Some(doomed) = self.doom() {
             // The only error is that the runtime ends.
@@ -97,7 +97,7 @@ impl ChildGroup {
 }
 
 impl GroupLeader {
-    /// Waits until the command has exited. Other processes of the group may still run.
+    /// Waits until the command has exited. Its group's other processes may still run.
     pub(super) async fn wait(&mut self) -> io::Result<ExitStatus> {
         match self.0.as_mut() {
             Some(live) => leader(&mut *live.child).wait().await,
@@ -105,7 +105,7 @@ impl GroupLeader {
         }
     }
 
-    /// Kills what is left of the group of a command that has exited.
+    /// Kills what is left in the group of an exited command.
     pub(super) async fn kill_rest(&mut self) {
         if let Some(child) = self.0.take() {
             Doomed::new(child).end(Duration::ZERO).await;
@@ -141,7 +141,7 @@ impl Doomed {
         Self { group: KilledOnDrop { live, is_killed: false }, stdout: None, stderr: None }
     }
 
-    /// Waits until the command has exited, but not longer than the grace period, kills the group and reaps it.
+    /// Waits for the command to exit, at most for the grace period, then kills the group and reaps it.
     async fn end(mut self, grace: Duration) {
         if !grace.is_zero() {
             let discarding = async {

@@ -1,15 +1,15 @@
 //! Code in commands: a variable inside an argument that a program parses as code would let a value write code.
 //!
-//! `["sh", "-c", "echo {p}"]` lets a value end the `echo` and start another command, and `["timeout", "5", "{p}"]` lets it
-//! name the program. Such commands are rejected when they are built. There are two passes over the arguments:
+//! `["sh", "-c", "echo {p}"]` lets a value end the `echo` and start another command, and `["timeout", "5", "{p}"]` lets
+//! it name the program. haft rejects such commands when you build them. There are two passes over the arguments:
 //!
-//! - **The chain** begins at the program and follows each wrapper, such as `timeout`, `docker run img` or `find -exec`, to
-//!   the program that it starts. The position of every argument is known there, so an operand is told from a value.
-//! - **The scan** looks at every other argument that is an interpreter's name, and rejects a variable behind its
-//!   code option, wherever that is. So an unknown wrapper hides nothing that names an interpreter.
+//! - **The chain** begins at the program and follows each wrapper, such as `timeout`, `docker run img` or `find -exec`,
+//!   to the program that it starts. Every argument's position is known there, so an operand is told from a value.
+//! - **The scan** looks at every other argument that is an interpreter's name, and rejects a variable after its code
+//!   option, wherever that is. So an unknown wrapper hides nothing that names an interpreter.
 //!
-//! The programs are data, in `known_program.rs`. No list of them is complete: a program that is not listed may read an
-//! argument as code, and a fixed script may evaluate its own arguments. The author of a command decides about those.
+//! The programs are data, in `known_program.rs`. No list is complete: an unlisted program may read an argument as code,
+//! and a fixed script may evaluate its own arguments. The command's author decides about those.
 
 mod chain;
 
@@ -23,20 +23,20 @@ use super::known_program::{
 use super::shell_script::{self, ScriptCommand};
 use super::template::{ArgvElement, ArgvPiece, ArgvVariable, VariableForm};
 
-/// The result of the check.
+/// The check's result.
 #[derive(Debug, Default)]
 pub(super) struct CodeFindings {
-    /// The reasons for which elements are rejected, by their indices.
+    /// The reasons why elements are rejected, by index.
     pub(super) faults: BTreeMap<usize, CodeFault>,
-    /// The index of the element from which a later `--` ends the options: that of the program that is started at last.
+    /// The element index from which a later `--` ends the options: the program that is started last.
     pub(super) innermost: usize,
-    /// The elements that must be one argument each: with more or less, what follows would have another meaning.
+    /// The elements that must each be exactly one argument: otherwise what follows would have another meaning.
     pub(super) counted: BTreeSet<usize>,
     /// The program that reads its code from stdin.
     pub(super) reads_stdin: Option<String>,
 }
 
-/// Checks the elements of a command, the program included. Invalid ones are `None`.
+/// Checks a command's elements, including the program. Invalid ones are `None`.
 pub(super) fn check(elements: &[Option<ArgvElement>]) -> CodeFindings {
     check_in(Surroundings::Template, elements)
 }
@@ -45,7 +45,7 @@ fn check_in(surroundings: Surroundings, elements: &[Option<ArgvElement>]) -> Cod
     let Some(at) = elements.iter().position(|element| reads_arguments(element.as_ref())) else {
         return findings(surroundings, elements);
     };
-    // What such a program reads from stdin is as if it were written at the end.
+    // Such a program reads stdin as if it were written at the end.
     let input = ArgvVariable { name: "stdin".to_owned(), form: VariableForm::Plain };
     let mut with_input = elements.to_vec();
     with_input.push(Some(ArgvElement::Values(input)));
@@ -56,7 +56,7 @@ fn check_in(surroundings: Surroundings, elements: &[Option<ArgvElement>]) -> Cod
     found
 }
 
-/// Reports whether this is a program that reads arguments of another one from stdin.
+/// Reports whether this program reads another program's arguments from stdin.
 fn reads_arguments(element: Option<&ArgvElement>) -> bool {
     let Some(ArgvElement::Literal(text)) = element else { return false };
     known(text).is_some_and(|rule| rule.operands == OperandRule::ProgramWithInput)
@@ -75,24 +75,24 @@ fn findings(surroundings: Surroundings, elements: &[Option<ArgvElement>]) -> Cod
     check.findings
 }
 
-/// The origin of the elements.
+/// The elements' origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Surroundings {
     Template,
-    /// A command of a script, whose variables are the expansions.
+    /// A script's command, whose variables are the expansions.
     Script,
 }
 
 struct CodeCheck<'a> {
     surroundings: Surroundings,
     elements: &'a [Option<ArgvElement>],
-    /// The positions of the chain whose programs are known.
+    /// The chain positions whose programs are known.
     followed: Vec<usize>,
     findings: CodeFindings,
 }
 
 impl CodeCheck<'_> {
-    /// Rejects variables behind the code options of an interpreter whose name an argument is.
+    /// Rejects variables after the code options of an interpreter that an argument names.
     fn scan(&mut self, at: usize) {
         let Some(Some(ArgvElement::Literal(text))) = self.elements.get(at) else { return };
         // As in `--entrypoint=sh`.
@@ -115,7 +115,7 @@ impl CodeCheck<'_> {
                 }
                 continue;
             }
-            // A word such as `run` is an option at its place only, which is unknown here.
+            // A word such as `run` is an option only at its place, which is unknown here.
             let role = option_role(rule, text, place).filter(|_| rule.style.is_option(text));
             if let Some((role @ (ValueRole::Code | ValueRole::Rest), value)) = role {
                 self.reject_variable(index, element, name, Hazard::Code);
@@ -125,7 +125,7 @@ impl CodeCheck<'_> {
         }
     }
 
-    /// Checks the variables after the code of an option.
+    /// Checks the variables after an option's code.
     fn check_after(&mut self, rule: &KnownProgram, name: &str, at: usize, code: &ArgvElement) {
         let hazard = match (rule.after_code, code) {
             // Code with a variable has a fault already.
@@ -134,7 +134,7 @@ impl CodeCheck<'_> {
             }
             (AfterCode::Code, _) => Hazard::Code,
             (AfterCode::Parameters, ArgvElement::Literal(script)) => {
-                // A `--` after it is a parameter of the script.
+                // A `--` after it is a parameter for the script.
                 self.findings.innermost = self.elements.len();
                 let Err(reason) = check_script(script) else { return };
                 Hazard::Parameter(reason)
@@ -158,7 +158,7 @@ impl CodeCheck<'_> {
         }
     }
 
-    /// Rejects a variable in an element that is itself a command line of an interpreter, as in `"sh -c {p}"`.
+    /// Rejects a variable in an element that is itself an interpreter's command line, as in `"sh -c {p}"`.
     fn check_command_line(&mut self, at: usize) {
         let Some(Some(element @ ArgvElement::Joined(pieces))) = self.elements.get(at) else { return };
         let is_separator = |character: char| character.is_whitespace() || "'\"\\;|&()=".contains(character);
@@ -191,7 +191,7 @@ impl CodeCheck<'_> {
     }
 }
 
-/// Checks what becomes of the parameters of a script. The error continues a sentence about the script.
+/// Checks what becomes of a script's parameters. The error continues a sentence about the script.
 fn check_script(script: &str) -> Result<(), String> {
     for ScriptCommand { mut words, reads_file } in shell_script::commands(script).map_err(|error| error.to_string())? {
         match words.first() {
@@ -215,7 +215,7 @@ fn check_script(script: &str) -> Result<(), String> {
 }
 
 impl KnownProgram {
-    /// Reports whether the options with code are so clear that they count wherever the program is named.
+    /// Reports whether the code options are so distinctive that they count wherever the program is named.
     fn is_scanned(&self) -> bool {
         match self.operands {
             OperandRule::Script

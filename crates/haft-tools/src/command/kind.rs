@@ -18,7 +18,7 @@ use super::settings::CommandSettings;
 /// command = ["rg", "--json", "--", "{pattern}"]
 /// ```
 ///
-/// The author of an entry must be trusted, as its command can do whatever this process can.
+/// The entry's author must be trusted, because the command can do whatever this process can.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct CommandKind;

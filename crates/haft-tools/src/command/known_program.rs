@@ -1,17 +1,16 @@
-//! The form in which it is known that a program reads arguments as code, or starts another program.
+//! Rows that describe how a program reads arguments as code, or starts another program.
 //!
-//! The programs themselves are rows in `known_program/table.rs`; the code of [`interpreter`](super::interpreter) knows no
-//! program by name. A row that is too strict rejects a command that its author can write in another way; a row that is
-//! missing or too lax lets a model write code. So a row lists every option that takes code, and in doubt a text counts as
-//! code.
+//! The programs themselves are rows in `known_program/table.rs`; the code in [`interpreter`](super::interpreter) knows
+//! no program by name. A row that is too strict rejects a command that its author can write in another way; a missing
+//! or lax row lets a model write code. So a row lists every option that takes code, and in doubt a text counts as code.
 
 mod row;
 mod table;
 
 use self::table::{CODE_VARIABLES, CODE_WORDS, INFORMATION, PROGRAMS, SHELL_WORDS};
 
-/// A program, by its names, and the meaning of its arguments. Each list of options is one text, separated by spaces; an
-/// option of one letter may be combined with others, as in `-lc`. `clone:-c` is an option of the subcommand `clone`.
+/// A program, by its names, and what its arguments mean. Each option list is one text, separated by spaces. A
+/// single-letter option may be combined with others, as in `-lc`. `clone:-c` is an option for the subcommand `clone`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnownProgram {
     /// Its names, without folders, versions and `.exe`.
@@ -24,37 +23,38 @@ pub(super) struct KnownProgram {
     pub(super) rest: &'static str,
     /// Options whose value names the script.
     pub(super) file: &'static str,
-    /// Options whose value names code that is loaded besides the script.
+    /// Options whose value names code to load besides the script.
     pub(super) load: &'static str,
-    /// Options that the name of a program follows.
+    /// Options that a program's name follows.
     pub(super) starts: &'static str,
     /// Words and options that another name follows, such as a container's, and then a program.
     pub(super) targets: &'static str,
-    /// Other options whose value is an argument of its own. Unlisted options have none.
+    /// Other options whose value is a separate argument. Unlisted options have none.
     pub(super) valued: &'static str,
-    /// Options of wrappers that have no value. Unlisted ones may have one.
+    /// Wrapper options without a value. Unlisted ones may have one.
     pub(super) flags: &'static str,
     /// Arguments by which the script is read from stdin.
     pub(super) stdin: &'static str,
-    /// The characters at the beginning of an operand that make it something else than data, such as the `+` of `vim +q`.
+    /// The first characters that make an operand something else than data, such as the `+` in `vim +q`.
     pub(super) marks: &'static str,
     pub(super) after_code: AfterCode,
 }
 
-/// The meaning of the arguments that are not options.
+/// The meaning of arguments that are not options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OperandRule {
     /// All are data.
     Data,
     /// All are data. Without code or a file, the code is read from stdin.
     DataOrStdin,
-    /// The first is a word of the program's own, and options of one letter have another meaning after it.
+    /// The first is the program's own word, and single-letter options have another meaning after it.
     Subcommand,
-    /// The first names a file with code, unless an option did; all others are data. Without any, the code is read from stdin.
+    /// The first names a file with code, unless an option did; all others are data. Without any, the code is read from
+    /// stdin.
     Script,
     /// The first is code, unless an option contained it; all others are data.
     Code,
-    /// All but the first ones, so many, are code. Without any, the code is read from stdin.
+    /// All after this many are code. Without any, the code is read from stdin.
     CodeAfter(usize),
     /// A program and its arguments follow so many others.
     ProgramAfter(usize),
@@ -68,7 +68,7 @@ pub(super) enum OperandRule {
 }
 
 impl OperandRule {
-    /// Reports whether the meaning of an operand depends on the number of those before it.
+    /// Reports whether an operand's meaning depends on the number of operands before it.
     pub(super) fn are_counted(self) -> bool {
         match self {
             Self::Data | Self::DataOrStdin | Self::ProgramAfterDashes => false,
@@ -83,12 +83,12 @@ impl OperandRule {
     }
 }
 
-/// The meaning of the arguments that follow the code of an option.
+/// The meaning of arguments that follow an option's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AfterCode {
-    /// The same as for the operands: the code reads them as data, or evaluates them on purpose.
+    /// The same as for operands: the code reads them as data, or evaluates them on purpose.
     Operands,
-    /// Parameters of a script in the language of `sh`, which is read to find out what becomes of them.
+    /// Parameters for a script in `sh`'s language. The script is read to find out what becomes of them.
     Parameters,
     /// In doubt, code.
     Code,
@@ -108,7 +108,7 @@ pub(super) enum OptionStyle {
 }
 
 impl OptionStyle {
-    /// Reports whether a text is an option by its form.
+    /// Reports whether a text looks like an option.
     pub(super) fn is_option(self, text: &str) -> bool {
         match self {
             Self::Unix | Self::Letters => text.len() > 1 && text.starts_with(['-', '+']),
@@ -127,7 +127,7 @@ pub(super) fn known(text: &str) -> Option<&'static KnownProgram> {
     named(PROGRAMS, name).or_else(|| named(PROGRAMS, unversioned))
 }
 
-/// Finds a word that is a command in a script only.
+/// Finds a word that is a command only in a script.
 pub(super) fn shell_word(text: &str) -> Option<&'static KnownProgram> {
     named(SHELL_WORDS, text)
 }
@@ -137,8 +137,8 @@ fn named(rows: &'static [KnownProgram], name: &str) -> Option<&'static KnownProg
     rows.iter().find(|program| has_word(program.names, name))
 }
 
-/// Returns the name of an option, without its value, if the name says that the value is code, whatever the program is:
-/// its last word does, as in `--ssh-command`.
+/// Returns an option's name without its value, if the name says that the value is code whatever the program: its last
+/// word does, as in `--ssh-command`.
 pub(super) fn option_of_code(text: &str) -> Option<&str> {
     let name = text.split(['=', ':']).next().unwrap_or(text);
     let words = name.strip_prefix('-')?.trim_start_matches('-').to_ascii_lowercase();
@@ -151,7 +151,7 @@ pub(super) fn is_information(text: &str) -> bool {
     has_word(INFORMATION, text)
 }
 
-/// Reports whether the value of an environment variable is code, or names code that a program loads.
+/// Reports whether an environment variable's value is code, or names code that a program loads.
 pub(super) fn is_code_variable(name: &str) -> bool {
     let last = name.rsplit('_').next().unwrap_or_default().to_ascii_lowercase();
     has_word(CODE_VARIABLES, name) || has_word(CODE_WORDS, &last) || name.starts_with("GIT_CONFIG")

@@ -1,8 +1,8 @@
 //! The process groups of commands that this process has started and not ended yet.
 //!
-//! A program that exits must know about them: a command that was sent `SIGTERM` has its grace period, and the
-//! process that exits before it is over would end it at once, or leave it behind. So the program waits with
-//! [`commands_ended`], or ends all of them with [`kill_commands`].
+//! A program that exits must know about them: a command that was sent `SIGTERM` has its grace period, and exiting
+//! before it is over would end the command at once, or leave it behind. So the program waits with [`commands_ended`],
+//! or ends them all with [`kill_commands`].
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use tokio::sync::watch;
 /// The ids of all groups that may have processes.
 static LIVE: LazyLock<watch::Sender<BTreeSet<u32>>> = LazyLock::new(|| watch::Sender::new(BTreeSet::new()));
 
-/// The entry of a group, until this is dropped.
+/// A group's entry, until this is dropped.
 #[derive(Debug)]
 pub(super) struct LiveGroup(u32);
 
@@ -33,10 +33,10 @@ impl Drop for LiveGroup {
     }
 }
 
-/// Waits until every command of this process has ended, those included whose grace period runs.
+/// Waits until all of this process's commands have ended, including those in their grace period.
 ///
-/// Commands end by themselves or with their calls: cancel those first. A program that exits at once, without this,
-/// leaves no command behind but cuts its grace period short.
+/// Commands end by themselves or with their calls: cancel those first. If your program exits without this, it leaves no
+/// command behind but cuts its grace period short.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -50,9 +50,9 @@ pub async fn commands_ended() {
     drop(LIVE.subscribe().wait_for(BTreeSet::is_empty).await);
 }
 
-/// Kills every command of this process with its whole group, without a grace period, from any thread.
+/// Kills all of this process's commands with their whole groups, without a grace period, from any thread.
 ///
-/// This is for a program that must exit at once. On systems other than Unix it does nothing.
+/// Use it when your program must exit at once. On systems other than Unix it does nothing.
 pub fn kill_commands() {
     #[cfg(unix)]
     for group in LIVE.borrow().iter().filter_map(|&id| rustix::process::Pid::from_raw(id.cast_signed())) {

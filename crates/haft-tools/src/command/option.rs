@@ -1,4 +1,4 @@
-//! The formats of the data that a command reads and writes.
+//! The data formats that a command reads and writes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

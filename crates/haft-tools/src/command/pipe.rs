@@ -1,8 +1,8 @@
-//! Reading from a pipe that may never end.
+//! Reads from a pipe that may never end.
 //!
-//! A pipe ends when every process that holds it has closed it. A process that left the group of its command can hold it
-//! for ever, so reading ends some time after the command has exited. What is in the pipe by then is read to the end:
-//! only waiting is limited, however slow the reader of the progress is.
+//! A pipe ends when every process that holds it has closed it. A process that left its command's group can hold it for
+//! ever, so reading ends some time after the command has exited. What is in the pipe by then is read to the end: only
+//! waiting is limited, however slowly the progress is consumed.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub(super) struct PipeReader<P> {
 }
 
 impl<P: AsyncRead + Unpin> PipeReader<P> {
-    /// Reads into the buffer, and returns the number of bytes; zero at the end. A pipe that can't be read has ended.
+    /// Reads into the buffer and returns the number of bytes; zero at the end. A pipe that can't be read has ended.
     pub(super) async fn read(&mut self, buffer: &mut [u8]) -> usize {
         let Some(pipe) = &mut self.pipe else { return 0 };
         let expired = async {

@@ -1,21 +1,21 @@
-//! The elements of one call: a template with the arguments of the call.
+//! One call's elements: a template with the call's arguments.
 //!
 //! A value can never become an option: before `--`, an element that begins with a variable must not begin with a
-//! hyphen. Literal elements are never changed, left out or reordered, whatever the values are.
+//! hyphen. Literal elements are never changed, left out or reordered, whatever the values.
 
 use haft_schema::{Issue, Issues};
 use serde_json::{Map, Value};
 
 use super::template::{ArgvElement, ArgvPiece, ArgvTemplate, ArgvVariable, ArgvZone, VariableForm};
 
-/// The maximum size of one element in bytes, which is that of Linux.
+/// The largest element in bytes, which is Linux's limit.
 const MAX_ELEMENT: usize = 128 * 1024 - 1;
 
-/// The keyword of issues that the template causes.
+/// The keyword for issues that the template causes.
 const KEYWORD: &str = "command";
 
 impl ArgvTemplate {
-    /// Returns the elements that follow the program, or all reasons why the arguments are rejected.
+    /// Returns the elements after the program, or all reasons why the arguments are rejected.
     pub(super) fn render(&self, arguments: &Map<String, Value>) -> Result<Vec<String>, Issues> {
         let mut rendering = ArgvRendering { arguments, argv: Vec::new(), issues: Vec::new() };
         let mut after_option = false;
@@ -50,7 +50,7 @@ struct ArgvRendering<'a> {
 }
 
 impl<'a> ArgvRendering<'a> {
-    /// Adds the elements of a variable that stands alone.
+    /// Adds the elements for a variable that stands alone.
     fn values(&mut self, variable: &ArgvVariable, zone: ArgvZone) {
         let values = match (self.value(variable), variable.form) {
             (None, _) => return,
@@ -64,9 +64,9 @@ impl<'a> ArgvRendering<'a> {
         }
     }
 
-    /// Adds an element with variables in it, unless none of them has a value.
+    /// Adds an element with variables in it, unless none has a value.
     fn joined(&mut self, pieces: &[ArgvPiece], zone: ArgvZone) {
-        // Literal text at its beginning decides what the element is: the template was checked for that.
+        // Literal text at the beginning decides what the element is: the template was checked for that.
         let zone = if matches!(pieces.first(), Some(ArgvPiece::Literal(_))) { ArgvZone::Operands } else { zone };
         let mut text = String::new();
         let (mut given, mut missing) = (Vec::new(), Vec::new());
@@ -89,7 +89,7 @@ impl<'a> ArgvRendering<'a> {
         self.push(text, first, zone);
     }
 
-    /// Adds an element, unless it could be read as an option or is too long.
+    /// Adds an element, unless it looks like an option or is too long.
     fn push(&mut self, text: String, variable: &ArgvVariable, zone: ArgvZone) {
         if zone == ArgvZone::Options && text.starts_with('-') {
             self.reject(variable, "must not begin with `-`, as it would be read as an option");
@@ -100,7 +100,7 @@ impl<'a> ArgvRendering<'a> {
         }
     }
 
-    /// Returns the value of a variable; `None` if it is missing or null.
+    /// Returns a variable's value, or `None` if it is missing or null.
     fn value(&self, variable: &ArgvVariable) -> Option<&'a Value> {
         self.arguments.get(&variable.name).filter(|value| !value.is_null())
     }
@@ -127,7 +127,7 @@ impl<'a> ArgvRendering<'a> {
     }
 }
 
-/// Returns the JSON Pointer of a member.
+/// Returns a member's JSON Pointer.
 pub(super) fn pointer(name: &str) -> String {
     format!("/{}", name.replace('~', "~0").replace('/', "~1"))
 }
@@ -257,7 +257,7 @@ mod tests {
             let template = template(&argv);
             let arguments = json!({"x": x, "y": y});
             let Ok(rendered) = template.render(arguments.as_object().unwrap()) else { return Ok(()) };
-            // Every rendered element is taken by the template's element that it came from, in order.
+            // Every rendered element belongs to the template element that it came from, in order.
             let mut left = rendered.as_slice();
             for (at, (element, zone)) in template.zoned().enumerate() {
                 let literals_after = template.elements[at + 1..].iter().filter(|e| matches!(e, ArgvElement::Literal(_))).count();
@@ -272,7 +272,7 @@ mod tests {
                             options: 1,
                             ..ArgvTemplate::default()
                         };
-                        // Alone, an element is in the zone of options: it is never rendered differently after `--`.
+                        // A single element is in the option zone: it is never rendered differently after `--`.
                         let count = match one.render(arguments.as_object().unwrap()) {
                             Ok(own) => own.len(),
                             Err(_) => {

@@ -1,16 +1,16 @@
-//! The commands of a shell script, if it is so simple that they can be known without running it.
+//! A shell script's commands, if the script is so simple that they can be known without running it.
 //!
 //! `["sh", "-c", "grep \"$1\" log | head", "sh", "{p}"]` passes a value to a script that never changes. The value stays
-//! data only if the script keeps it: `$1` alone would run it, and `eval "$1"` too. So a script that gets values is read
-//! here, and its commands are checked like those of a template, with every expansion in the place of a variable.
+//! data only if the script keeps it so: `$1` alone would run it, and so would `eval "$1"`. So a script that gets values
+//! is read here, and its commands are checked like a template's, with every expansion treated as a variable.
 //!
-//! The language is a small part of that of `sh`: commands with pipes, lists and redirections, and the words of `if`,
-//! `while` and `for` around them. An expansion is a plain parameter within double quotes. Everything else is an error,
-//! and whoever needs it writes a file. A variable that the script never sets is none of its values.
+//! The language is a small part of `sh`: commands with pipes, lists and redirections, and the words of `if`, `while`
+//! and `for` around them. An expansion is a plain parameter within double quotes. Everything else is an error; write a
+//! file if you need it. A variable that the script never sets does not contain a call's value.
 
 use super::template::{ArgvElement, ArgvPiece, ArgvVariable, VariableForm};
 
-/// A command of a script.
+/// A script's command.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ScriptCommand {
     /// The program, with the assignments before it, and its arguments.
@@ -33,13 +33,13 @@ pub(super) enum ScriptError {
 /// Words before a command.
 const PREFIXES: [&str; 10] = ["if", "then", "elif", "else", "while", "until", "do", "!", "{", "}"];
 
-/// Words that begin what is not a command: the end of a list, and the names of a loop.
+/// Words that do not begin a command: the end of a list, and a loop's names.
 const NO_COMMANDS: [&str; 3] = ["fi", "done", "for"];
 
 /// Words that begin what is not read here.
 const UNREAD: [&str; 4] = ["case", "select", "function", "[["];
 
-/// Reads the commands of a script.
+/// Reads a script's commands.
 pub(super) fn commands(script: &str) -> Result<Vec<ScriptCommand>, ScriptError> {
     let mut reader = ScriptReader { script, rest: script, commands: Vec::new(), current: ScriptCommand::default() };
     reader.read()?;
@@ -94,7 +94,7 @@ impl<'s> ScriptReader<'s> {
         Ok(())
     }
 
-    /// Reads `< file`, `2>> file`, `>&2` and their like. The number before it is a word of its own, which is harmless.
+    /// Reads `< file`, `2>> file`, `>&2` and their like. The number before it is a separate word, which is harmless.
     fn redirection(&mut self) -> Result<(), ScriptError> {
         if self.rest.starts_with("<<") && !self.rest.starts_with("<<<") {
             return Err(ScriptError::Construct("<<".to_owned()));
@@ -154,7 +154,7 @@ impl<'s> ScriptReader<'s> {
         Ok(word.into_element())
     }
 
-    /// Reads the rest of a text in double quotes.
+    /// Reads the rest of a double-quoted text.
     fn quoted(&mut self, word: &mut ScriptWord) -> Result<(), ScriptError> {
         loop {
             let character = self.rest.chars().next().ok_or(ScriptError::OpenQuote)?;
@@ -212,7 +212,7 @@ impl<'s> ScriptReader<'s> {
         }
     }
 
-    /// Ends the reading of a parameter. Some shells read `[…]` after it as arithmetic.
+    /// Finishes reading a parameter. Some shells read `[…]` after it as arithmetic.
     fn parameter(&mut self, name: &'s str, rest: &'s str) -> Result<Expansion<'s>, ScriptError> {
         if rest.starts_with('[') {
             return Err(ScriptError::Construct(format!("${name}[")));
@@ -222,8 +222,8 @@ impl<'s> ScriptReader<'s> {
         Ok(if self.is_value(name) { Expansion::Parameter(name) } else { Expansion::Constant(whole) })
     }
 
-    /// Reports whether a parameter may be a value: one of the script's own, one that the call sets, or a variable that the
-    /// script mentions in another way than to expand it.
+    /// Reports whether a parameter may be a value: the script's own parameter, one that the call sets, or a variable
+    /// that the script mentions other than to expand it.
     fn is_value(&self, name: &str) -> bool {
         let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
         let is_mentioned = |(at, _): (usize, &str)| {
@@ -238,13 +238,13 @@ impl<'s> ScriptReader<'s> {
 
 /// An expansion.
 enum Expansion<'s> {
-    /// A `$` alone, a number that the shell sets, such as `$?`, or a variable of the environment.
+    /// A `$` alone, a number that the shell sets, such as `$?`, or an environment variable.
     Constant(&'s str),
     /// A value.
     Parameter(&'s str),
 }
 
-/// The pieces of a word so far.
+/// A word's pieces so far.
 #[derive(Default)]
 struct ScriptWord {
     pieces: Vec<ArgvPiece>,
@@ -281,7 +281,7 @@ impl ScriptWord {
 mod tests {
     use super::*;
 
-    /// Writes the words of each command, with variables as `<name>`.
+    /// Writes each command's words, with variables as `<name>`.
     fn words(script: &str) -> Result<Vec<String>, ScriptError> {
         let text = |element: &ArgvElement| match element {
             ArgvElement::Literal(text) => text.clone(),

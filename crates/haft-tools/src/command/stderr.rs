@@ -1,7 +1,8 @@
-//! The end of what a command writes to its standard error.
+//! The end of a command's standard error.
 //!
-//! Only the end is kept, as errors are reported last, and all of it is read, as a command must not block on it. It is
-//! for logs, so the secrets of the command's environment are replaced in it, in every form that they may have there.
+//! Only the end is kept, because errors are reported last. All of it is read, because a command must not block on it.
+//! It is for logs, so it has the secrets from the command's environment replaced, in every form that they may have
+//! there.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,18 +12,18 @@ use tokio::io::AsyncRead;
 use super::pipe::PipeReader;
 use crate::redactor::{REMOVED, Redactor};
 
-/// The last bytes of stderr.
+/// The last bytes from stderr.
 #[derive(Debug)]
 pub(super) struct StderrTail {
     bytes: VecDeque<u8>,
     limit: usize,
-    /// Bytes that are kept beyond the limit, so that a secret at the cut is recognised.
+    /// Bytes kept beyond the limit, so that a secret at the cut is recognised.
     margin: usize,
     pub(super) redactor: Arc<Redactor>,
 }
 
 impl StderrTail {
-    /// Creates an empty tail of at most this many bytes.
+    /// Creates an empty tail with at most this many bytes.
     pub(super) fn new(limit: usize, redactor: Arc<Redactor>) -> Self {
         Self { bytes: VecDeque::new(), limit, margin: redactor.longest(), redactor }
     }

@@ -1,8 +1,8 @@
-//! The standard output of a command: its progress and its result.
+//! A command's standard output: its progress and its result.
 //!
-//! The output is capped as a whole. Beyond the cap nothing is read, and the command is killed by whoever reads. Invalid
-//! output does not end the command, as its exit status is more important: the rest is read and ignored. The secrets of
-//! the command's environment are removed from whatever leaves, as a model and a journal read it.
+//! The output is capped as a whole. Beyond the cap nothing is read, and the reader kills the command. Invalid output
+//! does not end the command, because its exit status is more important: the rest is read and ignored. The secrets from
+//! the command's environment are removed from whatever leaves, because a model and a journal read it.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::option::StdoutFormat;
 use super::pipe::PipeReader;
 use crate::redactor::Redactor;
 
-/// A line of JSON with a marked meaning: an object with exactly one of these keys.
+/// A JSON line with a marked meaning: an object with exactly one of these keys.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum MarkedLine<'a> {
@@ -32,20 +32,20 @@ enum MarkedLine<'a> {
 pub(super) struct StdoutReader {
     format: StdoutFormat,
     limit: usize,
-    /// The number of bytes that were read.
+    /// The number of bytes read.
     total: usize,
-    /// The bytes that are not interpreted yet: all, or those of the last line.
+    /// The bytes not interpreted yet: all, or the last line's.
     pending: Vec<u8>,
     lines: LineState,
     redactor: Arc<Redactor>,
 }
 
-/// The state of output in lines.
+/// The state of line-based output.
 #[derive(Debug)]
 enum LineState {
     /// No result yet.
     None,
-    /// The value of the last line, which is the result unless another line follows.
+    /// The last line's value, which is the result unless another line follows.
     Held(JsonText),
     /// The marked result.
     Result(JsonText),
@@ -58,7 +58,7 @@ enum LineState {
 pub(super) struct TooMuchOutput;
 
 impl StdoutReader {
-    /// Creates a reader of at most this many bytes.
+    /// Creates a reader for at most this many bytes.
     pub(super) fn new(format: StdoutFormat, limit: usize, redactor: Arc<Redactor>) -> Self {
         Self { format, limit, total: 0, pending: Vec::new(), lines: LineState::None, redactor }
     }

@@ -1,12 +1,12 @@
-//! The command of a tool, for people who want to know what it does.
+//! A tool's command, for people who want to know what it does.
 
 use std::path::PathBuf;
 
 use haft_core::Annotation;
 
-/// The command that a tool starts, as an annotation of the tool. Descriptors do not contain it.
+/// The command that a tool starts, as a tool annotation. Descriptors do not contain it.
 ///
-/// A program that asks a person to approve a call can show it: the context of an approver has the
+/// If your program asks a person to approve a call, it can show the command: an approver's context has the
 /// [tool](haft_core::Cx::tool).
 ///
 /// ```

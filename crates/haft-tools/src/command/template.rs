@@ -1,4 +1,4 @@
-//! The template of a command: its program and the elements that follow.
+//! A command's template: its program and the elements that follow.
 //!
 //! ```text
 //! "--json"           a literal element
@@ -8,10 +8,10 @@
 //! "{{x}}"            the literal {x}
 //! ```
 //!
-//! The template alone decides where options end: at the first literal element `--` that the program reads itself,
-//! not a wrapper before it, as in `["kubectl", "exec", "pod", "--", "grep", "{p}"]`. An element before it that
-//! contains a variable must not be able to name an option, which is checked here as far as the template shows it, and
-//! in `render.rs` for the values.
+//! The template alone decides where options end: at the first literal element `--` that the program itself reads, not a
+//! wrapper before it, as in `["kubectl", "exec", "pod", "--", "grep", "{p}"]`. An element before it that contains a
+//! variable must not be able to name an option. That is checked here as far as the template shows it, and in
+//! `render.rs` for the values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,18 +29,18 @@ pub(super) struct ArgvTemplate {
     pub(super) elements: Vec<ArgvElement>,
     /// The number of elements that a program may read as options.
     pub(super) options: usize,
-    /// The elements that must be one argument each: with more or less, what follows would have another meaning.
+    /// The elements that must each be exactly one argument: otherwise what follows would have another meaning.
     pub(super) counted: BTreeSet<usize>,
-    /// The program that would read what it gets on stdin as code.
+    /// The program that would read stdin as code.
     pub(super) reads_stdin: Option<String>,
 }
 
-/// One element of a template.
+/// A template element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ArgvElement {
     /// Always the same text.
     Literal(String),
-    /// The values of a variable.
+    /// A variable's values.
     Values(ArgvVariable),
     /// Text with variables: at least one, and at least two pieces.
     Joined(Vec<ArgvPiece>),
@@ -69,7 +69,7 @@ pub(super) enum VariableForm {
     Json,
 }
 
-/// A part of the elements: those that a program may read as options, and those after `--`.
+/// A zone: the elements that a program may read as options, or those after `--`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ArgvZone {
     Options,
@@ -131,7 +131,7 @@ impl ArgvTemplate {
         self.elements.iter().enumerate().map(move |(index, element)| (element, zone(index)))
     }
 
-    /// Returns the variables of elements that must be one argument each.
+    /// Returns the variables in elements that must each be exactly one argument.
     pub(super) fn counted(&self) -> impl Iterator<Item = &ArgvVariable> {
         let elements = self.elements.iter().enumerate().filter(|(index, _)| self.counted.contains(index));
         elements.flat_map(|(_, element)| element.variables())
@@ -160,7 +160,7 @@ impl ArgvElement {
         }
     }
 
-    /// Returns the variables of the element.
+    /// Returns the element's variables.
     pub(super) fn variables(&self) -> impl Iterator<Item = &ArgvVariable> {
         let (own, pieces): (Option<&ArgvVariable>, &[ArgvPiece]) = match self {
             Self::Literal(_) => (None, &[]),
@@ -277,7 +277,7 @@ impl ArgvElement {
         self.variables().next().is_some()
     }
 
-    /// Reports whether this may be left out without a change of what follows: `--name={x}` and `NAME={x}`.
+    /// Reports whether this may be left out without changing what follows: `--name={x}` and `NAME={x}`.
     fn is_optional(&self) -> bool {
         self.prefix().starts_with('-') || self.is_assignment()
     }

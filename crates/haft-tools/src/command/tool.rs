@@ -1,4 +1,4 @@
-//! The builder of a tool that starts a command.
+//! A builder for tools that start a command.
 
 use std::path::{MAIN_SEPARATOR, PathBuf};
 use std::process::ExitStatus;
@@ -16,7 +16,7 @@ use super::render::pointer;
 use super::target::CommandTarget;
 use super::template::ArgvTemplate;
 
-/// A command that becomes a tool: a program, its arguments with places for those of the call, and its limits.
+/// A command that becomes a tool: a program, its arguments with places for the call's, and its limits.
 ///
 /// ```
 /// use haft_core::{Readonly, Tool, ToolCall, Toolkit};
@@ -39,55 +39,58 @@ use super::template::ArgvTemplate;
 /// # Arguments
 ///
 /// The first element is the program. A name is looked up in `PATH`; a path is relative to the folder. In each further
-/// element, `{name}` stands for an argument of the call:
+/// element, `{name}` stands for a call argument:
 ///
-/// - As a whole element it becomes one element, or one for each value of an array; none if it is null or missing.
-/// - Within an element it must be text, a number or a boolean. If all variables of an element are missing, so is the
+/// - As a whole element it becomes one element, or one per array value; none if it is null or missing.
+/// - Within an element it must be text, a number or a boolean. If all variables in an element are missing, so is the
 ///   element.
 /// - `{name:json}` is the value as JSON, whatever its type.
 /// - `{{` and `}}` are literal braces.
 ///
 /// A value can't become an option. Before the first element `--`, an element that begins with a value must not begin
 /// with `-`: the call is rejected, and the model reads why. In an option, a variable must come after `=`, as in
-/// `--name={name}`. Other conventions, such as `@file` for a file with more arguments, require a `pattern` in the schema of
-/// the parameters, unless the program is known for them. A `--` behind the script of a shell ends no options.
+/// `--name={name}`. For other conventions, such as `@file` for a file with more arguments, add a `pattern` to the
+/// parameter schema, unless the program is known for them. A `--` after a shell's script ends no options.
 ///
-/// A variable can't be part of an argument that a program parses as code, as its value would be code. This covers:
+/// A variable can't be part of an argument that a program parses as code, because its value would be code. This covers:
 ///
 /// - interpreters with their code options, anywhere in the command: `sh -c`, `python -c`, `node --eval`, also behind
-///   wrappers, known or not: `docker run img sh -c`, `kubectl exec pod -- sh -c`, `mywrap bash -lc`, `mywrap "sh -c {p}"`
+///   wrappers, known or not: `docker run img sh -c`, `kubectl exec pod -- sh -c`, `mywrap bash -lc`,
+///   `mywrap "sh -c {p}"`
 /// - programs that take a command or a query as text: `ssh host`, `su -c`, `env -S`, `flock -c`, `watch`, `make`,
 ///   `git config`, `sed`, `awk`, `psql -c`, `sqlite3` and others
-/// - options whose name says so, of any program: those that end in a word such as `command`, `exec`, `eval`, `pager`
-/// - the program itself, one behind a known wrapper (`timeout 5`, `sudo -u bob`, `find -exec`), and an interpreter's script
+/// - any program's options whose name says so: those that end in a word such as `command`, `exec`, `eval`, `pager`
+/// - the program itself, one behind a known wrapper (`timeout 5`, `sudo -u bob`, `find -exec`), and an interpreter's
+///   script
 /// - an interpreter that would read its code from the call's arguments on stdin
-/// - a first character with a meaning of its own, such as the `+` of `vim +q`: begin the argument literally, or put `--`
+/// - a first character with its own meaning, such as the `+` in `vim +q`: begin the argument literally, or put `--`
 ///   before it
 ///
 /// Before the program or the code, a variable stands for exactly one element, so that no number of values moves what
 /// follows.
 ///
-/// Write `["sh", "-c", "grep -e \"$1\" log.txt", "sh", "{p}"]`: `$1` is data. A script of `sh` that gets values is read, and
-/// the command is rejected unless each `"$1"` is in double quotes, and is data of a command that would be accepted here
-/// too. Scripts with more than commands, lists, pipes and redirections (`$(…)`, functions, `case`) are rejected if they get
-/// values, and so are values for shells other than `sh`, `dash`, `bash` and their like: `ksh` and `zsh` evaluate too much.
+/// Write `["sh", "-c", "grep -e \"$1\" log.txt", "sh", "{p}"]`: `$1` is data. haft reads an `sh` script that gets
+/// values, and rejects the command unless each `"$1"` is in double quotes and is data for a command that would be
+/// accepted here too. Scripts with more than commands, lists, pipes and redirections (`$(…)`, functions, `case`) are
+/// rejected if they get values. So are values for shells other than `sh`, `dash`, `bash` and their like: `ksh` and
+/// `zsh` evaluate too much.
 ///
-/// Programs are known by their names, and no list of them is complete. Not covered are a program that is not listed or
-/// has another name, code in another language or in a file, which may evaluate its arguments, and a file that a
-/// program loads code from because a value names it or its folder, such as the configuration of a repository.
+/// Programs are known by their names, and no list is complete. haft does not cover a program that is not listed or has
+/// another name, code in another language or in a file, which may evaluate its arguments, and a file that a program
+/// loads code from because a value names it or its folder, such as a repository's configuration.
 ///
-/// Every variable must be a parameter of the tool. Without stdin, every argument must have a variable.
+/// Every variable must be one of the tool's parameters. Without stdin, every argument must have a variable.
 ///
 /// # Environment
 ///
-/// The environment is empty except for [`KEPT_VARIABLES`](super::KEPT_VARIABLES), those that are set here,
-/// `HAFT_CALL_ID`, and `HAFT_IDEMPOTENCY_KEY`, which is the same for every attempt at the call.
+/// The environment contains only [`KEPT_VARIABLES`](super::KEPT_VARIABLES), the variables you set here, `HAFT_CALL_ID`,
+/// and `HAFT_IDEMPOTENCY_KEY`, which is the same for every attempt at the call.
 ///
 /// # Result
 ///
-/// An exit code that is not a [success](Self::success_codes) is the failure `tool_failed`, of which the model reads the
+/// An exit code that is not a [success](Self::success_codes) is the failure `tool_failed`, and the model reads the
 /// code. More output than [permitted](Self::max_stdout) kills the command and is the failure `output_too_large`. Output
-/// of another form than [declared](Self::stdout) is `output_validation_error`. A command that can't be started is
+/// in another form than [declared](Self::stdout) is `output_validation_error`. A command that can't be started is
 /// `execution_error`, and its call has not started. The causes are [`CommandError`](super::CommandError)s.
 #[derive(Clone, Debug)]
 #[must_use = "a command is no tool until `build` is called"]
@@ -104,15 +107,15 @@ pub struct CommandTool {
     grace: Duration,
 }
 
-/// Setters. Faults are reported under the key that a setting has in an entry of a file.
+/// Setters. Faults are reported under the key that a setting has in a file's entry.
 impl CommandTool {
-    /// The default of [`max_stdout`](Self::max_stdout): 1 MiB.
+    /// The default [`max_stdout`](Self::max_stdout): 1 MiB.
     pub const MAX_STDOUT: usize = 1 << 20;
-    /// The default of [`max_stderr`](Self::max_stderr): 16 KiB.
+    /// The default [`max_stderr`](Self::max_stderr): 16 KiB.
     pub const MAX_STDERR: usize = 16 << 10;
-    /// The default of [`grace`](Self::grace): 2 seconds.
+    /// The default [`grace`](Self::grace): 2 seconds.
     pub const GRACE: Duration = Duration::from_secs(2);
-    /// The timeout of a call of a tool whose [limits](haft_core::ExecutionLimits) have none: 60 seconds.
+    /// The call timeout for a tool whose [limits](haft_core::ExecutionLimits) have none: 60 seconds.
     pub const TIMEOUT: Duration = Duration::from_secs(60);
 
     /// Creates a command from its program and the arguments that follow.
@@ -131,26 +134,26 @@ impl CommandTool {
         }
     }
 
-    /// Sets what the command reads from stdin. By default these are the arguments if the command has no variables, and
-    /// nothing if it has some.
+    /// Sets what the command reads from stdin. By default it reads the arguments if the command has no variables, and
+    /// nothing otherwise.
     pub fn stdin(mut self, format: StdinFormat) -> Self {
         self.stdin = Some(format);
         self
     }
 
-    /// Sets the meaning of what the command writes to stdout. The default is text.
+    /// Sets the meaning of stdout. The default is text.
     pub fn stdout(mut self, format: StdoutFormat) -> Self {
         self.stdout = format;
         self
     }
 
-    /// Sets the reader of what a command that fails has written to stderr. The default is the operator alone.
+    /// Sets who reads stderr if the command fails. The default is the operator alone.
     pub fn stderr(mut self, reader: StderrReader) -> Self {
         self.stderr = reader;
         self
     }
 
-    /// Sets the working directory. The default is that of this process.
+    /// Sets the working directory. The default is this process's.
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = folder.into();
         self
@@ -162,27 +165,26 @@ impl CommandTool {
         self
     }
 
-    /// Sets an environment variable to the secret with this name, which is read from the service [`Secrets`] for each
+    /// Sets an environment variable to the secret with this name. It is read from the service [`Secrets`] for each
     /// call, and removed from whatever the command writes.
     pub fn secret_env(mut self, name: impl Into<String>, secret: impl Into<String>) -> Self {
         self.environment.secrets.insert(name.into(), secret.into());
         self
     }
 
-    /// Sets the exit codes of a success. The default is 0 alone.
+    /// Sets the exit codes that mean success. The default is 0 alone.
     pub fn success_codes(mut self, codes: impl IntoIterator<Item = i32>) -> Self {
         self.success_codes = codes.into_iter().collect();
         self
     }
 
-    /// Sets the maximum number of bytes that the command may write to stdout, with all its progress. A command that
-    /// writes more is killed.
+    /// Sets how many bytes the command may write to stdout, including progress. A command that writes more is killed.
     pub fn max_stdout(mut self, bytes: usize) -> Self {
         self.max_stdout = bytes;
         self
     }
 
-    /// Sets the number of bytes that are kept of the end of stderr.
+    /// Sets how many bytes to keep from the end of stderr.
     pub fn max_stderr(mut self, bytes: usize) -> Self {
         self.max_stderr = bytes;
         self
@@ -199,7 +201,7 @@ impl CommandTool {
         self.environment.secrets.values().map(String::as_str)
     }
 
-    /// Returns the reach of the tool: the command, which gets the secrets.
+    /// Returns the tool's reach: the command, which gets the secrets.
     #[must_use]
     pub fn reach(&self) -> Reach {
         self.reach_of(self.started())
@@ -218,8 +220,8 @@ impl CommandTool {
         command
     }
 
-    /// Returns the JSON Schema of the arguments of a tool that has no other: an object with a required text for each
-    /// variable, or any object if there are no variables.
+    /// Returns the argument schema for a tool that has no other: an object with a required text for each variable, or
+    /// any object if there are no variables.
     #[must_use]
     pub fn default_parameters(&self) -> Value {
         let template = ArgvTemplate::parse(&self.argv, &mut Vec::new());
@@ -234,9 +236,9 @@ impl CommandTool {
         json!({"type": "object", "properties": properties, "required": names, "additionalProperties": false})
     }
 
-    /// Builds the tool. The builder sets what the model reads. The handler is set here and, if the command has variables,
-    /// the [refine](ToolBuilder::refine) function: arguments that the command can't take are rejected before anybody is
-    /// asked to approve them.
+    /// Builds the tool. Set what the model reads on the builder. This sets the handler and, if the command has
+    /// variables, the [refine](ToolBuilder::refine) function: arguments that the command can't take are rejected before
+    /// anybody is asked to approve them.
     pub fn build<P, R>(self, mut builder: ToolBuilder<P, R>) -> Result<Tool, EntryError> {
         let mut faults = Vec::new();
         let argv = self.argv.clone();
@@ -272,7 +274,7 @@ impl CommandTool {
         Ok(tool.with_forward(forward)?)
     }
 
-    /// Returns what a call requires, and adds the faults of the command to the list.
+    /// Returns what a call requires, and adds the command's faults to the list.
     fn plan(self, faults: &mut Vec<EntryFault>) -> CommandPlan {
         let template = ArgvTemplate::parse(&self.argv, faults);
         self.environment.check(faults);
@@ -365,7 +367,7 @@ impl CommandPlan {
         status.code().is_some_and(|code| self.success_codes.contains(&code))
     }
 
-    /// Adds the faults between the command and the parameters of its tool to the list.
+    /// Adds the faults between the command and its tool's parameters to the list.
     fn check_parameters(&self, schema: &Value, faults: &mut Vec<EntryFault>) {
         let properties = schema["properties"].as_object();
         let mut names: Vec<&str> = self.template.variables().map(|variable| variable.name.as_str()).collect();

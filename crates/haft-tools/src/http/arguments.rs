@@ -1,8 +1,8 @@
-//! The names of the arguments, as the schema declares them.
+//! The argument names that the schema declares.
 
 use serde_json::Value;
 
-/// Keywords by which a schema can declare further properties than those of its `properties`.
+/// Keywords with which a schema can declare properties beyond those in `properties`.
 const COMPOSING: [&str; 8] =
     ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "patternProperties"];
 
@@ -16,7 +16,7 @@ impl<'s> ArgumentNames<'s> {
         Self { schema }
     }
 
-    /// Reports whether the schema certainly has no argument with this name, or only if it accepts any.
+    /// Reports whether the schema certainly has no argument with this name, or only because it accepts any.
     pub(super) fn lacks(&self, name: &str) -> bool {
         !self.is_composed() && !self.names().any(|known| known == name)
     }

@@ -1,14 +1,13 @@
 //! Authentication: which secret goes where, by name.
 //!
-//! The values here hold the names of secrets only. The text of a secret is read by a call, and is part of its request and
-//! of nothing else.
+//! The values here hold only the names of secrets. A call reads a secret's text, and only its request contains it.
 
 use haft_registry::EntryFault;
 
 use super::header::{self, HeaderOrigin};
 use super::template::UrlTemplate;
 
-/// One form of authentication of a request. A request can have several.
+/// One way to authenticate a request. A request can have several.
 ///
 /// ```
 /// use haft_tools::http::HttpAuth;
@@ -21,49 +20,49 @@ use super::template::UrlTemplate;
 pub enum HttpAuth {
     /// The header `authorization: Bearer …`.
     Bearer {
-        /// The name of the secret.
+        /// The secret's name.
         secret: String,
     },
     /// The header `authorization: Basic …`.
     Basic {
         /// The user.
         user: String,
-        /// The name of the secret that is the password.
+        /// The name of the secret with the password.
         secret: String,
     },
-    /// The header `authorization: Basic …`, with a secret of the form `user:password`.
+    /// The header `authorization: Basic …`, from a secret that is `user:password`.
     BasicPair {
-        /// The name of the secret.
+        /// The secret's name.
         secret: String,
     },
     /// A header.
     Header {
         /// The name of the header.
         name: String,
-        /// The name of the secret.
+        /// The secret's name.
         secret: String,
-        /// The text before the secret, with the space between them.
+        /// The text before the secret, including the space between them.
         prefix: Option<String>,
     },
-    /// A parameter of the query.
+    /// A query parameter.
     Query {
         /// The name of the parameter.
         name: String,
-        /// The name of the secret.
+        /// The secret's name.
         secret: String,
     },
     /// A cookie.
     Cookie {
         /// The name of the cookie.
         name: String,
-        /// The name of the secret.
+        /// The secret's name.
         secret: String,
     },
-    /// The header `authorization: Bearer …`, with a token that is fetched by the OAuth 2 client credentials grant.
+    /// The header `authorization: Bearer …`, with a token from the OAuth 2 client credentials grant.
     OAuth2(ClientCredentials),
 }
 
-/// The client credentials grant of OAuth 2 (RFC 6749, section 4.4).
+/// The OAuth 2 client credentials grant (RFC 6749, section 4.4).
 ///
 /// ```
 /// use haft_tools::http::ClientCredentials;
@@ -74,27 +73,27 @@ pub enum HttpAuth {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ClientCredentials {
-    /// The absolute URL of the token endpoint.
+    /// The token endpoint's absolute URL.
     pub token_url: String,
-    /// The id of the client.
+    /// The client's id.
     pub client_id: String,
-    /// The name of the secret that is the secret of the client.
+    /// The name of the secret with the client's secret.
     pub client_secret: String,
     /// The scopes to ask for.
     pub scopes: Vec<String>,
-    /// The parameter `audience` of the token request.
+    /// The token request's parameter `audience`.
     pub audience: Option<String>,
-    /// The place of the client's credentials in the token request.
+    /// The place for the client's credentials in the token request.
     pub style: ClientAuthStyle,
 }
 
-/// The place of a client's credentials in a token request.
+/// The place for a client's credentials in a token request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ClientAuthStyle {
     /// The header `authorization: Basic …`.
     #[default]
     Basic,
-    /// The parameters `client_id` and `client_secret` of the body.
+    /// The body parameters `client_id` and `client_secret`.
     Body,
 }
 
@@ -117,7 +116,7 @@ impl HttpAuth {
         Self::Header { name: name.into(), secret: secret.into(), prefix: None }
     }
 
-    /// Creates a parameter of the query from the secret with this name.
+    /// Creates a query parameter from the secret with this name.
     #[must_use]
     pub fn query(name: impl Into<String>, secret: impl Into<String>) -> Self {
         Self::Query { name: name.into(), secret: secret.into() }
@@ -129,7 +128,7 @@ impl HttpAuth {
         Self::Cookie { name: name.into(), secret: secret.into() }
     }
 
-    /// Returns the name of the secret.
+    /// Returns the secret's name.
     #[must_use]
     pub fn secret_name(&self) -> &str {
         match self {
@@ -143,7 +142,7 @@ impl HttpAuth {
         }
     }
 
-    /// Adds the faults of the settings.
+    /// Adds the settings' faults.
     pub(super) fn check(&self, faults: &mut Vec<EntryFault>) {
         let at = match self {
             Self::Bearer { .. } => "/auth/bearer",
@@ -217,7 +216,7 @@ impl ClientCredentials {
         self
     }
 
-    /// Sets the place of the credentials in the token request.
+    /// Sets the place for the credentials in the token request.
     #[must_use]
     pub fn style(mut self, style: ClientAuthStyle) -> Self {
         self.style = style;

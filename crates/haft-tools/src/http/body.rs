@@ -1,10 +1,10 @@
-//! The body of a request.
+//! Request bodies.
 
 use haft_http::Method;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// The body of a request: where it comes from and how it is written.
+/// A request body: where it comes from and how it is written.
 ///
 /// ```
 /// use haft_tools::http::{BodyFormat, BodyMapping};
@@ -15,15 +15,15 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BodyMapping {
-    /// The source of the body.
+    /// The body's source.
     pub source: BodySource,
-    /// The format of the body.
+    /// The body's format.
     pub format: BodyFormat,
-    /// The header `content-type`, in place of that of the format.
+    /// The header `content-type`, replacing the format's own.
     pub content_type: Option<String>,
 }
 
-/// The source of the body of a request.
+/// A request body's source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BodySource {
@@ -33,7 +33,7 @@ pub enum BodySource {
     Rest,
     /// The arguments that nothing else uses, as an object, even if there are none.
     RestOrEmpty,
-    /// The value of one argument. Without it there is no body.
+    /// One argument's value. Without it there is no body.
     Argument(String),
 }
 
@@ -59,26 +59,26 @@ impl BodyMapping {
         Self { source: BodySource::None, format: BodyFormat::Json, content_type: None }
     }
 
-    /// Creates a body of the arguments that nothing else uses.
+    /// Creates a body from the arguments that nothing else uses.
     #[must_use]
     pub fn rest(format: BodyFormat) -> Self {
         Self { source: BodySource::RestOrEmpty, format, content_type: None }
     }
 
-    /// Creates a body of one argument.
+    /// Creates a body from one argument.
     #[must_use]
     pub fn argument(argument: impl Into<String>, format: BodyFormat) -> Self {
         Self { source: BodySource::Argument(argument.into()), format, content_type: None }
     }
 
-    /// Returns the body of a request with this method that nothing else is known about: none if the method is usually
-    /// sent without one, else the arguments that nothing else uses as JSON.
+    /// Returns the default body for a method: none if requests with the method usually have no body, else the arguments
+    /// that nothing else uses, as JSON.
     #[must_use]
     pub fn default_of(method: &Method) -> Self {
         if has_no_body(method) { Self::none() } else { Self { source: BodySource::Rest, ..Self::none() } }
     }
 
-    /// Sets the header `content-type`, in place of that of the format. The boundary of `multipart/form-data` is added.
+    /// Sets the header `content-type`, replacing the format's own. The `multipart/form-data` boundary is added.
     #[must_use]
     pub fn content_type(mut self, content_type: impl Into<String>) -> Self {
         self.content_type = Some(content_type.into());
@@ -87,7 +87,7 @@ impl BodyMapping {
 }
 
 impl BodyFormat {
-    /// Returns the media type of the format.
+    /// Returns the format's media type.
     #[must_use]
     pub fn media_type(self) -> &'static str {
         match self {

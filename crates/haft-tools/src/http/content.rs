@@ -1,4 +1,4 @@
-//! The value of a response body.
+//! A response body's value.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -16,10 +16,10 @@ use crate::json_path::cheap_path;
 /// Response headers that can't be part of a result.
 const CREDENTIALS: [&str; 3] = ["authentication-info", "set-cookie", "set-cookie2"];
 
-/// The maximum number of values that a JSONPath selects.
+/// The most values that a JSONPath selects.
 const MAX_SELECTED: usize = 100_000;
 
-/// The format of a body and the part of it that is the value, checked.
+/// A body's format and the part that is the value, checked.
 #[derive(Debug)]
 pub(super) struct ContentMapping {
     format: ResultFormat,
@@ -83,7 +83,7 @@ impl ContentMapping {
         Self { format: mapping.format, selection, headers }
     }
 
-    /// Returns the result with the headers that are part of it.
+    /// Returns the result with its headers.
     pub(super) fn with_headers(&self, value: Value, headers: &HeaderMap) -> Value {
         if self.headers.is_empty() {
             return value;
@@ -97,8 +97,8 @@ impl ContentMapping {
         json!({"body": value, "headers": headers})
     }
 
-    /// Returns what the model reads in place of a result: an image or audio, and the headers. `None` if it reads the
-    /// result. A body from which a secret was removed is not shown as a medium.
+    /// Returns what the model reads instead of a result: an image or audio, and the headers. Returns `None` if it reads
+    /// the result. A body from which a secret was removed is not shown as an image or audio.
     pub(super) fn media(&self, headers: &HeaderMap, body: &[u8], result: &Value) -> Option<Vec<ContentPart>> {
         if self.format != ResultFormat::Auto || !matches!(self.selection, CheckedSelection::Whole) {
             return None;
@@ -115,7 +115,7 @@ impl ContentMapping {
         Some(std::iter::once(part).chain(shown).collect())
     }
 
-    /// Returns the value of a body.
+    /// Returns a body's value.
     pub(super) fn value(&self, headers: &HeaderMap, body: &[u8]) -> Result<Value, ToolFailure> {
         if compression(headers).is_some() {
             return Err(unusable("the server sent a compressed response, which it was not asked for"));
@@ -140,7 +140,7 @@ impl ContentMapping {
 }
 
 impl ResponseMapping {
-    /// Returns the faults of the mapping.
+    /// Returns the mapping's faults.
     pub(crate) fn faults(&self) -> Vec<EntryFault> {
         let mut faults = Vec::new();
         ContentMapping::checked(self, &mut faults);
@@ -168,7 +168,7 @@ impl CheckedSelection {
     }
 }
 
-/// Returns a body as text for a failure; none if it is no text.
+/// Returns a body as text for a failure, or `None` if it is not text.
 pub(super) fn excerpt_text(headers: &HeaderMap, body: &[u8]) -> Option<String> {
     if compression(headers).is_some() {
         return None;

@@ -1,4 +1,4 @@
-//! The credentials of one request.
+//! One request's credentials.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::template::escaped;
 use super::token::{TokenCache, TokenError};
 use crate::redactor::Redactor;
 
-/// The credentials of one request, with the means to remove them from texts.
+/// One request's credentials, with the means to remove them from texts.
 #[derive(Default)]
 pub(super) struct Credentials {
     headers: Vec<(String, Secret)>,
@@ -84,14 +84,14 @@ impl Credentials {
         Ok(all)
     }
 
-    /// Removes the token of the request from the cache, after a server has rejected it. Returns whether there was one.
+    /// Removes the request's token from the cache after a server has rejected it. Returns whether there was one.
     pub(super) async fn forget_token(&self, tokens: &TokenCache) -> bool {
         let Some(UsedToken { credentials, client_secret, token }) = &self.token else { return false };
         tokens.forget(credentials, client_secret, token).await;
         true
     }
 
-    /// Returns the part of the query that is secret, as escaped pairs.
+    /// Returns the secret part of the query, as escaped pairs.
     pub(super) fn query(&self) -> impl Iterator<Item = (String, Option<String>)> {
         self.query.iter().map(|(name, secret)| (escaped(name), Some(escaped(secret.expose()))))
     }

@@ -37,7 +37,7 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    /// Sends the request for these arguments, again if necessary, and returns the result of its response.
+    /// Sends the request for these arguments, again if necessary, and returns its response's result.
     pub(super) async fn call(&self, arguments: &Value, cx: &Cx) -> Result<ToolOutput, HandlerError<HttpStatusFailure>> {
         let none = Map::new();
         let request = self.mapping.prepare(arguments.as_object().unwrap_or(&none)).map_err(|issues| {
@@ -80,7 +80,7 @@ impl Exchange {
             let error = match credentials {
                 Ok(credentials) => match self.attempt(request, &credentials, client, cx).await {
                     Ok(output) => return Ok(output),
-                    // A rejected token had no effect, so that another one is no further attempt.
+                    // A rejected token had no effect, so another one is not a further attempt.
                     Err(error) if error.is_unauthorized() && !has_new_token => {
                         has_new_token = credentials.forget_token(&self.tokens).await;
                         if has_new_token {
@@ -136,7 +136,7 @@ impl Exchange {
             }
         };
         let mut value = self.content.with_headers(value, &headers);
-        // A server that returns what it received must not disclose the credentials to the model and to the journal.
+        // A server that returns what it received must not disclose the credentials to the model and the journal.
         credentials.redactor.redact_value(&mut value);
         let Some(body) = body else { return Ok(ToolOutput::new(value.into())) };
         credentials.redactor.check_result(&body, &value, cx).map_err(AttemptError::Content)?;
@@ -167,7 +167,7 @@ impl Exchange {
         credentials.apply(sent, cookies)
     }
 
-    /// Returns the wait before the next attempt; none if there is none.
+    /// Returns the wait before the next attempt, or `None` if there is none.
     fn wait(&self, error: &AttemptError, attempts: u32, cx: &Cx) -> Option<Duration> {
         let asked = match error.retry(self.repetition) {
             Retry::Never => return None,
@@ -189,7 +189,7 @@ impl Exchange {
     }
 }
 
-/// Returns a URL with a query of escaped pairs.
+/// Returns a URL with a query from escaped pairs.
 fn with_query(url: &str, pairs: impl IntoIterator<Item = (String, Option<String>)>) -> String {
     let pairs = pairs.into_iter().map(|(name, value)| match value {
         Some(value) => format!("{name}={value}"),

@@ -1,8 +1,7 @@
-//! The failures of requests.
+//! Request failures.
 //!
-//! The model reads the status. The body is for the operator, and for the model only as far as [`ErrorDetail`] says: servers
-//! write stack traces, queries and passwords into it. Whatever concerns the connection and the credentials is for the
-//! operator alone.
+//! The model reads the status. The body is for the operator, and for the model only as far as [`ErrorDetail`] says:
+//! servers write stack traces, queries and passwords into it. Connections and credentials are for the operator alone.
 
 use std::error::Error;
 use std::iter::successors;
@@ -19,7 +18,7 @@ use super::credential::CredentialError;
 use super::response::{ErrorDetail, StatusOutcome};
 use crate::redactor::Redactor;
 
-/// The number of bytes of a body that are read for a failure, and the number of characters that are shown of it.
+/// The number of bytes to read from a body for a failure, and the number of characters to show.
 const MAX_READ: usize = 16 * 1024;
 const MAX_EXCERPT: usize = 2000;
 
@@ -40,16 +39,16 @@ pub struct HttpStatusFailure {
     pub retry_after: Option<Duration>,
     #[serde(skip)]
     retryable: bool,
-    /// The message of a rule for the status.
+    /// The message from a rule for the status.
     #[serde(skip)]
     message: Option<String>,
-    /// The kind of a rule for the status.
+    /// The kind from a rule for the status.
     #[serde(skip)]
     #[schemars(skip)]
     kind: Option<FailureKind>,
 }
 
-/// The body of a failed response, for the operator: the cause of the failure. Secrets of the tool are removed from it.
+/// A failed response's body, for the operator: the failure's cause. The tool's secrets are removed from it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the body of the response with the status {status} is: {body}")]
 #[non_exhaustive]
@@ -60,12 +59,12 @@ pub struct HttpStatusError {
     pub body: String,
 }
 
-/// The error of one attempt at a request.
+/// An error in one attempt at a request.
 pub(super) enum AttemptError {
     Status(HttpStatusFailure),
     Http {
         error: HttpError,
-        /// The error in place of that one, if that contains a secret.
+        /// The error to use instead if the other one contains a secret.
         redacted: Option<RedactedError>,
     },
     Credential(CredentialError),
@@ -73,7 +72,7 @@ pub(super) enum AttemptError {
     Content(ToolFailure),
 }
 
-/// The error of a connection, as text without the secrets that a server has written into it, such as by a redirect.
+/// A connection error as text, without secrets that a server has written into it, for example with a redirect.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 pub(super) struct RedactedError {
@@ -99,7 +98,7 @@ pub(super) enum Retry {
 }
 
 impl AttemptError {
-    /// Creates the error of a request that has no complete response.
+    /// Creates the error for a request without a complete response.
     pub(super) fn transport(error: HttpError, redactor: &Redactor) -> Self {
         let first: &(dyn Error + 'static) = &error;
         let all: Vec<String> = successors(Some(first), |error| (*error).source()).map(ToString::to_string).collect();
@@ -109,7 +108,7 @@ impl AttemptError {
         Self::Http { error, redacted }
     }
 
-    /// Returns the failure of the call.
+    /// Returns the call's failure.
     pub(super) fn into_failure(self, repetition: Repetition) -> HandlerError<HttpStatusFailure> {
         match self {
             Self::Status(failure) => HandlerError::opaque(failure.into_failure()),
@@ -144,7 +143,7 @@ impl AttemptError {
 }
 
 impl HttpStatusFailure {
-    /// Reads the beginning of the body of a response. Nothing that goes wrong there is worth another failure.
+    /// Reads the beginning of a response body. Errors on the way are ignored: they are not worth another failure.
     pub(super) async fn read(
         response: HttpResponse,
         rule: Option<&StatusOutcome>,
@@ -182,7 +181,7 @@ impl HttpStatusFailure {
         Self { status, body, excerpt, retry_after: wait.filter(|_| retryable), retryable, message, kind }
     }
 
-    /// Returns the failure of the call.
+    /// Returns the call's failure.
     fn into_failure(self) -> ToolFailure {
         let kind = self.kind.clone().unwrap_or(FailureKind::ToolFailed);
         let mut failure = ToolFailure::new(kind, self.message());
@@ -228,7 +227,7 @@ fn is_temporary(status: u16) -> bool {
     matches!(status, 408 | 429 | 500 | 502 | 503 | 504)
 }
 
-/// Returns the failure of a request that has no complete response.
+/// Returns the failure for a request without a complete response.
 fn of_transport(error: HttpError, redacted: Option<RedactedError>, repetition: Repetition) -> ToolFailure {
     let may_repeat = repetition == Repetition::Harmless || !error.sent();
     let (kind, mut message) = match &error {
@@ -271,7 +270,7 @@ fn of_transport(error: HttpError, redacted: Option<RedactedError>, repetition: R
     }
 }
 
-/// Reads the beginning of a body, and reports whether it is all of it.
+/// Reads the beginning of a body, and reports whether that is all of it.
 async fn beginning(response: HttpResponse) -> (Vec<u8>, bool) {
     let mut bytes = Vec::new();
     let Ok(mut chunks) = response.chunks() else { return (bytes, false) };

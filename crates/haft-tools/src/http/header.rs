@@ -18,10 +18,10 @@ const OF_CONNECTION: [&str; 12] = [
     "upgrade",
 ];
 
-/// Headers that arguments can't set, beside those of the connection.
+/// Headers that arguments can't set, besides the connection's.
 const NOT_OF_ARGUMENTS: [&str; 3] = ["authorization", "content-type", "cookie"];
 
-/// The origin of the value of a header.
+/// A header value's origin.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum HeaderOrigin {
     Constant,
@@ -29,7 +29,7 @@ pub(super) enum HeaderOrigin {
     Secret,
 }
 
-/// Returns the fault of a header with this name, if it has one.
+/// Returns the fault in a header with this name, if it has one.
 pub(super) fn name_fault(name: &str, origin: HeaderOrigin) -> Option<String> {
     let lower = name.to_ascii_lowercase();
     if HeaderName::from_bytes(name.as_bytes()).is_err() {
@@ -53,12 +53,12 @@ pub(super) fn name_fault(name: &str, origin: HeaderOrigin) -> Option<String> {
     }
 }
 
-/// Reports whether a text can be the value of a header. Other characters than ASCII mean something else to every server.
+/// Reports whether a text can be a header value. Servers disagree about characters other than ASCII.
 pub(super) fn is_value(text: &str) -> bool {
     text.is_ascii() && HeaderValue::from_str(text).is_ok()
 }
 
-/// Reports whether a text can be the name of a cookie, which has the characters of the name of a header.
+/// Reports whether a text can be a cookie name, which has the same characters as a header name.
 pub(super) fn is_cookie_name(name: &str) -> bool {
     HeaderName::from_bytes(name.as_bytes()).is_ok()
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::settings::HttpSettings;
 use super::token::TokenCache;
 
-/// The kind of tools that send HTTP requests. All its tools share the tokens of OAuth 2 clients.
+/// The kind for tools that send HTTP requests. All its tools share OAuth 2 tokens.
 ///
 /// ```
 /// use haft_tools::http::HttpKind;
@@ -44,7 +44,7 @@ impl HttpKind {
         Self::default()
     }
 
-    /// Shares the tokens of OAuth 2 clients with other kinds.
+    /// Shares OAuth 2 tokens with other kinds.
     #[must_use]
     pub fn tokens(mut self, tokens: &TokenCache) -> Self {
         self.tokens = tokens.clone();
@@ -77,7 +77,7 @@ impl ImplementationKind for HttpKind {
     }
 }
 
-/// Reads the settings. Those that are invalid by the schema are reported all at once.
+/// Reads the settings. All those that violate the schema are reported together.
 fn settings(settings: &Value) -> Result<HttpSettings, EntryError> {
     let error = match serde_json::from_value(settings.clone()) {
         Ok(settings) => return Ok(settings),

@@ -1,4 +1,4 @@
-//! The mapping of arguments to a request, checked.
+//! The mapping from arguments to a request, checked.
 
 mod check;
 mod multipart;
@@ -19,29 +19,29 @@ use super::template::{UrlTemplate, escaped};
 use super::tool::RequestConstant;
 use super::value::{pairs, scalar, single};
 
-/// The mapping of arguments to a request. Its faults were reported when it was built.
+/// The mapping from arguments to a request. Its faults were reported when it was built.
 #[derive(Debug)]
 pub(super) struct RequestMapping {
     url: UrlTemplate,
-    /// One for each variable of the path, and those of query, headers and cookies.
+    /// One per path variable, and those for query, headers and cookies.
     parameters: Vec<RequestParameter>,
     constants: Vec<RequestConstant>,
     body: BodyMapping,
     rest: Rest,
-    /// The arguments that have a place of their own.
+    /// The arguments that have their own place.
     placed: BTreeSet<String>,
     taken: TakenNames,
 }
 
-/// The escaped names in the query and of cookies that belong to one parameter, constant or secret each, so that the members
-/// of an argument and arguments without a place of their own can't have them.
+/// The escaped query and cookie names that each belong to one parameter, constant or secret, so that an argument's
+/// members, and arguments without their own place, can't use them.
 #[derive(Debug, Default)]
 struct TakenNames {
     query: BTreeSet<String>,
     cookies: BTreeSet<String>,
 }
 
-/// The place of the arguments that have none of their own.
+/// The place for arguments that have none of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rest {
     Query,
@@ -149,7 +149,7 @@ impl RequestMapping {
         Ok(())
     }
 
-    /// Writes the arguments that have no place of their own, and the body.
+    /// Writes the arguments without their own place, and the body.
     fn write_rest(&self, arguments: &Map<String, Value>, request: &mut PreparedRequest, issues: &mut Vec<Issue>) {
         let rest = || arguments.iter().filter(|(name, _)| !self.placed.contains(*name));
         match self.rest {
@@ -188,7 +188,7 @@ impl RequestMapping {
         }
     }
 
-    /// Writes the body; none if a form is no object.
+    /// Writes the body, or returns `None` if a form is not an object.
     fn write_body(&self, value: &Value) -> Option<PreparedBody> {
         let BodyMapping { format, content_type, .. } = &self.body;
         let media_type = content_type.as_deref().unwrap_or(format.media_type());
@@ -210,8 +210,8 @@ impl RequestMapping {
     }
 }
 
-/// Writes the pairs of an argument. Some styles write members of an object under names of their own, which must not be
-/// those of another parameter, a constant or a secret.
+/// Writes an argument's pairs. Some styles write an object's members under their own names, which must not be those of
+/// another parameter, a constant or a secret.
 fn own_pairs(
     parameter: &RequestParameter,
     value: &Value,
@@ -229,7 +229,7 @@ fn own_pairs(
     Ok(written)
 }
 
-/// Returns the JSON Pointer of an argument.
+/// Returns an argument's JSON Pointer.
 pub(crate) fn pointer(argument: &str) -> String {
     format!("/{}", argument.replace('~', "~0").replace('/', "~1"))
 }

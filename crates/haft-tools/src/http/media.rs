@@ -2,7 +2,7 @@
 
 use haft_core::{ContentPart, MediaData};
 
-/// The beginnings of common formats. A body that claims one of these types and begins otherwise is no such medium, and a
+/// The first bytes of common formats. If a body claims one of these types but begins otherwise, it is not such a medium, and a
 /// provider would reject the whole request with it.
 const BEGINNINGS: [(&str, &[&[u8]]); 10] = [
     ("image/png", &[b"\x89PNG\r\n\x1a\n"]),
@@ -17,7 +17,7 @@ const BEGINNINGS: [(&str, &[&[u8]]); 10] = [
     ("audio/flac", &[b"fLaC"]),
 ];
 
-/// Returns the part that a model reads in place of a body of this type; `None` if it is neither an image nor audio.
+/// Returns the part that a model reads instead of a body with this type, or `None` if it is neither an image nor audio.
 pub(super) fn part(essence: &str, body: &[u8], base64: &str) -> Option<ContentPart> {
     let beginnings = BEGINNINGS.iter().find(|(known, _)| *known == essence).map(|(_, beginnings)| beginnings);
     if body.is_empty() || beginnings.is_some_and(|all| !all.iter().any(|beginning| body.starts_with(beginning))) {

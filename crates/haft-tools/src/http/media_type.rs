@@ -1,11 +1,11 @@
-//! The type of a response body: JSON, text or anything else, and the text of its bytes.
+//! A response body's type: JSON, text or anything else, and its bytes as text.
 //!
-//! Both the tools that send requests and the standard tool `fetch` read bodies so. The declared type decides; it is never
-//! guessed from the bytes, unless there is none.
+//! Tools that send requests and the standard tool `fetch` both read bodies this way. The declared type decides. It is
+//! only guessed from the bytes if there is none.
 
 use haft_http::HeaderMap;
 
-/// Types of text that begin neither with `text/` nor end with a suffix of text.
+/// Text types that neither begin with `text/` nor end with a text suffix.
 const TEXTS: [&str; 11] = [
     "application/ecmascript",
     "application/graphql",
@@ -20,13 +20,13 @@ const TEXTS: [&str; 11] = [
     "application/yaml",
 ];
 
-/// The characters of windows-1252 from 0x80 to 0x9F. The five that it does not define are control characters.
+/// The windows-1252 characters from 0x80 to 0x9F. The five undefined ones are control characters.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’',
     '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
-/// The type of a body.
+/// A body's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MediaType {
     Json,
@@ -34,7 +34,7 @@ pub(crate) enum MediaType {
     Binary,
 }
 
-/// The encoding of a text.
+/// A text's encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Charset {
     /// UTF-8, or one that is unknown.
@@ -60,7 +60,7 @@ impl MediaType {
         }
     }
 
-    /// Returns the encoding of a body that is text.
+    /// Returns a text body's encoding.
     pub(crate) fn charset(self) -> Option<Charset> {
         match self {
             Self::Json => Some(Charset::Utf8),
@@ -81,7 +81,7 @@ impl Charset {
         }
     }
 
-    /// Decodes a text, without a byte order mark. Invalid bytes are replaced by U+FFFD.
+    /// Decodes a text, without a byte order mark. Invalid bytes become U+FFFD.
     pub(crate) fn decode(self, body: &[u8]) -> String {
         match self {
             Self::Utf8 => String::from_utf8_lossy(body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body)).into_owned(),
@@ -95,7 +95,8 @@ pub(crate) fn essence(content_type: &str) -> String {
     content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// Returns the encoding of a body that is compressed, although the client asks for no compression. Its size limits nothing.
+/// Returns a compressed body's encoding, although the client asks for no compression. The compressed size limits
+/// nothing.
 pub(crate) fn compression(headers: &HeaderMap) -> Option<String> {
     let encodings = headers.get_all("content-encoding").iter();
     let mut others = encodings.filter(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"));

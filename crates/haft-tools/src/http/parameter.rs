@@ -1,6 +1,6 @@
-//! The places of a request that arguments go to, and how their values are written there.
+//! The places in a request where arguments go, and how their values are written there.
 
-/// An argument that goes to one place of the request.
+/// An argument that goes to one place in the request.
 ///
 /// ```
 /// use haft_tools::http::{ParameterStyle, RequestParameter};
@@ -15,17 +15,17 @@ pub struct RequestParameter {
     pub argument: String,
     /// The place in the request.
     pub place: ParameterPlace,
-    /// The name in the request: of the variable in the URL template, the query parameter, the header or the cookie.
+    /// The name in the request: the URL variable, query parameter, header or cookie.
     pub wire_name: String,
-    /// The notation of values that are not scalars.
+    /// The notation for values that are not scalars.
     pub style: ParameterStyle,
 }
 
-/// A place of a request that an argument can go to.
+/// A place in a request where an argument can go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ParameterPlace {
-    /// A variable in the path of the URL template.
+    /// A variable in the URL template's path.
     Path,
     /// The query.
     Query,
@@ -35,15 +35,15 @@ pub enum ParameterPlace {
     Cookie,
 }
 
-/// The notation of arrays and objects. Scalars are written alike in all of them: texts as they are, numbers and booleans
-/// as in JSON. `null` is omitted everywhere, and whatever nests deeper than a style provides for is written as JSON.
+/// The notation for arrays and objects. All styles write scalars alike: texts as they are, numbers and booleans as in
+/// JSON. `null` is omitted everywhere. Values that nest deeper than a style supports are written as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ParameterStyle {
     /// `a=1&a=2` for arrays, JSON for objects. In a path or a header, the same as [`Comma`](Self::Comma).
     Repeat,
-    /// `a=1&a=2` for arrays, and one parameter for each member of an object, under the name of the member: `form` with
-    /// `explode` in OpenAPI. Members with the name of another parameter are rejected.
+    /// `a=1&a=2` for arrays, and one parameter per object member, under the member's name: `form` with `explode` in
+    /// OpenAPI. Members with another parameter's name are rejected.
     Spread,
     /// `1,2` for arrays, `key,value,key,value` for objects: `simple`, or `form` without `explode` in OpenAPI.
     Comma,
@@ -55,13 +55,13 @@ pub enum ParameterStyle {
     Pipe,
     /// `a[key]=value` for objects, `a[key]=1&a[key]=2` for the arrays in them: `deepObject` in OpenAPI.
     DeepObject,
-    /// The JSON text of any value, strings included: a parameter with `content` in OpenAPI.
+    /// Any value's JSON text, strings included: a parameter with `content` in OpenAPI.
     Json,
 }
 
 impl RequestParameter {
-    /// Creates a parameter of this place, with the name of the argument and the usual style of the place: commas in paths
-    /// and headers, repeated names in queries and cookies.
+    /// Creates a parameter for this place, with the argument's name and the place's usual style: commas in paths and
+    /// headers, repeated names in queries and cookies.
     #[must_use]
     pub fn new(argument: impl Into<String>, place: ParameterPlace) -> Self {
         let argument = argument.into();
@@ -78,7 +78,7 @@ impl RequestParameter {
         Self::new(argument, ParameterPlace::Path)
     }
 
-    /// Creates a parameter of the query.
+    /// Creates a query parameter.
     #[must_use]
     pub fn query(argument: impl Into<String>) -> Self {
         Self::new(argument, ParameterPlace::Query)

@@ -1,4 +1,4 @@
-//! The mapping of a response to the result of the call.
+//! The mapping from a response to the call's result.
 
 use haft_core::FailureKind;
 use schemars::JsonSchema;
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::status::StatusSet;
 
-/// The maximum size of a response body, unless it is set.
+/// The default limit on a response body.
 pub(super) const DEFAULT_LIMIT: usize = 4 * 1024 * 1024;
 
-/// The mapping of a response to the result of the call: what counts as success, and which part of the body is the value.
+/// The mapping from a response to the call's result: what counts as success, and which part of the body is the value.
 ///
 /// ```
 /// use haft_tools::http::{ResponseMapping, StatusOutcome, StatusSet};
@@ -25,22 +25,22 @@ pub(super) const DEFAULT_LIMIT: usize = 4 * 1024 * 1024;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ResponseMapping {
-    /// The outcomes of statuses; the first rule that contains the status applies. Without one, 2xx is success.
+    /// Outcomes by status; the first rule that contains the status applies. Without one, 2xx is success.
     pub rules: Vec<StatusRule>,
-    /// The format of a successful body.
+    /// A successful body's format.
     pub format: ResultFormat,
     /// The part of the body that is the value.
     pub selection: Selection,
-    /// The maximum size of a body, in bytes.
+    /// The maximum body size in bytes.
     pub limit: usize,
     /// The part of a failed response that the model reads.
     pub errors: ErrorDetail,
-    /// The response headers that are part of the result, which is then an object of `body` and `headers`.
+    /// The response headers in the result, which is then an object with `body` and `headers`.
     pub headers: Vec<String>,
 }
 
-/// The part of a failed response that the model reads, besides its status. It is cut after 2,000 characters, and secrets of the
-/// tool are removed from it.
+/// The part of a failed response that the model reads, besides its status. It is cut after 2,000 characters, and the
+/// tool's secrets are removed from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorDetail {
@@ -53,7 +53,7 @@ pub enum ErrorDetail {
     Pointer(String),
 }
 
-/// The outcome of some statuses.
+/// The outcome for some statuses.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct StatusRule {
@@ -63,7 +63,7 @@ pub struct StatusRule {
     pub outcome: StatusOutcome,
 }
 
-/// The outcome of a status.
+/// A status's outcome.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum StatusOutcome {
@@ -71,9 +71,9 @@ pub enum StatusOutcome {
     Success,
     /// This value is the result, whatever the body is.
     Value(Value),
-    /// The call fails with this kind and message, or those of every failed status.
+    /// The call fails with this kind and message, or with the usual ones for a failed status.
     Failure {
-        /// The kind of the failure, `tool_failed` if unset.
+        /// The failure kind, `tool_failed` if unset.
         kind: Option<FailureKind>,
         /// The message for the model.
         message: Option<String>,
@@ -101,18 +101,18 @@ pub enum ResultFormat {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Selection {
-    /// All of it.
+    /// The whole body.
     #[default]
     Whole,
     /// The value at this JSON Pointer. The call fails if there is none.
     Pointer(String),
-    /// The array of the values that this JSONPath (RFC 9535) selects, which may be empty.
+    /// An array with the values that this JSONPath (RFC 9535) selects. It may be empty.
     JsonPath(String),
 }
 
 impl ResponseMapping {
-    /// Creates the default mapping: 2xx is success, the body is parsed by its type, up to 4 MiB, and the model reads the
-    /// status of a failure.
+    /// Creates the default mapping: 2xx is success, the body is parsed by its type, up to 4 MiB, and the model reads a
+    /// failure's status.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -132,15 +132,15 @@ impl ResponseMapping {
         self
     }
 
-    /// Adds a response header, such as `link` or `etag`, to the result, which becomes an object: `body` is what it is
-    /// without this, and `headers` has those headers that the response has.
+    /// Adds a response header, such as `link` or `etag`, to the result, which becomes an object: `body` is the result
+    /// without this, and `headers` has those of the headers that the response contains.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>) -> Self {
         self.headers.push(name.into());
         self
     }
 
-    /// Adds the outcome of some statuses, after the rules that exist.
+    /// Adds the outcome for some statuses, after the existing rules.
     #[must_use]
     pub fn status(mut self, statuses: StatusSet, outcome: StatusOutcome) -> Self {
         self.rules.push(StatusRule { statuses, outcome });
@@ -161,14 +161,14 @@ impl ResponseMapping {
         self
     }
 
-    /// Selects the values of a JSONPath.
+    /// Selects a JSONPath's values.
     #[must_use]
     pub fn json_path(mut self, path: impl Into<String>) -> Self {
         self.selection = Selection::JsonPath(path.into());
         self
     }
 
-    /// Sets the maximum size of a body, in bytes.
+    /// Sets the maximum body size in bytes.
     #[must_use]
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;

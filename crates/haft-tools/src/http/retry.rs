@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use haft_core::Backoff;
 
-/// The attempts of a call at its request.
+/// A call's attempts at its request.
 ///
 /// A request is repeated if it can't have had an effect, or if repeating it has no further one: the tool is
 /// [idempotent](haft_core::Idempotent), or the server recognises the request by its idempotency key. The statuses 408,
-/// 429, 500, 502, 503 and 504 and interrupted connections are retried, after the wait that the server asks for, if it does.
+/// 429, 500, 502, 503 and 504 and interrupted connections are retried, after the wait that the server asks for, if any.
 ///
 /// ```
 /// use std::time::Duration;
@@ -20,7 +20,7 @@ use haft_core::Backoff;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HttpRetry {
-    /// The maximum number of attempts, the first included.
+    /// The most attempts, including the first.
     pub attempts: u32,
     /// The waits between attempts.
     pub backoff: Backoff,
@@ -29,7 +29,7 @@ pub struct HttpRetry {
 }
 
 impl HttpRetry {
-    /// Creates settings with this number of attempts, the first included.
+    /// Creates settings with this many attempts, including the first.
     #[must_use]
     pub fn attempts(attempts: u32) -> Self {
         Self { attempts: attempts.max(1), backoff: Backoff::default(), max_wait: Duration::from_secs(30) }

@@ -1,7 +1,7 @@
-//! The settings of an HTTP tool, as they are written in a workspace file.
+//! An HTTP tool's settings, as written in a workspace file.
 //!
-//! The types here are the notation and its descriptions for editors. Their meaning is that of [`HttpTool`], which they are
-//! converted to, and which checks all that a schema can't.
+//! The types here are the notation and its descriptions for editors. They are converted to an [`HttpTool`], which gives
+//! them their meaning and checks what a schema can't.
 
 mod auth;
 mod request;
@@ -113,7 +113,7 @@ impl HttpSettings {
             (None, Some(_)) => Method::POST,
             (None, None) => Method::GET,
         };
-        // Further faults are found in the tool, so that a URL is needed to find them all.
+        // Further faults are found in the tool, which needs a URL to find them all.
         let url = url.or_else(|error| {
             faults.push(EntryFault::at("/url", error.to_string()));
             "http://invalid.example/".parse()
@@ -146,7 +146,7 @@ impl HttpSettings {
         if let Some(errors) = self.errors {
             response = response.errors(errors.into_detail());
         }
-        // A single status is more specific than a range, whatever order the file has.
+        // A single status is more specific than a range, whatever the file's order.
         response.rules.sort_by_key(|rule| rule.statuses.len());
         tool = tool.response(response);
         if let Some(retry) = self.retry {

@@ -1,4 +1,4 @@
-//! Sets of statuses.
+//! Status sets.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ pub struct StatusSet {
     last: u16,
 }
 
-/// A text that is no set of statuses.
+/// A text that is not a status set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{text}` is no set of statuses; write a status such as `404`, a class such as `4xx`, or a range such as `500-503`"
@@ -30,19 +30,19 @@ pub struct InvalidStatusSet {
 }
 
 impl StatusSet {
-    /// Creates the set of one status.
+    /// Creates a set with one status.
     #[must_use]
     pub const fn one(status: u16) -> Self {
         Self { first: status, last: status }
     }
 
-    /// Creates the set of a class: 4 for the statuses from 400 to 499.
+    /// Creates the set for a class: 4 for the statuses from 400 to 499.
     #[must_use]
     pub const fn class(class: u8) -> Self {
         Self { first: class as u16 * 100, last: class as u16 * 100 + 99 }
     }
 
-    /// Creates the set of all statuses from the first to the last.
+    /// Creates a set with all statuses from the first to the last.
     #[must_use]
     pub const fn range(first: u16, last: u16) -> Self {
         Self { first, last }

@@ -1,11 +1,11 @@
-//! The request of a tool, for people who want to know what it does.
+//! A tool's request, for people who want to know what it does.
 
 use haft_core::Annotation;
 use haft_http::Method;
 
 use super::template::UrlTemplate;
 
-/// The method and the URL of the requests that a tool sends, as an annotation of the tool. Descriptors do not contain it.
+/// The method and URL that a tool sends, as a tool annotation. Descriptors do not contain it.
 ///
 /// ```
 /// use haft_http::Method;

@@ -6,9 +6,9 @@
 //!        no variables      `{x}` is part of a segment    `{x}` is part of a value
 //! ```
 //!
-//! A template is parsed once. The value of a variable can't change anything but the place of the variable: the scheme,
-//! the host and the port are constant, every character with a meaning in URLs is escaped, and a value that would make a
-//! path segment empty or a step up (`..`) is rejected, in escaped form too, because servers unescape at different times.
+//! A template is parsed once. A variable's value can only change the variable's place: scheme, host and port are
+//! constant, and every character with a meaning in URLs is escaped. A value that would make a path segment empty or a
+//! step up (`..`) is rejected, in escaped form too, because servers unescape at different times.
 
 mod expand;
 mod parse;
@@ -20,8 +20,8 @@ pub(super) use self::expand::{Escape, escaped};
 
 /// A URL with variables in its path and its query.
 ///
-/// `{x}` is replaced by the escaped value of `x`, within one segment of the path. `{+x}` is a whole segment and may become
-/// several: the slashes of its value are kept. In the query a variable may be a value, or a part of one.
+/// `{x}` is replaced by the escaped value of `x`, within one path segment. `{+x}` is a whole segment and may become
+/// several: its value keeps its slashes. In the query a variable may be a value, or a part of one.
 ///
 /// ```
 /// use haft_tools::http::UrlTemplate;
@@ -36,23 +36,23 @@ pub(super) use self::expand::{Escape, escaped};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UrlTemplate {
     text: String,
-    /// The scheme, the host and the port, without a slash.
+    /// The scheme, host and port, without a slash.
     origin: String,
-    /// The segments of the path, each after a slash.
+    /// The path segments, each after a slash.
     path: Vec<Segment>,
     query: Vec<QueryPair>,
 }
 
-/// A segment of a path.
+/// A path segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Segment {
-    /// One segment of literals and variables.
+    /// One segment with literals and variables.
     One(Vec<UrlPiece>),
-    /// All segments of a variable.
+    /// All segments from a variable.
     Many(String),
 }
 
-/// A name and a value of a query.
+/// A query's name and value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct QueryPair {
     /// The escaped name.
@@ -66,7 +66,7 @@ struct QueryPair {
 enum UrlPiece {
     /// Escaped text.
     Literal(String),
-    /// The name of a variable.
+    /// A variable's name.
     Variable(String),
 }
 
@@ -83,7 +83,7 @@ pub enum UrlTemplateError {
     /// The URL contains a user or a password.
     #[error("the URL must not contain a user or a password; set `auth` to a named secret")]
     Credentials,
-    /// A variable is part of the scheme, the host or the port.
+    /// A variable is part of the scheme, host or port.
     #[error("a variable can't be part of the scheme, the host or the port of the URL")]
     VariableOrigin,
     /// The URL has a fragment.
@@ -92,10 +92,10 @@ pub enum UrlTemplateError {
     /// A brace has no counterpart, or there is no valid name between two.
     #[error("`{{` and `}}` must enclose the name of an argument; write `%7B` and `%7D` for braces")]
     Brace,
-    /// A variable is part of a name in the query.
+    /// A variable is part of a query name.
     #[error("a variable can't be part of a name in the query")]
     VariableName,
-    /// A variable of several segments is only a part of one.
+    /// A variable for several segments is only a part of one.
     #[error("`{{+{0}}}` must be a whole segment of the path")]
     PartOfSegment(String),
     /// A segment is `.` or `..`.
@@ -113,13 +113,13 @@ impl UrlTemplate {
         &self.text
     }
 
-    /// Returns the scheme, the host and the port, such as `https://api.example.com`, which no argument changes.
+    /// Returns the scheme, host and port, such as `https://api.example.com`. No argument changes them.
     #[must_use]
     pub fn origin(&self) -> &str {
         &self.origin
     }
 
-    /// Returns the names of the variables in the path. A name may occur more than once.
+    /// Returns the path variables' names. A name may occur more than once.
     pub fn path_variables(&self) -> impl Iterator<Item = &str> {
         self.path.iter().flat_map(|segment| match segment {
             Segment::One(pieces) => variables(pieces).collect::<Vec<_>>(),
@@ -127,7 +127,7 @@ impl UrlTemplate {
         })
     }
 
-    /// Returns the names of the variables in the query. A name may occur more than once.
+    /// Returns the query variables' names. A name may occur more than once.
     pub fn query_variables(&self) -> impl Iterator<Item = &str> {
         self.query.iter().flat_map(|pair| variables(pair.value.as_deref().unwrap_or_default()))
     }

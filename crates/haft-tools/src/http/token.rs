@@ -1,9 +1,8 @@
-//! Tokens of the OAuth 2 client credentials grant.
+//! Tokens from the OAuth 2 client credentials grant.
 //!
-//! A token is fetched by the first call that needs it; calls that need the same one meanwhile wait for that request and
-//! share its outcome. It is fetched again shortly before it expires, or after a server has rejected it. The secret of
-//! the client is part of the key, so that callers with different secrets never share a token. Tokens are never written
-//! anywhere.
+//! The first call that needs a token fetches it; calls that need the same one meanwhile wait for that request and share
+//! its outcome. It is fetched again shortly before it expires, or after a server has rejected it. The client's secret
+//! is part of the key, so callers with different secrets never share a token. Tokens are never written anywhere.
 
 mod error;
 mod fetch;
@@ -22,16 +21,16 @@ use tokio::time::Instant;
 pub use self::error::TokenError;
 use super::auth::ClientCredentials;
 
-/// The time before its end at which a token is no longer used, and the part of its life that this is at most.
+/// The time before its end at which a token is no longer used, and the largest share of its life that this may be.
 const MARGIN: Duration = Duration::from_secs(30);
 const MARGIN_PART: u32 = 5;
 
-/// The maximum number of tokens that are kept.
+/// The most tokens to keep.
 const MAX_TOKENS: usize = 1024;
 
-/// The tokens of OAuth 2 clients. Clones share them.
+/// OAuth 2 tokens. Clones share them.
 ///
-/// Tools that share a cache share the tokens of equal credentials.
+/// Tools that share a cache share the tokens for equal credentials.
 #[derive(Clone, Default)]
 pub struct TokenCache {
     slots: Arc<Mutex<HashMap<TokenKey, Arc<TokenSlot>>>>,
@@ -40,15 +39,15 @@ pub struct TokenCache {
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct TokenKey {
     credentials: ClientCredentials,
-    /// The text of the client's secret.
+    /// The client's secret as text.
     secret: String,
 }
 
-/// The place of one token. Whoever holds its lock is the only one who fetches it.
+/// One token's place. Only the lock's holder fetches it.
 #[derive(Default)]
 struct TokenSlot {
     state: tokio::sync::Mutex<TokenState>,
-    /// The number of completed requests, by which those who waited recognise that one was completed meanwhile.
+    /// The number of completed requests, which tells waiting calls that one was completed meanwhile.
     fetches: AtomicU64,
 }
 
@@ -63,7 +62,7 @@ enum TokenState {
 
 struct HeldToken {
     token: Secret,
-    /// The time from which on the token is not used; none if the server did not say.
+    /// The time at which the token stops being used; `None` if the server did not say.
     until: Option<Instant>,
 }
 
@@ -74,7 +73,7 @@ impl TokenCache {
         Self::default()
     }
 
-    /// Returns the token of these credentials, and fetches it if necessary.
+    /// Returns the token for these credentials, fetching it if necessary.
     pub(super) async fn token(
         &self,
         client: &GuardedClient,
@@ -93,7 +92,7 @@ impl TokenCache {
             TokenState::Failed(error) if slot.fetches.load(Ordering::Acquire) != before => return Err(error.clone()),
             TokenState::Held(_) | TokenState::Failed(_) | TokenState::Missing => {}
         }
-        // The future owns all that it needs and is boxed, as its type would else not be known to be `Send`.
+        // The future owns all that it needs and is boxed: otherwise the compiler can't see that its type is `Send`.
         let fetching: Pin<Box<dyn Future<Output = _> + Send>> =
             Box::pin(fetch::token(client.clone(), credentials.clone(), secret.clone(), timeout));
         let fetched = fetching.await;
@@ -124,7 +123,7 @@ impl TokenCache {
         let key = TokenKey { credentials: credentials.clone(), secret: secret.expose().to_owned() };
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         if slots.len() >= MAX_TOKENS && !slots.contains_key(&key) {
-            // Only slots that nobody uses are removed. All are fetched again on demand.
+            // Only unused slots are removed. All are fetched again on demand.
             slots.retain(|_, slot| Arc::strong_count(slot) > 1);
         }
         Arc::clone(slots.entry(key).or_default())

@@ -23,15 +23,15 @@ use super::target::HttpTarget;
 use super::template::UrlTemplate;
 use super::token::TokenCache;
 
-/// The timeout of a request, unless it is set.
+/// The default request timeout.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
-/// The number of redirects of a request that only reads, unless it is set.
+/// The default number of redirects for a request that only reads.
 const DEFAULT_REDIRECTS: usize = 5;
 
-/// A request as data, from which a tool is built.
+/// A request as data, from which you build a tool.
 ///
-/// Arguments that nothing is said about go to the query of GET, HEAD, DELETE and OPTIONS requests and to a JSON body of
-/// others. The result is the body, parsed by its type, if the status is 2xx.
+/// Arguments without a declared place go to the query for GET, HEAD, DELETE and OPTIONS, and to a JSON body for other
+/// methods. If the status is 2xx, the result is the body, parsed by its type.
 ///
 /// ```
 /// use haft_http::Method;
@@ -62,7 +62,7 @@ pub struct HttpTool {
     pub(super) timeout: Duration,
     redirects: usize,
     tokens: TokenCache,
-    /// Faults of the settings that the request was read from.
+    /// Faults in the settings that the request was read from.
     faults: Vec<EntryFault>,
 }
 
@@ -75,7 +75,7 @@ pub(super) struct RequestConstant {
 }
 
 impl HttpTool {
-    /// Creates a request with the default mapping of its method.
+    /// Creates a request with its method's default mapping.
     pub fn new(method: Method, url: UrlTemplate) -> Self {
         Self {
             body: BodyMapping::default_of(&method),
@@ -94,7 +94,7 @@ impl HttpTool {
         }
     }
 
-    /// Sends an argument at a place of its own. The variables of the path need none if they have the names of arguments.
+    /// Sends an argument at its own place. Path variables with an argument's name need no parameter.
     pub fn parameter(mut self, parameter: RequestParameter) -> Self {
         self.parameters.push(parameter);
         self
@@ -121,13 +121,13 @@ impl HttpTool {
         self
     }
 
-    /// Adds a form of authentication to those that exist.
+    /// Adds another way to authenticate.
     pub fn auth(mut self, auth: HttpAuth) -> Self {
         self.auth.push(auth);
         self
     }
 
-    /// Sets the mapping of the response.
+    /// Sets the response mapping.
     pub fn response(mut self, response: ResponseMapping) -> Self {
         self.response = response;
         self
@@ -139,28 +139,27 @@ impl HttpTool {
         self
     }
 
-    /// Sends a key in the header with this name, by which the server recognises a request that it has seen. Every attempt
-    /// at a call has the same [key](haft_core::Cx::idempotency_key).
+    /// Sends a key in the header with this name, so that the server can recognise a repeated request. Every attempt at
+    /// a call has the same [key](haft_core::Cx::idempotency_key).
     pub fn idempotency_key(mut self, header: impl Into<String>) -> Self {
         self.idempotency_key = Some(header.into());
         self
     }
 
-    /// Sets the timeout of each attempt, from the start of the request to the end of the body. It is 30 seconds by
-    /// default.
+    /// Sets the timeout for each attempt, from the request's start to the body's end. The default is 30 seconds.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Sets the number of redirects to follow. It is 5 for GET, HEAD and OPTIONS by default and 0 for others, whose body a
-    /// redirect may send to another server. Credentials are sent to the first server only.
+    /// Sets how many redirects to follow. The default is 5 for GET, HEAD and OPTIONS, and 0 for others, whose body a
+    /// redirect may send to another server. Credentials go to the first server only.
     pub fn redirects(mut self, limit: usize) -> Self {
         self.redirects = limit;
         self
     }
 
-    /// Shares the tokens of OAuth 2 clients with other tools. By default a tool has tokens of its own.
+    /// Shares OAuth 2 tokens with other tools. By default each tool has its own.
     pub fn tokens(mut self, tokens: &TokenCache) -> Self {
         self.tokens = tokens.clone();
         self
@@ -184,8 +183,8 @@ impl HttpTool {
         self.auth.iter().map(HttpAuth::secret_name).collect()
     }
 
-    /// Returns the servers that calls send requests to, with the secrets that each of them gets: the secret of an OAuth 2
-    /// client is sent to the token endpoint alone.
+    /// Returns the servers that calls send requests to, with the secrets that each gets. An OAuth 2 client's secret
+    /// goes to the token endpoint alone.
     #[must_use]
     pub fn reach(&self) -> Reach {
         let host = |url: &UrlTemplate| Recipient::Host(url.origin().to_owned());
@@ -198,7 +197,7 @@ impl HttpTool {
                 | HttpAuth::Header { .. }
                 | HttpAuth::Query { .. }
                 | HttpAuth::Cookie { .. } => host(&self.url),
-                // A URL that is invalid is a fault, so that no request is sent.
+                // An invalid URL is a fault, so no request is sent.
                 HttpAuth::OAuth2(ClientCredentials { token_url, .. }) => match token_url.parse() {
                     Ok(url) => host(&url),
                     Err(_) => Recipient::Host(token_url.clone()),
@@ -208,11 +207,12 @@ impl HttpTool {
         })
     }
 
-    /// Builds the tool of an entry: its name, its description, the schema of its arguments and all settings that every kind
-    /// of tool has. Without a schema, the variables of the URL are required strings and the other arguments of the mapping
-    /// are optional strings. Hints that the entry leaves unset follow from the method.
+    /// Builds an entry's tool with its name, description, argument schema and all settings that every kind of tool has.
     ///
-    /// All faults of the mapping are reported, at the settings that the kind `http` has for them.
+    /// Without a schema, the URL's variables are required strings and the mapping's other arguments are optional
+    /// strings. Hints that the entry leaves unset follow from the method.
+    ///
+    /// All faults in the mapping are reported, at the settings that the kind `http` has for them.
     pub fn build(&self, entry: &Entry) -> Result<Tool, EntryError> {
         let default = self.default_parameters();
         let schema = entry.tool.parameters.as_ref().unwrap_or(&default);
@@ -253,7 +253,7 @@ impl HttpTool {
         Ok(tool)
     }
 
-    /// Returns the schema of the arguments of an entry that has none.
+    /// Returns the argument schema for an entry without one.
     fn default_parameters(&self) -> Value {
         let mut properties = Map::new();
         let mut required: Vec<&str> = Vec::new();

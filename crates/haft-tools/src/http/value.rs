@@ -1,4 +1,4 @@
-//! JSON values as text of a request.
+//! JSON values as request text.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 use super::parameter::ParameterStyle;
 use super::template::{Escape, escaped};
 
-/// The depth of nested objects that [`ParameterStyle::DeepObject`] writes as such. Deeper ones are JSON.
+/// The deepest objects that [`ParameterStyle::DeepObject`] writes as such. Deeper ones are JSON.
 const MAX_DEPTH: usize = 16;
 
-/// Returns the text of a value: none for `null`, JSON for arrays and objects.
+/// Returns a value's text: none for `null`, JSON for arrays and objects.
 pub(super) fn scalar(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::Null => None,
@@ -19,7 +19,7 @@ pub(super) fn scalar(value: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Writes a value as one text, for a path or a header. None if nothing is left of it.
+/// Writes a value as one text, for a path or a header. Returns `None` if nothing is left.
 pub(super) fn single(value: &Value, style: ParameterStyle, escape: Escape) -> Option<String> {
     let (separator, binder) = match style {
         ParameterStyle::Json => return Some(escape(&value.to_string())),
@@ -30,7 +30,7 @@ pub(super) fn single(value: &Value, style: ParameterStyle, escape: Escape) -> Op
         ParameterStyle::Space => (" ", " "),
         ParameterStyle::Pipe => ("|", "|"),
     };
-    // Space and bar must be escaped where everything is; comma and equals sign have no other meaning there.
+    // Space and bar must be escaped like everything else; comma and equals sign have no other meaning there.
     let written = |mark: &str| if matches!(mark, "," | "=") { mark.to_owned() } else { escape(mark) };
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => scalar(value).map(|text| escape(&text)),

@@ -1,8 +1,8 @@
-//! The arguments of a tool: the parameters of an operation and its request body, merged into one object.
+//! A tool's arguments: an operation's parameters and its request body, merged into one object.
 //!
-//! Every parameter is a property of its own name, and the request body is the property `body`, whatever it contains. If two
-//! have the same name, the body keeps it, then the path, the query, headers and cookies in this order; each other one gets
-//! the name of its place as a suffix, such as `id_query`.
+//! Every parameter becomes a property with its own name, and the request body becomes the property `body`, whatever it
+//! contains. If two have the same name, the body keeps it, then the path, the query, headers and cookies in this order;
+//! every other gets its place as a suffix, such as `id_query`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,10 +16,10 @@ use super::skip::SkipReason;
 use super::text::capped;
 use crate::http::{BodyMapping, HttpAuth, ParameterPlace, ParameterStyle, RequestParameter};
 
-/// The maximum number of parameters of one operation.
+/// The most parameters for one operation.
 const MAX_PARAMETERS: usize = 1_000;
 
-/// The part of a schema's maximum size that every parameter takes, whatever its own schema is.
+/// The share of a schema's maximum size that every parameter takes, whatever its own schema.
 const PARAMETER_COST: usize = 16;
 
 /// Headers that describe the message or the connection, which the request itself determines.
@@ -38,26 +38,26 @@ const OWN_HEADERS: [&str; 12] = [
     "transfer-encoding",
 ];
 
-/// The arguments of an operation.
+/// An operation's arguments.
 #[derive(Debug)]
 pub(super) struct OperationArguments {
-    /// The schema of all arguments, without the definitions that it refers to.
+    /// The schema for all arguments, without the definitions that it refers to.
     pub(super) schema: Map<String, Value>,
     pub(super) parameters: Vec<RequestParameter>,
     pub(super) body: BodyMapping,
 }
 
-/// A parameter of the document.
+/// A document's parameter.
 #[derive(Clone, Copy, Debug)]
 struct Parameter<'d> {
     name: &'d str,
     place: ParameterPlace,
-    /// The parameter object; none for a variable in the path that the document does not describe.
+    /// The parameter object; `None` for a path variable that the document does not describe.
     fields: Option<&'d Value>,
 }
 
-/// Merges the parameters and the request body of an operation. `variables` are the names in its path, and what `auth` sends
-/// is no argument.
+/// Merges an operation's parameters and request body. `variables` are the names in its path. What `auth` sends does not
+/// become an argument.
 pub(super) fn arguments<'d>(
     document: &'d OpenApi,
     operation: &Operation<'d>,
@@ -101,7 +101,7 @@ pub(super) fn arguments<'d>(
     Ok(OperationArguments { schema, parameters: mapped, body: mapping })
 }
 
-/// Returns the parameters of the path item and of the operation, whose own ones replace those of the path item.
+/// Returns the parameters from the path item and the operation. The operation's own replace the path item's.
 fn parameters<'d>(
     document: &'d OpenApi,
     operation: &Operation<'d>,
@@ -118,7 +118,7 @@ fn parameters<'d>(
         for fields in list {
             let fields = document.follow(fields)?;
             let Some(parameter) = parameter(fields)? else { continue };
-            // A parameter for a variable that the path does not have would be sent nowhere.
+            // A parameter for a variable that the path lacks would be sent nowhere.
             if parameter.place == ParameterPlace::Path && !variables.contains(&parameter.name) {
                 continue;
             }
@@ -140,7 +140,7 @@ fn parameters<'d>(
     Ok(found)
 }
 
-/// Reads a parameter object; `None` for a header that the request itself determines.
+/// Reads a parameter object, or returns `None` for a header that the request itself determines.
 fn parameter(fields: &Value) -> Result<Option<Parameter<'_>>, SkipReason> {
     let text = |field: &str| fields.get(field).and_then(Value::as_str);
     let name = text("name").filter(|name| !name.is_empty()).ok_or_else(|| malformed("it must have a `name`"))?;
@@ -159,7 +159,7 @@ fn malformed(expected: &'static str) -> SkipReason {
     SkipReason::InvalidOperation { part: "a parameter".to_owned(), expected }
 }
 
-/// Returns the identity of a parameter: headers differ by more than the case of letters.
+/// Returns a parameter's identity: headers that differ only in case are the same.
 fn key(parameter: &Parameter<'_>) -> (ParameterPlace, String) {
     let name = match parameter.place {
         ParameterPlace::Header => parameter.name.to_ascii_lowercase(),
@@ -178,7 +178,7 @@ fn is_sent_by(parameter: &Parameter<'_>, auth: &[HttpAuth]) -> bool {
     })
 }
 
-/// Returns the names of the arguments of parameters, in their order.
+/// Returns the parameters' argument names, in order.
 fn argument_names(parameters: &[Parameter<'_>], has_body: bool) -> Vec<String> {
     let mut taken: HashSet<String> = parameters.iter().map(|parameter| parameter.name.to_owned()).collect();
     let mut plain: HashSet<&str> = if has_body { HashSet::from([BODY]) } else { HashSet::new() };
@@ -210,7 +210,7 @@ fn place_name(place: ParameterPlace) -> &'static str {
     }
 }
 
-/// Returns the schema of a parameter's argument, and the notation of its value.
+/// Returns the schema for a parameter's argument, and its value's notation.
 fn described<'d>(
     parameter: &Parameter<'d>,
     schemas: &mut Schemas<'d>,

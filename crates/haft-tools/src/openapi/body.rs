@@ -1,4 +1,4 @@
-//! The request body of an operation: the media type that is sent, and the schema of its argument.
+//! An operation's request body: the media type to send, and its argument's schema.
 //!
 //! JSON is preferred, then forms, then texts. Tools send no binary data, so an upload is not imported.
 
@@ -11,10 +11,10 @@ use super::skip::SkipReason;
 use super::text::capped;
 use crate::http::{BodyFormat, BodyMapping};
 
-/// The name of the argument that is the request body.
+/// The argument name for the request body.
 pub(super) const BODY: &str = "body";
 
-/// The maximum number of schemas that are examined for files in one form.
+/// The most schemas to examine for files in one form.
 const MAX_EXAMINED: usize = 1_000;
 /// The nesting below which a form has no files: deeper values are written as JSON.
 const MAX_FIELD_DEPTH: usize = 8;
@@ -27,7 +27,7 @@ pub(super) struct RequestBody {
     pub(super) is_required: bool,
 }
 
-/// Returns the request body of an operation, if it has one.
+/// Returns an operation's request body, if it has one.
 pub(super) fn request_body<'d>(
     document: &'d OpenApi,
     operation: &Operation<'d>,
@@ -69,7 +69,7 @@ pub(super) fn request_body<'d>(
     Ok(Some(RequestBody { mapping, schema: schema.into(), is_required }))
 }
 
-/// Returns the media type that is sent, with its format and its description.
+/// Returns the media type to send, with its format and description.
 fn choose<'d>(
     document: &'d OpenApi,
     content: &'d Map<String, Value>,
@@ -90,7 +90,7 @@ fn choose<'d>(
     })
 }
 
-/// Returns the format of a media type, with a rank that is lower for what is preferred.
+/// Returns a media type's format, with a rank: lower is preferred.
 fn rank(media_type: &str) -> Option<(u8, BodyFormat)> {
     let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let (kind, subtype) = essence.split_once('/')?;
@@ -111,12 +111,12 @@ fn rank(media_type: &str) -> Option<(u8, BodyFormat)> {
     })
 }
 
-/// Reports whether values of a media type are JSON.
+/// Reports whether a media type's values are JSON.
 pub(super) fn is_json(media_type: &str) -> bool {
     matches!(rank(media_type), Some((_, BodyFormat::Json)))
 }
 
-/// Reports whether a form has a field that is a file.
+/// Reports whether a form has a file field.
 fn has_files(document: &OpenApi, media: &Value) -> bool {
     let Some(schema) = media.get("schema") else { return false };
     let mut pending = vec![(schema, 0)];

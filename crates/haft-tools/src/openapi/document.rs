@@ -14,13 +14,13 @@ use serde_json::{Map, Value};
 use super::error::OpenApiError;
 use super::skip::SkipReason;
 
-/// The maximum size of the text of a document.
+/// The largest document text.
 pub(super) const MAX_BYTES: usize = 64 << 20;
-/// The maximum nesting of a document.
+/// A document's deepest nesting.
 pub(super) const MAX_DEPTH: usize = 128;
-/// The maximum nesting of a document in YAML. Reading one level takes far more stack than in JSON.
+/// A YAML document's deepest nesting. Reading one level takes far more stack than in JSON.
 const MAX_YAML_DEPTH: usize = 64;
-/// The maximum number of references that lead from one to the next.
+/// The most references that lead from one to the next.
 const MAX_HOPS: usize = 64;
 
 /// An OpenAPI document, version 3.0 or 3.1.
@@ -48,7 +48,7 @@ pub struct OpenApi {
     pub(super) version: OpenApiVersion,
 }
 
-/// The supported versions, which differ in their dialect of JSON Schema.
+/// The supported versions, which differ in their JSON Schema dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OpenApiVersion {
     V3_0,
@@ -82,7 +82,7 @@ impl OpenApi {
         within_size(text.len())?;
         let options = serde_saphyr::options! {
             budget: serde_saphyr::budget! { max_depth: MAX_YAML_DEPTH, max_events: 8_000_000, max_nodes: 8_000_000 },
-            // References do in OpenAPI what aliases do in YAML, so documents have few of them.
+            // OpenAPI has references instead of YAML's aliases, so documents have few aliases.
             alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 50_000 },
             with_snippet: false,
             // In YAML 1.2, `no` and `on` are texts.
@@ -98,25 +98,25 @@ impl OpenApi {
         Self::from_file(path, read_bounded(path, MAX_BYTES as u64))
     }
 
-    /// Reads a document from the content of a file.
+    /// Reads a document from a file's content.
     pub(super) fn from_file(path: &Path, content: io::Result<Vec<u8>>) -> Result<Self, OpenApiError> {
         let text = content.and_then(|content| {
             let invalid = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text; save it as UTF-8");
             String::from_utf8(content).map_err(invalid)
         });
         let text = text.map_err(|error| OpenApiError::Read { path: path.to_owned(), source: Arc::new(error) })?;
-        // A byte order mark is no part of JSON.
+        // A byte order mark is not part of JSON.
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         if text.trim_start().starts_with('{') { Self::from_json(text) } else { Self::from_yaml(text) }
     }
 
-    /// Returns the title of the API.
+    /// Returns the API's title.
     #[must_use]
     pub fn title(&self) -> Option<&str> {
         self.root.get("info")?.get("title")?.as_str()
     }
 
-    /// Returns the version of OpenAPI that the document names.
+    /// Returns the OpenAPI version that the document names.
     #[must_use]
     pub fn version(&self) -> &str {
         self.root.get("openapi").and_then(Value::as_str).unwrap_or_default()
@@ -128,7 +128,7 @@ impl OpenApi {
         schemes.and_then(Value::as_object).into_iter().flatten().map(|(name, _)| name.as_str())
     }
 
-    /// Follows references until there is a value that is none.
+    /// Follows references to the first value that is not one.
     pub(super) fn follow<'d>(&'d self, value: &'d Value) -> Result<&'d Value, SkipReason> {
         let mut found = value;
         for _ in 0..MAX_HOPS {
@@ -150,7 +150,7 @@ impl OpenApi {
                     value = next;
                     break;
                 }
-                // The target may be a part of what another reference leads to.
+                // The target may be inside what another reference leads to.
                 let through = reference_of(value).ok_or_else(unresolved)?;
                 hops += 1;
                 if hops > MAX_HOPS {
@@ -180,7 +180,7 @@ impl OpenApiVersion {
     }
 }
 
-/// Returns the reason and the place without the text: the file may be any, and nothing of it may be shown.
+/// Returns the reason and the place without the text: the file may be any, and nothing from it may be shown.
 fn yaml_fault(error: &serde_saphyr::Error) -> String {
     use serde_saphyr::Error;
     let reason = match error {
@@ -201,12 +201,12 @@ fn yaml_fault(error: &serde_saphyr::Error) -> String {
     }
 }
 
-/// Returns the reference that a value is, if it is one.
+/// Returns the reference if a value is one.
 pub(super) fn reference_of(value: &Value) -> Option<&str> {
     value.get("$ref")?.as_str()
 }
 
-/// Returns the JSON Pointer of a reference into the document.
+/// Returns the JSON Pointer that a reference has into the document.
 pub(super) fn pointer_of(reference: &str) -> Result<Cow<'_, str>, SkipReason> {
     let Some(fragment) = reference.strip_prefix('#') else {
         return Err(SkipReason::ExternalRef { reference: reference.to_owned() });
@@ -246,7 +246,7 @@ fn nests_within(value: &Value, depth: usize) -> bool {
     true
 }
 
-/// Drops a value without recursion, which a deep one would exhaust the stack with.
+/// Drops a value without recursion, which would exhaust the stack for a deep one.
 fn dismantle(value: Value) {
     let mut pending = vec![value];
     while let Some(value) = pending.pop() {

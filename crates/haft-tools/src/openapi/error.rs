@@ -1,4 +1,4 @@
-//! Errors of whole documents.
+//! Errors that concern a whole document.
 
 use std::io;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ pub enum OpenApiError {
         /// The reason.
         source: Arc<io::Error>,
     },
-    /// The text is larger than any document that is read.
+    /// The text is larger than any document may be.
     #[error("the document is larger than {MAX_BYTES} bytes; split it")]
     TooLarge,
     /// The text is not JSON.
@@ -33,7 +33,7 @@ pub enum OpenApiError {
     /// The value is not an object.
     #[error("an OpenAPI document must be an object")]
     NotAnObject,
-    /// There is no version, or one that is not supported.
+    /// There is no version, or an unsupported one.
     #[error("the document has {found}; versions 3.0 and 3.1 are supported, so convert it")]
     Version {
         /// The version, as the document names it.
@@ -45,7 +45,7 @@ pub enum OpenApiError {
 }
 
 impl OpenApiError {
-    /// Returns the stable code of this error.
+    /// Returns this error's stable code.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {

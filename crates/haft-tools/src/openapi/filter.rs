@@ -9,14 +9,14 @@ pub(super) struct Filter {
     pub(super) methods: Selected,
 }
 
-/// Patterns of texts that are included and excluded. An excluded text is never included.
+/// Patterns for texts to include and exclude. An excluded text is never included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Selected {
     included: Vec<String>,
     excluded: Vec<String>,
 }
 
-/// The texts of an operation that filters read.
+/// An operation's texts that filters read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate<'a> {
     pub(super) tags: &'a [&'a str],

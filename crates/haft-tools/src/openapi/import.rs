@@ -1,4 +1,4 @@
-//! The import: one tool per operation, and a report of the rest.
+//! The import: one tool per operation, and a report about the rest.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -21,24 +21,24 @@ use super::skip::{SkipReason, Skipped};
 use super::text::description;
 use crate::http::{HttpTool, ParameterPlace, ResponseMapping, UrlTemplate};
 
-/// The maximum size of all schemas of one import together, in bytes. The largest real documents have a few MiB.
+/// The maximum total size of an import's schemas, in bytes. The largest real documents have a few MiB.
 const MAX_IMPORT_BYTES: usize = 64 << 20;
 
-/// The part of that size that every operation takes, whatever its schema is: a tool has a size of its own.
+/// The share of that size that every operation takes, whatever its schema: a tool has a size of its own.
 const OPERATION_COST: usize = 1 << 10;
 
-/// The part of that size that is charged for a schema that could not be made.
+/// The share of that size that is charged for a schema that could not be made.
 const FAILURE_COST: usize = 16 << 10;
 
-/// The outcome of an import.
+/// An import's outcome.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Imported {
-    /// The operations that are tools now, in the order of the document.
+    /// The operations that are tools now, in document order.
     pub operations: Vec<ImportedOperation>,
-    /// The operations that were not imported, each with a reason. Those that the options exclude are not among them.
+    /// The operations that were not imported, each with a reason, without those that the options exclude.
     pub skipped: Vec<Skipped>,
-    /// The keywords that were left out of schemas.
+    /// The keywords that were left out from schemas.
     pub loosened: Vec<Loosened>,
 }
 
@@ -55,12 +55,12 @@ pub struct ImportedOperation {
 }
 
 impl Imported {
-    /// Returns the tools, in the order of the document.
+    /// Returns the tools in document order.
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
         self.operations.iter().map(|operation| &operation.tool)
     }
 
-    /// Returns the names of the secrets that calls of the tools will read.
+    /// Returns the names of the secrets that the tools' calls will read.
     #[must_use]
     pub fn secret_names(&self) -> BTreeSet<&str> {
         self.operations.iter().flat_map(|operation| operation.request.secret_names()).collect()
@@ -72,7 +72,7 @@ impl Imported {
         self.operations.iter().fold(Reach::nothing(), |reach, operation| reach.and(operation.request.reach()))
     }
 
-    /// Returns the tools, in the order of the document.
+    /// Returns the tools in document order.
     #[must_use]
     pub fn into_tools(self) -> Vec<Tool> {
         self.operations.into_iter().map(|operation| operation.tool).collect()
@@ -129,13 +129,13 @@ impl OpenApi {
     }
 }
 
-/// The state that the operations of one import share.
+/// The state that an import's operations share.
 struct Importer<'d> {
     document: &'d OpenApi,
     options: &'d ImportOptions,
     requests: Schemas<'d>,
     responses: Schemas<'d>,
-    /// The size of the schemas that may still be made.
+    /// The total size of the schemas that may still be made.
     budget: usize,
 }
 
@@ -203,14 +203,14 @@ impl<'d> Importer<'d> {
         Ok(ImportedOperation { operation: label, tool, request })
     }
 
-    /// Takes the size of a schema from what is left. A schema that was too large cost some work as well.
+    /// Subtracts a schema's size from what is left. A schema that was too large cost some work as well.
     fn charge(&mut self, defined: Result<usize, SkipReason>) -> Result<(), SkipReason> {
         let bytes = *defined.as_ref().unwrap_or(&FAILURE_COST);
         self.budget = self.budget.saturating_sub(bytes);
         defined.map(drop)
     }
 
-    /// Returns the JSON of a successful response, by its media type, if the document describes one.
+    /// Returns a successful response's JSON, by its media type, if the document describes one.
     fn success_media(&self, operation: &Operation<'d>) -> Option<(&'d str, &'d Value)> {
         let responses = operation.fields.get("responses").and_then(Value::as_object);
         let success = responses.into_iter().flatten().find(|(status, _)| status.starts_with('2'));
@@ -222,7 +222,7 @@ impl<'d> Importer<'d> {
         media.find(|(media_type, _)| is_json(media_type))
     }
 
-    /// Returns the schema of the result, if it is to be enforced and the document has one.
+    /// Returns the result schema, if it is to be enforced and the document has one.
     fn output(&mut self, operation: &Operation<'d>) -> Result<Option<Value>, SkipReason> {
         match self.options.output_check {
             OutputCheck::Off => return Ok(None),
@@ -240,7 +240,7 @@ impl<'d> Importer<'d> {
         Ok(Some(self.with_headers(root)))
     }
 
-    /// Returns the schema of a result with its headers, if it has any.
+    /// Returns the schema for a result with its headers, if it has any.
     fn with_headers(&self, mut body: Map<String, Value>) -> Value {
         if self.options.response_headers.is_empty() {
             return body.into();

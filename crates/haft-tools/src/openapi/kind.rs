@@ -13,11 +13,10 @@ use super::import::Imported;
 use super::options::{ImportOptions, OutputCheck, SchemeCredential};
 use crate::http::{ErrorsSetting, ResponseMapping, TokenCache, pointer};
 
-/// The maximum number of remarks of one kind.
+/// The most remarks of one kind.
 const MAX_REMARKS: usize = 100;
 
-/// The kind `openapi`, whose entries yield a tool for each operation of a document. All its tools share the tokens of OAuth 2
-/// clients.
+/// The kind `openapi`, whose entries yield a tool for each operation in a document. All its tools share OAuth 2 tokens.
 ///
 /// ```
 /// use haft_tools::openapi::OpenApiKind;
@@ -119,7 +118,7 @@ impl OpenApiKind {
         Self::default()
     }
 
-    /// Shares the tokens of OAuth 2 clients with other kinds.
+    /// Shares OAuth 2 tokens with other kinds.
     #[must_use]
     pub fn tokens(mut self, tokens: &TokenCache) -> Self {
         self.tokens = tokens.clone();
@@ -158,7 +157,7 @@ impl ImplementationKind for OpenApiKind {
 fn build(entry: &Entry, tokens: &TokenCache) -> Result<Built, EntryError> {
     let settings = OpenApiSettings::deserialize(&entry.settings);
     let settings = settings.map_err(|error| EntryError::at("", error.to_string()))?;
-    // Read through the entry, so that changes of the document are noticed.
+    // Read through the entry, so that changes to the document are noticed.
     let content = entry.read_file(&settings.file, MAX_BYTES as u64);
     let document = OpenApi::from_file(Path::new(&settings.file), content);
     let document = document.map_err(|error| EntryError::at("/file", error.to_string()))?;
@@ -171,7 +170,7 @@ fn build(entry: &Entry, tokens: &TokenCache) -> Result<Built, EntryError> {
     Ok(Built::tools(imported.into_tools(), reach).with_remarks(remarks))
 }
 
-/// Rejects credentials of schemes that the document does not have.
+/// Rejects credentials for schemes that the document lacks.
 fn check_schemes(document: &OpenApi, settings: &OpenApiSettings) -> Result<(), EntryError> {
     let known: Vec<&str> = document.security_schemes().collect();
     let unknown = settings.security.keys().filter(|name| !known.contains(&name.as_str()));
@@ -183,7 +182,7 @@ fn check_schemes(document: &OpenApi, settings: &OpenApiSettings) -> Result<(), E
     EntryError::check(unknown.map(fault).collect())
 }
 
-/// Rejects settings of responses that no tool can have.
+/// Rejects response settings that no tool can have.
 fn check_responses(settings: &OpenApiSettings) -> Result<(), EntryError> {
     let mut mapping = ResponseMapping::new();
     mapping.headers.clone_from(&settings.response_headers);

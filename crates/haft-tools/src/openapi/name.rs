@@ -1,16 +1,16 @@
-//! The names of tools.
+//! Tool names.
 //!
-//! A name depends on its operation alone, unless two operations want the same one: then each of them gets a suffix that
-//! depends on its method and path. So a filter, an added operation or another order changes no name.
+//! A name depends on its operation alone, unless two operations want the same one: then each gets a suffix that depends
+//! on its method and path. So a filter, an added operation or another order changes no name.
 
 use std::collections::HashMap;
 
 use haft_registry::MAX_SEGMENT_LEN;
 
-/// The length of a suffix: an underscore and eight hexadecimal digits.
+/// A suffix's length: an underscore and eight hexadecimal digits.
 const SUFFIX_LEN: usize = 9;
 
-/// Returns the names of operations, each given by its `operationId`, if it has one, and its method and path.
+/// Returns the operations' names. Each operation is given by its `operationId`, if it has one, and its method and path.
 pub(super) fn names<'a>(operations: impl Iterator<Item = (Option<&'a str>, &'a str, &'a str)>) -> Vec<String> {
     let wanted: Vec<_> = operations.map(|(id, method, path)| (wanted(id, method, path), method, path)).collect();
     let mut counts: HashMap<&str, usize> = HashMap::new();
@@ -24,8 +24,8 @@ pub(super) fn names<'a>(operations: impl Iterator<Item = (Option<&'a str>, &'a s
     unique.collect()
 }
 
-/// Returns the name of a definition in the schema of a tool, for the JSON Pointer of its schema in the document. Equal
-/// pointers have equal names, and different ones have different names.
+/// Returns a definition's name in a tool's schema, for its JSON Pointer in the document. Equal pointers have equal
+/// names, and different ones have different names.
 pub(super) fn definition_name(pointer: &str) -> String {
     let component = pointer.strip_prefix("/components/schemas/");
     match component {
@@ -46,7 +46,7 @@ fn wanted(id: Option<&str>, method: &str, path: &str) -> String {
     if name.len() <= MAX_SEGMENT_LEN { name } else { suffixed(&name, &full) }
 }
 
-/// Replaces every run of other characters than those of a name by an underscore, and removes those at its ends.
+/// Replaces every run of characters that names can't have by an underscore, and removes those at the ends.
 fn sanitized(text: &str) -> String {
     let mut name = String::with_capacity(text.len());
     for character in text.chars() {
@@ -71,7 +71,7 @@ fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.chars().all(is_allowed)
 }
 
-/// Reports whether a name could be one with a suffix, which no plain name may equal.
+/// Reports whether a name looks like one with a suffix, which no plain name may equal.
 fn has_suffix(name: &str) -> bool {
     let Some((_, suffix)) = name.rsplit_once('_') else { return false };
     suffix.len() == SUFFIX_LEN - 1 && suffix.chars().all(|digit| matches!(digit, '0'..='9' | 'a'..='f'))

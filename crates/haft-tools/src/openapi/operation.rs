@@ -1,4 +1,4 @@
-//! The operations of a document, in its order.
+//! A document's operations, in order.
 
 use serde_json::{Map, Value};
 
@@ -6,13 +6,13 @@ use super::document::OpenApi;
 use super::name::names;
 use super::skip::{SkipReason, Skipped};
 
-/// The methods of operations, as path items name them.
+/// Operation methods, as path items name them.
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 /// An operation with everything that is known without looking into it.
 #[derive(Clone, Debug)]
 pub(super) struct Operation<'d> {
-    /// The name of its tool, which no filter changes.
+    /// Its tool's name, which no filter changes.
     pub(super) name: String,
     /// The method, in capitals.
     pub(super) method: String,
@@ -21,7 +21,7 @@ pub(super) struct Operation<'d> {
     pub(super) fields: &'d Map<String, Value>,
 }
 
-/// All operations of a document, and the path items and operations that are malformed.
+/// A document's operations, and its malformed path items and operations.
 #[derive(Debug, Default)]
 pub(super) struct Operations<'d> {
     pub(super) found: Vec<Operation<'d>>,

@@ -1,17 +1,17 @@
-//! The options of an import.
+//! Import options.
 
 use std::collections::BTreeMap;
 
 use super::filter::Filter;
 use crate::http::{ErrorDetail, TokenCache};
 
-/// The maximum size of the schema of a tool's arguments, unless it is set.
+/// The default limit on a tool's argument schema.
 const MAX_SCHEMA_BYTES: usize = 256 << 10;
 
-/// The options of an import: which operations, where they are sent, and with which secrets.
+/// Import options: which operations, where they are sent, and with which secrets.
 ///
-/// No secret is sent that is not listed here. A scheme of the document that has no credential is left out of the requests,
-/// and the server decides.
+/// No secret is sent that you do not list here. If one of the document's schemes has no credential, requests go without
+/// it, and the server decides.
 ///
 /// ```
 /// use haft_tools::openapi::{ImportOptions, SchemeCredential};
@@ -37,7 +37,7 @@ pub struct ImportOptions {
     pub(super) tokens: TokenCache,
 }
 
-/// The secret that satisfies a security scheme of a document.
+/// The secret for a document's security scheme.
 ///
 /// ```
 /// use haft_tools::openapi::SchemeCredential;
@@ -48,22 +48,22 @@ pub struct ImportOptions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemeCredential {
-    /// The name of the secret: a token, a key, a password, or the secret of an OAuth 2 client.
+    /// The secret's name. The secret is a token, a key, a password, or an OAuth 2 client's secret.
     pub secret: String,
     /// The user, for basic authentication. Without one, the secret is `user:password`.
     pub user: Option<String>,
-    /// The id of the client, for the client credentials grant of OAuth 2, which sends the secret to the `tokenUrl` of the
-    /// document. Without one, the secret is a bearer token.
+    /// The client's id for the OAuth 2 client credentials grant, which sends the secret to the document's `tokenUrl`.
+    /// Without one, the secret is a bearer token.
     pub client_id: Option<String>,
 }
 
-/// The treatment of the response schemas of a document.
+/// The treatment of a document's response schemas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutputCheck {
-    /// They are ignored: any result is passed on. Many servers return what their documents do not describe.
+    /// Ignores them: any result is passed on. Many servers return what their documents do not describe.
     #[default]
     Off,
-    /// They are enforced: a result that differs from its schema fails the call.
+    /// Enforces them: a result that differs from its schema fails the call.
     Enforced,
 }
 
@@ -74,28 +74,28 @@ impl ImportOptions {
         Self::default()
     }
 
-    /// Sets the URL that all paths are appended to, in place of the servers of the document.
+    /// Sets the URL that all paths are appended to, replacing the document's servers.
     #[must_use]
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = Some(url.into());
         self
     }
 
-    /// Sets the URL that the document is from. Relative URLs of servers refer to it.
+    /// Sets the URL that the document comes from. Relative server URLs refer to it.
     #[must_use]
     pub fn location(mut self, url: impl Into<String>) -> Self {
         self.location = Some(url.into());
         self
     }
 
-    /// Sets a variable in the URLs of servers, in place of its default.
+    /// Sets a variable in the server URLs, replacing its default.
     #[must_use]
     pub fn server_variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.server_variables.insert(name.into(), value.into());
         self
     }
 
-    /// Imports only operations with one of the tags that are included.
+    /// Imports only operations with one of the included tags.
     #[must_use]
     pub fn include_tag(mut self, tag: impl Into<String>) -> Self {
         self.filter.tags.include(tag);
@@ -109,7 +109,7 @@ impl ImportOptions {
         self
     }
 
-    /// Imports only operations whose paths match one of the patterns that are included. `*` stands for any text, slashes
+    /// Imports only operations whose paths match one of the included patterns. `*` stands for any text, slashes
     /// included.
     #[must_use]
     pub fn include_path(mut self, pattern: impl Into<String>) -> Self {
@@ -124,8 +124,8 @@ impl ImportOptions {
         self
     }
 
-    /// Imports only operations with one of the ids that are included. `*` stands for any text. The name of the tool
-    /// counts as an id as well.
+    /// Imports only operations with one of the included ids. `*` stands for any text. The tool's name counts as an id
+    /// as well.
     #[must_use]
     pub fn include_operation(mut self, pattern: impl Into<String>) -> Self {
         self.filter.operations.include(pattern);
@@ -139,7 +139,7 @@ impl ImportOptions {
         self
     }
 
-    /// Imports only operations with one of the methods that are included.
+    /// Imports only operations with one of the included methods.
     #[must_use]
     pub fn include_method(mut self, method: impl AsRef<str>) -> Self {
         self.filter.methods.include(method.as_ref().to_ascii_uppercase());
@@ -153,7 +153,7 @@ impl ImportOptions {
         self
     }
 
-    /// Sets the credential of a security scheme, by the name of the scheme in the document.
+    /// Sets the credential for a security scheme, by the scheme's name in the document.
     #[must_use]
     pub fn credential(mut self, scheme: impl Into<String>, credential: SchemeCredential) -> Self {
         self.credentials.insert(scheme.into(), credential);
@@ -181,22 +181,23 @@ impl ImportOptions {
         self
     }
 
-    /// Adds a response header, such as `link` or `etag`, to every result, which becomes an object of `body` and `headers`.
+    /// Adds a response header, such as `link` or `etag`, to every result, which becomes an object with `body` and
+    /// `headers`.
     #[must_use]
     pub fn response_header(mut self, name: impl Into<String>) -> Self {
         self.response_headers.push(name.into());
         self
     }
 
-    /// Sets the maximum size of the schema of a tool's arguments, in bytes. Default: 256 KiB.
+    /// Sets the maximum size of a tool's argument schema, in bytes. Default: 256 KiB.
     #[must_use]
     pub fn max_schema_bytes(mut self, bytes: usize) -> Self {
         self.max_schema_bytes = Some(bytes);
         self
     }
 
-    /// Shares the tokens of OAuth 2 clients with other tools. By default the tools of all imports with these options share
-    /// tokens of their own.
+    /// Shares OAuth 2 tokens with other tools. By default the tools from all imports with these options share their
+    /// own.
     #[must_use]
     pub fn tokens(mut self, tokens: &TokenCache) -> Self {
         self.tokens = tokens.clone();
@@ -209,7 +210,7 @@ impl ImportOptions {
 }
 
 impl SchemeCredential {
-    /// Creates a credential from the name of a secret.
+    /// Creates a credential from a secret's name.
     #[must_use]
     pub fn new(secret: impl Into<String>) -> Self {
         Self { secret: secret.into(), user: None, client_id: None }
@@ -222,7 +223,7 @@ impl SchemeCredential {
         self
     }
 
-    /// Sets the id of the client, for the client credentials grant of OAuth 2.
+    /// Sets the client's id for the OAuth 2 client credentials grant.
     #[must_use]
     pub fn client_id(mut self, id: impl Into<String>) -> Self {
         self.client_id = Some(id.into());

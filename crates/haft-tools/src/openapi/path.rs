@@ -1,11 +1,11 @@
-//! The path of an operation as part of a URL template.
+//! An operation's path as part of a URL template.
 
 use super::skip::SkipReason;
 
-/// The maximum length of a path, in bytes. Few servers accept longer ones.
+/// The maximum path length in bytes. Few servers accept longer ones.
 const MAX_PATH: usize = 8 << 10;
 
-/// The path of an operation.
+/// An operation's path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OperationPath<'d> {
     /// The template, with the names that [`variable_name`] returns.
@@ -49,7 +49,7 @@ pub(super) fn operation_path(path: &str) -> Result<OperationPath<'_>, SkipReason
     Ok(OperationPath { template, variables })
 }
 
-/// Returns the name of a variable in a URL template, where some characters have a meaning.
+/// Returns a variable's name in a URL template, where some characters have a meaning.
 pub(super) fn variable_name(name: &str) -> String {
     let plain =
         name.replace(['/', '?', '&', '=', '#', '\\'], "_").replace(|c: char| c.is_whitespace() || c.is_control(), "_");

@@ -1,9 +1,9 @@
-//! Schemas of a document as JSON Schema, draft 2020-12.
+//! A document's schemas as JSON Schema, draft 2020-12.
 //!
-//! A schema is converted keyword by keyword. What a keyword means is decided in `keyword`; a keyword that is malformed,
-//! or that can't be enforced, is left out and recorded, so that everything else of the schema is still enforced.
-//! References stay references: their targets become definitions, each converted once per document, so recursion is no
-//! special case and no schema is copied into another.
+//! A schema is converted keyword by keyword. `keyword` decides what a keyword means. A keyword that is malformed, or
+//! that can't be enforced, is left out and recorded, so that the rest of the schema is still enforced. References stay
+//! references: their targets become definitions, each converted once per document, so recursion needs no special case
+//! and no schema is copied into another.
 
 mod keyword;
 
@@ -21,26 +21,26 @@ use super::name::definition_name;
 use super::skip::SkipReason;
 use super::text::capped;
 
-/// The maximum nesting of a schema, not counting references.
+/// A schema's deepest nesting, not counting references.
 const MAX_NESTING: usize = 96;
 
-/// The maximum number of keywords whose absence is recorded.
+/// The most left-out keywords to record.
 const MAX_LOOSENED: usize = 10_000;
 
-/// The direction in which values of a schema travel.
+/// The direction in which a schema's values travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
-    /// To the server: properties that are only read are left out.
+    /// To the server: read-only properties are left out.
     Request,
-    /// From the server: properties that are only written are left out.
+    /// From the server: write-only properties are left out.
     Response,
 }
 
-/// A keyword that was left out of a schema, so values are checked less strictly than the document states.
+/// A keyword that was left out from a schema, so values are checked less strictly than the document states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loosened {
-    /// The operation, or the reference of the schema.
+    /// The operation, or the schema's reference.
     pub place: String,
     /// The keyword.
     pub keyword: String,
@@ -54,7 +54,7 @@ impl fmt::Display for Loosened {
     }
 }
 
-/// The schemas of a document that were converted so far.
+/// A document's schemas converted so far.
 #[derive(Debug)]
 pub(super) struct Schemas<'d> {
     document: &'d OpenApi,
@@ -73,28 +73,28 @@ struct Definition {
     references: Vec<String>,
 }
 
-/// A schema in the making: what it refers to, and how much of it may still be added.
+/// A schema in the making: what it refers to, and how much may still be added.
 #[derive(Debug)]
 pub(super) struct Draft<'a> {
     place: &'a str,
-    /// The JSON Pointers of all schemas that it refers to.
+    /// The JSON Pointers to all schemas that it refers to.
     references: Vec<String>,
     budget: usize,
     limit: usize,
 }
 
 impl<'a> Draft<'a> {
-    /// Starts a schema of at most this size. `place` is what is reported if something is left out.
+    /// Starts a schema with at most this size. `place` is reported if something is left out.
     pub(super) fn new(place: &'a str, limit: usize) -> Self {
         Self { place, references: Vec::new(), budget: limit, limit }
     }
 
-    /// Returns the size of what was added so far.
+    /// Returns the size added so far.
     pub(super) fn spent(&self) -> usize {
         self.limit - self.budget
     }
 
-    /// Takes the size of an addition from what may still be added.
+    /// Subtracts an addition's size from what may still be added.
     pub(super) fn spend(&mut self, bytes: usize) -> Result<(), SkipReason> {
         match self.budget.checked_sub(bytes) {
             Some(left) => {
@@ -102,7 +102,7 @@ impl<'a> Draft<'a> {
                 Ok(())
             }
             None => {
-                // Whatever it was, it was looked at, so all of the budget counts as spent.
+                // Whatever it was, it was visited, so the whole budget counts as spent.
                 self.budget = 0;
                 Err(SkipReason::SchemaTooLarge { limit: self.limit })
             }
@@ -121,7 +121,7 @@ impl<'d> Schemas<'d> {
         self.convert_at(schema, draft, 0)
     }
 
-    /// Adds the definitions that a schema refers to, directly or not, and returns the size of the whole.
+    /// Adds the definitions that a schema refers to, directly or not, and returns the total size.
     pub(super) fn define(&mut self, schema: &mut Map<String, Value>, draft: Draft<'_>) -> Result<usize, SkipReason> {
         let mut found: BTreeMap<String, (String, Arc<Definition>)> = BTreeMap::new();
         let too_large = || SkipReason::SchemaTooLarge { limit: draft.limit };
@@ -216,7 +216,7 @@ impl<'d> Schemas<'d> {
         Ok(if is_nullable { keyword::nullable(converted) } else { converted.into() })
     }
 
-    /// Converts the value of a keyword; `None` if it is left out.
+    /// Converts a keyword's value, or returns `None` if it is left out.
     fn keyword(
         &mut self,
         keyword: Keyword,
@@ -336,7 +336,7 @@ fn size_of(schema: &Map<String, Value>) -> usize {
     schema.iter().map(|(name, value)| name.len() + 4 + serialized_len(value)).sum()
 }
 
-/// Returns about the length of the JSON text of a value.
+/// Returns about the length of a value's JSON text.
 fn serialized_len(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) => 5,

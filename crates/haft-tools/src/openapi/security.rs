@@ -1,8 +1,8 @@
-//! Security schemes as authentication of requests.
+//! Security schemes as request authentication.
 //!
-//! A document lists alternatives, each of which requires some schemes at once. The first alternative whose schemes all have
-//! a credential is used. Without one, requests are sent without authentication: the document alone never decides that a
-//! secret is sent.
+//! A document lists alternatives, each of which requires some schemes together. The first alternative whose schemes all
+//! have a credential is used. Without one, requests are sent without authentication: the document alone never decides
+//! that a secret is sent.
 
 use serde_json::{Map, Value};
 
@@ -12,12 +12,12 @@ use super::options::{ImportOptions, SchemeCredential};
 use super::skip::SkipReason;
 use crate::http::{ClientCredentials, HttpAuth};
 
-/// The maximum number of alternatives that are tried for one operation.
+/// The most alternatives to try for one operation.
 const MAX_ALTERNATIVES: usize = 64;
-/// The maximum number of schemes that are required at once.
+/// The most schemes that may be required together.
 const MAX_SCHEMES: usize = 16;
 
-/// Returns the authentication of an operation.
+/// Returns an operation's authentication.
 pub(super) fn authentication(
     document: &OpenApi,
     operation: &Operation<'_>,
@@ -41,7 +41,7 @@ pub(super) fn authentication(
     }
 }
 
-/// Returns the authentication of one alternative; `None` if a scheme has no credential.
+/// Returns one alternative's authentication, or `None` if a scheme has no credential.
 fn required(
     document: &OpenApi,
     schemes: &Map<String, Value>,
@@ -62,7 +62,7 @@ fn required(
         };
         let scheme = document.follow(scheme)?;
         let credential = options.credentials.get(name);
-        // A scheme that is not supported is found without a credential as well.
+        // An unsupported scheme is found even without a credential.
         let probe = SchemeCredential::new("");
         let auth = auth(scheme, credential.unwrap_or(&probe), scopes).map_err(|fault| unsupported(&fault))?;
         match (&mut all, credential) {

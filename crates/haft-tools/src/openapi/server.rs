@@ -1,7 +1,7 @@
 //! The URL that an operation is sent to.
 //!
-//! Servers are tried in order, and the first with `https` wins, else the first with `http`. Variables are replaced by what
-//! the options or the document state, and never by arguments: the origin of a request is constant.
+//! Servers are tried in order, and the first with `https` wins, else the first with `http`. The options or the document
+//! state the variables' values, never arguments: a request's origin is constant.
 
 use serde_json::{Map, Value, json};
 
@@ -9,10 +9,10 @@ use super::operation::Operation;
 use super::options::ImportOptions;
 use super::skip::SkipReason;
 
-/// The maximum number of servers that are tried for one operation.
+/// The most servers to try for one operation.
 const MAX_SERVERS: usize = 16;
 
-/// Returns the URL that the path of an operation is appended to, without a slash at its end.
+/// Returns the URL that an operation's path is appended to, without a trailing slash.
 pub(super) fn base_url(root: &Value, operation: &Operation<'_>, options: &ImportOptions) -> Result<String, SkipReason> {
     if let Some(url) = &options.base_url {
         return path_prefix(url).map_err(|fault| SkipReason::NoServer { fault });
@@ -43,7 +43,7 @@ fn server_url(server: &Value, options: &ImportOptions) -> Result<String, String>
     path_prefix(&absolute(&expanded(url.trim(), variables, options)?, options)?)
 }
 
-/// Checks that paths can be appended to a URL, and removes slashes at its end.
+/// Checks that paths can be appended to a URL, and removes trailing slashes.
 fn path_prefix(url: &str) -> Result<String, String> {
     if url.contains(['?', '#', '{', '}']) {
         return Err(format!("`{url}` contains a query, a fragment or braces"));
@@ -71,7 +71,7 @@ fn expanded(url: &str, variables: &Map<String, Value>, options: &ImportOptions) 
     Ok(expanded)
 }
 
-/// Resolves a URL against the location of the document.
+/// Resolves a URL against the document's location.
 fn absolute(url: &str, options: &ImportOptions) -> Result<String, String> {
     let lower = url.to_ascii_lowercase();
     if lower.starts_with("https://") || lower.starts_with("http://") {

@@ -37,7 +37,7 @@ pub enum SkipReason {
     /// A part of the operation is not what OpenAPI defines.
     #[error("{part} is malformed; {expected}")]
     InvalidOperation {
-        /// The part of the operation.
+        /// The operation's part.
         part: String,
         /// The form that it must have.
         expected: &'static str,
@@ -57,7 +57,7 @@ pub enum SkipReason {
     /// There is no server with an absolute URL.
     #[error("no server has a usable URL ({fault}); set a base URL")]
     NoServer {
-        /// The fault of the last server that was examined.
+        /// The fault in the last server that was examined.
         fault: String,
     },
     /// The request body has a media type that tools can't send.
@@ -74,7 +74,7 @@ pub enum SkipReason {
         /// The reason.
         fault: String,
     },
-    /// Every way to authenticate requires a scheme that is not supported.
+    /// Every way to authenticate requires an unsupported scheme.
     #[error("the security scheme `{scheme}` is not supported: {fault}")]
     UnsupportedSecurity {
         /// The name of the scheme.
@@ -82,22 +82,22 @@ pub enum SkipReason {
         /// The reason.
         fault: String,
     },
-    /// The schema of the arguments is invalid.
+    /// The argument schema is invalid.
     #[error("the schema of the arguments is invalid: {fault}")]
     InvalidSchema {
         /// The faults.
         fault: String,
     },
-    /// The schema of the arguments is too large for a model.
+    /// The argument schema is too large for a model.
     #[error("the schema of the arguments is larger than {limit} bytes; raise the limit, or call a smaller operation")]
     SchemaTooLarge {
         /// The limit, in bytes.
         limit: usize,
     },
-    /// The schema of the arguments nests too deeply.
+    /// The argument schema nests too deep.
     #[error("the schema of the arguments nests too deeply; use references")]
     SchemaTooDeep,
-    /// The schemas of the operations before this one are as large as all of an import may be.
+    /// The schemas of earlier operations already use up an import's maximum size.
     #[error("the schemas of one import are larger than {limit} bytes together; import fewer operations")]
     ImportTooLarge {
         /// The limit, in bytes.
@@ -118,7 +118,7 @@ pub enum SkipReason {
 }
 
 impl SkipReason {
-    /// Returns the stable code of this reason, such as `unresolved_ref`.
+    /// Returns this reason's stable code, such as `unresolved_ref`.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {

@@ -1,11 +1,11 @@
-//! Texts of a document for a model, of bounded length.
+//! A document's texts for a model, with bounded length.
 
-/// The maximum length of a description, in characters.
+/// The longest description, in characters.
 const MAX_CHARS: usize = 1_024;
-/// The maximum length of a title, in characters.
+/// The longest title, in characters.
 const MAX_TITLE: usize = 100;
 
-/// Returns a text without white space around it, cut off with an ellipsis if it is very long.
+/// Returns a text without surrounding white space. A very long one is cut off with an ellipsis.
 pub(super) fn capped(text: &str) -> String {
     let text = text.trim();
     match text.char_indices().nth(MAX_CHARS) {
@@ -27,7 +27,7 @@ pub(super) fn description(summary: Option<&str>, description: Option<&str>) -> O
     }
 }
 
-/// Returns a summary as a title: its first line, without a full stop at its end.
+/// Returns a summary as a title: its first line, without a final full stop.
 pub(super) fn title(summary: &str) -> String {
     let line = summary.lines().next().unwrap_or_default().trim_end();
     let line = line.strip_suffix('.').unwrap_or(line);

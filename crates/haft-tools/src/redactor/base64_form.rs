@@ -1,19 +1,19 @@
 //! A secret within base64.
 //!
-//! Three bytes become four characters, so what a secret becomes depends on where it begins: at the first, the second or
-//! the third byte of a group. The characters that it shares with its neighbours are no part of the comparison.
+//! Three bytes become four characters, so a secret's form depends on where it begins: at the first, second or third
+//! byte of a group. The characters that it shares with its neighbours are not compared.
 
 use std::ops::Range;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-/// The minimum length of a form that may be a part of something longer. Shorter ones may be there by chance.
+/// The shortest form that may be part of something longer. Shorter ones may be there by chance.
 const MIN_PART: usize = 8;
 
-/// The characters of base64 that a secret becomes.
+/// The base64 characters that a secret becomes.
 pub(super) struct Base64Form {
-    /// In the alphabet of URLs.
+    /// In the URL alphabet.
     text: Vec<u8>,
     extent: Extent,
 }
@@ -28,7 +28,7 @@ enum Extent {
 }
 
 impl Base64Form {
-    /// Returns the forms of a secret, as it is and escaped, as OAuth 2 has it in the header `authorization`.
+    /// Returns a secret's forms, as it is and escaped, as OAuth 2 has it in the header `authorization`.
     pub(super) fn all_of(secret: &str) -> Vec<Self> {
         let whole = BASE64_STANDARD.encode(secret);
         let mut all = vec![Self::new(whole.trim_end_matches('='), Extent::Form)];
@@ -63,7 +63,7 @@ impl Base64Form {
         self.text == other.text && self.extent == other.extent
     }
 
-    /// Returns what is to be removed, if the form is at this place.
+    /// Returns the range to remove if the form is at this place.
     pub(super) fn match_at(&self, text: &[u8], at: usize) -> Option<Range<usize>> {
         let end = at + self.text.len();
         if !text.get(at..end)?.iter().map(|byte| in_urls(*byte)).eq(self.text.iter().copied()) {
@@ -91,7 +91,7 @@ impl Base64Form {
     }
 }
 
-/// Returns a character of base64 in the alphabet of URLs.
+/// Returns a base64 character in the URL alphabet.
 fn in_urls(byte: u8) -> u8 {
     match byte {
         b'+' => b'-',
@@ -100,7 +100,7 @@ fn in_urls(byte: u8) -> u8 {
     }
 }
 
-/// Escapes all bytes but letters, digits and those that are listed.
+/// Escapes all bytes but letters, digits and the listed ones.
 fn escaped(text: &str, kept: &str, space: &str) -> String {
     let escape = |byte: u8| match byte {
         b' ' => space.to_owned(),

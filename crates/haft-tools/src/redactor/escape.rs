@@ -1,6 +1,6 @@
-//! The comparison of a secret with a text in which each character may be escaped.
+//! Compares a secret with a text in which each character may be escaped.
 
-/// The result of a comparison.
+/// A comparison's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Match {
     /// The text contains the secret, up to this place.
@@ -11,7 +11,7 @@ pub(super) enum Match {
     None,
 }
 
-/// The maximum length of an escape that a text may end within.
+/// The longest escape that a text may end within.
 const MAX_CUT: usize = 12;
 
 /// Compares the text from this place on with a secret.
@@ -27,10 +27,10 @@ pub(super) fn match_escaped(secret: &str, text: &[u8], start: usize) -> Match {
     Match::Until(at)
 }
 
-/// Reports whether the rest of a text is nothing, or the beginning of an escape or of a character.
+/// Reports whether the rest of a text is empty, or begins an escape or a character.
 fn is_cut(text: &[u8], start: usize, at: usize) -> bool {
     match &text[at..] {
-        // The bytes are the replacement of a character that was cut off.
+        // The bytes replace a character that was cut off.
         [] | [0xEF, 0xBF, 0xBD] => at > start,
         [b'%' | b'\\' | b'&', rest @ ..] => {
             rest.len() < MAX_CUT && !rest.iter().any(u8::is_ascii_whitespace) && at > start
@@ -39,7 +39,7 @@ fn is_cut(text: &[u8], start: usize, at: usize) -> bool {
     }
 }
 
-/// Returns the end of a character, in whatever form the text has it.
+/// Returns a character's end, in whatever form the text has it.
 fn end_of_char(wanted: char, text: &[u8], at: usize) -> Option<usize> {
     let rest = &text[at..];
     let escaped = match rest.first()? {
@@ -99,12 +99,12 @@ fn backslash(wanted: char, text: &[u8]) -> Option<usize> {
         [b'x', ..] => bytes(wanted, text, start - 1).map(|end| end - start),
         _ => None,
     };
-    // A backslash before any other character changes nothing in most languages. A secret may contain it as well.
-    // What follows may be escaped in another way.
+    // A backslash before any other character changes nothing in most languages. A secret may contain it as well. What
+    // follows may be escaped in another way.
     length.or_else(|| if wanted == '\\' { None } else { end_of_char(wanted, rest, 0) }).map(|length| start + length)
 }
 
-/// Matches the UTF-16 code units of a character, each as `\u0022`.
+/// Matches a character's UTF-16 code units, each as `\u0022`.
 fn units(wanted: char, text: &[u8], mut at: usize) -> Option<usize> {
     for unit in wanted.encode_utf16(&mut [0; 2]) {
         at = hex_escape(b'u', 4, u32::from(*unit), text, at)?;
@@ -112,7 +112,7 @@ fn units(wanted: char, text: &[u8], mut at: usize) -> Option<usize> {
     Some(at)
 }
 
-/// Matches the bytes of a character, each as `\x22`.
+/// Matches a character's bytes, each as `\x22`.
 fn bytes(wanted: char, text: &[u8], mut at: usize) -> Option<usize> {
     for byte in wanted.encode_utf8(&mut [0; 4]).bytes() {
         at = hex_escape(b'x', 2, u32::from(byte), text, at)?;

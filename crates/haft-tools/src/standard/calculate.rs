@@ -4,9 +4,10 @@
 //! text ── token ──> tokens ── program ──> steps ── evaluate ──> number ── render ──> text
 //! ```
 //!
-//! Arithmetic is exact: numbers are fractions of integers of any size, so `0.1 + 0.2` is 0.3 and `1/3*3` is 1. Functions
-//! with irrational results use floats, and the result reports that. It is a parser and an evaluator of its own: no text
-//! is ever run as code. Length, depth, digits and total work are limited, so every expression ends soon.
+//! Arithmetic is exact: numbers are fractions with integers of any size, so `0.1 + 0.2` is 0.3 and `1/3*3` is 1.
+//! Functions with irrational results use floats, and the result says so. The calculator has its own parser and
+//! evaluator: no text ever runs as code. Length, depth, digits and total work are limited, so every expression ends
+//! soon.
 
 mod arithmetic;
 mod evaluate;

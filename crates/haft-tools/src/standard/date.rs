@@ -1,8 +1,8 @@
 //! Dates, times and time zones.
 //!
-//! Every tool reads times in the same way (`reading`) and returns them in the same shape (`moment`). The rules of time zones
-//! are those of the IANA database that is part of the program: the result of a call never depends on the machine, and its
-//! own time zone is never read. The current time comes from one clock, which tests replace.
+//! Every tool reads times in the same way (`reading`) and returns them in the same shape (`moment`). Time zone rules
+//! come from the program's built-in IANA database: a call's result never depends on the machine, whose time zone is
+//! never read. The current time comes from one clock, which tests replace.
 
 mod arithmetic;
 mod convert;
@@ -19,7 +19,7 @@ use haft_core::{DefinitionError, Tool};
 /// The source of the current time.
 pub(super) type WallClock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
-/// The input of a time, as every description explains it.
+/// The time notations, as every description explains them.
 macro_rules! time_help {
     () => {
         "Times are RFC 3339 (2024-05-01T12:00:00Z or +02:00), optionally with a zone (2024-05-01T12:00[Europe/Paris]), \

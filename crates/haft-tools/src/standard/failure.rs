@@ -1,8 +1,8 @@
-//! The declared failure of the standard tools.
+//! The standard tools' declared failure.
 //!
-//! All of them share one shape: a message for the model, a stable reason for programs, and the position in the input if
-//! there is one. Each family has its own enum of causes, which becomes this value at the edge of its tool. A failure must
-//! never contain a path outside of the arguments, nor the text of an operating system error.
+//! All tools share one shape: a message for the model, a stable reason for programs, and the position in the input if
+//! there is one. Each family has its own enum of causes, which becomes this value at its tool's edge. A failure must
+//! never contain a path outside the arguments, nor an operating system error's text.
 
 use haft_core::Failure;
 use schemars::JsonSchema;

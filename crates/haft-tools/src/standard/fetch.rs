@@ -1,9 +1,9 @@
 //! `fetch`: one document from the web.
 //!
-//! The URL comes from a model, so the tool requires a [`GuardedClient`] and never creates a client itself: the application
-//! decides which hosts can be reached, whether redirects are followed, and when a request times out. Every answer of a server is a value, whatever
-//! its status is. What the network does is a failure that the model reads, by cause and without addresses; the error
-//! itself is for the operator.
+//! The URL comes from a model, so the tool requires a [`GuardedClient`] and never creates a client itself: your
+//! application decides which hosts can be reached, whether redirects are followed, and when a request times out. Every
+//! answer from a server is a value, whatever its status. Network errors are failures that the model reads, by cause and
+//! without addresses; the error itself is for the operator.
 
 mod content;
 mod failure;
@@ -94,7 +94,7 @@ struct FetchedAnswer {
     truncated: bool,
 }
 
-/// Creates the tool `fetch`, which requires a [`GuardedClient`] among the services.
+/// Creates the tool `fetch`, which requires a [`GuardedClient`] service.
 ///
 /// ```
 /// use haft_core::{Services, Toolkit};
@@ -129,7 +129,7 @@ async fn fetched(client: &GuardedClient, params: FetchParams) -> Result<FetchedA
         FetchMethod::Head => Method::HEAD,
     };
     let max_bytes = params.max_bytes.min(MAX_BYTES) as usize;
-    // The body is read up to its limit and then left, so that its declared length must not be an error.
+    // The body is read up to its limit and then left, so its declared length must not be an error.
     let request = HttpRequest::new(method, &params.url).limits(SizeLimits::default().stream(usize::MAX));
     let response = client.send(request).await?;
     let (status, url, location) = (response.status().as_u16(), response.url().to_owned(), response.location());

@@ -1,9 +1,9 @@
 //! Files under a root: list, read and search.
 //!
-//! The root is opened once as a capability. A path is resolved below it name by name, to one spelling without links, before
-//! anything decides about the call; absolute paths, and `..` and symbolic links that lead out, are rejected. The resolved
-//! path is opened name by name again, and no link is followed any more: what changes in between can make a call fail, and
-//! can't redirect it to a file that was not decided on. Paths that are denied are neither read nor listed nor searched.
+//! The root is opened once as a capability. A path is resolved below it name by name, to one spelling without links,
+//! before anything decides about the call; absolute paths, and `..` and symbolic links that lead out, are rejected. The
+//! resolved path is then opened name by name again without following links: a change in between can make a call fail,
+//! but can't redirect it to a file that was not decided on. Denied paths are neither read nor listed nor searched.
 //! Nothing is written, and only regular files are opened: a pipe or a device could block forever. Hard links and mounts
 //! below the root are part of it; a hard link to a denied file is another file.
 
@@ -27,7 +27,7 @@ pub(super) use self::deny::DenyList;
 pub use self::deny::DenyPatternError;
 pub(super) use self::root::FileRoot;
 
-/// Returns the one spelling of a path below a directory. The error is a sentence for the model.
+/// Returns the one spelling for a path below a directory. The error is a sentence for the model.
 pub fn resolve_path(directory: &Path, written: &str) -> Result<String, impl fmt::Display + use<>> {
     let root = FileRoot::open(directory).map_err(|source| FileToolFault::Io { source })?;
     root.canonical(written)

@@ -1,6 +1,6 @@
 //! `json_query`.
 //!
-//! Only paths are accepted whose work is in proportion to the document, see [`crate::json_path`].
+//! It accepts only paths whose work is in proportion to the document; see [`crate::json_path`].
 
 mod location;
 mod path;
@@ -16,7 +16,7 @@ use self::path::QueryPath;
 use super::annotate::pure;
 use super::failure::StandardFailure;
 
-/// The maximum characters of all values that are returned, as JSON.
+/// The most characters in all returned values, as JSON.
 const MAX_RESULT: usize = 200_000;
 
 #[derive(Debug, Deserialize, JsonSchema)]

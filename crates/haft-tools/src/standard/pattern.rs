@@ -1,8 +1,8 @@
 //! Patterns that tools search for: a literal text or a regular expression.
 //!
-//! The engine never backtracks: the search for one match takes at most the size of the compiled expression times that of the
-//! text. Both are limited, because a search can't be stopped. All matches of a hostile expression can still take a pass
-//! over the text each, so loops over matches run under a [`SearchLimit`].
+//! The engine never backtracks: the search for one match takes at most the compiled expression's size times the text's.
+//! Both are limited, because a search can't be stopped. All matches for a hostile expression can still take a pass over
+//! the text each, so loops over matches run under a [`SearchLimit`].
 
 use std::time::{Duration, Instant};
 
@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::StandardFailure;
 
-/// The maximum size of a compiled expression, and of its caches.
+/// The maximum size for a compiled expression, and for its caches.
 const MAX_COMPILED: usize = 256 * 1024;
-/// The maximum bytes that a regular expression is applied to at once.
+/// The most bytes to apply a regular expression to at once.
 const MAX_REGEX_TEXT: usize = 100_000;
-/// The maximum nesting of an expression.
+/// An expression's deepest nesting.
 const MAX_NESTING: u32 = 50;
 
 /// The notation of a pattern: a text to be found as it is, or a regular expression without look-around and back-references.
@@ -40,7 +40,7 @@ pub(super) enum LetterCase {
     Insensitive,
 }
 
-/// The time that the matches of one call may take. Ordinary expressions need a small part of it.
+/// The time that one call's matches may take. Ordinary expressions need a small part of it.
 const MAX_TIME: Duration = Duration::from_secs(5);
 
 /// The end of a loop over matches: the call was cancelled, or it has taken too long.
@@ -76,7 +76,7 @@ impl<'c> SearchLimit<'c> {
     }
 }
 
-/// Compiles a pattern to be applied to a text as a whole.
+/// Compiles a pattern to apply to a whole text.
 pub(super) fn compile_for(
     text: &str,
     pattern: &str,
@@ -120,7 +120,7 @@ fn invalid(error: &regex::Error) -> StandardFailure {
              [A-Za-z0-9_] in place of \\w",
         ),
         error => {
-            // The last line names the problem, the lines before it draw the expression.
+            // The last line names the problem; the lines before it draw the expression.
             let text = error.to_string();
             let problem = text.lines().last().unwrap_or(&text).trim_start_matches("error: ");
             let advice = "look-around and back-references are not supported";
@@ -129,13 +129,13 @@ fn invalid(error: &regex::Error) -> StandardFailure {
     }
 }
 
-/// Returns the beginning of a line that any pattern can be applied to.
+/// Returns a line's beginning that any pattern can be applied to.
 pub(super) fn searchable(line: &str) -> &str {
     let end = (0..=line.len().min(MAX_REGEX_TEXT)).rev().find(|end| line.is_char_boundary(*end));
     &line[..end.unwrap_or(0)]
 }
 
-/// Returns a text of at most this many characters, with an ellipsis in place of the rest.
+/// Returns at most this many characters of a text, with an ellipsis for the rest.
 pub(super) fn clip(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -1,7 +1,7 @@
 //! Text: search, split, count and diff.
 //!
-//! All of them take the text as an argument, so its size is limited by the parameters. Results are limited as well, and
-//! report what they leave out.
+//! All tools take the text as an argument, so the parameters limit its size. Results are limited as well, and report
+//! what they leave out.
 
 mod count;
 mod diff;

@@ -224,7 +224,7 @@ async fn arguments_and_services_are_checked_before_the_call() {
     assert!(tool.annotations().readonly() && tool.annotations().open_world() && !tool.annotations().destructive());
 }
 
-/// A rule about one spelling of a URL decides about all of them.
+/// A rule about one spelling of a URL decides about all spellings.
 #[tokio::test]
 async fn no_spelling_of_a_url_dodges_a_rule() {
     struct NotInternal;

@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 const LONG: Duration = Duration::from_secs(600);
 
 thread_local! {
-    /// A client that may connect to the loopback interface. Every test has a thread and a runtime of its own.
+    /// A client that may connect to the loopback interface. Every test has its own thread and runtime.
     static CLIENT: GuardedClient = {
         let guard = AddressGuard::new().allow_host("127.0.0.1").unwrap();
         HttpClient::builder().no_proxy().guarded(guard).unwrap()
@@ -54,14 +54,14 @@ fn http_tool(method: Method, url: impl AsRef<str>) -> HttpTool {
     HttpTool::new(method, url.as_ref().parse().unwrap()).timeout(LONG)
 }
 
-/// An entry whose arguments are these properties, all optional but those of the list, and any other.
+/// An entry whose arguments are these properties, all optional but the listed ones, and any other.
 fn entry(properties: &Value, required: &[&str]) -> Entry {
     let mut settings = ToolSettings::default();
     settings.parameters = Some(json!({"type": "object", "properties": properties, "required": required}));
     Entry::new("t", Value::Null).tool(settings)
 }
 
-/// An entry that accepts any arguments, of which none is known when the tool is built.
+/// An entry that accepts any arguments, none of which is known when the tool is built.
 fn open_entry() -> Entry {
     let mut settings = ToolSettings::default();
     settings.parameters = Some(json!({"type": "object", "allOf": [{}]}));
@@ -92,7 +92,7 @@ async fn call_with(tool: &Tool, arguments: Value, options: RunOptions) -> Result
     }
 }
 
-/// Calls a tool that must reject its arguments, and returns the pointers of the issues.
+/// Calls a tool that must reject its arguments, and returns the issues' pointers.
 async fn rejected(tool: &Tool, arguments: Value) -> Vec<String> {
     let failure = call(tool, arguments).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::InputValidationError, "{failure}");

@@ -45,7 +45,7 @@ fn codes(imported: &Imported) -> Vec<(&str, &'static str)> {
     imported.skipped.iter().map(|skipped| (skipped.operation.as_str(), skipped.reason.code())).collect()
 }
 
-/// The schema of a JSON body as it becomes the argument `body`, with the definitions of the tool.
+/// The schema for a JSON body as it becomes the argument `body`, with the tool's definitions.
 fn body_schema(version: &str, schema: Value, schemas: Value) -> (Value, Value) {
     let paths = json!({"/x": {"post": {"requestBody": {"content": {"application/json": {"schema": schema}}}}}});
     let imported = imported(version, paths, json!({"schemas": schemas}));

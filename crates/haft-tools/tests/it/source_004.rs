@@ -1,5 +1,5 @@
-//! The architecture document of the tool service, section by section: its data structures, interfaces, errors,
-//! registration, the six steps of a run, and its patterns.
+//! The tool service's architecture document, section by section: its data structures, interfaces, errors, registration,
+//! a run's six steps, and its patterns.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -126,7 +126,7 @@ mod interfaces {
 mod errors {
     use super::*;
 
-    /// Each error is a type of its own, can be matched, and wraps its cause.
+    /// Each error is a separate type, can be matched, and wraps its cause.
     #[tokio::test]
     async fn there_are_four_errors_and_each_wraps_its_cause() {
         let wrong = Tool::dynamic("wrong").params_json(json!({"type": "object"})).success_json(json!({"type": "null"}));
@@ -250,8 +250,8 @@ mod execution {
         assert_eq!(count.load(Ordering::Relaxed), 0);
     }
 
-    /// The permissions of the current execution context are ambient, as in the document. Without any, the document
-    /// denies; here permissions that are set deny by default.
+    /// The current execution context's permissions are ambient, as in the document. Without any, the document denies;
+    /// here permissions that are set deny by default.
     #[tokio::test]
     async fn step_2_reads_the_permissions_of_the_current_scope() {
         let (executor, count) = executor(None);
@@ -356,8 +356,8 @@ mod patterns {
         assert!(before.run_calls(calls, RunOptions::new()).collect_results().await[0].is_ok());
     }
 
-    /// Context that is specific to an execution is passed implicitly, also to calls that tools make themselves and to
-    /// handlers that run in tasks of their own.
+    /// Execution-specific context is passed implicitly, also to calls that tools make themselves and to handlers that
+    /// run in their own tasks.
     #[tokio::test]
     async fn permissions_follow_nested_and_spawned_calls() {
         let inner = Executor::new(registry(&[], &["math/add"], &[]));

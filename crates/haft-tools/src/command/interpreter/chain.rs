@@ -1,7 +1,7 @@
-//! The chain of programs: the one that a command starts, the one that this starts, and so on.
+//! The program chain: the one that a command starts, the one that this starts, and so on.
 //!
-//! The position of every argument is known here. It is lost behind an option that no row lists, which may have a value or
-//! none; both are assumed then.
+//! Every argument's position is known here. An unlisted option, which may or may not have a value, makes it unknown;
+//! both are then assumed.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 
@@ -13,13 +13,13 @@ use crate::command::known_program::{
 };
 use crate::command::template::ArgvElement;
 
-/// Words of a container engine after which an image or a container follows.
+/// A container engine's words that an image or a container follows.
 const CONTAINER_WORDS: &str = "run create exec";
 
-/// Words of a container engine before these.
+/// A container engine's words before those.
 const CONTAINER_GROUPS: &str = "compose container pod";
 
-/// The meaning of the elements that are left.
+/// The meaning of the remaining elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Left {
     /// Options and operands.
@@ -29,21 +29,21 @@ enum Left {
     Code,
 }
 
-/// The state of one program of the chain.
+/// The state for one program in the chain.
 struct ProgramState<'p> {
     at: usize,
     name: &'p str,
     rule: &'static KnownProgram,
     pending: Option<ValueRole>,
-    /// The number of values that come besides, as in `-co pipefail`.
+    /// The number of additional values, as in `-co pipefail`.
     more_values: usize,
     /// The code is known, from an option or an operand.
     has_script: bool,
     reads_stdin: bool,
     operands: usize,
-    /// The number of options that may have a value or none.
+    /// The number of options that may or may not have a value.
     doubts: usize,
-    /// The number of operands up to a program, after a word such as `exec`.
+    /// The number of operands before a program, after a word such as `exec`.
     until_program: Option<usize>,
     left: Left,
     /// The first operand, or `run`, `create` or `exec` for containers.
@@ -97,7 +97,7 @@ impl<'a> CodeCheck<'a> {
         }
     }
 
-    /// Reads the next element of a program. It ends where everything that follows is data or belongs to another program.
+    /// Reads a program's next element. Ends where everything that follows is data or belongs to another program.
     fn step(&mut self, state: &mut ProgramState<'a>, index: usize, element: &'a ArgvElement) -> ControlFlow<()> {
         let text = element.prefix();
         let is_option = state.left == Left::Arguments && state.rule.style.is_option(text);
@@ -115,7 +115,8 @@ impl<'a> CodeCheck<'a> {
             if let Some(hazard) = hazard {
                 self.reject_variable(index, element, state.name, hazard);
             }
-            // A shell takes the first argument that is no option, as in `bash -c -x "echo"`, nor the value of one.
+            // A shell takes the first argument that is neither an option, as in `bash -c -x "echo"`, nor an option's
+            // value.
             if role == ValueRole::Code && is_option && !element.has_variable() {
                 state.more_values += values_after(state.rule, text);
             } else if state.more_values > 0 {
@@ -181,7 +182,7 @@ impl<'a> CodeCheck<'a> {
             self.check_after(state.rule, state.name, index, element);
         }
         let has_code = matches!(role, ValueRole::Code | ValueRole::Rest | ValueRole::Program);
-        // Where operands are code, they are so besides that of an option.
+        // If operands are code, they are so in addition to an option's.
         let adds_code = matches!(state.rule.operands, OperandRule::CodeAfter(_));
         let adds_code = adds_code && state.rule.after_code != AfterCode::Parameters;
         state.has_script |= role == ValueRole::File || (has_code && !adds_code);
@@ -228,7 +229,7 @@ impl<'a> CodeCheck<'a> {
                 let hazard = if state.rule.operands == OperandRule::Code { Hazard::Code } else { Hazard::Script };
                 self.reject_variable(index, element, state.name, hazard);
                 state.has_script = true;
-                // This may be the value of an option that is not listed, so that code options still count.
+                // This may be an unlisted option's value, so code options still count.
                 let before = self.elements[index - 1].as_ref().map_or("", |before| before.prefix());
                 let is_certain =
                     index - 1 == state.at || state.left == Left::Operands || !before.starts_with(['-', '+']);
@@ -261,7 +262,7 @@ impl<'a> CodeCheck<'a> {
         }
     }
 
-    /// Reads an operand of a container engine: the subcommand, the image or container, or the program.
+    /// Reads a container engine's operand: the subcommand, the image or container, or the program.
     fn container_operand(
         &mut self,
         state: &mut ProgramState<'a>,
@@ -317,7 +318,7 @@ impl<'a> CodeCheck<'a> {
 }
 
 impl KnownProgram {
-    /// Reports whether an option has certainly no value of its own.
+    /// Reports whether an option certainly has no value.
     fn is_flag(&self, text: &str) -> bool {
         let is_flag = |option: &str| has_word(self.flags, option);
         let is_letter = |letter: char| letter.is_ascii_digit() || is_flag(&format!("-{letter}"));

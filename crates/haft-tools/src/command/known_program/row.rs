@@ -1,4 +1,4 @@
-//! The forms of rows.
+//! Row constructors.
 
 use super::{AfterCode, KnownProgram, OperandRule, OptionStyle};
 
@@ -22,7 +22,7 @@ pub(super) const fn program(names: &'static str, operands: OperandRule) -> Known
     }
 }
 
-/// Creates a row for an interpreter with a script of its own: options with code, options that load code, and options with
+/// Creates a row for an interpreter with its own script: options with code, options that load code, and options with
 /// another value.
 pub(super) const fn interpreter(
     names: &'static str,
@@ -33,7 +33,7 @@ pub(super) const fn interpreter(
     KnownProgram { code, load, valued, stdin: "-", ..program(names, OperandRule::Script) }
 }
 
-/// Creates a row for a shell whose scripts differ from those of `sh`: options with code, and options with a value.
+/// Creates a row for a shell whose scripts differ from `sh`'s: options with code, and options with a value.
 pub(super) const fn shell(names: &'static str, code: &'static str, valued: &'static str) -> KnownProgram {
     KnownProgram { after_code: AfterCode::Code, ..interpreter(names, code, "", valued) }
 }
@@ -64,7 +64,7 @@ pub(super) const fn options(names: &'static str, code: &'static str) -> KnownPro
     KnownProgram { code, ..program(names, OperandRule::Data) }
 }
 
-/// Creates a row for a program whose operands are data, unless they begin with a mark: options with code.
+/// Creates a row for a program whose operands are data unless they begin with a mark: options with code.
 pub(super) const fn marked(names: &'static str, marks: &'static str, code: &'static str) -> KnownProgram {
     KnownProgram { marks, ..options(names, code) }
 }
@@ -74,7 +74,7 @@ pub(super) const fn shell_line(names: &'static str, before: usize, valued: &'sta
     KnownProgram { valued, ..program(names, OperandRule::CodeAfter(before)) }
 }
 
-/// Creates a row for a program that reads code from stdin if no option has it: options with code, with a file of code, and
+/// Creates a row for a program that reads code from stdin if no option has it: options with code, with a code file, and
 /// with other values.
 pub(super) const fn reader(
     names: &'static str,

@@ -14,7 +14,7 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
         after_code: AfterCode::Parameters,
         ..interpreter("sh ash bash dash hush posh rbash yash", "-c", "--rcfile --init-file", "-o +o -O +O")
     },
-    // Those of the Korn shell evaluate operands as arithmetic, in `printf %d` too.
+    // The Korn shell's evaluate operands as arithmetic, in `printf %d` too.
     KnownProgram {
         style: OptionStyle::Letters,
         stdin: "- -s",
@@ -38,7 +38,7 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
         valued: "-executionpolicy -ep -version -workingdirectory -wd -windowstyle -configurationname -outputformat",
         ..program("pwsh", OperandRule::Script)
     },
-    // Languages. A module that `python -m` names is a program with arguments of its own.
+    // Languages. A module named by `python -m` is a program with its own arguments.
     KnownProgram {
         starts: "-m",
         ..interpreter("python pythonw pypy ipython micropython", "-c", "-W -X", "--check-hash-based-pycs")
@@ -46,7 +46,7 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
     editor("timeit", "-s --setup -n --number -r --repeat -u --unit", ""),
     interpreter("pdb ipdb pudb bpdb", "-c", "", ""),
     interpreter("cprofile profile trace runpy coverage pyinstrument scalene", "run", "-m", "-o -s"),
-    // With `-n` and `-p`, perl opens its operands by a function that starts programs.
+    // With `-n` and `-p`, perl opens its operands with a function that starts programs.
     KnownProgram { style: OptionStyle::Letters, rest: "-n -p", ..interpreter("perl", "-e -E -F", "-M -m -I", "") },
     interpreter("raku perl6", "-e", "-I -M", ""),
     interpreter("ruby jruby truffleruby mruby irb", "-e -F", "-r -I --require", "-C -E -K -T"),
@@ -225,7 +225,7 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
     options("xdotool", "exec"),
     KnownProgram { targets: "exec", ..options("ip", "") },
     KnownProgram { rest: "-a -x --startas --exec", ..options("start-stop-daemon", "") },
-    // A value of `make` is expanded before its recipe uses it, and an argument `X=…` is such a value.
+    // `make` expands a value before its recipe uses it, and an argument `X=…` is such a value.
     KnownProgram {
         code: "--eval -E",
         load: "-f --file --makefile -C --directory -I",
@@ -252,7 +252,7 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
         "-processor -processorpath -cp -classpath -J --class-path --processor-path",
     ),
     KnownProgram { rest: "install", valued: "-C", ..options_of_subcommand("cargo", "--config") },
-    // `\x` is code of TeX.
+    // `\x` is TeX code.
     marked(
         "tex latex pdftex pdflatex xetex xelatex luatex lualatex context",
         "\\&*",
@@ -290,7 +290,7 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
     options("nano pico", "-s --speller"),
     options("gimp blender inkscape", "-b -P --batch --python-expr --python --actions"),
     options("nix nix-shell nix-build nix-instantiate nix-env", "-E -c --expr --run --command --apply"),
-    // Installers run code of what they install.
+    // Installers run code from what they install.
     KnownProgram {
         rest: "install download wheel",
         ..options("pip easy_install", "-r -c -e -i --index-url --extra-index-url")
@@ -454,7 +454,7 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
     },
 ];
 
-/// Words that are commands in a script of a shell, though no programs. Some shells evaluate operands of the second row as
+/// Words that are commands in a shell script, though not programs. Some shells evaluate the second row's operands as
 /// arithmetic or names, in which `a[$(x)]` starts `x`.
 pub(super) const SHELL_WORDS: &[KnownProgram] = &[
     wrapper("command builtin exec noglob nocorrect coproc", 0, "-a", "-c -l -p -v -V"),
@@ -469,7 +469,7 @@ pub(super) const SHELL_WORDS: &[KnownProgram] = &[
     options("printf", "-v"),
 ];
 
-/// Words at the end of an option's name by which its value is code, or names code, whatever the program is.
+/// Last words in option names that mark the value as code, or as naming code, whatever the program.
 pub(super) const CODE_WORDS: &str = "askpass cmd command commands editor entrypoint eval exec execute expr hook interpreter \
     launcher pager plugin preload preprocessor program rcfile rsh script scripts shell wrapper";
 
@@ -480,5 +480,5 @@ pub(super) const CODE_VARIABLES: &str = "BASH_ENV BROWSER CC CFLAGS CLASSPATH CX
     PERL5OPT PROMPT_COMMAND PS0 PS1 PS4 PYTHONHOME PYTHONPATH PYTHONSTARTUP PYTHONINSPECT RUBYLIB RUBYOPT RUSTC_WRAPPER \
     VISUAL ZDOTDIR _JAVA_OPTIONS IFS";
 
-/// Options by which a program prints something about itself, and runs no code.
+/// Options with which a program prints something about itself, and runs no code.
 pub(super) const INFORMATION: &str = "--version --help -version";

@@ -1,4 +1,4 @@
-//! The checks of a mapping, which report all faults.
+//! Checks on a mapping, which report all faults.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -14,7 +14,7 @@ use crate::http::template::escaped;
 use crate::http::tool::HttpTool;
 
 impl RequestMapping {
-    /// Checks the mapping of a tool whose arguments have this schema, and adds its faults.
+    /// Checks the mapping for a tool whose arguments have this schema, and adds its faults.
     pub(in super::super) fn checked(
         tool: &HttpTool,
         arguments: &ArgumentNames<'_>,
@@ -54,7 +54,7 @@ impl RequestMapping {
     }
 }
 
-/// Returns the JSON Pointer of the setting for a place.
+/// Returns the JSON Pointer to a place's setting.
 fn setting(place: ParameterPlace, name: &str) -> String {
     match place {
         ParameterPlace::Path => "/url".to_owned(),
@@ -64,7 +64,7 @@ fn setting(place: ParameterPlace, name: &str) -> String {
     }
 }
 
-/// Returns the parameters, with one for each variable of the path.
+/// Returns the parameters, with one for each path variable.
 fn with_path(tool: &HttpTool, faults: &mut Vec<EntryFault>) -> Vec<RequestParameter> {
     let mut parameters = tool.parameters.clone();
     let variables: BTreeSet<&str> = tool.url.path_variables().collect();
@@ -82,7 +82,7 @@ fn with_path(tool: &HttpTool, faults: &mut Vec<EntryFault>) -> Vec<RequestParame
     parameters
 }
 
-/// Checks that the schema has all arguments of the mapping.
+/// Checks that the schema has all of the mapping's arguments.
 fn check_arguments(
     tool: &HttpTool,
     parameters: &[RequestParameter],
@@ -156,7 +156,7 @@ fn check_body(tool: &HttpTool, faults: &mut Vec<EntryFault>) {
 }
 
 impl TakenNames {
-    /// Checks that each name of the request is there once.
+    /// Checks that each name in the request occurs once.
     fn of(tool: &HttpTool, parameters: &[RequestParameter], faults: &mut Vec<EntryFault>) -> Self {
         let mut taken: HashSet<(ParameterPlace, String)> = HashSet::new();
         let mut take = |place: ParameterPlace, name: &str, at: String| {

@@ -1,4 +1,4 @@
-//! Bodies of the type `multipart/form-data`, with texts only.
+//! `multipart/form-data` bodies, with texts only.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::super::value::scalar;
 
-/// The text that every boundary begins with. A number of [`DIGITS`] hexadecimal digits follows.
+/// The prefix of every boundary. A number with [`DIGITS`] hexadecimal digits follows.
 const PREFIX: &str = "haft-form-boundary-";
 const DIGITS: usize = 16;
 
@@ -46,7 +46,7 @@ fn texts<'m>(name: &'m str, value: &Value) -> Vec<(&'m str, String)> {
     values.iter().filter_map(|value| Some((name, scalar(value)?.into_owned()))).collect()
 }
 
-/// Escapes the name of a field as browsers do.
+/// Escapes a field's name as browsers do.
 fn quoted(name: &str) -> String {
     name.replace('\r', "%0D").replace('\n', "%0A").replace('"', "%22")
 }

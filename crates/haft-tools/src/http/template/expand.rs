@@ -1,4 +1,4 @@
-//! The replacement of variables by values.
+//! Replaces variables by values.
 
 use std::borrow::Cow;
 
@@ -9,13 +9,13 @@ use super::super::value::{pairs, scalar};
 use super::{QueryPair, Segment, UrlPiece, UrlTemplate, variables};
 use crate::http::ParameterStyle;
 
-/// All characters but the unreserved ones of RFC 3986.
+/// All characters but RFC 3986's unreserved ones.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The number of times that a value is unescaped in search of a step up.
+/// The number of times to unescape a value in search of a step up.
 const UNESCAPES: usize = 3;
 
-/// The reason that a value can't be a part of a path.
+/// The reason that a value can't be part of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(in super::super) enum PathFault {
     #[error("must not be empty, as it is a part of the path of a URL")]
@@ -39,8 +39,8 @@ pub(in super::super) fn escaped(text: &str) -> String {
 }
 
 impl UrlTemplate {
-    /// Writes the origin and the path, with the escaped values of variables. The error names the variable that can't have
-    /// its value.
+    /// Writes the origin and the path, with the variables' escaped values. The error names the variable whose value is
+    /// not allowed.
     pub(in super::super) fn expand_path(
         &self,
         value: impl Fn(&str, Escape) -> String,
@@ -66,8 +66,8 @@ impl UrlTemplate {
         Ok(url)
     }
 
-    /// Writes the query as escaped pairs of name and value. A pair with a variable that has no value is omitted, and one
-    /// whose value is nothing but a variable is repeated for each element of an array.
+    /// Writes the query as escaped pairs of name and value. Omits a pair with a variable that has no value. If a pair's
+    /// value is only a variable, repeats the pair for each array element.
     pub(in super::super) fn expand_query<'v>(
         &self,
         value: impl Fn(&str) -> &'v Value,
@@ -108,7 +108,7 @@ fn escaped_but_slashes(text: &str) -> String {
     text.split('/').map(escaped).collect::<Vec<_>>().join("/")
 }
 
-/// Checks the escaped text of several segments.
+/// Checks the escaped text for several segments.
 fn check_segments(text: &str) -> Result<(), PathFault> {
     match text {
         "" => Err(PathFault::Empty),
@@ -120,8 +120,8 @@ fn check_segments(text: &str) -> Result<(), PathFault> {
     }
 }
 
-/// Checks the escaped text of one segment, as it is and unescaped a few times: an escaped slash is no separator, but
-/// servers exist that unescape the path before they split it.
+/// Checks one segment's escaped text, as it is and unescaped a few times: an escaped slash is not a separator, but some
+/// servers unescape the path before they split it.
 fn check_segment(text: &str) -> Result<(), PathFault> {
     if text.is_empty() {
         return Err(PathFault::Empty);
@@ -135,7 +135,7 @@ fn check_segment(text: &str) -> Result<(), PathFault> {
         if unescaped.starts_with(['/', '\\']) {
             return Err(PathFault::LeadingSlash);
         }
-        // Some servers cut a step off at a semicolon, so that `..;x` is `..` for them.
+        // Some servers cut a step off at a semicolon, so `..;x` is `..` for them.
         let mut steps = unescaped.split(['/', '\\']).map(|step| step.split(';').next());
         if steps.any(|step| matches!(step, Some("." | ".."))) {
             return Err(PathFault::DotSegment);

@@ -1,4 +1,4 @@
-//! The parser of URL templates.
+//! The URL template parser.
 
 use oauth2::url::{Position, Url};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
@@ -6,7 +6,7 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use super::expand::is_dot_segment;
 use super::{QueryPair, Segment, UrlPiece, UrlTemplate, UrlTemplateError};
 
-/// The characters of a literal that are escaped. Escapes that it contains are kept.
+/// The characters that are escaped in a literal. Its existing escapes stay.
 const LITERAL: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'^').add(b'`').add(b'|').add(b'\'');
 
 pub(super) fn template(text: &str) -> Result<UrlTemplate, UrlTemplateError> {
@@ -17,7 +17,7 @@ pub(super) fn template(text: &str) -> Result<UrlTemplate, UrlTemplateError> {
     if rest.contains('#') {
         return Err(UrlTemplateError::Fragment);
     }
-    // A question mark within braces is part of no name, so that the first one always begins the query.
+    // No name contains a question mark, so the first one always begins the query.
     let (path, query) = rest.split_once('?').map_or((rest, None), |(path, query)| (path, Some(query)));
     let path = path.strip_prefix('/').unwrap_or_default();
     let path = path.split('/').map(segment).collect::<Result<_, _>>()?;

@@ -1,10 +1,10 @@
-//! Errors of token requests.
+//! Token request errors.
 
 use std::sync::Arc;
 
 use haft_http::HttpError;
 
-/// A token that can't be fetched. It contains no secret.
+/// A token that can't be fetched. The error contains no secret.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {

@@ -17,22 +17,22 @@ use super::TokenError;
 use crate::http::auth::{ClientAuthStyle, ClientCredentials};
 use crate::redactor::Redactor;
 
-/// The maximum size of a response to a token request.
+/// The maximum size of a token response.
 const MAX_RESPONSE: usize = 64 * 1024;
-/// The maximum length of the texts of a server in an error.
+/// The longest server text in an error.
 const MAX_TEXT: usize = 300;
 
-/// The guarded client, as the crate for OAuth 2 uses it.
+/// The guarded client, as the OAuth 2 crate uses it.
 struct Transport {
     client: GuardedClient,
     timeout: Duration,
-    /// The status of the response.
+    /// The response status.
     status: AtomicU16,
-    /// The header `authorization` of the request.
+    /// The request's header `authorization`.
     authorization: OnceLock<Secret>,
 }
 
-/// The error of the transport.
+/// The transport's error.
 #[derive(Debug, thiserror::Error)]
 #[error("the token request failed")]
 struct SendError(#[source] HttpError);
@@ -68,7 +68,7 @@ pub(super) async fn token(
         }
         Ok(_) | Err(RequestTokenError::Parse(..) | RequestTokenError::Other(_)) => Err(invalid()),
         Err(RequestTokenError::Request(SendError(error))) => Err(TokenError::Http(Arc::new(error))),
-        // A server that is out of order says nothing about the credentials.
+        // A failing server says nothing about the credentials.
         Err(RequestTokenError::ServerResponse(_)) if transport.status.load(Ordering::Relaxed) >= 500 => Err(invalid()),
         Err(RequestTokenError::ServerResponse(response)) => {
             let mut redactor = Redactor::default();
@@ -113,7 +113,7 @@ impl Transport {
         self.status.store(received.status().as_u16(), Ordering::Relaxed);
         let mut response = Response::new(Vec::new());
         *response.status_mut() = match received.status() {
-            // The crate accepts 200 only, and other statuses of success with a token are one too.
+            // The crate accepts only 200, but other successful statuses with a token are fine too.
             status if status.is_success() => StatusCode::OK,
             status => status,
         };

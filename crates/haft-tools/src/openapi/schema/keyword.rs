@@ -1,4 +1,4 @@
-//! The keywords of schemas, and the few that versions 3.0 and 3.1 write differently.
+//! Schema keywords, and the few that versions 3.0 and 3.1 write differently.
 
 use serde_json::{Map, Value, json};
 
@@ -9,15 +9,15 @@ use super::super::text::capped;
 pub(super) enum Keyword {
     /// A schema.
     Schema,
-    /// A list of schemas.
+    /// A schema list.
     Schemas,
     /// Schemas by name.
     SchemaMap,
     /// A regular expression.
     Pattern,
-    /// Names of properties.
+    /// Property names.
     Required,
-    /// Names of types.
+    /// Type names.
     Type,
     /// A lower or upper bound, whose meaning depends on other keywords.
     Bound,
@@ -27,7 +27,7 @@ pub(super) enum Keyword {
     Annotation(fn(&Value) -> bool),
 }
 
-/// The maximum length of an example, in bytes.
+/// The longest example, in bytes.
 const MAX_EXAMPLE: usize = 256;
 
 const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "object", "array", "null"];
@@ -72,7 +72,7 @@ impl Keyword {
     }
 }
 
-/// Returns the value of a keyword as it is kept.
+/// Returns a keyword's value as it is kept.
 pub(super) fn plain(name: &str, value: &Value) -> Value {
     match (name, value) {
         ("description" | "title", Value::String(text)) => capped(text).into(),
@@ -80,7 +80,7 @@ pub(super) fn plain(name: &str, value: &Value) -> Value {
     }
 }
 
-/// Returns the types that a value names, without those that JSON does not have.
+/// Returns the types that a value names, without those that JSON lacks.
 pub(super) fn types(value: &Value) -> Option<Value> {
     let is_known = |name: &&Value| name.as_str().is_some_and(|name| TYPES.contains(&name));
     match value {
@@ -99,8 +99,8 @@ pub(super) fn types(value: &Value) -> Option<Value> {
     }
 }
 
-/// Adds the bounds of a schema. Version 3.0 makes a bound exclusive by a flag beside it, and version 3.1 by another
-/// keyword; each is read in both, because their values differ.
+/// Adds a schema's bounds. Version 3.0 makes a bound exclusive with a flag beside it, version 3.1 with another keyword.
+/// Each is read in both, because their values differ.
 pub(super) fn bounds(schema: &Map<String, Value>, converted: &mut Map<String, Value>) {
     for (inclusive, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
         let bound = schema.get(inclusive).filter(|bound| bound.is_number());
@@ -144,7 +144,7 @@ pub(super) fn nullable(mut schema: Map<String, Value>) -> Value {
     schema.into()
 }
 
-/// Reports whether a value is an example that is worth its size: a scalar, and no long text.
+/// Reports whether a value is an example that is worth its size: a scalar, but not a long text.
 pub(in super::super) fn is_example(value: &Value) -> bool {
     match value {
         Value::Array(_) | Value::Object(_) => false,
@@ -153,8 +153,8 @@ pub(in super::super) fn is_example(value: &Value) -> bool {
     }
 }
 
-/// Writes the values of an enumeration of strings as strings. YAML reads an unquoted `1` or `true` as something else,
-/// and no value at all would be valid.
+/// Writes a string enumeration's values as strings. YAML reads an unquoted `1` or `true` as something else, and then no
+/// value would be valid.
 fn strings_of_enum(schema: &mut Map<String, Value>) {
     if schema.get("type").and_then(Value::as_str) != Some("string") {
         return;

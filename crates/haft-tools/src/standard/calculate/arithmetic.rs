@@ -1,7 +1,7 @@
 //! The operators.
 //!
-//! Integers and fractions are exact. If the exact result of a fraction has too many digits, the operation is repeated with
-//! floats; an integer that has too many is a fault, because its digits were the question.
+//! Integers and fractions are exact. If a fraction's exact result has too many digits, the operation is repeated with
+//! floats. An integer with too many is a fault, because its digits were the question.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -42,7 +42,7 @@ pub(super) fn operate(
     Ok(result.and_exact(left.exact && right.exact))
 }
 
-/// Returns a number to the power of another.
+/// Returns a number to another's power.
 pub(super) fn power(base: &Number, exponent: &Number, work: &mut WorkBudget<'_>) -> Result<Number, CalculationFault> {
     if base.is_zero() {
         return match () {
@@ -68,7 +68,7 @@ pub(super) fn power(base: &Number, exponent: &Number, work: &mut WorkBudget<'_>)
     Ok(result.and_exact(base.exact && exponent.exact))
 }
 
-/// Returns the negative of a number.
+/// Returns the negated number.
 pub(super) fn negate(number: Number) -> Number {
     let value = match number.value {
         NumberValue::Fraction(value) => NumberValue::Fraction(-value),
@@ -77,7 +77,7 @@ pub(super) fn negate(number: Number) -> Number {
     Number { value, exact: number.exact }
 }
 
-/// Returns the factorial of a non-negative integer.
+/// Returns a non-negative integer's factorial.
 pub(super) fn factorial(number: &Number, work: &mut WorkBudget<'_>) -> Result<Number, CalculationFault> {
     let requirement = "an integer that is not negative";
     let n = number
@@ -163,7 +163,7 @@ fn on_floats(operator: InfixOperator, left: f64, right: f64) -> Result<Number, C
     Number::float(result, "the result")
 }
 
-/// Returns quotient and remainder, where the remainder has the sign of the divisor.
+/// Returns quotient and remainder, where the remainder has the divisor's sign.
 fn floored(left: &BigInt, right: &BigInt) -> (BigInt, BigInt) {
     let (quotient, remainder) = (left / right, left % right);
     if remainder.is_zero() || remainder.is_negative() == right.is_negative() {
@@ -184,7 +184,7 @@ fn rooted_power(
     unless_too_large(integer_power(&root, exponent.numer(), work))
 }
 
-/// Returns a power of a number other than zero.
+/// Returns a power whose base is not zero.
 fn integer_power(base: &BigRational, exponent: &BigInt, work: &mut WorkBudget<'_>) -> Result<Number, CalculationFault> {
     if base.numer().magnitude().is_one() && base.denom().is_one() {
         let negative = base.is_negative() && exponent.bit(0);
@@ -199,7 +199,7 @@ fn integer_power(base: &BigRational, exponent: &BigInt, work: &mut WorkBudget<'_
     }
     work.charge_multiply(least * 2, least * 2)?;
     let (numerator, denominator) = (base.numer().pow(size), base.denom().pow(size));
-    // Powers of numbers without a common divisor have none.
+    // Powers of coprime numbers are coprime.
     let result = if !exponent.is_negative() {
         BigRational::new_raw(numerator, denominator)
     } else if numerator.is_negative() {
@@ -210,13 +210,13 @@ fn integer_power(base: &BigRational, exponent: &BigInt, work: &mut WorkBudget<'_
     Number::fraction(result)
 }
 
-/// Returns the root of a non-negative fraction if it is a fraction.
+/// Returns a non-negative fraction's root if it is a fraction.
 pub(super) fn exact_root(
     value: &BigRational,
     root: u32,
     work: &mut WorkBudget<'_>,
 ) -> Result<Option<BigRational>, CalculationFault> {
-    // Newton's method, in a few dozen steps of one division each.
+    // Newton's method, in a few dozen steps with one division each.
     let bits = value.numer().bits().max(value.denom().bits());
     (0..32).try_for_each(|_| work.charge_multiply(bits, bits))?;
     let numerator = value.numer().nth_root(root);

@@ -1,4 +1,4 @@
-//! The evaluation of a program on a stack.
+//! Evaluates a program on a stack.
 
 use super::arithmetic::{factorial, negate, operate, power};
 use super::fault::{CalculationError, CalculationFault};

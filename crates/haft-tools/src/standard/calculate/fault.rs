@@ -2,7 +2,7 @@
 
 use crate::standard::failure::StandardFailure;
 
-/// A cause with the position of the character that it is about, from 1.
+/// A cause with its character's position, from 1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{cause} (at character {position})")]
 pub(super) struct CalculationError {
@@ -67,7 +67,7 @@ impl CalculationFault {
         CalculationError { position, cause: self }
     }
 
-    /// Returns the stable name of the cause.
+    /// Returns the cause's stable name.
     fn reason(&self) -> &'static str {
         match self {
             Self::Empty

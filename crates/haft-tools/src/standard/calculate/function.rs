@@ -28,16 +28,16 @@ enum FunctionBody {
     Float(fn(f64) -> f64),
     /// Two floats to one.
     Floats(fn(f64, f64) -> f64),
-    /// Fractions stay fractions where they can. The arguments are as many as the function takes.
+    /// Fractions stay fractions where they can. The argument count matches the function's.
     Exact(fn(&[Number], &mut WorkBudget<'_>) -> Result<Number, CalculationFault>),
 }
 
-/// Returns the function of a name in lower case.
+/// Returns the function with a lower-case name.
 pub(super) fn named(name: &str) -> Option<&'static Function> {
     FUNCTIONS.iter().find(|function| function.name == name)
 }
 
-/// Returns the names of all functions and constants.
+/// Returns all function and constant names.
 pub(super) fn names() -> impl Iterator<Item = &'static str> + Clone {
     FUNCTIONS.iter().map(|function| function.name).chain(["pi", "tau", "phi"])
 }
@@ -250,7 +250,7 @@ fn choose(arguments: &[Number], work: &mut WorkBudget<'_>) -> Result<Number, Cal
     if k > n {
         return Number::integer(0);
     }
-    // The smaller of k and n - k factors. Each of them at least doubles the result, so this many are always enough.
+    // The smaller of k and n - k factors. Each at least doubles the result, so this many are always enough.
     let k = k.clone().min(&n - k).to_u32().filter(|k| *k <= 40_000).ok_or_else(too_many_digits)?;
     let mut result = BigInt::one();
     for i in 1..=k {

@@ -1,4 +1,4 @@
-//! Logarithms, also of numbers that no float can hold.
+//! Logarithms, including those of numbers that no float can hold.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -60,12 +60,12 @@ fn logarithm(x: &Number, what: &'static str) -> Result<f64, CalculationFault> {
     })
 }
 
-/// Returns the logarithm of a fraction beyond the range of floats.
+/// Returns the logarithm of a fraction beyond the float range.
 fn of_fraction(value: &BigRational) -> f64 {
     of_integer(&value.numer().abs()) - of_integer(value.denom())
 }
 
-/// Returns the logarithm of a positive integer: of its first 64 bits, and of the power of two that they are multiplied by.
+/// Returns a positive integer's logarithm, from its first 64 bits and the power of two that they are multiplied by.
 fn of_integer(value: &BigInt) -> f64 {
     let shift = value.bits().saturating_sub(64);
     let leading = (value >> shift).to_f64().unwrap_or(1.0);

@@ -1,7 +1,7 @@
 //! Numbers: exact fractions where the mathematics allows it, floats elsewhere.
 //!
-//! `exact` is a property of its own. Rounding a float leads to an integer, which further functions can take, and the result
-//! is still not exact. Once it is unset, nothing sets it again.
+//! `exact` is a separate property. Rounding a float leads to an integer, which further functions can take, but the
+//! result is still not exact. Once it is unset, nothing sets it again.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -11,15 +11,15 @@ use super::fault::CalculationFault;
 use super::token::Literal;
 use super::work::WorkBudget;
 
-/// The maximum digits of a numerator and of a denominator.
+/// The most digits in a numerator or denominator.
 pub(super) const MAX_DIGITS: u32 = 10_000;
-/// The bits of a number with that many digits.
+/// The bits in a number with that many digits.
 pub(super) const MAX_BITS: u64 = 33_220;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Number {
     pub(super) value: NumberValue,
-    /// True if no approximation was part of the calculation.
+    /// True if the calculation involved no approximation.
     pub(super) exact: bool,
 }
 
@@ -40,7 +40,7 @@ pub(super) enum Constant {
 }
 
 impl Constant {
-    /// Returns the constant of a name in lower case.
+    /// Returns the constant with a lower-case name.
     pub(super) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "pi" => Self::Pi,
@@ -63,7 +63,7 @@ impl Constant {
 }
 
 impl Number {
-    /// Creates an exact number within the limit of digits.
+    /// Creates an exact number within the digit limit.
     pub(super) fn fraction(value: BigRational) -> Result<Self, CalculationFault> {
         let too_large = value.numer().bits() > MAX_BITS || value.denom().bits() > MAX_BITS;
         if too_large { Err(too_many_digits()) } else { Ok(Self { value: NumberValue::Fraction(value), exact: true }) }
@@ -84,7 +84,7 @@ impl Number {
 
     pub(super) fn literal(literal: &Literal, work: &mut WorkBudget<'_>) -> Result<Self, CalculationFault> {
         let size = literal.exponent.unsigned_abs();
-        // A factor of 10^n, and no division unless there is a fraction.
+        // A factor 10^n, and no division unless there is a fraction.
         work.charge_multiply(literal.digits.bits(), u64::from(size) * 4)?;
         let digits = literal.digits.clone();
         if literal.exponent >= 0 {
@@ -100,7 +100,7 @@ impl Number {
         self
     }
 
-    /// Returns the value as a float, in the range of floats.
+    /// Returns the value as a float, if it is in range.
     pub(super) fn to_float(&self) -> Result<f64, CalculationFault> {
         match &self.value {
             NumberValue::Float(value) => Ok(*value),
@@ -135,7 +135,7 @@ impl Number {
         }
     }
 
-    /// Returns the value as a fraction. That of a float is the float's own value.
+    /// Returns the value as a fraction. A float gives exactly its own value.
     pub(super) fn to_fraction(&self) -> BigRational {
         match &self.value {
             NumberValue::Fraction(value) => value.clone(),

@@ -1,8 +1,8 @@
-//! The parser: tokens to a program for a stack.
+//! The parser: tokens to a stack program.
 //!
-//! A Pratt parser. The result is a list of steps in postfix order instead of a tree, so that neither evaluating nor
-//! dropping an expression recurses: `1+1+1+…` is as deep a tree as it is long. Only the parser itself recurses, to a
-//! fixed depth.
+//! It is a Pratt parser. The result is a list of steps in postfix order instead of a tree, so that neither evaluating
+//! nor dropping an expression recurses: `1+1+1+…` is as deep a tree as it is long. Only the parser itself recurses, to
+//! a fixed depth.
 //!
 //! | operators | binds | associates |
 //! |---|---|---|
@@ -19,10 +19,10 @@ use super::function::{self, Function};
 use super::number::Constant;
 use super::token::{ExpressionToken, Literal, Symbol, TokenKind, tokens};
 
-/// The maximum nesting of parentheses, signs and powers.
+/// The deepest nesting of parentheses, signs and powers.
 const MAX_DEPTH: usize = 100;
 
-/// One step, with the position that its faults are reported at.
+/// One step, with the position for its faults.
 #[derive(Clone, Debug)]
 pub(super) struct ProgramStep {
     pub(super) position: usize,
@@ -37,7 +37,7 @@ pub(super) enum StepAction {
     Factorial,
     Operate(InfixOperator),
     Power,
-    /// A call with this many arguments, which are in the range of the function.
+    /// A call with this many arguments, which the function accepts.
     Call(&'static Function, usize),
 }
 
@@ -152,7 +152,7 @@ impl<'t> ExpressionParser<'t> {
                 return Err(CalculationFault::ExpectedValue { found: kind.describe() }.at(token.position));
             }
         }
-        // A number, a name or a parenthesis right after an operand would be a multiplication without a sign.
+        // A number, name or parenthesis right after an operand would be a multiplication without a sign.
         match self.peek() {
             Some(next) if !matches!(next.kind, TokenKind::Symbol(_)) || self.symbol() == Some(Symbol::Open) => {
                 Err(CalculationFault::MissingOperator { found: next.kind.describe() }.at(next.position))
@@ -207,8 +207,7 @@ impl<'t> ExpressionParser<'t> {
     }
 }
 
-/// Returns the action of an infix operator, the strength by which it binds its left side, and the least strength for its
-/// right side.
+/// Returns an infix operator's action, its left binding strength, and the least strength for its right side.
 fn infix(symbol: Symbol) -> Option<(StepAction, u8, u8)> {
     let operator = match symbol {
         Symbol::Plus => InfixOperator::Add,
@@ -224,7 +223,7 @@ fn infix(symbol: Symbol) -> Option<(StepAction, u8, u8)> {
     Some((StepAction::Operate(operator), binds, binds + 1))
 }
 
-/// Returns the fault of a token after which the expression can't go on.
+/// Returns the fault for a token after which the expression can't continue.
 fn trailing(token: &ExpressionToken) -> CalculationError {
     let cause = match token.kind {
         TokenKind::Symbol(Symbol::Close) => CalculationFault::UnopenedParenthesis,

@@ -1,7 +1,7 @@
 //! Numbers as decimal text.
 //!
-//! Integers are whole, whatever their length. A fraction is whole if it ends within [`MAX_PLACES`] places, else it is
-//! rounded to [`ROUNDED_DIGITS`] digits, and its text is no longer the exact value.
+//! Integers are whole, whatever their length. A fraction is whole if it ends within [`MAX_PLACES`] places. Otherwise it
+//! is rounded to [`ROUNDED_DIGITS`] digits, and its text is no longer the exact value.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -11,9 +11,9 @@ use super::number::{Number, NumberValue, power_of_ten};
 
 /// The places after the point that are written in full.
 const MAX_PLACES: u32 = 60;
-/// The significant digits of a fraction that does not end before.
+/// A rounded fraction's significant digits.
 const ROUNDED_DIGITS: i64 = 34;
-/// The longest fraction that is written beside its rounded form.
+/// The longest fraction to write beside its rounded form.
 const MAX_FRACTION: usize = 60;
 
 /// A number as text.
@@ -59,7 +59,7 @@ fn fraction(value: &BigRational) -> RenderedNumber {
     RenderedNumber { text, whole, fraction }
 }
 
-/// Rounds a positive number to its leading digits. Returns them, the power of ten of the first digit, and whether they are
+/// Rounds a positive number to its leading digits. Returns them, the first digit's power of ten, and whether they are
 /// the whole number.
 fn rounded(value: &BigRational) -> (BigInt, i64, bool) {
     let mut exponent = estimated_exponent(value);
@@ -83,7 +83,7 @@ fn estimated_exponent(value: &BigRational) -> i64 {
 
 fn scaled(value: &BigRational, places: i64) -> BigRational {
     let scale = power_of_ten(u32::try_from(places.unsigned_abs()).unwrap_or(0));
-    // Only its rounding is asked for, so the fraction stays as it is instead of being reduced.
+    // Only the rounded value matters, so skip reducing the fraction.
     if places >= 0 {
         BigRational::new_raw(value.numer() * scale, value.denom().clone())
     } else {
@@ -101,7 +101,7 @@ fn decimal(digits: &str, exponent: i64) -> String {
     if rest.is_empty() { format!("{first}e{exponent}") } else { format!("{first}.{rest}e{exponent}") }
 }
 
-/// Writes digits whose last one stands for this power of ten, without zeros at the end of a fraction.
+/// Writes digits whose last one stands for this power of ten, without a fraction's trailing zeros.
 fn plain(digits: &str, exponent: i64) -> String {
     let Ok(places) = usize::try_from(-exponent) else {
         return format!("{digits}{}", "0".repeat(usize::try_from(exponent).unwrap_or(0)));

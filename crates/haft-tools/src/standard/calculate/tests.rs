@@ -1,4 +1,5 @@
-//! The parser and the arithmetic against independent evaluations. Known answers are in `tests/it/standard/calculate.rs`.
+//! Tests the parser and the arithmetic against independent evaluations. Known answers are in
+//! `tests/it/standard/calculate.rs`.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;

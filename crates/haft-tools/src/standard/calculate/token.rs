@@ -1,4 +1,4 @@
-//! The text of an expression as tokens.
+//! An expression's text as tokens.
 //!
 //! Numbers stay digits and a power of ten here, so that reading `1e9999` a thousand times costs nothing: the evaluation
 //! computes their values under its budget.
@@ -8,12 +8,12 @@ use num_traits::Num;
 
 use super::fault::{CalculationError, CalculationFault};
 
-/// The maximum characters of an expression.
+/// The most characters in an expression.
 pub(super) const MAX_CHARACTERS: usize = 4_000;
-/// The maximum absolute value of the exponent of a number such as `1e9`.
+/// The largest absolute exponent in a number such as `1e9`.
 const MAX_EXPONENT: i32 = 10_000;
 
-/// A token with the position of its first character, from 1.
+/// A token with its first character's position, from 1.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ExpressionToken {
     pub(super) position: usize,
@@ -79,7 +79,7 @@ impl Symbol {
     }
 }
 
-/// Reads all tokens of an expression.
+/// Reads all tokens in an expression.
 pub(super) fn tokens(expression: &str) -> Result<Vec<ExpressionToken>, CalculationError> {
     // One character more than allowed is enough to know.
     let characters: Vec<char> = expression.chars().take(MAX_CHARACTERS + 1).collect();
@@ -187,7 +187,7 @@ impl TokenReader<'_> {
         Ok(Literal { digits, exponent: exponent - places })
     }
 
-    /// Reads an exponent if one follows, else none is zero. Returns `None` if it is too large.
+    /// Reads an exponent if one follows; a missing one is zero. Returns `None` if it is too large.
     fn exponent(&mut self) -> Option<i32> {
         let sign = matches!(self.peek_at(1), Some('+' | '-' | '−'));
         let follows = self.peek_at(if sign { 2 } else { 1 }).is_some_and(|c| c.is_ascii_digit());

@@ -1,8 +1,8 @@
-//! The budget of a calculation.
+//! A calculation's budget.
 //!
-//! An expression of a few thousand characters can hold a thousand divisions of numbers with ten thousand digits, which
-//! would take a minute. Every operation on fractions charges an estimate of its work before it starts: machine words that are
-//! touched. Cancellation is checked at the same places.
+//! An expression with a few thousand characters can hold a thousand divisions between numbers with ten thousand digits,
+//! which would take a minute. Every operation on fractions charges an estimate of its work, in machine words, before it
+//! starts. Cancellation is checked at the same places.
 
 use super::fault::CalculationFault;
 
@@ -20,7 +20,7 @@ impl<'c> WorkBudget<'c> {
         Self { left: BUDGET, is_cancelled }
     }
 
-    /// Charges for numbers of these sizes in bits being read and written once.
+    /// Charges for reading and writing numbers with these sizes in bits once.
     pub(super) fn charge_linear(&mut self, bits: u64) -> Result<(), CalculationFault> {
         self.charge(words(bits))
     }

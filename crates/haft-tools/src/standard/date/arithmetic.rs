@@ -165,7 +165,7 @@ fn difference(clock: &WallClock, params: &DiffParams) -> Result<TimeDifference, 
     let out_of_range = |source| DateFault::OutOfRange { source };
     let reader = TimeReader::new(clock, params.zone.as_deref(), OnClockChange::default())?;
     let (from, to) = (reader.read(&params.from)?.at, reader.read(&params.to)?.at);
-    // Calendar units are those of one zone.
+    // Calendar units belong to one zone.
     let to = to.with_time_zone(from.time_zone().clone());
     let unit = params.largest_unit.unit();
     let span = from.until((unit, &to)).map_err(out_of_range)?;
@@ -189,8 +189,8 @@ fn float(value: i64) -> f64 {
     value as f64
 }
 
-/// Adds months, then days, to the local time, and then seconds to the instant that it is. A span of the library has one
-/// sign for all of its units; here each unit has its own.
+/// Adds months, then days, to the local time, and then seconds to the resulting instant. A library span has one sign
+/// for all units; here each unit has its own.
 fn add_span(start: &Zoned, params: &AddParams) -> Result<ReadTime, jiff::Error> {
     // The parameters are limited, so no product overflows.
     let months = params.years * 12 + params.months;

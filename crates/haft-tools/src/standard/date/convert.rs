@@ -15,7 +15,7 @@ use super::{WallClock, time_help};
 use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
 
-/// The maximum characters of a formatted time. A format is short and a width has at most three digits, so no more than a
+/// The most characters in a formatted time. A format is short and a width has at most three digits, so no more than a
 /// few thousand are written before the check.
 const MAX_FORMATTED: usize = 1_000;
 

@@ -4,7 +4,7 @@ use crate::standard::failure::StandardFailure;
 
 /// The longest part of an input that a message repeats.
 const MAX_QUOTE: usize = 60;
-/// The longest explanation of the date library that a message contains.
+/// The longest explanation from the date library in a message.
 const MAX_DETAIL: usize = 200;
 
 #[derive(Debug, thiserror::Error)]

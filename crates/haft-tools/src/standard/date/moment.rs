@@ -80,7 +80,7 @@ impl Moment {
     }
 }
 
-/// Returns the name of the zone, or its offset.
+/// Returns the zone's name, or its offset.
 fn zone_name(at: &Zoned) -> String {
     at.time_zone().iana_name().map_or_else(|| offset_text(at.offset()), str::to_owned)
 }

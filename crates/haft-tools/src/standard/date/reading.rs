@@ -48,7 +48,7 @@ pub(super) struct TimeReader<'c> {
 }
 
 impl<'c> TimeReader<'c> {
-    /// Creates a reader for local times of a zone, to which all other times are converted.
+    /// Creates a reader for a zone's local times, to which all other times are converted.
     pub(super) fn new(
         clock: &'c WallClock,
         zone: Option<&str>,
@@ -70,7 +70,7 @@ impl<'c> TimeReader<'c> {
         Ok(instant(now.to_zoned(self.zone())))
     }
 
-    /// Reads a time in any of the known notations.
+    /// Reads a time in any known notation.
     pub(super) fn read(&self, text: &str) -> Result<ReadTime, DateFault> {
         let trimmed = text.trim();
         let unreadable = || DateFault::Unreadable { text: text.to_owned() };
@@ -87,7 +87,7 @@ impl<'c> TimeReader<'c> {
         Ok(self.converted(zoned))
     }
 
-    /// Reads a time in a format of `strptime`.
+    /// Reads a time in a `strptime` format.
     pub(super) fn read_as(&self, text: &str, format: &str) -> Result<ReadTime, DateFault> {
         let mismatch = |source| DateFault::Mismatch { text: text.to_owned(), format: format.to_owned(), source };
         let parsed = BrokenDownTime::parse(format, text).map_err(mismatch)?;
@@ -132,7 +132,7 @@ impl<'c> TimeReader<'c> {
         }
     }
 
-    /// Returns the time at which the clocks of a zone read this.
+    /// Returns the time at which a zone's clocks read this.
     fn local(&self, local: DateTime, zone: &TimeZone) -> Result<ReadTime, DateFault> {
         let ambiguous = zone.to_ambiguous_zoned(local);
         let clock_change = ClockChange::of(ambiguous.offset());
@@ -169,7 +169,7 @@ fn instant(at: Zoned) -> ReadTime {
     ReadTime { at, clock_change: None }
 }
 
-/// Returns the zone of an IANA name or an offset.
+/// Returns the zone for an IANA name or an offset.
 pub(super) fn time_zone(database: &TimeZoneDatabase, name: &str) -> Result<TimeZone, DateFault> {
     let trimmed = name.trim();
     if trimmed.starts_with(['+', '-']) {

@@ -1,4 +1,4 @@
-//! Encodings of bytes as text.
+//! Byte encodings as text.
 
 use data_encoding::{BASE32, BASE32_NOPAD, BASE64, BASE64_NOPAD, BASE64URL_NOPAD, DecodeKind, Encoding, HEXLOWER};
 use schemars::JsonSchema;
@@ -29,7 +29,7 @@ impl ByteEncoding {
 
     /// Decodes a text without its white space and padding.
     pub(super) fn decode(self, text: &str) -> Result<Vec<u8>, StandardFailure> {
-        // The position of each kept character, for messages.
+        // Each kept character's position, for messages.
         let kept: Vec<(usize, char)> = text.chars().enumerate().filter(|(_, c)| !c.is_whitespace()).collect();
         let end = match self {
             Self::Hex => kept.len(),

@@ -1,11 +1,11 @@
-//! Text or bytes: the form in which a body is returned.
+//! Returned bodies: text or bytes.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use crate::http::media_type::{Charset, MediaType, essence};
 
-/// A body in the form in which it is returned.
+/// A body in its returned form.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FetchedContent {
     /// There is no body.
@@ -21,8 +21,8 @@ pub(super) enum FetchedContent {
     Base64(String),
 }
 
-/// Returns the form of a body. The declared type decides; without one, valid UTF-8 without NUL is text. A compressed body
-/// is never text.
+/// Returns a body's form. The declared type decides; without one, valid UTF-8 without NUL is text. A compressed body is
+/// never text.
 pub(super) fn read_content(
     content_type: Option<&str>,
     compression: Option<&str>,
@@ -32,7 +32,7 @@ pub(super) fn read_content(
     if body.is_empty() {
         return FetchedContent::None;
     }
-    // The character that the limit has cut is no fault of the server.
+    // If the limit cuts a character, the server is not at fault.
     let complete = if truncated { complete(&body) } else { body.len() };
     let media_type = MediaType::of(content_type.unwrap_or_default(), &body[..complete]);
     match media_type.charset().filter(|_| compression.is_none()) {
@@ -57,11 +57,11 @@ pub(super) fn is_html(content_type: Option<&str>, text: &str) -> bool {
     }
 }
 
-/// Returns the length of the body without an incomplete character at its end.
+/// Returns the body's length without an incomplete character at its end.
 fn complete(body: &[u8]) -> usize {
     match std::str::from_utf8(body) {
         Err(error) if error.error_len().is_none() => error.valid_up_to(),
-        // Valid, or invalid at another place; the end of an invalid text stays as it is.
+        // Valid, or invalid at another place; an invalid text's end stays as it is.
         _ => body.len(),
     }
 }
@@ -101,7 +101,7 @@ mod tests {
                 "{length}"
             );
         }
-        // A body that ends there is the fault of the server.
+        // If the body itself ends there, the server is at fault.
         assert_eq!(read_content(Some("text/plain"), None, body[..2].to_vec(), false), text("a\u{fffd}", true));
     }
 

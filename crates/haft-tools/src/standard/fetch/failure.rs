@@ -1,4 +1,4 @@
-//! The failures of `fetch`.
+//! `fetch`'s failures.
 
 use haft_core::{Failure, FailureKind, HandlerError, ToolFailure};
 use haft_http::HttpError;
@@ -59,7 +59,7 @@ impl Failure for FetchFailure {
     }
 }
 
-/// Returns the failure of a request: the cause for the model, and the error itself for the operator. Errors of the client's
+/// Returns a request's failure: the cause for the model, and the error itself for the operator. Errors in the client's
 /// settings are for the operator alone.
 pub(super) fn failure(error: HttpError) -> HandlerError<FetchFailure> {
     let declared = match &error {

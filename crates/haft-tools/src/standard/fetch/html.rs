@@ -1,9 +1,9 @@
-//! The text of an HTML page.
+//! An HTML page's text.
 //!
-//! It is one pass over the page, not a parser: tags and comments are removed, scripts and styles with their content, and
-//! characters that are written as references are decoded after that, so that text about markup stays text. White space is
-//! joined, and elements that start a line in a browser start one here. Whatever is malformed is removed up to the end, as
-//! browsers do. The work is linear in the size of the page.
+//! This is one pass over the page, not a parser. It removes tags and comments, and scripts and styles with their
+//! content. Character references are decoded after that, so that text about markup stays text. White space is joined,
+//! and elements that start a line in a browser start one here. Malformed markup is removed up to the end, as browsers
+//! do. The work is linear in the page's size.
 
 /// Elements whose content is no text.
 const HIDDEN: &str = "script style template noscript";
@@ -31,7 +31,7 @@ const REFERENCES: [(&str, char); 16] = [
     ("rsquo", '’'),
 ];
 
-/// Returns the text of an HTML page.
+/// Returns an HTML page's text.
 pub(super) fn to_text(page: &str) -> String {
     let mut text = Text::default();
     let mut rest = page;
@@ -57,16 +57,16 @@ pub(super) fn to_text(page: &str) -> String {
     text.text
 }
 
-/// A tag, a comment or a declaration at the start of a text.
+/// A tag, comment or declaration at a text's start.
 struct Markup {
     length: usize,
-    /// The name in lower case; empty if this is no tag.
+    /// The name in lower case; empty if this is not a tag.
     name: String,
     opens: bool,
 }
 
 impl Markup {
-    /// Returns none if the text, which starts with `<`, is no markup.
+    /// Returns `None` if the text, which starts with `<`, is not markup.
     fn of(text: &str) -> Option<Self> {
         let nameless = |length| Some(Self { length, name: String::new(), opens: false });
         if let Some(comment) = text.strip_prefix("<!--") {
@@ -93,7 +93,7 @@ fn ends_name(c: char) -> bool {
     c.is_ascii_whitespace() || matches!(c, '/' | '>')
 }
 
-/// Returns the length of a tag, in whose quoted values `>` is no end.
+/// Returns a tag's length. Inside quoted values, `>` does not end it.
 fn tag_end(text: &str) -> usize {
     let mut quote = None;
     for (at, byte) in text.bytes().enumerate() {
@@ -108,7 +108,7 @@ fn tag_end(text: &str) -> usize {
     text.len()
 }
 
-/// Returns what follows the end tag of a hidden element.
+/// Returns what follows a hidden element's end tag.
 fn after_content<'a>(text: &'a str, name: &str) -> &'a str {
     let mut rest = text;
     while let Some(at) = rest.find("</") {
@@ -157,7 +157,7 @@ impl Text {
     }
 }
 
-/// Decodes the reference at the start of a text, which starts with `&`. What is no known reference is an ampersand.
+/// Decodes the reference at the start of a text, which starts with `&`. An unknown reference is an ampersand.
 fn decoded(text: &str) -> (char, usize) {
     let end = text.bytes().take(12).position(|byte| byte == b';');
     let reference = end.and_then(|end| Some((text.get(1..end)?, end + 1)));
@@ -171,7 +171,7 @@ fn decoded(text: &str) -> (char, usize) {
     found.unwrap_or(('&', 1))
 }
 
-/// Returns the character of a number. Control characters, which no page has a use for, are replaced.
+/// Returns a number's character. Control characters, which no page has a use for, are replaced.
 fn numbered(number: &str) -> Option<char> {
     let code = match number.strip_prefix(['x', 'X']) {
         Some(digits) if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) => u32::from_str_radix(digits, 16),

@@ -1,8 +1,8 @@
-//! Patterns of paths that no tool reads, lists or searches.
+//! Patterns for paths that no tool reads, lists or searches.
 
 use super::walk::{matches_name, matches_sequence};
 
-/// Patterns of paths below a root. A path that matches one is denied, with everything below it.
+/// Patterns for paths below a root. A matching path is denied, with everything below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DenyList {
     patterns: Vec<DenyPattern>,

@@ -1,13 +1,13 @@
-//! Opening the entries of a directory, without following links.
+//! Opens directory entries without following links.
 //!
-//! A name is an entry of its directory and never a path, so nothing outside of the directory can be reached by it.
+//! A name is an entry in its directory and never a path, so it reaches nothing outside the directory.
 
 use std::ffi::OsStr;
 use std::io;
 
 use cap_std::fs::{Dir, File, Metadata};
 
-/// The kind of what is not a regular file.
+/// The kind of an entry that is not a regular file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OtherKind {
     Directory,
@@ -15,10 +15,10 @@ pub(super) enum OtherKind {
     Special,
 }
 
-/// Opens a regular file of a directory, and nothing else.
+/// Opens a regular file in a directory, and nothing else.
 ///
-/// The kind is checked before, because merely opening a pipe lets its writer go on, and again on the open file, which may be
-/// another one by then. In between, the file is opened without blocking.
+/// The kind is checked before, because merely opening a pipe lets its writer go on, and again on the open file, which
+/// may be another one by then. In between, the file is opened without blocking.
 pub(super) fn open_regular(dir: &Dir, name: &OsStr) -> io::Result<Result<(File, Metadata), OtherKind>> {
     if let Err(kind) = kind_of(&dir.symlink_metadata(name)?) {
         return Ok(Err(kind));
@@ -28,7 +28,7 @@ pub(super) fn open_regular(dir: &Dir, name: &OsStr) -> io::Result<Result<(File, 
     Ok(kind_of(&metadata).map(|()| (file, metadata)))
 }
 
-/// Opens a directory of a directory.
+/// Opens a directory in a directory.
 pub(super) fn open_directory(dir: &Dir, name: &OsStr) -> io::Result<Dir> {
     system::open_directory(dir, name)
 }
@@ -73,7 +73,7 @@ mod system {
     }
 }
 
-/// Other systems can't open an entry without following it. What takes its place in between is still below the root.
+/// Other systems can't open an entry without following it. What replaces it in between is still below the root.
 #[cfg(not(unix))]
 mod system {
     use std::ffi::OsStr;

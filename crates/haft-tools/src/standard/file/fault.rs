@@ -1,6 +1,6 @@
 //! The reasons why a path has no content.
 //!
-//! Messages contain nothing but what the model wrote: no absolute path and no text of the operating system.
+//! Messages contain only what the model wrote: no absolute path and no operating system text.
 
 use std::io;
 
@@ -42,7 +42,7 @@ pub(super) enum FileToolFault {
     TooFar { path: String, limit: u64 },
     #[error("the call was cancelled")]
     Cancelled,
-    /// Any other error of the operating system, which the model does not see.
+    /// Any other operating system error, which the model does not see.
     #[error("an operation on a file failed")]
     Io { source: io::Error },
 }
@@ -53,7 +53,7 @@ impl FileToolFault {
         let path = clip(path, MAX_QUOTE);
         match error.kind() {
             io::ErrorKind::NotFound => Self::NotFound { path },
-            // The error of a path that leads out was made here and not by the operating system.
+            // The error for a path that leads out was made here, not by the operating system.
             io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => Self::Outside { path },
             io::ErrorKind::PermissionDenied => Self::PermissionDenied { path },
             io::ErrorKind::NotADirectory => Self::NotADirectory { path },
@@ -65,7 +65,7 @@ impl FileToolFault {
         }
     }
 
-    /// Converts the fault into the error of a handler.
+    /// Converts the fault into a handler's error.
     pub(super) fn into_error(self) -> HandlerError<StandardFailure> {
         let reason = match &self {
             Self::Absolute { .. } | Self::InvalidPath { .. } => "invalid_path",

@@ -116,7 +116,7 @@ impl Visitor for FileEntries {
     }
 }
 
-/// Returns the canonical path of a directory as entries below it begin.
+/// Returns a directory's canonical path, as the paths of entries below it begin.
 pub(super) fn prefix(path: &str) -> &str {
     if path == "." { "" } else { path }
 }

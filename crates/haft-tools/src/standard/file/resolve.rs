@@ -1,9 +1,9 @@
-//! The one spelling of a path below a root.
+//! The one spelling for a path below a root.
 //!
-//! A rule about a path decides by text, and a file has many texts: `a//b`, `./a/b`, `c/../a/b`, a link to it, and on some
-//! systems `A/B`. So a path is resolved before anything decides about it: name by name, below the root, each link replaced
-//! by what it contains. What does not exist is kept as it is written, so that a path can be decided on before it exists.
-//! A resolved path is opened without following links: a file that is exchanged for a link in between is not read.
+//! A rule about a path decides by text, but a file has many texts: `a//b`, `./a/b`, `c/../a/b`, a link to it, and on
+//! some systems `A/B`. So a path is resolved before anything decides about it: name by name, below the root, each link
+//! replaced by its content. Missing names are kept as written, so that a path can be decided on before it exists. A
+//! resolved path is opened without following links: a file that is exchanged for a link in between is not read.
 
 use std::ffi::OsStr;
 use std::io;
@@ -15,10 +15,10 @@ use super::entry::{is_same, open_directory};
 use super::fault::FileToolFault;
 use super::root::below;
 
-/// The maximum number of links on one path, as on Linux.
+/// The most links on one path, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// Returns the canonical spelling of a path below a directory.
+/// Returns the canonical spelling for a path below a directory.
 pub(super) fn resolve(root: &Dir, written: &str) -> Result<String, FileToolFault> {
     let mut resolution = Resolution { root, names: Vec::new(), at: Place::Root, links: 0 };
     let fault = |fault: ResolveFault| match fault {
@@ -60,7 +60,7 @@ enum ResolveFault {
 }
 
 impl Resolution<'_> {
-    /// Goes on along a path. The names of links are followed in place of the link.
+    /// Continues along a path. A link's names are followed instead of the link.
     fn follow(&mut self, path: &str) -> Result<(), ResolveFault> {
         let mut left: Vec<String> = path.split('/').rev().map(str::to_owned).collect();
         while let Some(name) = left.pop() {
@@ -91,7 +91,7 @@ impl Resolution<'_> {
         Ok(())
     }
 
-    /// Goes to an entry of the directory, or returns the content of a link that has to be followed instead.
+    /// Enters a directory entry, or returns a link's content to follow instead.
     fn enter(&mut self, name: &str) -> Result<Option<String>, ResolveFault> {
         let dir = match &self.at {
             Place::Root => self.root,
@@ -137,16 +137,16 @@ fn is_absolute(path: &str) -> bool {
     path.has_root() || path.is_absolute()
 }
 
-/// Reports whether a text is one name, and no other notation of one.
+/// Reports whether a text is a single plain name.
 fn is_plain(name: &str) -> bool {
     let is_special = |c: char| if cfg!(unix) { c == '\0' } else { c.is_control() || "\\:*?\"<>|".contains(c) };
-    // Windows ignores these at the end of a name.
+    // Windows ignores these at a name's end.
     let is_ignored = |name: &str| !cfg!(unix) && name.ends_with(['.', ' ']);
     !name.contains(is_special) && !is_ignored(name)
 }
 
-/// Returns an entry's name as its directory stores it; `None` if it has no such name. A file system that ignores case
-/// or the forms of Unicode finds an entry by other names as well.
+/// Returns an entry's name as its directory stores it, or `None` if it has no such name. A file system that ignores
+/// case or Unicode forms finds an entry by other names as well.
 fn stored_name(dir: &Dir, name: &str, metadata: &Metadata) -> io::Result<Option<String>> {
     let wanted = OsStr::new(name);
     if cfg!(unix) && name.is_ascii() {
@@ -163,7 +163,7 @@ fn stored_name(dir: &Dir, name: &str, metadata: &Metadata) -> io::Result<Option<
         }
         let Some(text) = found.to_str() else { continue };
         let may_be_same = !text.is_ascii() || text.eq_ignore_ascii_case(name);
-        // Of several hard links, always the same one.
+        // Of several hard links, always choose the same one.
         if may_be_same && stored.as_deref().is_none_or(|first| text < first) && is_same(dir, wanted, metadata, &found) {
             stored = Some(text.to_owned());
         }

@@ -1,4 +1,4 @@
-//! The root of the files, as a capability.
+//! The file root, as a capability.
 
 use std::io;
 use std::path::Path;
@@ -12,10 +12,10 @@ use super::entry::{OtherKind, open_directory, open_regular};
 use super::fault::FileToolFault;
 use super::resolve::resolve;
 
-/// The directory below which files are read, and the paths below it that are denied. Clones share it.
+/// The directory below which files are read, and its denied paths. Clones share it.
 ///
 /// A path is [resolved](Self::canonical) first, to the one spelling without links that everything else decides about.
-/// It is opened name by name, and no link is followed any more.
+/// It is then opened name by name, without following links.
 #[derive(Clone, Debug)]
 pub(in crate::standard) struct FileRoot {
     dir: Arc<Dir>,
@@ -23,7 +23,7 @@ pub(in crate::standard) struct FileRoot {
 }
 
 impl FileRoot {
-    /// Opens the directory. Later changes of its path have no effect: the open directory stays the root.
+    /// Opens the directory. Later changes to its path have no effect: the open directory stays the root.
     pub(in crate::standard) fn open(path: &Path) -> io::Result<Self> {
         let dir = Dir::open_ambient_dir(path, ambient_authority())?;
         Ok(Self { dir: Arc::new(dir), denied: Arc::default() })
@@ -34,8 +34,8 @@ impl FileRoot {
         Self { dir: Arc::clone(&self.dir), denied: Arc::new(denied.clone()) }
     }
 
-    /// Returns the one spelling of a path: relative to the root, with `/` between names, without links, `.` and `..`, and
-    /// with names as their directories store them. The root itself is `.`.
+    /// Returns the one spelling for a path: relative to the root, with `/` between names, without links, `.` and `..`,
+    /// and with names as their directories store them. The root itself is `.`.
     pub(super) fn canonical(&self, written: &str) -> Result<String, FileToolFault> {
         resolve(&self.dir, written)
     }
@@ -65,7 +65,7 @@ impl FileRoot {
         opened.map_err(|error| FileToolFault::from_io(path, error))
     }
 
-    /// Returns the names of a canonical path that is not denied.
+    /// Returns the names in a canonical path that is not denied.
     fn permitted<'p>(&self, path: &'p str) -> Result<Vec<&'p str>, FileToolFault> {
         if self.denies(path) {
             return Err(FileToolFault::Denied { path: path.to_owned() });

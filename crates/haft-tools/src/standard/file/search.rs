@@ -17,17 +17,17 @@ use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
 use crate::standard::pattern::{LetterCase, PatternSyntax, SearchLimit, clip, compile, searchable};
 
-/// The maximum bytes of a file that is searched.
+/// The largest file to search, in bytes.
 const MAX_FILE: u64 = 4 * 1024 * 1024;
-/// The maximum bytes of all files.
+/// The most bytes in all files.
 const MAX_BYTES: u64 = 128 * 1024 * 1024;
-/// The maximum depth of directories.
+/// The deepest directories.
 const MAX_DEPTH: usize = 32;
-/// The bytes at the beginning in which a zero byte marks a binary file.
+/// The first bytes, in which a zero byte marks a binary file.
 const BINARY_PROBE: usize = 8 * 1024;
-/// The maximum number of directories for which progress is reported.
+/// The most directories to report progress for.
 const MAX_REPORTS: usize = 1000;
-/// The characters of a line that are returned.
+/// The characters to return from a line.
 const MAX_LINE: usize = 300;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -118,9 +118,9 @@ struct FileSearch<'p> {
     pattern: Regex,
     limit: SearchLimit<'p>,
     bytes: u64,
-    /// The failure of a search that took too long.
+    /// The failure for a search that took too long.
     slow: Option<StandardFailure>,
-    /// The number of directories for which progress is still reported.
+    /// The number of directories to still report progress for.
     reports: usize,
     found: FileMatches,
 }
@@ -138,7 +138,7 @@ impl<'p> FileSearch<'p> {
         Ok(())
     }
 
-    /// Reads a file; `None` if it is to be skipped.
+    /// Reads a file, or returns `None` to skip it.
     fn content(&mut self, visited: &Visited<'_>) -> Option<Vec<u8>> {
         let (file, metadata) = open_regular(visited.dir, visited.name).ok()?.ok()?;
         if metadata.len() > MAX_FILE {
@@ -198,7 +198,7 @@ impl Visitor for FileSearch<'_> {
         }
     }
 
-    /// Reports the number of files that were searched so far, and the directory.
+    /// Reports the number of files searched so far, and the directory.
     fn leave(&mut self, path: &str) {
         if self.reports == 0 {
             return;

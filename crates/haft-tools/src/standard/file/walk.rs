@@ -1,8 +1,8 @@
-//! The walk over a directory and those below it.
+//! A walk over a directory and those below it.
 //!
-//! In the order of names, depth first. Symbolic links are reported and never followed, so a walk can neither leave the root nor
-//! run in circles. Each directory is opened below the one before it. The number of entries is limited as a whole and per
-//! directory, because a directory has to be read to its end before its names can be sorted.
+//! It goes in name order, depth first. Symbolic links are reported and never followed, so a walk can neither leave the
+//! root nor run in circles. Each directory is opened below the one before it. The number of entries is limited as a
+//! whole and per directory, because a directory has to be read to its end before its names can be sorted.
 
 use std::ffi::OsString;
 use std::io;
@@ -16,19 +16,19 @@ use super::root::FileRoot;
 
 /// The maximum entries that one walk reads.
 const MAX_ENTRIES: usize = 50_000;
-/// The maximum entries of one directory.
+/// The most entries in one directory.
 const MAX_DIRECTORY: usize = 10_000;
 
-/// The extent of a walk.
+/// A walk's extent.
 #[derive(Debug)]
 pub(super) struct Walk<'w> {
     /// The root, whose denied paths are left out.
     pub(super) root: &'w FileRoot,
     /// The maximum depth; 1 is the directory alone.
     pub(super) depth: usize,
-    /// The pattern that names of files must match.
+    /// The pattern that file names must match.
     pub(super) name: Option<&'w str>,
-    /// True if names that begin with a dot are included.
+    /// True to include names that begin with a dot.
     pub(super) hidden: bool,
 }
 
@@ -54,12 +54,12 @@ pub(super) trait Visitor {
     /// Takes an entry.
     fn visit(&mut self, visited: &Visited<'_>) -> Onward;
 
-    /// Takes note that a directory was visited with everything below it, as far as the limits allow. The path is that
-    /// from the root, and empty for the root.
+    /// Notes that a directory was visited with everything below it, as far as the limits allow. The path starts at the
+    /// root, for which it is empty.
     fn leave(&mut self, _path: &str) {}
 }
 
-/// The completeness of a walk.
+/// A walk's completeness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WalkEnd {
     Complete,
@@ -68,7 +68,7 @@ pub(super) enum WalkEnd {
 }
 
 impl Walk<'_> {
-    /// Visits the entries of a directory, whose path from the root is given.
+    /// Visits a directory's entries. The path starts at the root.
     pub(super) fn run(
         &self,
         dir: &Dir,
@@ -93,7 +93,7 @@ struct WalkState<'w, 'v> {
 }
 
 impl WalkState<'_, '_> {
-    /// Recurses to the depth of the walk, which callers limit.
+    /// Recurses to the walk's depth, which callers limit.
     fn directory(&mut self, dir: &Dir, path: &str, depth: usize) -> Result<Onward, FileToolFault> {
         for (name, kind) in self.names(dir).map_err(|error| FileToolFault::from_io(path, error))? {
             let shown = name.to_string_lossy();
@@ -120,7 +120,7 @@ impl WalkState<'_, '_> {
         Ok(Onward::Continue)
     }
 
-    /// Returns the sorted names of a directory, as far as the limits allow.
+    /// Returns a directory's sorted names, as far as the limits allow.
     fn names(&mut self, dir: &Dir) -> Result<Vec<(OsString, FileType)>, io::Error> {
         let mut names = Vec::new();
         for entry in dir.entries()? {
@@ -149,7 +149,7 @@ pub(super) fn matches_name(pattern: &str, name: &str) -> bool {
     matches_sequence(&pattern, &name, |part| *part == '*', |part, c| *part == '?' || part == c)
 }
 
-/// Reports whether items match a pattern with parts that stand for any number of items, and parts that each match one.
+/// Reports whether items match a pattern with parts for any number of items, and parts that each match one.
 ///
 /// At a mismatch, only the last part for any number is extended: an earlier one never has to be, so the time is at most
 /// the product of both lengths.

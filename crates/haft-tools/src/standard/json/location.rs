@@ -1,13 +1,13 @@
-//! The positions of selected values.
+//! Positions of selected values.
 //!
-//! The values are found by their addresses in one walk over the document. The evaluation could return positions as well,
-//! but it would build them for every value that it passes: for a deep document that is a hundred times its size.
+//! The values are found by their addresses in one walk over the document. The evaluation could return positions as
+//! well, but it would build them for every value that it passes: for a deep document that is a hundred times its size.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-/// Returns the JSON Pointers of values of a document, in their order. A value may be listed more than once.
+/// Returns the JSON Pointers to a document's values, in order. A value may be listed more than once.
 pub(super) fn locations(document: &Value, values: &[&Value]) -> Vec<String> {
     let mut walk = LocationWalk {
         wanted: values.iter().map(|value| (address(value), None)).collect(),

@@ -1,4 +1,4 @@
-//! Paths, each of which is a JSONPath or a JSON Pointer.
+//! Paths: a JSONPath or a JSON Pointer.
 
 use serde_json::Value;
 use serde_json_path::JsonPath;
@@ -33,7 +33,7 @@ impl QueryPath {
         Ok(Self::Path(path))
     }
 
-    /// Selects values of a document.
+    /// Selects a document's values.
     pub(super) fn select<'d>(&self, document: &'d Value) -> Result<Vec<&'d Value>, StandardFailure> {
         match self {
             Self::Path(path) => Ok(path.query(document).all()),

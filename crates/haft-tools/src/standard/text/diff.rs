@@ -12,11 +12,11 @@ use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
 use crate::standard::pattern::clip;
 
-/// The maximum lines of both texts together: the time of a comparison is quadratic in the lines that differ.
+/// The most lines in both texts together: a comparison takes quadratic time in the lines that differ.
 const MAX_LINES: usize = 20_000;
 /// The time after which a difference is no longer the smallest one. It stays correct.
 const REFINING_TIME: Duration = Duration::from_secs(2);
-/// The maximum characters of the result.
+/// The most characters in the result.
 const MAX_DIFF: usize = 100_000;
 
 #[derive(Debug, Deserialize, JsonSchema)]

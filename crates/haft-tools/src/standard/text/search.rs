@@ -10,7 +10,7 @@ use crate::standard::annotate::pure;
 use crate::standard::failure::StandardFailure;
 use crate::standard::pattern::{LetterCase, PatternSyntax, SearchLimit, clip, compile_for};
 
-/// The characters of a line, and of a match, that are returned.
+/// The characters to return from a line, and from a match.
 const MAX_LINE: usize = 300;
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -14,7 +14,7 @@ fn faults(argv: &[&str]) -> Vec<String> {
     }
 }
 
-/// Asserts that the last element of each command is rejected, by a message that contains the reason.
+/// Asserts that each command's last element is rejected, with a message that contains the reason.
 fn assert_rejected(reason: &str, commands: &[&str]) {
     for command in commands {
         let argv: Vec<&str> = command.split(" | ").collect();

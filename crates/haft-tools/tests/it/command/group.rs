@@ -1,7 +1,7 @@
 //! No process outlives its call.
 //!
-//! The scripts write the ids of their processes to a file, the first one being that of the command. Nothing here depends
-//! on how fast they do so: every condition is polled, with a generous limit.
+//! The scripts write their processes' ids to a file, the command's first. Nothing here depends on how fast they do so:
+//! every condition is polled, with a generous limit.
 
 use std::fs;
 use std::path::PathBuf;
@@ -75,7 +75,7 @@ fn state(id: u32) -> Option<char> {
     stat.rsplit_once(") ")?.1.chars().next()
 }
 
-/// A process that is dead but not reaped does not run. Those that the command has left behind are reaped by the system.
+/// A dead process that is not reaped does not run. The system reaps those that the command has left behind.
 fn is_running(id: u32) -> bool {
     state(id).is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }

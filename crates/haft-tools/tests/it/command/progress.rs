@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{call, kit, script};
 
-/// Runs a script whose output is lines of JSON, and returns its progress and its result.
+/// Runs a script whose output is JSON lines, and returns its progress and its result.
 async fn lines(text: &str) -> (Vec<Value>, ToolResult) {
     let kit = kit(script(text).stdout(StdoutFormat::JsonLines));
     collect(&kit).await

@@ -1,4 +1,4 @@
-//! The part of a response that the model reads: not the body of an error, images as images, and the headers that were asked for.
+//! The part of a response that the model reads: not an error's body, images as images, and the requested headers.
 
 use std::error::Error as _;
 

@@ -192,7 +192,7 @@ async fn every_attempt_of_a_call_has_the_same_idempotency_key_and_every_call_ano
         server.take().iter().map(|received| received.header("idempotency-key").to_owned()).collect()
     };
     let (first, second) = (keys(options().run_id("r1")).await, keys(options().run_id("r2")).await);
-    // The numbers of the requests go on counting only within one list, so that both calls have two attempts.
+    // Request numbers keep counting only within one list, so both calls have two attempts.
     assert_eq!((first.len(), second.len()), (2, 2));
     assert_eq!(first[0].len(), 64);
     assert_eq!(first[0], first[1]);

@@ -102,7 +102,7 @@ async fn a_variable_of_several_segments_keeps_its_slashes() {
     assert_eq!(server.count(), 0);
 }
 
-/// Whatever the argument is, a request arrives at its own path with one segment, or nothing is sent.
+/// Whatever the argument, a request arrives at its own path with one segment, or nothing is sent.
 #[test]
 fn any_text_stays_in_its_segment() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

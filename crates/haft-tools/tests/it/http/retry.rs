@@ -132,7 +132,7 @@ async fn a_server_is_waited_for_as_long_as_it_asks_up_to_a_limit() {
     let failure = call_with(&tool, json!({}), deadline).await.unwrap_err();
     assert_eq!((server.count(), failure.kind), (1, FailureKind::ToolFailed));
 
-    // Of a request that must not be repeated, the model still reads when it may try again.
+    // For a request that must not be repeated, the model still reads when it may try again.
     let server = asking("7").await;
     let tool = http_tool(Method::POST, server.url("/")).build(&open_entry()).unwrap();
     let failure = call(&tool, json!({})).await.unwrap_err();

@@ -62,7 +62,7 @@ async fn a_body_that_echoes_the_request_is_redacted_in_failures() {
 
 #[tokio::test]
 async fn a_secret_at_the_end_of_an_excerpt_is_not_cut_in_half() {
-    // The secret straddles the end of what is read, and the redacted text before is shorter than what the model reads.
+    // The secret straddles the end of the read text, and the redacted text before is shorter than what the model reads.
     let filler = SECRET.repeat(16 * 1024 / SECRET.len() - 1);
     let padding = "x".repeat(16 * 1024 - filler.len() - 5);
     let body = format!("{filler}{padding}{SECRET}{SECRET}");

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A server that keeps the requests and answers them by a function of the request and its number, counted from one.
+/// A server that keeps the requests and answers them with a function of the request and its number, counted from one.
 pub(crate) struct Server {
     origin: String,
     requests: Arc<Mutex<Vec<Received>>>,

@@ -1,4 +1,4 @@
-//! Real documents: how much of them is imported, and whether a server accepts the requests.
+//! Real documents: how much is imported, and whether a server accepts the requests.
 
 mod example;
 mod survey;
@@ -13,7 +13,7 @@ use self::example::example;
 use self::survey::Survey;
 use super::request::client;
 
-/// Documents that together have all places, most styles and all formats of bodies, and many forms of authentication.
+/// Documents that together have all places, most styles, all body formats and many ways to authenticate.
 const SERVED: [&str; 8] = [
     "amazonaws.com/emr-containers.json",
     "apideck.com/file-storage.json",
@@ -70,7 +70,7 @@ async fn prism_accepts_the_requests_of_imported_tools() {
     assert!(accepted > 120, "{accepted} requests");
 }
 
-/// Imports a document for a server of its own, with a credential for every scheme.
+/// Imports a document for its own server, with a credential for every scheme.
 fn imported(document: &OpenApiDocument, url: &str) -> Imported {
     let read = OpenApi::from_json(&document.text).unwrap();
     let options = read.security_schemes().fold(ImportOptions::new().base_url(url), |options, scheme| {

@@ -1,4 +1,4 @@
-//! The tools as models see them. A change of the snapshot is a change of the interface.
+//! The tools as models see them. A change to the snapshot is a change to the interface.
 
 use haft_core::Tool;
 use haft_wire::{FindingKind, Profile};
@@ -43,7 +43,7 @@ fn every_tool_is_marked_as_safe_and_offline() {
 }
 
 /// Lengths and defaults become part of descriptions where a provider has no keyword for them. Nothing else is lost, and
-/// only budgets of a provider, which are about all tools together, prevent strict modes.
+/// only a provider's budgets, which are about all tools together, prevent strict modes.
 #[test]
 fn every_profile_renders_every_tool() {
     let root = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
-//! Lines of a file.
+//! A file's lines.
 //!
-//! The file is read once, from its beginning, in blocks. No line is held as a whole: one of a gigabyte is passed over
+//! The file is read once, from its beginning, in blocks. No line is held as a whole: a gigabyte-long one is passed over
 //! like any other.
 
 use std::io::{ErrorKind, Read};
@@ -9,13 +9,13 @@ use haft_core::Cx;
 
 use super::super::fault::FileToolFault;
 
-/// The maximum characters of a line that are returned.
+/// The most characters to return from a line.
 const MAX_LINE: usize = 2_000;
-/// The maximum bytes of all lines.
+/// The most bytes in all lines.
 const MAX_TEXT: usize = 100_000;
 /// The maximum bytes that are read.
 const MAX_SCAN: u64 = 256 * 1024 * 1024;
-/// The bytes at the beginning in which a zero byte marks a binary file.
+/// The first bytes, in which a zero byte marks a binary file.
 const BINARY_PROBE: usize = 8 * 1024;
 const BLOCK: usize = 64 * 1024;
 
@@ -37,7 +37,7 @@ pub(super) struct FoundLines {
     pub(super) invalid_utf8: bool,
 }
 
-/// Reads lines of a file.
+/// Reads a file's lines.
 pub(super) fn read_lines(
     file: &mut impl Read,
     range: LineRange,
@@ -82,18 +82,18 @@ enum LineFill {
 
 struct LineCollector {
     range: LineRange,
-    /// The number of the current line.
+    /// The current line's number.
     line: u64,
-    /// The beginning of the current line.
+    /// The current line's beginning.
     kept: Vec<u8>,
-    /// The bytes of the current line that were not kept.
+    /// The current line's bytes that were not kept.
     dropped: usize,
     size: usize,
     found: FoundLines,
 }
 
 impl LineCollector {
-    /// Takes bytes. There is more after them if a byte arrives when all lines are complete.
+    /// Takes bytes. If a byte arrives when all lines are complete, the file has more.
     fn take(&mut self, mut bytes: &[u8]) -> LineFill {
         while !bytes.is_empty() {
             if self.is_full() {
@@ -142,7 +142,7 @@ impl LineCollector {
         if self.dropped == 0 && self.kept.last() == Some(&b'\r') {
             self.kept.pop();
         }
-        // A character that is cut at the end of what was kept is not the file's fault.
+        // If the kept part ends inside a character, the file is not at fault.
         let whole = match std::str::from_utf8(&self.kept) {
             Err(error) if self.dropped > 0 && error.error_len().is_none() => error.valid_up_to(),
             _ => self.kept.len(),

@@ -1,4 +1,4 @@
-//! The numbers of operations of real documents that are imported and skipped, as a table.
+//! A table that counts imported and skipped operations in real documents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -9,7 +9,7 @@ use haft_parts::corpus::OpenApiDocument;
 use haft_registry::SimpleName;
 use haft_tools::openapi::{ImportOptions, Imported, OpenApi};
 
-/// The counts of one import or of many.
+/// The counts for one import or for many.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     pub(crate) documents: usize,

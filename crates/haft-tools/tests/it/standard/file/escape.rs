@@ -75,7 +75,7 @@ fn add_traps(site: &Site) {
     link(Path::new("fifo"), "fifo_link");
 }
 
-/// Checks the failure of a path. One that has no canonical path below the root is rejected before anything decides about
+/// Checks a path's failure. A path without a canonical form below the root is rejected before anything decides about
 /// the call; the tool itself declares all others.
 fn assert_rejected(failed: &Failed, path: &str, reason: &str) {
     let rejection = match reason {
@@ -139,7 +139,7 @@ async fn no_path_leads_outside() {
         ("inside/file.txt/x", "not_a_directory"),
         ("inside\0/file.txt", "invalid_path"),
         (&*"n".repeat(300), "invalid_path"),
-        // Notations of other systems and of addresses are ordinary names here.
+        // Notations from other systems and addresses are ordinary names here.
         ("..\\outside\\secret.txt", "not_found"),
         ("C:\\outside\\secret.txt", "not_found"),
         ("%2e%2e/outside/secret.txt", "not_found"),

@@ -1,4 +1,4 @@
-//! The many spellings of one file: rules and denied patterns decide about the file, whatever is written.
+//! One file's many spellings: rules and deny patterns decide about the file, whatever is written.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -163,7 +163,7 @@ async fn a_denied_folder_is_closed() {
     assert!(toolbox().deny_files(["a/../b"]).is_err());
 }
 
-/// A permit that puts a link to a secret in the place of what it has permitted.
+/// A permit that replaces what it has permitted by a link to a secret.
 struct Exchanging(PathBuf);
 
 impl Permit for Exchanging {
