@@ -1,4 +1,4 @@
-//! One spelling for every URL and host, so that a rule about one can't be dodged by writing another.
+//! One spelling for every URL and host, so that nobody can dodge a rule about one by writing another.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use reqwest::Url;
 
 use crate::guard::UrlHost;
 
-/// A text that is no URL or host with a canonical spelling.
+/// A text that is not a URL or host with a canonical spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CanonicalError {
@@ -24,12 +24,12 @@ pub enum CanonicalError {
     Host,
 }
 
-/// Returns the one spelling of an `http` or `https` URL.
+/// Returns the one spelling for an `http` or `https` URL.
 ///
 /// The scheme and the host are in lower case, an international name is in its ASCII form and an address in its usual
-/// notation, the default port and a dot at the end of the host are left out, `.` and `..` are resolved, characters that need
-/// no percent-encoding have none, and all others have one in upper case. The fragment is left out: no server receives
-/// it.
+/// notation. The default port and a dot at the host's end are left out, and `.` and `..` are resolved. Characters that
+/// need no percent-encoding have none, and all others have one in upper case. The fragment is left out: no server
+/// receives it.
 ///
 /// ```
 /// use haft_http::{CanonicalError, canonical_url};
@@ -44,7 +44,7 @@ pub fn canonical_url(written: &str) -> Result<String, CanonicalError> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(CanonicalError::Scheme);
     }
-    // An `@` without a name before it is left out by the parser.
+    // The parser leaves out an `@` without a name before it.
     let after_scheme = written.split_once(':').map_or(written, |(_, rest)| rest);
     let authority = after_scheme.trim_start_matches(['/', '\\', '\t', '\n', '\r']);
     let authority = authority.split(['/', '\\', '?', '#']).next().unwrap_or(authority);
@@ -54,7 +54,7 @@ pub fn canonical_url(written: &str) -> Result<String, CanonicalError> {
     url.set_fragment(None);
     let host = host_of(&url).ok_or(CanonicalError::Url)?;
     url.set_host(Some(&host)).map_err(|_| CanonicalError::Url)?;
-    // Decoding may uncover what the parser resolves, such as `%2e%2e` or an encoded percent sign of it.
+    // Decoding may uncover what the parser resolves, such as `%2e%2e` or its encoded percent sign.
     let path = plain(url.path());
     url.set_path(&path);
     let query = url.query().map(plain);
@@ -62,7 +62,7 @@ pub fn canonical_url(written: &str) -> Result<String, CanonicalError> {
     Ok(url.into())
 }
 
-/// Returns the one spelling of a host: a name in lower case and ASCII, or an address in its usual notation, IPv6 in
+/// Returns the one spelling for a host: a name in lower case and ASCII, or an address in its usual notation, IPv6 in
 /// brackets.
 ///
 /// ```
@@ -87,7 +87,7 @@ pub fn canonical_host(written: &str) -> Result<String, CanonicalError> {
     host_of(&url).ok_or(CanonicalError::Host)
 }
 
-/// Returns the host of a URL. A name with a dot at its end is the same name.
+/// Returns a URL's host. A name with a trailing dot is the same name.
 fn host_of(url: &Url) -> Option<String> {
     match UrlHost::of(url)? {
         UrlHost::Name(name) if name.is_empty() || name.split('.').any(str::is_empty) => None,
@@ -97,8 +97,8 @@ fn host_of(url: &Url) -> Option<String> {
     }
 }
 
-/// Decodes percent-encodings of characters that need none, encodes those that must have one, and writes encodings in upper
-/// case. An encoded delimiter stays encoded: it does not delimit.
+/// Decodes percent-encodings of characters that need none, encodes those that must have one, and writes encodings in
+/// upper case. An encoded delimiter stays encoded: it does not delimit.
 fn plain(encoded: &str) -> String {
     let bytes = encoded.as_bytes();
     let mut plain = String::with_capacity(encoded.len());

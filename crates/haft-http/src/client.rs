@@ -1,19 +1,20 @@
-//! The client: connections, proxies, trust and the defaults of requests.
+//! The client: connections, proxies, trust and request defaults.
 //!
-//! It is a thin layer over `reqwest`, which no public type exposes. The features of `reqwest` are chosen as follows:
+//! It is a thin layer over `reqwest`, which no public type exposes. The `reqwest` features are chosen as follows:
 //!
-//! - `rustls-no-provider`: `rustls` with the verifier of the platform, because certificates of a company's own authority
-//!   are trusted where the system trusts them, which compiled-in roots would not do. The cryptography is `ring`, see `tls.rs`.
-//! - `http2`, because the parallel requests of one agent then share a connection.
+//! - `rustls-no-provider`: `rustls` with the platform's verifier. It trusts a company's own certificates where the
+//!   system does, which compiled-in roots would not. The cryptography is `ring`, see `tls.rs`.
+//! - `http2`, because an agent's parallel requests then share a connection.
 //! - `stream`, to poll bodies chunk by chunk.
-//! - No decompression: a limit on received bytes would not limit memory. No `charset`: the APIs are UTF-8. No `system-proxy`:
-//!   a program reads its environment, not the settings of a desktop. No cookies.
+//! - No decompression: a limit on received bytes would not limit memory. No `charset`: the APIs are UTF-8. No
+//!   `system-proxy`: a program reads its environment, not a desktop's settings. No cookies.
 //!
-//! Timeouts other than the one for connecting, redirects and size limits are handled here, because those of `reqwest`
-//! do not say which one expired, would send `x-api-key` to another host, and do not exist, respectively. The addresses of
-//! a guarded client are checked in two places: those that a host name resolves to by the resolver of the connection, which
-//! [`HttpClientBuilder::guarded`] sets, and hosts that are written as addresses, which are not resolved, in
-//! [`HttpClient::send`], for each redirect again.
+//! All timeouts but the connect timeout, redirects and size limits are handled here. `reqwest` does not say which
+//! timeout expired, its redirects would send `x-api-key` to another host, and it has no size limits.
+//!
+//! A guarded client's addresses are checked in two places. The connection's resolver, which
+//! [`HttpClientBuilder::guarded`] sets, checks what a host name resolves to. [`HttpClient::send`] checks hosts that are
+//! written as addresses, which are not resolved, again for each redirect.
 
 mod builder;
 mod proxy;
@@ -39,11 +40,11 @@ use crate::timeouts::{TimeoutKind, Timeouts};
 
 /// An HTTP client. Clones share their connections.
 ///
-/// Creating a client loads the certificates that the system trusts, so that one client should serve a whole program. It
-/// belongs to the runtime that it is first used in, whose tasks drive the connections.
+/// Creating a client loads the system's trusted certificates, so use one client for a whole program. It belongs to the
+/// runtime that first uses it, whose tasks drive the connections.
 ///
-/// Redirects are not followed unless [`HttpClientBuilder::redirects`] or [`HttpRequest::redirects`] is set, and nothing is retried: errors report
-/// whether a retry is useful and whether the request may have arrived.
+/// Redirects are not followed unless you set [`HttpClientBuilder::redirects`] or [`HttpRequest::redirects`]. Nothing is
+/// retried: errors tell you whether a retry is useful and whether the request may have arrived.
 #[derive(Clone)]
 pub struct HttpClient {
     transport: Transport,
@@ -59,15 +60,15 @@ impl HttpClient {
         Self::builder().build()
     }
 
-    /// Starts the definition of a client.
+    /// Starts a client's definition.
     pub fn builder() -> HttpClientBuilder {
         HttpClientBuilder::default()
     }
 
-    /// Sends a request and returns the response once its headers have arrived, whatever its status is.
+    /// Sends a request and returns the response once its headers have arrived, whatever its status.
     ///
-    /// Dropping the future, the response or the stream of its body cancels the request: the connection is closed, or the
-    /// stream of an HTTP/2 connection is reset. A runtime of tokio with I/O and time enabled is required.
+    /// Dropping the future, the response or its body stream cancels the request: the connection is closed, or the
+    /// HTTP/2 stream is reset. This requires a tokio runtime with I/O and time enabled.
     pub async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let HttpRequest { method, url, headers, body, timeouts, limits, redirects } = request;
         let mut hop = Hop { method, url: url?, headers, body };
@@ -95,7 +96,7 @@ impl HttpClient {
         }
     }
 
-    /// Sends one request and waits for the headers of its response.
+    /// Sends one request and waits for its response headers.
     async fn exchange(
         &self,
         hop: &Hop,

@@ -8,7 +8,7 @@ use crate::endpoint::Endpoint;
 use crate::error::HttpError;
 use crate::timeouts::TimeoutKind;
 
-/// The end of a timeout.
+/// A timeout's end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline {
     pub(crate) at: Instant,
@@ -17,18 +17,18 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// Returns the deadline of a timeout, unless there is none or it is too far away to ever pass.
+    /// Returns a timeout's deadline, or `None` if there is none or it is too far away to ever pass.
     pub(crate) fn new(start: Instant, timeout: TimeoutKind, after: Option<Duration>) -> Option<Self> {
         let after = after?;
         Some(Self { at: start.checked_add(after)?, timeout, after })
     }
 
-    /// Returns the earlier one of two deadlines.
+    /// Returns the earlier of two deadlines.
     pub(crate) fn earlier(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         [one, other].into_iter().flatten().min_by_key(|deadline| deadline.at)
     }
 
-    /// Creates the error of a request that is past the deadline.
+    /// Creates the error for a request past its deadline.
     pub(crate) fn error(self, endpoint: Endpoint) -> HttpError {
         HttpError::TimedOut { endpoint, timeout: self.timeout, after: self.after }
     }

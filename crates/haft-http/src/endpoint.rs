@@ -4,8 +4,8 @@ use std::fmt;
 
 use reqwest::Url;
 
-/// The host, the port if it is not the usual one, and the path of a URL that a request was sent to, or should have been.
-/// The query, the fragment and the user may hold credentials and are left out.
+/// The host, path and any unusual port of a URL that a request was sent to, or should have been. The query, the
+/// fragment and the user may hold credentials and are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     text: Box<str>,
@@ -13,7 +13,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Creates the endpoint of a URL that this number of redirects led to.
+    /// Creates the endpoint for a URL that this many redirects led to.
     pub(crate) fn of(url: &Url, redirects: usize) -> Self {
         let host = url.host_str().unwrap_or_default();
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
@@ -26,7 +26,7 @@ impl Endpoint {
         &self.text
     }
 
-    /// Returns the number of redirects that led to the endpoint. It is zero for the URL of the request itself.
+    /// Returns how many redirects led to the endpoint. It is zero for the request's own URL.
     #[must_use]
     pub fn redirects(&self) -> usize {
         self.redirects

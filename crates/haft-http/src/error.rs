@@ -1,7 +1,7 @@
-//! Errors of HTTP requests, by cause.
+//! HTTP request errors, by cause.
 //!
 //! The variants are those that require different actions. Neither an error nor its sources contain a query, a user, a
-//! header or a body: the errors of the transport are stripped of their URL before they are kept.
+//! header or a body: transport errors are stripped of their URL before they are kept.
 
 mod cause;
 
@@ -12,10 +12,10 @@ use crate::endpoint::Endpoint;
 use crate::guard::GuardRejection;
 use crate::timeouts::TimeoutKind;
 
-/// The error of the transport or of a parser.
+/// The transport's or a parser's error.
 pub(crate) type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// The error of a request, or of the settings of a client. A response with an error status is not an error here.
+/// A request's error, or an error in a client's settings. A response with an error status is not an error here.
 ///
 /// ```
 /// use haft_http::{HttpClient, HttpError, HttpRequest};
@@ -33,7 +33,7 @@ pub(crate) type Source = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpError {
-    /// A setting of the client is invalid.
+    /// A client setting is invalid.
     #[error("the {setting} of the HTTP client can't be used")]
     InvalidSetting {
         /// The setting.
@@ -41,19 +41,19 @@ pub enum HttpError {
         /// The reason.
         source: Source,
     },
-    /// The URL of the request is invalid.
+    /// The request's URL is invalid.
     #[error("the URL of the request is invalid: {reason}")]
     InvalidUrl {
         /// The reason.
         reason: String,
     },
-    /// The name or the value of a header contains characters that are not allowed.
+    /// A header's name or value contains characters that are not allowed.
     #[error("the header `{name}` has an invalid name or a value with control characters, such as a line feed")]
     InvalidHeader {
-        /// The name of the header.
+        /// The header's name.
         name: String,
     },
-    /// The body of the request can't be written as JSON. The source is the error of the value's own `Serialize`.
+    /// The request body can't be written as JSON. The source is the error from the value's own `Serialize`.
     #[error("the body of the request can't be written as JSON")]
     InvalidBody {
         /// The reason.
@@ -69,61 +69,61 @@ pub enum HttpError {
         /// The variable or the method that sets the proxy.
         set_by: &'static str,
     },
-    /// The guard of the client rejects the host or its address.
+    /// The client's guard rejects the host or its address.
     #[error("the request to {endpoint} is not permitted: {rejection}")]
     Forbidden {
-        /// The endpoint of the request or of the redirect.
+        /// The request's or redirect's endpoint.
         endpoint: Endpoint,
         /// The reason.
         rejection: GuardRejection,
     },
-    /// The name of the host has no address.
+    /// The host's name has no address.
     #[error("the host name of {endpoint} can't be resolved")]
     Dns {
-        /// The endpoint of the request.
+        /// The request's endpoint.
         endpoint: Endpoint,
-        /// The error of the resolver.
+        /// The resolver's error.
         source: Source,
     },
     /// The connection was refused or failed before the request was sent.
     #[error("can't connect to {endpoint}")]
     Connect {
-        /// The endpoint of the request.
+        /// The request's endpoint.
         endpoint: Endpoint,
-        /// The error of the connection.
+        /// The connection's error.
         source: Source,
     },
     /// The encrypted connection can't be established: no trusted certificate, or no TLS on the other side.
     #[error("can't establish an encrypted connection to {endpoint}")]
     Tls {
-        /// The endpoint of the request.
+        /// The request's endpoint.
         endpoint: Endpoint,
-        /// The error of the handshake.
+        /// The handshake's error.
         source: Source,
     },
-    /// The proxy that was set for this client can't be reached or rejected the connection. If the proxy was set by the
-    /// environment, this is [`HttpError::Connect`].
+    /// The proxy that was set for this client can't be reached or rejected the connection. If the environment set the
+    /// proxy, you get [`HttpError::Connect`].
     #[error("can't connect to {endpoint} through the proxy")]
     Proxy {
-        /// The endpoint of the request.
+        /// The request's endpoint.
         endpoint: Endpoint,
-        /// The error of the connection.
+        /// The connection's error.
         source: Source,
     },
     /// A timeout expired.
     #[error("{timeout} from {endpoint} within {after:?}")]
     TimedOut {
-        /// The endpoint of the request.
+        /// The request's endpoint.
         endpoint: Endpoint,
         /// The timeout that expired.
         timeout: TimeoutKind,
-        /// The duration of the timeout.
+        /// The timeout's duration.
         after: Duration,
     },
-    /// The response, or one event of it, exceeds its limit.
+    /// The response, or one of its events, exceeds its limit.
     #[error("the response of {endpoint} exceeds the limit of {limit} bytes")]
     TooLarge {
-        /// The endpoint of the request.
+        /// The request's endpoint.
         endpoint: Endpoint,
         /// The limit in bytes.
         limit: usize,
@@ -131,15 +131,15 @@ pub enum HttpError {
     /// The connection was closed, or sent invalid HTTP, before the response was complete.
     #[error("the connection to {endpoint} ended before the response was complete")]
     Closed {
-        /// The endpoint of the request.
+        /// The request's endpoint.
         endpoint: Endpoint,
-        /// The error of the connection.
+        /// The connection's error.
         source: Source,
     },
-    /// The response ended inside of a server-sent event, which is lost.
+    /// The response ended inside a server-sent event, which is lost.
     #[error("the response of {endpoint} ended within a server-sent event")]
     IncompleteEvent {
-        /// The endpoint of the request.
+        /// The request's endpoint.
         endpoint: Endpoint,
     },
     /// There were more redirects than the client follows.
@@ -147,13 +147,13 @@ pub enum HttpError {
     TooManyRedirects {
         /// The endpoint that answered with the last redirect.
         endpoint: Endpoint,
-        /// The number of redirects that the client follows.
+        /// The most redirects that the client follows.
         limit: usize,
     },
 }
 
 impl HttpError {
-    /// Reports whether the same request may succeed later. Whether it may be repeated is another question, see
+    /// Reports whether the same request may succeed later. To learn whether you may repeat it, see
     /// [`sent`](Self::sent).
     #[must_use]
     pub fn retryable(&self) -> bool {
@@ -176,8 +176,8 @@ impl HttpError {
         }
     }
 
-    /// Reports whether the request may have reached a server, so that it may have had an effect. False only if it certainly
-    /// has not. After a redirect it is true: the server that redirected has received the request.
+    /// Reports whether the request may have reached a server, so that it may have had an effect. False only if it
+    /// certainly has not. After a redirect it is true: the server that redirected has received the request.
     #[must_use]
     pub fn sent(&self) -> bool {
         match self {
@@ -200,7 +200,7 @@ impl HttpError {
         }
     }
 
-    /// Returns the host and path of the request, unless the request has none.
+    /// Returns the request's host and path, unless it has none.
     #[must_use]
     pub fn endpoint(&self) -> Option<&Endpoint> {
         match self {
@@ -222,7 +222,7 @@ impl HttpError {
         }
     }
 
-    /// Creates the error of a setting.
+    /// Creates a setting's error.
     pub(crate) fn setting(setting: &'static str, source: impl Into<Source>) -> Self {
         Self::InvalidSetting { setting, source: source.into() }
     }

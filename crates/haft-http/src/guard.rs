@@ -1,10 +1,10 @@
 //! The rule that decides which hosts and addresses a guarded client may connect to.
 //!
-//! A URL is checked twice. [`AddressGuard::check_url`] checks what is written: the list of hosts, names of metadata
-//! services, and hosts that are addresses. It runs for every request and every redirect. [`AddressGuard::check_resolved`]
-//! checks what a name resolves to. It runs within the resolver of the connection, so that the checked addresses are
-//! those that are connected to. The guard is not told anything between the two, and must not cache an answer: a name may
-//! resolve to another address at any time.
+//! A URL is checked twice. [`AddressGuard::check_url`] checks what is written: the host list, metadata services' names,
+//! and hosts that are addresses. It runs for every request and every redirect. [`AddressGuard::check_resolved`] checks
+//! what a name resolves to. It runs within the connection's resolver, so that the client connects to exactly the
+//! checked addresses. The guard keeps nothing between the two, and must not cache an answer: a name may resolve to
+//! another address at any time.
 
 mod class;
 mod host;
@@ -23,8 +23,8 @@ pub(crate) use self::host::UrlHost;
 pub use self::host_check::HostCheckError;
 pub use self::rejection::GuardRejection;
 
-/// Names of metadata services. They are rejected by name because a proxy, or a resolver other than that of the cloud, may
-/// have its own idea of their address.
+/// Metadata services' names. They are rejected by name because a proxy, or a resolver other than the cloud's, may have
+/// its own idea of their address.
 const METADATA_HOSTS: [&str; 8] = [
     "instance-data",
     "instance-data.ec2.internal",
@@ -39,12 +39,12 @@ const METADATA_HOSTS: [&str; 8] = [
 /// The rule that decides which hosts and addresses a [`GuardedClient`](crate::GuardedClient) may connect to: by default
 /// every host whose addresses are all public.
 ///
-/// An [`AddressClass`] lists the addresses that are not public. Hosts and networks can be exempted, hosts can be limited
-/// to a list, and networks can be denied. Of two rules that contradict each other the earlier one applies:
+/// [`AddressClass`] lists the addresses that are not public. You can exempt hosts and networks, limit hosts to a list,
+/// and deny networks. If two rules contradict each other, the earlier one in this list applies:
 ///
 /// 1. [`deny_net`](Self::deny_net) always applies.
 /// 2. [`allow_host`](Self::allow_host) exempts from all that follows.
-/// 3. [`allow_only_hosts`](Self::allow_only_hosts) and the names of metadata services reject by name.
+/// 3. [`allow_only_hosts`](Self::allow_only_hosts) and metadata services' names reject by name.
 /// 4. [`allow_net`](Self::allow_net) exempts from the rule that addresses must be public.
 ///
 /// ```
@@ -69,7 +69,7 @@ pub struct AddressGuard {
     denied: Vec<IpNet>,
 }
 
-/// The check that is left for a URL whose host is permitted.
+/// The remaining check for a URL whose host is permitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AddressCheck {
     /// The addresses must be public or exempt.
@@ -84,33 +84,33 @@ impl AddressGuard {
         Self::default()
     }
 
-    /// Exempts one host, such as `localhost:8080`, `[::1]:8080` or `db.internal`. Without a port, all its ports are exempt.
+    /// Exempts one host, such as `localhost:8080`, `[::1]:8080` or `db.internal`. Without a port, all its ports are
+    /// exempt.
     ///
-    /// The host is compared with the one that is written in a URL: `127.0.0.1` does not exempt `localhost`, nor the
-    /// reverse. An exempt name may resolve to any address, except that of a metadata service, which has to be exempted
-    /// as an address.
+    /// The host is compared with the URL's as written: `127.0.0.1` does not exempt `localhost`, nor the reverse. An
+    /// exempt name may resolve to any address except a metadata service's, which you have to exempt as an address.
     pub fn allow_host(mut self, host: &str) -> Result<Self, HostRuleError> {
         self.exempt.push(HostRule::exact(host)?);
         Ok(self)
     }
 
-    /// Exempts the addresses of a network, whether they are written in a URL or a name resolves to them.
+    /// Exempts a network's addresses, whether they are written in a URL or a name resolves to them.
     ///
-    /// The addresses of metadata services are exempted only by a network that contains a single address. A network of
-    /// IPv4 addresses applies to IPv4-mapped IPv6 addresses, and to no other form of embedded addresses.
+    /// Only a network with a single address exempts a metadata service. An IPv4 network applies to IPv4-mapped IPv6
+    /// addresses, and to no other form of embedded addresses.
     pub fn allow_net(mut self, net: IpNet) -> Self {
         self.allowed.push(net);
         self
     }
 
-    /// Rejects the addresses of a network, in all forms, whatever else permits them.
+    /// Rejects a network's addresses, in all forms, whatever else permits them.
     pub fn deny_net(mut self, net: IpNet) -> Self {
         self.denied.push(net);
         self
     }
 
-    /// Limits the hosts to a list, in addition to all other rules: exact hosts as in [`allow_host`](Self::allow_host), or
-    /// `*.example.com` for all names below `example.com`. Hosts that are exempt need not be in the list. A second list is
+    /// Limits the hosts to a list, in addition to all other rules: exact hosts as in [`allow_host`](Self::allow_host),
+    /// or `*.example.com` for all names below `example.com`. Exempt hosts need not be in the list. A second list is
     /// added to the first.
     ///
     /// ```
@@ -134,7 +134,7 @@ impl AddressGuard {
         }
     }
 
-    /// Checks the host and the port that a URL contains.
+    /// Checks a URL's host and port.
     pub(crate) fn check_url(&self, url: &Url) -> Result<AddressCheck, GuardRejection> {
         // A URL with the scheme `http` or `https` always has a host.
         let host = UrlHost::of(url).ok_or(GuardRejection::UnlistedHost)?;
@@ -159,8 +159,8 @@ impl AddressGuard {
         Ok(AddressCheck::Public)
     }
 
-    /// Checks all addresses that a name resolves to. A name with one that is rejected is rejected as a whole: a host that
-    /// is public has no reason to name an address that is not.
+    /// Checks all addresses that a name resolves to. One rejected address rejects the whole name: a public host has no
+    /// reason to name an address that is not.
     pub(crate) fn check_resolved(&self, check: AddressCheck, addresses: &[IpAddr]) -> Result<(), GuardRejection> {
         for &address in addresses {
             self.check_denied(address)?;

@@ -1,6 +1,6 @@
 //! A client that connects to permitted addresses only.
 //!
-//! It is a type of its own, so that a function can require it: a tool whose URL comes from a model must never receive a
+//! It is a separate type, so that a function can require it: a tool whose URL comes from a model must never receive a
 //! client without a guard by mistake.
 
 use std::fmt;
@@ -12,11 +12,11 @@ use crate::guard::AddressGuard;
 use crate::request::HttpRequest;
 use crate::response::HttpResponse;
 
-/// An HTTP client for requests whose URL is not the program's own. Clones share their connections.
+/// An HTTP client for URLs that your program did not choose. Clones share their connections.
 ///
-/// It connects where its [`AddressGuard`] permits it: by default to public addresses only. Every redirect is checked as
-/// the first URL is. Unless others are set, its timeouts are [`Timeouts::for_tools`](crate::Timeouts::for_tools). A client
-/// with other settings is created by [`HttpClientBuilder::guarded`](crate::HttpClientBuilder::guarded).
+/// It connects where its [`AddressGuard`] permits it: by default to public addresses only. Every redirect is checked
+/// like the first URL. Unless you set others, its timeouts are [`Timeouts::for_tools`](crate::Timeouts::for_tools). To
+/// create a client with other settings, use [`HttpClientBuilder::guarded`](crate::HttpClientBuilder::guarded).
 #[derive(Clone)]
 pub struct GuardedClient(Arc<GuardedSetup>);
 
@@ -33,8 +33,7 @@ enum GuardedSetup {
 impl GuardedClient {
     /// Creates a client with the default settings, which connects to public addresses only.
     ///
-    /// It fails if the environment sets a proxy, see
-    /// [`HttpClientBuilder::guarded`](crate::HttpClientBuilder::guarded).
+    /// It fails if the environment sets a proxy; see [`HttpClientBuilder::guarded`](crate::HttpClientBuilder::guarded).
     pub fn new() -> Result<Self, HttpError> {
         HttpClient::builder().guarded(AddressGuard::new())
     }
@@ -48,8 +47,8 @@ impl GuardedClient {
         Self(Arc::new(GuardedSetup::OnUse { client: OnceLock::new(), settings: Box::new(settings), guard }))
     }
 
-    /// Sends a request, as [`HttpClient::send`] does. A URL or a redirect that the guard rejects is
-    /// [`HttpError::Forbidden`], as is a request with a header `host`.
+    /// Sends a request, as [`HttpClient::send`] does. If the guard rejects the URL or a redirect, or the request has a
+    /// header `host`, you get [`HttpError::Forbidden`].
     pub async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         self.client()?.send(request).await
     }

@@ -1,7 +1,7 @@
-//! The HTTP client of haft: timeouts, size limits, server-sent events, and errors without secrets.
+//! haft's HTTP client: timeouts, size limits, server-sent events, and errors without secrets.
 //!
-//! An [`HttpClient`] sends an [`HttpRequest`] and returns an [`HttpResponse`], whose body is read whole, as chunks, or as
-//! events:
+//! An [`HttpClient`] sends an [`HttpRequest`] and returns an [`HttpResponse`], whose body you read whole, as chunks, or
+//! as events:
 //!
 //! ```
 //! use haft_http::{HttpClient, HttpRequest, Secret};
@@ -46,12 +46,12 @@
 //!
 //! - Every wait has a timeout ([`Timeouts`], [`HttpClientBuilder::connect_timeout`]) and every size a limit
 //!   ([`SizeLimits`]). Dropping a future, response or stream cancels the request.
-//! - Nothing is retried and no status is an error. [`HttpError`] reports the cause, [`retryable`](HttpError::retryable) and
-//!   [`sent`](HttpError::sent); [`retry_after()`] reads the time that a server asks for.
-//! - Nothing is logged. A [`Secret`] is never shown, and errors contain the host and the path of a URL only.
+//! - Nothing is retried and no status is an error. [`HttpError`] reports the cause, [`retryable`](HttpError::retryable)
+//!   and [`sent`](HttpError::sent); [`retry_after()`] reads the time that a server asks for.
+//! - Nothing is logged. A [`Secret`] is never shown, and errors contain only a URL's host and path.
 //! - [`SseDecoder`] decodes server-sent events without I/O.
-//! - A [`GuardedClient`] is for URLs that a program does not choose itself. It connects where its [`AddressGuard`] permits
-//!   it, by default to public addresses only, whatever names resolve to and redirects lead to.
+//! - A [`GuardedClient`] is for URLs that your program does not choose itself. It connects where its [`AddressGuard`]
+//!   permits it, by default to public addresses only, whatever names resolve to and redirects lead to.
 
 mod canonical;
 mod client;

@@ -16,7 +16,7 @@ use crate::error::HttpError;
 use crate::size_limits::SizeLimits;
 use crate::timeouts::Timeouts;
 
-/// A request to be sent by [`HttpClient::send`](crate::HttpClient::send), which also reports its first fault.
+/// A request to send with [`HttpClient::send`](crate::HttpClient::send), which also reports its first fault.
 ///
 /// ```
 /// use haft_http::{HttpRequest, Secret};
@@ -33,7 +33,7 @@ use crate::timeouts::Timeouts;
 #[must_use = "a request does nothing until it is sent"]
 pub struct HttpRequest {
     pub(crate) method: Method,
-    /// The URL, or the first fault of the request.
+    /// The URL, or the request's first fault.
     pub(crate) url: Result<Url, HttpError>,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
@@ -67,15 +67,15 @@ impl HttpRequest {
         Self::new(Method::POST, url)
     }
 
-    /// Sets a header, in place of one of the same name. The name is a text or a [`HeaderName`]; the value is anything that
-    /// converts into a [`HeaderValue`]: text, bytes or a number. A name or a value that is not allowed in a header is a
-    /// fault, which sending the request reports.
+    /// Sets a header, replacing one with the same name. The name is a text or a [`HeaderName`]; the value is anything
+    /// that converts into a [`HeaderValue`]: text, bytes or a number. If a header can't have this name or value,
+    /// sending the request fails.
     pub fn header(self, name: impl AsRef<[u8]>, value: impl TryInto<HeaderValue>) -> Self {
         self.insert(name, value.try_into().ok())
     }
 
-    /// Sets a header that is never shown, in place of one of the same name. It is not sent to another origin when a
-    /// redirect is followed.
+    /// Sets a header that is never shown, replacing one with the same name. It does not follow a redirect to another
+    /// origin.
     pub fn secret_header(self, name: impl AsRef<[u8]>, value: &Secret) -> Self {
         self.insert(name, secret_value("", value).ok())
     }
@@ -85,8 +85,8 @@ impl HttpRequest {
         self.insert(AUTHORIZATION, secret_value("Bearer ", token).ok())
     }
 
-    /// Sets the `authorization` header to this user and password. It is never shown. A user that contains a colon is a
-    /// fault of the request.
+    /// Sets the `authorization` header to this user and password. It is never shown. If the user contains a colon,
+    /// sending the request fails.
     pub fn basic(self, user: &str, password: &Secret) -> Self {
         let is_valid = !user.contains(':') && !user.contains(char::is_control);
         let credentials = BASE64_STANDARD.encode(format!("{user}:{}", password.expose()));
@@ -100,10 +100,10 @@ impl HttpRequest {
         self
     }
 
-    /// Sets the body to a value, written as JSON, and the header `content-type` unless it is set. A value that JSON can't
-    /// hold, such as a map whose keys are not strings, is a fault, which sending the request reports.
+    /// Sets the body to a value, written as JSON, and the header `content-type` unless it is set. If JSON can't hold
+    /// the value, such as a map whose keys are not strings, sending the request fails.
     ///
-    /// A text becomes a JSON string; text that already is JSON is set by [`json_text`](Self::json_text).
+    /// A text becomes a JSON string. For text that already is JSON, use [`json_text`](Self::json_text).
     pub fn json<T: Serialize + ?Sized>(self, value: &T) -> Self {
         match serde_json::to_vec(value) {
             Ok(text) => self.json_text(text),
@@ -111,26 +111,26 @@ impl HttpRequest {
         }
     }
 
-    /// Sets the body to this JSON text, which is not checked, and the header `content-type` unless it is set.
+    /// Sets the body to this JSON text, unchecked, and the header `content-type` unless it is set.
     pub fn json_text(mut self, text: impl Into<Bytes>) -> Self {
         self.headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
         self.body(text)
     }
 
-    /// Sets the timeouts of this request, in place of those of the client.
+    /// Sets this request's timeouts, replacing the client's.
     pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
         self.timeouts = Some(timeouts);
         self
     }
 
-    /// Sets the size limits of this request, in place of those of the client.
+    /// Sets this request's size limits, replacing the client's.
     pub fn limits(mut self, limits: SizeLimits) -> Self {
         self.limits = Some(limits);
         self
     }
 
-    /// Sets the number of redirects to follow for this request, in place of that of the client. A request whose body holds
-    /// credentials should follow none, because a redirect may send the body to another origin.
+    /// Sets how many redirects to follow for this request, replacing the client's number. If the body holds
+    /// credentials, follow none: a redirect may send the body to another origin.
     pub fn redirects(mut self, limit: usize) -> Self {
         self.redirects = Some(limit);
         self
@@ -169,7 +169,7 @@ impl fmt::Debug for HttpRequest {
     }
 }
 
-/// Creates the value of a header, marked as sensitive: it is hidden in `Debug` output, and HTTP/2 does not index it.
+/// Creates a header value that is marked as sensitive: `Debug` output hides it, and HTTP/2 does not index it.
 fn secret_value(prefix: &str, secret: &Secret) -> Result<HeaderValue, InvalidHeaderValue> {
     let mut value = HeaderValue::try_from(format!("{prefix}{}", secret.expose()))?;
     value.set_sensitive(true);

@@ -1,8 +1,8 @@
-//! The resolution of host names.
+//! Host name resolution.
 //!
-//! A resolver returns addresses without ports: the port is always that of the URL. A client with a guard resolves by a
-//! [`CheckedResolver`], which is the only place where the addresses of a connection come from. It must return the
-//! addresses that it has checked, and must not resolve a name a second time.
+//! A resolver returns addresses without ports: the port is always the URL's. A guarded client resolves with a
+//! [`CheckedResolver`], the only place where a connection's addresses come from. It must return the addresses that it
+//! has checked, and must not resolve a name a second time.
 
 use std::fmt;
 use std::io;
@@ -17,8 +17,8 @@ use crate::guard::{AddressCheck, AddressGuard};
 /// The future that [`Resolver::resolve`] returns.
 pub type Resolving = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
 
-/// A resolver of host names, for applications with their own name service and for tests. By default the resolver of the
-/// system is asked.
+/// A host name resolver, for applications with their own name service and for tests. By default the system's resolver
+/// is used.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -45,7 +45,7 @@ pub trait Resolver: Send + Sync + 'static {
     fn resolve(&self, host: &str) -> Resolving;
 }
 
-/// The resolver of the system.
+/// The system's resolver.
 pub(crate) struct SystemResolver;
 
 impl Resolver for SystemResolver {
@@ -74,7 +74,7 @@ pub(crate) struct CheckedResolver {
     pub(crate) resolver: Arc<dyn Resolver>,
     pub(crate) guard: Arc<AddressGuard>,
     pub(crate) check: AddressCheck,
-    /// The names of proxies. The application or the operator chose them, and no URL may name them as its host.
+    /// Proxies' names. The application or the operator chose them, and no URL may have them as its host.
     pub(crate) proxies: Arc<[Box<str>]>,
 }
 
@@ -101,7 +101,7 @@ fn found(addresses: Vec<IpAddr>) -> io::Result<Vec<IpAddr>> {
     }
 }
 
-/// Adds the port 0, which the transport replaces by that of the URL.
+/// Adds port 0, which the transport replaces by the URL's.
 fn sockets(addresses: Vec<IpAddr>) -> Addrs {
     Box::new(addresses.into_iter().map(|address| SocketAddr::new(address, 0)))
 }

@@ -18,8 +18,8 @@ use crate::endpoint::Endpoint;
 use crate::error::HttpError;
 use crate::size_limits::SizeLimits;
 
-/// A response. Its body is read in one of three ways: whole, as chunks, or as server-sent events. Dropping it cancels the
-/// request.
+/// A response. You read its body in one of three ways: whole, as chunks, or as server-sent events. Dropping it cancels
+/// the request.
 pub struct HttpResponse {
     status: StatusCode,
     url: Url,
@@ -63,7 +63,7 @@ impl HttpResponse {
         self.url.as_str()
     }
 
-    /// Returns the absolute URL that a redirect leads to. There is none if the response is no redirect, or has no valid
+    /// Returns the absolute URL that a redirect leads to, or `None` if the response is not a redirect or has no valid
     /// location.
     #[must_use]
     pub fn location(&self) -> Option<String> {
@@ -71,7 +71,7 @@ impl HttpResponse {
         self.url.join(location.to_str().ok()?).ok().map(String::from)
     }
 
-    /// Returns whether the body is declared to be a stream of server-sent events.
+    /// Returns whether the body is declared as a server-sent event stream.
     #[must_use]
     pub fn is_event_stream(&self) -> bool {
         let declared = self.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -96,19 +96,19 @@ impl HttpResponse {
         Ok(whole.into())
     }
 
-    /// Reads the whole body as UTF-8, up to [`SizeLimits::body`]. Invalid bytes are replaced by U+FFFD.
+    /// Reads the whole body as UTF-8, up to [`SizeLimits::body`]. Invalid bytes become U+FFFD.
     pub async fn text(self) -> Result<String, HttpError> {
         let body = Vec::from(self.body().await?);
         Ok(String::from_utf8(body).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 
-    /// Reads the body as it arrives, up to [`SizeLimits::stream`]. A larger declared length is an error here.
+    /// Reads the body as it arrives, up to [`SizeLimits::stream`]. Fails at once if the declared length is larger.
     pub fn chunks(self) -> Result<BodyChunks, HttpError> {
         BodyChunks::new(self.body, self.limits.stream)
     }
 
-    /// Reads the body as server-sent events, up to [`SizeLimits::stream`] and each up to [`SizeLimits::event`], whatever
-    /// its declared type is.
+    /// Reads the body as server-sent events, up to [`SizeLimits::stream`] and each up to [`SizeLimits::event`],
+    /// whatever its declared type.
     pub fn events(self) -> Result<SseEvents, HttpError> {
         let limit = self.limits.event;
         Ok(SseEvents::new(self.chunks()?, limit))

@@ -9,14 +9,15 @@ use http::header::RETRY_AFTER;
 
 use self::date::http_date;
 
-/// The longest wait that is returned. Longer ones are mistakes, or quotas that no request should wait for.
+/// The longest wait to return. Longer ones are mistakes, or quotas that no request should wait for.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 const RETRY_AFTER_MS: &str = "retry-after-ms";
 
-/// Returns the time to wait before another request, by the headers of a response: `retry-after-ms`, which some model
+/// Returns the time to wait before another request, from a response's headers: `retry-after-ms`, which some model
 /// providers send, or else `retry-after` in seconds or as a date.
 ///
-/// The result is at most one day; a date in the past is no wait. Values that are neither a number nor a date are ignored.
+/// The result is at most one day; a date in the past means no wait. Values that are neither a number nor a date are
+/// ignored.
 ///
 /// ```
 /// use std::time::{Duration, UNIX_EPOCH};
@@ -38,7 +39,7 @@ pub fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     wait.map(|wait| wait.min(LONGEST))
 }
 
-/// Reads a number of units, with a fraction or without. The standard has whole seconds only, but servers write both.
+/// Reads a number of units, with or without a fraction. The standard has whole seconds only, but servers write both.
 fn number(value: &str, units_per_second: f64) -> Option<Duration> {
     let is_decimal = value.starts_with(|c: char| c.is_ascii_digit())
         && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');

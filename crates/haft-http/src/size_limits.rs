@@ -1,8 +1,8 @@
-//! The limits of the size of a response.
+//! Limits on a response's size.
 
 const MIB: usize = 1024 * 1024;
 
-/// The maximum sizes of a response, in bytes.
+/// A response's maximum sizes in bytes.
 ///
 /// ```
 /// use haft_http::SizeLimits;
@@ -13,9 +13,9 @@ const MIB: usize = 1024 * 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SizeLimits {
-    /// The size of a body that is read whole; 32 MiB by default.
+    /// The size of a body that you read whole; 32 MiB by default.
     pub body: usize,
-    /// The size of a body that is read as chunks or events; 256 MiB by default. Such a body is never held whole.
+    /// The size of a body that you read as chunks or events; 256 MiB by default. Such a body is never held whole.
     pub stream: usize,
     /// The size of one server-sent event; 16 MiB by default.
     pub event: usize,
@@ -28,21 +28,21 @@ impl Default for SizeLimits {
 }
 
 impl SizeLimits {
-    /// Sets the limit of a body that is read whole.
+    /// Limits a body that you read whole.
     #[must_use]
     pub const fn body(mut self, bytes: usize) -> Self {
         self.body = bytes;
         self
     }
 
-    /// Sets the limit of a body that is read as chunks or events.
+    /// Limits a body that you read as chunks or events.
     #[must_use]
     pub const fn stream(mut self, bytes: usize) -> Self {
         self.stream = bytes;
         self
     }
 
-    /// Sets the limit of one server-sent event.
+    /// Limits one server-sent event.
     #[must_use]
     pub const fn event(mut self, bytes: usize) -> Self {
         self.event = bytes;

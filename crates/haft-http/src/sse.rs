@@ -1,14 +1,14 @@
-//! Decoding of server-sent events, without I/O.
+//! Decodes server-sent events without I/O.
 //!
-//! The decoder follows the event stream format of the HTML standard and takes the bytes in pieces of any size. It keeps
-//! one event and one incomplete line, both under a limit, looks at each byte once, and reuses its buffers, so that an
-//! event costs no allocation.
+//! The decoder follows the HTML standard's event stream format and takes the bytes in pieces of any size. It keeps one
+//! event and one incomplete line, both under a limit, looks at each byte once, and reuses its buffers, so that an event
+//! costs no allocation.
 //!
-//! It is written here because no crate fits untrusted servers: `eventsource-stream`, `sse-stream` and `sseer` buffer a line
-//! or an event without a limit and report invalid UTF-8, which the standard replaces, as an error; the first parses an
-//! unfinished line again with every chunk.
+//! It is written here because no crate fits untrusted servers: `eventsource-stream`, `sse-stream` and `sseer` buffer a
+//! line or an event without a limit and report invalid UTF-8, which the standard replaces, as an error; the first
+//! parses an unfinished line again with every chunk.
 //!
-//! It must never interpret data: `[DONE]` is the data of an event like any other.
+//! It must never interpret data: `[DONE]` is an event's data like any other.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,9 +16,9 @@ use std::time::Duration;
 
 use memchr::memchr2;
 
-/// The name of an event whose sender did not name it.
+/// The default event name.
 const UNNAMED: &str = "message";
-/// The default limit of an event, in bytes. Images arrive as one event of some megabytes.
+/// The default event limit in bytes. Images arrive as one event with some megabytes.
 const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
 /// The capacity that a buffer keeps from one event to the next.
 const KEPT_CAPACITY: usize = 64 * 1024;
@@ -28,9 +28,9 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SseEvent<'a> {
-    /// The type of the event, `message` if the sender did not name it.
+    /// The event's type, `message` if the sender did not name it.
     pub name: Cow<'a, str>,
-    /// The lines of data, separated by line feeds.
+    /// The data lines, separated by line feeds.
     pub data: Cow<'a, str>,
     /// The last id that the sender assigned, to this event or to an earlier one; empty if there is none.
     pub id: Cow<'a, str>,
@@ -50,7 +50,7 @@ impl SseEvent<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SseError {
-    /// An event, or a line of one, exceeds the limit.
+    /// An event, or one of its lines, exceeds the limit.
     #[error("a server-sent event exceeds the limit of {limit} bytes")]
     TooLarge {
         /// The limit in bytes.
@@ -58,7 +58,7 @@ pub enum SseError {
     },
 }
 
-/// An incremental decoder of server-sent events.
+/// An incremental decoder for server-sent events.
 ///
 /// ```
 /// use haft_http::SseDecoder;
@@ -79,27 +79,27 @@ pub enum SseError {
 pub struct SseDecoder {
     limit: usize,
     phase: Phase,
-    /// The part of the current line that earlier pieces of input contained.
+    /// The part of the current line from earlier input.
     line: Vec<u8>,
     /// The last line ended in a carriage return: a line feed right after it belongs to the same line end.
     after_return: bool,
     name: String,
     data: String,
-    /// True if the event has a line of data, which may be empty.
+    /// True if the event has a data line, which may be empty.
     has_data: bool,
-    /// The id of the current event, which is the one of the last event unless the sender changed it.
+    /// The current event's id, which is the last event's unless the sender changed it.
     id: String,
-    /// The id that was in effect at the end of the last event.
+    /// The id in effect at the last event's end.
     last_id: String,
     retry: Option<Duration>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Before the end of the first line, which may begin with a byte order mark.
+    /// Before the first line's end, which may begin with a byte order mark.
     FirstLine,
     Lines,
-    /// The buffers hold an event that was returned; they are cleared before the next one.
+    /// The buffers hold a returned event; they are cleared before the next one.
     Dispatched,
     Failed,
 }
@@ -111,13 +111,13 @@ impl Default for SseDecoder {
 }
 
 impl SseDecoder {
-    /// Creates a decoder that accepts events of up to 16 MiB.
+    /// Creates a decoder that accepts events up to 16 MiB.
     #[must_use]
     pub fn new() -> Self {
         Self::with_limit(MAX_EVENT_BYTES)
     }
 
-    /// Creates a decoder that accepts events of up to `limit` bytes: the name, the data, the id and the incomplete line
+    /// Creates a decoder that accepts events up to `limit` bytes: the name, the data, the id and the incomplete line
     /// together.
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
@@ -135,16 +135,16 @@ impl SseDecoder {
         }
     }
 
-    /// Returns the next event of the input and removes what it read from the input.
+    /// Returns the input's next event and removes what it read from the input.
     ///
-    /// Without an event, the input is empty on return, and the decoder has kept what the next piece continues. The decoder
-    /// ends at its first error: each further call returns the same one.
+    /// Without an event, the input is empty on return, and the decoder has kept what the next piece continues. The
+    /// decoder ends at its first error: each further call returns the same one.
     pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<SseEvent<'_>>, SseError> {
         Ok(if self.advance(input)? { Some(self.event()) } else { None })
     }
 
-    /// Returns whether the input so far ends inside of an event. At the end of a stream that event is lost: the format
-    /// has no event without the empty line after it.
+    /// Returns whether the input so far ends inside an event. At a stream's end that event is lost: the format has no
+    /// event without the empty line after it.
     #[must_use]
     pub fn is_within_event(&self) -> bool {
         let line = match self.phase {
@@ -156,8 +156,8 @@ impl SseDecoder {
         within_field || self.has_data || !self.name.is_empty()
     }
 
-    /// Returns the event that the input ends inside of, as if the empty line after it had arrived. Its data may be cut
-    /// off, so that only a protocol whose data shows where it ends may use it.
+    /// Returns the event that the input ends in, as if the empty line after it had arrived. Its data may be cut off, so
+    /// use it only for a protocol whose data shows where it ends.
     ///
     /// ```
     /// use haft_http::SseDecoder;
@@ -172,13 +172,13 @@ impl SseDecoder {
         if !self.is_within_event() {
             return None;
         }
-        // The end of the last line, and the empty line after it.
+        // The last line's end, and the empty line after it.
         let found = self.end_line(&[]) || self.end_line(&[]);
         self.phase = Phase::Dispatched;
         found.then(|| self.event())
     }
 
-    /// Returns the id that a client sends as `Last-Event-ID` when it reconnects; empty if there is none.
+    /// Returns the id to send as `Last-Event-ID` when you reconnect; empty if there is none.
     #[must_use]
     pub fn last_event_id(&self) -> &str {
         &self.last_id
@@ -190,7 +190,7 @@ impl SseDecoder {
         self.retry
     }
 
-    /// Reads up to the end of the next event and returns whether there is one. [`event`](Self::event) returns it.
+    /// Reads up to the next event's end and returns whether there is one. [`event`](Self::event) returns it.
     pub(crate) fn advance(&mut self, input: &mut &[u8]) -> Result<bool, SseError> {
         match self.phase {
             Phase::FirstLine | Phase::Lines => {}
@@ -221,7 +221,7 @@ impl SseDecoder {
     /// Returns the event that [`advance`](Self::advance) found.
     pub(crate) fn event(&self) -> SseEvent<'_> {
         let name = if self.name.is_empty() { UNNAMED } else { &self.name };
-        // Every line of data was written with a line feed after it; the last one does not belong to the data.
+        // Every data line was written with a line feed after it; the last one does not belong to the data.
         let data = self.data.strip_suffix('\n').unwrap_or(&self.data);
         SseEvent { name: name.into(), data: data.into(), id: self.last_id.as_str().into() }
     }
@@ -290,7 +290,7 @@ impl SseDecoder {
         }
     }
 
-    /// Ends the event and returns whether it is one: without a line of data it is not.
+    /// Ends the event and returns whether it is one: it needs a data line.
     fn end_event(&mut self) -> bool {
         if self.last_id != self.id {
             self.last_id.clone_from(&self.id);

@@ -1,14 +1,14 @@
-//! The timeouts of a request.
+//! Request timeouts.
 
 use std::fmt;
 use std::time::Duration;
 
-/// The timeouts of a request. The one for connecting belongs to the client, because requests share connections.
+/// A request's timeouts. The connect timeout belongs to the client, because requests share connections.
 ///
 /// The defaults suit models: ten minutes for the headers, because a model that does not stream answers when it is done,
-/// and five minutes between two chunks, because a model that thinks may send nothing meanwhile. There is no total timeout.
-/// A [`GuardedClient`](crate::GuardedClient), which serves tools, has the timeouts [`for_tools`](Self::for_tools) unless
-/// others are set.
+/// and five minutes between two chunks, because a thinking model may send nothing meanwhile. There is no total timeout.
+/// A [`GuardedClient`](crate::GuardedClient), which serves tools, uses [`for_tools`](Self::for_tools) unless you set
+/// others.
 ///
 /// ```
 /// use std::time::Duration;
@@ -21,11 +21,11 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Timeouts {
-    /// The time from the start of the request, connecting included, to the headers of the response.
+    /// The time from the request's start, connecting included, to the response's headers.
     pub first_byte: Option<Duration>,
-    /// The time that a reader of the body waits for the next chunk. A reader that is slow itself does not exceed it.
+    /// The time that a body's reader waits for the next chunk. A slow reader does not exceed it.
     pub idle: Option<Duration>,
-    /// The time from the start of the request to the end of the body.
+    /// The time from the request's start to the body's end.
     pub total: Option<Duration>,
 }
 
@@ -36,13 +36,13 @@ impl Default for Timeouts {
 }
 
 impl Timeouts {
-    /// Creates timeouts of which none is set.
+    /// Creates timeouts with none set.
     #[must_use]
     pub const fn none() -> Self {
         Self { first_byte: None, idle: None, total: None }
     }
 
-    /// Creates the timeouts of requests that a model or a person waits for: 30 seconds for the headers and between two
+    /// Creates the timeouts for requests that a model or a person waits for: 30 seconds for the headers and between two
     /// chunks, 60 seconds in total.
     #[must_use]
     pub const fn for_tools() -> Self {
@@ -50,14 +50,14 @@ impl Timeouts {
         Self::none().first_byte(wait).idle(wait).total(Duration::from_secs(60))
     }
 
-    /// Sets the time to the headers of the response.
+    /// Sets the time to the response's headers.
     #[must_use]
     pub const fn first_byte(mut self, timeout: Duration) -> Self {
         self.first_byte = Some(timeout);
         self
     }
 
-    /// Sets the time between two chunks of the body.
+    /// Sets the time between two body chunks.
     #[must_use]
     pub const fn idle(mut self, timeout: Duration) -> Self {
         self.idle = Some(timeout);
@@ -78,9 +78,9 @@ impl Timeouts {
 pub enum TimeoutKind {
     /// The time to establish a connection, encryption included.
     Connect,
-    /// The time to the headers of the response.
+    /// The time to the response's headers.
     FirstByte,
-    /// The time between two chunks of the body.
+    /// The time between two body chunks.
     Idle,
     /// The time for the whole request.
     Total,

@@ -1,4 +1,4 @@
-//! The settings of a client.
+//! Client settings.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::timeouts::Timeouts;
 
 const USER_AGENT: &str = concat!("haft/", env!("CARGO_PKG_VERSION"));
 
-/// The settings of an [`HttpClient`]. The last step, [`build`](Self::build), reports what is wrong with them.
+/// Settings for an [`HttpClient`]. The last step, [`build`](Self::build), reports what is wrong with them.
 ///
 /// ```
 /// use std::time::Duration;
@@ -39,14 +39,14 @@ const USER_AGENT: &str = concat!("haft/", env!("CARGO_PKG_VERSION"));
 #[must_use = "the settings do nothing until the client is built"]
 pub struct HttpClientBuilder {
     connect_timeout: Duration,
-    /// None is the default of the client that is built.
+    /// `None` means the default for the client that is built.
     timeouts: Option<Timeouts>,
     limits: SizeLimits,
     redirects: usize,
     user_agent: String,
     proxy: ProxySetting,
     root_certificates: Vec<Vec<u8>>,
-    /// None is the resolver of the system.
+    /// `None` means the system's resolver.
     resolver: Option<Arc<dyn Resolver>>,
 }
 
@@ -66,35 +66,35 @@ impl Default for HttpClientBuilder {
 }
 
 impl HttpClientBuilder {
-    /// Sets the time to establish a connection: name resolution, proxy and encryption included. It is ten seconds by
-    /// default.
+    /// Sets the time to establish a connection, including name resolution, proxy and encryption. The default is ten
+    /// seconds.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
         self
     }
 
-    /// Sets the timeouts of requests that set none. They are [`Timeouts::default`] for an [`HttpClient`] and
-    /// [`Timeouts::for_tools`] for a [`GuardedClient`] by default.
+    /// Sets the timeouts for requests that set none. The default is [`Timeouts::default`] for an [`HttpClient`] and
+    /// [`Timeouts::for_tools`] for a [`GuardedClient`].
     pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
         self.timeouts = Some(timeouts);
         self
     }
 
-    /// Sets the size limits of requests that set none.
+    /// Sets the size limits for requests that set none.
     pub fn limits(mut self, limits: SizeLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Sets the number of redirects to follow. By default none is followed, and the redirect is the response.
+    /// Sets how many redirects to follow. By default none: the redirect is the response.
     ///
-    /// Secret headers are sent to their own origin only, and a redirect from `https` to `http` is never followed.
+    /// Secret headers go to their own origin only, and a redirect from `https` to `http` is never followed.
     pub fn redirects(mut self, limit: usize) -> Self {
         self.redirects = limit;
         self
     }
 
-    /// Sets the header `user-agent`. It is `haft/` with the version by default.
+    /// Sets the header `user-agent`. The default is `haft/` with the version.
     pub fn user_agent(mut self, name: impl Into<String>) -> Self {
         self.user_agent = name.into();
         self
@@ -115,13 +115,13 @@ impl HttpClientBuilder {
         self
     }
 
-    /// Trusts these certificates, in PEM form, in addition to those that the system trusts.
+    /// Trusts these certificates, in PEM form, in addition to the system's.
     pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.root_certificates.push(pem.into());
         self
     }
 
-    /// Resolves host names by this resolver, in place of that of the system.
+    /// Resolves host names with this resolver instead of the system's.
     pub fn resolver(mut self, resolver: impl Resolver) -> Self {
         self.resolver = Some(Arc::new(resolver));
         self
@@ -139,10 +139,10 @@ impl HttpClientBuilder {
 
     /// Creates a client that connects only where the guard permits it, redirects included.
     ///
-    /// A guard can't check the addresses that a proxy connects to. If a proxy is set, here or by the environment, the
-    /// guard must therefore list the hosts by [`AddressGuard::allow_only_hosts`], or the client must ignore the
-    /// environment by [`no_proxy`](Self::no_proxy); everything else is [`HttpError::UncheckedProxy`]. A proxy counts even
-    /// if `NO_PROXY` excludes all hosts. Addresses that URLs contain are checked with and without a proxy.
+    /// A guard can't check the addresses that a proxy connects to. So if you or the environment set a proxy, the guard
+    /// must list the hosts with [`AddressGuard::allow_only_hosts`], or the client must ignore the environment with
+    /// [`no_proxy`](Self::no_proxy). Everything else is [`HttpError::UncheckedProxy`]. A proxy counts even if
+    /// `NO_PROXY` excludes all hosts. Addresses in URLs are checked with and without a proxy.
     ///
     /// ```
     /// use haft_http::{AddressGuard, HttpClient, HttpError, HttpRequest};
@@ -160,9 +160,9 @@ impl HttpClientBuilder {
         self.guarded_client(guard).map(GuardedClient::of)
     }
 
-    /// Creates a client as [`guarded`](Self::guarded) does, except that everything is set up for the first request,
-    /// which returns the error if that fails. A program that may never send a request is faster so, and works where only
-    /// requests are impossible.
+    /// Creates a client as [`guarded`](Self::guarded) does, but sets everything up only for the first request, which
+    /// returns the error if that fails. A program that may never send a request starts faster this way, and works where
+    /// only requests are impossible.
     ///
     /// ```
     /// use haft_http::{AddressGuard, HttpClient, HttpError, HttpRequest};

@@ -1,4 +1,4 @@
-//! The proxy of a client, and who set it.
+//! A client's proxy, and who set it.
 //!
 //! A guard can't check the addresses that a proxy connects to, so a guarded client has to know whether there is a proxy
 //! before it sends anything. It errs on the side of a proxy: a variable that is set counts, even if `NO_PROXY` or the
@@ -22,14 +22,14 @@ pub(super) enum ProxySetting {
     Direct,
 }
 
-/// The proxies that the requests of a client may go through.
+/// The proxies that a client's requests may go through.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ProxyUse {
     /// None.
     Direct,
     /// Those with these hosts.
     Proxied {
-        /// The variable or the method that set one of them.
+        /// The variable or method that set one.
         set_by: &'static str,
         /// Their hosts, as far as they can be read. An address needs no exemption, because it is not resolved.
         hosts: Vec<Box<str>>,
@@ -64,13 +64,13 @@ fn by_environment(read: impl Fn(&str) -> Option<OsString>) -> ProxyUse {
     ProxyUse::Proxied { set_by, hosts }
 }
 
-/// Returns the host of a proxy as the transport reads it. The scheme is optional.
+/// Returns a proxy's host as the transport reads it. The scheme is optional.
 fn host(url: &str) -> Option<Box<str>> {
     url.parse::<Uri>().ok()?.host().map(Into::into)
 }
 
 fn http_proxy(url: &str) -> Result<Proxy, HttpError> {
-    // The transport ignores a proxy that it does not support, and would connect directly.
+    // The transport ignores an unsupported proxy, and would connect directly.
     let parsed = Url::parse(url).map_err(|error| HttpError::setting("proxy", error))?;
     if !matches!(parsed.scheme(), "http" | "https") {
         return Err(HttpError::setting("proxy", "the scheme of its URL is neither http nor https"));

@@ -1,7 +1,7 @@
 //! Redirects.
 //!
-//! Credentials stay with the origin that they were meant for: every header that is marked as sensitive, by whatever name,
-//! is removed before a request goes elsewhere.
+//! Credentials stay with the origin that they were meant for: every header marked as sensitive, by whatever name, is
+//! removed before a request goes elsewhere.
 
 use bytes::Bytes;
 use http::header::{
@@ -17,7 +17,7 @@ const CREDENTIALS: [HeaderName; 3] = [AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION
 const DESCRIPTIONS: [HeaderName; 5] =
     [CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LENGTH, CONTENT_LOCATION, CONTENT_TYPE];
 
-/// One request of a chain of redirects.
+/// One request in a redirect chain.
 pub(super) struct Hop {
     pub(super) method: Method,
     pub(super) url: Url,
@@ -32,12 +32,12 @@ impl Hop {
         if self.body.is_empty() { request } else { request.body(self.body.clone()) }
     }
 
-    /// Returns the request that a response redirects to. There is none if the response is no redirect, has no valid
+    /// Returns the request that a response redirects to. Returns `None` if the response is not a redirect, has no valid
     /// location, or leads from `https` to `http`.
     pub(super) fn redirected(&self, status: StatusCode, response: &HeaderMap) -> Option<Self> {
         let keeps_method = match status {
             StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => true,
-            // Changing POST to GET is what browsers have always done, and the standard permits it.
+            // Browsers have always changed POST to GET, and the standard permits it.
             StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND => self.method != Method::POST,
             StatusCode::SEE_OTHER => self.method == Method::GET || self.method == Method::HEAD,
             _ => return None,

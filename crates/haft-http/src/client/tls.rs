@@ -1,7 +1,7 @@
 //! TLS: protocols, cryptography and trust.
 //!
-//! The configuration is made here and not by `reqwest`, which would take the cryptography from a setting of the whole
-//! process, or bring another library that takes longer to build than everything else together.
+//! The configuration is made here and not by `reqwest`. `reqwest` would take the cryptography from a process-wide
+//! setting, or bring another library that takes longer to build than everything else together.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use rustls_platform_verifier::Verifier;
 
 use crate::error::HttpError;
 
-/// The name of the setting in errors.
+/// The setting's name in errors.
 const CONFIGURATION: &str = "TLS configuration";
 const CERTIFICATE: &str = "root certificate";
 
-/// Returns the configuration of connections that trust what the system trusts, and these certificates in PEM form.
+/// Returns the configuration for connections that trust what the system trusts, and these certificates in PEM form.
 pub(super) fn config(root_certificates: &[Vec<u8>]) -> Result<ClientConfig, HttpError> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))

@@ -1,9 +1,9 @@
-//! The connections of a client, with or without a guard.
+//! A client's connections, with or without a guard.
 //!
-//! A guarded client has one pool of connections for hosts whose addresses are checked and another one for exempt hosts,
-//! because a resolver sees the name of a host and not its port: of `localhost:8080`, which is exempt, and `localhost:9090`,
-//! which is not, only the URL makes a difference. So the URL decides about the pool, and each pool has its own resolver.
-//! A connection never moves between the pools, and a request never reaches a pool before its URL was checked.
+//! A guarded client has one connection pool for hosts whose addresses are checked and another for exempt hosts. A
+//! resolver sees a host's name and not its port: only the URL distinguishes `localhost:8080`, which is exempt, from
+//! `localhost:9090`, which is not. So the URL decides about the pool, and each pool has its own resolver. A connection
+//! never moves between the pools, and a request never reaches a pool before its URL was checked.
 
 use std::sync::Arc;
 
@@ -28,12 +28,12 @@ pub(super) struct GuardedTransport {
     pub(super) checked: Client,
     /// The pool whose resolver checks by [`AddressCheck::Exempt`].
     pub(super) exempt: Client,
-    /// The names of the proxies, which the resolvers do not check.
+    /// The proxies' names, which the resolvers do not check.
     pub(super) proxies: Arc<[Box<str>]>,
 }
 
 impl Transport {
-    /// Returns the pool for a request, which it has checked.
+    /// Checks a request and returns its pool.
     pub(super) fn admit(&self, hop: &Hop) -> Result<&Client, GuardRejection> {
         match self {
             Self::Open(client) => Ok(client),

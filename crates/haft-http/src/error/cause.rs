@@ -1,4 +1,4 @@
-//! The cause of a transport error, found by the types of its sources, never by their wording.
+//! A transport error's cause, found by its sources' types, never by their wording.
 
 use std::error::Error;
 use std::io;
@@ -19,7 +19,7 @@ pub(crate) struct Route {
 }
 
 impl HttpError {
-    /// Creates the error of a request that has no response.
+    /// Creates the error for a request without a response.
     pub(crate) fn of_request(error: reqwest::Error, endpoint: Endpoint, route: Route) -> Self {
         let error = error.without_url();
         if error.is_builder() {
@@ -37,8 +37,8 @@ impl HttpError {
         }
         let source = error.into();
         match kind {
-            // Records that are no TLS, certificates that are not trusted, and a peer that ends the handshake. The
-            // transport reads nothing else before it is connected, except the answer of a proxy, which has no such error.
+            // Records that are not TLS, untrusted certificates, and a peer that ends the handshake. Before it is
+            // connected, the transport reads nothing else but a proxy's answer, which has no such error.
             Some(io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof) => Self::Tls { endpoint, source },
             _ if route.by_set_proxy => Self::Proxy { endpoint, source },
             _ if is_dns(source.as_ref()) => Self::Dns { endpoint, source },
@@ -46,13 +46,13 @@ impl HttpError {
         }
     }
 
-    /// Creates the error of a body that broke off.
+    /// Creates the error for a body that broke off.
     pub(crate) fn of_body(error: reqwest::Error, endpoint: Endpoint) -> Self {
         Self::Closed { endpoint, source: error.without_url().into() }
     }
 }
 
-/// Returns the reason for which the resolver of a guarded client rejected a name.
+/// Returns the reason why a guarded client's resolver rejected a name.
 pub(crate) fn rejection(error: &reqwest::Error) -> Option<GuardRejection> {
     chain(error).find_map(|error| error.downcast_ref().copied())
 }
@@ -70,7 +70,7 @@ fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn 
     std::iter::successors(Some(error), |&error| error.source())
 }
 
-/// Returns the innermost I/O error. One that wraps another is not its source, but contains it.
+/// Returns the innermost I/O error. An I/O error that wraps another contains it, but does not have it as its source.
 fn io_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a io::Error> {
     let outer = chain(error).find_map(|error| error.downcast_ref::<io::Error>())?;
     std::iter::successors(Some(outer), |error| error.get_ref()?.downcast_ref()).last()

@@ -1,10 +1,10 @@
 //! The classes of addresses that are not public.
 //!
-//! They follow the IANA registries of special-purpose addresses, with two differences that both reject more: addresses of
-//! metadata services are a class of their own, even where they are ordinary unicast addresses, and IPv6 is rejected
-//! outside of the range that is assigned for global unicast. An IPv6 address that embeds an IPv4 address has the class of
-//! the embedded one, because a translator or a tunnel would connect to that. No address may be public here by being
-//! absent from a list of IPv6 ranges.
+//! They follow the IANA registries for special-purpose addresses, with two differences that both reject more. Metadata
+//! services' addresses are a separate class, even where they are ordinary unicast addresses. And IPv6 is rejected
+//! outside the range that is assigned for global unicast. An IPv6 address that embeds an IPv4 address has the embedded
+//! one's class, because a translator or a tunnel would connect to that. No address may be public here because a list of
+//! IPv6 ranges lacks it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -21,34 +21,34 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AddressClass {
-    /// No address, or one of "this network": `0.0.0.0/8`, `::`.
+    /// No address, or one in "this network": `0.0.0.0/8`, `::`.
     Unspecified,
     /// The machine itself: `127.0.0.0/8`, `::1`.
     Loopback,
     /// A private network: `10.0.0.0/8`, `172.16.0.0/12`, `192.168.0.0/16`.
     Private,
-    /// The network of a provider behind its translator: `100.64.0.0/10`.
+    /// A provider's network behind its translator: `100.64.0.0/10`.
     Shared,
     /// One link: `169.254.0.0/16`, `fe80::/10`.
     LinkLocal,
-    /// A local IPv6 network: `fc00::/7`, and `fec0::/10` of old.
+    /// A local IPv6 network: `fc00::/7`, and formerly `fec0::/10`.
     UniqueLocal,
-    /// The metadata service of a cloud, which hands out credentials.
+    /// A cloud's metadata service, which hands out credentials.
     Metadata,
     /// A group of machines: `224.0.0.0/4`, `ff00::/8`.
     Multicast,
-    /// All machines of a network: `255.255.255.255`.
+    /// All machines in a network: `255.255.255.255`.
     Broadcast,
     /// Examples in texts: `192.0.2.0/24`, `198.51.100.0/24`, `203.0.113.0/24`, `2001:db8::/32`, `3fff::/20`.
     Documentation,
-    /// Measurements of networks: `198.18.0.0/15`, `2001:2::/48`.
+    /// Network measurements: `198.18.0.0/15`, `2001:2::/48`.
     Benchmarking,
     /// Ranges for protocols or for the future.
     Reserved,
 }
 
 impl AddressClass {
-    /// Returns the class of an address, or `None` if the address is public.
+    /// Returns an address's class, or `None` if the address is public.
     #[must_use]
     pub fn of(address: IpAddr) -> Option<Self> {
         match address {
@@ -84,8 +84,8 @@ pub(super) fn embedded(address: Ipv6Addr) -> impl Iterator<Item = Ipv4Addr> {
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => [None, None],
         // Teredo: the server, and the client with its bits inverted.
         [0x2001, 0, server_high, server_low, _, _, high, low] => [pair(server_high, server_low), pair(!high, !low)],
-        // In this order: IPv4-compatible and IPv4-mapped, IPv4-translated (SIIT), NAT64 with the well-known prefix, 6to4,
-        // and ISATAP.
+        // In this order: IPv4-compatible and IPv4-mapped, IPv4-translated (SIIT), NAT64 with the well-known prefix,
+        // 6to4, and ISATAP.
         [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
         | [0, 0, 0, 0, 0xffff, 0, high, low]
         | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
@@ -98,7 +98,7 @@ pub(super) fn embedded(address: Ipv6Addr) -> impl Iterator<Item = Ipv4Addr> {
 
 fn of_v4(address: Ipv4Addr) -> Option<AddressClass> {
     Some(match address.octets() {
-        // In this order: the usual one, the ones of containers, Alibaba Cloud, Oracle Cloud and Azure.
+        // In this order: the usual one, those in containers, Alibaba Cloud, Oracle Cloud and Azure.
         [169, 254, 169, 254]
         | [169, 254, 170, 2 | 23]
         | [100, 100, 100, 200]
@@ -113,7 +113,7 @@ fn of_v4(address: Ipv4Addr) -> Option<AddressClass> {
         [255, 255, 255, 255] => AddressClass::Broadcast,
         [192, 0, 2, _] | [198, 51, 100, _] | [203, 0, 113, _] => AddressClass::Documentation,
         [198, 18 | 19, ..] => AddressClass::Benchmarking,
-        // Assignments of the IETF, relays of 6to4, and class E.
+        // IETF assignments, 6to4 relays, and class E.
         [192, 0, 0, _] | [192, 88, 99, _] | [240..=255, ..] => AddressClass::Reserved,
         _ => return None,
     })
@@ -133,9 +133,9 @@ fn of_v6(address: Ipv6Addr) -> Option<AddressClass> {
         [0xff00..=0xffff, ..] => AddressClass::Multicast,
         [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => AddressClass::Documentation,
         [0x2001, 2, 0, ..] => AddressClass::Benchmarking,
-        // Assignments of the IETF, Teredo included.
+        // IETF assignments, Teredo included.
         [0x2001, 0..=0x1ff, ..] => AddressClass::Reserved,
-        // Global unicast, and the two forms of IPv4 addresses that are in use, where the embedded address is public.
+        // Global unicast, and the two forms of IPv4 addresses in use, where the embedded address is public.
         [0x2000..=0x3fff, ..] | [0, 0, 0, 0, 0, 0xffff, _, _] | [0x64, 0xff9b, 0, 0, 0, 0, _, _] => return None,
         _ => AddressClass::Reserved,
     })

@@ -1,15 +1,15 @@
-//! Hosts: the host of a URL, and rules that match hosts.
+//! Hosts: a URL's host, and rules that match hosts.
 //!
-//! Both are normalised by the same parser of URLs, so that a rule and a URL never disagree about the spelling of a host:
-//! case, international names, and addresses in decimal, octal, hexadecimal or short form. A rule matches a host as it is
-//! written in the URL. No rule for an address may match a name that resolves to it.
+//! The same URL parser normalises both, so that a rule and a URL never disagree about a host's spelling: case,
+//! international names, and addresses in decimal, octal, hexadecimal or short form. A rule matches a host as the URL
+//! has it. No rule for an address may match a name that resolves to it.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use reqwest::Url;
 
-/// The host of a URL.
+/// A URL's host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum UrlHost {
     /// A name, without the dot at its end.
@@ -19,13 +19,13 @@ pub(crate) enum UrlHost {
 }
 
 impl UrlHost {
-    /// Returns the host of a URL with the scheme `http` or `https`, which always has one.
+    /// Returns the host of an `http` or `https` URL, which always has one.
     pub(crate) fn of(url: &Url) -> Option<Self> {
         let host = url.host_str()?;
         if let Some(address) = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
             return address.parse::<Ipv6Addr>().ok().map(|address| Self::Address(IpAddr::V6(address).to_canonical()));
         }
-        // The parser of URLs has written every form of an IPv4 address in the usual one.
+        // The URL parser has written every form of an IPv4 address in the usual one.
         if let Ok(address) = host.parse::<Ipv4Addr>() {
             return Some(Self::Address(address.into()));
         }
@@ -48,20 +48,20 @@ enum HostMatch {
     Below(Box<str>),
 }
 
-/// The error of a host that a guard can't match, because it is malformed.
+/// The error for a malformed host, which a guard can't match.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostRuleError {
     /// The host is neither a name nor an address.
     #[error("`{text}` is neither a host name nor an address, such as `localhost`, `localhost:8080` or `[::1]:8080`")]
     InvalidHost {
-        /// The text of the host.
+        /// The host's text.
         text: String,
     },
     /// The port is no number from 1 to 65535.
     #[error("the port of `{text}` is no number from 1 to 65535")]
     InvalidPort {
-        /// The text of the host.
+        /// The host's text.
         text: String,
     },
     /// The host contains an asterisk where none is permitted.
@@ -70,7 +70,7 @@ pub enum HostRuleError {
          `*.example.com`"
     )]
     InvalidWildcard {
-        /// The text of the host.
+        /// The host's text.
         text: String,
     },
 }
@@ -146,8 +146,8 @@ fn split(text: &str) -> Result<(UrlHost, Option<u16>), HostRuleError> {
         Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
         _ => (text, None),
     };
-    // The characters that end a host within a URL, those that the parser of URLs removes or decodes, and the port of an
-    // IPv6 address without brackets, which is ambiguous.
+    // The characters that end a host in a URL, those that the URL parser removes or decodes, and an IPv6 address's port
+    // without brackets, which is ambiguous.
     let bracketed = host.starts_with('[');
     let is_foreign = |c: char| matches!(c, '/' | '\\' | '?' | '#' | '@' | '%') || c.is_whitespace() || c.is_control();
     if host.is_empty() || text.contains(is_foreign) || (host.contains(':') && !bracketed) {

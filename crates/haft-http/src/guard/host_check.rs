@@ -1,4 +1,4 @@
-//! A check of hosts before anything is sent to them.
+//! A check on hosts before anything is sent to them.
 
 use std::io;
 use std::net::IpAddr;
@@ -15,7 +15,7 @@ pub enum HostCheckError {
     /// The URL is invalid.
     #[error("`{0}` is not a URL with the scheme `http` or `https`")]
     Url(String),
-    /// The name of the host can't be resolved.
+    /// The host's name can't be resolved.
     #[error("the name of the host can't be resolved")]
     Resolution(#[source] io::Error),
     /// The guard rejects the host or one of its addresses.
@@ -24,8 +24,8 @@ pub enum HostCheckError {
 }
 
 impl AddressGuard {
-    /// Resolves the host of a URL by the resolver of the system, and checks the host and its addresses as those of a
-    /// request. Nothing is sent. The addresses may be others when a request is made.
+    /// Resolves a URL's host with the system's resolver, and checks the host and its addresses like a request's.
+    /// Nothing is sent. A later request may see other addresses.
     ///
     /// ```
     /// use haft_http::{AddressGuard, GuardRejection, HostCheckError};

@@ -1,4 +1,4 @@
-//! The body of a response on its way, with its timeouts.
+//! A response's body on its way, with its timeouts.
 
 use std::fmt;
 use std::pin::Pin;
@@ -25,10 +25,10 @@ pub(crate) struct ResponseBody {
     stream: Option<ByteStream>,
     total: Option<Deadline>,
     idle: Option<Duration>,
-    /// The end of the current wait for a chunk; none if nobody waits.
+    /// The end of the current wait for a chunk; `None` if nobody waits.
     wait: Option<Deadline>,
-    /// A timer that fires at the end of the current wait or earlier. It is created by the first wait and moved when it
-    /// fires too early, so that the waits between quick chunks leave it alone.
+    /// A timer that fires at the current wait's end or earlier. The first wait creates it. It moves only when it fires
+    /// too early, so that the waits between quick chunks leave it alone.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
@@ -82,7 +82,7 @@ impl ResponseBody {
         }
     }
 
-    /// Waits for the end of the current wait.
+    /// Waits for the current wait's end.
     fn poll_timeout(&mut self, cx: &mut Context<'_>) -> Poll<Deadline> {
         if self.wait.is_none() {
             let idle = self.idle.and_then(|idle| Deadline::new(Instant::now(), TimeoutKind::Idle, Some(idle)));
@@ -92,7 +92,7 @@ impl ResponseBody {
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(wait.at)));
         loop {
             std::task::ready!(timer.as_mut().poll(cx));
-            // Waits only ever end later than the ones before, so the timer is never too late.
+            // Waits only ever end later than earlier ones, so the timer is never too late.
             if timer.deadline() >= wait.at {
                 return Poll::Ready(wait);
             }

@@ -1,4 +1,4 @@
-//! The body of a response as chunks.
+//! A response's body as chunks.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use super::body::ResponseBody;
 use crate::endpoint::Endpoint;
 use crate::error::HttpError;
 
-/// The chunks of a body, as they arrive. The stream ends after its first error. Dropping it cancels the request.
+/// A body's chunks, as they arrive. The stream ends after its first error. Dropping it cancels the request.
 #[derive(Debug)]
 #[must_use = "streams do nothing unless polled"]
 pub struct BodyChunks {
@@ -21,7 +21,7 @@ pub struct BodyChunks {
 }
 
 impl BodyChunks {
-    /// Fails if the body is declared to be larger than the limit.
+    /// Creates the stream. Fails if the declared length exceeds the limit.
     pub(super) fn new(body: ResponseBody, limit: usize) -> Result<Self, HttpError> {
         if body.length().is_some_and(|length| length > limit as u64) {
             return Err(HttpError::TooLarge { endpoint: body.endpoint().clone(), limit });

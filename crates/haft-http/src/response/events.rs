@@ -1,4 +1,4 @@
-//! The body of a response as server-sent events.
+//! A response's body as server-sent events.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -13,11 +13,11 @@ use super::chunks::BodyChunks;
 use crate::error::HttpError;
 use crate::sse::{SseDecoder, SseError, SseEvent};
 
-/// The server-sent events of a body, as they arrive.
+/// A body's server-sent events, as they arrive.
 ///
 /// The stream ends after its first error. If the body ends within an event, its last item is
-/// [`HttpError::IncompleteEvent`]; a client that has seen the final event of its protocol may ignore it, and
-/// [`unfinished_event`](Self::unfinished_event) returns what arrived of that event. Dropping the stream cancels the request.
+/// [`HttpError::IncompleteEvent`]. If you have seen your protocol's final event, you may ignore it;
+/// [`unfinished_event`](Self::unfinished_event) returns what arrived. Dropping the stream cancels the request.
 #[must_use = "streams do nothing unless polled"]
 pub struct SseEvents {
     chunks: BodyChunks,
@@ -39,13 +39,13 @@ impl SseEvents {
         Some(found.map(|()| self.decoder.event()))
     }
 
-    /// Returns the event that the body ended inside of, after [`HttpError::IncompleteEvent`]. Its data may be cut off; see
+    /// Returns the event that the body ended in, after [`HttpError::IncompleteEvent`]. Its data may be cut off; see
     /// [`SseDecoder::unfinished`].
     pub fn unfinished_event(&mut self) -> Option<SseEvent<'_>> {
         self.decoder.unfinished()
     }
 
-    /// Returns the id that a client sends as `Last-Event-ID` when it reconnects; empty if there is none.
+    /// Returns the id to send as `Last-Event-ID` when you reconnect; empty if there is none.
     #[must_use]
     pub fn last_event_id(&self) -> &str {
         self.decoder.last_event_id()
@@ -57,7 +57,7 @@ impl SseEvents {
         self.decoder.retry()
     }
 
-    /// Advances the decoder to the end of the next event.
+    /// Advances the decoder to the next event's end.
     fn poll_advance(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<(), HttpError>>> {
         while !self.ended {
             let mut input = &*self.rest;

@@ -1,13 +1,13 @@
-//! Dates in headers, in the three forms that HTTP requires of a reader.
+//! Dates in headers, in the three forms that HTTP requires readers to accept.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const SECONDS_PER_DAY: u64 = 24 * 60 * 60;
-/// The seconds of a mean year of the Gregorian calendar.
+/// The seconds in a mean Gregorian year.
 const SECONDS_PER_YEAR: u64 = 31_556_952;
 
-/// Reads a date. The name of the weekday is not checked. The current time completes years of two digits.
+/// Reads a date. The weekday's name is not checked. The current time completes two-digit years.
 pub(super) fn http_date(text: &str, now: SystemTime) -> Option<SystemTime> {
     let words: Vec<&str> = text.split([' ', ',', '-', ':']).filter(|word| !word.is_empty()).collect();
     // `Sun, 06 Nov 1994 08:49:37 GMT` or `Sunday, 06-Nov-94 08:49:37 GMT`, and `Sun Nov  6 08:49:37 1994`
@@ -35,16 +35,16 @@ fn bounded(text: &str, most: u64) -> Option<u64> {
     digits(text).filter(|number| *number <= most && text.len() <= 2)
 }
 
-/// Completes a year of two digits: the year of this century, unless that is more than 50 years ahead.
+/// Completes a two-digit year: this century's year, unless that is more than 50 years ahead.
 fn full_year(year: u64, now: SystemTime) -> u64 {
     let now = 1970 + now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() / SECONDS_PER_YEAR;
     let year = now / 100 * 100 + year;
     if year > now + 50 { year - 100 } else { year }
 }
 
-/// Returns the days from 1 January 1970 to a day of the Gregorian calendar; none for days before.
+/// Returns the days from 1 January 1970 to a Gregorian date, or `None` for earlier days.
 fn days_since_epoch(year: u64, month: u64, day: u64) -> Option<u64> {
-    // Years that begin in March have their leap day at the end, so that the days before each month are a formula.
+    // Years that begin in March have their leap day at the end, so a formula gives the days before each month.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year.checked_sub(1)?, month + 9) };
     let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day.checked_sub(1)?;
     // The days from 1 March of the year 0 to the epoch.

@@ -20,8 +20,8 @@ use crate::server::builder;
 /// An upper bound against hangs, which no passing test comes near.
 const BOUND: Duration = Duration::from_secs(30);
 
-/// A resolver that answers from a table and records the questions. The answers of a name are used in their order, and the
-/// last one again and again.
+/// A resolver that answers from a table and records the questions. A name's answers are used in order, and the last one
+/// again and again.
 #[derive(Clone, Default)]
 struct Names(Arc<Mutex<Table>>);
 
@@ -64,7 +64,7 @@ fn guarded(guard: AddressGuard, names: &Names) -> GuardedClient {
     builder().redirects(5).resolver(names.clone()).guarded(guard).unwrap()
 }
 
-/// Returns the reason of an error, which must be that of a guard.
+/// Returns an error's reason, which must be a guard's.
 #[track_caller]
 fn rejection(error: &HttpError) -> GuardRejection {
     assert!(!error.retryable());

@@ -46,7 +46,7 @@ async fn a_proxy_that_can_not_be_reached_is_a_proxy_error() {
     }
 }
 
-/// Runs this test again in a process whose environment has a proxy: the environment of this one can't be changed safely.
+/// Runs this test again in a process whose environment has a proxy: this process's environment can't be changed safely.
 #[tokio::test]
 async fn the_environment_sets_the_proxy_unless_the_client_does() {
     const CHILD: &str = "HAFT_HTTP_PROXY_TEST";

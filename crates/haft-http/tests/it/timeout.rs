@@ -1,5 +1,5 @@
-//! Every server here stops answering at some point. The clock is paused from then on: it advances to the next timer as soon
-//! as nothing else can happen, so that no test waits, and none depends on the duration of a timeout.
+//! Every server here stops answering at some point. The clock is paused from then on: it advances to the next timer as
+//! soon as nothing else can happen, so no test waits, and none depends on a timeout's duration.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Connections over TLS, to a server with a certificate of an authority of its own. The files in `tls` were made for
-//! these tests and protect nothing.
+//! Connections over TLS, to a server with a certificate from its own authority. The files in `tls` were made for these
+//! tests and protect nothing.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;

@@ -11,7 +11,7 @@ use crate::server::{Server, response};
 
 const LOOPBACK: GuardRejection = GuardRejection::ResolvedAddress(AddressClass::Loopback);
 
-/// Permits the address of the test servers alone, which stands for a public one: all others of its network are rejected.
+/// Permits the test servers' address alone, which stands for a public one: all others in its network are rejected.
 fn one_public_address() -> AddressGuard {
     AddressGuard::new().allow_net("127.0.0.1/32".parse().unwrap())
 }
@@ -56,7 +56,7 @@ async fn a_pooled_connection_is_reused_for_its_host_and_port_only() {
     let reply = response(200, "", "outer");
     let (sent, (_, mut connection)) = join!(client.send(HttpRequest::get(&url)), server.answer(&reply));
     assert_eq!(sent.unwrap().text().await.unwrap(), "outer");
-    // The name is rebound now, but the connection still ends at the address that was checked.
+    // The name is rebound now, but the connection still ends at the checked address.
     let (sent, ()) = join!(client.send(HttpRequest::get(&url)), async {
         connection.request().await;
         connection.write(&reply).await;

@@ -44,7 +44,7 @@ async fn only_listed_hosts_are_reached_through_a_proxy() {
         ("https://public.example/", GuardRejection::UnlistedHost),
         ("http://127.0.0.1/", GuardRejection::Address(AddressClass::Loopback)),
         ("http://10.0.0.1/", GuardRejection::UnlistedHost),
-        // The address of the proxy is not checked, so it must not be the host of a URL either.
+        // The proxy's address is not checked, so it must not be a URL's host either.
         ("http://proxy.example/", GuardRejection::ProxyHost),
         ("http://PROXY.example.:8080/", GuardRejection::ProxyHost),
     ] {
@@ -53,7 +53,7 @@ async fn only_listed_hosts_are_reached_through_a_proxy() {
     assert_eq!(names.asked().len(), 2);
 }
 
-/// Runs this test again in a process whose environment has a proxy: the environment of this one can't be changed safely.
+/// Runs this test again in a process whose environment has a proxy: this process's environment can't be changed safely.
 #[tokio::test]
 async fn a_proxy_of_the_environment_requires_a_list_of_hosts() {
     const CHILD: &str = "HAFT_HTTP_GUARD_PROXY_TEST";
