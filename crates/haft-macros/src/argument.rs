@@ -1,4 +1,4 @@
-//! The arguments of an attribute: `name`, `name = value` and `name(…)`, with commas between them.
+//! An attribute's arguments: `name`, `name = value` and `name(…)`, separated by commas.
 //!
 //! Reading has two steps, so that one mistake doesn't hide the next. First the text is split into arguments, whatever
 //! they mean; then each macro takes the ones it knows by name and parses the kind of value it expects.
@@ -19,7 +19,7 @@ pub(crate) struct Argument {
     pub(crate) value: ArgumentValue,
 }
 
-/// The part of an argument behind its name.
+/// The part of an argument after its name.
 #[derive(Debug)]
 pub(crate) enum ArgumentValue {
     /// No value: `readonly`.
@@ -30,7 +30,7 @@ pub(crate) enum ArgumentValue {
     List(TokenStream),
 }
 
-/// All arguments of one attribute, each known and, unless it may be repeated, unique.
+/// One attribute's arguments, each known and, unless it may be repeated, unique.
 #[derive(Debug, Default)]
 pub(crate) struct Arguments(Vec<Argument>);
 
@@ -51,7 +51,7 @@ impl Arguments {
         all
     }
 
-    /// Reads the arguments of one more attribute of the same kind.
+    /// Reads the arguments from one more attribute of the same kind.
     pub(crate) fn extend(&mut self, tokens: TokenStream, known: KnownArguments, diagnostics: &mut Diagnostics) {
         for argument in diagnostics.keep(split.parse2(tokens)).unwrap_or_default() {
             let name = argument.text();
@@ -67,20 +67,20 @@ impl Arguments {
         }
     }
 
-    /// Removes and returns the argument of this name.
+    /// Removes and returns the argument with this name.
     pub(crate) fn take(&mut self, name: &str) -> Option<Argument> {
         let index = self.0.iter().position(|argument| argument.text() == name)?;
         Some(self.0.remove(index))
     }
 
-    /// Removes and returns all arguments of this name.
+    /// Removes and returns all arguments with this name.
     pub(crate) fn take_all(&mut self, name: &str) -> Vec<Argument> {
         std::iter::from_fn(|| self.take(name)).collect()
     }
 }
 
 impl Argument {
-    /// Returns the span of the name.
+    /// Returns the name's span.
     pub(crate) fn span(&self) -> Span {
         self.name.span()
     }
@@ -111,7 +111,7 @@ impl Argument {
         }
     }
 
-    /// Reads `name = "choice"`, one of a few.
+    /// Reads `name = "choice"`, with one of a few choices.
     pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> syn::Result<T> {
         let forms: Vec<_> = choices.iter().map(|(choice, _)| format!("`{} = \"{choice}\"`", self.name)).collect();
         let forms = forms.join(" or ");
@@ -134,7 +134,7 @@ impl Argument {
     }
 }
 
-/// Returns the text of a string literal.
+/// Returns a string literal's text.
 pub(crate) fn string_literal(expression: &Expr) -> Option<&LitStr> {
     match expression {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text),
@@ -164,7 +164,7 @@ fn split(input: ParseStream<'_>) -> syn::Result<Vec<Argument>> {
     Ok(arguments)
 }
 
-/// Reads the tokens of a value, up to the next comma that is not part of it. A comma can be part of a closure, so
+/// Reads a value's tokens, up to the next comma that is not part of it. A comma can be part of a closure, so
 /// expressions are tried first, except where a type is expected: a type could be misread as an expression.
 fn value_tokens(name: &Ident, input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let is_type = matches!(

@@ -1,4 +1,4 @@
-//! `compose![…]`: a toolkit of kits, whose tool names are compared at compile time.
+//! `compose![…]`: a toolkit made from kits, whose tool names are compared at compile time.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -11,7 +11,7 @@ use crate::diagnostic::Diagnostics;
 use crate::span::place;
 use crate::tool::spelled;
 
-/// Expands to the expression of the toolkit, or to all errors.
+/// Expands to the toolkit expression, or to all errors.
 pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
     let composed = syn::parse2::<ComposeInput>(tokens).and_then(|composed| composed.check().map(|()| composed));
     match composed {

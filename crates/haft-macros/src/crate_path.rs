@@ -5,12 +5,12 @@ use quote::{ToTokens, quote};
 use syn::parse::ParseStream;
 use syn::{Path, Token, parse_quote};
 
-/// The path of the crate: `::haft`, unless the user renamed it or uses the core alone.
+/// The crate's path: `::haft`, unless the user renamed it or uses the core alone.
 #[derive(Debug)]
 pub(crate) struct CratePath(Path);
 
 impl CratePath {
-    /// Reads `crate = path;` in front of the content of a macro, if it is there.
+    /// Reads `crate = path;` at the start of a macro's content, if it is there.
     pub(crate) fn parse_prefix(input: ParseStream<'_>) -> syn::Result<Self> {
         if !(input.peek(Token![crate]) && input.peek2(Token![=])) {
             return Ok(Self::default());
@@ -32,7 +32,7 @@ impl CratePath {
         Self(syn::parse2(located.collect()).unwrap_or_else(|_| self.0.clone()))
     }
 
-    /// Returns the path of one item of `macro_support`, as the text that other derives take.
+    /// Returns the path to an item in `macro_support`, as the text that other derives take.
     pub(crate) fn support_text(&self, item: &str) -> String {
         let path = &self.0;
         format!("{}::macro_support::{item}", quote!(#path)).replace(' ', "")

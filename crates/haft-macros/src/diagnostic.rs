@@ -1,7 +1,7 @@
-//! All mistakes in the input of a macro.
+//! All mistakes in a macro's input.
 //!
-//! A mistake never ends the search for the next one: all of them are collected with their spans and reported together,
-//! so that users fix them in one pass. Every message contains what to write instead.
+//! A mistake never ends the search for the next one: all are collected with their spans and reported together, so that
+//! users fix them in one pass. Every message says what to write instead.
 
 use std::fmt::Display;
 
@@ -44,7 +44,7 @@ impl Diagnostics {
     }
 }
 
-/// Returns the messages of an error in order, for tests.
+/// Returns an error's messages in order, for tests.
 #[cfg(test)]
 pub(crate) fn messages(error: &syn::Error) -> Vec<String> {
     error.into_iter().map(|error| error.to_string()).collect()

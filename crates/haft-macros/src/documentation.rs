@@ -4,15 +4,15 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta};
 
-/// Returns the text of the doc comments among `attributes`, if there is any. One space after the slashes is not part
-/// of it, nor are blank lines around it.
+/// Returns the text of the doc comments among `attributes`, if there is any. Strips one space after the slashes, and
+/// blank lines around the text.
 pub(crate) fn text(attributes: &[Attribute]) -> Option<String> {
     let lines: Vec<String> = attributes.iter().filter_map(line).collect();
     let text = lines.join("\n").trim().to_owned();
     (!text.is_empty()).then_some(text)
 }
 
-/// Returns the expression of the same text, which can include `#[doc = include_str!("…")]`.
+/// Returns the same text as an expression, which can include `#[doc = include_str!("…")]`.
 pub(crate) fn expression(attributes: &[Attribute]) -> Option<TokenStream> {
     let values = attributes.iter().filter(|attribute| is_comment(attribute)).filter_map(value);
     if values.clone().all(|value| literal(value).is_some()) {

@@ -1,4 +1,4 @@
-//! Durations as they are written in attributes: `"500ms"`, `"30s"`, `"2m"`, `"1h"`.
+//! Durations as written in attributes: `"500ms"`, `"30s"`, `"2m"`, `"1h"`.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use crate::argument::Argument;
 
 const FORM: &str = "write a whole number and a unit, such as \"500ms\", \"30s\", \"2m\" or \"1h\"";
 
-/// Reads the duration of an argument: `timeout = "5s"`.
+/// Reads an argument's duration: `timeout = "5s"`.
 pub(crate) fn of_argument(argument: &Argument) -> syn::Result<Duration> {
     let form = format!("`{} = \"5s\"`: a whole number and a unit, such as \"500ms\", \"5s\" or \"2m\"", argument.name);
     parse(&argument.assigned(&form)?)
 }
 
-/// Returns the expression of a duration.
+/// Returns a duration's expression.
 pub(crate) fn expression(duration: Duration) -> TokenStream {
     let (seconds, nanoseconds) = (duration.as_secs(), duration.subsec_nanos());
     quote!(::core::time::Duration::new(#seconds, #nanoseconds))

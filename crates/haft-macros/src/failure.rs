@@ -1,7 +1,7 @@
 //! `#[derive(Failure)]`: a failure that the model reads.
 //!
-//! A struct is one case, an enum has one for each variant. Each case has a message and reports whether the same call
-//! may succeed later. An attribute of a variant overrides the one of its enum.
+//! A struct is one case, an enum has one per variant. Each case has a message and reports whether the same call may
+//! succeed later. A variant's attribute overrides its enum's.
 
 mod message;
 
@@ -46,7 +46,7 @@ struct FailureType {
     cases: Vec<FailureCase>,
 }
 
-/// The failure of a struct or of one variant.
+/// A struct's or a variant's failure.
 struct FailureCase {
     path: Path,
     message: MessageSource,
@@ -61,7 +61,7 @@ enum MessageSource {
     Fixed(String),
 }
 
-/// The arguments of one `#[failure(…)]`.
+/// One `#[failure(…)]`'s arguments.
 #[derive(Default)]
 struct FailureOptions {
     message: Option<syn::LitStr>,
@@ -124,7 +124,7 @@ impl FailureOptions {
         }
     }
 
-    /// Returns these options, with those of the whole type where these are unset.
+    /// Returns these options, completed by those of the whole type.
     fn over(self, whole: &Self) -> Self {
         let sets_retry = self.retryable.is_some() || self.retry_after.is_some();
         Self {

@@ -1,4 +1,4 @@
-//! The code of a kit: a type that creates a toolkit, with the names of its tools as constants.
+//! A kit's code: a type that creates a toolkit, with its tools' names as constants.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -8,15 +8,15 @@ use crate::crate_path::CratePath;
 use crate::span::place;
 use crate::tool::spelled;
 
-/// The parts of a kit.
+/// A kit's parts.
 pub(crate) struct Kit<'a> {
     pub(crate) krate: &'a CratePath,
     /// The type that is the kit.
     pub(crate) ty: TokenStream,
-    /// The name of the kit in messages.
+    /// The kit's name in messages.
     pub(crate) name: String,
     pub(crate) visibility: &'a Visibility,
-    /// The `cfg` attributes of the type.
+    /// The type's `cfg` attributes.
     pub(crate) conditions: &'a [Attribute],
     /// The types of its tools, whose names are compared.
     pub(crate) tools: Vec<Type>,
@@ -71,7 +71,7 @@ impl Kit<'_> {
     }
 }
 
-/// A tool whose name is compared with those of others.
+/// A tool whose name is compared with others'.
 pub(crate) struct NamedTool<'a> {
     /// The tool as the user wrote it, for the message.
     pub(crate) text: String,
@@ -81,17 +81,17 @@ pub(crate) struct NamedTool<'a> {
 }
 
 impl<'a> NamedTool<'a> {
-    /// Creates the entry of a tool that is written as its type.
+    /// Creates the entry for a tool that is written as its type.
     pub(crate) fn of_type(ty: &'a Type) -> Self {
         Self { text: spelled(ty), ty, place: place(ty) }
     }
 }
 
-/// Returns the names of the tools as a constant, and one check for each tool but the first, which rejects a name that
-/// an earlier tool has. There is nothing to check without tools.
+/// Returns the tools' names as a constant, and one check for each tool but the first, which rejects a name that an
+/// earlier tool has. Without tools there is nothing to check.
 ///
-/// The checks are constants of their own, each with the span of its tool: a constant inside an expression would not be
-/// evaluated before code is generated, so `cargo check` would not report it.
+/// The checks are separate constants, each with its tool's span: a constant inside an expression would not be evaluated
+/// before code is generated, so `cargo check` would not report it.
 pub(crate) fn name_checks(krate: &CratePath, tools: &[NamedTool<'_>]) -> TokenStream {
     if tools.is_empty() {
         return TokenStream::new();

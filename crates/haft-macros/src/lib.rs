@@ -1,9 +1,9 @@
-//! The macros of haft: `#[tool]`, `#[tools]`, `toolkit![]`, `compose![]`, `#[derive(Services)]`, `#[derive(Failure)]`
-//! and `#[derive(ToolCalls)]`.
+//! haft's macros: `#[tool]`, `#[tools]`, `toolkit![]`, `compose![]`, `#[derive(Services)]`, `#[derive(Failure)]` and
+//! `#[derive(ToolCalls)]`.
 //!
-//! Use them through the crate `haft`, which documents each with examples. This file only converts the compiler's
-//! tokens into those of `proc_macro2` and back; the work is done by functions that tests can call. Macros expand to
-//! public API of haft and nothing else.
+//! Use them through the crate `haft`, which documents each with examples. This file only converts the compiler's tokens
+//! into those of `proc_macro2` and back; functions that tests can call do the work. Macros expand only to haft's public
+//! API.
 
 #![allow(missing_docs, reason = "`haft` documents the macros; text here would be appended to its pages")]
 

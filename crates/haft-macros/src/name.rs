@@ -1,10 +1,10 @@
-//! Names of tools, as the model reads them, and of the types generated for them.
+//! Tool names, as the model reads them, and the names of the types generated for tools.
 
 use proc_macro2::Ident;
 use syn::LitStr;
 use syn::ext::IdentExt;
 
-/// The longest name of a tool, in bytes: the same as haft's `MAX_NAME_LEN`.
+/// The longest tool name, in bytes: the same as haft's `MAX_NAME_LEN`.
 const LONGEST: usize = 512;
 
 /// Types that a tool's type must not shadow: most of a module stops compiling without them.

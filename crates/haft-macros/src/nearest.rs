@@ -1,4 +1,4 @@
-//! Suggestions of similar names, for misspelled attribute arguments.
+//! Suggests similar names for misspelled attribute arguments.
 
 /// Returns the candidate closest to `name`, if any is close.
 pub(crate) fn nearest<'a>(name: &str, candidates: &[&'a str]) -> Option<&'a str> {
@@ -20,8 +20,8 @@ pub(crate) fn listed(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the number of insertions, deletions, replacements and swaps of neighbours between two names, ignoring case and
-/// underscores.
+/// Returns the edit distance between two names in insertions, deletions, replacements and neighbour swaps, ignoring
+/// case and underscores.
 fn distance(a: &str, b: &str) -> usize {
     let letters = |text: &str| -> String { text.to_lowercase().replace('_', "") };
     strsim::osa_distance(&letters(a), &letters(b))

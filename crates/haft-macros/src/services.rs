@@ -1,8 +1,8 @@
 //! `#[derive(Services)]`: a struct whose fields are services.
 //!
 //! Each field is provided under its own type. A field written as `Arc<T>` or `Box<T>` is provided as `T` as well, so
-//! `Arc<dyn Clock>` provides `&dyn Clock`; `#[service(as = dyn Clock)]` does the same for a field of a concrete type.
-//! Only the spelling of a type counts, because macros can't resolve names: an alias of `Arc` is a type like any other.
+//! `Arc<dyn Clock>` provides `&dyn Clock`; `#[service(as = dyn Clock)]` does the same for a field with a concrete type.
+//! Only a type's spelling counts, because macros can't resolve names: an alias for `Arc` is a type like any other.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -97,7 +97,7 @@ fn of_field(member: &Member, field: &Field, diagnostics: &mut Diagnostics) -> Ve
     provided
 }
 
-/// Returns the `T` of a type written as `Arc<T>` or `Box<T>`.
+/// Returns the `T` in a type written as `Arc<T>` or `Box<T>`.
 fn pointed_to(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last()?;
@@ -130,8 +130,8 @@ fn member_name(member: &Member) -> String {
     }
 }
 
-/// Returns the type behind a reference. A trait object without a lifetime is `'static` in the trait's argument, and
-/// has to be spelled out here.
+/// Returns the type behind a reference. A trait object without a lifetime is `'static` in the trait's argument, and has
+/// to be spelled out here.
 fn referent(ty: &Type) -> TokenStream {
     match ty {
         Type::TraitObject(object)

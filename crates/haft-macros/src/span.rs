@@ -1,11 +1,11 @@
-//! The spans and names of generated code.
+//! Generated code's spans and names.
 
 use proc_macro2::Span;
 use syn::Ident;
 use syn::spanned::Spanned;
 
-/// Returns the span of user code, for generated code: the compiler points at what the user wrote, and names in it can't
-/// collide with those of user code.
+/// Returns user code's span for generated code: the compiler points at what the user wrote, and names in it can't
+/// collide with user code's.
 pub(crate) fn place(tokens: &impl Spanned) -> Span {
     Span::mixed_site().located_at(tokens.span())
 }

@@ -1,8 +1,8 @@
 //! `#[tool]`: turns a function into a tool, or a struct into a tool without a handler.
 //!
-//! The function stays as it is written, without the attributes of its parameters; the macro adds a type that is the
-//! tool. All mistakes in the arguments, the signature and the parameters are reported at once. The function is kept
-//! even then, so that the compiler reports the mistakes and not their consequences.
+//! The function stays as written, without its parameters' attributes; the macro adds a type that is the tool. All
+//! mistakes in the arguments, the signature and the parameters are reported at once. The function is kept even then, so
+//! that the compiler reports the mistakes and not their consequences.
 
 mod expansion;
 mod field_attribute;
@@ -85,7 +85,7 @@ fn check_unused(name: &Ident, function: &ToolFunction<'_>, diagnostics: &mut Dia
     }
 }
 
-/// Rejects a kind that has no handler, which a function always is.
+/// Rejects a kind that has no handler: a function always is one.
 fn check_kind(kind: &KindOptions, name: &Ident, inputs: &Inputs, diagnostics: &mut Diagnostics) {
     let argument = match kind {
         KindOptions::Local | KindOptions::Provider(_) => return,

@@ -1,8 +1,8 @@
-//! `#[derive(ToolCalls)]`: an enum with one variant for each tool.
+//! `#[derive(ToolCalls)]`: an enum with one variant per tool.
 //!
-//! The shape of the enum is checked here, with all mistakes at once. Only the spelling of a field's type counts,
-//! because macros can't resolve names: an alias of `Typed<GetWeather>` is a mistake, whose message contains what to
-//! write. Names are compared at compile time, as by `toolkit![…]`.
+//! The enum's shape is checked here, with all mistakes at once. Only the spelling of a field's type counts, because
+//! macros can't resolve names: an alias for `Typed<GetWeather>` is a mistake, and the message says what to write. Names
+//! are compared at compile time, as in `toolkit![…]`.
 
 mod expansion;
 
@@ -36,19 +36,19 @@ struct CallEnum {
     visibility: Visibility,
     name: Ident,
     tools: Vec<ToolCase>,
-    /// The variant for calls of other tools.
+    /// The variant for calls to other tools.
     other: Option<Ident>,
 }
 
 /// A variant that is a tool.
 struct ToolCase {
     name: Ident,
-    /// The `T` of `Typed<T>`.
+    /// The `T` in `Typed<T>`.
     tool: Type,
     origin: CaseOrigin,
 }
 
-/// The origin of a tool.
+/// A tool's origin.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CaseOrigin {
     /// The type alone creates the tool.
@@ -57,7 +57,7 @@ enum CaseOrigin {
     Value,
 }
 
-/// The attributes of a variant.
+/// A variant's attributes.
 #[derive(Default)]
 struct CaseMarks<'a> {
     other: Option<&'a Attribute>,
@@ -129,7 +129,7 @@ fn only_field(variant: &Variant) -> Option<&Type> {
     }
 }
 
-/// Returns the `T` of a type written as `Typed<T>`.
+/// Returns the `T` in a type written as `Typed<T>`.
 fn typed(field: &Type) -> Option<&Type> {
     let segment = last_segment(field).filter(|segment| segment.ident == "Typed")?;
     let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return None };

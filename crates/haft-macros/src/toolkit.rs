@@ -12,7 +12,7 @@ use crate::kit::{Kit, NamedTool, name_checks};
 use crate::name::pascal_case;
 use crate::span::place;
 
-/// Expands to the expression of the toolkit or the items of the kit, or to all errors.
+/// Expands to the toolkit expression or the kit's items, or to all errors.
 pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
     let listed = syn::parse2::<ToolkitInput>(tokens).and_then(|listed| listed.check().map(|()| listed));
     match listed {
@@ -21,7 +21,7 @@ pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
     }
 }
 
-/// The content of the macro.
+/// The macro's content.
 struct ToolkitInput {
     krate: CratePath,
     /// The type that is the kit, if one is written.

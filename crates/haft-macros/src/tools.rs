@@ -1,7 +1,7 @@
 //! `#[tools]`: turns methods into tools.
 //!
-//! The methods that are marked `#[tool]` are read by the same code as functions; the receiver is a service of the type
-//! they belong to. All mistakes in the block are reported at once, and the block is kept even then.
+//! The same code reads methods marked `#[tool]` and functions; the receiver is a service of the type they belong to.
+//! All mistakes in the block are reported at once, and the block is kept even then.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -33,7 +33,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
-/// Removes the attributes of the macro from the block and creates its tools.
+/// Removes the macro's attributes from the block and creates its tools.
 fn read(arguments: TokenStream, block: &mut ItemImpl) -> syn::Result<TokenStream> {
     let mut diagnostics = Diagnostics::default();
     let mut arguments = Arguments::read(arguments, KNOWN, &mut diagnostics);
@@ -66,7 +66,7 @@ fn read(arguments: TokenStream, block: &mut ItemImpl) -> syn::Result<TokenStream
     Ok(items(&krate, owner, &visibility, &tools))
 }
 
-/// Returns the tools, the service and the kit of a valid block.
+/// Returns a valid block's tools, service and kit.
 fn items(krate: &CratePath, owner: Owner<'_>, visibility: &Visibility, tools: &[Expansion]) -> TokenStream {
     let Owner { ty, conditions, visibility: _ } = owner;
     let types: Vec<Type> = tools

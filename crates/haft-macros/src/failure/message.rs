@@ -59,7 +59,7 @@ impl Message {
         self.used.iter().map(|(index, member)| (*index, member))
     }
 
-    /// Returns the name of a field in the text.
+    /// Returns a field's name in the text.
     pub(crate) fn argument(index: usize) -> Ident {
         Ident::new(&format!("field_{index}"), Span::call_site())
     }

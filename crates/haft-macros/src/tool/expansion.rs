@@ -1,7 +1,7 @@
 //! The code that is generated for a tool.
 //!
 //! Generated code names everything by its full path and uses only names that user code can't contain. Where a type may
-//! be rejected, it takes the span of the user's code, so that the compiler points at what to change.
+//! be rejected, it takes the user code's span, so that the compiler points at what to change.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -19,7 +19,7 @@ use crate::span::{local, place};
 #[derive(Debug)]
 pub(crate) struct Expansion {
     function: Ident,
-    /// The path of the function.
+    /// The function's path.
     callee: TokenStream,
     is_async: bool,
     visibility: Visibility,
@@ -34,7 +34,7 @@ pub(crate) struct Expansion {
 }
 
 impl Expansion {
-    /// Reads the remaining parts of a valid function, and allows the lints that the macro itself triggers in it.
+    /// Reads a valid function's remaining parts, and allows the lints that the macro itself triggers in it.
     pub(crate) fn new(
         function: &mut ToolFunction<'_>,
         type_name: Ident,
@@ -137,7 +137,7 @@ impl Expansion {
         }
     }
 
-    /// Returns a `Debug` implementation that omits the values: their types need no `Debug`, and arguments of a model
+    /// Returns a `Debug` implementation that omits the values: their types need no `Debug`, and a model's arguments
     /// don't belong in every log.
     fn debug_impl(&self) -> Option<TokenStream> {
         let (type_name, formatter) = (&self.type_name, local("formatter"));
@@ -238,7 +238,7 @@ impl Expansion {
         }
     }
 
-    /// Returns the expression of the builder that the handler is attached to.
+    /// Returns the builder expression that the handler is attached to.
     fn builder(&self) -> TokenStream {
         let krate = self.options.krate.at(self.place());
         let KindOptions::Provider(provider) = &self.options.kind else {
@@ -251,13 +251,12 @@ impl Expansion {
         }
     }
 
-    /// Returns the type of the tool.
+    /// Returns the tool's type.
     pub(crate) fn type_name(&self) -> &Ident {
         &self.type_name
     }
 
-    /// Returns checks that result in one sentence for each type that lacks a trait, before the longer errors of the
-    /// derives.
+    /// Returns checks that produce one sentence for each type that lacks a trait, before the derives' longer errors.
     fn checks(&self) -> TokenStream {
         let fields = self.inputs.fields.iter().filter(|field| field.is_as_typed());
         let fields = fields.map(|field| self.check("parameter", &field.ty, place(&field.ty)));
@@ -296,7 +295,7 @@ impl ToTokens for Expansion {
         let (tool_type, debug_impl, checks) = (self.tool_type(), self.debug_impl(), self.checks());
         let (tool_type_impl, static_tool_impl) = (self.tool_type_impl(), self.static_tool_impl());
         let emits_impl = self.emits_impl();
-        // The compiler reports errors in the order of the code, and those of the checks are the short ones.
+        // The compiler reports errors in code order, and the checks' errors are the short ones.
         tokens.extend(quote! {
             #(#shared)*
             #[allow(deprecated, reason = "the tool of a deprecated function still runs it")]

@@ -1,8 +1,8 @@
-//! The attributes `#[serde(…)]` and `#[schemars(…)]` of a parameter.
+//! A parameter's `#[serde(…)]` and `#[schemars(…)]` attributes.
 //!
 //! They are copied to the field unchanged. This module rejects those that compile there and can't work for a tool: the
-//! schema allows no additional properties and is all that a model knows, so a name that the schema lacks, or that
-//! serde reads differently, is never used.
+//! schema allows no additional properties and is all that a model knows, so a name that the schema lacks, or that serde
+//! reads differently, is never used.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::{Attribute, LitStr, Meta};
@@ -21,7 +21,7 @@ const SKIP: &str = "a skipped parameter is in no schema, so no call can fill it 
 const SKIP_SERIALIZING: &str = "a call made from a value would lose this parameter: remove `skip_serializing`, or \
                                 write `skip_serializing_if = \"…\"`";
 
-/// One item of an attribute's list: `default`, `rename = "…"`, `range(…)`.
+/// One item in an attribute's list: `default`, `rename = "…"`, `range(…)`.
 struct AttributeItem {
     name: Ident,
     rest: Vec<TokenTree>,
@@ -68,7 +68,7 @@ impl AttributeItem {
         }
     }
 
-    /// Returns the text of `rename = "…"`.
+    /// Returns the text in `rename = "…"`.
     fn renamed(&self) -> Option<String> {
         match &self.rest[..] {
             [TokenTree::Punct(_), TokenTree::Literal(literal)] if self.name == "rename" => {
@@ -79,7 +79,7 @@ impl AttributeItem {
     }
 }
 
-/// Splits the items at the commas. Tokens that are no item are left to the derives, which know their own grammar.
+/// Splits the items at the commas. Other tokens are left to the derives, which know their own grammar.
 fn items(tokens: TokenStream) -> impl Iterator<Item = AttributeItem> {
     let mut trees = tokens.into_iter();
     std::iter::from_fn(move || {

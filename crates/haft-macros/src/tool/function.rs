@@ -1,10 +1,10 @@
-//! The function that becomes a tool: a free one, or a method of a `#[tools] impl` block.
+//! The function that becomes a tool: a free one, or a method in a `#[tools] impl` block.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Attribute, ImplItemFn, ItemFn, Signature, Type, Visibility};
 
-/// The parts of a function that the macro reads and changes. The body stays with the item.
+/// The function parts that the macro reads and changes. The body stays with the item.
 pub(crate) struct ToolFunction<'a> {
     pub(crate) attrs: &'a mut Vec<Attribute>,
     /// The visibility of the tool's type.
@@ -14,20 +14,20 @@ pub(crate) struct ToolFunction<'a> {
     pub(crate) owner: Option<Owner<'a>>,
 }
 
-/// The `impl` block of a method.
+/// A method's `impl` block.
 #[derive(Clone, Copy)]
 pub(crate) struct Owner<'a> {
     /// The type whose methods these are.
     pub(crate) ty: &'a Type,
-    /// The `cfg` attributes of the block.
+    /// The block's `cfg` attributes.
     pub(crate) conditions: &'a [Attribute],
-    /// The visibility of the tools' types. It is not that of the methods: a `pub` method may belong to a private type,
-    /// and a public tool can't require a private service.
+    /// The visibility of the tools' types. It is not the methods': a `pub` method may belong to a private type, and a
+    /// public tool can't require a private service.
     pub(crate) visibility: &'a Visibility,
 }
 
 impl<'a> ToolFunction<'a> {
-    /// Borrows the parts of a method.
+    /// Borrows a method's parts.
     pub(crate) fn method(method: &'a mut ImplItemFn, owner: Owner<'a>) -> Self {
         Self { attrs: &mut method.attrs, vis: owner.visibility, sig: &mut method.sig, owner: Some(owner) }
     }
@@ -40,12 +40,12 @@ impl<'a> From<&'a mut ItemFn> for ToolFunction<'a> {
 }
 
 impl Owner<'_> {
-    /// Returns the type with the owner in place of `Self`: generated code is outside of the block.
+    /// Returns the type with the owner instead of `Self`: generated code is outside the block.
     pub(crate) fn resolve(self, ty: &Type) -> Type {
         syn::parse2(self.resolve_tokens(ty.to_token_stream())).unwrap_or_else(|_| ty.clone())
     }
 
-    /// Returns the tokens with the owner in place of `Self`, such as those of `refine = Self::check`.
+    /// Returns the tokens with the owner instead of `Self`, such as those in `refine = Self::check`.
     pub(crate) fn resolve_tokens(self, tokens: TokenStream) -> TokenStream {
         replaced(tokens, self.ty)
     }

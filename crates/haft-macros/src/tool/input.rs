@@ -7,35 +7,35 @@ use super::function::ToolFunction;
 use super::parameter::{Field, ParameterAttributes, ParameterRole};
 use crate::diagnostic::Diagnostics;
 
-/// The maximum number of services of one tool: the longest list that implements haft's `ServiceList`.
+/// The most services for one tool: the longest list that implements haft's `ServiceList`.
 const MOST_SERVICES: usize = 12;
 
-/// The arguments of a function in order, and the fields that the model fills in.
+/// A function's arguments in order, and the fields that the model fills in.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
     pub(crate) sources: Vec<ArgumentSource>,
     pub(crate) fields: Vec<Field>,
-    /// The user's own parameter type, in place of fields.
+    /// The user's own parameter type, instead of fields.
     pub(crate) own_type: Option<Type>,
 }
 
-/// The origin of one argument of the function.
+/// The origin of one of the function's arguments.
 #[derive(Debug)]
 pub(crate) enum ArgumentSource {
-    /// The field of this index.
+    /// The field with this index.
     Field(usize),
     /// The parameters as a whole.
     Params,
     /// The context.
     Context,
-    /// A service of this type.
+    /// A service with this type.
     Service(Box<Type>),
-    /// A service of this type that each run provides.
+    /// A service with this type that each run provides.
     RunService(Box<Type>),
 }
 
 impl Inputs {
-    /// Removes the attributes from the parameters and reads them. The receiver of a method is a service.
+    /// Removes the attributes from the parameters and reads them. A method's receiver is a service.
     pub(crate) fn take(function: &mut ToolFunction<'_>, diagnostics: &mut Diagnostics) -> Self {
         let mut inputs = Self::default();
         for argument in &mut function.sig.inputs {
@@ -44,7 +44,7 @@ impl Inputs {
                 (FnArg::Receiver(_), Some(owner)) => {
                     inputs.sources.push(ArgumentSource::Service(Box::new(owner.ty.clone())));
                 }
-                // A receiver without an owner is a fault of the signature.
+                // A receiver without an owner is a fault in the signature.
                 (FnArg::Receiver(_), None) => {}
             }
         }
@@ -64,7 +64,7 @@ impl Inputs {
         services.chain(self.fields.iter_mut().map(|field| &mut field.ty)).chain(&mut self.own_type)
     }
 
-    /// Returns the types of the services, in order, each with the marker of who provides it.
+    /// Returns the services' types in order, each with the marker for who provides it.
     pub(crate) fn services(&self) -> impl Iterator<Item = (&'static str, &Type)> {
         self.sources.iter().filter_map(|source| match source {
             ArgumentSource::Service(service) => Some(("Needs", &**service)),
@@ -211,7 +211,7 @@ pub(crate) fn bare(ty: &Type) -> &Type {
     }
 }
 
-/// Returns the `T` of an `Option<T>`.
+/// Returns the `T` in an `Option<T>`.
 pub(crate) fn optional(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = bare(ty) else { return None };
     let last = path.path.segments.last().filter(|segment| segment.ident == "Option")?;

@@ -1,7 +1,7 @@
-//! The kind of a tool, and the arguments of `#[tool(…)]` that belong to it.
+//! A tool's kind, and the `#[tool(…)]` arguments that belong to it.
 //!
-//! A function is the handler of its tool. Tools without a handler are structs: the fields of a signal or an interaction
-//! are its parameters, those of a tool that is built into a provider are its settings.
+//! A function is its tool's handler. Tools without a handler are structs: a signal's or an interaction's fields are its
+//! parameters, and the fields of a tool that is built into a provider are its settings.
 
 use quote::ToTokens;
 use syn::{Expr, LitStr, Type};
@@ -16,7 +16,7 @@ pub(crate) enum ToolForm {
     Struct,
 }
 
-/// The kind of a tool, as written.
+/// A tool's kind, as written.
 #[derive(Debug)]
 pub(crate) enum KindOptions {
     /// Nothing is written: the function runs the calls.
@@ -29,16 +29,16 @@ pub(crate) enum KindOptions {
     Provider(Box<ProviderOptions>),
 }
 
-/// The arguments of a tool that is built into a provider.
+/// The arguments for a tool that is built into a provider.
 #[derive(Debug)]
 pub(crate) struct ProviderOptions {
     pub(crate) id: Option<LitStr>,
     pub(crate) provider_name: Option<LitStr>,
-    /// The settings of a tool that is a function.
+    /// The settings for a tool that is a function.
     pub(crate) args: Option<Expr>,
 }
 
-/// The types of a tool that no function declares.
+/// The types for a tool that no function declares.
 #[derive(Debug, Default)]
 pub(crate) struct DeclaredTypes {
     pub(crate) params: Option<Type>,
@@ -65,7 +65,7 @@ const HANDLER: [&str; 11] = [
 const TYPES: [&str; 3] = ["params", "success", "failure"];
 
 impl KindOptions {
-    /// Takes the arguments of the kind, and reports those that the kind can't have.
+    /// Takes the kind's arguments, and reports those that the kind can't have.
     pub(crate) fn take(arguments: &mut Arguments, form: ToolForm, diagnostics: &mut Diagnostics) -> Self {
         let kind = Self::take_kind(arguments, diagnostics);
         match (form, &kind) {
@@ -162,7 +162,7 @@ impl DeclaredTypes {
     }
 }
 
-/// Returns whether the argument is given and not switched off. One with a value of its own is given.
+/// Returns whether the argument is given and not switched off. An argument with its own value is given.
 fn is_set(argument: &Argument, diagnostics: &mut Diagnostics) -> bool {
     argument.name == "provider" || diagnostics.keep(argument.flag()).unwrap_or(true)
 }

@@ -1,4 +1,4 @@
-//! The limits among the arguments of `#[tool(…)]`.
+//! The limits in `#[tool(…)]`.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -103,7 +103,7 @@ fn output_cap(
     Some(quote!(.output_cap(#krate::macro_support::OutputCap::new(#bytes) #rule)))
 }
 
-/// Returns an expression of a number above zero. A literal is checked here, every other constant expression when it is
+/// Returns an expression for a number above zero. A literal is checked here, every other constant expression when it is
 /// compiled.
 fn non_zero(value: &Expr) -> syn::Result<TokenStream> {
     if let Expr::Lit(ExprLit { lit, .. }) = value {

@@ -1,4 +1,4 @@
-//! The arguments of `#[tool(…)]`: each becomes one call on the tool's builder.
+//! The `#[tool(…)]` arguments: each becomes one call on the tool's builder.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -67,7 +67,7 @@ const HINTS: [(&str, &str); 5] = [
     ("strict", "Strict"),
 ];
 
-/// The options of one tool.
+/// One tool's options.
 #[derive(Debug)]
 pub(crate) struct ToolOptions {
     pub(crate) krate: CratePath,
@@ -155,7 +155,7 @@ impl ArgumentReader<'_> {
     }
 }
 
-/// Reads `meta = {"key": value}`, `meta = json!({…})`, or an expression of a map.
+/// Reads `meta = {"key": value}`, `meta = json!({…})`, or a map expression.
 fn meta(argument: &Argument, krate: &CratePath) -> syn::Result<TokenStream> {
     const FORM: &str = "`meta = {\"key\": value}`";
     let ArgumentValue::Assigned(tokens) = &argument.value else { return Err(argument.form(FORM)) };
@@ -201,7 +201,7 @@ fn annotations(argument: &Argument) -> syn::Result<TokenStream> {
     Ok(quote!(#(.annotate(#expressions))*))
 }
 
-/// Reads a fixed policy by its name, a function of `ApprovalPolicy::when` by its path or as a closure, or an
+/// Reads a fixed policy by its name, a function for `ApprovalPolicy::when` by its path or as a closure, or an
 /// expression that returns a policy.
 fn approval(argument: &Argument, krate: &CratePath) -> syn::Result<TokenStream> {
     const FORM: &str = "`approval = \"always\"`, `approval = \"never\"`, or the path of a function or a closure that \

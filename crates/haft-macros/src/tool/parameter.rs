@@ -18,7 +18,7 @@ const ATTRIBUTES: [&str; 6] = ["schemars", "serde", "service", "params", "allow"
 /// Lint levels that apply only to the function.
 const LINTS: [&str; 4] = ["warn", "deny", "forbid", "expect"];
 
-/// A field of the generated type.
+/// A field in the generated type.
 #[derive(Debug)]
 pub(crate) struct Field {
     pub(crate) attributes: Vec<Attribute>,
@@ -29,7 +29,7 @@ pub(crate) struct Field {
     rename: Option<String>,
 }
 
-/// The attributes of one parameter, sorted by purpose.
+/// One parameter's attributes, sorted by purpose.
 #[derive(Debug, Default)]
 pub(crate) struct ParameterAttributes {
     pub(crate) mark: Option<ParameterRole>,
@@ -77,7 +77,7 @@ impl ParameterAttributes {
         marks
     }
 
-    /// Reports attributes of a field on a parameter that becomes no field.
+    /// Reports field attributes on a parameter that does not become a field.
     pub(crate) fn reject_field_attributes(&self, subject: &str, diagnostics: &mut Diagnostics) {
         for attribute in self.moved.iter().filter(|attribute| !attribute.path().is_ident("allow")) {
             let path = spelled(attribute.path());
@@ -124,7 +124,7 @@ impl Field {
 impl ToTokens for Field {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let Self { attributes, visibility, name, ty, .. } = self;
-        // An empty comment is no description, but satisfies the lint for missing documentation.
+        // An empty comment describes nothing, but satisfies the lint for missing documentation.
         let documentation = (!self.is_documented).then(|| quote!(#[doc = ""]));
         tokens.extend(quote!(#documentation #(#attributes)* #visibility #name: #ty));
     }

@@ -1,7 +1,7 @@
 //! A struct that is a tool without a handler.
 //!
-//! The struct stays as it is written and gets the serde and schema traits. It implements the same traits as the type of
-//! a function, so that a toolkit takes both alike.
+//! The struct stays as written and gets the serde and schema traits. It implements the same traits as a function's
+//! type, so that a toolkit takes both alike.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -37,7 +37,7 @@ pub(crate) fn expand(arguments: TokenStream, item: DeriveInput) -> TokenStream {
     }
 }
 
-/// Removes the attributes of the traits that the macro would have derived: without them the compiler rejects each.
+/// Removes the attributes for the traits that the macro would have derived: without them the compiler rejects each.
 fn without_derived(mut item: DeriveInput) -> DeriveInput {
     let fields: Vec<&mut Field> = match &mut item.data {
         Data::Struct(data) => data.fields.iter_mut().collect(),
@@ -72,7 +72,7 @@ impl ToolStruct {
         Ok(Self { item, options, tool_name })
     }
 
-    /// Returns the struct with the traits of its kind.
+    /// Returns the struct with its kind's traits.
     fn tool_type(&self) -> TokenStream {
         let Self { item, options, .. } = self;
         let krate = &options.krate;
@@ -156,7 +156,7 @@ impl ToolStruct {
         }
     }
 
-    /// Returns checks that result in one sentence for each type that lacks a trait.
+    /// Returns checks that produce one sentence for each type that lacks a trait.
     fn checks(&self) -> TokenStream {
         let check = |function: &str, ty: &Type| {
             let place = place(ty);
@@ -194,7 +194,7 @@ impl ToTokens for ToolStruct {
 }
 
 impl ProviderOptions {
-    /// Returns the expression of the provider's factory, without settings.
+    /// Returns the expression for the provider's factory, without settings.
     pub(super) fn factory(&self, krate: &crate::crate_path::CratePath) -> TokenStream {
         let id = &self.id;
         let name = self.provider_name.as_ref().map(|name| quote!(.provider_name(#name)));
@@ -220,15 +220,15 @@ fn check_item(item: &DeriveInput, kind: &KindOptions, diagnostics: &mut Diagnost
     }
 }
 
-/// Returns whether the attributes of the item rule out that the macro closes it: a struct with flattened fields can't
-/// be closed, and serde rejects the attribute twice.
+/// Returns whether the item's attributes keep the macro from closing it: a struct with flattened fields can't be
+/// closed, and serde rejects the attribute twice.
 fn decides_on_unknown_fields(item: &DeriveInput) -> bool {
     let words = ["flatten", "deny_unknown_fields"];
     let decides = |attribute: &Attribute| words.iter().any(|word| mentions(attribute.to_token_stream(), word));
     item.attrs.iter().chain(fields(&item.data).flat_map(|field| &field.attrs)).any(decides)
 }
 
-/// Returns all fields, those of variants included.
+/// Returns all fields, including variants'.
 fn fields(data: &Data) -> impl Iterator<Item = &Field> {
     let (of_struct, of_enum) = match data {
         Data::Struct(data) => (Some(&data.fields), None),
@@ -238,7 +238,7 @@ fn fields(data: &Data) -> impl Iterator<Item = &Field> {
     of_struct.into_iter().chain(of_enum.into_iter().flatten().map(|variant| &variant.fields)).flatten()
 }
 
-/// Leaves a setting that is `None` out of the JSON, unless the field has a rule of its own.
+/// Leaves a `None` setting out of the JSON, unless the field has its own rule.
 fn omit_if_unset(field: &mut Field) {
     let has_rule = |attribute: &Attribute| mentions(attribute.to_token_stream(), "skip_serializing_if");
     if optional(&field.ty).is_some() && !field.attrs.iter().any(has_rule) {

@@ -103,7 +103,7 @@ impl ToTokens for CallEnum {
     }
 }
 
-/// Returns the name of the parameter for a variant's value: `find_all` for `FindAll`.
+/// Returns the parameter name for a variant's value: `find_all` for `FindAll`.
 fn value_name(variant: &Ident) -> Ident {
     let name = words(&variant.unraw().to_string()).replace(' ', "_");
     let name = if syn::parse_str::<Ident>(&name).is_ok() { name } else { format!("{name}_tool") };
