@@ -16,38 +16,38 @@ use std::time::Duration;
 
 use self::store::Store;
 
-/// The number of answers that are kept by default.
+/// The default number of answers to keep.
 const MAX_ENTRIES: usize = 1024;
 
 /// Answers a call as an equal one was answered before.
 ///
-/// - Only tools annotated both [`Readonly`](haft_core::Readonly) and [`Idempotent`](haft_core::Idempotent) are answered from
-///   the cache. Calls of all others pass through.
-/// - Calls are equal if the tool, the arguments, the caller, the services and the extensions are. Arguments are compared by
-///   value: the order of keys, white space and `1.0` for `1` make no difference. Tools are compared by
-///   [identity](haft_core::Tool::identity), not by name: a changed copy, or one that is built anew, has answers of its own,
-///   so build a toolkit once. Calls without a caller are equal among themselves. Calls that are
-///   [forwarded](haft_core::Tool::with_forward) must have equal metadata and provider data too, as their handler sees it.
-/// - Services and extensions are compared by [identity](haft_core::Services::identity) too: those of the toolkit, of the run
-///   ([`services`](haft_core::RunOptions::services), [`extension`](haft_core::RunOptions::extension)) and of middlewares
-///   outside of the cache. Clones of [options](haft_core::RunOptions) share them; services and extensions that are
-///   built anew for each run are not shared, and so never find answers of earlier runs. Build the options of a tenant once, and layer middlewares that attach
-///   something to each request inside of the cache.
-/// - The conversation is not compared: the caller stands for it. A call that has a
-///   [conversation](haft_core::RunOptions::messages), as those of a turn loop do, and no caller always runs.
-/// - Only successes are kept, for the given time; beyond the number of entries the least recently used one is removed.
+/// - Only tools annotated both [`Readonly`](haft_core::Readonly) and [`Idempotent`](haft_core::Idempotent) are answered
+///   from the cache. Calls to all others pass through.
+/// - Calls are equal if the tool, the arguments, the caller, the services and the extensions are. Arguments are
+///   compared by value: key order, white space and `1.0` for `1` make no difference. Tools are compared by
+///   [identity](haft_core::Tool::identity), not by name: a changed or newly built copy has its own answers, so build a
+///   toolkit once. Calls without a caller are equal among themselves. [Forwarded](haft_core::Tool::with_forward) calls
+///   must have equal metadata and provider data too, because their handler sees it.
+/// - Services and extensions are compared by [identity](haft_core::Services::identity) too: the toolkit's, the run's
+///   ([`services`](haft_core::RunOptions::services), [`extension`](haft_core::RunOptions::extension)) and those from
+///   middlewares outside the cache. Clones of [options](haft_core::RunOptions) share them. If you build services and
+///   extensions anew for each run, they are not shared and never find earlier runs' answers. So build a tenant's
+///   options once, and layer middlewares that attach something to each request inside the cache.
+/// - The conversation is not compared: the caller stands for it. A call with a
+///   [conversation](haft_core::RunOptions::messages), as from a turn loop, and without a caller always runs.
+/// - Only successes are kept, for the given time. Beyond the number of entries the least recently used one is removed.
 /// - Equal calls at the same time run once: the others wait for the first one. If it fails or is dropped, the next one
-///   runs. The first one makes progress only while its own run is polled, so a run that is begun and then neither polled nor
-///   dropped holds up the equal calls of the same caller (of all callers, if they
-///   [share](Self::shared_between_callers)). [Spawn](haft_core::RunOptions::spawned) a run whose reader may pause; a
+///   runs. The first one makes progress only while its own run is polled. So a run that you begin and then neither poll
+///   nor drop holds up the same caller's equal calls (all callers', if they [share](Self::shared_between_callers)).
+///   [Spawn](haft_core::RunOptions::spawned) a run whose reader may pause; a
 ///   [deadline](haft_core::RunOptions::deadline) bounds how long others wait.
-/// - A call that the handler of such a call makes never waits: if an equal call is in progress, which may be the one that
-///   makes it, it runs beside that one and its answer is not kept. This also holds in
-///   [spawned](haft_core::RunOptions::spawned) runs and blocking handlers, but not in tasks and threads that a handler starts
-///   (unless it carries its [`Ambient`](haft_core::Ambient) values there): such a call would wait for itself.
+/// - A call made by such a call's handler never waits: if an equal call is in progress, which may be the one that makes
+///   it, it runs beside that one and its answer is not kept. This also holds in
+///   [spawned](haft_core::RunOptions::spawned) runs and blocking handlers, but not in tasks and threads that a handler
+///   starts (unless it carries its [`Ambient`](haft_core::Ambient) values there): such a call would wait for itself.
 /// - Emitted values are not kept: a cached answer comes without progress.
 ///
-/// Clones share their answers; a copy with another setting begins empty. Layer it outside of [`Retry`](crate::Retry),
+/// Clones share their answers; a copy with another setting begins empty. Layer it outside [`Retry`](crate::Retry),
 /// [`RateLimit`](crate::RateLimit) and [`Timeout`](crate::Timeout), so that a cached answer takes no turn and no time.
 ///
 /// ```
@@ -101,15 +101,14 @@ impl Cache {
         Self { ttl, max_entries: MAX_ENTRIES, sharing: Sharing::SameCaller, store: Arc::default() }
     }
 
-    /// Sets the number of answers that are kept. With none, equal calls at the same time still run once.
+    /// Sets how many answers to keep. With none, equal calls at the same time still run once.
     #[must_use]
     pub fn max_entries(self, max_entries: usize) -> Self {
         Self { max_entries, store: Arc::default(), ..self }
     }
 
-    /// Shares answers between all callers, whatever services and extensions their runs have and whatever their
-    /// conversations are. Only for tools whose answers depend on none of these. The services of the toolkit still
-    /// count.
+    /// Shares answers between all callers, whatever their runs' services and extensions and whatever their
+    /// conversations. Use it only for tools whose answers depend on none of these. The toolkit's services still count.
     #[must_use]
     pub fn shared_between_callers(self) -> Self {
         Self { sharing: Sharing::Everyone, store: Arc::default(), ..self }

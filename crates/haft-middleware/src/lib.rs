@@ -1,4 +1,4 @@
-//! Ready-made middlewares for the tools of haft: logging, caching, retries, rate limits and timeouts.
+//! Ready-made middlewares for haft tools: logging, caching, retries, rate limits and timeouts.
 //!
 //! ```text
 //! call -> look up -> permit -> check arguments -> approve -> wait for a slot
@@ -12,7 +12,7 @@
 //!              +--+--+--+--+------------------------------------+-+-+-+-+
 //! ```
 //!
-//! A middleware runs after the arguments of a call were checked and it was approved. The last one applied to a tool or a
+//! A middleware runs after a call's arguments were checked and it was approved. The last one you apply to a tool or a
 //! toolkit is the outermost and runs first, so the order above is written from the inside to the outside:
 //!
 //! ```
@@ -37,13 +37,14 @@
 //! # }
 //! ```
 //!
-//! In this order every call is logged, a cached answer costs nothing else, each attempt takes a turn of its own, and only
-//! the work itself is timed. A call that the limit rejects is returned as rejected, not retried. With `RateLimit` and
-//! `Retry` swapped, all attempts at a call take one turn, so the tool may be run more often than the limit says. A second [`Trace`], inside of the [`Retry`], logs every attempt.
+//! In this order every call is logged, a cached answer costs nothing else, each attempt takes its own turn, and only
+//! the work itself is timed. If the limit rejects a call, you get the rejection: it is not retried. If you swap
+//! `RateLimit` and `Retry`, all attempts at a call take one turn, so the tool may run more often than the limit says. A
+//! second [`Trace`], inside the [`Retry`], logs every attempt.
 //!
 //! # Writing your own
 //!
-//! Everything here is written on the public API of `haft-core`, so any of it can be written anew. This one runs a call once
+//! Everything here uses only `haft-core`'s public API, so you can write any of it yourself. This one runs a call once
 //! more if its handler had not begun:
 //!
 //! ```
@@ -67,8 +68,8 @@
 //! # Ok::<_, haft_core::DefinitionError>(())
 //! ```
 //!
-//! - [`Request`](haft_core::Request) reads and changes the call: its arguments, deadline, extensions, the services that the
-//!   handler finds, and the values that it emits.
+//! - [`Request`](haft_core::Request) reads and changes the call: its arguments, deadline, extensions, the services that
+//!   the handler finds, and the values that it emits.
 //! - [`Cx::run_until_cancelled`](haft_core::Cx::run_until_cancelled) waits without holding up a cancelled call.
 //! - [`Ambient`](haft_core::Ambient) recognises calls that are made from inside of a call.
 //! - [`isolation`](haft_schema::isolation) guards against panics of further user code.

@@ -1,8 +1,8 @@
 //! Rate limits for calls.
 //!
-//! A limit protects the service behind a tool, so it counts calls that are about to reach the handler. Calls that wait keep
-//! the order of arrival, except that a call which is not polled when its turn comes is passed by. A call that stops waiting
-//! leaves its turn to the next. No call ever depends on another one being polled.
+//! A limit protects the service behind a tool, so it counts calls that are about to reach the handler. Waiting calls
+//! keep their order of arrival, except that a call that is not polled when its turn comes is passed by. A call that
+//! stops waiting leaves its turn to the next. No call ever depends on another one being polled.
 
 mod bucket;
 mod queue;
@@ -21,18 +21,18 @@ use self::bucket::{Buckets, Rate};
 
 /// Limits calls to a number within a time, with bursts after idle times (a token bucket).
 ///
-/// A call beyond the limit waits for its turn, in the order of arrival; or, after [`reject`](Self::reject), fails with the
-/// kind [`rate_limited`](Self::KIND) and the time after which to try again. It also fails at once where its turn would come
-/// after the [longest wait](Self::longest_wait) or the call's deadline. The handler of a rejected call has not begun. A call
-/// that isn't polled when its turn comes misses it and holds up no other; it takes the next turn when it is polled again.
+/// A call beyond the limit waits for its turn, in the order of arrival. After [`reject`](Self::reject), it fails
+/// instead, with the kind [`rate_limited`](Self::KIND) and the time after which to try again. It also fails at once if
+/// its turn would come after the [longest wait](Self::longest_wait) or the call's deadline. A rejected call's handler
+/// has not begun. A call that isn't polled when its turn comes misses it and holds up no other; it takes the next turn
+/// when it is polled again.
 ///
-/// Clones share one limit, and so do all tools it is wrapped around, unless it counts [by tool](Self::per_tool) or
-/// [by caller](Self::per_caller). A copy with another setting has a limit of its own.
+/// Clones share one limit, and so do all tools you wrap it around, unless it counts [by tool](Self::per_tool) or [by
+/// caller](Self::per_caller). A copy with another setting has its own limit.
 ///
-/// Layer it inside of [`Retry`](crate::Retry), so that every attempt counts, and outside of
-/// [`Timeout`](crate::Timeout), so that waiting for a turn isn't timed as work. A `Retry` around it returns its
-/// rejections at once, unless you tell it [otherwise](crate::Retry::when). Outside of `Retry`, the limit counts a call
-/// once, whatever its attempts.
+/// Layer it inside [`Retry`](crate::Retry), so that every attempt counts, and outside [`Timeout`](crate::Timeout), so
+/// that waiting for a turn isn't timed as work. A `Retry` around it returns its rejections at once, unless you tell it
+/// [otherwise](crate::Retry::when). Outside `Retry`, the limit counts a call once, whatever its attempts.
 ///
 /// ```
 /// use std::time::Duration;
@@ -79,7 +79,7 @@ enum MaxWait {
     Unlimited,
 }
 
-/// The cause of every rejection, by which it is told from a `rate_limited` failure of user code.
+/// The cause of every rejection, which tells it from user code's `rate_limited` failures.
 #[derive(Clone, Copy, Debug)]
 struct LimitReached;
 
@@ -92,11 +92,11 @@ impl fmt::Display for LimitReached {
 impl Error for LimitReached {}
 
 impl RateLimit {
-    /// The [kind](haft_core::ToolFailure::kind) of the failure of a rejected call.
+    /// A rejected call's failure [kind](haft_core::ToolFailure::kind).
     pub const KIND: &'static str = "rate_limited";
 
-    /// Creates a limit of so many calls within this time, and as many at once after an idle time. With zero `calls`, every
-    /// call is rejected.
+    /// Creates a limit: this many calls within this time, and as many at once after an idle time. With zero `calls`,
+    /// every call is rejected.
     #[must_use]
     pub fn new(calls: u32, per: Duration) -> Self {
         Self {
@@ -107,28 +107,28 @@ impl RateLimit {
         }
     }
 
-    /// Sets the number of calls that may come at once after an idle time. With zero, every call is rejected.
+    /// Sets how many calls may come at once after an idle time. With zero, every call is rejected.
     #[must_use]
     pub fn burst(self, calls: u32) -> Self {
         let rate = self.rate.with_burst(calls);
         Self { rate, ..self.with_new_buckets() }
     }
 
-    /// Counts the calls of each tool, known by its name, separately.
+    /// Counts each tool's calls separately, by tool name.
     #[must_use]
     pub fn per_tool(self) -> Self {
         let grouping = Grouping { by_tool: true, ..self.grouping };
         Self { grouping, ..self.with_new_buckets() }
     }
 
-    /// Counts the calls of each caller separately. Calls without a caller count together.
+    /// Counts each caller's calls separately. Calls without a caller count together.
     #[must_use]
     pub fn per_caller(self) -> Self {
         let grouping = Grouping { by_caller: true, ..self.grouping };
         Self { grouping, ..self.with_new_buckets() }
     }
 
-    /// Sets the longest time that a call may wait for its turn. One whose turn would come later is rejected at once.
+    /// Sets the longest time that a call may wait for its turn. A call whose turn would come later is rejected at once.
     #[must_use]
     pub fn longest_wait(self, longest: Duration) -> Self {
         Self { max_wait: MaxWait::AtMost(longest), ..self.with_new_buckets() }
@@ -140,7 +140,7 @@ impl RateLimit {
         Self { max_wait: MaxWait::None, ..self.with_new_buckets() }
     }
 
-    /// Reports whether a limit of this type rejected a call, rather than the service behind its tool.
+    /// Reports whether such a limit rejected a call, rather than the service behind its tool.
     pub(crate) fn has_rejected(failure: &ToolFailure) -> bool {
         failure.source().is_some_and(<dyn Error>::is::<LimitReached>)
     }

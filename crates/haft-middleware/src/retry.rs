@@ -1,4 +1,4 @@
-//! Retries of failed calls.
+//! Retries for failed calls.
 //!
 //! A repeated call is a second call, with all its effects. So the first rule comes before every setting: a call whose
 //! handler began is repeated only if its tool is annotated as safe to repeat. Nothing here may ever weaken that.
@@ -15,29 +15,29 @@ use haft_core::{Backoff, FailureKind, ToolFailure};
 
 use crate::RateLimit;
 
-/// The longest wait that a failure may ask for by default.
+/// The default for the longest wait that a failure may ask for.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 /// Runs a call again when its failure may be temporary.
 ///
-/// - Failures marked [`retryable`](ToolFailure::retryable) are repeated if the same call may succeed later: those of kind
-///   `timed_out`, `execution_error` and `tool_failed`, and of kinds of the application. Failures that the model has to
+/// - Failures marked [`retryable`](ToolFailure::retryable) are repeated if the same call may succeed later: the kinds
+///   `timed_out`, `execution_error` and `tool_failed`, and your application's own kinds. Failures that the model has to
 ///   correct first, such as `input_validation_error`, are not. [`when`](Self::when) replaces this rule.
-/// - A call that a [`RateLimit`](crate::RateLimit) rejected is not repeated: the limit rejects so that nobody waits.
-///   A `rate_limited` failure of the handler itself, where the service behind it is busy, is.
-/// - An `outcome_unknown` is not retryable, because the call may have had its effects. If it can be repeated all the same,
-///   by the next rule, it is: repeating it is the way to learn the outcome.
+/// - A call that a [`RateLimit`](crate::RateLimit) rejected is not repeated: the limit rejects so that nobody waits. If
+///   the handler itself fails with `rate_limited`, because the service behind it is busy, the call is repeated.
+/// - An `outcome_unknown` is not retryable, because the call may have had its effects. If the next rule still lets it
+///   be repeated, it is: repeating it is how to learn the outcome.
 /// - A call whose handler began is never repeated, unless its tool is idempotent: annotated
-///   [`Idempotent`](haft_core::Idempotent), or [`Readonly`](haft_core::Readonly) with idempotence unspecified. No setting
-///   changes this.
-/// - A panic is no failure: it unwinds, and nothing is repeated.
-/// - The wait between two attempts is that of the [`Backoff`], and at least as long as the failure asks for. It ends when
-///   the call is cancelled. A wait that would outlast the budget or the call's deadline is not begun: the last failure is
-///   returned at once.
+///   [`Idempotent`](haft_core::Idempotent), or [`Readonly`](haft_core::Readonly) with idempotence unspecified. No
+///   setting changes this.
+/// - A panic is not a failure: it unwinds, and nothing is repeated.
+/// - The [`Backoff`] decides the wait between two attempts, which is at least as long as the failure asks for. It ends
+///   when the call is cancelled. A wait that would outlast the budget or the call's deadline is not begun: you get the
+///   last failure at once.
 ///
-/// Layer it outside of [`RateLimit`](crate::RateLimit) and [`Timeout`](crate::Timeout), so that every attempt takes a
-/// turn and has its own time, and inside of [`Cache`](crate::Cache). Inside of a `RateLimit`, all attempts at a call take
-/// one turn: choose that to limit what a caller asks for, instead of what the service receives.
+/// Layer it outside [`RateLimit`](crate::RateLimit) and [`Timeout`](crate::Timeout), so that every attempt takes a turn
+/// and has its own time, and inside [`Cache`](crate::Cache). Inside a `RateLimit`, all attempts at a call take one
+/// turn: choose that to limit what a caller asks for, instead of what the service receives.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -76,7 +76,7 @@ pub struct Retry {
 
 impl Retry {
     /// Creates a retry with at most this many attempts in all, the default [`Backoff`] and no budget. The first attempt
-    /// is always made, so that `0` and `1` both repeat nothing.
+    /// is always made, so `0` and `1` both repeat nothing.
     #[must_use]
     pub fn new(max_attempts: u32) -> Self {
         Self {
@@ -95,8 +95,8 @@ impl Retry {
         self
     }
 
-    /// Sets the time for all attempts: one that would begin later than this after the first is not made. An attempt
-    /// that has begun is not cut short; [`Timeout`](crate::Timeout) does that.
+    /// Sets the time for all attempts: no attempt begins later than this after the first. An attempt that has begun is
+    /// not cut short; [`Timeout`](crate::Timeout) does that.
     #[must_use]
     pub fn budget(mut self, budget: Duration) -> Self {
         self.budget = Some(budget);
@@ -111,8 +111,8 @@ impl Retry {
         self
     }
 
-    /// Sets which failures are repeated, in place of the default rule. It is not consulted about calls that began and
-    /// can't be repeated.
+    /// Sets which failures are repeated, replacing the default rule. It is not asked about calls that began and can't
+    /// be repeated.
     #[must_use]
     pub fn when(mut self, is_repeated: impl Fn(&ToolFailure) -> bool + Send + Sync + 'static) -> Self {
         self.when = Arc::new(is_repeated);

@@ -1,4 +1,4 @@
-//! The middlewares together, and the parts that their tests share.
+//! The middlewares together, and what their tests share.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -13,14 +13,14 @@ use tokio::time::{Instant, sleep};
 
 use super::*;
 
-/// One run of a probe, as it is scripted: takes so long, and then succeeds or fails.
+/// One scripted run of a probe: takes so long, and then succeeds or fails.
 #[derive(Clone)]
 pub(crate) struct ScriptedRun {
     takes: Duration,
     fails: Option<ToolFailure>,
 }
 
-/// A tool that follows a script and records its runs. After the end of the script it succeeds at once.
+/// A tool that follows a script and records its runs. After the script's end it succeeds at once.
 #[derive(Clone)]
 pub(crate) struct Probe {
     script: Arc<Mutex<VecDeque<ScriptedRun>>>,
@@ -28,7 +28,7 @@ pub(crate) struct Probe {
     began: Instant,
 }
 
-/// One run of a probe.
+/// One of a probe's runs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ProbeRun {
     /// Since the probe was made.
@@ -137,7 +137,7 @@ pub(crate) async fn run_in(tool: &Tool, options: impl FnOnce(RunOptions) -> RunO
     run_call(tool, &call, &options(RunOptions::new())).await
 }
 
-/// Summarises a result: its value, or the kind of its failure and whether the handler had begun.
+/// Summarises a result: its value, or its failure's kind and whether the handler had begun.
 pub(crate) fn brief(result: &ToolResult) -> Value {
     match result.failure() {
         Some(failure) => json!([failure.kind.as_str(), failure.started]),
@@ -145,7 +145,7 @@ pub(crate) fn brief(result: &ToolResult) -> Value {
     }
 }
 
-/// Creates a middleware that answers every call in place of the tool.
+/// Creates a middleware that answers every call instead of the tool.
 pub(crate) fn answers(outcome: impl Fn() -> Outcome + Send + Sync + 'static) -> impl Middleware {
     move |_request: Request, _next: Next| std::future::ready(outcome())
 }
@@ -193,7 +193,7 @@ async fn a_timeout_around_a_retry_ends_the_waiting_too() {
     let tool = probe.tool(idempotent()).wrap(retry).wrap(Timeout::new(ms(1_000)));
     let began = Instant::now();
     let result = run(&tool).await;
-    // The third failure comes at 800 ms, and the next attempt would come after the deadline that the timeout set.
+    // The third failure comes at 800 ms, and the next attempt would come after the timeout's deadline.
     assert_eq!(brief(&result), json!(["execution_error", true]));
     assert_eq!((probe.times(), began.elapsed()), (vec![0, 400, 800], ms(800)));
 }
@@ -221,7 +221,7 @@ async fn a_rejection_by_the_limit_inside_a_retry_is_returned_at_once() {
     let limit = RateLimit::new(1, ms(10_000)).reject();
     let tool = probe.tool(idempotent()).wrap(limit).wrap(Retry::new(5).backoff(Backoff::constant(ms(50))));
     let began = Instant::now();
-    // The first attempt takes the only turn and fails, the second one is rejected.
+    // The first attempt takes the only turn and fails, the second is rejected.
     assert_eq!(brief(&run(&tool).await), json!(["rate_limited", true]));
     // The next call is rejected before its first attempt.
     assert_eq!(brief(&run(&tool).await), json!(["rate_limited", false]));

@@ -1,6 +1,6 @@
 //! Timeouts for calls.
 //!
-//! The time is that of everything inside. Work that timed out is dropped before the failure is returned, and whatever its
+//! The time includes everything inside. Work that timed out is dropped before the failure is returned, and whatever its
 //! drop does, the failure stands.
 
 mod run;
@@ -11,9 +11,9 @@ use std::time::Duration;
 
 /// Fails a call with `timed_out` when it takes longer than a given time.
 ///
-/// The handler finds its [deadline](haft_core::Cx::deadline) in its context and is dropped when that has passed. The failure
-/// reports whether the handler had begun. Innermost, around the handler alone, the time is that of one attempt, and a
-/// [`Retry`](crate::Retry) around it may try again; around a retry it is the time of all attempts together.
+/// The handler finds its [deadline](haft_core::Cx::deadline) in its context and is dropped when that has passed. The
+/// failure reports whether the handler had begun. Innermost, around the handler alone, it times one attempt, and a
+/// [`Retry`](crate::Retry) around it may try again. Around a retry it times all attempts together.
 ///
 /// ```
 /// use std::time::Duration;
@@ -40,7 +40,7 @@ pub struct Timeout {
 }
 
 impl Timeout {
-    /// Creates a timeout of this length.
+    /// Creates a timeout with this length.
     #[must_use]
     pub fn new(after: Duration) -> Self {
         Self { after }

@@ -1,8 +1,8 @@
-//! Logging of calls.
+//! Call logging.
 //!
-//! Arguments and results are private to their caller, so by default only the fact that a call was made is logged. Content is
-//! logged on request, without the values that the schemas mark as secret. Without a subscriber, nothing is read, formatted or
-//! measured.
+//! Arguments and results are private to their caller, so by default only the fact that a call was made is logged.
+//! Content is logged on request, without the values that the schemas mark as secret. Without a subscriber, nothing is
+//! read, formatted or measured.
 
 mod content;
 mod redaction;
@@ -10,23 +10,23 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-/// The target of the events, to filter by.
+/// The events' target, to filter by.
 const TARGET: &str = "haft::call";
 
-/// Logs the begin and the end of every call with [`tracing`], under the target `haft::call`.
+/// Logs every call's begin and end with [`tracing`], under the target `haft::call`.
 ///
-/// Both events are of level `INFO`, the end of a failed call `WARN`. They carry `gen_ai.tool.name`,
-/// `gen_ai.tool.call.id` and `attempt`; the end also `outcome` (`ok`, `failed`, `panicked`, or `dropped` if the call was
-/// dropped before its end), `duration_seconds` and, for a failure, `error.type` (its kind) and `cause`: the
-/// [chain of causes](haft_core::ToolFailure::cause_chain), which is meant for the operator and never for the model. A call
-/// that panicked is logged at the level of a failed one, without these two: the panic unwinds to the executor.
+/// Both events have level `INFO`, a failed call's end `WARN`. They carry `gen_ai.tool.name`, `gen_ai.tool.call.id` and
+/// `attempt`. The end also has `outcome` (`ok`, `failed`, `panicked`, or `dropped` if the call was dropped before its
+/// end), `duration_seconds` and, for a failure, `error.type` (its kind) and `cause`: the [chain of
+/// causes](haft_core::ToolFailure::cause_chain), which is for the operator and never for the model. A call that
+/// panicked is logged at a failed call's level, without these two: the panic unwinds to the executor.
 ///
 /// [`with_content`](Self::with_content) adds arguments and results, both to the events and to the current span, in its
-/// fields `gen_ai.tool.call.arguments` and `gen_ai.tool.call.result`. A value whose schema contains `"writeOnly": true`,
-/// `"format": "password"` or `"x-redact": true` is replaced by `[redacted]`; where it isn't certain which schema applies to a
-/// value, all that may apply count.
+/// fields `gen_ai.tool.call.arguments` and `gen_ai.tool.call.result`. If a value's schema contains `"writeOnly": true`,
+/// `"format": "password"` or `"x-redact": true`, it is replaced by `[redacted]`. If it isn't certain which schema
+/// applies to a value, all that may apply count.
 ///
-/// Layer it outside of all others, so that every call is logged; a second one, inside of [`Retry`](crate::Retry), logs every
+/// Layer it outside all others, so that every call is logged; a second one, inside [`Retry`](crate::Retry), logs every
 /// attempt.
 ///
 /// ```
@@ -56,7 +56,7 @@ enum ContentLogging {
 }
 
 impl Trace {
-    /// Creates a trace that logs the begin and the end of calls, without arguments and results.
+    /// Creates a trace that logs when calls begin and end, without arguments and results.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

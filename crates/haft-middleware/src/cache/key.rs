@@ -1,6 +1,6 @@
-//! The key of a cached answer.
+//! A cached answer's key.
 //!
-//! The whole key is compared, never only a hash of it: no two different calls can share an answer.
+//! The whole key is compared, never only its hash: no two different calls can share an answer.
 
 use haft_core::{Caller, Request, ServicesIdentity, ToolCall, ToolIdentity};
 use serde_json::json;
@@ -15,7 +15,7 @@ pub(super) struct CacheKey {
     arguments: String,
 }
 
-/// The calls that may share an answer. Everything that an answer may depend on is in it, or the call has no key.
+/// The calls that may share an answer. The key has everything that an answer may depend on, or the call has no key.
 #[derive(PartialEq, Eq, Hash)]
 enum Audience {
     /// One caller, or calls without one, with the very same services and extensions, and, where the handler sees it,
@@ -31,7 +31,7 @@ enum Audience {
 }
 
 impl CacheKey {
-    /// Creates the key of a call; `None` if the call may not be answered from the cache.
+    /// Creates a call's key, or returns `None` if the cache may not answer the call.
     pub(super) fn of(request: &Request, sharing: Sharing) -> Option<Self> {
         let tool = request.tool();
         if !(tool.annotations().readonly() && tool.annotations().idempotent()) {
@@ -47,7 +47,7 @@ impl Audience {
         let cx = request.cx();
         match sharing {
             Sharing::Everyone => Some(Self::Everyone { services: cx.toolkit_services().identity() }),
-            // The caller stands for the conversation. Without one it may be that of any user.
+            // The caller stands for the conversation. Without one it may be any user's.
             Sharing::SameCaller if cx.caller().is_none() && !cx.messages().is_empty() => None,
             Sharing::SameCaller => Some(Self::Caller {
                 caller: cx.caller().cloned(),
@@ -59,7 +59,7 @@ impl Audience {
     }
 }
 
-/// Returns the data of a call that a forwarding handler sees, as one text.
+/// Returns a call's data that a forwarding handler sees, as one text.
 fn data_of(call: &ToolCall) -> String {
     json!([call.metadata, call.provider_data]).to_string()
 }

@@ -1,9 +1,9 @@
-//! One call in front of the cache.
+//! One call before the cache.
 //!
-//! Equal calls wait for the one that runs. A call that the handler of that one makes, directly or through other tools,
-//! would wait for itself; two that make each other's calls would wait for each other. So a call from inside of a cached
-//! call never waits. It is recognised by an ambient value, as a handler makes calls through a toolkit, which knows nothing
-//! of the call it is used in.
+//! Equal calls wait for the one that runs. A call that its handler makes, directly or through other tools, would wait
+//! for itself; two that make each other's calls would wait for each other. So a call from inside a cached call never
+//! waits. An ambient value recognises it, because a handler makes calls through a toolkit, which knows nothing about
+//! the call it is used in.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::Cache;
 use super::key::CacheKey;
 use super::store::Lookup;
 
-/// The ambient value of code that runs inside of a call which others may wait for.
+/// The ambient value for code that runs inside a call which others may wait for.
 pub(super) struct InsideCachedCall;
 
 impl Middleware for Cache {

@@ -1,9 +1,9 @@
 //! Cached answers, and the calls that make or await them.
 //!
-//! Everything is under one lock that is never held while user code runs. A call that finds no answer gets a ticket for the
-//! pending answer of its key. The call that holds the lock of the answer's slot runs, and the others wait for it. A lock
-//! that is released while the slot is empty, as its holder failed or was dropped, passes to the next call: there is no
-//! state that only a dropped call could clear.
+//! Everything is under one lock that is never held while user code runs. A call that finds no answer gets a ticket for
+//! its key's pending answer. The call that holds the slot's lock runs, and the others wait for it. If its holder fails
+//! or is dropped, the lock is released with the slot empty and passes to the next call: there is no state that only a
+//! dropped call could clear.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,14 +14,14 @@ use tokio::time::Instant;
 
 use super::key::CacheKey;
 
-/// The answers and pending answers of a cache.
+/// A cache's answers and pending answers.
 #[derive(Default)]
 pub(super) struct Store(Mutex<Answers>);
 
 #[derive(Default)]
 struct Answers {
     entries: HashMap<Arc<CacheKey>, CachedAnswer>,
-    /// The keys in the order of their last use, the least recent first.
+    /// The keys by last use, the least recent first.
     order: BTreeMap<u64, Arc<CacheKey>>,
     uses: u64,
     pending: HashMap<Arc<CacheKey>, PendingAnswer>,
@@ -38,16 +38,16 @@ struct PendingAnswer {
     tickets: usize,
 }
 
-/// The slot of a pending answer. Locked by the call that runs; contains the answer once there is one.
+/// A pending answer's slot. Locked by the call that runs; contains the answer once there is one.
 pub(super) type AnswerSlot = tokio::sync::Mutex<Option<Arc<ToolOutput>>>;
 
-/// The result of looking up a key.
+/// A key's look-up result.
 pub(super) enum Lookup<'a> {
     Answer(Arc<ToolOutput>),
     Pending(Ticket<'a>),
 }
 
-/// The right of one call to make or await a pending answer, until it is dropped.
+/// One call's right to make or await a pending answer, until it is dropped.
 pub(super) struct Ticket<'a> {
     store: &'a Store,
     key: Arc<CacheKey>,
@@ -74,7 +74,7 @@ impl Store {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns how many answers and how many pending answers there are.
+    /// Returns the numbers of answers and pending answers.
     #[cfg(test)]
     pub(super) fn len(&self) -> (usize, usize) {
         let answers = self.lock();
@@ -84,7 +84,7 @@ impl Store {
 }
 
 impl Ticket<'_> {
-    /// Returns the slot of the answer. The call that locks it runs, unless the slot contains an answer by then.
+    /// Returns the answer's slot. The call that locks it runs, unless the slot contains an answer by then.
     pub(super) fn slot(&self) -> &AnswerSlot {
         &self.slot
     }
@@ -102,7 +102,7 @@ impl Ticket<'_> {
 impl Drop for Ticket<'_> {
     fn drop(&mut self) {
         let mut answers = self.store.lock();
-        // This answer may have been stored and removed again, and another one be pending for the same key.
+        // This answer may have been stored and removed again, and another one may be pending for the same key.
         let Some(answer) = answers.pending.get_mut(&self.key) else { return };
         if !Arc::ptr_eq(&answer.slot, &self.slot) {
             return;

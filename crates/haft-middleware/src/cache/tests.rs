@@ -154,7 +154,7 @@ async fn an_answer_is_forgotten_when_its_time_is_over() {
     let probe = Probe::new([succeeds().after(500)]);
     let tool = probe.tool(pure()).wrap(cache());
     let mut answers = Vec::new();
-    // The time counts from when the answer was there, and being asked for doesn't lengthen it.
+    // The time counts from when the answer was there, and asking for it doesn't lengthen it.
     for pause in [0, 5_000, 4_999, 1, 9_999] {
         sleep(ms(pause)).await;
         answers.push(brief(&run(&tool).await));

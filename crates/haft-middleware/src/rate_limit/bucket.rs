@@ -1,7 +1,7 @@
-//! The buckets of a limit: one for each group of calls that is counted separately.
+//! A limit's buckets: one for each separately counted group of calls.
 //!
-//! A bucket that is full and unused is the same as none and is removed, so there are never many more buckets than groups
-//! that were recently busy.
+//! A full and unused bucket is the same as none and is removed, so there are never many more buckets than recently busy
+//! groups.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,10 +16,10 @@ use super::queue::{Bucket, Pace};
 /// The number of buckets at which unused ones are first removed.
 const FIRST_SWEEP: usize = 64;
 
-/// The longest period: longer than any program runs, and within the range of the clock.
+/// The longest period: longer than any program runs, and within the clock's range.
 const LONGEST_PERIOD: Duration = Duration::from_secs(100 * 365 * 86_400);
 
-/// The rate of a limit, as it was set.
+/// A limit's rate, as it was set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
     /// The time in which one token comes back; `None` if none ever does.
@@ -27,14 +27,14 @@ pub(super) struct Rate {
     burst: u32,
 }
 
-/// A group of calls that is counted separately. A property that isn't distinguished is `None`.
+/// A separately counted group of calls. A property that isn't distinguished is `None`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct BucketKey {
     pub(super) tool: Option<String>,
     pub(super) caller: Option<Caller>,
 }
 
-/// All buckets of a limit.
+/// A limit's buckets.
 pub(super) struct Buckets(Mutex<BucketMap>);
 
 struct BucketMap {
@@ -51,7 +51,7 @@ impl Rate {
         Self { burst, ..self }
     }
 
-    /// Returns how tokens come back; `None` if every call is rejected.
+    /// Returns the pace at which tokens come back, or `None` if every call is rejected.
     pub(super) fn pace(self) -> Option<Pace> {
         let interval = self.interval.filter(|_| self.burst > 0)?;
         Some(Pace { interval, refill: interval.saturating_mul(self.burst) })
@@ -59,7 +59,7 @@ impl Rate {
 }
 
 impl Buckets {
-    /// Returns the bucket of a group, which is full if it is new.
+    /// Returns a group's bucket, which is full if it is new.
     pub(super) fn get(&self, key: BucketKey) -> Arc<Bucket> {
         let map = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bucket) = map.buckets.get(&key) {

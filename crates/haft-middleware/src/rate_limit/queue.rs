@@ -1,18 +1,18 @@
-//! A token bucket, and the queue of calls in front of it.
+//! A token bucket, and its queue of calls.
 //!
 //! A bucket is one point in time: when it will be full again. Each call moves that point by the time in which one token
 //! comes back, so nothing has to run in the background.
 //!
-//! A call that must wait is assigned a turn, a point in time, when it arrives. From then on it depends on no other call: one
-//! that is not polled misses its own turn and holds up no other. Turns are only a plan, though. Before a call passes it takes
-//! a token from the bucket, whose level counts only calls that did pass: however late some of them are polled, never more
-//! pass than the rate and the burst allow. Where the plan no longer holds, as a call left, came late or missed its turn,
-//! turns are assigned anew, in the order of arrival.
+//! A call that must wait is assigned a turn, a point in time, when it arrives. From then on it depends on no other
+//! call: one that is not polled misses its own turn and holds up no other. Turns are only a plan, though. Before a call
+//! passes it takes a token from the bucket, whose level counts only calls that did pass: however late some are polled,
+//! never more pass than the rate and the burst allow. If a call left, came late or missed its turn, so that the plan no
+//! longer holds, turns are assigned anew in the order of arrival.
 //!
-//! Assigning turns costs time proportional to the queue, so it is not done for each of many calls that leave at once. The
-//! next call in the queue is woken, and assigns turns when it is polled. Whenever a sixteenth of the queue has left, turns are
-//! assigned at once, so that the others do not depend on that one call for long. A call that passes in time leaves the plan
-//! unchanged.
+//! Assigning turns costs time proportional to the queue, so it is not done for each of many calls that leave at once.
+//! The next call in the queue is woken, and assigns turns when it is polled. Whenever a sixteenth of the queue has
+//! left, turns are assigned at once, so that the others do not depend on that one call for long. A call that passes in
+//! time leaves the plan unchanged.
 //!
 //! The lock is never held across an await, nor while a call is woken: wakers are user code.
 
@@ -24,7 +24,7 @@ use haft_schema::isolation::isolated;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-/// Turns are assigned anew when one call of this many has left the queue.
+/// The share of the queue that must leave before turns are assigned anew: one call in this many.
 const REPLAN_SHARE: usize = 16;
 
 /// The times in which tokens come back.
@@ -36,7 +36,7 @@ pub(super) struct Pace {
     pub(super) refill: Duration,
 }
 
-/// A token bucket and the queue in front of it.
+/// A token bucket and its queue.
 pub(super) struct Bucket(Mutex<BucketState>);
 
 /// The admission of a call that arrives at a bucket.
@@ -45,39 +45,39 @@ pub(super) enum Admission<'a> {
     Admitted,
     /// The call has to wait for its turn.
     Queued(QueuedCall<'a>),
-    /// The call was not queued, as its turn would come at this time.
+    /// The call was not queued, because its turn would come at this time.
     TooLate(Instant),
 }
 
-/// A call in the queue. When this is dropped, the call has left and all later ones move up.
+/// A queued call. When this is dropped, the call has left and all later ones move up.
 pub(super) struct QueuedCall<'a> {
     bucket: &'a Bucket,
     pace: Pace,
     number: u64,
-    /// Notified when the turn was moved to an earlier time.
+    /// Notified when the turn moved to an earlier time.
     moved_up: Arc<Notify>,
 }
 
 struct BucketState {
     level: FillLevel,
-    /// The level after the turns of all queued calls.
+    /// The level after all queued calls' turns.
     planned: FillLevel,
     /// The queued calls, in the order of arrival.
     queue: BTreeMap<u64, QueueTurn>,
     next_number: u64,
     /// The number of calls that have left the queue since turns were assigned.
     gone: usize,
-    /// The calls whose turn was moved to an earlier time, to be notified once the lock is released.
+    /// The calls whose turn moved to an earlier time, to notify once the lock is released.
     moved_up: Vec<Arc<Notify>>,
 }
 
-/// The turn of a queued call.
+/// A queued call's turn.
 struct QueueTurn {
     at: Instant,
     moved_up: Arc<Notify>,
 }
 
-/// The fill level of a bucket.
+/// A bucket's fill level.
 #[derive(Clone, Copy)]
 struct FillLevel {
     full_at: Instant,
@@ -142,7 +142,7 @@ impl Drop for QueuedCall<'_> {
 }
 
 impl BucketState {
-    /// Adds a call to the end of the queue, where this turn is the next.
+    /// Adds a call to the queue's end, where this turn is the next.
     fn join(&mut self, pace: Pace, turn: Instant) -> (u64, Arc<Notify>) {
         let (number, moved_up) = (self.next_number, Arc::<Notify>::default());
         self.next_number += 1;
@@ -151,7 +151,7 @@ impl BucketState {
         (number, moved_up)
     }
 
-    /// Removes a call that stops waiting. All later ones move up: the next of them at once, the others when turns are
+    /// Removes a call that stops waiting. All later ones move up: the next one at once, the others when turns are
     /// assigned anew.
     fn leave(&mut self, number: u64, pace: Pace, now: Instant) {
         let Some(gone) = self.queue.remove(&number) else { return };
@@ -197,7 +197,7 @@ impl BucketState {
 
     /// Assigns new turns to all calls whose turn has not come yet.
     ///
-    /// A token is reserved for a call whose turn has come for one interval, and no longer.
+    /// If a call's turn has come, a token is reserved for it for one interval, and no longer.
     fn assign_turns(&mut self, pace: Pace, now: Instant) {
         self.gone = 0;
         let mut level = self.level;
@@ -218,7 +218,7 @@ impl BucketState {
 }
 
 impl FillLevel {
-    /// Returns when there is a token, now at the earliest.
+    /// Returns the time at which there is a token, now at the earliest.
     fn token_at(self, pace: Pace, now: Instant) -> Instant {
         self.after(pace, now).full_at.checked_sub(pace.refill).map_or(now, |at| at.max(now))
     }
@@ -228,8 +228,8 @@ impl FillLevel {
         *self = self.after(pace, at);
     }
 
-    /// Returns the level before the last token was taken, which is no lower than `least`; `None` at the end of the clock's
-    /// range.
+    /// Returns the level before the last token was taken, but not less than `least`. Returns `None` at the end of the
+    /// clock's range.
     fn before(self, pace: Pace, least: Self) -> Option<Self> {
         self.full_at.checked_add(pace.interval)?;
         let full_at = self.full_at.checked_sub(pace.interval).filter(|full_at| *full_at >= least.full_at)?;
@@ -257,7 +257,7 @@ mod tests {
             drop(admission);
             assignments += usize::from(bucket.locked(|state| state.gone == 0));
         }
-        // The first took a token. A queue that shrinks by a sixteenth each time is empty soon.
+        // The first took a token. A queue that shrinks by a sixteenth each time is soon empty.
         assert!(assignments < 150, "{assignments} assignments");
         assert!(bucket.is_full(Instant::now() + pace.refill));
     }

@@ -1,4 +1,4 @@
-//! One call in front of the limit.
+//! One call before the limit.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ impl RateLimit {
         }
     }
 
-    /// Returns the latest time at which a turn is of use. A turn at the deadline is not.
+    /// Returns the latest useful time for a turn. A turn at the deadline is too late.
     fn latest(&self, cx: &Cx) -> Option<Instant> {
         let now = Instant::now();
         let max_wait = match self.max_wait {
@@ -53,7 +53,7 @@ impl RateLimit {
     }
 }
 
-/// Waits for the turn of a queued call.
+/// Waits for a queued call's turn.
 async fn wait(cx: &Cx, call: QueuedCall<'_>, latest: Option<Instant>) -> Result<(), ToolFailure> {
     let turn = cx.run_until_cancelled(call.turn());
     let came = match latest {
@@ -64,7 +64,7 @@ async fn wait(cx: &Cx, call: QueuedCall<'_>, latest: Option<Instant>) -> Result<
     came.ok_or_else(|| ToolFailure::new(FailureKind::Cancelled, ""))
 }
 
-/// Creates the failure of a call whose turn comes too late, or never.
+/// Creates the failure for a call whose turn comes too late, or never.
 fn rejected(turn: Option<Instant>) -> ToolFailure {
     let Some(turn) = turn else {
         return ToolFailure::new(RateLimit::KIND, "the rate limit of this tool allows no calls").cause(LimitReached);

@@ -164,7 +164,7 @@ async fn one_that_is_a_little_late_finds_its_token_still_there() {
     let probe = Probe::new([]);
     let tool = limited(&probe, RateLimit::new(1, ms(1_000)));
     run(&tool).await;
-    // The one in the middle leaves when the turn of the first has come and the first was not polled yet.
+    // The middle one leaves when the first one's turn has come and it was not polled yet.
     let (late, left, last) =
         tokio::join!(neglected(run(&tool), ms(1_100)), tokio::time::timeout(ms(1_050), run(&tool)), run(&tool),);
     assert_eq!((brief(&late), left.is_err(), brief(&last)), (json!(1), true, json!(2)));
@@ -207,7 +207,7 @@ async fn in_a_long_queue_all_that_stay_move_up_when_others_leave() {
     run(&tool).await;
     let call = |number: u64| {
         let tool = &tool;
-        // Every third leaves, at its own time, some of them right before their turns.
+        // Every third leaves, at its own time, some right before their turns.
         async move {
             let patience = if number.is_multiple_of(3) { 10 + number * 400 } else { 2_000_000 };
             tokio::time::timeout(ms(patience), run(tool)).await.is_ok()
@@ -219,7 +219,7 @@ async fn in_a_long_queue_all_that_stay_move_up_when_others_leave() {
     assert_eq!(probe.times(), times, "a turn was lost");
 }
 
-/// The course of one of many calls: when it comes, how long it is not polled, and when it is dropped.
+/// One call's course: when it comes, how long it is not polled, and when it is dropped.
 #[derive(Clone, Copy, Debug)]
 struct Course {
     comes: u64,
@@ -361,8 +361,8 @@ async fn clones_count_together_and_changed_copies_do_not() {
 #[tokio::test(start_paused = true)]
 async fn tools_and_callers_are_counted_separately_on_request() {
     let limit = || RateLimit::new(1, ms(1_000)).reject();
-    // The calls that pass, in this order: Ada on the first tool, Bob on the first, Ada on the second, Bob on the second,
-    // and twice without a caller on the first.
+    // The calls that pass, in this order: Ada on the first tool, Bob on the first, Ada on the second, Bob on the
+    // second, and twice without a caller on the first.
     let table = [
         (limit(), [true, false, false, false, false, false]),
         (limit().per_tool(), [true, false, true, false, false, false]),

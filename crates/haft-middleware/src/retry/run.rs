@@ -21,7 +21,7 @@ impl Middleware for Retry {
             let resume = again.and_then(|again| Some((self.resume_at(&again, made, &failure, first_began)?, again)));
             let Some((at, again)) = resume else { return Outcome::Failed(failure) };
             if again.cx().run_until_cancelled(sleep_until(at)).await.is_none() {
-                // The failure of the last attempt is kept for the operator.
+                // The operator still gets the last attempt's failure.
                 return ToolFailure::new(FailureKind::Cancelled, "").cause(*failure).into();
             }
             current = again;
@@ -30,7 +30,7 @@ impl Middleware for Retry {
 }
 
 impl Retry {
-    /// Returns when the next attempt begins, after so many were made; `None` if there must be none.
+    /// Returns the time at which the next attempt begins after this many, or `None` if there must be none.
     fn resume_at(&self, again: &Request, made: u32, failure: &ToolFailure, first_began: Instant) -> Option<Instant> {
         if failure.started && !is_repeatable(again.tool()) {
             return None;
@@ -46,8 +46,8 @@ impl Retry {
     }
 }
 
-/// Reports whether a second run has no effects beyond those of the first. A tool that only reads can be run again, unless
-/// it is annotated otherwise.
+/// Reports whether a second run has no effects beyond the first one's. A tool that only reads can run again, unless it
+/// is annotated otherwise.
 fn is_repeatable(tool: &Tool) -> bool {
     let annotations = tool.annotations();
     annotations.get::<Idempotent>().map_or_else(|| annotations.readonly(), |annotation| annotation.0)

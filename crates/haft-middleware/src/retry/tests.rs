@@ -261,7 +261,7 @@ async fn a_forwarded_call_is_repeated_unless_it_may_have_been_executed() {
     }
 }
 
-/// A call that was cut short before anything was sent is repeated like one that was refused.
+/// A call that was cut short before anything was sent is repeated like a refused one.
 #[tokio::test(start_paused = true)]
 async fn an_attempt_that_times_out_before_it_is_sent_is_repeated() {
     for (is_sent, attempts) in [(false, 3), (true, 1)] {

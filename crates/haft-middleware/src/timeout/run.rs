@@ -9,7 +9,7 @@ impl Middleware for Timeout {
     type Services = ();
 
     async fn around(&self, request: Request, next: Next) -> Outcome {
-        // A time beyond the end of the clock never comes.
+        // A time beyond the clock's end never comes.
         let Some(end) = Instant::now().checked_add(self.after) else { return next.run(request).await };
         match timeout_at(end, next.run(request.with_deadline(end))).await {
             Ok(outcome) => outcome,

@@ -5,14 +5,14 @@ use serde_json::json;
 
 use super::redaction::{REDACTED, Redaction};
 
-/// The name of the field for arguments, on events and on spans.
+/// The field name for arguments, on events and on spans.
 pub(super) const ARGUMENTS: &str = "gen_ai.tool.call.arguments";
 
-/// The name of the field for a result, on events and on spans.
+/// The field name for a result, on events and on spans.
 pub(super) const RESULT: &str = "gen_ai.tool.call.result";
 
-/// Returns the arguments without their secrets. Those that have no exact tree are returned as they are written, or not
-/// at all where any value in them may be secret.
+/// Returns the arguments without their secrets. If they have no exact tree, they are returned as written, or not at all
+/// if any value in them may be secret.
 pub(super) fn loggable_arguments(request: &Request) -> String {
     let redaction = Redaction::of(request.tool().parameters());
     match request.peek_arguments() {
@@ -22,8 +22,8 @@ pub(super) fn loggable_arguments(request: &Request) -> String {
     }
 }
 
-/// Returns the value of a success, or the kind and the message of a failure. Content made for the model alone is left
-/// out: a success without a value is `null`.
+/// Returns a success's value, or a failure's kind and message. Content made for the model alone is left out: a success
+/// without a value is `null`.
 ///
 /// A message is free text that may repeat any part of the call, so it is left out if the tool marks anything as secret.
 pub(super) fn loggable_result(tool: &Tool, outcome: &Outcome) -> String {
@@ -33,7 +33,7 @@ pub(super) fn loggable_result(tool: &Tool, outcome: &Outcome) -> String {
             return value.unwrap_or_default().to_string();
         }
         Outcome::Failed(failure) => failure,
-        // Nothing is known about the secrets of other outcomes.
+        // Nothing is known about the secrets in other outcomes.
         _ => return REDACTED.to_owned(),
     };
     let has_secrets =

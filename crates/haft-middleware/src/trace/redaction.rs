@@ -1,13 +1,13 @@
-//! Redaction of values that their schema marks as secret.
+//! Redacts values that their schema marks as secret.
 //!
 //! A schema marks a value with `"writeOnly": true`, `"format": "password"` or `"x-redact": true`. Redaction doesn't
-//! decide which branch of a schema a value matches: it applies every branch that might, and hides the value where a reference
-//! can't be resolved. It may hide too much, and must never show too much.
+//! decide which schema branch a value matches: it applies every branch that might, and hides the value where a
+//! reference can't be resolved. It may hide too much, and must never show too much.
 
 use haft_schema::{AppliesTo, Schema, Subschema};
 use serde_json::{Map, Value};
 
-/// The replacement of a secret.
+/// The replacement for a secret.
 pub(super) const REDACTED: &str = "[redacted]";
 
 /// The secrets that one schema marks.
@@ -73,7 +73,7 @@ impl<'s> ApplicableSchemas<'s> {
         }
     }
 
-    /// Returns the subschemas of the member of this name. Patterns are not matched: all of them count.
+    /// Returns the subschemas for the member with this name. Patterns are not matched: all count.
     fn of_member(&self, key: &str) -> Self {
         let found = self.subschemas.iter().flat_map(|subschema| {
             let is_named = subschema.parts().any(|part| part.applies_to() == AppliesTo::Member(key));
@@ -87,7 +87,7 @@ impl<'s> ApplicableSchemas<'s> {
         Self::of(found)
     }
 
-    /// Returns the subschemas of the item at this index.
+    /// Returns the subschemas for the item at this index.
     fn of_item(&self, index: usize) -> Self {
         let parts = self.subschemas.iter().flat_map(|subschema| subschema.parts());
         Self::of(parts.filter(|part| match part.applies_to() {

@@ -1,7 +1,7 @@
 //! One logged call.
 //!
-//! A subscriber is user code, and it runs wherever an event is made and a span is recorded on, cloned or dropped. All of that
-//! is isolated: a subscriber that panics misses an event, and the call goes on.
+//! A subscriber is user code, and it runs wherever an event is made and a span is recorded on, cloned or dropped. All
+//! of that is isolated: a subscriber that panics misses an event, and the call goes on.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -14,7 +14,7 @@ use tracing::{Level, Span, event};
 use super::content::{ARGUMENTS, RESULT, loggable_arguments, loggable_result};
 use super::{ContentLogging, TARGET, Trace};
 
-/// Reports whether events of a level are logged. Without a subscriber this costs one load of a static.
+/// Reports whether events at a level are logged. Without a subscriber this costs one load from a static.
 macro_rules! is_logged {
     ($level:expr) => {
         $level <= tracing::level_filters::LevelFilter::current()
@@ -35,20 +35,20 @@ impl Middleware for Trace {
     }
 }
 
-/// An attempt that has begun. If it is dropped before its end, that is logged.
+/// An attempt that has begun. Dropping it before its end is logged.
 struct Attempt {
     tool: Tool,
     call_id: CallId,
     number: u32,
     began: Instant,
     content: ContentLogging,
-    /// The span on which content is recorded, if it has the fields.
+    /// The span that records content, if it has the fields.
     span: Isolated<Span>,
     state: AttemptState,
 }
 
-/// The state of an attempt. It distinguishes a panic inside of the attempt from a drop between two polls, also where that drop is
-/// caused by a panic elsewhere.
+/// An attempt's state. It distinguishes a panic inside the attempt from a drop between two polls, even if a panic
+/// elsewhere causes that drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AttemptState {
     Waiting,
@@ -108,7 +108,7 @@ impl Attempt {
         poll_fn(|task| {
             self.state = AttemptState::Polling;
             let polled = inside.as_mut().poll(task);
-            // A future that is done is still to be dropped, and may panic then.
+            // A finished future still has to be dropped, and may panic then.
             if polled.is_pending() {
                 self.state = AttemptState::Waiting;
             }

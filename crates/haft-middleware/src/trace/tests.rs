@@ -24,7 +24,7 @@ use crate::{Backoff, Retry};
 
 type Fields = BTreeMap<&'static str, Value>;
 
-/// A subscriber that keeps everything of one level and above.
+/// A subscriber that keeps everything at one level and above.
 #[derive(Clone)]
 struct Log {
     level: Level,
@@ -60,7 +60,7 @@ impl Visit for Reader {
 
 impl Subscriber for Log {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        // The spans and events of the executor are not those of the middleware.
+        // The executor's spans and events are not the middleware's.
         let is_of_executor = ["haft", "haft::metrics"].contains(&metadata.target());
         !is_of_executor && *metadata.level() <= self.level
     }
@@ -103,7 +103,7 @@ impl Log {
     }
 }
 
-/// Everything that is logged while a call of this tool runs, on this thread.
+/// Everything that is logged while a call to this tool runs, on this thread.
 async fn logged(level: Level, tool: &Tool, arguments: &str) -> Vec<(Level, Fields)> {
     let log = Log::at(level);
     let _listening = tracing::subscriber::set_default(log.clone());
@@ -207,7 +207,7 @@ async fn a_call_that_panics_is_logged_as_such() {
     }
 }
 
-/// The panic is that of the caller, and not of the call.
+/// The panic is the caller's, not the call's.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_dropped_by_a_panic_elsewhere_is_logged_as_dropped() {
     let log = Log::at(Level::INFO);

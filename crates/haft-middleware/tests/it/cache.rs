@@ -1,4 +1,4 @@
-//! The calls that share a cached answer, and calls that are made from inside of cached calls.
+//! The calls that share a cached answer, and calls from inside cached calls.
 
 mod nesting;
 
@@ -104,7 +104,7 @@ impl Bench {
     }
 }
 
-/// Returns every row: the source of the tenant, the caller, the sharing, and whether the call is a run of its own.
+/// Returns every row: the tenant's source, the caller, the sharing, and whether the call is a separate run.
 fn rows() -> impl Iterator<Item = (Source, Option<&'static str>, Sharing, bool)> {
     let sharings = [Sharing::SameCaller, Sharing::Everyone];
     SOURCES.into_iter().flat_map(move |source| {

@@ -1,4 +1,4 @@
-//! A tracing subscriber is user code: one that panics loses no result of a traced call.
+//! A tracing subscriber is user code: one that panics loses no traced call's result.
 
 #[path = "../../../haft-core/tests/it/isolated_drop/subscriber/broken.rs"]
 mod broken;

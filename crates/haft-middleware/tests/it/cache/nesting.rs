@@ -19,7 +19,7 @@ enum By {
     SpawnedRun,
 }
 
-/// A tool that makes one call of another when it is run for the first time, and returns the number of earlier runs.
+/// A tool that makes one call to another when it first runs, and returns the number of earlier runs.
 fn calling(name: &'static str, called: &'static str, by: By, kit: &Shared) -> Tool {
     let (kit, runs) = (Arc::clone(kit), Arc::<AtomicUsize>::default());
     let run = move |(), _: Cx| {
