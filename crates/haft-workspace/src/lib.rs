@@ -12,13 +12,13 @@
 //! | section | type | documented at |
 //! |---|---|---|
 //! | `[workspace]` | [`StandardChoice`] | [`standard`](haft_tools::standard) |
-//! | `[secrets]` | [`SecretOrigin`](crate::SecretOrigin) | [`Secrets`](crate::Secrets) |
+//! | `[secrets]` | [`SecretOrigin`](haft_registry::SecretOrigin) | [`Secrets`](haft_registry::Secrets) |
 //! | `[http]` | [`GuardSettings`] | [`AddressGuard`](haft_http::AddressGuard) |
 //! | `[files]` | [`FileSettings`] | [`StandardToolbox::deny_files`](haft_tools::standard::StandardToolbox::deny_files) |
 //! | `[limits]` | [`LimitSettings`] | [`RunOptions`](haft_core::RunOptions) |
-//! | `[permissions]` | [`PermissionSettings`](crate::PermissionSettings) | [`Permissions`](crate::Permissions) |
-//! | `[[approval]]` | [`AskSettings`](crate::AskSettings) | [`AskRules`](crate::AskRules) |
-//! | `[toolbox.*]` | [`Kinds`](crate::Kinds) | [`command`](crate::command), [`http`](crate::http), [`openapi`](crate::openapi) |
+//! | `[permissions]` | [`PermissionSettings`](haft_registry::PermissionSettings) | [`Permissions`](haft_registry::Permissions) |
+//! | `[[approval]]` | [`AskSettings`](haft_registry::AskSettings) | [`AskRules`](haft_registry::AskRules) |
+//! | `[toolbox.*]` | [`Kinds`](haft_registry::Kinds) | [`command`](haft_tools::command), [`http`](haft_tools::http), [`openapi`](haft_tools::openapi) |
 //!
 //! The sections `[limits]` and `workspace.standard` count only in the file that you load, not in the files of the
 //! organisations that it names. You trust all of a workspace's files together.
@@ -40,7 +40,7 @@
 //! Loading never starts a command, never contacts a host and never reads a secret. A file that you have not
 //! [trusted](TrustStore) reaches nothing outside itself later either:
 //!
-//! - Its entries are checked, but tools with any [`Reach`](crate::Reach) are left out.
+//! - Its entries are checked, but tools with any [`Reach`](haft_registry::Reach) are left out.
 //! - Its secrets are withheld.
 //! - Hosts that are not public and files outside its folder stay out of reach.
 //! - The standard tool `fetch` is left out, and no export replaces a standard tool.
