@@ -71,8 +71,8 @@
 //! - [`Request`](haft_core::Request) reads and changes the call: its arguments, deadline, extensions, the services that
 //!   the handler finds, and the values that it emits.
 //! - [`Cx::run_until_cancelled`](haft_core::Cx::run_until_cancelled) waits without holding up a cancelled call.
-//! - [`Ambient`](haft_core::Ambient) recognises calls that are made from inside of a call.
-//! - [`isolation`](haft_schema::isolation) guards against panics of further user code.
+//! - [`Ambient`](haft_core::Ambient) recognises calls that are made from inside a call.
+//! - [`isolation`](haft_schema::isolation) guards against panics in further user code.
 
 mod cache;
 mod rate_limit;

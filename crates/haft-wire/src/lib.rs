@@ -48,18 +48,18 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - A [`Profile`] is what a wire demands of tools: the names that it accepts ([`NameRule`]), its dialects, its
-//!   [`ToolLimits`] and the JSON of a tool ([`ToolForm`]). [`RenderTools::render_tools`] renders the tools of a request, once per
-//!   profile and set of tools.
-//! - Rendering never fails as a whole. [`Finding`]s report the tools that are left out, the losses, and descriptions that are
-//!   missing, each with a pointer and advice. [`Dropped`] reports the parts of a history and the settings that a provider
-//!   can't receive.
-//! - [`ModelTable`] has the [`Capabilities`] of models by name. What a model can't do is a [`RequestError`] before sending,
-//!   if the provider documents it as an error, or else is left off or sent with a warning.
-//! - [`TurnBuilder`] makes a turn of pieces, and the deltas that display them. Names and arguments are translated back in
-//!   it, and nowhere else.
-//! - [`Wire::results`] writes the results of a turn's calls alone, for a program that keeps the conversation itself.
-//!   [`KnownWire::recognise`] finds the wire of a saved response, and [`read_body`] reads one, whole or streamed.
+//! - A [`Profile`] is what a wire demands from tools: accepted names ([`NameRule`]), dialects, [`ToolLimits`] and each
+//!   tool's JSON ([`ToolForm`]). [`RenderTools::render_tools`] renders a request's tools, once per profile and tool
+//!   set.
+//! - Rendering never fails as a whole. [`Finding`]s report tools that were left out, losses and missing descriptions,
+//!   each with a pointer and advice. [`Dropped`] reports the history parts and settings that a provider can't receive.
+//! - [`ModelTable`] has model [`Capabilities`] by name. If you ask for something a model can't do, you get a
+//!   [`RequestError`] before sending if the provider documents it as an error. Otherwise it is left off, or sent with a
+//!   warning.
+//! - [`TurnBuilder`] builds a turn from its pieces, and the deltas that display it. It alone translates names and
+//!   arguments back.
+//! - [`Wire::results`] writes only the results of a turn's calls, for a program that keeps the conversation itself.
+//!   [`KnownWire::recognise`] finds a saved response's wire, and [`read_body`] reads one, whole or streamed.
 //! - [`catalogue`] has the tools that providers define.
 //!
 //! # Dialects

@@ -40,7 +40,7 @@ pub struct CatalogueEntry {
     pub beta: Option<&'static str>,
     /// The party that executes calls.
     pub execution: Execution,
-    /// The setting that the request contains elsewhere than in the tool.
+    /// A setting that the request contains outside the tool.
     pub beside: Option<&'static str>,
     /// True for a tool's newest version. Older ones remain for models that support no newer one.
     pub is_current: bool,
@@ -57,7 +57,7 @@ pub enum Execution {
     Application,
     /// The provider.
     Provider,
-    /// The application if a setting has one of some values, and otherwise the provider.
+    /// Your application if a setting has certain values, otherwise the provider.
     BySetting(ExecutionSetting),
 }
 
@@ -260,7 +260,7 @@ impl CatalogueEntry {
         self
     }
 
-    /// Sets the schemas of settings, parameters and successes by the type of the settings.
+    /// Sets the schemas for settings, parameters and successes from the settings type.
     pub(crate) const fn types<S: CatalogueSettings>(mut self) -> Self {
         self.schemas.args = SchemaSource::Typed(Schema::of::<S>);
         self.schemas.params = SchemaSource::Typed(Schema::of_params::<S::Params>);
@@ -268,7 +268,7 @@ impl CatalogueEntry {
         self
     }
 
-    /// Sets all schemas, including that of failures, by the type of the settings.
+    /// Sets all schemas from the settings type, including the failure schema.
     pub(crate) const fn fallible<S: CatalogueSettings>(self) -> Self {
         let mut entry = self.types::<S>();
         entry.schemas.failure = SchemaSource::Typed(Schema::of_output::<S::Failure>);

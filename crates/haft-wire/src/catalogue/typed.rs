@@ -37,9 +37,9 @@ pub struct CatalogueTool<S> {
     name: Option<String>,
 }
 
-/// The settings of a provider-defined tool, which determine its types.
+/// Settings for a provider-defined tool, which determine its types.
 pub trait CatalogueSettings: Serialize + JsonSchema + sealed::SealedSettings {
-    /// The entry of the tool in the catalogue.
+    /// The tool's catalogue entry.
     const ENTRY: CatalogueEntry;
     /// The call parameters.
     type Params: DeserializeOwned + JsonSchema;
@@ -58,7 +58,7 @@ pub trait CatalogueSettings: Serialize + JsonSchema + sealed::SealedSettings {
     }
 }
 
-/// The builder of a tool with settings of type `S`.
+/// The builder for a tool with settings of type `S`.
 pub type SettingsBuilder<S> =
     ToolBuilder<Fixed<<S as CatalogueSettings>::Params>, Fixed<<S as CatalogueSettings>::Success>>;
 

@@ -1,4 +1,4 @@
-//! The findings of a profile about tools: faults, losses, exceeded limits and missing descriptions.
+//! Findings about tools rendered with a profile: faults, losses, exceeded limits and missing descriptions.
 //!
 //! The rendering itself produces the findings, so they report what happened.
 
@@ -30,7 +30,7 @@ pub struct Finding {
 pub enum FindingKind {
     /// The tool can't be sent, and is left out.
     LeftOut,
-    /// The tool is sent without strict mode: its schema or a limit of the provider does not allow it.
+    /// The tool is sent without strict mode: its schema or the provider's limit does not allow it.
     NotStrict,
     /// The tool states `strict`, but the provider has no strict mode for it. The flag is left off.
     NoStrictMode,

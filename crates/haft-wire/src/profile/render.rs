@@ -1,7 +1,7 @@
 //! Renders a tool set with a profile.
 //!
-//! Every tool is rendered by itself first. Then the limits of the request decide which of those that state no mode are
-//! sent without strict mode: the ones with the most optional and union parameters first, ties by name. An explicit
+//! Each tool is rendered by itself. Then the request's limits decide which tools are sent without strict mode, among
+//! those that state no mode: the ones with the most optional and union parameters first, ties by name. An explicit
 //! `strict: true` that can't be met is a fault, unless the profile allows downgrades; the tool stays in the list either
 //! way. If the provider has no strict mode, the flag is left off and reported.
 

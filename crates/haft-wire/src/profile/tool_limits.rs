@@ -18,7 +18,7 @@ pub struct ToolLimits {
     pub union_parameters: Option<usize>,
 }
 
-/// The parameters of one rendered schema that count towards the limits.
+/// A rendered schema's parameters that count towards the limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cost {
     pub(super) optional: usize,

@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// Asserts that each call is read into the type of the tool, and written the same again.
+/// Asserts that each call is read into the tool's type and written the same again.
 fn assert_calls<S: CatalogueSettings<Params = P>, P: DeserializeOwned + Serialize + Debug>(
     tool: CatalogueTool<S>,
     calls: &[Value],
