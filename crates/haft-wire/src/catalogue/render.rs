@@ -78,7 +78,7 @@ pub enum ProviderToolFault {
 /// the type, and the settings are sent as they are.
 ///
 /// The result does not contain the descriptor's provider options, such as cache control: they are added as for every
-/// other tool. Nor does it contain a setting that the request holds outside the tool ([`CatalogueEntry::beside`]).
+/// other tool. Nor does it contain a setting that the request holds outside the tool ([`CatalogueEntry::beside`](field@CatalogueEntry::beside)).
 /// Secrets stay sealed; a rendered list has them in place
 /// ([`RenderedTools::raw_list`](crate::RenderedTools::raw_list)).
 ///
