@@ -1,7 +1,7 @@
-//! The time from the start of `haft call` to its result, compared with that of the program `true`, measured in one run.
+//! The time from `haft call`'s start to its result, compared with the program `true`, measured in one run.
 //!
-//! `cargo xtask bench` runs this and compares it with the bar. The ratio is that of the additional time to
-//! [`ALLOWED_MS`], so that its bar is one: how long the start of any process takes depends on the machine.
+//! `cargo xtask bench` runs this and compares it with the bar. The ratio compares the additional time to
+//! [`ALLOWED_MS`], so that its bar is one: how long any process takes to start depends on the machine.
 
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 #![allow(clippy::unwrap_used, reason = "a benchmark that can't be set up should stop")]
@@ -21,7 +21,7 @@ fn main() {
     if !wanted.is_empty() && wanted.iter().all(|wanted| wanted != "W10") {
         return;
     }
-    // No workspace is found above this folder, so that the standard toolbox is what is loaded.
+    // No workspace is found above this folder, so the standard toolbox is loaded.
     let folder = tempfile::tempdir().unwrap();
     let call = || {
         let mut command = Command::new(HAFT);

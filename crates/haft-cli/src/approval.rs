@@ -1,4 +1,4 @@
-//! The approver of calls: a person at the terminal, everybody, nobody, or a file of verdicts.
+//! Decides about calls that require approval: a person at the terminal, everybody, nobody, or a verdict file.
 
 pub(crate) mod prompt;
 pub(crate) mod verdict_file;
@@ -26,7 +26,7 @@ pub(crate) enum ApproveMode {
     All,
     /// No call is approved.
     None,
-    /// The verdicts of a file, by the ids of the calls.
+    /// A file's verdicts, by call id.
     File(PathBuf),
 }
 
@@ -44,12 +44,12 @@ impl FromStr for ApproveMode {
 }
 
 impl ApproveMode {
-    /// Returns the mode where none is chosen: a person is asked where there is one.
+    /// Returns the default mode: it asks a person where there is one.
     pub(crate) fn default_for(cx: &Context) -> Self {
         if cx.terminal.is_interactive() { Self::Ask } else { Self::None }
     }
 
-    /// Adds the source of verdicts to the options of a run.
+    /// Adds the source of verdicts to a run's options.
     pub(crate) async fn apply(
         &self,
         options: RunOptions,
@@ -63,12 +63,12 @@ impl ApproveMode {
         })
     }
 
-    /// Reads a file of verdicts on calls that are suspended without one.
+    /// Reads a file of verdicts for calls that are suspended without one.
     pub(crate) async fn read_file(path: &Path, cx: &Context) -> Result<VerdictFile, CommandError> {
         VerdictFile::read(path, Others::Suspended, cx).await.map_err(|error| not_a_mode(error, path))
     }
 
-    /// Creates the approver. `others` are the calls that it has no verdict on.
+    /// Creates the approver. `others` are the calls that it has no verdict for.
     pub(crate) async fn approver(
         &self,
         others: Others,
@@ -91,7 +91,7 @@ impl ApproveMode {
     }
 }
 
-/// Adds what else `--approve` takes, for a mode that was misspelled.
+/// Adds what else `--approve` takes, for a misspelled mode.
 fn not_a_mode(mut error: CommandError, path: &Path) -> CommandError {
     if let CommandError::Invalid(fault) = &mut error
         && !path.exists()
@@ -101,7 +101,7 @@ fn not_a_mode(mut error: CommandError, path: &Path) -> CommandError {
     error
 }
 
-/// A source of verdicts that is ready to be asked.
+/// A ready source of verdicts.
 #[derive(Clone, Debug)]
 pub(crate) enum Approver {
     Person(ApprovalPrompt),

@@ -1,4 +1,4 @@
-//! The calls that a command runs: plain ones, or those in the response of a provider.
+//! The calls that a command runs: plain ones, or those in a provider's response.
 //!
 //! ```text
 //! text ─┬─ record.rs ─ plain.rs ─ name.rs ─┬─> ReadCalls
@@ -49,7 +49,7 @@ impl CallForm {
 /// Calls with the tools that run them.
 #[derive(Debug)]
 pub(crate) struct ReadCalls {
-    /// The turn of the model. For plain calls it has nothing else.
+    /// The model's turn. For plain calls it has nothing else.
     pub(crate) turn: Turn,
     /// The calls that are to be run.
     pub(crate) calls: Vec<ToolCall>,

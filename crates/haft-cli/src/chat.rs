@@ -1,4 +1,4 @@
-//! Conversations with a model that has the tools of the workspace.
+//! Conversations with a model that has the workspace's tools.
 //!
 //! ```text
 //!  arguments ─> model.rs ──┐
@@ -6,9 +6,9 @@
 //!  keys ─> prompt.rs ──────┘                  └─> store.rs, after every turn
 //! ```
 //!
-//! The loop of the library does the work. This module reads what a person or a script says, shows what happens, and
-//! stores the state. It must never lose a state: one is written before the model is asked, after each turn, and at the
-//! end, each time in one step. A file that can't be read is never written to.
+//! The library's loop does the work. This module reads what a person or a script says, shows what happens, and stores
+//! the state. It must never lose a state: it writes one before the model is asked, after each turn, and at the end,
+//! each time in one step. It never writes to a file that can't be read.
 
 pub(crate) mod agent;
 pub(crate) mod call_view;

@@ -19,7 +19,7 @@ use crate::exit::ExitStatus;
 
 /// Carries out a command.
 pub(crate) async fn run(command: Command, cx: &Context) -> Result<ExitStatus, CommandError> {
-    // The futures of the commands are large, and only one of them is needed.
+    // The commands' futures are large, and only one is needed.
     match command {
         Command::Init(arguments) => Box::pin(init::run(&arguments, cx)).await,
         Command::Add(arguments) => Box::pin(add::run(arguments, cx)).await,

@@ -1,4 +1,4 @@
-//! The surroundings of every command: the global options, the terminal, interrupts, and the folder for its state.
+//! Every command's surroundings: the global options, the terminal, interrupts, and the state folder.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::error::Fault;
 use crate::interrupt::Interrupt;
 use crate::terminal::Terminal;
 
-/// The variable that names the folder for state, in place of the usual one of the system.
+/// The variable that names the state folder, replacing the system's usual one.
 pub(crate) const STATE_FOLDER: &str = "HAFT_STATE_DIR";
 
 /// The options of all commands.
@@ -26,7 +26,7 @@ pub(crate) struct GlobalOptions {
     pub(crate) verbose: u8,
 }
 
-/// The surroundings of a command.
+/// A command's surroundings.
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) global: GlobalOptions,
@@ -54,12 +54,12 @@ impl Context {
         Ok(strategy.state_dir().unwrap_or_else(|| strategy.data_dir()))
     }
 
-    /// Returns the path of the user's own rules, a file that need not exist.
+    /// Returns the path to the user's own rules, a file that need not exist.
     pub(crate) fn policy_file(&self) -> Result<PathBuf, Fault> {
         Ok(self.state_folder()?.join("policy.toml"))
     }
 
-    /// Returns the record of files that were trusted.
+    /// Returns the record of trusted files.
     pub(crate) fn trust_store(&self) -> Result<TrustStore, Fault> {
         Ok(TrustStore::new(self.state_folder()?.join("trust")))
     }

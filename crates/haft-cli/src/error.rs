@@ -41,7 +41,7 @@ pub(crate) struct Fault {
 /// A place in a text.
 #[derive(Debug)]
 pub(crate) struct Excerpt {
-    /// The name of the text: a path, or `standard input`.
+    /// The text's name: a path, or `standard input`.
     pub(crate) origin: String,
     /// The whole text.
     pub(crate) text: String,
@@ -57,7 +57,7 @@ impl Fault {
         Self { message: message.into(), ..Self::default() }
     }
 
-    /// Creates the fault of a file that can't be read or written.
+    /// Creates the fault for a file that can't be read or written.
     pub(crate) fn file(path: impl Into<PathBuf>, doing: &str, error: &io::Error) -> Self {
         Self::new(format!("can't {doing} `{}`", path.into().display())).cause(error)
     }
@@ -98,7 +98,7 @@ impl CommandError {
         }
     }
 
-    /// Reports whether the reader of the output is gone, which is no error: `haft tools | head -1`.
+    /// Reports whether the output's reader is gone, which is fine: `haft tools | head -1`.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }

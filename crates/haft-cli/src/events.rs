@@ -1,4 +1,4 @@
-//! Events as JSON lines: the events of a run as the library writes them, each with the id of its call at the top.
+//! Events as JSON lines: a run's events as the library writes them, each with its call's id at the top.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use haft::run::{CallId, ToolEvent};
 use haft::serde_json;
 use serde::Serialize;
 
-/// An event that has the id of its call only inside its request or result.
+/// An event that has its call's id only inside its request or result.
 #[derive(Serialize)]
 struct WithCallId<'e> {
     call_id: &'e CallId,
@@ -14,7 +14,7 @@ struct WithCallId<'e> {
     event: &'e ToolEvent,
 }
 
-/// Returns an event as one line of JSON.
+/// Returns an event as one JSON line.
 pub(crate) fn line(event: &ToolEvent) -> Result<String, serde_json::Error> {
     let text = match event {
         ToolEvent::ApprovalRequested { .. } | ToolEvent::Suspended { .. } | ToolEvent::Output { .. } => {

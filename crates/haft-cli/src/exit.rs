@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// The end of a command.
+/// A command's exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExitStatus {
     /// The command did what it was asked to.

@@ -7,10 +7,10 @@ use std::path::Path;
 use crate::context::Context;
 use crate::error::{CommandError, Excerpt, Fault};
 
-/// The maximum size of a text, in bytes.
+/// The largest text, in bytes.
 const MAX_TEXT: u64 = 64 * 1024 * 1024;
 
-/// A text with the name of its origin, for messages.
+/// A text with its origin's name, for messages.
 #[derive(Clone, Debug)]
 pub(crate) struct TextInput {
     /// The path, or `standard input`.
@@ -64,10 +64,10 @@ impl TextInput {
         Ok(Self { origin: origin.to_owned(), text })
     }
 
-    /// Returns the place of a JSON error in this text, whose JSON starts at byte `offset`.
+    /// Returns a JSON error's place in this text, whose JSON starts at byte `offset`.
     pub(crate) fn json_excerpt(&self, offset: usize, error: &serde_json::Error) -> Excerpt {
         let before = &self.text[..offset];
-        // The position of the error counts from the start of the JSON text.
+        // The error's position counts from the start of the JSON text.
         let line_start = match error.line() {
             0 | 1 => offset,
             line => offset + self.text[offset..].split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>(),

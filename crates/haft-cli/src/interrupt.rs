@@ -6,13 +6,14 @@
 //! other threads    tasks, and work that does not yield (blocking)
 //! ```
 //!
-//! The first interrupt cancels what runs, and the command ends by itself, with everything written that it has to write.
-//! A command that does not end in time is dropped, which ends its calls and their processes. Those processes have
-//! their grace period, and the command waits for it, at most [`MAX_GRACE`]. A second interrupt kills them, and ends the command
-//! at once. None of this depends on the threads that work: the main thread does nothing else.
+//! The first interrupt cancels what runs, and the command ends by itself after writing all that it has to. A command
+//! that does not end in time is dropped, which ends its calls and their processes. Those processes have their grace
+//! period, and the command waits for it, at most [`MAX_GRACE`]. A second interrupt kills them, and ends the command at
+//! once. None of this depends on the working threads: the main thread does nothing else.
 //!
-//! A command may name a [part](Interrupt::part) of its work, such as one answer of a conversation: then the first Ctrl-C
-//! cancels the part alone. A second one before the part has ended, and every other signal, is for the whole command.
+//! A command may name a [part](Interrupt::part) of its work, such as one answer in a conversation: then the first
+//! Ctrl-C cancels the part alone. A second one before the part has ended, and every other signal, is for the whole
+//! command.
 
 use std::future::Future;
 use std::io;
@@ -34,17 +35,17 @@ use crate::exit::ExitStatus;
 /// The time that a command has after an interrupt.
 const GRACE: Duration = Duration::from_millis(1500);
 
-/// The time in which a command must notice that it is dropped. One that does not is busy, and is left to the end of the
-/// process.
+/// The time in which a command must notice that it is dropped. If it does not, it is busy, and is left to the process's
+/// end.
 const NOTICE: Duration = Duration::from_millis(200);
 
-/// The maximum time that the process waits for the grace periods of the processes that its tools have started.
+/// The longest time that the process waits for the grace periods of its tools' processes.
 const MAX_GRACE: Duration = Duration::from_secs(60);
 
-/// The size of the stack of threads that work, which is the usual one of a main thread.
+/// The stack size for working threads: a main thread's usual one.
 pub(crate) const STACK: usize = 8 << 20;
 
-/// The interrupts of the process.
+/// The process's interrupts.
 #[derive(Clone, Debug)]
 pub(crate) struct Interrupt {
     cancellation: Cancellation,
@@ -54,7 +55,7 @@ pub(crate) struct Interrupt {
     part: Arc<Mutex<Option<Cancellation>>>,
 }
 
-/// A part of a command that Ctrl-C cancels in place of the command, until this is dropped.
+/// A part of a command that Ctrl-C cancels instead of the command, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct InterruptiblePart {
     interrupt: Interrupt,
@@ -66,12 +67,12 @@ impl Interrupt {
         Self { cancellation: Cancellation::new(), at_once: Cancellation::new(), part: Arc::default() }
     }
 
-    /// Returns the flag that the first interrupt sets, for the options of a run.
+    /// Returns the flag that the first interrupt sets, for a run's options.
     pub(crate) fn cancellation(&self) -> Cancellation {
         self.cancellation.clone()
     }
 
-    /// Interrupts the command, or the part of it that runs, as Ctrl-C does where a prompt reads the keys.
+    /// Interrupts the command, or its running part, as Ctrl-C does where a prompt reads the keys.
     pub(crate) fn raise(&self) {
         let part = self.current_part();
         part.filter(|part| !part.is_cancelled()).unwrap_or_else(|| self.cancellation()).cancel();
@@ -82,19 +83,19 @@ impl Interrupt {
         self.cancellation.cancel();
     }
 
-    /// Reports whether there was an interrupt of the command.
+    /// Reports whether the command was interrupted.
     pub(crate) fn is_raised(&self) -> bool {
         self.cancellation.is_cancelled()
     }
 
-    /// Begins a part that Ctrl-C cancels in place of the command. An interrupt of the command cancels it too.
+    /// Begins a part that Ctrl-C cancels instead of the command. An interrupt of the command cancels it too.
     pub(crate) fn part(&self) -> InterruptiblePart {
         let cancellation = self.cancellation.child();
         *self.part.lock().unwrap_or_else(PoisonError::into_inner) = Some(cancellation.clone());
         InterruptiblePart { interrupt: self.clone(), cancellation }
     }
 
-    /// Runs work that does not yield, on a thread of its own. An interrupt ends the wait for it, and the process does not
+    /// Runs work that does not yield on its own thread. An interrupt ends the wait for it, and the process does not
     /// wait for the thread.
     pub(crate) async fn blocking<T: Send + 'static>(
         &self,
@@ -122,12 +123,12 @@ impl Interrupt {
 }
 
 impl InterruptiblePart {
-    /// Returns the flag of the part.
+    /// Returns the part's flag.
     pub(crate) fn cancellation(&self) -> &Cancellation {
         &self.cancellation
     }
 
-    /// Waits until the part is cancelled and has had the time in which it should end.
+    /// Waits until the part is cancelled and its time to end has passed.
     pub(crate) async fn overdue(&self) {
         self.cancellation.cancelled().await;
         sleep(GRACE).await;
@@ -140,8 +141,8 @@ impl Drop for InterruptiblePart {
     }
 }
 
-/// Runs a command on a thread of its own, and returns when it and the processes of its tools have ended, or when the
-/// process has to exit without waiting for them.
+/// Runs a command on its own thread. Returns when it and its tools' processes have ended, or when the process has to
+/// exit without waiting for them.
 pub(crate) fn supervise<C>(
     command: impl FnOnce() -> C + Send + 'static,
     cx: &'static Context,
@@ -177,7 +178,7 @@ where
             }
             None => {
                 kill_commands();
-                // One that is not busy ends what it has started, and restores the terminal.
+                // A command that is not busy ends what it has started, and restores the terminal.
                 timeout(NOTICE, outcome).await.unwrap_or(Err(CommandError::Interrupted))
             }
         };
@@ -186,7 +187,7 @@ where
     })
 }
 
-/// Waits for the grace periods of processes, until a second interrupt.
+/// Waits for the processes' grace periods, until a second interrupt.
 async fn grace(cx: &Context, signals: &mut Signals) {
     let ended = async {
         if timeout(GRACE, commands_ended()).await.is_err() {
@@ -202,7 +203,7 @@ async fn grace(cx: &Context, signals: &mut Signals) {
     }
 }
 
-/// Waits for the outcome of a command; `None` if it must end at once, or did not end in time.
+/// Waits for a command's outcome. Returns `None` if it must end at once, or did not end in time.
 async fn until_interrupted<T>(
     cx: &Context,
     signals: &mut Signals,

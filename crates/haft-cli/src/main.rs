@@ -1,4 +1,4 @@
-//! The command `haft`: tools of a workspace, listed, checked, called and run for a model.
+//! The command `haft`: lists, checks, calls and runs a workspace's tools for a model.
 //!
 //! ```text
 //! arguments ─> arguments.rs ─> command.rs ─> command/<name>.rs ─> ExitStatus, or CommandError
@@ -7,8 +7,8 @@
 //!                     terminal.rs, interrupt.rs ◄┘
 //! ```
 //!
-//! Results go to standard output, for people on a terminal and as JSON otherwise. Everything else goes to standard error.
-//! This file is the only one that ends the process.
+//! Results go to standard output, for people on a terminal and as JSON otherwise. Everything else goes to standard
+//! error. Only this file ends the process.
 
 mod approval;
 mod arguments;
@@ -44,7 +44,7 @@ use self::arguments::Arguments;
 use self::context::Context;
 use self::exit::ExitStatus;
 
-/// The time that the runtime is given to end tasks and threads that are still busy.
+/// The time that the runtime gets to end tasks and threads that are still busy.
 const SHUTDOWN: Duration = Duration::from_millis(200);
 
 fn main() -> ExitCode {

@@ -1,6 +1,6 @@
-//! Images, audio and files in the output of a tool: a line about each, and files that they are saved in.
+//! Images, audio and files in a tool's output: a line about each, and files that they are saved in.
 //!
-//! A name that a tool chose is a name only, never a path, and no file is overwritten.
+//! A name that a tool chose is only a name, never a path, and no file is overwritten.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -13,10 +13,10 @@ use haft::conversation::{ContentPart, MediaData, MediaPart, ResourceContents};
 
 use crate::error::Fault;
 
-/// The number of names that are tried for a file.
+/// The most names to try for a file.
 const MAX_TRIES: usize = 10_000;
 
-/// The maximum length of a file name, in bytes, without the number that may be added.
+/// The longest file name in bytes, without the number that may be added.
 const MAX_NAME: usize = 100;
 
 /// Reads base64 with and without padding.
@@ -25,7 +25,7 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Extensions of common types.
+/// Extensions for common types.
 const EXTENSIONS: [(&str, &str); 18] = [
     ("image/png", "png"),
     ("image/jpeg", "jpg"),
@@ -67,7 +67,7 @@ enum Data {
 }
 
 impl Media {
-    /// Returns the media of a part, or nothing if it is text.
+    /// Returns a part's media, or `None` if it is text.
     pub(crate) fn of(part: &ContentPart) -> Option<Self> {
         match part {
             ContentPart::Image(media) => Some(Self::of_media(media, "image")),
@@ -117,7 +117,7 @@ impl Media {
         parts.join(", ")
     }
 
-    /// Saves the media in a folder, under a name of its own. Nothing is returned if there is nothing to save.
+    /// Saves the media in a folder, under its own name. Returns `None` if there is nothing to save.
     pub(crate) fn save(&self, folder: &Path) -> Result<Option<PathBuf>, Fault> {
         let Data::Bytes(bytes) = &self.data else { return Ok(None) };
         fs::create_dir_all(folder).map_err(|error| Fault::file(folder, "create", &error))?;

@@ -14,16 +14,16 @@ use crate::error::{CommandError, Excerpt, Fault};
 use crate::exit::ExitStatus;
 use crate::terminal::{Terminal, escaped, printable};
 
-/// The number of faults of a file that are shown.
+/// The most faults to show for a file.
 const MAX_FAULTS: usize = 20;
 
-/// The number of remarks about a file that are shown.
+/// The most remarks to show about a file.
 const MAX_REMARKS: usize = 5;
 
-/// The maximum length of a line that is shown, in bytes.
+/// The longest line to show, in bytes.
 const MAX_LINE: usize = 4096;
 
-/// Reports arguments that can't be read, or prints the help that was asked for.
+/// Reports arguments that can't be read, or prints the requested help.
 pub(crate) fn usage(error: &clap::Error) -> ExitStatus {
     // A closed standard error leaves nothing to report to.
     let _ = error.print();
@@ -49,14 +49,14 @@ pub(crate) fn error(cx: &Context, error: &CommandError) -> ExitStatus {
     error.status()
 }
 
-/// Reports what was set aside or left out of a workspace, and how to get it.
+/// Reports what was set aside or left out from a workspace, and how to get it.
 pub(crate) fn remarks(cx: &Context, loaded: &Loaded) {
     let faults = loaded.set_aside.iter().flat_map(|entry| entry.faults.iter().map(move |fault| (fault, &entry.key)));
     let faults = faults.map(|(fault, key)| format!("{fault}; `{key}` is set aside"));
     // The file wrote parts of them: each stays one line, or it could forge others.
     let remarks = faults.chain(loaded.remarks.iter().map(ToString::to_string));
     let remarks: Vec<String> = remarks.map(|remark| escaped(&remark)).collect();
-    // One more is shown in place of a line that says that there is one more.
+    // Show one more instead of a line that says that there is one more.
     let shown = if remarks.len() > MAX_REMARKS + 1 { MAX_REMARKS } else { remarks.len() };
     for remark in &remarks[..shown] {
         note(cx, remark);
@@ -84,7 +84,7 @@ fn write_titled(cx: &Context, level: Level<'static>, text: &str) {
     cx.terminal.note(renderer(cx.terminal).render(&[Group::with_title(title)]));
 }
 
-/// Returns how to trust a file from which something was left out because it is not trusted.
+/// Returns how to trust a file that lost something because it is not trusted.
 pub(crate) fn trust_advice(loaded: &Loaded) -> Option<String> {
     let path = loaded.path.display();
     match loaded.trust {
@@ -102,7 +102,7 @@ pub(crate) fn write_fault(terminal: Terminal, fault: &Fault) {
     terminal.note(render(fault, terminal.width()));
 }
 
-/// Renders a fault for a width. Styles are removed by the stream where they are not wanted.
+/// Renders a fault for a width. The stream removes styles where they are not wanted.
 fn render(fault: &Fault, width: usize) -> String {
     let mut message = fault.message.clone();
     for cause in &fault.causes {
@@ -130,12 +130,12 @@ fn render(fault: &Fault, width: usize) -> String {
         groups.extend(advice.map(|advice| Group::with_title(Level::HELP.secondary_title(advice))));
         return renderer.render(&groups);
     }
-    // Groups of one report are joined by a line that belongs to an excerpt.
+    // A line that belongs to an excerpt joins the groups in one report.
     let helps = advice.map(|advice| renderer.render(&[Group::with_title(Level::HELP.primary_title(advice))]));
     std::iter::once(renderer.render(&groups)).chain(helps).collect::<Vec<_>>().join("\n")
 }
 
-/// Writes all faults of an input.
+/// Writes all faults in an input.
 fn write_faults(terminal: Terminal, faults: &[Fault]) {
     for fault in faults.iter().take(MAX_FAULTS) {
         write_fault(terminal, fault);
@@ -146,7 +146,7 @@ fn write_faults(terminal: Terminal, faults: &[Fault]) {
     }
 }
 
-/// Writes all faults of workspace files, each with its line.
+/// Writes all faults in workspace files, each with its line.
 fn file_faults(terminal: Terminal, faults: &[FileFault]) {
     let mut texts: BTreeMap<&Path, Option<String>> = BTreeMap::new();
     for fault in faults.iter().take(MAX_FAULTS) {
@@ -173,7 +173,7 @@ fn file_faults(terminal: Terminal, faults: &[FileFault]) {
     }
 }
 
-/// Returns the bytes of the word or the text in quotes at a position.
+/// Returns the bytes of the word or quoted text at a position.
 fn offset(text: &str, line: usize, column: usize) -> Option<Range<usize>> {
     let line_start = match line {
         1 => 0,
@@ -190,7 +190,7 @@ fn offset(text: &str, line: usize, column: usize) -> Option<Range<usize>> {
     Some(line_start + start..line_start + start + length.unwrap_or(rest.len()))
 }
 
-/// Returns the length of the text in quotes that a line begins with, if it ends in the line.
+/// Returns the length of the quoted text that a line begins with, if it ends in the line.
 fn quoted_len(line: &str, quote: char) -> Option<usize> {
     let mut is_escaped = false;
     let end = line.char_indices().skip(1).find(|(_, character)| {
@@ -201,16 +201,16 @@ fn quoted_len(line: &str, quote: char) -> Option<usize> {
     end.map(|(at, _)| at + quote.len_utf8())
 }
 
-/// The line of an excerpt: only this one is rendered, whatever the size of the text.
+/// An excerpt's line: only this one is rendered, whatever the text's size.
 #[derive(Debug, PartialEq, Eq)]
 struct ExcerptLine {
-    /// The number of the line, from one.
+    /// The line's number, from one.
     line: usize,
     /// The character in it, from one.
     column: usize,
-    /// The bytes of the line in the text, without its break.
+    /// The line's bytes in the text, without its break.
     bytes: Range<usize>,
-    /// False if the line is too long to be read.
+    /// False if the line is too long to read.
     is_shown: bool,
 }
 
@@ -250,7 +250,7 @@ fn renderer(terminal: Terminal) -> Renderer {
     Renderer::styled().term_width(terminal.width())
 }
 
-/// Returns the text of a regular file. Anything else, such as a pipe, could be read forever.
+/// Returns a regular file's text. Anything else, such as a pipe, could be read forever.
 fn regular_text(path: &Path) -> Option<String> {
     path.is_file().then(|| std::fs::read_to_string(path).ok())?
 }

@@ -1,4 +1,4 @@
-//! The output of a run: events as JSON lines, a live view with a summary, or what to send back to a provider.
+//! A run's output: events as JSON lines, a live view with a summary, or what to send back to a provider.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::screen::Screen;
 use crate::terminal::printable;
 use crate::view::LiveView;
 
-/// The form of the output.
+/// The output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputForm {
     /// Events as JSON lines.
@@ -26,7 +26,7 @@ pub(crate) enum OutputForm {
     Results(Provider),
 }
 
-/// The output of one run.
+/// One run's output.
 #[derive(Debug)]
 pub(crate) enum RunOutput {
     Lines,
@@ -34,7 +34,7 @@ pub(crate) enum RunOutput {
     Results { provider: Provider, view: LiveView },
 }
 
-/// The exit status of calls that failed.
+/// The exit status for failed calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failures {
     /// They are results like others.
@@ -105,7 +105,7 @@ impl RunOutput {
     }
 }
 
-/// Returns the exit status of a run whose calls have these results.
+/// Returns the exit status for a run whose calls have these results.
 pub(crate) fn status(failures: Failures, results: &[ToolResult]) -> ExitStatus {
     if failures == Failures::Ignored {
         return ExitStatus::Done;

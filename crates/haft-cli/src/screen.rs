@@ -1,11 +1,11 @@
 //! Standard error as a shared screen: bars, messages between them, and questions, one at a time.
 //!
-//! A question is asked on a thread that blocks until a key is pressed, and nothing can end that thread. So whoever asks
-//! holds a [`ScreenClaim`], and the thread holds it too: when the call that a question is about is cancelled, the modes
-//! of the terminal are restored at once, the answer is discarded, and the next question waits until the thread has its
-//! key. A process that ends does not wait for it.
+//! A question is asked on a thread that blocks until a key is pressed, and nothing can end that thread. So the asker
+//! holds a [`ScreenClaim`], and the thread holds it too. When the question's call is cancelled, the terminal's modes
+//! are restored at once, the answer is discarded, and the next question waits until the thread has its key. A process
+//! that ends does not wait for it.
 //!
-//! The bars are hidden while a question is on the screen. They are never locked meanwhile: events of other calls go on.
+//! The bars are hidden while a question is on the screen. They are never locked meanwhile: other calls' events go on.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 use crate::context::Context;
 use crate::terminal::{Terminal, modes};
 
-/// The screen of a command. Clones share it.
+/// A command's screen. Clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Screen {
     bars: MultiProgress,
@@ -41,7 +41,7 @@ struct OpenQuestion {
 }
 
 impl Screen {
-    /// Creates the screen. Nothing is drawn where standard error is no terminal.
+    /// Creates the screen. Nothing is drawn unless standard error is a terminal.
     pub(crate) fn new(cx: &Context) -> Self {
         let bars = MultiProgress::with_draw_target(draw_target(cx.terminal));
         Self { bars, terminal: cx.terminal, question: Arc::default() }
@@ -71,15 +71,15 @@ impl Screen {
         ScreenClaim { screen: self.clone(), held }
     }
 
-    /// Asks one question: waits until no other one is on the screen, hides the bars, and runs `ask` on a thread that may
-    /// block. Nothing is returned if `ask` panics.
+    /// Asks one question: waits until no other one is on the screen, hides the bars, and runs `ask` on a thread that
+    /// may block. Returns `None` if `ask` panics.
     pub(crate) async fn ask<T: Send + 'static>(&self, ask: impl FnOnce() -> T + Send + 'static) -> Option<T> {
         self.claim().await.ask(ask).await
     }
 }
 
 impl ScreenClaim {
-    /// Asks a question: runs `ask` on a thread that may block. Nothing is returned if `ask` panics.
+    /// Asks a question: runs `ask` on a thread that may block. Returns `None` if `ask` panics.
     pub(crate) async fn ask<T: Send + 'static>(&self, ask: impl FnOnce() -> T + Send + 'static) -> Option<T> {
         let is_abandoned = Arc::new(AtomicBool::new(false));
         let mut open = OpenQuestion {

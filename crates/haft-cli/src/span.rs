@@ -7,10 +7,10 @@ use tracing_subscriber::fmt::format::FmtSpan;
 
 use crate::context::Context;
 
-/// The variable that selects messages, in place of `-v`.
+/// The variable that selects messages, replacing `-v`.
 const FILTER: &str = "HAFT_LOG";
 
-/// Writes spans and messages to standard error as the options ask for. Without them nothing is written.
+/// Writes spans and messages to standard error as the options request. Without them nothing is written.
 pub(crate) fn subscribe(cx: &Context) {
     let filter = match (std::env::var(FILTER), cx.global.verbose) {
         (Ok(filter), _) if !filter.is_empty() => EnvFilter::new(filter),
@@ -27,6 +27,6 @@ pub(crate) fn subscribe(cx: &Context) {
         .with_ansi(cx.terminal.stderr && std::env::var_os("NO_COLOR").is_none())
         .with_span_events(FmtSpan::NEW | FmtSpan::CLOSE)
         .finish();
-    // Another subscriber can't be there: this is the only place that sets one.
+    // Another subscriber can't be there: only this place sets one.
     let _ = tracing::subscriber::set_global_default(subscriber);
 }

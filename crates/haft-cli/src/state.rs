@@ -8,8 +8,8 @@ use tempfile::NamedTempFile;
 
 use crate::error::Fault;
 
-/// Writes a file in one step: whoever reads it, also after a crash, sees the old content or the new one, never a part.
-/// Only the user can read it.
+/// Writes a file in one step: readers see the old content or the new one, never a part, even after a crash. Only the
+/// user can read it.
 pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Fault> {
     let failed = |error: io::Error| Fault::file(path, "write", &error);
     let file = written_beside(path, content).map_err(failed)?;
@@ -25,7 +25,7 @@ pub(crate) fn write_new(path: &Path, content: &[u8]) -> Result<(), Fault> {
     sync_folder(path).map_err(failed)
 }
 
-/// Writes a temporary file in the folder of a path.
+/// Writes a temporary file in a path's folder.
 fn written_beside(path: &Path, content: &[u8]) -> io::Result<NamedTempFile> {
     let folder = folder_of(path);
     fs::create_dir_all(folder)?;
@@ -54,7 +54,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A file that grows line by line. A line survives a crash once it is appended; one that was being appended may be
+/// A file that grows line by line. A line survives a crash once it is appended; a line that was being appended may be
 /// there in part, without its end.
 #[derive(Debug)]
 pub(crate) struct GrowingFile {
@@ -62,7 +62,7 @@ pub(crate) struct GrowingFile {
     file: File,
     /// The length up to the last whole line.
     len: u64,
-    /// True if there is a part of a line that could not be removed.
+    /// True if part of a line could not be removed.
     is_torn: bool,
 }
 
@@ -102,7 +102,7 @@ pub(crate) struct ExclusiveUse {
 }
 
 impl ExclusiveUse {
-    /// Claims a file, which need not exist. The error is that of a file that another process uses.
+    /// Claims a file, which need not exist. Fails if another process uses it.
     pub(crate) fn claim(path: &Path) -> Result<Self, Fault> {
         let (lock, failed) = open_lock(path)?;
         match lock.try_lock() {
@@ -115,7 +115,7 @@ impl ExclusiveUse {
         }
     }
 
-    /// Waits until no other process uses a file, which need not exist. For files that are used for a moment.
+    /// Waits until no other process uses a file, which need not exist. For files that are used briefly.
     pub(crate) fn wait(path: &Path) -> Result<Self, Fault> {
         let (lock, failed) = open_lock(path)?;
         lock.lock().map_err(|error| failed(&error))?;
@@ -123,7 +123,7 @@ impl ExclusiveUse {
     }
 }
 
-/// Opens the lock of a file, and returns the fault of a lock that can't be used.
+/// Opens a file's lock, and returns the fault for a lock that can't be used.
 fn open_lock(path: &Path) -> Result<(File, impl Fn(&io::Error) -> Fault), Fault> {
     let lock = lock_path(path);
     let shown = lock.clone();
@@ -133,13 +133,13 @@ fn open_lock(path: &Path) -> Result<(File, impl Fn(&io::Error) -> Fault), Fault>
     Ok((file.map_err(|error| failed(&error))?, failed))
 }
 
-/// Removes the lock of a file that is gone, or was never written. Only the process that uses the file may do so.
+/// Removes the lock for a file that is gone, or was never written. Only the process that uses the file may do so.
 pub(crate) fn remove_lock(path: &Path) {
     // A lock that stays is only untidy.
     let _ = fs::remove_file(lock_path(path));
 }
 
-/// Returns the path of the lock, which is a file of its own: the state is replaced while it is in use.
+/// Returns the lock's path. It is a separate file: the state is replaced while it is in use.
 fn lock_path(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".lock");

@@ -5,8 +5,9 @@
 //!                                            └─> no file: every call has its result
 //! ```
 //!
-//! The file is written before the first call begins. That a call begins is written before its tool is reached, and its
-//! result before another call takes its slot, so wherever the process is killed, the next one knows what to do:
+//! The file is written before the first call begins. Before a call reaches its tool, the file records that it begins;
+//! before another call takes its slot, the file records its result. So wherever the process is killed, the next one
+//! knows what to do:
 //!
 //! | the call | the next process |
 //! |---|---|
@@ -41,7 +42,7 @@ use crate::state::{self, ExclusiveUse, GrowingFile};
 /// The message for the model about a call whose beginning could not be stored.
 const NOT_STORED: &str = "the call was not started: its start can't be recorded";
 
-/// A file of a run, which this process alone uses. Clones share it.
+/// A run's file, which this process alone uses. Clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct SuspendedRun(Arc<OpenFile>);
 
@@ -71,13 +72,13 @@ pub(crate) struct NewRun<'r> {
     pub(crate) results: Option<Provider>,
 }
 
-/// A middleware that records that a call begins, and what came of it before another call takes its slot. It has to be the
+/// A middleware that records that a call begins, and its outcome before another call takes its slot. It has to be the
 /// outermost.
 #[derive(Debug)]
 pub(crate) struct RecordCalls(pub(crate) SuspendedRun);
 
 impl SuspendedRun {
-    /// Writes a run of which no call has begun. A file that exists is not overwritten.
+    /// Writes a run before any of its calls begins. An existing file is not overwritten.
     pub(crate) fn create(path: &Path, run: NewRun<'_>, ledger: Ledger) -> Result<Self, Fault> {
         let exclusive = ExclusiveUse::claim(path)?;
         if path.symlink_metadata().is_ok() {
@@ -135,12 +136,12 @@ impl SuspendedRun {
         Self(Arc::new(OpenFile { path: path.to_owned(), ledger, state, _use: exclusive }))
     }
 
-    /// Makes this the process that goes on with the run: copies of the file are no longer accepted.
+    /// Makes this the process that continues the run: copies of the file are no longer accepted.
     pub(crate) fn take_over(&self) -> Result<(), Fault> {
         self.rewrite(|_| {})
     }
 
-    /// Returns the file of the workspace.
+    /// Returns the workspace file.
     pub(crate) fn workspace(&self) -> Option<PathBuf> {
         self.state().stored.workspace.clone()
     }
@@ -161,12 +162,12 @@ impl SuspendedRun {
         self.state().stored.suspended.calls.clone()
     }
 
-    /// Returns the calls that got their results in a process that ended before it could report them, by index.
+    /// Returns, by index, the calls that got their results in a process that ended before it could report them.
     pub(crate) fn unreported(&self) -> BTreeMap<usize, ToolResult> {
         self.state().stored.done.clone()
     }
 
-    /// Returns the rest of the run, or nothing if every call has its result.
+    /// Returns the rest of the run, or `None` if every call has its result.
     pub(crate) fn suspended(&self) -> Result<Option<Suspended>, Fault> {
         let parts = self.state().stored.waiting();
         if parts.is_finished() {
@@ -181,7 +182,7 @@ impl SuspendedRun {
         finished.into_iter().map(|part| (part.index, part.result)).collect()
     }
 
-    /// Records a result, in place of an earlier one: the executor may cut what a tool returned.
+    /// Records a result, replacing an earlier one: the executor may cut what a tool returned.
     pub(crate) fn record(&self, index: usize, result: &ToolResult) -> Result<(), Fault> {
         if self.state().stored.done.get(&index) == Some(result) {
             return Ok(());
@@ -200,7 +201,7 @@ impl SuspendedRun {
         self.rewrite(|stored| stored.replace(stored.waiting()))
     }
 
-    /// Removes the file: every call has its result, and they were reported.
+    /// Removes the file: every call has its result, and all were reported.
     pub(crate) fn remove(self) -> Result<(), Fault> {
         let path = &self.0.path;
         self.0.ledger.finish(&self.run_id())?;
@@ -242,7 +243,7 @@ impl SuspendedRun {
         let call = self.state().stored.suspended.calls[index].clone();
         let mut result = ToolResult::ok(&call, JsonText::null());
         result.outcome = outcome.clone();
-        // What can't be stored is reported at the end of the run.
+        // If it can't be stored, that is reported at the run's end.
         let _ = self.record(index, &result);
     }
 

@@ -15,7 +15,7 @@ pub(crate) fn table(width: usize, columns: &[&str]) -> Table {
     table
 }
 
-/// Adds a row of one line. Its last cell is shortened if it is too long, and no other one is.
+/// Adds a single-line row. Only its last cell is shortened if it is too long.
 pub(crate) fn add_line(table: &mut Table, cells: Vec<Cell>) {
     let last = cells.len().saturating_sub(1);
     let mut row = Row::from(cells);
@@ -26,12 +26,12 @@ pub(crate) fn add_line(table: &mut Table, cells: Vec<Cell>) {
     }
 }
 
-/// Returns the cell of a text that somebody else may have written.
+/// Returns the cell for a text that somebody else may have written.
 pub(crate) fn cell(text: &str) -> Cell {
     Cell::new(printable(text))
 }
 
-/// Returns a table as text, without the spaces at the ends of its lines.
+/// Returns a table as text, without trailing spaces.
 pub(crate) fn rendered(table: &Table) -> String {
     table.trim_fmt()
 }

@@ -1,4 +1,4 @@
-//! The standard streams: which of them are terminals, how wide they are, and writing to them.
+//! The standard streams: which are terminals, how wide they are, and writing to them.
 //!
 //! Colours are removed where they are not wanted: no terminal, `NO_COLOR`, `TERM=dumb`. Only this file writes to the
 //! standard streams directly, except for bars and prompts.
@@ -13,18 +13,18 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::error::CommandError;
 
-/// The width of text where the terminal's is not known.
+/// The text width where the terminal's is unknown.
 const DEFAULT_WIDTH: usize = 100;
 
-/// The number of rows where the terminal's is not known.
+/// The number of rows where the terminal's is unknown.
 const DEFAULT_HEIGHT: usize = 24;
 
-/// The standard streams of the process.
+/// The process's standard streams.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terminal {
     /// True if results are read by a person.
     pub(crate) stdout: bool,
-    /// True if bars and messages are read by a person.
+    /// True if a person reads bars and messages.
     pub(crate) stderr: bool,
     /// True if a person can answer.
     pub(crate) stdin: bool,
@@ -95,8 +95,8 @@ impl Terminal {
     }
 }
 
-/// Returns text in which control characters, which could change what a terminal shows, are replaced by their escapes.
-/// Line breaks and tabs are kept. For everything that was written by a model, a tool or a file.
+/// Returns text with control characters, which could change what a terminal shows, replaced by their escapes. Line
+/// breaks and tabs stay. Use it for everything that a model, a tool or a file wrote.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     let is_harmful = |character: char| {
         (character.is_control() && !matches!(character, '\n' | '\t'))
@@ -123,8 +123,8 @@ fn is_deceptive(character: char) -> bool {
         || matches!(character, '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Returns text as exactly one line that shows every character: those that could deceive a reader are escaped, and so is
-/// each space after another one, which could look like the start of a line where a terminal wraps it. For facts that a
+/// Returns text as exactly one line that shows every character. Characters that could deceive a reader are escaped, and
+/// so is each space after another one, which could look like a new line where a terminal wraps. Use it for facts that a
 /// person decides by.
 pub(crate) fn escaped(text: &str) -> String {
     let mut before = None;
@@ -140,7 +140,7 @@ pub(crate) fn escaped(text: &str) -> String {
     line
 }
 
-/// Returns JSON on one line in which characters that could deceive a reader are escaped.
+/// Returns JSON on one line with characters escaped that could deceive a reader.
 pub(crate) fn escaped_json(value: &serde_json::Value) -> String {
     let mut units = [0; 2];
     let mut line = String::new();
@@ -166,7 +166,7 @@ pub(crate) fn one_line(text: &str) -> String {
     line
 }
 
-/// Returns text that takes at most this many columns; where it was cut it ends with `…`.
+/// Returns text that takes at most this many columns. Where it was cut it ends with `…`.
 pub(crate) fn cut(text: &str, columns: usize) -> Cow<'_, str> {
     if text.len() <= columns || text.width() <= columns {
         return Cow::Borrowed(text);
@@ -183,7 +183,7 @@ pub(crate) fn cut(text: &str, columns: usize) -> Cow<'_, str> {
     }
 }
 
-/// Returns text that takes exactly this many columns: cut, or with spaces after it.
+/// Returns text that takes exactly this many columns: cut, or padded with spaces.
 pub(crate) fn fit(text: &str, columns: usize) -> String {
     let mut text = cut(text, columns).into_owned();
     let missing = columns.saturating_sub(text.width());

@@ -1,13 +1,13 @@
-//! The live view of a run on a terminal: a bar or spinner per call, then a summary.
+//! A run's live view on a terminal: a bar or spinner per call, then a summary.
 //!
 //! ```text
 //! ToolEvent ─> stage.rs ─> row.rs: bars on standard error
 //! ToolResult ────────────> summary.rs: a table on standard output
 //! ```
 //!
-//! If all calls fit on the screen, each has its row from the start. Of more calls only those that run or wait for
-//! approval have one, as far as there is room, and the last row counts the others. Nothing is drawn where standard error
-//! is no terminal. The events must contain the starts of calls: see
+//! If all calls fit on the screen, each has its row from the start. With more calls, only those that run or wait for
+//! approval have one, as far as there is room, and the last row counts the others. Nothing is drawn unless standard
+//! error is a terminal. The events must contain the calls' starts: see
 //! [`started_events`](haft::run::RunOptions::started_events).
 
 mod row;
@@ -26,18 +26,18 @@ use crate::error::CommandError;
 use crate::screen::Screen;
 use crate::terminal::{Terminal, one_line};
 
-/// The rows of the screen that are left to what was written before.
+/// The screen rows that are left to what was written before.
 const SPARE_ROWS: usize = 3;
 
-/// The live view of a run. Its bars are removed when it is dropped.
+/// A run's live view. Its bars are removed when it is dropped.
 #[derive(Debug)]
 pub(crate) struct LiveView {
     screen: Screen,
     calls: Vec<ViewedCall>,
     layout: RowLayout,
-    /// The number of calls that can be shown.
+    /// The most calls that can be shown.
     capacity: usize,
-    /// The bars on the screen, by the index of their call.
+    /// The bars on the screen, by their call's index.
     rows: BTreeMap<usize, ProgressBar>,
     /// The row that counts the calls without one.
     tail: Option<ProgressBar>,
@@ -56,7 +56,7 @@ struct ViewedCall {
 }
 
 impl LiveView {
-    /// Creates the view of these calls.
+    /// Creates the view for these calls.
     pub(crate) fn new(screen: Screen, calls: &[ToolCall]) -> Self {
         let calls: Vec<ViewedCall> = calls.iter().map(ViewedCall::new).collect();
         let terminal = screen.terminal();
@@ -97,8 +97,8 @@ impl LiveView {
         }
     }
 
-    /// Removes the bars and prints the summary: one line per call, in call order, with the result in short, and the
-    /// issues of rejected calls below.
+    /// Removes the bars and prints the summary: one line per call, in call order, with the result in short, and
+    /// rejected calls' issues below.
     pub(crate) fn finish(mut self, terminal: Terminal, results: &[ToolResult]) -> Result<(), CommandError> {
         self.clear();
         let text = summary::render(&self.calls, results, terminal.width());
@@ -110,7 +110,7 @@ impl LiveView {
         self.calls.len() > self.capacity
     }
 
-    /// Brings the row of a call up to date, with a new bar if the call needs one.
+    /// Brings a call's row up to date, with a new bar if the call needs one.
     fn draw(&mut self, index: usize) {
         let is_crowded = self.is_crowded();
         let Some(call) = self.calls.get(index) else { return };
@@ -134,7 +134,7 @@ impl LiveView {
         }
     }
 
-    /// Gives rows that have become free to active calls without one.
+    /// Gives freed rows to active calls without one.
     fn fill(&mut self) {
         if self.rows.len() >= self.capacity {
             return;

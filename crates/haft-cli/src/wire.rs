@@ -1,4 +1,4 @@
-//! The names of wires on the command line.
+//! Wire names on the command line.
 
 use haft::wire::Profile;
 
@@ -18,7 +18,7 @@ pub(crate) enum ProfileName {
 }
 
 impl ProfileName {
-    /// All wires, in the order in which they are shown.
+    /// All wires, in the order they are shown.
     pub(crate) const ALL: [Self; 5] = [Self::Openai, Self::OpenaiChat, Self::Anthropic, Self::Gemini, Self::Mcp];
 
     /// Returns the name on the command line.
@@ -32,7 +32,7 @@ impl ProfileName {
         }
     }
 
-    /// Returns the demands of the wire on tools.
+    /// Returns the wire's profile.
     pub(crate) fn profile(self) -> Profile {
         match self {
             Self::Openai => Profile::openai(),

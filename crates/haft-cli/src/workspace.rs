@@ -1,7 +1,7 @@
-//! The workspace of a command: the nearest `haft.toml` with what it contains, or the standard toolbox alone.
+//! A command's workspace: the nearest `haft.toml` with its content, or the standard toolbox alone.
 //!
-//! It is the workspace of the user: the one that was named, else that of the current folder. The place of an input never
-//! chooses it, or calls from another folder would bring rules of their own.
+//! It is the user's workspace: the named one, else the current folder's. An input's place never chooses it, or calls
+//! from another folder would bring their own rules.
 
 mod ownership;
 
@@ -21,7 +21,7 @@ use crate::context::Context;
 use crate::error::{CommandError, Fault};
 use crate::report;
 
-/// The name of workspace files.
+/// A workspace file's name.
 pub(crate) const FILE_NAME: &str = "haft.toml";
 
 /// The tools that a command works with.
@@ -46,7 +46,7 @@ pub(crate) enum Remarks {
 }
 
 impl OpenWorkspace {
-    /// Opens the workspace of the options, else the nearest one above the current folder, else the standard toolbox.
+    /// Opens the workspace from the options, else the nearest one above the current folder, else the standard toolbox.
     pub(crate) async fn open(cx: &Context, remarks: Remarks) -> Result<Self, CommandError> {
         Self::open_file(cx, find(cx)?.as_deref(), remarks).await
     }
@@ -64,7 +64,7 @@ impl OpenWorkspace {
         Ok(cx.interrupt.blocking(move || Self::of(loaded)).await??)
     }
 
-    /// Builds the tools of a file.
+    /// Builds a file's tools.
     pub(crate) fn of(loaded: Loaded) -> Result<Self, Fault> {
         let failed = |error: &dyn std::error::Error| {
             Fault::new(format!("the tools of `{}` can't be used together", loaded.path.display())).cause(error)
@@ -90,8 +90,8 @@ impl OpenWorkspace {
         Ok(Self { loaded: None, executor: builder.build(registry) })
     }
 
-    /// Rejects calls of tools that are not standard where there is no workspace: it was probably not found, and its rules
-    /// would not hold. With a workspace, a call of an unknown tool has a result, which the model reads.
+    /// Rejects calls to non-standard tools without a workspace: it was probably not found, and its rules would not
+    /// hold. With a workspace, a call to an unknown tool has a result, which the model reads.
     pub(crate) fn ensure_found(&self, calls: &[ToolCall], tools: &Toolkit) -> Result<(), Vec<Fault>> {
         if self.loaded.is_some() {
             return Ok(());
@@ -108,8 +108,8 @@ impl OpenWorkspace {
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
 
-    /// Finds a tool by its full or a shorter name. The error tells apart a tool that does not exist, one that waits
-    /// for trust, and one that is set aside.
+    /// Finds a tool by its full or a shorter name. The error tells apart a tool that does not exist, one that waits for
+    /// trust, and one that is set aside.
     pub(crate) fn tool(&self, name: &str) -> Result<Arc<RegisteredTool>, Fault> {
         self.executor.find(name).map_err(|error| {
             if let LookupError::SetAside { .. } = error {
@@ -129,7 +129,7 @@ impl OpenWorkspace {
     }
 }
 
-/// Finds the file of the workspace, if there is one.
+/// Finds the workspace file, if there is one.
 pub(crate) fn find(cx: &Context) -> Result<Option<PathBuf>, Fault> {
     match &cx.global.workspace {
         Some(chosen) => chosen_file(chosen).map(Some),
@@ -137,7 +137,7 @@ pub(crate) fn find(cx: &Context) -> Result<Option<PathBuf>, Fault> {
     }
 }
 
-/// Reports the workspace whose tools and rules the calls of a command have.
+/// Reports the workspace whose tools and rules a command's calls have.
 fn announce(cx: &Context, path: Option<&Path>) {
     let text = match path {
         None => format!("no `{FILE_NAME}` here or above; using the standard toolbox alone"),
@@ -151,7 +151,7 @@ pub(crate) async fn load_file(cx: &Context, path: &Path) -> Result<Loaded, Comma
     load_with(cx, path, options(cx)?).await
 }
 
-/// Loads a file to decide about trust in it and in the files of organisations that it names, wherever they are.
+/// Loads a file to decide whether to trust it and the organisations' files that it names, wherever they are.
 pub(crate) async fn load_for_review(cx: &Context, path: &Path) -> Result<Loaded, CommandError> {
     load_with(cx, path, options(cx)?.review()).await
 }
@@ -168,7 +168,7 @@ async fn load_with(cx: &Context, path: &Path, options: LoadOptions) -> Result<Lo
     Ok(cx.interrupt.blocking(move || runtime.block_on(load(path, &options))).await??)
 }
 
-/// Returns the file of a workspace that was named: itself, or the one in a folder.
+/// Returns a named workspace's file: the path itself, or the file in a folder.
 pub(crate) fn chosen_file(chosen: &Path) -> Result<PathBuf, Fault> {
     let metadata = fs::metadata(chosen).map_err(|error| Fault::file(chosen, "open the workspace", &error))?;
     if !metadata.is_dir() {
@@ -182,13 +182,13 @@ pub(crate) fn chosen_file(chosen: &Path) -> Result<PathBuf, Fault> {
     Ok(file)
 }
 
-/// Reports whether something has this path, also if it can't be a workspace file: a broken link must not give way to the
-/// rules of a folder above.
+/// Reports whether something has this path, even if it can't be a workspace file: a broken link must not give way to
+/// the rules from a folder above.
 fn is_there(file: &Path) -> bool {
     fs::symlink_metadata(file).is_ok()
 }
 
-/// Returns the nearest workspace file in this folder or above it. One above it that another user owns is an error.
+/// Returns the nearest workspace file in this folder or above it. A file above that another user owns is an error.
 fn nearest(folder: &Path, ownership: &Ownership) -> Result<Option<PathBuf>, Fault> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     // The file in the folder itself is called by the path that the user wrote.

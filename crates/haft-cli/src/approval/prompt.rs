@@ -1,11 +1,11 @@
-//! The prompt for approval: deny, approve, edit the arguments, or approve always.
+//! The approval prompt: deny, approve, edit the arguments, or approve always.
 //!
-//! Nothing that runs a call is preselected: Enter alone never runs one. Edited arguments are shown as the call that they
-//! make and asked about again; those that the tool rejects return to the editor, with the reason.
+//! Nothing that runs a call is preselected: Enter alone never runs one. Edited arguments are shown as the call that
+//! they make, and asked about again. If the tool rejects them, they return to the editor with the reason.
 //!
-//! Requests of concurrent calls are asked about one after another. Everything about a request that comes from the model
+//! Requests from concurrent calls are asked about one after another. Everything in a request that comes from the model
 //! is shown without control characters. Esc denies the call; Ctrl-C interrupts the command, and the request is answered
-//! as cancelled. An approver whose call is cancelled while its question is on the screen is dropped with the question:
+//! as cancelled. If a call is cancelled while its question is on the screen, its approver is dropped with the question:
 //! see [`screen`](crate::screen).
 
 mod arguments;
@@ -29,7 +29,7 @@ use crate::interrupt::Interrupt;
 use crate::screen::{Screen, ScreenClaim};
 use crate::terminal::{modes, printable};
 
-/// The reason that the model reads where the person gives none.
+/// The reason that the model reads if the person gives none.
 const DENIED: &str = "the user denied the call";
 
 /// Asks the person at the terminal.
@@ -40,8 +40,8 @@ pub(crate) struct ApprovalPrompt {
     always: Arc<Mutex<AlwaysApproved>>,
 }
 
-/// The tools that were approved for the session, for requests that were pending at that time. The memory of the run
-/// answers the later ones.
+/// The tools approved for the session, for requests that were pending at that time. The run's memory answers later
+/// ones.
 #[derive(Debug, Default)]
 struct AlwaysApproved {
     /// The number of requests so far.
@@ -50,7 +50,7 @@ struct AlwaysApproved {
     tools: HashMap<String, u64>,
 }
 
-/// An option of the question.
+/// A choice in the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
     Deny,
@@ -60,7 +60,7 @@ enum Choice {
     ShowAll,
 }
 
-/// Adds a memory to the options of a run, for what is approved for the session. Clones of the options share it.
+/// Adds a memory to run options, for what is approved for the session. Clones of the options share it.
 pub(crate) fn remembering(options: RunOptions) -> RunOptions {
     options.approval_memory(ApprovalMemory::new())
 }
@@ -78,7 +78,7 @@ impl ApprovalPrompt {
         cx: &Cx,
     ) -> Result<ApprovalAnswer, BoxError> {
         let mut draft = Draft::new(indented(&request.arguments));
-        // The arguments in place of the model's.
+        // The arguments that replace the model's.
         let mut edited: Option<JsonText> = None;
         if let Some(rejected) = cx.rejected_verdict() {
             claim.note(presentation::rejected(rejected, cx.attempt()));
@@ -198,7 +198,7 @@ impl fmt::Display for Choice {
     }
 }
 
-/// Returns the options. The first one is preselected, so it must not run the call.
+/// Returns the choices. The first one is preselected, so it must not run the call.
 fn choices(is_edited: bool, is_cut: bool) -> Vec<Choice> {
     let mut choices = vec![Choice::Deny, Choice::Approve, Choice::Edit];
     // What was edited is one call, and says nothing about others.
@@ -207,8 +207,8 @@ fn choices(is_edited: bool, is_cut: bool) -> Vec<Choice> {
     choices
 }
 
-/// Asks what to do. An option is chosen with the arrow keys or by its first letters. Keys that were pressed before the
-/// question was there are no answer to it.
+/// Asks what to do. The arrow keys or a choice's first letters select it. Keys pressed before the question was there do
+/// not answer it.
 fn choose(choices: Vec<Choice>) -> Result<Choice, InquireError> {
     modes::discard_typed();
     Select::new("Approve this call?", choices)
@@ -219,7 +219,7 @@ fn choose(choices: Vec<Choice>) -> Result<Choice, InquireError> {
         .prompt()
 }
 
-/// Opens the editor until the tool accepts the arguments. Nothing is returned if the person leaves the text as it was, or
+/// Opens the editor until the tool accepts the arguments. Returns `None` if the person leaves the text as it was, or
 /// the editor fails.
 async fn edit(claim: &ScreenClaim, tool: Option<&Tool>, draft: &mut Draft) -> Option<JsonText> {
     loop {
@@ -259,7 +259,7 @@ fn checked(tool: Option<&Tool>, text: &str) -> Result<JsonText, Vec<String>> {
     }
 }
 
-/// Asks for the reason of a denial.
+/// Asks why to deny.
 fn ask_reason() -> Result<String, InquireError> {
     Text::new("Reason, which the model reads:")
         .with_help_message("Enter denies, also without a reason, Esc goes back, Ctrl-C interrupts")

@@ -1,7 +1,8 @@
-//! Files of verdicts: an array or lines of verdicts, as the library writes them or in short.
+//! Verdict files: an array or lines of verdicts, as the library writes them or in short form.
 //!
-//! In short: `{"call_id": "c1", "decision": "approved"}`, `"denied"` with a `reason`, `"edited"` with `arguments`, or
-//! `"answered"` with an `answer`. A verdict that has a `digest` holds for exactly what it was given for.
+//! The short forms are `{"call_id": "c1", "decision": "approved"}`, `"denied"` with a `reason`, `"edited"` with
+//! `arguments`, and `"answered"` with an `answer`. A verdict with a `digest` holds only for exactly what it was given
+//! for.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -40,13 +41,13 @@ const KEYS: [&str; 15] = [
 const DECISIONS: [&str; 4] = ["approved", "denied", "edited", "answered"];
 const SCOPES: [&str; 4] = ["this_call", "these_arguments", "this_tool", "this_session"];
 
-/// The verdicts of a file.
+/// A file's verdicts.
 #[derive(Clone, Debug)]
 pub(crate) struct VerdictFile {
     /// The path, for messages.
     pub(crate) origin: String,
     verdicts: Vec<FileVerdict>,
-    /// The decision about calls that the file has no verdict on.
+    /// The decision about calls that the file has no verdict for.
     others: Others,
 }
 
@@ -114,7 +115,7 @@ impl VerdictFile {
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
 
-    /// Takes the verdicts on some calls out of the others.
+    /// Takes out the verdicts for some calls.
     pub(crate) fn take(&mut self, ids: &[CallId]) -> Self {
         let is_taken = |verdict: &FileVerdict| verdict.call_id.as_ref().is_some_and(|id| ids.contains(id));
         let (taken, kept) = std::mem::take(&mut self.verdicts).into_iter().partition(is_taken);
@@ -127,7 +128,7 @@ impl VerdictFile {
         self.verdicts.iter().any(|verdict| verdict.call_id.as_ref() == Some(id))
     }
 
-    /// Returns the verdicts on the requests, and the faults of those on anything else.
+    /// Returns the verdicts for the requests, and the faults of those for anything else.
     pub(crate) fn bind_all(&self, requests: &[&ApprovalRequest]) -> Result<Vec<ApprovalResponse>, Vec<Fault>> {
         let (mut bound, mut faults) = (Vec::new(), Vec::new());
         for verdict in &self.verdicts {
@@ -155,7 +156,7 @@ impl VerdictFile {
 
 impl Approve for VerdictFile {
     async fn approve(&self, request: ApprovalRequest, cx: Cx) -> Result<ApprovalAnswer, BoxError> {
-        // A verdict that was rejected stays so: the file has no other one.
+        // A rejected verdict stays rejected: the file has no other one.
         if cx.rejected_verdict().is_some() {
             return Err("the file has no other verdict on the call".into());
         }
@@ -176,7 +177,7 @@ impl FileVerdict {
             return Err(record.fault("the verdict names no call").advice("add the `call_id` of the call"));
         }
         record.read::<FormatVersion>("v", "the version of the format")?;
-        // Bound again by the request that it belongs to, which has the same ones: the signature covers them.
+        // Bound again to the request that it belongs to, which has the same ones: the signature covers them.
         record.read::<Timestamp>("expires_at", "a time in Unix milliseconds")?;
         record.read::<RunId>("run_id", "a string")?;
         record.read::<usize>("index", "a number")?;
@@ -218,7 +219,7 @@ impl FileVerdict {
         response
     }
 
-    /// Binds the verdict to a request of a new run, whose id nobody could know. A digest still has to be the same.
+    /// Binds the verdict to a request in a new run, whose id nobody could know. A digest still has to match.
     fn bind_anew(&self, request: &ApprovalRequest) -> ApprovalResponse {
         let mut response = request.respond(self.decision.clone()).scope(self.scope.clone());
         response.reason.clone_from(&self.reason);

@@ -1,4 +1,4 @@
-//! Names of tools in plain calls: full names, and shorter ones as people write them.
+//! Tool names in plain calls: full names, and shorter ones as people write them.
 
 use haft::registry::{Executor, LookupError};
 use haft::run::ToolCall;
@@ -6,11 +6,11 @@ use haft::toolkit::{ToolSource, Toolkit};
 
 use crate::error::Fault;
 
-/// The prefix of a full name, for tools that others replace.
+/// A full name's prefix, for tools that others replace.
 const EXACTLY: char = '/';
 
-/// Gives the calls the full names of their tools. A name that means no tool, or several, is left as it is: its call is
-/// answered with the names of similar tools. A call of a tool that is set aside gets its full name, and fails.
+/// Gives the calls their tools' full names. A name that means no tool, or several, stays: its call is answered with
+/// similar tools' names. If a tool is set aside, its call gets the full name, and fails.
 pub(crate) fn resolve(calls: &mut [ToolCall], executor: &Executor) {
     for call in calls {
         match executor.find(&call.name) {
@@ -22,7 +22,7 @@ pub(crate) fn resolve(calls: &mut [ToolCall], executor: &Executor) {
     }
 }
 
-/// Returns the tools to run calls with. A tool that another one replaces is among them if a call has its full name.
+/// Returns the tools to run calls with. A replaced tool is included if a call has its full name.
 pub(crate) fn tools_for(calls: &[ToolCall], executor: &Executor) -> Result<Toolkit, Fault> {
     let mut tools = executor.snapshot().toolkit().clone();
     for call in calls {

@@ -1,4 +1,4 @@
-//! Plain calls: `{"name": …, "arguments": …}`, with an id or without, and the calls that haft itself writes.
+//! Plain calls: `{"name": …, "arguments": …}`, with or without an id, and the calls that haft itself writes.
 
 use std::collections::HashSet;
 
@@ -11,14 +11,14 @@ use super::record::{self, MAX_FAULTS, Record, kind_of, nearest};
 use crate::error::Fault;
 use crate::input::TextInput;
 
-/// The keys of a call. The later ones are those of calls that haft writes.
+/// A call's keys. The later ones occur in calls that haft writes.
 const KEYS: [&str; 9] =
     ["id", "call_id", "name", "arguments", "v", "argument_issue", "provider_executed", "metadata", "provider_data"];
 
-/// A key of the calls inside the response of a provider.
+/// A key in calls inside a provider's response.
 const FUNCTION: &str = "function";
 
-/// Reads the calls of a text.
+/// Reads a text's calls.
 pub(super) fn read(input: &TextInput) -> Result<Vec<ToolCall>, Vec<Fault>> {
     let records = record::read(input, "call")?;
     let (mut calls, mut faults) = (Vec::new(), Vec::new());
@@ -86,7 +86,7 @@ fn read_members(record: &Record<'_>, faults: &mut Vec<Fault>) -> PlainCall {
     PlainCall { id: call_id.or(id), call }
 }
 
-/// Returns the arguments as text: that of the object, or the string.
+/// Returns the arguments as text: the object's, or the string.
 fn arguments(record: &Record<'_>) -> Result<String, Fault> {
     let Some(member) = record.get("arguments") else { return Ok("{}".to_owned()) };
     match member.json.as_bytes().first() {
@@ -109,7 +109,7 @@ fn read_rest(record: &Record<'_>, call: &mut ToolCall) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Gives every call without an id one that no other call has: `call_1` for the first call of all, and so on.
+/// Gives every call without an id a unique one: `call_1` for the first call of all, and so on.
 fn number(calls: Vec<PlainCall>) -> Vec<ToolCall> {
     let mut taken: HashSet<String> = calls.iter().filter_map(|call| call.id.clone()).collect();
     let numbered = calls.into_iter().enumerate().map(|(at, PlainCall { id, mut call })| {
@@ -126,7 +126,7 @@ fn number(calls: Vec<PlainCall>) -> Vec<ToolCall> {
     numbered.collect()
 }
 
-/// Returns the text of calls, as one of them per line, for tests.
+/// Returns the text of calls, one per line, for tests.
 #[cfg(test)]
 fn shown(calls: &[ToolCall]) -> Vec<String> {
     calls.iter().map(|call| format!("{} {} {}", call.call_id, call.name, call.arguments)).collect()

@@ -1,4 +1,4 @@
-//! Responses of model providers: recognising one, reading its calls, and writing the results that are sent back.
+//! Model providers' responses: recognises one, reads its calls, and writes the results to send back.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl Provider {
         self.known().as_str()
     }
 
-    /// Recognises the response of a provider.
+    /// Recognises a provider's response.
     pub(crate) fn recognise(text: &str) -> Option<Self> {
         Some(match KnownWire::recognise(text)? {
             KnownWire::OpenAi => Self::Openai,
@@ -52,7 +52,7 @@ impl Provider {
         })
     }
 
-    /// Reads a response, whole or streamed. The names and arguments of its calls are those of the tools.
+    /// Reads a response, whole or streamed, and translates its calls' names and arguments with the tools.
     pub(crate) fn read(self, input: &TextInput, tools: &[Arc<ToolDescriptor>]) -> Result<Turn, Fault> {
         let turn = read_body(&*self.known().wire(), &input.text, &self.context(tools), read_events);
         turn.map_err(|error| {
@@ -97,7 +97,7 @@ enum SavedError {
     Events(#[from] SseError),
 }
 
-/// Passes the events of a saved stream to a reader.
+/// Passes a saved stream's events to a reader.
 fn read_events(text: &str, reader: &mut TurnReader) -> Result<(), SavedError> {
     let (mut decoder, mut bytes) = (SseDecoder::new(), text.as_bytes());
     while let Some(event) = decoder.next(&mut bytes)? {

@@ -1,6 +1,6 @@
-//! Records of a text: the objects of a JSON array, of JSON lines, or a single one, each with its place.
+//! A text's records: the objects in a JSON array, in JSON lines, or a single one, each with its place.
 //!
-//! Faults are collected, so that one look at the report is enough. The texts of values are kept as they were written.
+//! Faults are collected, so that one look at the report is enough. Values keep the text in which they were written.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,20 +13,20 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use crate::error::{Excerpt, Fault};
 use crate::input::TextInput;
 
-/// The most similar known word must be at least this similar to be suggested, from 0 to 1.
+/// The least similarity, from 0 to 1, at which the most similar known word is suggested.
 const SIMILAR: f64 = 0.7;
 
 /// The number of faults after which reading ends.
 pub(crate) const MAX_FAULTS: usize = 100;
 
-/// The size of texts up to which faults show the place in them, in bytes. A fault has a copy of its text.
+/// The largest text, in bytes, whose faults show their place in it. A fault has a copy of its text.
 const MAX_SHOWN: usize = 256 * 1024;
 
-/// One object of a text.
+/// One object in a text.
 #[derive(Debug)]
 pub(crate) struct Record<'t> {
     input: &'t TextInput,
-    /// The JSON Pointer of the object, or the number of its line before it.
+    /// The object's JSON Pointer, or before it the number of its line.
     pointer: String,
     span: Range<usize>,
     members: Vec<Member<'t>>,
@@ -41,7 +41,7 @@ pub(crate) struct Member<'t> {
     span: Range<usize>,
 }
 
-/// Reads the records of a text. `what` is the name of a record, such as `call`.
+/// Reads a text's records. `what` is a record's name, such as `call`.
 pub(crate) fn read<'t>(input: &'t TextInput, what: &str) -> Result<Vec<Record<'t>>, Vec<Fault>> {
     let text = input.text.as_str();
     let values = match text.trim_start().chars().next() {
@@ -62,18 +62,18 @@ pub(crate) fn read<'t>(input: &'t TextInput, what: &str) -> Result<Vec<Record<'t
     if faults.is_empty() { Ok(records) } else { Err(faults) }
 }
 
-/// Returns the elements of an array, with their pointers.
+/// Returns an array's elements with their pointers.
 fn elements(input: &TextInput) -> Result<Vec<(String, &str)>, Fault> {
     let values: Vec<&RawValue> = serde_json::from_str(&input.text).map_err(|error| invalid_json(input, 0, &error))?;
     Ok(values.into_iter().enumerate().map(|(at, value)| (format!("/{at}"), value.get())).collect())
 }
 
-/// Returns the values of a text that is one value, or one value per line.
+/// Returns the values in a text that is one value, or one value per line.
 fn objects(input: &TextInput) -> Result<Vec<(String, &str)>, Vec<Fault>> {
     let text = input.text.as_str();
     let first_line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let is_one_line = text.trim().lines().count() == 1;
-    // A value that is written on several lines does not end with the first one.
+    // A value written on several lines does not end with the first one.
     if is_one_line || serde_json::from_str::<&RawValue>(first_line).is_err() {
         let values: Result<Vec<&RawValue>, _> = JsonDeserializer::from_str(text).into_iter().collect();
         let values = values.map_err(|error| vec![invalid_json(input, 0, &error)])?;
@@ -124,7 +124,7 @@ impl<'t> Record<'t> {
         self.members.iter().map(|member| member.key.as_ref())
     }
 
-    /// Returns the value of a member as it was written; the last one of several.
+    /// Returns a member's value as it was written; of several, the last.
     pub(crate) fn get(&self, key: &str) -> Option<&Member<'t>> {
         self.members.iter().rev().find(|member| member.key == key)
     }
@@ -142,7 +142,7 @@ impl<'t> Record<'t> {
         })
     }
 
-    /// Returns faults of members that are not known, and of those that are there twice.
+    /// Returns the faults for members that are unknown or occur twice.
     pub(crate) fn unknown_members(&self, known: &[&str]) -> Vec<Fault> {
         let mut faults = Vec::new();
         for (at, member) in self.members.iter().enumerate() {
@@ -173,7 +173,7 @@ impl<'t> Record<'t> {
     }
 }
 
-/// The members of an object in order, also those that repeat a key.
+/// An object's members in order, including those that repeat a key.
 struct Members<'t>(Vec<(Cow<'t, str>, &'t RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
@@ -222,7 +222,7 @@ impl<'de> Deserialize<'de> for Key<'de> {
     }
 }
 
-/// Returns the most similar of some words.
+/// Returns the most similar word.
 pub(crate) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     let likeness = |known: &str| strsim::jaro_winkler(&word.to_lowercase(), known);
     let best = known.iter().max_by(|one, other| likeness(one).total_cmp(&likeness(other)))?;
@@ -241,7 +241,7 @@ impl<T: AsRef<str>> MapQuoted for [T] {
     }
 }
 
-/// Returns the name of a text for a sentence.
+/// Returns a text's name for a sentence.
 pub(crate) fn quoted(origin: &str) -> String {
     if origin == "standard input" { origin.to_owned() } else { format!("`{origin}`") }
 }
@@ -261,7 +261,7 @@ fn invalid_json(input: &TextInput, offset: usize, error: &serde_json::Error) -> 
     Fault::new(message).excerpt(input.json_excerpt(offset, error))
 }
 
-/// Returns a fault at a place of a text.
+/// Returns a fault at a place in a text.
 fn fault_in(input: &TextInput, message: String, span: Range<usize>) -> Fault {
     if input.text.len() > MAX_SHOWN {
         let before = &input.text[..span.start];
@@ -269,18 +269,18 @@ fn fault_in(input: &TextInput, message: String, span: Range<usize>) -> Fault {
         let (origin, line) = (&input.origin, lines(before) + 1);
         return Fault::new(format!("{origin}:{line}:{column}: {message}"));
     }
-    // Only the first line of a long object is marked.
+    // Only a long object's first line is marked.
     let end = input.text[span.clone()].find('\n').map_or(span.end, |length| span.start + length);
     let (origin, text) = (input.origin.clone(), input.text.clone());
     Fault::new(message).excerpt(Excerpt { origin, text, span: span.start..end, label: String::new() })
 }
 
-/// Returns the number of line breaks.
+/// Counts line breaks.
 fn lines(text: &str) -> usize {
     text.matches('\n').count()
 }
 
-/// Returns the place of a part of a text.
+/// Returns where a part of a text is.
 fn span_in(text: &str, part: &str) -> Range<usize> {
     let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len());
     start..(start + part.len()).min(text.len())
@@ -290,7 +290,7 @@ fn widen(span: Range<usize>) -> Range<usize> {
     span.start.saturating_sub(1)..span.end + 1
 }
 
-/// Returns the type of a JSON value, with its article.
+/// Returns a JSON value's type, with its article.
 pub(crate) fn kind_of(json: &str) -> &'static str {
     match json.trim_start().as_bytes().first() {
         Some(b'{') => "an object",

@@ -1,4 +1,4 @@
-//! A conversation that is open: its loop, its state, and its file.
+//! An open conversation: its loop, its state, and its file.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ use crate::workspace::OpenWorkspace;
 /// The reason that the model reads for calls that were cut off when a process ended.
 const CUT_OFF: &str = "the program ended before the call had a result";
 
-/// The choices of the command line about a conversation.
+/// The command line's choices about a conversation.
 #[derive(Debug)]
 pub(crate) struct ChatChoice {
     pub(crate) model: Option<ModelName>,
@@ -34,7 +34,7 @@ pub(crate) struct ChatChoice {
     pub(crate) instructions: Option<String>,
 }
 
-/// The beginning of a conversation.
+/// A conversation's beginning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ChatOrigin {
     New,
@@ -56,7 +56,7 @@ pub(crate) struct Chat {
 }
 
 impl Chat {
-    /// Opens a conversation with the tools of a workspace.
+    /// Opens a conversation with a workspace's tools.
     pub(crate) async fn open(
         choice: ChatChoice,
         workspace: &OpenWorkspace,
@@ -109,7 +109,7 @@ impl Chat {
         Ok(self.file.save(&self.stored)?)
     }
 
-    /// Reports whether calls of the last turn wait for a verdict or an answer.
+    /// Reports whether calls in the last turn wait for a verdict or an answer.
     pub(crate) fn has_open_calls(&self) -> bool {
         !self.stored.state.approvals().is_empty() || !self.stored.state.interactions().is_empty()
     }
@@ -128,7 +128,7 @@ fn new_chat() -> StoredChat {
     StoredChat { state: LoopState::new(TurnRequest::new("", Vec::new())), details: ChatDetails::default() }
 }
 
-/// Sets the model and the instructions of the next request.
+/// Sets the next request's model and instructions.
 fn set_request(stored: &mut StoredChat, model: &ModelName, instructions: Option<String>) {
     let request = stored.state.request_mut();
     request.model.clone_from(&model.name);
@@ -137,7 +137,7 @@ fn set_request(stored: &mut StoredChat, model: &ModelName, instructions: Option<
     }
 }
 
-/// Returns the server of a stored conversation. The file of somebody else must not decide where a key is sent to.
+/// Returns a stored conversation's server. Somebody else's file must not decide where a key is sent.
 fn stored_server(file: &ChatFile, stored: &StoredChat) -> Result<Option<String>, Fault> {
     match &stored.details.base_url {
         Some(url) if file.id.is_none() => Err(Fault::new(format!("the conversation was held with the server `{url}`"))

@@ -1,4 +1,4 @@
-//! The calls of a turn as a person sees them: bars while they run, then one line for each.
+//! A turn's calls as a person sees them: bars while they run, then one line each.
 
 use haft::approval::ApprovalDecision;
 use haft::run::{FailureClass, ToolCall, ToolEvent, ToolResult};
@@ -7,7 +7,7 @@ use crate::screen::Screen;
 use crate::terminal::{cut, one_line};
 use crate::view::LiveView;
 
-/// The calls of the turn that runs.
+/// The running turn's calls.
 #[derive(Debug)]
 pub(crate) struct CallView {
     screen: Screen,
@@ -21,7 +21,7 @@ impl CallView {
         Self { screen, calls: Vec::new(), live: None, results: Vec::new() }
     }
 
-    /// Begins the calls of a turn.
+    /// Begins a turn's calls.
     pub(crate) fn begin(&mut self, calls: Vec<ToolCall>) {
         if !calls.is_empty() {
             self.live = Some(LiveView::new(self.screen.clone(), &calls));
@@ -43,7 +43,7 @@ impl CallView {
         self.results.extend(event.result().cloned());
     }
 
-    /// Removes the bars, and returns a line for each call that has its result, in the order of the calls.
+    /// Removes the bars, and returns a line for each call that has its result, in call order.
     pub(crate) fn finish(&mut self) -> Vec<String> {
         self.live = None;
         let mut results = std::mem::take(&mut self.results);

@@ -1,4 +1,4 @@
-//! The ends of a loop that are no answer, as a person reads them: what happened, and what to do.
+//! Loop ends without an answer, as a person reads them: what happened, and what to do.
 
 use haft::model::{LoopEnd, LoopError, ModelError};
 
@@ -6,14 +6,14 @@ use super::model::{ChatProvider, ModelName};
 use crate::error::Fault;
 use crate::exit::ExitStatus;
 
-/// The model of a conversation and its server, for advice.
+/// A conversation's model and server, for advice.
 #[derive(Clone, Debug)]
 pub(crate) struct ModelPlace {
     pub(crate) model: ModelName,
     pub(crate) base_url: Option<String>,
 }
 
-/// Returns the fault of an end, with the exit status of a command that ends so; nothing after an answer.
+/// Returns the fault and exit status for an end, or `None` after an answer.
 pub(crate) fn of_end(end: &LoopEnd, place: &ModelPlace) -> Option<(Fault, ExitStatus)> {
     let failed = |fault: Fault| Some((fault, ExitStatus::Failed));
     match end {
@@ -54,7 +54,7 @@ fn of_error(error: &LoopError, place: &ModelPlace) -> (Fault, ExitStatus) {
     }
 }
 
-/// Returns the fault of a request to a model.
+/// Returns the fault for a failed request to a model.
 fn of_model(error: &ModelError, place: &ModelPlace) -> Fault {
     let ModelPlace { model, base_url } = place;
     let server = base_url.as_deref().map_or_else(|| "the provider".to_owned(), |url| format!("`{url}`"));

@@ -1,4 +1,4 @@
-//! The model of a conversation: its name on the command line, and the client behind it.
+//! A conversation's model: its name on the command line, and the client behind it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,15 +12,15 @@ use super::report::RequestNotes;
 use crate::error::Fault;
 use crate::input::TextInput;
 
-/// The variable that names the model where no option does.
+/// The variable that names the model if no option does.
 pub(crate) const MODEL_VARIABLE: &str = "HAFT_MODEL";
 
 /// A kind of model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChatProvider {
-    /// The Responses API of OpenAI.
+    /// OpenAI's Responses API.
     OpenAi,
-    /// The Chat Completions API of OpenAI and of compatible servers.
+    /// The Chat Completions API, OpenAI's or a compatible server's.
     OpenAiChat,
     Anthropic,
     Gemini,
@@ -28,15 +28,15 @@ pub(crate) enum ChatProvider {
     Scripted,
 }
 
-/// The name of a model: `PROVIDER:NAME`.
+/// A model's name: `PROVIDER:NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ModelName {
     pub(crate) provider: ChatProvider,
-    /// The provider's name of the model, or the path of a script.
+    /// The provider's name for the model, or a script's path.
     pub(crate) name: String,
 }
 
-/// The error of a text that is no name of a model.
+/// The error for a text that is not a model's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ModelNameError {
     #[error("unknown provider `{provider}`; it is one of {}{}", all_providers(), did_you_mean(*.nearest))]
@@ -59,7 +59,7 @@ impl ChatProvider {
         }
     }
 
-    /// Returns an example of a model's name.
+    /// Returns an example model name.
     pub(crate) fn example(self) -> &'static str {
         match self {
             Self::OpenAi => "openai:gpt-5-mini",
@@ -118,7 +118,7 @@ impl ModelName {
     }
 }
 
-/// Returns the client of a compatible server, which gets the key if there is one.
+/// Returns the client for a compatible server, which gets the key if there is one.
 fn compatible(url: &str) -> OpenAi {
     let client = OpenAi::compatible("openai-compatible", url);
     match std::env::var("OPENAI_API_KEY") {
@@ -135,7 +135,7 @@ fn script(path: &Path) -> Result<ScriptedModel, Fault> {
     })
 }
 
-/// Returns the fault of a script, with its place if it is not JSON.
+/// Returns a script's fault, with its place if it is not JSON.
 fn malformed(path: &Path, error: &ScriptError) -> Fault {
     let input = TextInput::read(path).ok();
     let syntax = input.as_ref().and_then(|input| {
@@ -177,7 +177,7 @@ impl From<ModelNameError> for Fault {
     }
 }
 
-/// The least similarity of a name that is suggested.
+/// The least similarity at which a name is suggested.
 const LEAST_SIMILARITY: f64 = 0.7;
 
 fn nearest_provider(text: &str) -> Option<ChatProvider> {
@@ -194,7 +194,7 @@ fn all_providers() -> String {
     ChatProvider::ALL.map(ChatProvider::as_str).join(", ")
 }
 
-/// Chooses the model: that of the option, else that of the stored conversation, else that of the environment.
+/// Chooses the model: from the option, else the stored conversation, else the environment.
 pub(crate) fn choose(option: Option<ModelName>, stored: Option<&str>) -> Result<ModelName, Fault> {
     if let Some(name) = option {
         return Ok(name);

@@ -1,4 +1,4 @@
-//! One question of a script: the answer on standard output, everything else on standard error.
+//! One question from a script: the answer on standard output, everything else on standard error.
 
 use haft::conversation::Usage;
 
@@ -11,11 +11,11 @@ use crate::exit::ExitStatus;
 use crate::report;
 use crate::screen::Screen;
 
-/// The form of the output.
+/// The output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PrintForm {
     Text,
-    /// The events of the loop as JSON lines.
+    /// The loop's events as JSON lines.
     Json,
 }
 
@@ -69,7 +69,7 @@ fn summary(answer: Usage, total: Usage, name: &str) -> String {
     format!("{tokens}{separator}saved: go on with `haft chat --resume {name}`")
 }
 
-/// Returns the tokens of an answer, and of the whole conversation; empty if the provider has not counted them.
+/// Returns the tokens for an answer and for the whole conversation; empty if the provider has not counted them.
 pub(crate) fn usage_text(answer: Usage, total: Usage) -> String {
     if total == Usage::default() {
         return String::new();

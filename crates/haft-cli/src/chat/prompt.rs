@@ -1,7 +1,7 @@
 //! The line that a person types: a message, or a command that starts with `/`.
 //!
-//! A line that ends with a backslash goes on in the next one; pasted text keeps its line breaks. Earlier messages are
-//! suggested while one is typed, and Tab in an empty line brings the last one back.
+//! A line that ends with a backslash continues in the next one; pasted text keeps its line breaks. Earlier messages are
+//! suggested while you type, and Tab in an empty line brings the last one back.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +15,7 @@ use crate::screen::Screen;
 /// The number of suggestions on the screen.
 const SUGGESTIONS: usize = 5;
 
-/// A command of the conversation.
+/// A conversation command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChatCommand {
     Help,
@@ -27,7 +27,7 @@ pub(crate) enum ChatCommand {
     Quit,
 }
 
-/// The input of a person.
+/// A person's input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Typed {
     Message(String),
@@ -80,7 +80,7 @@ impl ChatCommand {
 }
 
 impl LinePrompt {
-    /// Starts with the messages of an earlier session.
+    /// Starts with an earlier session's messages.
     pub(crate) fn with_earlier(earlier: Vec<String>) -> Self {
         Self { earlier }
     }
@@ -155,7 +155,7 @@ pub(crate) fn nearest_command(text: &str) -> Option<ChatCommand> {
     ChatCommand::ALL.into_iter().min_by_key(|command| distance(*command)).filter(|command| distance(*command) <= 2)
 }
 
-/// The end of one line.
+/// A line's end.
 enum LineEnd {
     Line(String),
     /// A line with text was given up.
@@ -189,8 +189,8 @@ fn unusable(error: &InquireError) -> CommandError {
     Fault::new("the terminal can't be read").cause(error).advice("use `-p PROMPT`").into()
 }
 
-/// Suggests commands and earlier messages, and keeps the text of the line: a line with text that is given up does not end
-/// the conversation.
+/// Suggests commands and earlier messages, and keeps the line's text: giving up a line with text does not end the
+/// conversation.
 #[derive(Clone)]
 struct Suggestions {
     earlier: Vec<String>,

@@ -1,4 +1,4 @@
-//! The written form of a conversation: the state of the loop, as the library writes it, with one more key.
+//! A conversation's written form: the loop's state, as the library writes it, with one more key.
 //!
 //! The file is a [`LoopState`] that programs can read as it is. The key `chat` holds what only the command needs.
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Fault;
 use crate::input::TextInput;
 
-/// The length of a title, in characters.
+/// The longest title, in characters.
 const MAX_TITLE: usize = 60;
 
 /// A conversation as it is stored.
@@ -27,10 +27,10 @@ pub(crate) struct ChatDetails {
     /// The model, as on the command line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
-    /// The server, if it is not that of the provider.
+    /// The server, if it is not the provider's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) base_url: Option<String>,
-    /// The usage of all answers before the last question. The state has that of the answer to it.
+    /// The usage of all answers before the last question. The state has the usage of the answer to it.
     #[serde(default)]
     pub(crate) earlier_usage: Usage,
 }
@@ -80,12 +80,12 @@ impl StoredChat {
         Ok(text)
     }
 
-    /// Returns the usage of the whole conversation.
+    /// Returns the whole conversation's usage.
     pub(crate) fn usage(&self) -> Usage {
         self.details.earlier_usage + self.state.usage()
     }
 
-    /// Adds a question. The usage so far is that of earlier answers from now on.
+    /// Adds a question. From now on, the usage so far belongs to earlier answers.
     pub(crate) fn ask(&mut self, question: &str) {
         self.details.earlier_usage = self.usage();
         self.state = self.state.clone().follow_up(Item::user(question));
@@ -101,18 +101,18 @@ impl StoredChat {
         line.chars().take(MAX_TITLE - 1).chain(['…']).collect()
     }
 
-    /// Returns the number of questions.
+    /// Counts the questions.
     pub(crate) fn questions(&self) -> usize {
         self.state.history().iter().filter_map(question_text).count()
     }
 
-    /// Returns the questions of one line, the latest last.
+    /// Returns the single-line questions, the latest last.
     pub(crate) fn question_lines(&self) -> Vec<String> {
         self.state.history().iter().filter_map(question_text).filter(|text| !text.contains('\n')).collect()
     }
 }
 
-/// Returns the text of a user's message.
+/// Returns a user message's text.
 fn question_text(item: &Item) -> Option<String> {
     let Item::Message(message) = item else { return None };
     if message.role != haft::conversation::Role::User {

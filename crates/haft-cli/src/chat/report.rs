@@ -1,14 +1,14 @@
-//! Notes about requests that can't be sent as they are: tools with losses, parts of the history that are left out.
+//! Notes about requests that can't be sent as they are: tools with losses, and history parts that are left out.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use haft::model::RequestReport;
 
-/// The number of notes about one request that are shown.
+/// The most notes to show about one request.
 const MAX_NOTES: usize = 6;
 
-/// The notes that were not shown yet, each once. Clones share them.
+/// The notes not shown yet, each once. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestNotes(Arc<Mutex<Notes>>);
 
@@ -19,7 +19,7 @@ struct Notes {
 }
 
 impl RequestNotes {
-    /// Adds the notes of a report that are new.
+    /// Adds a report's new notes.
     pub(crate) fn add(&self, report: &RequestReport<'_>) {
         self.add_lines(report.to_string().lines());
     }

@@ -1,7 +1,7 @@
-//! A conversation at the terminal: a line is read, the model answers, and so on until the person ends it.
+//! A conversation at the terminal: a person types a line, the model answers, and so on until the person ends it.
 //!
-//! Ctrl-C while the model answers or tools run cancels that answer, and the conversation goes on. In an empty line it
-//! ends the conversation when it is pressed twice; Ctrl-D does at once. The state is stored whatever happens.
+//! Ctrl-C while the model answers or tools run cancels that answer, and the conversation goes on. Pressed twice in an
+//! empty line, it ends the conversation; Ctrl-D does so at once. The state is stored whatever happens.
 
 use haft::model::LoopEnd;
 use haft::toolkit::ToolSource;
@@ -190,7 +190,7 @@ impl Session<'_> {
     }
 }
 
-/// Waits for an interrupt of the command.
+/// Waits until the command is interrupted.
 async fn cancelled(cx: &Context) {
     cx.interrupt.cancellation().cancelled().await;
 }

@@ -1,6 +1,6 @@
-//! The files of conversations: `chats/<id>.json` in the state folder, or a file that was named.
+//! Conversation files: `chats/<id>.json` in the state folder, or a named file.
 //!
-//! One process uses a file at a time, and writes it whole. A file that was not read from is never replaced.
+//! One process uses a file at a time, and writes it whole. It never replaces a file that it did not read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,20 +14,20 @@ use crate::error::Fault;
 use crate::state::{ExclusiveUse, write_whole};
 
 const EXTENSION: &str = "json";
-/// The length of an id, in characters.
+/// An id's length in characters.
 const ID_LENGTH: usize = 8;
 
-/// The folder of stored conversations.
+/// The folder with stored conversations.
 #[derive(Clone, Debug)]
 pub(crate) struct ChatFolder(PathBuf);
 
-/// The file of one conversation.
+/// One conversation's file.
 #[derive(Debug)]
 pub(crate) struct ChatFile {
     pub(crate) path: PathBuf,
-    /// The id of a conversation in the folder; unset for a file that was named.
+    /// A conversation's id in the folder; unset for a named file.
     pub(crate) id: Option<String>,
-    /// Unset until a new conversation is written for the first time.
+    /// Unset until a new conversation is first written.
     claim: Option<ExclusiveUse>,
 }
 
@@ -40,12 +40,12 @@ pub(crate) struct ChatEntry {
 }
 
 impl ChatFolder {
-    /// Returns the folder of the state of the command.
+    /// Returns the command's state folder for conversations.
     pub(crate) fn of(cx: &Context) -> Result<Self, Fault> {
         Ok(Self(cx.state_folder()?.join("chats")))
     }
 
-    /// Creates the name of a new conversation. Nothing is written yet.
+    /// Creates a new conversation's name. Nothing is written yet.
     pub(crate) fn create(&self) -> ChatFile {
         let id = RunId::random().as_str()[..ID_LENGTH].to_owned();
         ChatFile { path: self.path_of(&id), id: Some(id), claim: None }
@@ -81,7 +81,7 @@ impl ChatFolder {
         }
     }
 
-    /// Claims and reads a conversation by its id, the beginning of its id, or its file.
+    /// Claims and reads a conversation by its id, its id's beginning, or its file.
     pub(crate) fn resume(&self, name: &str) -> Result<(ChatFile, StoredChat), Fault> {
         let entries = self.list()?;
         let exact = entries.iter().find(|entry| entry.id == name);
@@ -108,7 +108,7 @@ impl ChatFolder {
 }
 
 impl ChatFile {
-    /// Claims a file for a new conversation. One that exists is not replaced.
+    /// Claims a file for a new conversation. An existing one is not replaced.
     pub(crate) fn create(path: &Path) -> Result<Self, Fault> {
         let claim = ExclusiveUse::claim(path)?;
         if path.exists() {
@@ -126,7 +126,7 @@ impl ChatFile {
         write_whole(&self.path, &chat.to_json()?)
     }
 
-    /// Returns the argument of `--resume` that continues this conversation.
+    /// Returns the `--resume` argument that continues this conversation.
     pub(crate) fn name(&self) -> String {
         self.id.clone().unwrap_or_else(|| self.path.display().to_string())
     }

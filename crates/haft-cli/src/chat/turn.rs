@@ -10,7 +10,7 @@ use crate::error::{CommandError, Fault};
 /// The reason that the model reads for calls that nobody can decide about here.
 const UNDECIDED: &str = "nobody decides about calls here";
 
-/// Runs the loop until it ends. The state is stored before the model is asked, after each turn, and at the end.
+/// Runs the loop until it ends. Stores the state before the model is asked, after each turn, and at the end.
 pub(crate) async fn run(
     chat: &mut Chat,
     view: &mut dyn ChatView,

@@ -1,7 +1,7 @@
-//! The events of a conversation, as a person reads them: the answer on standard output, everything else on standard error.
+//! A conversation's events, as a person reads them: the answer on standard output, everything else on standard error.
 //!
-//! On a terminal the answer is written as it arrives. Where a program reads it, only the whole last answer is written:
-//! a request that is retried makes its deltas void, and text before calls is no answer.
+//! On a terminal the answer is written as it arrives. For a program, only the whole last answer is written: a retried
+//! request makes its deltas void, and text before calls is not an answer.
 
 use std::time::Duration;
 
@@ -18,10 +18,10 @@ use crate::terminal::{Terminal, one_line, printable};
 
 const DIM: Style = Style::new().dimmed();
 
-/// The time between two pictures of the spinner.
+/// The time between two spinner frames.
 const TICK: Duration = Duration::from_millis(100);
 
-/// A reader of the events of a conversation.
+/// Reads a conversation's events.
 pub(crate) trait ChatView {
     /// Shows an event.
     fn event(&mut self, event: &LoopEvent) -> Result<(), CommandError>;
@@ -37,7 +37,7 @@ pub(crate) struct JsonView {
     has_denied: bool,
 }
 
-/// The view of a person.
+/// A person's view.
 #[derive(Debug)]
 pub(crate) struct PersonView {
     terminal: Terminal,
@@ -47,14 +47,14 @@ pub(crate) struct PersonView {
     line: OpenLine,
     /// The part of the answer that was written last.
     part: Option<usize>,
-    /// The text of the turn so far.
+    /// The turn's text so far.
     text: String,
     wait: Option<ProgressBar>,
     calls: CallView,
     has_denied: bool,
 }
 
-/// The form of the answer on standard output.
+/// The answer's form on standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AnswerForm {
     /// The text as it arrives.
@@ -155,7 +155,7 @@ impl PersonView {
         Ok(())
     }
 
-    /// Writes a message in a line of its own.
+    /// Writes a message on its own line.
     fn note(&mut self, text: &str) -> Result<(), CommandError> {
         self.stop_waiting();
         self.end_line()?;
@@ -176,7 +176,7 @@ impl PersonView {
         }
     }
 
-    /// Shows that the model is waited for, while nothing else is shown.
+    /// Shows that the command waits for the model, while nothing else is shown.
     fn wait_for(&mut self, message: &str) {
         if !self.screen.is_drawn() || self.line != OpenLine::None {
             return;
@@ -289,7 +289,7 @@ impl Drop for PersonView {
     }
 }
 
-/// Reports whether an event is the result of a call that was denied.
+/// Reports whether an event is a denied call's result.
 fn denies(event: &LoopEvent) -> bool {
     matches!(event, LoopEvent::Tool(event) if event.result().is_some_and(is_denied))
 }

@@ -1,10 +1,10 @@
-//! `haft add`: an entry is written to the workspace file.
+//! `haft add`: writes an entry to the workspace file.
 //!
 //! ```text
 //! arguments ─> NewEntry ─> AddedText ─> checked by loading it ─> the file, in one step ─> trusted again, if it was
 //! ```
 //!
-//! Comments, order and white space of the file stay as they are. A text that could not be loaded never becomes the file.
+//! The file's comments, order and white space stay as they are. A text that could not be loaded never becomes the file.
 
 mod added_tools;
 mod edit;
@@ -149,7 +149,7 @@ pub(crate) async fn run(arguments: AddArguments, cx: &Context) -> Result<ExitSta
     write::check(&added, &path, &before).await?;
     write::replace(&added, &before.path)?;
     cx.terminal.print(added.diff())?;
-    // The trust that is recorded covers all files, also those of organisations elsewhere.
+    // The recorded trust covers all files, including organisations' files elsewhere.
     let after = workspace::load_for_review(cx, &path).await?;
     cx.terminal.note(format!("added {} to {}", printable(&entry.shown_name()), printable(&path.display().to_string())));
     report_trust(cx, &before, &after, &added)?;
@@ -158,7 +158,7 @@ pub(crate) async fn run(arguments: AddArguments, cx: &Context) -> Result<ExitSta
     Ok(ExitStatus::Done)
 }
 
-/// Keeps the trust in a file that was trusted: the person made the change. States what to do otherwise.
+/// Keeps the trust in a file that was trusted: the person made the change. Otherwise says what to do.
 fn report_trust(cx: &Context, before: &Loaded, after: &Loaded, added: &edit::AddedText) -> Result<(), Fault> {
     if before.trust == TrustStatus::Trusted && added.is_content_of(after) {
         cx.trust_store()?.trust(after).map_err(|error| {

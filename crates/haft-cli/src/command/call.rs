@@ -24,7 +24,7 @@ use crate::screen::Screen;
 use crate::view::LiveView;
 use crate::workspace::{OpenWorkspace, Remarks};
 
-/// The id of the call.
+/// The call's id.
 const CALL_ID: &str = "call_1";
 
 /// Calls a tool, with its arguments checked like those of a model
@@ -86,7 +86,7 @@ pub(crate) async fn run(arguments: CallArguments, cx: &Context) -> Result<ExitSt
     outcome::report(&result, &found.tool, &wanted, cx)
 }
 
-/// Returns the arguments as the text of a model.
+/// Returns the arguments as a model's text.
 async fn argument_text(
     arguments: &CallArguments,
     found: &RegisteredTool,

@@ -111,7 +111,7 @@ pub(crate) async fn run(arguments: ChatArguments, cx: &Context) -> Result<ExitSt
     }
 }
 
-/// Returns the question of a script; nothing where a person types.
+/// Returns a script's question, or `None` if a person types.
 async fn question(arguments: &ChatArguments, cx: &Context) -> Result<Option<String>, CommandError> {
     let question = match arguments.print.as_deref() {
         None if cx.terminal.is_interactive() => {
@@ -137,7 +137,7 @@ async fn question(arguments: &ChatArguments, cx: &Context) -> Result<Option<Stri
     Ok(Some(question.to_owned()))
 }
 
-/// Returns instructions, or those of a file.
+/// Returns instructions, or a file's.
 fn instructions(text: &str) -> Result<String, Fault> {
     match text.strip_prefix('@') {
         Some(path) => Ok(TextInput::read(Path::new(path))?.text.trim_end().to_owned()),

@@ -1,6 +1,6 @@
-//! `haft check`: every tool against every wire, and what would fail only when a tool is called.
+//! `haft check`: every tool against every wire, and what would fail only when you call a tool.
 //!
-//! Nothing is started, and nothing is sent but the names of hosts to the resolver.
+//! Nothing is started, and only host names are sent, to the resolver.
 
 mod finding;
 mod probe;
@@ -54,7 +54,7 @@ pub(crate) struct CheckArguments {
 }
 
 impl CheckArguments {
-    /// Returns the weight of what could not be checked.
+    /// Returns the severity of what could not be checked.
     fn unchecked(&self) -> CheckSeverity {
         if self.allow_unchecked { CheckSeverity::Warning } else { CheckSeverity::Unchecked }
     }
@@ -100,7 +100,7 @@ pub(crate) async fn run(arguments: &CheckArguments, cx: &Context) -> Result<Exit
     Ok(report.status(&arguments.deny))
 }
 
-/// Returns the findings of all wires. Thousands of tools take long.
+/// Returns all wires' findings. Thousands of tools take long.
 async fn of_wires(
     cx: &Context,
     arguments: &CheckArguments,
@@ -121,13 +121,13 @@ async fn of_wires(
     cx.interrupt.blocking(work).await
 }
 
-/// Reports whether a finding is about a tool of the standard toolbox.
+/// Reports whether a finding is about a standard tool.
 fn is_standard(finding: &CheckFinding, tools: &[Arc<RegisteredTool>]) -> bool {
     let mut standard = tools.iter().filter(|tool| *tool.origin() == ToolOrigin::Internal);
     standard.any(|tool| tool.tool.name() == finding.subject())
 }
 
-/// The outcome of a check.
+/// A check's outcome.
 struct CheckReport {
     findings: Vec<CheckFinding>,
     /// The number of tools.
@@ -140,7 +140,7 @@ impl CheckReport {
         self.findings.iter().filter(|finding| finding.severity == severity).count()
     }
 
-    /// Returns the exit status. What was not checked weighs most: the findings are not all there are.
+    /// Returns the exit status. What was not checked weighs most: the findings are not complete.
     fn status(&self, denied: &[Denied]) -> ExitStatus {
         let fails = |severity| match severity {
             CheckSeverity::Fault | CheckSeverity::Unchecked => true,
@@ -181,7 +181,7 @@ impl CheckReport {
             if finding.severity != CheckSeverity::Loss {
                 lines.push(finding.text());
             } else if !tools.contains(&finding.subject()) {
-                // A tool may have dozens of losses, of which one line is enough here.
+                // A tool may have dozens of losses; one line is enough here.
                 tools.push(finding.subject());
                 lines.push(self.losses(finding.subject()).text());
             }
@@ -190,7 +190,7 @@ impl CheckReport {
         lines.join("\n")
     }
 
-    /// Returns one finding for all losses of a tool.
+    /// Returns one finding for all of a tool's losses.
     fn losses(&self, tool: &str) -> CheckFinding {
         let all = self.findings.iter().filter(|finding| finding.severity == CheckSeverity::Loss);
         let own: Vec<&CheckFinding> = all.filter(|finding| finding.subject() == tool).collect();

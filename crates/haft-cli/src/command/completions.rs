@@ -1,4 +1,4 @@
-//! `haft completions`: the completion scripts of shells.
+//! `haft completions`: shell completion scripts.
 
 use clap::CommandFactory;
 use clap_complete::Shell;

@@ -111,13 +111,13 @@ fn prepare(folder: &Path, content: &str) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
-/// Returns the path of a file as the person would write it.
+/// Returns a file's path as the person would write it.
 fn shown(folder: &Path, name: &str) -> String {
     let path = folder.join(name);
     path.strip_prefix(".").unwrap_or(&path).display().to_string()
 }
 
-/// Returns a path as a word of a shell.
+/// Returns a path as a shell word.
 fn quoted(path: &Path) -> String {
     let path = path.display().to_string();
     let path = printable(&path);
@@ -130,13 +130,13 @@ mod tests {
     use super::*;
     use haft::workspace::{LoadOptions, Loaded, Trust, load};
 
-    /// Returns the blocks of the file that are commented out: lines that begin with `#` and no space.
+    /// Returns the file's commented-out blocks: lines that begin with `#` and no space.
     fn examples() -> Vec<Vec<usize>> {
         let is_example = |line: &str| line == "#" || (line.starts_with('#') && !line.starts_with("# "));
         let lines: Vec<&str> = FILES[0].1.lines().collect();
         let mut blocks: Vec<Vec<usize>> = Vec::new();
         for (at, line) in lines.iter().enumerate() {
-            // A lone `#` separates paragraphs of prose as well.
+            // A lone `#` separates prose paragraphs as well.
             let is_in_block = blocks.last().is_some_and(|block| block.last() == Some(&(at.wrapping_sub(1))));
             if is_example(line) && (is_in_block || *line != "#") {
                 if is_in_block {

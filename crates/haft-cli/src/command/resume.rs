@@ -1,4 +1,4 @@
-//! `haft resume`: goes on with a run whose calls waited for approval, or whose process was killed.
+//! `haft resume`: continues a run whose calls waited for approval, or whose process was killed.
 
 use std::path::{Path, PathBuf};
 
@@ -124,8 +124,8 @@ async fn resume(arguments: ResumeArguments, cx: &Context) -> Result<ExitStatus, 
     Ok(exit_status(cx, options.failures(), &results, waiting > 0))
 }
 
-/// Opens the workspace of the options, else that of the run. A file of which nothing is known does not choose the
-/// workspace: it has to be that of the current folder.
+/// Opens the workspace from the options, else the run's. A file that the ledger does not know can't choose the
+/// workspace: it must be the current folder's.
 async fn open_workspace(stored: &SuspendedRun, cx: &Context) -> Result<OpenWorkspace, CommandError> {
     if cx.global.workspace.is_some() {
         return OpenWorkspace::open(cx, Remarks::Announced).await;
@@ -144,14 +144,15 @@ async fn open_workspace(stored: &SuspendedRun, cx: &Context) -> Result<OpenWorks
     OpenWorkspace::open_file(cx, path.as_deref(), Remarks::Announced).await
 }
 
-/// Reports whether a workspace is that of the current folder.
+/// Reports whether a workspace is the current folder's.
 fn is_current(path: Option<&Path>, cx: &Context) -> Result<bool, Fault> {
     let current = workspace::find(cx)?;
     let canonical = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     Ok(path.map(canonical) == current.as_deref().map(canonical))
 }
 
-/// Checks that no call waits for a tool that the file lacks only because it is not trusted: the run would lose the call.
+/// Checks that no call waits for a tool that the file lacks only because it is not trusted: the run would lose the
+/// call.
 fn ensure_trusted(suspended: &Suspended, tools: &Toolkit, workspace: &OpenWorkspace) -> Result<(), Fault> {
     let unstarted = suspended.unstarted().map(|call| call.name.as_str());
     let mut names = suspended.pending().map(|request| request.tool.as_str()).chain(unstarted);
@@ -164,17 +165,17 @@ fn ensure_trusted(suspended: &Suspended, tools: &Toolkit, workspace: &OpenWorksp
     Err(fault.advice(format!("read `{}`, then run `haft trust`; the calls wait until then", loaded.path.display())))
 }
 
-/// The verdicts of a file, by what they are on.
+/// A file's verdicts, by what they are for.
 #[derive(Debug, Default)]
 struct Decided {
     /// On the requests that wait, and bound to them.
     verdicts: Vec<ApprovalResponse>,
-    /// On calls that have not begun, whose requests are yet to come.
+    /// For calls that have not begun, whose requests are yet to come.
     unstarted: Option<VerdictFile>,
 }
 
 impl Decided {
-    /// Binds verdicts to the requests that wait. One that can't be accepted is an error, before anything runs.
+    /// Binds verdicts to the waiting requests. An unacceptable one is an error, before anything runs.
     fn of(
         file: Option<VerdictFile>,
         suspended: &Suspended,
@@ -183,7 +184,7 @@ impl Decided {
         options: &RunOptions,
     ) -> Result<Self, CommandError> {
         let Some(mut file) = file else { return Ok(Self::default()) };
-        // The verdicts of a process that was killed were used: whoever repeats them wants to go on.
+        // The verdicts in a killed process were used: repeating them means to go on.
         let used: Vec<CallId> = stored.unreported().into_values().map(|result| result.call_id).collect();
         file.take(&used);
         let ids: Vec<CallId> = suspended.unstarted().map(|call| call.call_id.clone()).collect();
@@ -212,7 +213,7 @@ struct Continued {
     options: RunOptions,
 }
 
-/// Runs the calls that got a verdict, and stores what came of them.
+/// Runs the calls that got a verdict, and stores the outcome.
 async fn go_on(
     suspended: Suspended,
     continued: Continued,
@@ -231,7 +232,7 @@ async fn go_on(
                 is_kept = true;
                 continue;
             }
-            // What can't be stored is reported at the end: the results are printed meanwhile.
+            // If it can't be stored, that is reported at the end: the results are printed meanwhile.
             let _ = stored.record(*index, result);
         }
         // Results that can't be written are stored, and the next process reports them.
@@ -272,8 +273,8 @@ fn with_approver(
     }
 }
 
-/// An approver that has verdicts on calls that had not begun. It never answers a request anew that waited in the file:
-/// verdicts on those are bound to what they were given for.
+/// An approver with verdicts for calls that had not begun. It never answers a request anew that waited in the file:
+/// verdicts for those are bound to what they were given for.
 struct FileFirst {
     unstarted: Option<VerdictFile>,
     otherwise: Approver,

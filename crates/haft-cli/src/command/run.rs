@@ -1,4 +1,4 @@
-//! `haft run`: the calls of a model, with one result for each.
+//! `haft run`: a model's calls, with one result each.
 
 use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroUsize;
@@ -20,7 +20,7 @@ use crate::screen::Screen;
 use crate::suspended_run::{Ledger, NewRun, RecordCalls, SuspendedRun};
 use crate::workspace::{OpenWorkspace, Remarks};
 
-/// The maximum length of the id of a run.
+/// The longest run id.
 const MAX_RUN_ID: usize = 128;
 
 /// Runs the calls of a model, and gives each of them one result
@@ -95,7 +95,7 @@ pub(crate) struct RunOptionArguments {
 }
 
 impl RunOptionArguments {
-    /// Returns the options of a run: those of the workspace, and these.
+    /// Returns a run's options: the workspace's, and these.
     pub(crate) fn apply(&self, workspace: RunOptions, cx: &Context) -> RunOptions {
         let mut own = RunOptions::new().cancellation(cx.interrupt.cancellation()).started_events();
         if let Some(most) = self.concurrency {
@@ -120,7 +120,7 @@ fn positive(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "a whole number greater than 0 is required".to_owned())
 }
 
-/// Reads the id of a run.
+/// Reads a run's id.
 fn run_id(text: &str) -> Result<RunId, String> {
     let is_fine = |character: char| character.is_ascii_alphanumeric() || "-_.:".contains(character);
     if text.is_empty() || text.len() > MAX_RUN_ID || !text.chars().all(is_fine) {
@@ -137,12 +137,12 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     if duration.is_zero() { Err(invalid()) } else { Ok(duration) }
 }
 
-/// Runs the calls of a file.
+/// Runs a file's calls.
 pub(crate) async fn run(arguments: RunArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
     unread(cx, run_file(arguments, cx).await)
 }
 
-/// Returns the status of a run whose reader may have gone away: there are results then that nobody got.
+/// Returns the status for a run whose reader may have gone away: then nobody got some results.
 pub(crate) fn unread(cx: &Context, outcome: Result<ExitStatus, CommandError>) -> Result<ExitStatus, CommandError> {
     match outcome {
         Err(error) if error.is_broken_pipe() && cx.interrupt.is_raised() => Ok(ExitStatus::Interrupted),
@@ -207,17 +207,17 @@ async fn run_file(arguments: RunArguments, cx: &Context) -> Result<ExitStatus, C
     Ok(exit_status(cx, options.failures(), &ran.results, is_waiting))
 }
 
-/// The end of a run.
+/// A finished run.
 struct Ran {
-    /// The results, in the order of the calls.
+    /// The results in call order.
     results: Vec<ToolResult>,
     suspended: Option<haft::approval::Suspended>,
-    /// The first error of the output.
+    /// The output's first error.
     written: Result<(), CommandError>,
 }
 
-/// Runs the calls. With a file, each step is stored in it, and an output that can't be written does not end the run: the
-/// results are in the file. Without one nobody would get them, so the calls are cancelled.
+/// Runs the calls. With a file, each step is stored in it, and an output that can't be written does not end the run:
+/// the results are in the file. Without one nobody would get them, so the calls are cancelled.
 async fn run_calls(
     read: &ReadCalls,
     options: RunOptions,
@@ -244,7 +244,7 @@ async fn run_calls(
     let mut written = Ok(());
     while let Some(event) = run.next().await {
         if let (ToolEvent::Output { index, result }, Some(stored)) = (&event, stored) {
-            // What can't be stored is reported at the end: the results are printed meanwhile.
+            // If it can't be stored, that is reported at the end: the results are printed meanwhile.
             let _ = stored.record(*index, result);
         }
         if written.is_ok() {
@@ -266,13 +266,13 @@ pub(crate) fn with_approver(options: RunOptions, approver: Approver) -> RunOptio
     match approver {
         // Without an approver the calls are denied without a request.
         Approver::Nobody(Others::Denied) => options,
-        // What a person approves for all calls of a tool holds for those that come later too.
+        // If a person approves all calls to a tool, that holds for later ones too.
         approver @ Approver::Person(_) => prompt::remembering(options.approvals(approver)),
         approver => options.approvals(approver),
     }
 }
 
-/// Shows the results of a run of which calls still wait. What is sent back to a provider has to be whole.
+/// Shows a run's results while calls still wait. What goes back to a provider has to be whole.
 fn finish_waiting(
     cx: &Context,
     output: RunOutput,
@@ -318,7 +318,7 @@ pub(crate) fn note_rejected(cx: &Context, run: &Run) {
     }
 }
 
-/// Returns the exit status of a run.
+/// Returns a run's exit status.
 pub(crate) fn exit_status(cx: &Context, failures: Failures, results: &[ToolResult], is_waiting: bool) -> ExitStatus {
     if cx.interrupt.is_raised() {
         return ExitStatus::Interrupted;
@@ -329,7 +329,7 @@ pub(crate) fn exit_status(cx: &Context, failures: Failures, results: &[ToolResul
     }
 }
 
-/// Rejects calls that share an id before any of them runs: their results could not be sent back.
+/// Rejects calls that share an id before any runs: their results could not be sent back.
 fn ensure_distinct(calls: &[ToolCall]) -> Result<(), Fault> {
     let mut ids = HashSet::new();
     match calls.iter().find(|call| !ids.insert(&call.call_id)) {

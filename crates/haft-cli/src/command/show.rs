@@ -56,7 +56,7 @@ fn indented(text: &str) -> String {
     text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a JSON text that is short enough for a line, or else is shortened.
+/// Returns a JSON text short enough for a line, shortened if needed.
 fn short_json(value: &Value) -> String {
     const MOST: usize = 60;
     let text = value.to_string();

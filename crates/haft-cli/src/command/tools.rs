@@ -1,4 +1,4 @@
-//! `haft tools`: the tools of a workspace, as a table, as JSON, or in the form of a provider.
+//! `haft tools`: a workspace's tools as a table, as JSON, or in a provider's form.
 
 mod listing;
 
@@ -60,12 +60,12 @@ pub(crate) async fn run(arguments: &ToolsArguments, cx: &Context) -> Result<Exit
 /// Returns the tools that the permissions do not hide, with their rules.
 pub(crate) fn visible(workspace: &OpenWorkspace) -> Vec<Arc<RegisteredTool>> {
     let executor = &workspace.executor;
-    // A slash at the start means exactly the tool with this full name.
+    // A leading slash means exactly the tool with this full name.
     let guarded = |tool: Arc<RegisteredTool>| executor.find(&format!("/{}", tool.name)).ok();
     executor.registry().list().into_iter().filter_map(guarded).collect()
 }
 
-/// Returns the tools that a pattern matches. The error is that of a pattern that matches none.
+/// Returns the tools that a pattern matches. Fails if it matches none.
 pub(crate) fn matching(pattern: &str, tools: &[Arc<RegisteredTool>]) -> Result<Vec<Arc<RegisteredTool>>, Fault> {
     let parsed: ToolPattern = pattern.parse().map_err(|error: haft::registry::ToolPatternError| {
         let at = error.at.min(pattern.len());
@@ -88,7 +88,7 @@ pub(crate) fn matching(pattern: &str, tools: &[Arc<RegisteredTool>]) -> Result<V
     })
 }
 
-/// Returns the names and patterns of toolboxes that are similar to a pattern, the most similar first.
+/// Returns the toolbox names and patterns that are similar to a pattern, the most similar first.
 fn near(pattern: &str, tools: &[Arc<RegisteredTool>]) -> Vec<String> {
     const MOST: usize = 3;
     const LEAST_SIMILAR: f64 = 0.8;
@@ -105,7 +105,7 @@ fn near(pattern: &str, tools: &[Arc<RegisteredTool>]) -> Vec<String> {
     let similarity = |name: &str| if is_part(name) { 2.0 } else { strsim::jaro_winkler(written, name) };
     let mut ranked: Vec<(f64, String)> = names.into_iter().map(|name| (similarity(&name), name)).collect();
     ranked.sort_by(|(left, _), (right, _)| right.total_cmp(left));
-    // Names of one toolbox are all similar to each other, so that only the best are meant.
+    // Names in one toolbox all resemble each other, so only the best are meant.
     let least = ranked.first().map_or(LEAST_SIMILAR, |(best, _)| LEAST_SIMILAR.max(best - NEAR_BEST));
     ranked.retain(|(similarity, _)| *similarity >= least);
     ranked.into_iter().take(MOST).map(|(_, name)| format!("`{name}`")).collect()

@@ -1,6 +1,7 @@
-//! `haft trust`: a workspace file is trusted as it is now, or no longer.
+//! `haft trust`: trusts a workspace file as it is now, or no longer.
 //!
-//! The privileges are shown before they are granted. A file that changes, or one that it reads, has to be trusted again.
+//! The privileges are shown before they are granted. A file that changes, or one that it reads, has to be trusted
+//! again.
 
 pub(crate) mod grant;
 

@@ -1,4 +1,4 @@
-//! The content of a file with a run: the run when the file was last written whole, and a line for each change since.
+//! The content of a run's file: the run when the file was last written whole, and a line for each change since.
 //!
 //! ```text
 //! {"v": 1, "suspended": {"run_id": …, "calls": […], …}, …}
@@ -29,10 +29,10 @@ const UNKNOWN: &str = "the process ended while this call ran; whether it had eff
 #[serde(deny_unknown_fields)]
 pub(super) struct StoredRun {
     pub(super) v: FormatVersion,
-    /// The state of the file, by which a copy is recognised.
+    /// The file's state, which reveals a copy.
     #[serde(default)]
     pub(super) generation: Generation,
-    /// The file of the workspace; unset if there was none.
+    /// The workspace file; unset if there was none.
     pub(super) workspace: Option<PathBuf>,
     /// The provider that the results are written for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,7 +47,7 @@ pub(super) struct StoredRun {
     pub(super) done: BTreeMap<usize, ToolResult>,
 }
 
-/// A change of a run.
+/// A change to a run.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Change {
@@ -133,7 +133,7 @@ impl StoredRun {
         self.suspended.calls.iter().position(|call| call.call_id == *call_id)
     }
 
-    /// Answers the calls that began and whose results are lost, except for those that may run again.
+    /// Answers the calls that began and whose results are lost, except those that may run again.
     fn recover(&mut self) {
         for BegunCall { index, repeatable } in std::mem::take(&mut self.begun) {
             let call = self.suspended.calls.get(index).filter(|_| !repeatable && !self.done.contains_key(&index));
@@ -164,7 +164,7 @@ impl StoredRun {
         self.done.clear();
     }
 
-    /// Returns the text of a file with this run alone.
+    /// Returns a file's text with this run alone.
     pub(super) fn to_text(&self) -> Result<String, Fault> {
         let mut text = serde_json::to_string_pretty(self).map_err(|error| unwritable(&error))?;
         text.push('\n');
@@ -176,7 +176,7 @@ impl Change {
     /// Returns the change as a line.
     pub(super) fn to_line(&self) -> Result<String, Fault> {
         let line = serde_json::to_string(self).map_err(|error| unwritable(&error))?;
-        // Values that tools wrote may have line breaks of their own.
+        // Values that tools wrote may have their own line breaks.
         Ok(crate::events::compact(&line).into_owned())
     }
 }
@@ -258,7 +258,7 @@ mod tests {
             assert!(read.done.is_empty(), "the call had not begun: {}", &line[..end]);
         }
         assert_eq!(read(&format!("{whole}{line}\n")).unwrap().done.len(), 1);
-        // A line that ends and is no change was not written by a process that was killed.
+        // A killed process did not write a line that ends and is not a change.
         for broken in ["{\"begun\": {\n", "{\"begn\": 1}\n", "x\n"] {
             assert!(read(&format!("{whole}{broken}")).is_err(), "{broken}");
         }

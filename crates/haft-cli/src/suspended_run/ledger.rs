@@ -1,11 +1,12 @@
-//! The memory of the runs in files, in the folder for state: no run goes on from a copy of a file that was used already.
+//! The memory of runs in files, in the state folder: no run continues from a copy of a file that was already used.
 //!
-//! A file has a generation, and the ledger the current one of each run. Whoever goes on with a run gives it the next
-//! generation, in the file and then in the ledger, and holds the ledger's lock meanwhile: of two copies, exactly one has
-//! the current generation. A process may be killed between the two writes, so the file also has the generation before.
+//! A file has a generation, and the ledger has each run's current one. To continue a run, a process gives it the next
+//! generation, in the file and then in the ledger, and holds the ledger's lock meanwhile: of two copies, exactly one
+//! has the current generation. A process may be killed between the two writes, so the file also has the previous
+//! generation.
 //!
-//! The ledger is bounded. A run that was forgotten, or comes from another computer, is taken as it is, but its file does
-//! not choose the workspace then.
+//! The ledger is bounded. A run that was forgotten, or comes from another computer, is taken as it is, but then its
+//! file does not choose the workspace.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,13 +19,13 @@ use crate::context::Context;
 use crate::error::Fault;
 use crate::state::{self, ExclusiveUse};
 
-/// The name of the file in the folder for state.
+/// The file's name in the state folder.
 const FILE: &str = "suspended-runs.json";
 
-/// The maximum number of runs that are remembered.
+/// The most runs to remember.
 const MAX_RUNS: usize = 1000;
 
-/// A state of the file of a run.
+/// A state of a run's file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Generation {
@@ -40,10 +41,10 @@ pub(crate) struct Ledger {
     path: PathBuf,
 }
 
-/// The position of a file in the life of its run.
+/// A file's position in its run's life.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// The file is the current one of a run of this user, which began with this workspace.
+    /// The file is the current one for a run by this user, which began with this workspace.
     Current { workspace: Option<PathBuf> },
     /// Nothing is known about the run.
     Unknown,
@@ -69,7 +70,7 @@ struct RememberedRun {
 }
 
 impl Ledger {
-    /// Returns the ledger of the user.
+    /// Returns the user's ledger.
     pub(crate) fn of(cx: &Context) -> Result<Self, Fault> {
         Ok(Self::at(cx.state_folder()?))
     }
@@ -79,7 +80,8 @@ impl Ledger {
         Self { path: folder.as_ref().join(FILE) }
     }
 
-    /// Begins a run: writes its file with the first generation, and remembers it. An earlier run with the same id is over.
+    /// Begins a run: writes its file with the first generation, and remembers it. An earlier run with the same id is
+    /// over.
     pub(super) fn start(
         &self,
         run_id: &RunId,
@@ -95,13 +97,13 @@ impl Ledger {
         Ok(next)
     }
 
-    /// Returns the standing of a file. A file that is not the current one of its run is an error.
+    /// Returns a file's position. A file that is not its run's current one is an error.
     pub(super) fn check(&self, run_id: &RunId, generation: &Generation) -> Result<Standing, Fault> {
         let _use = ExclusiveUse::wait(&self.path)?;
         self.read()?.standing(run_id, generation)
     }
 
-    /// Gives the file of a run the next generation, if it is the current one.
+    /// Gives a run's file the next generation, if it is the current one.
     pub(super) fn advance(
         &self,
         run_id: &RunId,
@@ -121,7 +123,7 @@ impl Ledger {
         Ok(next)
     }
 
-    /// Ends a run: none of its files is the current one any more.
+    /// Ends a run: none of its files is current any more.
     pub(super) fn finish(&self, run_id: &RunId) -> Result<(), Fault> {
         let _use = ExclusiveUse::wait(&self.path)?;
         let mut runs = self.read()?;
@@ -173,7 +175,7 @@ impl RememberedRuns {
             .advice("use the file that `haft resume` named last, if the run still waits"))
     }
 
-    /// Sets the current generation of a run, as the latest of all. The oldest runs are forgotten, finished ones first.
+    /// Sets a run's current generation, as the latest of all. The oldest runs are forgotten, finished ones first.
     fn remember(&mut self, run_id: &RunId, generation: &str, workspace: Option<PathBuf>) {
         self.runs.retain(|run| run.run_id != *run_id);
         let (run_id, generation) = (run_id.clone(), generation.to_owned());
@@ -208,7 +210,7 @@ mod tests {
         assert!(advance(&ledger, &second).is_ok());
         ledger.finish(&"r1".into()).unwrap();
         assert!(ledger.check(&"r1".into(), &second).is_err());
-        // A repeat of the run with the same id is another file.
+        // Repeating the run with the same id makes another file.
         let again = ledger.start(&"r1".into(), None, |_| Ok(())).unwrap();
         assert!(advance(&ledger, &again).is_ok() && advance(&ledger, &second).is_err());
     }
@@ -224,7 +226,7 @@ mod tests {
         });
         assert!(killed.is_err());
         let written = written.unwrap();
-        // The file has the generation that the ledger has not; a copy has the one before.
+        // The file has the generation that the ledger lacks; a copy has the previous one.
         for (winner, loser) in [(&written, &first), (&first, &written)] {
             let (_folder, copy) = self::ledger();
             std::fs::create_dir_all(copy.path.parent().unwrap()).unwrap();

@@ -1,7 +1,7 @@
-//! The modes of the terminal: prompts change them, and they must be as before whenever the command ends.
+//! The terminal's modes: prompts change them, and they must be as before whenever the command ends.
 //!
-//! A prompt restores them when it is answered. One that is not answered, because its call was cancelled or the process
-//! ends, leaves its thread behind, which waits for a key: then they are restored from outside, here.
+//! A prompt restores them when it is answered. If it is not answered, because its call was cancelled or the process
+//! ends, its thread stays behind and waits for a key: then this module restores them.
 
 use std::io;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use crossterm::event::{self, DisableBracketedPaste};
 use crossterm::{cursor, execute, terminal};
 
-/// Restores the modes that a prompt has changed. Nothing is done if there is none.
+/// Restores the modes that a prompt has changed, if any.
 pub(crate) fn restore() {
     if terminal::is_raw_mode_enabled().unwrap_or(false) {
         // A terminal that is gone has no modes.
@@ -30,7 +30,7 @@ pub(crate) fn discard_typed() {
     }
 }
 
-/// Restores the modes before the message of a panic is written.
+/// Restores the modes before a panic's message is written.
 pub(crate) fn restore_on_panic() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

@@ -1,4 +1,4 @@
-//! One row of the live view: a bar with the name, the id, the stage and the last message of a call.
+//! One row in the live view: a bar with a call's name, id, stage and last message.
 
 use std::time::Duration;
 
@@ -9,16 +9,16 @@ use super::ViewedCall;
 use super::stage::{CallEnd, CallStage};
 use crate::terminal::fit;
 
-/// The time between two pictures of a spinner.
+/// The time between two spinner frames.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The number of steps of a bar.
+/// A bar's steps.
 const STEPS: u64 = 1000;
 
-/// The width of a terminal from which bars are long.
+/// The terminal width from which bars are long.
 const WIDE: usize = 70;
 
-/// The widths of the columns, which are the same in all rows.
+/// The column widths, which are the same in all rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RowLayout {
     tool: usize,
@@ -27,7 +27,7 @@ pub(super) struct RowLayout {
 }
 
 impl RowLayout {
-    /// Returns the layout of these tools and ids for a terminal: half of its width is for them, the rest for the stage.
+    /// Returns the layout of these tools and ids for a terminal: they get half its width, the stage gets the rest.
     pub(super) fn new<'a>(width: usize, calls: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let (tool, id) =
             calls.fold((0, 0), |widest, (tool, id)| (widest.0.max(tool.width()), widest.1.max(id.width())));
@@ -65,7 +65,7 @@ impl RowLayout {
         format!("{} {}", fit(&call.tool, self.tool), fit(&call.id, self.id))
     }
 
-    /// Returns the style of a call that runs.
+    /// Returns the style for a running call.
     fn running(self, fraction: Option<f64>) -> ProgressStyle {
         let template = match fraction {
             None => "{spinner:.cyan} {prefix} {elapsed:>4} {wide_msg}".to_owned(),
@@ -85,7 +85,7 @@ pub(super) fn tail_bar() -> ProgressBar {
     ProgressBar::new_spinner().with_style(style("  {wide_msg:.dim}"))
 }
 
-/// Returns the style of a call that does not run.
+/// Returns the style for a call that does not run.
 fn still(stage: &CallStage) -> ProgressStyle {
     style(match stage {
         CallStage::Queued | CallStage::Running { .. } => "{prefix:.dim} {wide_msg:.dim}",
@@ -125,7 +125,7 @@ fn steps(fraction: f64) -> u64 {
     (fraction * 1000.0) as u64
 }
 
-/// Returns the style of a template. All of them are written in this file, so an invalid one fails the tests.
+/// Returns a template's style. All templates are written in this file, so an invalid one fails the tests.
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
 }

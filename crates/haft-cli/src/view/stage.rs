@@ -1,14 +1,14 @@
-//! The stages of a call, from the events of its run.
+//! A call's stages, from its run's events.
 
 use haft::approval::ApprovalDecision;
 use haft::run::{FailureKind, ToolEvent, ToolResult};
 
 use crate::terminal::one_line;
 
-/// The maximum length of a message of a call, in characters: more than a row holds.
+/// The longest message from a call, in characters: more than a row holds.
 const MAX_MESSAGE: usize = 500;
 
-/// The stage of a call.
+/// A call's stage.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum CallStage {
     /// The call waits for its turn.
@@ -17,9 +17,9 @@ pub(super) enum CallStage {
     WaitsForApproval,
     /// The handler runs.
     Running {
-        /// The part that is done, from 0 to 1, if the handler reported it.
+        /// The finished part, from 0 to 1, if the handler reported it.
         fraction: Option<f64>,
-        /// The last message of the handler.
+        /// The handler's last message.
         message: String,
     },
     /// The verdict comes after this run.
@@ -28,7 +28,7 @@ pub(super) enum CallStage {
     Finished(CallEnd),
 }
 
-/// The end of a call.
+/// A call's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallEnd {
     Done,
@@ -68,12 +68,12 @@ impl CallStage {
             },
             ToolEvent::Suspended { .. } => Self::Suspended,
             ToolEvent::Output { result, .. } => Self::Finished(CallEnd::of(result)),
-            // An event of a later version.
+            // An event from a later version.
             _ => return,
         };
     }
 
-    /// Reports whether the call is one of those that a person wants to see.
+    /// Reports whether a person wants to see the call.
     pub(super) fn is_active(&self) -> bool {
         match self {
             Self::WaitsForApproval | Self::Running { .. } => true,
@@ -128,7 +128,7 @@ impl StageCounts {
         counts
     }
 
-    /// Describes the calls, of which some have rows of their own.
+    /// Describes the calls, some of which have their own rows.
     pub(super) fn describe(self, rows: usize) -> String {
         let total = self.queued + self.active + self.finished;
         let mut text = format!("{} of {total} calls finished", self.finished);

@@ -1,4 +1,4 @@
-//! The summary of a run: a table of its calls in call order, and the issues of those that were rejected.
+//! A run's summary: a table of its calls in call order, and the issues of rejected ones.
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{
@@ -11,17 +11,17 @@ use super::row::time_text;
 use super::stage::{CallEnd, CallStage};
 use crate::terminal::{cut, one_line, printable};
 
-/// The columns that the text of a result takes at most, over all of its lines.
+/// The most columns for a result's text, over all its lines.
 const MAX_RESULT: usize = 240;
 
-/// The number of lines of a call.
+/// A call's number of lines.
 const MAX_LINES: usize = 6;
 
-/// The width of a terminal below which the times are left out.
+/// The terminal width below which the times are left out.
 const NARROW: usize = 60;
 
-/// Renders the summary of calls, of which those that are not suspended have one result each, in order. It is empty if
-/// there are no calls.
+/// Renders the summary of calls. Those that are not suspended have one result each, in order. It is empty if there are
+/// no calls.
 pub(super) fn render(calls: &[ViewedCall], results: &[ToolResult], width: usize) -> String {
     if calls.is_empty() {
         return String::new();
@@ -54,7 +54,7 @@ pub(super) fn render(calls: &[ViewedCall], results: &[ToolResult], width: usize)
 
 const HEADER: [&str; 5] = ["CALL", "TOOL", "OUTCOME", "TIME", "RESULT"];
 
-/// Sets the widths of the columns: names are cut to a part of the width, and the result has the rest.
+/// Sets the column widths: names are cut to a part of the width, and the result has the rest.
 fn constrain(table: &mut Table, width: usize) {
     let part = |percent: u16| ColumnConstraint::UpperBoundary(Width::Percentage(percent));
     let time = if width < NARROW { ColumnConstraint::Hidden } else { ColumnConstraint::ContentWidth };
@@ -98,7 +98,7 @@ fn result_text(result: &ToolResult) -> String {
             format!("{} issues, see below", failure.issues.len())
         }
         Outcome::Failed(failure) => one_line(&failure.message),
-        // An outcome of a later version.
+        // An outcome from a later version.
         _ => one_line(&result.to_model_text()),
     };
     cut(&text, MAX_RESULT).into_owned()
@@ -115,7 +115,7 @@ fn output_text(result: &ToolResult, output: &ToolOutput) -> String {
     }
 }
 
-/// Renders the issues of a failure in full, if it has more than its message states.
+/// Renders a failure's issues in full, if it has more than its message states.
 fn issues(result: &ToolResult, failure: &ToolFailure) -> Option<String> {
     if failure.issues.is_empty() {
         return None;

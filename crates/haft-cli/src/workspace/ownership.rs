@@ -1,7 +1,7 @@
-//! The owners of workspace files that are found above the current folder.
+//! The owners of workspace files found above the current folder.
 //!
-//! Whoever may write to a folder above, such as `/tmp`, could put a `haft.toml` there, and everybody who works below would
-//! use it. So a file that is found above is used only if it and its folder belong to the user, or to root, who could
+//! Whoever may write to a folder above, such as `/tmp`, could put a `haft.toml` there, and everybody who works below
+//! would use it. So a file found above is used only if it and its folder belong to the user, or to root, who could
 //! change everything anyway. A file in the current folder, or one that the user named, is not checked.
 
 use std::ffi::OsString;
@@ -15,10 +15,11 @@ pub(crate) const SAFE_FOLDERS: &str = "HAFT_SAFE_FOLDERS";
 /// The owner of what root may change.
 const ROOT: u32 = 0;
 
-/// The user of this process, and the owners of files.
+/// This process's user, and files' owners.
 pub(super) struct Ownership {
     user: u32,
-    /// Returns the owners of a file: of the link and of its target, if it is one. There are none where files have no owners.
+    /// Returns a file's owners: its link's and its target's, if it is a link. There are none where files have no
+    /// owners.
     owners: fn(&Path) -> Vec<u32>,
     /// The folders that are exempt, with all below them.
     safe_folders: Option<OsString>,
@@ -29,7 +30,7 @@ impl Ownership {
         Self { user: user(), owners, safe_folders: std::env::var_os(SAFE_FOLDERS) }
     }
 
-    /// Rejects a file that another user owns, or whose folder another user owns.
+    /// Rejects a file if another user owns it or its folder.
     pub(super) fn check(&self, file: &Path) -> Result<(), Fault> {
         let folder = file.parent().unwrap_or(Path::new("/"));
         let foreign = |path: &Path| (self.owners)(path).into_iter().find(|owner| ![self.user, ROOT].contains(owner));
@@ -91,7 +92,7 @@ mod tests {
 
     const ME: u32 = 1000;
 
-    /// The owner of everything in a folder named `other` is another user, of `mine` this one, and of all else root.
+    /// Everything in a folder named `other` belongs to another user, in `mine` to this one, and all else to root.
     fn owners(path: &Path) -> Vec<u32> {
         let name = |path: &Path| path.file_name().is_some_and(|name| name == "other");
         let is_foreign = name(path) || path.parent().is_some_and(name) || path.ends_with("mixed/haft.toml");

@@ -1,6 +1,6 @@
-//! The output of the command, case by case: `tests/cmd/<command>/<case>.trycmd`.
+//! The command's output, case by case: `tests/cmd/<command>/<case>.trycmd`.
 //!
-//! A folder `<case>.in` is the working folder of its case. `TRYCMD=overwrite` writes the expected output anew.
+//! A folder `<case>.in` is its case's working folder. `TRYCMD=overwrite` writes the expected output anew.
 
 use std::path::Path;
 

@@ -1,8 +1,8 @@
-//! Runs that are kept in a file: processes that are killed at any point, copies of files, and disks that are full.
+//! Runs kept in a file: processes killed at any point, copied files, and full disks.
 //!
-//! The tools are commands that write a line to `log` for each call that reaches them, with its idempotency key. One whose
-//! file `block-…` exists reports to the pipe `begun` and waits for the pipe that the file names: there the test kills the
-//! process.
+//! The tools are commands that write a line to `log` for each call that reaches them, with its idempotency key. A tool
+//! whose file `block-…` exists reports to the pipe `begun` and waits for the pipe that the file names: there the test
+//! kills the process.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -157,7 +157,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Returns the states of the results, in the order of the calls.
+/// Returns the results' states in call order.
 fn states(output: &Output) -> Vec<String> {
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     let mut found: Vec<(u64, String)> = text
@@ -383,7 +383,7 @@ fn nothing_runs_where_the_run_can_not_be_stored() {
     assert_eq!(desk.counts(2), [0, 0]);
 }
 
-/// Runs the command with a limit on the size of files, as on a disk that is full.
+/// Runs the command with a file size limit, as on a full disk.
 fn limited(desk: &Desk, kibibytes: usize, arguments: &[&str]) -> Output {
     let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$@\"", kibibytes * 2);
     let mut command = Command::new("sh");

@@ -1,8 +1,8 @@
 //! The guide in `docs/src`: its commands are run, and what it shows is what they ran with.
 //!
-//! Each page is run by trycmd in a copy of its folder `<page>.in`, so that commands may write there. The guide's services
-//! are at `localhost:8080`; the copy has the port of the service of this test in its place. `TRYCMD=overwrite` writes the
-//! expected output of all pages anew.
+//! trycmd runs each page in a copy of its folder `<page>.in`, so that commands may write there. The guide's services
+//! are at `localhost:8080`; the copy has this test's service port instead. `TRYCMD=overwrite` writes all pages'
+//! expected output anew.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 /// The address of services in the guide.
 const SHOWN_ADDRESS: &str = "localhost:8080";
 
-/// The languages of fences. Rust is compiled by the doc tests of `examples/src/lib.rs`.
+/// The fences' languages. The doc tests in `examples/src/lib.rs` compile the Rust ones.
 const LANGUAGES: [&str; 5] = ["console", "json", "rust", "text", "toml"];
 
 #[test]
@@ -105,7 +105,7 @@ fn is_shown_file(language: &str, body: &str) -> bool {
     matches!(language, "toml" | "json") || body.starts_with("#!")
 }
 
-/// Returns the fault of a block of commands that trycmd would skip: it runs no program but `haft`.
+/// Returns the fault in a command block that trycmd would skip: it runs no program but `haft`.
 fn untested_command(body: &str) -> Option<String> {
     let commands: Vec<_> = body.lines().filter_map(|line| line.strip_prefix("$ ")).collect();
     let is_haft = |command: &&str| command.split(' ').find(|word| !word.contains('=')) == Some("haft");
@@ -180,7 +180,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// Returns the texts of all files in the folder of a page.
+/// Returns all file texts in a page's folder.
 fn fixtures(page: &Path) -> Vec<String> {
     let mut texts = Vec::new();
     let mut folders = vec![page.with_extension("in")];
@@ -212,7 +212,7 @@ fn copy_folder(from: &Path, to: &Path, change: &dyn Fn(&str) -> String) {
     }
 }
 
-/// The service that the HTTP tools of the guide call: a shop with two products.
+/// The service that the guide's HTTP tools call: a shop with two products.
 fn shop() -> Router {
     Router::new()
         .route("/products", get(find_products))

@@ -8,10 +8,10 @@
 //! assert!(pty.screen().contains("gone"));
 //! ```
 //!
-//! The command starts with a clean environment: `PATH` of the test, a home and a state folder of its own, `TERM` of a
-//! usual terminal. Nothing here sleeps: a wait ends when the terminal has changed as expected, and fails with what is on
-//! the screen when it has not after [`PATIENCE`]. What is on the screen for a moment only can't be waited for: let a tool
-//! wait for a file that the test writes, and look while it waits.
+//! The command starts with a clean environment: the test's `PATH`, its own home and state folder, a usual terminal's
+//! `TERM`. Nothing here sleeps: a wait ends when the terminal has changed as expected. If it has not after
+//! [`PATIENCE`], the wait fails with the screen's content. Something that is on the screen only for a moment can't be
+//! waited for: let a tool wait for a file that the test writes, and look while it waits.
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};
@@ -29,7 +29,7 @@ use vt100::Parser;
 /// The time after which a wait fails.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The number of lines that are kept when they leave the screen at its top.
+/// The number of lines to keep when they leave the screen at its top.
 const SCROLLBACK: usize = 10_000;
 
 /// Keys as a terminal sends them.
@@ -54,7 +54,7 @@ pub(crate) struct Pty {
     messages: Receiver<Message>,
     keyboard: Box<dyn Write + Send>,
     master: Box<dyn MasterPty + Send>,
-    /// Open until the command has ended: so the modes of the terminal outlive the command.
+    /// Open until the command has ended, so that the terminal's modes outlive the command.
     slave: Option<Box<dyn SlavePty + Send>>,
     process: u32,
     code: Option<u32>,
@@ -99,7 +99,7 @@ impl PtyCommand {
         self
     }
 
-    /// Sets a variable of the environment, also one that is set otherwise (`HAFT_STATE_DIR` to share the state).
+    /// Sets an environment variable, including one that is set otherwise (`HAFT_STATE_DIR` to share the state).
     pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);
         self

@@ -1,5 +1,5 @@
-//! `haft run`, `resume` and `call` with pipes: standard input, large and broken input, and runs that go on in another
-//! process.
+//! `haft run`, `resume` and `call` with pipes: standard input, large and broken input, and runs that continue in
+//! another process.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -70,7 +70,7 @@ fn lines(output: &Output) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
 }
 
-/// Returns the ids and states of the results, in the order of the calls.
+/// Returns the results' ids and states in call order.
 fn results(output: &Output) -> Vec<(String, String)> {
     let mut found: Vec<(u64, String, String)> = lines(output)
         .into_iter()

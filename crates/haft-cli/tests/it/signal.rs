@@ -1,4 +1,5 @@
-//! Signals to the command while its tools run and while it works: grace periods are kept, and nothing survives a second one.
+//! Signals to the command while its tools run and while it works: grace periods are kept, and nothing survives a second
+//! one.
 //!
 //! Named pipes order the events: reading one waits until the other side writes.
 
@@ -57,7 +58,7 @@ fn send(signal: &str, child: &Child) {
     assert!(status.success(), "{signal}");
 }
 
-/// Asserts that the process of the tool is gone, or dead and not reaped yet.
+/// Asserts that the tool's process is gone, or dead and not reaped yet.
 fn assert_gone(folder: &TempDir) {
     let pid = fs::read_to_string(folder.path().join("pid")).unwrap();
     loop {

@@ -1,4 +1,4 @@
-//! The terminal of a person: bars, the summary, the prompt for approval, and interrupts.
+//! A person's terminal: bars, the summary, the approval prompt, and interrupts.
 //!
 //! The tools are commands that wait for files, so that a test looks at the screen while they run.
 
@@ -92,7 +92,7 @@ impl Workspace {
         fs::write(self.path().join(name), content).unwrap();
     }
 
-    /// Returns `haft run` of these calls: the names of tools and their arguments. Their ids are `c1`, `c2`, ….
+    /// Returns `haft run` with these calls: tool names and their arguments. Their ids are `c1`, `c2`, ….
     fn run(&self, calls: &[(&str, Value)]) -> PtyCommand {
         let calls = calls.iter().zip(1..);
         let calls: Vec<Value> = calls

@@ -526,7 +526,7 @@ fn a_person_is_told_which_workspace_is_used() {
     }
 }
 
-/// Rules of a folder above would be weaker, or of somebody else.
+/// The rules in a folder above would be weaker, or somebody else's.
 #[cfg(unix)]
 #[test]
 fn a_workspace_file_that_can_not_be_read_gives_way_to_none_above() {

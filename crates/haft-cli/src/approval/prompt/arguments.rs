@@ -1,9 +1,9 @@
-//! The arguments of a call as people read and edit them.
+//! A call's arguments as people read and edit them.
 //!
-//! The text is indented and otherwise kept as it is: what is shown is what the call will run with, also where a number
-//! has more digits than a float or a key occurs twice.
+//! The text is indented and otherwise kept as it is: what you see is what the call will run with, even if a number has
+//! more digits than a float or a key occurs twice.
 
-/// The spaces of one level.
+/// One level's spaces.
 const LEVEL: &str = "  ";
 
 /// Returns JSON text with one line per member. Text that is not JSON is kept as well as possible.

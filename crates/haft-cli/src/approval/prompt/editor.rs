@@ -1,4 +1,4 @@
-//! Arguments in the editor of the person: `$VISUAL`, else `$EDITOR`.
+//! Arguments in the person's editor: `$VISUAL`, else `$EDITOR`.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -12,14 +12,14 @@ use crate::terminal::modes::LentTerminal;
 /// The editor where none is set.
 const DEFAULT: &str = if cfg!(windows) { "notepad" } else { "vi" };
 
-/// The beginning of a line above the text, which says what is wrong with it. No JSON begins with it.
+/// The prefix for lines above the text, which say what is wrong with it. No JSON begins with it.
 const REMARK: &str = "//";
 
 /// A text for the editor.
 #[derive(Debug)]
 pub(super) struct Draft {
     pub(super) text: String,
-    /// The reasons why the text was not accepted, for the lines above it.
+    /// The reasons why the text was rejected, for the lines above it.
     pub(super) faults: Vec<String>,
 }
 
@@ -28,7 +28,7 @@ impl Draft {
         Self { text, faults: Vec::new() }
     }
 
-    /// Returns the content of the file.
+    /// Returns the file's content.
     fn written(&self) -> String {
         let mut written = String::new();
         if !self.faults.is_empty() {
@@ -54,7 +54,7 @@ pub(super) enum EditorError {
     Failed { editor: OsString },
 }
 
-/// Opens a text in the editor, and returns it when the editor ends. The editor ends when the future is dropped.
+/// Opens a text in the editor, and returns it when the editor ends. Dropping the future ends the editor.
 pub(super) async fn edit(draft: &Draft) -> Result<String, EditorError> {
     let mut file =
         tempfile::Builder::new().prefix("arguments-").suffix(".json").tempfile().map_err(EditorError::File)?;
@@ -86,10 +86,10 @@ fn chosen() -> OsString {
     set("VISUAL").or_else(|| set("EDITOR")).unwrap_or_else(|| DEFAULT.into())
 }
 
-/// Returns the command of an editor, whose variable may contain options: it is read by the shell, as other programs do.
+/// Returns an editor's command. Its variable may contain options, so the shell reads it, as in other programs.
 #[cfg(unix)]
 fn command(editor: &OsString, path: &Path) -> Command {
-    // The shell becomes the editor, so that whoever ends the one ends the other.
+    // The shell becomes the editor, so that ending one ends the other.
     let mut script = OsString::from("exec ");
     script.push(editor);
     script.push(" \"$@\"");

@@ -1,5 +1,5 @@
-//! A request for approval as it is shown: the tool and its description, the hints, the command or the request with the
-//! arguments filled in, the rule that required approval, and the arguments.
+//! An approval request as shown: the tool and its description, the hints, the command or request with the arguments
+//! filled in, the rule that required approval, and the arguments.
 
 use std::fmt::Write;
 
@@ -18,16 +18,16 @@ use super::arguments::indented;
 use crate::command_line::command_line;
 use crate::terminal::{Terminal, cut, escaped, one_line, printable};
 
-/// The number of rows of arguments that are shown at once.
+/// The most argument rows to show at once.
 const MAX_ROWS: usize = 16;
 
-/// The number of rows of any other fact that are shown at once.
+/// The most rows to show at once for any other fact.
 const MAX_FACT_ROWS: usize = 4;
 
-/// The columns that the indent and the label of a fact take.
+/// The columns that a fact's indent and label take.
 const LABEL: usize = 11;
 
-/// The number of times that an edit is accepted for checking, as the executor has it.
+/// The number of times that an edit is accepted for checking, as in the executor.
 const ATTEMPTS: u32 = 3;
 
 const BOLD: Style = Style::new().bold();
@@ -38,13 +38,13 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 #[derive(Debug)]
 pub(super) struct ShownCall {
     title: String,
-    /// Labels and texts, each of which is one line that shows every character.
+    /// Labels and texts. Each text is one line that shows every character.
     facts: Vec<(&'static str, String)>,
     arguments: String,
 }
 
 impl ShownCall {
-    /// Collects the facts about a call. `edited` are the arguments in place of the model's.
+    /// Collects the facts about a call. `edited` are the arguments that replace the model's.
     pub(super) fn new(request: &ApprovalRequest, edited: Option<&str>, tool: Option<&Tool>) -> Self {
         let (name, id) = (one_line(&request.tool), one_line(request.call_id.as_str()));
         let mark = if edited.is_some() { ", as you edited it" } else { "" };
@@ -77,7 +77,7 @@ impl ShownCall {
         text
     }
 
-    /// Returns the call with all of its parts.
+    /// Returns the call with all its parts.
     pub(super) fn whole(&self) -> String {
         let facts = self.facts.iter().map(|(label, text)| (*label, text.clone()));
         format!("{}{}\n{}", self.title, fact_lines(facts), whole(&self.arguments))
@@ -102,7 +102,7 @@ fn fact_lines(facts: impl Iterator<Item = (&'static str, String)>) -> String {
     lines
 }
 
-/// Returns the hints of a tool, also those that hold because it is not marked otherwise.
+/// Returns a tool's hints, including those that hold because it is not marked otherwise.
 fn hints(tool: &Tool) -> String {
     let annotations = tool.annotations();
     let mut hints = Vec::new();
@@ -145,7 +145,7 @@ fn effect_facts(tool: &Tool, arguments: &str) -> Vec<(&'static str, String)> {
     }
 }
 
-/// Returns what calls of the tool start or send, with its variables.
+/// Returns what the tool's calls start or send, with its variables.
 fn template(tool: &Tool) -> Option<(&'static str, String)> {
     let annotations = tool.annotations();
     if let Some(command) = annotations.get::<CommandTarget>() {
@@ -164,7 +164,7 @@ fn shown_command(argv: &[String]) -> String {
     escaped(&command_line(argv.iter().map(String::as_str)))
 }
 
-/// Returns the issues of arguments that were edited before.
+/// Returns the issues with arguments that were edited before.
 pub(super) fn rejected(verdict: &RejectedVerdict, attempt: u32) -> String {
     let mut text = format!("\n{ERROR}the edit was not accepted{ERROR:#} {DIM}(attempt {attempt} of {ATTEMPTS}){DIM:#}");
     for fault in faults(&verdict.fault) {
@@ -173,7 +173,7 @@ pub(super) fn rejected(verdict: &RejectedVerdict, attempt: u32) -> String {
     text
 }
 
-/// Returns the reasons why a verdict was rejected, in a line each.
+/// Returns the reasons why a verdict was rejected, one per line.
 pub(super) fn faults(fault: &VerdictFault) -> Vec<String> {
     match fault {
         VerdictFault::Invalid { issues } => issue_lines(issues.iter()).collect(),
@@ -203,7 +203,7 @@ fn whole(arguments: &str) -> String {
     indent(arguments.lines())
 }
 
-/// Returns the arguments, or the first rows of them and how many follow.
+/// Returns the arguments, or their first rows and how many follow.
 fn excerpt(arguments: &str, width: usize) -> String {
     match shown(arguments, width) {
         None => whole(arguments),
@@ -223,7 +223,7 @@ fn excerpt(arguments: &str, width: usize) -> String {
     }
 }
 
-/// Returns the number of lines that fit, if there are more.
+/// Returns how many lines fit, if there are more.
 fn shown(arguments: &str, width: usize) -> Option<usize> {
     let columns = width.saturating_sub(4).max(1);
     let mut rows = 0;

@@ -1,4 +1,4 @@
-//! Remarks about the tools of an entry that was added: the names of those of an import, and those that nobody may call.
+//! Remarks about an added entry's tools: an import's names, and tools that nobody may call.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use crate::report;
 use crate::terminal::printable;
 use crate::workspace::OpenWorkspace;
 
-/// The number of tools that are named.
+/// The most tools to name.
 const MAX_NAMES: usize = 8;
 
-/// Reports the tools of an import, and those that the permissions of the file deny.
+/// Reports an import's tools, and those that the file's permissions deny.
 pub(super) fn report(cx: &Context, entry: &NewEntry, path: &Path, after: Loaded) {
     let Some(added) = after.entries.iter().find(|known| entry.is_like(known, path)).cloned() else { return };
     if entry.sort == EntrySort::Import && !added.is_left_out {

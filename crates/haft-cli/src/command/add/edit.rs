@@ -1,7 +1,7 @@
-//! The text of the workspace file with a new entry in it.
+//! The workspace file's text with a new entry in it.
 //!
-//! The entry is placed by `toml_edit`, next to the entries of its toolbox. Its lines are then put between the lines of the
-//! file as they are, so that not even line ends change.
+//! `toml_edit` places the entry next to its toolbox's other entries. Its lines are then put between the file's own
+//! lines, so that not even line ends change.
 
 use haft::workspace::{FileDigest, Loaded};
 use toml_edit::{DocumentMut, InlineTable, Item, Table, value};
@@ -18,7 +18,7 @@ const MARK: &str = "\u{feff}";
 pub(super) struct AddedText {
     /// The whole text.
     pub(super) text: String,
-    /// The lines of the text, without line ends.
+    /// The text's lines, without line ends.
     lines: Vec<TextLine>,
 }
 
@@ -34,7 +34,7 @@ impl AddedText {
         loaded.files.first().is_some_and(|file| file.digest == FileDigest::of(self.text.as_bytes()))
     }
 
-    /// Returns the new lines, each after `+`, below the header of the table that they are in.
+    /// Returns the new lines, each after `+`, below their table's header.
     pub(super) fn diff(&self) -> String {
         let style = anstyle::AnsiColor::Green.on_default();
         let mut runs: Vec<String> = Vec::new();
@@ -72,7 +72,7 @@ impl TextLine {
     }
 }
 
-/// Adds an entry to the text of a file that was loaded.
+/// Adds an entry to a loaded file's text.
 pub(super) fn add(before: &Loaded, entry: &NewEntry) -> Result<AddedText, Fault> {
     let path = &before.path;
     let bytes = std::fs::read(path).map_err(|error| Fault::file(path, "read", &error))?;
@@ -113,7 +113,7 @@ fn of_either(line: &str, old: &str) -> TextLine {
     if old.lines().any(|known| known == line) { TextLine::Old(line.to_owned()) } else { TextLine::New(line.to_owned()) }
 }
 
-/// The header of a table that is created.
+/// The header for a table that is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TableHeader {
     Written,
@@ -121,7 +121,7 @@ enum TableHeader {
     Implied,
 }
 
-/// Returns a table below another one, which is created if it is missing.
+/// Returns a table below another one, creating it if it is missing.
 fn child<'t>(parent: &'t mut Item, key: &str, header: TableHeader) -> Result<&'t mut Item, String> {
     let is_inline = is_inline(parent);
     let parent = parent.as_table_like_mut().ok_or_else(|| format!("the parent of `{key}` is no table"))?;
@@ -136,7 +136,7 @@ fn child<'t>(parent: &'t mut Item, key: &str, header: TableHeader) -> Result<&'t
     }))
 }
 
-/// Reports whether a table is written without a header, so that what it contains is as well.
+/// Reports whether a table is written without a header, so that its content is too.
 fn is_inline(item: &Item) -> bool {
     item.as_table().is_none_or(Table::is_dotted)
 }
@@ -157,7 +157,7 @@ fn insert(entries: &mut Item, entry: &NewEntry) -> Result<(), String> {
     Ok(())
 }
 
-/// Puts the new lines between the old ones, which stay as they are with their line ends. Returns nothing if an old line
+/// Puts the new lines between the old ones, which stay as they are with their line ends. Returns `None` if an old line
 /// has changed.
 fn spliced(old: &str, edited: &str) -> Option<AddedText> {
     let line_end = if old.contains("\r\n") { "\r\n" } else { "\n" };
@@ -233,7 +233,7 @@ mod tests {
                     .filter(|(line, _)| !line.is_new())
                     .map(|(_, text)| text)
                     .collect();
-                // Only the end of the last line may have been missing.
+                // Only the last line's end may have been missing.
                 assert_eq!(kept.trim_end_matches(['\r', '\n']), old.trim_end_matches(['\r', '\n']), "{namespace}");
                 let document: DocumentMut = added.text.trim_start_matches(MARK).parse().unwrap();
                 let url = &document["toolbox"][namespace]["tool"]["read"]["url"];

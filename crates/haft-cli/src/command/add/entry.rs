@@ -12,10 +12,10 @@ use super::parameter::ParameterSpec;
 use super::{AddKind, CommandArguments, HttpArguments, OpenapiArguments, ToolOptions};
 use crate::error::Fault;
 
-/// The name of an import for which none is given.
+/// The default import name.
 const DEFAULT_IMPORT: &str = "api";
 
-/// The similarity from which a name may be a misspelt one.
+/// The similarity from which a name may be misspelt.
 const LEAST_SIMILAR: f64 = 0.8;
 
 /// An entry that is added.
@@ -24,13 +24,13 @@ pub(super) struct NewEntry {
     pub(super) namespace: Namespace,
     pub(super) name: String,
     pub(super) sort: EntrySort,
-    /// The keys of the entry.
+    /// The entry's keys.
     pub(super) table: Table,
-    /// A secret that the file gets, with the environment variable that it is read from.
+    /// A secret to add to the file, with the environment variable that it is read from.
     pub(super) secret: Option<(String, String)>,
 }
 
-/// The sort of an entry.
+/// An entry's sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EntrySort {
     Tool,
@@ -38,7 +38,7 @@ pub(super) enum EntrySort {
 }
 
 impl EntrySort {
-    /// Returns the key of a toolbox under which entries of this sort are.
+    /// Returns the toolbox key that holds entries of this sort.
     pub(super) fn key(self) -> &'static str {
         match self {
             Self::Tool => "tool",
@@ -61,7 +61,7 @@ impl NewEntry {
         format!("{}/{}", self.namespace, self.name)
     }
 
-    /// Reports whether an entry of the file at `path` has the name of this one.
+    /// Reports whether an entry in the file at `path` has this one's name.
     pub(super) fn is_like(&self, known: &LoadedEntry, path: &Path) -> bool {
         let of_project = |name: &FullName| *name.origin() == ToolOrigin::Project(self.namespace.clone());
         match self.sort {
@@ -72,7 +72,7 @@ impl NewEntry {
         }
     }
 
-    /// Reports whether an entry that is set aside in the file at `path` has the name of this one.
+    /// Reports whether an entry that is set aside in the file at `path` has this one's name.
     pub(super) fn is_set_aside(&self, known: &SetAsideEntry, path: &Path) -> bool {
         let key = format!("toolbox.{}.{}.{}", self.namespace, self.sort.key(), self.name);
         *known.path == *path && known.key == key
@@ -147,7 +147,7 @@ impl NewEntry {
     }
 }
 
-/// Starts the keys of a tool.
+/// Starts a tool's keys.
 fn started(kind: &str, tool: &ToolOptions) -> Table {
     let mut table = Table::new();
     table.insert("kind", value(kind));
@@ -157,7 +157,7 @@ fn started(kind: &str, tool: &ToolOptions) -> Table {
     table
 }
 
-/// Adds the hints and the parameters of a tool: those of the placeholders, in their order, then the others.
+/// Adds a tool's hints and parameters: the placeholders' in order, then the others.
 fn finish(table: &mut Table, tool: &ToolOptions, variables: Vec<String>) {
     if tool.readonly {
         table.insert("readonly", value(true));
@@ -185,7 +185,7 @@ fn finish(table: &mut Table, tool: &ToolOptions, variables: Vec<String>) {
     }
 }
 
-/// Returns the JSON Schema of parameters.
+/// Returns the parameters' JSON Schema.
 fn parameters(specs: &[ParameterSpec]) -> Table {
     let mut properties = Table::new();
     properties.set_dotted(true);
@@ -203,7 +203,7 @@ fn parameters(specs: &[ParameterSpec]) -> Table {
     schema
 }
 
-/// Reads the name of a tool of the project.
+/// Reads the name of a project tool.
 fn tool_name(name: &str) -> Result<(Namespace, String), Fault> {
     let full: FullName = name.parse().map_err(|error: haft::registry::NameError| invalid_name(name, &error))?;
     match full.origin() {
@@ -237,7 +237,7 @@ fn placeholder(value: &Value) -> Option<String> {
     Some(value.as_str()?.strip_prefix('{')?.strip_suffix('}')?.to_owned())
 }
 
-/// Returns the secret that the file has to get; none if it has it.
+/// Returns the secret to add to the file, or `None` if the file has it.
 fn new_secret(name: &str, variable: Option<&str>, before: &Loaded) -> Result<Option<(String, String)>, Fault> {
     match (before.secrets.contains(name), variable) {
         (false, Some(variable)) => Ok(Some((name.to_owned(), variable.to_owned()))),
@@ -256,7 +256,7 @@ fn new_secret(name: &str, variable: Option<&str>, before: &Loaded) -> Result<Opt
     }
 }
 
-/// Returns the path of a file as the workspace file refers to it.
+/// Returns a file's path as the workspace file refers to it.
 fn relative(file: &Path, before: &Loaded) -> Result<String, Fault> {
     let folder = before.path.parent().unwrap_or(Path::new("/"));
     let absolute = std::fs::canonicalize(file).map_err(|error| Fault::file(file, "read", &error))?;

@@ -1,19 +1,19 @@
-//! A parameter as it is written on the command line: `name:type=description`.
+//! A parameter as written on the command line: `name:type=description`.
 
 use std::str::FromStr;
 
 use toml_edit::{InlineTable, Value};
 
-/// The types of parameters.
+/// The parameter types.
 const TYPES: [&str; 6] = ["string", "integer", "number", "boolean", "object", "array"];
 
-/// A parameter of a new tool.
+/// A new tool's parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ParameterSpec {
     pub(super) name: String,
     /// True unless the name ends with `?`.
     pub(super) is_required: bool,
-    /// The JSON type, which for an array may have that of the items.
+    /// The JSON type; an array's may include its items' type.
     kind: &'static str,
     items: Option<&'static str>,
     description: Option<String>,
@@ -31,7 +31,7 @@ pub(super) enum ParameterSpecError {
 }
 
 impl ParameterSpec {
-    /// Creates the parameter of a placeholder: a required string.
+    /// Creates a placeholder's parameter: a required string.
     pub(super) fn string(name: impl Into<String>) -> Self {
         Self { name: name.into(), is_required: true, kind: "string", items: None, description: None }
     }

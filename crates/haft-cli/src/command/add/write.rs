@@ -11,7 +11,7 @@ use super::edit::AddedText;
 use crate::error::{CommandError, Excerpt, Fault};
 
 /// Loads the text from a file beside the workspace file, so that relative paths are right. It is loaded as if it were
-/// trusted, because what is left out of other files is not checked. Loading starts nothing and reads no secret.
+/// trusted, because what untrusted files leave out is not checked. Loading starts nothing and reads no secret.
 pub(super) async fn check(added: &AddedText, path: &Path, before: &Loaded) -> Result<(), CommandError> {
     let draft = draft(added, &before.path).map_err(|error| Fault::file(path, "write beside", &error))?;
     let options = LoadOptions::new(haft::tools::kinds())
@@ -31,7 +31,7 @@ pub(super) async fn check(added: &AddedText, path: &Path, before: &Loaded) -> Re
     Ok(())
 }
 
-/// Replaces the file by the text. Whoever reads it sees the old text or the new one.
+/// Replaces the file by the text. Readers see the old text or the new one.
 pub(super) fn replace(added: &AddedText, path: &Path) -> Result<(), Fault> {
     let failed = |error: io::Error| Fault::file(path, "write", &error);
     let draft = draft(added, path).map_err(failed)?;
@@ -51,7 +51,7 @@ fn draft(added: &AddedText, path: &Path) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
-/// Returns the faults of the text at their places in it, under the name of the file.
+/// Returns the text's faults at their places in it, under the file's name.
 fn faults(faults: &[FileFault], draft: &Path, added: &AddedText, path: &Path) -> CommandError {
     let fault = |fault: &FileFault| {
         let key = if fault.key.is_empty() { String::new() } else { format!("{}: ", fault.key) };

@@ -10,7 +10,7 @@ use haft::serde_json::{self, Value};
 use crate::error::Fault;
 use crate::input::TextInput;
 
-/// The number of references of a schema that are followed for one argument.
+/// The most schema references to follow for one argument.
 const MAX_STEPS: usize = 64;
 
 /// One argument.
@@ -24,7 +24,7 @@ pub(crate) struct Argument {
 /// The way in which a value is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ValueKind {
-    /// As the schema of the parameter wants it.
+    /// As the parameter's schema requires.
     BySchema,
     /// As JSON.
     Json,
@@ -53,7 +53,7 @@ impl FromStr for Argument {
     }
 }
 
-/// An object of arguments. Values that are not set are kept as they were written.
+/// An argument object. Unset values are kept as they were written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ArgumentTree {
     members: Vec<(String, Node)>,
@@ -76,7 +76,7 @@ impl ArgumentTree {
     }
 
     fn parse(text: &str) -> Result<Self, serde_json::Error> {
-        // The last of several members with one key counts, as for the tool.
+        // If several members have one key, the last counts, as for the tool.
         let members: serde_json::Map<String, Value> = serde_json::from_str(text)?;
         let texts: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
         let node = |key: &String| Node::Json(texts.get(key).map_or("null", |json| json.get()).to_owned());
@@ -108,7 +108,7 @@ impl ArgumentTree {
         Ok(())
     }
 
-    /// Sets a value; the error is the key of one that is no object.
+    /// Sets a value. The error is the key of a value that is not an object.
     fn set(&mut self, path: &[String], json: String) -> Result<(), String> {
         let Some((first, rest)) = path.split_first() else { return Ok(()) };
         let at = match self.members.iter().position(|(key, _)| key == first) {
@@ -162,7 +162,7 @@ impl Argument {
     }
 }
 
-/// Splits a key at its dots, unless the schema has a property of that very name.
+/// Splits a key at its dots, unless the schema has a property with that very name.
 fn path(key: &str, schema: &Value) -> Vec<String> {
     let (mut path, mut rest, mut at) = (Vec::new(), key, Some(schema));
     loop {
@@ -185,7 +185,7 @@ fn schema_at<'s>(path: &[String], root: &'s Value) -> Option<&'s Value> {
     path.iter().try_fold(root, |schema, key| property(Some(schema), key, root))
 }
 
-/// Returns the schema of a property, also in what is combined or referred to.
+/// Returns a property's schema, including those in combined or referenced schemas.
 fn property<'s>(schema: Option<&'s Value>, key: &str, root: &'s Value) -> Option<&'s Value> {
     fn find<'s>(schema: &'s Value, key: &str, root: &'s Value, steps: usize) -> Option<&'s Value> {
         if let Some(found) = schema.get("properties").and_then(|properties| properties.get(key)) {
@@ -196,14 +196,14 @@ fn property<'s>(schema: Option<&'s Value>, key: &str, root: &'s Value) -> Option
     find(schema?, key, root, MAX_STEPS)
 }
 
-/// Returns the schemas that a schema consists of.
+/// Returns the schemas that make up a schema.
 fn alternatives<'s>(schema: &'s Value, root: &'s Value, steps: usize) -> impl Iterator<Item = &'s Value> {
     let reference = schema.get("$ref").and_then(Value::as_str).and_then(|uri| root.pointer(uri.strip_prefix('#')?));
     let combined = ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|key| schema.get(key)?.as_array()).flatten();
     reference.into_iter().chain(combined).take(if steps == 0 { 0 } else { usize::MAX })
 }
 
-/// Reports whether a schema names strings among what it accepts.
+/// Reports whether a schema accepts strings among other types.
 fn wants_string(schema: Option<&Value>, root: &Value, steps: usize) -> bool {
     let Some(schema) = schema else { return false };
     let is_string = |value: &Value| value == "string";

@@ -1,4 +1,4 @@
-//! The outcome of a call: a value on standard output, or the reasons of a failure on standard error.
+//! A call's outcome: a value on standard output, or a failure's reasons on standard error.
 
 use std::error::Error as _;
 use std::path::PathBuf;
@@ -18,15 +18,15 @@ use crate::media::Media;
 use crate::report;
 use crate::terminal::{cut, printable};
 
-/// The number of columns of a detail of a failure that are shown.
+/// The most columns to show for a failure's detail.
 const MAX_DETAIL: usize = 2000;
 
-/// The use of the result.
+/// The result's use.
 #[derive(Debug)]
 pub(super) struct Wanted {
     /// The folder for media.
     pub(super) save: Option<PathBuf>,
-    /// True if JSON is wanted on a terminal too, also of a failure.
+    /// True to print JSON on a terminal too, also for a failure.
     pub(super) json: bool,
     pub(super) approvals: Approvals,
 }
@@ -103,7 +103,7 @@ fn readable(json: &str) -> String {
     }
 }
 
-/// Returns a part of an output for people.
+/// Returns an output part for people.
 fn line(part: &ContentPart) -> String {
     match (Media::of(part), part.as_text()) {
         (Some(media), _) => format!("[{}]", media.line()),
@@ -133,7 +133,7 @@ fn save(output: &ToolOutput, wanted: &Wanted, cx: &Context) -> Result<(), Comman
     Ok(())
 }
 
-/// Returns the details of a failure, a line per member.
+/// Returns a failure's details, one line per member.
 fn detail_lines(details: &Value) -> Vec<String> {
     let text = |value: &Value| match value.as_str() {
         Some(text) => cut(text.trim_end(), MAX_DETAIL).into_owned(),

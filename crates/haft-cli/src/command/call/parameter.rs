@@ -1,10 +1,10 @@
-//! The parameters of a tool in short, for a call that was rejected.
+//! A tool's parameters in short, for a rejected call.
 
 use haft::serde_json::Value;
 
 use crate::terminal::printable;
 
-/// The number of parameters that are listed.
+/// The most parameters to list.
 const MAX_LISTED: usize = 12;
 
 /// Returns a line per parameter: its name, type, whether it is required, and its description.
@@ -36,7 +36,7 @@ pub(super) fn in_short(schema: &Value) -> Vec<String> {
     lines
 }
 
-/// Returns the type of a parameter in a word or a few.
+/// Returns a parameter's type in a word or a few.
 fn kind(property: &Value, root: &Value) -> String {
     let referred = || property.get("$ref")?.as_str()?.strip_prefix('#').and_then(|pointer| root.pointer(pointer));
     if let Some(values) = property.get("enum").and_then(Value::as_array) {

@@ -1,14 +1,14 @@
-//! One finding of a check.
+//! One finding from a check.
 
 use serde::Serialize;
 
 use crate::terminal::escaped;
 
-/// The weight of a finding.
+/// A finding's severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum CheckSeverity {
-    /// A call of a tool may fail, or a rule has no effect.
+    /// A call to a tool may fail, or a rule has no effect.
     Warning,
     /// A provider does not express a part of a tool.
     Loss,
@@ -24,12 +24,12 @@ pub(super) struct CheckFinding {
     pub(super) severity: CheckSeverity,
     /// The check that found it.
     check: &'static str,
-    /// The tool, or the key of the file.
+    /// The tool, or the file's key.
     subject: String,
     /// The wires that it is about; empty if it is about none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) wires: Vec<&'static str>,
-    /// The JSON Pointer in the schema of the tool, or the place in the file.
+    /// The JSON Pointer in the tool's schema, or the place in the file.
     #[serde(skip_serializing_if = "String::is_empty")]
     at: String,
     message: String,
@@ -48,7 +48,7 @@ impl CheckFinding {
         Self { severity, check, subject, wires: Vec::new(), at: String::new(), message, advice: String::new() }
     }
 
-    /// Returns the tool, or the key of the file.
+    /// Returns the tool, or the file's key.
     pub(super) fn subject(&self) -> &str {
         &self.subject
     }

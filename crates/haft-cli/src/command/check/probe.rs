@@ -1,4 +1,4 @@
-//! Causes of failures that only a call would show: secrets, programs and hosts that are missing, and remarks about the file.
+//! Failures that only a call would show: missing secrets, programs and hosts, and remarks about the file.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -16,10 +16,10 @@ use super::finding::{CheckFinding, CheckSeverity};
 use crate::command::trust::grant::{origin_text, status_text};
 use crate::workspace::OpenWorkspace;
 
-/// The time in which the name of a host must be resolved.
+/// The time to resolve a host's name.
 const RESOLUTION: Duration = Duration::from_secs(5);
 
-/// Returns the faults of entries that are set aside, and the remarks about the file.
+/// Returns the faults in entries that are set aside, and the remarks about the file.
 pub(super) fn file(workspace: &OpenWorkspace) -> Vec<CheckFinding> {
     let Some(loaded) = &workspace.loaded else { return Vec::new() };
     let faults = loaded.set_aside.iter().flat_map(|entry| &entry.faults);
@@ -39,7 +39,7 @@ pub(super) fn unchecked(workspace: &OpenWorkspace, severity: CheckSeverity) -> O
     Some(found.advice("read it and run `haft trust`, or accept the gap with `--allow-unchecked`"))
 }
 
-/// Returns the conditions of rules that can't be right for the tools that the rules match.
+/// Returns the rule conditions that can't be right for the tools that the rules match.
 pub(super) fn rules(workspace: &OpenWorkspace) -> Vec<CheckFinding> {
     let Some(loaded) = &workspace.loaded else { return Vec::new() };
     let finding = |RuleFinding { severity, fault, .. }: &RuleFinding| {
@@ -92,7 +92,7 @@ fn missing_program(privilege: &Privilege) -> Option<CheckFinding> {
         return None;
     };
     let program = argv.first()?;
-    // A command with a search path of its own finds other programs.
+    // A command with its own search path finds other programs.
     let search = variables.get("PATH").map(Into::into).or_else(|| env::var_os("PATH")).unwrap_or_default();
     if is_found(program, folder, &search) {
         return None;
@@ -120,7 +120,7 @@ fn is_program(path: &Path) -> bool {
     path.is_file() || path.with_extension("exe").is_file()
 }
 
-/// Resolves the hosts of HTTP tools, all at the same time, and asks the guard about their addresses.
+/// Resolves all HTTP tools' hosts at the same time, and asks the guard about their addresses.
 pub(super) async fn hosts(workspace: &OpenWorkspace, tools: &[Arc<RegisteredTool>]) -> Vec<CheckFinding> {
     let guard = workspace.loaded.as_ref().map(|loaded| loaded.guard.clone()).unwrap_or_default();
     let mut origins: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -155,7 +155,7 @@ pub(super) async fn hosts(workspace: &OpenWorkspace, tools: &[Arc<RegisteredTool
 }
 
 fn message_for(error: &HostCheckError) -> String {
-    // The texts of the guard are for those who write Rust.
+    // The guard's texts are for Rust programmers.
     match error {
         HostCheckError::Rejected(GuardRejection::Address(_)) => "its host is an address that is not public".to_owned(),
         HostCheckError::Rejected(GuardRejection::ResolvedAddress(_)) => {

@@ -8,7 +8,7 @@ use haft::wire::{Finding, Severity};
 use super::finding::{CheckFinding, CheckSeverity};
 use crate::wire::ProfileName;
 
-/// Returns what the wires can't take or express. What several wires have in common is one finding.
+/// Returns what the wires can't take or express. What several wires share is one finding.
 pub(super) fn findings(tools: &[Arc<RegisteredTool>], profiles: &[ProfileName]) -> Vec<CheckFinding> {
     let sent = tools.iter().filter(|tool| !tool.is_replaced());
     let descriptors: Vec<_> = sent.map(|tool| tool.tool.descriptor()).collect();

@@ -1,4 +1,4 @@
-//! The permissions of a tool, and the rules by which its calls require approval.
+//! A tool's permissions, and the rules that require approval for its calls.
 
 use haft::registry::{PermissionExplanation, PermissionOutcome, RegisteredTool};
 use serde_json::{Value, json};
@@ -8,11 +8,11 @@ use crate::workspace::OpenWorkspace;
 /// The rules about one tool.
 #[derive(Debug)]
 pub(super) struct ToolAccess {
-    /// The explanation of the permissions; unset without any.
+    /// The permissions' explanation; unset without permissions.
     permission: Option<PermissionExplanation>,
-    /// The policy of the tool itself.
+    /// The tool's own policy.
     own: OwnPolicy,
-    /// The names of the approval rules that match.
+    /// The names of the matching approval rules.
     asks: Vec<String>,
 }
 
@@ -27,7 +27,7 @@ enum OwnPolicy {
 impl ToolAccess {
     pub(super) fn new(tool: &RegisteredTool, workspace: &OpenWorkspace) -> Self {
         let permission = workspace.executor.explain(tool);
-        // The executor's tool has the approval rules as well; that of the registry has only its own policy.
+        // The executor's tool has the approval rules as well; the registry's has only its own policy.
         let own = workspace.executor.registry().find(&format!("/{}", tool.name));
         let own = own.map_or(OwnPolicy::Sometimes, |own| match own.tool.approval() {
             policy if policy.is_never() => OwnPolicy::Never,

@@ -1,6 +1,6 @@
-//! The parameters of a tool as a tree for people.
+//! A tool's parameters as a tree for people.
 //!
-//! A JSON Schema may be of any size, and may refer to itself. So the tree has a limited depth and number of lines, and a
+//! A JSON Schema may have any size, and may refer to itself. So the tree has a limited depth and number of lines, and a
 //! reference that is already open is named instead of followed.
 
 use serde_json::{Map, Value};
@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 use super::short_json;
 use crate::terminal::printable;
 
-/// The maximum depth of the tree.
+/// The tree's maximum depth.
 const MAX_DEPTH: usize = 8;
 
-/// The maximum number of lines.
+/// The most lines.
 const MAX_LINES: usize = 400;
 
 /// The keywords that limit a value, with the words for people.
@@ -32,7 +32,7 @@ const CONSTRAINTS: [(&str, &str); 14] = [
     ("default", "by default"),
 ];
 
-/// Returns the tree of an object schema; empty if it has no properties.
+/// Returns an object schema's tree; empty if it has no properties.
 pub(super) fn lines(schema: &Value) -> Vec<String> {
     let mut tree = ParameterTree { root: schema, open: Vec::new(), lines: Vec::new() };
     tree.children(schema, 0);
@@ -81,7 +81,7 @@ impl<'s> ParameterTree<'s> {
         }
     }
 
-    /// Adds the properties, the items and the alternatives of a schema.
+    /// Adds a schema's properties, items and alternatives.
     fn children(&mut self, schema: &'s Value, depth: usize) {
         if depth > MAX_DEPTH {
             return;
@@ -143,7 +143,7 @@ impl<'s> ParameterTree<'s> {
         (schema, last)
     }
 
-    /// Returns the type of a value in a few words.
+    /// Returns a value's type in a few words.
     fn type_text(&self, schema: &'s Value) -> String {
         let (resolved, _) = self.resolve(schema);
         let Value::Object(keywords) = resolved else {

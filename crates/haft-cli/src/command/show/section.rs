@@ -1,4 +1,4 @@
-//! The page of one tool, section by section.
+//! One tool's page, section by section.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +35,7 @@ impl<'w> ToolPage<'w> {
         Self { listing, access, descriptor, wires, loaded: workspace.loaded.as_ref() }
     }
 
-    /// Returns the page as text. Lines are not wrapped: the terminal does it.
+    /// Returns the page as text. The terminal wraps its lines.
     pub(super) fn text(&self) -> String {
         let tool = &self.listing.tool.tool;
         let mut head = self.listing.tool.name.to_string();
@@ -70,7 +70,7 @@ impl<'w> ToolPage<'w> {
         sections.join("\n\n")
     }
 
-    /// Returns the schemas that the tool has, with their titles.
+    /// Returns the tool's schemas with their titles.
     pub(super) fn schemas(&self) -> Vec<(&'static str, &Value)> {
         let ToolDescriptor { input_schema, output_schema, failure_schema, emits, .. } = &*self.descriptor;
         let mut schemas = vec![("Schema of the parameters", input_schema.as_json())];
@@ -163,7 +163,7 @@ impl<'w> ToolPage<'w> {
         lines
     }
 
-    /// Returns a line for each wire: the name of the tool there, and its mode.
+    /// Returns a line per wire: the tool's name there, and its mode.
     fn wire_lines(&self) -> Vec<String> {
         let line = |(name, rendered): &(ProfileName, Arc<RenderedTools>)| match rendered.iter().next() {
             Some(tool) => format!("{:<12}{}{}", name.as_str(), tool.wire_name, mode_name(tool.mode)),
@@ -172,7 +172,7 @@ impl<'w> ToolPage<'w> {
         self.wires.iter().map(line).collect()
     }
 
-    /// Returns what wires can't express of the tool. What several have in common is one line.
+    /// Returns what wires can't express about the tool. What several share is one line.
     fn loss_lines(&self) -> Vec<String> {
         let mut all: Vec<(String, Vec<&str>)> = Vec::new();
         for (name, rendered) in &self.wires {
@@ -187,7 +187,7 @@ impl<'w> ToolPage<'w> {
     }
 }
 
-/// Returns what a wire can't express of a tool.
+/// Returns what a wire can't express about a tool.
 fn losses(rendered: &RenderedTools) -> impl Iterator<Item = &Finding> {
     rendered.findings().iter().filter(|finding| finding.severity() >= Severity::Loss)
 }

@@ -13,20 +13,20 @@ use crate::table::{add_line, cell, rendered, table};
 use crate::terminal::printable;
 use crate::workspace::OpenWorkspace;
 
-/// The columns of the table.
+/// The table's columns.
 const COLUMNS: [&str; 6] = ["NAME", "KIND", "SOURCE", "HINTS", "HIDES", "DESCRIPTION"];
 
 /// The width that a description needs.
 const MIN_DESCRIPTION: usize = 16;
 
-/// The spaces beside the text of a cell.
+/// The spaces beside a cell's text.
 const PADDING: usize = 2;
 
 /// A tool with its provenance.
 #[derive(Debug)]
 pub(crate) struct ToolListing<'w> {
     pub(crate) tool: &'w RegisteredTool,
-    /// The entry of the workspace file; unset for tools of the standard toolbox.
+    /// The workspace file's entry; unset for standard tools.
     pub(crate) entry: Option<&'w LoadedEntry>,
 }
 
@@ -37,7 +37,7 @@ impl<'w> ToolListing<'w> {
         Self { tool, entry: entries.iter().find(is_its) }
     }
 
-    /// Returns the kind of implementation: that of the entry, or `function`.
+    /// Returns the implementation kind: the entry's, or `function`.
     pub(crate) fn kind(&self) -> &str {
         match (self.entry, self.tool.tool.kind()) {
             (Some(entry), _) => &entry.kind,
@@ -70,8 +70,7 @@ impl<'w> ToolListing<'w> {
         hints.into_iter().filter(|(holds, _)| *holds).map(|(_, name)| name).collect()
     }
 
-    /// Returns the first sentence of the description.
-    /// Returns the cells of the tool, in the order of the columns.
+    /// Returns the tool's cells in column order, with the description's first sentence.
     fn cells(&self) -> [String; 6] {
         let RegisteredTool { name, hides, hidden_by, .. } = self.tool;
         let mut relations = texts(hides);
@@ -108,7 +107,7 @@ impl<'w> ToolListing<'w> {
     }
 }
 
-/// Returns the table of the tools. Where there is no room for a description, other columns are left out.
+/// Returns the tools' table. If there is no room for a description, other columns are left out.
 pub(super) fn table_text(listings: &[ToolListing<'_>], width: usize) -> String {
     let rows: Vec<[String; 6]> = listings.iter().map(ToolListing::cells).collect();
     let has_text = |column: &usize| COLUMNS[*column] != "HIDES" || rows.iter().any(|row| !row[*column].is_empty());

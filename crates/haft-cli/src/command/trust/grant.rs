@@ -1,7 +1,7 @@
 //! The privileges that trust in a file grants, for people and as JSON.
 //!
-//! A person decides by this list, and whoever wrote the file wants it to look harmless. So every fact is one line, whose
-//! characters are all visible, and the recipients of secrets are those that the tools really use.
+//! A person decides by this list, and the file's author wants it to look harmless. So every fact is one line with all
+//! characters visible, and a secret's recipients are those that the tools really use.
 
 use std::path::Path;
 
@@ -56,7 +56,7 @@ pub(crate) fn json(loaded: &Loaded, trust: TrustStatus) -> Value {
     })
 }
 
-/// Returns the name of a trust status in JSON.
+/// Returns a trust status's name in JSON.
 pub(crate) fn status_name(trust: TrustStatus) -> &'static str {
     match trust {
         TrustStatus::Trusted => "trusted",
@@ -65,7 +65,7 @@ pub(crate) fn status_name(trust: TrustStatus) -> &'static str {
     }
 }
 
-/// Returns the words about a trust status that follow the path of the file.
+/// Returns the words about a trust status that follow the file's path.
 pub(crate) fn status_text(trust: TrustStatus) -> &'static str {
     match trust {
         TrustStatus::Trusted => "is trusted",
@@ -107,7 +107,7 @@ fn sentence(privilege: &Privilege) -> String {
     }
 }
 
-/// Returns the place of a privilege: the file, the line and the key.
+/// Returns a privilege's place: the file, the line and the key.
 fn place(privilege: &Privilege) -> String {
     let file = privilege.path.display();
     match privilege.position {
@@ -116,7 +116,7 @@ fn place(privilege: &Privilege) -> String {
     }
 }
 
-/// Returns the facts about a privilege: the surroundings of a command, the recipients of a secret.
+/// Returns the facts about a privilege: a command's surroundings, a secret's recipients.
 fn facts(loaded: &Loaded, privilege: &Privilege) -> Vec<String> {
     match &privilege.kind {
         PrivilegeKind::Reach(Recipient::Command(command)) => command_facts(command, &privilege.path),
@@ -146,7 +146,7 @@ fn command_facts(command: &StartedCommand, file: &Path) -> Vec<String> {
     folder.into_iter().chain(variables).chain(secrets).chain(code).collect()
 }
 
-/// Returns the recipients of a secret, with the entries whose tools use them.
+/// Returns a secret's recipients, with the entries whose tools use them.
 fn recipients<'l>(loaded: &'l Loaded, secret: &'l str) -> impl Iterator<Item = (&'l LoadedEntry, &'l Recipient)> {
     let of_entry =
         move |entry: &'l LoadedEntry| entry.reach.recipients_of(secret).map(move |recipient| (entry, recipient));

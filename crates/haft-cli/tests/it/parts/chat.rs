@@ -1,4 +1,5 @@
-//! Conversations with a fake provider on the four wires, with verdicts at the prompt. The official SDKs judge the requests.
+//! Conversations with a fake provider on the four wires, with verdicts at the prompt. The official SDKs judge the
+//! requests.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! A response of each provider through `haft run --results`: the SDK of the provider has to accept what comes out, behind
+//! A response from each provider through `haft run --results`: the provider's SDK has to accept what comes out, after
 //! the turn that it answers.
 
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use haft_parts::{Judge, WireName};
 use serde_json::{Value, json};
 
-/// The calls of the response: a value, invalid arguments, and a tool that does not exist.
+/// The response's calls: a value, invalid arguments, and a tool that does not exist.
 const CALLS: [(&str, &str, &str); 3] = [
     ("call_a", "calculate", r#"{"expression":"6 * 7"}"#),
     ("call_b", "calculate", r#"{"expresion":"6 * 7"}"#),

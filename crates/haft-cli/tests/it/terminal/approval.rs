@@ -95,8 +95,8 @@ fn a_question_shows_the_description_the_hints_and_the_command_with_its_arguments
     assert_eq!(pty.wait_exit(), 0);
 }
 
-/// Writes an editor that takes the text of the file `edit1`, then that of `edit2`, and so on, and keeps what it was given
-/// as `seen1` and so on. Returns the value of `EDITOR`.
+/// Writes an editor that takes the text from the file `edit1`, then from `edit2`, and so on, and keeps what it was
+/// given as `seen1` and so on. Returns the value for `EDITOR`.
 fn editor(workspace: &Workspace, texts: &[&str]) -> String {
     for (text, number) in texts.iter().zip(1..) {
         workspace.write(&format!("edit{number}"), text);

@@ -17,8 +17,8 @@ fn hang(workspace: &Workspace) -> Pty {
     pty
 }
 
-/// Asserts that the processes of `hang` are gone. They never end by themselves, so one that was forgotten stays; one that
-/// was killed needs a moment.
+/// Asserts that `hang`'s processes are gone. They never end by themselves, so a forgotten one stays; a killed one needs
+/// a moment.
 fn assert_gone(workspace: &Workspace) {
     let pids = fs::read_to_string(workspace.path().join("pids")).unwrap();
     assert_eq!(pids.lines().count(), 2);
