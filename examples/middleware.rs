@@ -69,7 +69,6 @@ fn logging(place: &'static str, log: &Log) -> impl Middleware<Services = ()> + u
             let went = match &outcome {
                 Outcome::Ok(_) => "ok".to_owned(),
                 Outcome::Failed(failure) => failure.to_string(),
-                _ => "unknown".to_owned(),
             };
             note(&log, format!("{place:<7} < {call}: {went}"));
             outcome

@@ -32,7 +32,7 @@ struct Suite {
 
 const SUITES: [Suite; 5] = [
     Suite {
-        package: "haft-core",
+        package: "haft-executor",
         profile: "bench",
         bars: &[("W0", 1.5), ("W1", 1.5), ("W1-10000", 1.5), ("W2", 2.0), ("W3", 1.2), ("W4", 4.0), ("W6", 3.0)],
     },
@@ -231,7 +231,7 @@ mod tests {
             suites.map(|suite| suite.package).collect::<Vec<_>>()
         };
         assert_eq!(packages(&["W10"]), ["haft-cli"]);
-        assert_eq!(packages(&["W7b", "W0"]), ["haft-core", "haft-workspace"]);
+        assert_eq!(packages(&["W7b", "W0"]), ["haft-executor", "haft-workspace"]);
         assert_eq!(packages(&[]).len(), SUITES.len());
         assert!(packages(&["W99"]).is_empty());
     }

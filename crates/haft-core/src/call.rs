@@ -85,6 +85,23 @@ impl ToolCall {
         Self::new(call_id, name, arguments.to_string())
     }
 
+    /// Returns the same call with other arguments.
+    #[must_use]
+    pub fn with_arguments(&self, arguments: impl Into<String>) -> Self {
+        let Self { v, call_id, name, arguments: _, argument_issue: _, provider_executed, metadata, provider_data } =
+            self;
+        Self {
+            v: *v,
+            call_id: call_id.clone(),
+            name: name.clone(),
+            arguments: arguments.into(),
+            argument_issue: None,
+            provider_executed: *provider_executed,
+            metadata: metadata.clone(),
+            provider_data: provider_data.clone(),
+        }
+    }
+
     /// Marks the call as executed by the provider.
     #[must_use]
     pub fn executed_by_provider(mut self) -> Self {

@@ -34,7 +34,6 @@ use crate::tagged::{self, ReadVariant, TaggedEnum, UnknownTag};
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum ContentPart {
     /// Text.
     Text(TextPart),
@@ -57,7 +56,6 @@ pub enum ContentPart {
 
 /// Text and its citations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct TextPart {
     /// The text.
     pub text: String,
@@ -176,13 +174,17 @@ impl JsonSchema for ContentPart {
 impl ContentPart {
     /// Returns the parts of a success value that consists of content: the model reads them as they are.
     #[inline]
-    pub(crate) fn parts_of(value: &dyn Any) -> Option<&[Self]> {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn parts_of(value: &dyn Any) -> Option<&[Self]> {
         let one = || value.downcast_ref().map(std::slice::from_ref);
         value.downcast_ref::<Vec<Self>>().map(Vec::as_slice).or_else(one)
     }
 
     /// Reports whether the free-form data of the part nests at most this many levels.
-    pub(crate) fn nests_within(&self, levels: usize) -> bool {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn nests_within(&self, levels: usize) -> bool {
         let (data, citations) = match self {
             Self::Text(part) => (&part.provider_data, &*part.citations),
             Self::Refusal(part) => (&part.provider_data, &[][..]),

@@ -35,16 +35,15 @@ impl<T: Into<String>> IntoDescription<OptionalDescription> for Option<T> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{OutputFormat, Tool};
+    use crate::OutputFormat;
 
     #[test]
     fn a_description_may_be_an_option() {
-        let described = |tool: crate::ToolBuilder| tool.define().unwrap().description().map(str::to_owned);
+        let page = || OutputFormat::new("page", true.into());
         let expected = Some("Finds pages.".to_owned());
-        assert_eq!(described(Tool::new("search").describe("Finds pages.")), expected);
-        assert_eq!(described(Tool::new("search").describe(Some("Finds pages."))), expected);
-        assert_eq!(described(Tool::new("search").describe(expected.clone())), expected);
-        assert_eq!(described(Tool::new("search").describe("Finds pages.").describe(None::<String>)), None);
-        assert_eq!(OutputFormat::new("page", true.into()).describe(expected.clone()).description, expected);
+        assert_eq!(page().describe("Finds pages.").description, expected);
+        assert_eq!(page().describe(Some("Finds pages.")).description, expected);
+        assert_eq!(page().describe(expected.clone()).description, expected);
+        assert_eq!(page().describe("Finds pages.").describe(None::<String>).description, None);
     }
 }

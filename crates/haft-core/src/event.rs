@@ -24,7 +24,7 @@ use crate::item::{ApprovalRequest, ApprovalResponse};
 use crate::progress::Progress;
 use crate::result::ToolResult;
 use crate::tagged::{self, ReadVariant, TaggedEnum, UnknownTag, Versioning};
-use crate::tool::ToolName;
+use crate::tool_name::ToolName;
 
 /// An event of one call of a run, tagged by `type`.
 ///
@@ -41,11 +41,10 @@ use crate::tool::ToolName;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(remote = "Self", tag = "type", rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum ToolEvent {
     /// An attempt reaches the handler: it is about to be polled for the first time. It precedes all other events of the
     /// attempt, and a call whose handler is never reached has none. Emitted only on request, see
-    /// [`RunOptions::started_events`](crate::RunOptions::started_events).
+    /// `RunOptions::started_events`.
     Started {
         /// The index of the call in its run.
         index: usize,
@@ -101,7 +100,7 @@ pub enum ToolEvent {
         response: Box<ApprovalResponse>,
     },
     /// The call waits for a verdict that arrives after this run. No further event of it follows; the run's
-    /// [`Suspended`](crate::Suspended) holds it.
+    /// `Suspended` holds it.
     Suspended {
         /// The index of the call in its run.
         index: usize,
@@ -184,22 +183,15 @@ impl ToolEvent {
     /// the `data` of [`ToolEvent::Progress`].
     ///
     /// ```
-    /// use haft_core::{Cx, Progress, Tool, ToolCall, Toolkit};
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let copy = Tool::new("copy").handler(|(), cx: Cx| async move {
-    ///     let _ = cx.progress(1.0, 2.0, "one file").await;
-    ///     let _ = cx.emit("anything else").await;
-    /// })?;
-    /// let kit: Toolkit = Toolkit::new().with(copy)?;
-    /// let mut run = kit.run([ToolCall::new("c1", "copy", "")]);
-    /// let mut progress = Vec::new();
-    /// while let Some(event) = run.next().await {
-    ///     progress.extend(event.progress());
-    /// }
-    /// assert_eq!(progress, [Progress::new(1.0).total(2.0).message("one file")]);
-    /// # Ok(())
-    /// # }
+    /// use haft_core::{Progress, ToolEvent};
+    /// use serde_json::json;
+    ///
+    /// let event = |data| json!({"type": "progress", "index": 0, "call_id": "c1", "tool": "copy", "seq": 0, "data": data});
+    /// let read = |data| serde_json::from_value::<ToolEvent>(event(data)).map(|event| event.progress());
+    /// let expected = Progress::new(1.0).total(2.0).message("one file");
+    /// assert_eq!(read(json!(expected))?, Some(expected));
+    /// assert_eq!(read(json!("anything else"))?, None);
+    /// # Ok::<_, serde_json::Error>(())
     /// ```
     #[must_use]
     pub fn progress(&self) -> Option<Progress> {

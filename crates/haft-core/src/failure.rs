@@ -21,10 +21,10 @@ use crate::failure_kind::FailureKind;
 use crate::reading::present;
 
 /// The message to the model about an error that is not declared.
-pub(crate) const OPAQUE_MESSAGE: &str = "the tool failed with an internal error; only its operator can see the cause";
+pub const OPAQUE_MESSAGE: &str = "the tool failed with an internal error; only its operator can see the cause";
 
 /// The maximum number of issues that the model reads. The failure itself keeps all of them.
-pub(crate) const SHOWN_ISSUES: usize = 20;
+pub const SHOWN_ISSUES: usize = 20;
 
 /// The reason why a call has no value, with one part for the model and one for the operator.
 ///
@@ -58,7 +58,7 @@ pub struct ToolFailure {
     #[serde(rename = "retry_after_seconds", skip_serializing_if = "Option::is_none", with = "seconds")]
     pub retry_after: Option<Duration>,
     /// Set if the handler had started, so that the call may have had effects. The executor sets it; only a
-    /// [forwarding](crate::Tool::with_forward) handler, which knows whether the call was sent, decides it itself.
+    /// forwarding handler, which knows whether the call was sent, decides it itself.
     /// Defaults to true when a stored failure does not contain it.
     pub started: bool,
     /// The declared failure value, encoded.
@@ -217,7 +217,8 @@ impl ToolFailure {
     }
 
     /// Replaces the content for the model.
-    pub(crate) fn set_content(&mut self, parts: Vec<ContentPart>) {
+    #[doc(hidden)]
+    pub fn set_content(&mut self, parts: Vec<ContentPart>) {
         match &mut self.extra {
             Some(extra) => extra.content = parts,
             None if parts.is_empty() => {}
@@ -244,7 +245,9 @@ impl ToolFailure {
     }
 
     /// Returns the issues and details that the message does not already contain.
-    pub(crate) fn beside_message(&self) -> (&[Issue], Option<&JsonText>) {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn beside_message(&self) -> (&[Issue], Option<&JsonText>) {
         let spelled_out = self.message.ends_with(&self.issues.reason(REASON_CAP));
         let issues = if spelled_out { &[] } else { self.issues.as_slice() };
         (issues, self.details.as_deref().filter(|details| details.to_value() != self.message.as_str()))

@@ -15,6 +15,7 @@
 //! `provider_data`, so that it can be sent back. An item of an unknown type is kept whole: reading a history must never
 //! lose a part of it. An item of a *known* type with invalid members is an error, not an unknown item.
 
+mod approval_id;
 mod approval_request;
 mod approval_response;
 mod author;

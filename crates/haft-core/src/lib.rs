@@ -1,96 +1,89 @@
-//! Values and traits of haft, the tool layer for agents: tools, their schemas, calls and results.
+//! The values of haft, the tool layer for agents: calls and results, items and turns, descriptors and dialects.
 //!
-//! Most programs use the crate `haft`, which re-exports everything here and adds the macros. This one is for those that
-//! want few dependencies and plain values.
+//! Most programs use the crate `haft`, which re-exports everything here. This one is for those that keep, send or read these
+//! values without running anything: a wire, a store, a client.
 //!
-//! # A tool and a call
-//!
-//! A [`Tool`] is a name, schemas and a handler. It is made by a builder whose last step reports everything that is
-//! wrong with the definition at once. A [`ToolCall`] is what a model sent: a name and argument text. Running calls
-//! gives one [`ToolResult`] each: a value, or a failure that the model can read.
+//! Nothing here runs a tool, asks a person or reads a clock. Values are data: they can be compared, stored and read by another
+//! process, and every stored form is read by later versions.
 //!
 //! ```
-//! use haft_core::{Tool, ToolCall, Toolkit};
-//! use schemars::JsonSchema;
-//! use serde::Deserialize;
+//! use haft_core::{FailureKind, ToolCall, ToolResult};
 //!
-//! /// Divides two integers.
-//! #[derive(Deserialize, JsonSchema)]
-//! struct Division {
-//!     dividend: i64,
-//!     divisor: i64,
-//! }
+//! let call = ToolCall::new("call_1", "divide", r#"{"dividend": 84, "divisor": 0}"#);
+//! let result = ToolResult::failed(&call, FailureKind::ToolFailed, "division by zero");
+//! assert_eq!(result.failure().unwrap().message, "division by zero");
 //!
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), haft_core::DefinitionError> {
-//! let divide = Tool::new("divide").try_handler(|division: Division, _cx| async move {
-//!     division.dividend.checked_div(division.divisor).ok_or("division by zero")
-//! })?;
-//! assert_eq!(divide.description(), Some("Divides two integers."));
-//!
-//! let kit: Toolkit = Toolkit::from_iter([divide]);
-//! let results = kit.run([ToolCall::new("call_1", "divide", r#"{"dividend": 84, "divisor": 2}"#)]).collect_results().await;
-//! assert_eq!(results[0].to_model_text(), "42");
-//! # Ok(())
-//! # }
+//! let stored = serde_json::to_string(&result)?;
+//! assert_eq!(serde_json::from_str::<ToolResult>(&stored)?, result);
+//! # Ok::<_, serde_json::Error>(())
 //! ```
 //!
 //! # Where to look
 //!
-//! - Defining: [`Tool`], [`ToolBuilder`], [`ToolType`] and [`Handle`] for tools as types, [`Annotations`],
-//!   [`ProviderTool`] and [`NameMapper`] for tools of providers.
-//! - Checking: [`Schema`], [`Validation`], [`Limits`], [`Repairs`], [`Issues`], [`secure_json`].
-//! - Handling: [`Cx`] is what a handler knows, [`Services`] what it needs, [`Failure`] and [`HandlerError`] how it fails,
-//!   [`Outputs`] how it answers in steps.
-//! - Putting together: [`Toolkit`] is an ordered set of tools; [`Middleware`] is code around their handlers. Ready-made
-//!   ones (`Trace`, `Retry`, `Timeout`, `RateLimit`, `Cache`) are in the crate `haft-middleware`.
-//! - Changing tools: [`ToolSource`] is a live set of tools, [`SharedToolkit`] one that a program changes, [`Snapshot`] its
-//!   tools at one moment.
-//! - Running: [`Toolkit::run`] gives a [`Run`], a stream of [`ToolEvent`]s; [`RunOptions`] say how; [`Permit`] and
-//!   [`Approve`] decide; [`Dispatch`] runs calls on any source.
-//! - Asking people: [`ApprovalPolicy`] says about which calls, [`ApprovalRequest`] and [`ApprovalResponse`] are the question
-//!   and the verdict; [`VerdictQueue`], [`Toolkit::plan_from_map`], [`Suspend`] and [`Toolkit::resume`] are ways between them;
-//!   [`ApprovalMemory`], [`SigningKeys`] and [`ApprovalRecord`] what is kept.
-//! - Conversations: [`history`] keeps them whole; [`Item`], [`Turn`], [`Delta`], [`TurnRequest`], [`ToolChoice`], [`Usage`]; [`history`] keeps them whole.
+//! - Calls: [`ToolCall`] is what a model sent, [`ToolResult`] its one answer, with an [`Outcome`] or a [`ToolFailure`];
+//!   [`ToolEvent`] is what a run emits on the way.
+//! - Tools as data: [`ToolDescriptor`], [`Annotations`], [`ProviderOptions`]; [`Dialect`] renders their schemas for a provider.
+//! - Conversations: [`Item`], [`Turn`], [`Delta`], [`TurnRequest`], [`ToolChoice`], [`Usage`]; [`history`] keeps them whole.
+//! - Asking people: [`ApprovalRequest`] and [`ApprovalResponse`] are the question and the verdict.
+//! - [`Secret`] is a text that is never shown.
 
-// the values of a conversation
 mod base64;
 mod call;
+mod caller;
+mod cause;
 mod citation;
 mod content;
 mod delta;
 mod description;
+mod descriptor;
+mod dialect;
+mod digest;
 mod event;
 mod failure;
+mod failure_class;
 mod failure_kind;
 mod finish;
 pub mod history;
+#[doc(hidden)]
+pub mod internal;
 mod item;
+mod nearest_tool;
 mod output;
 mod output_format;
 mod progress;
+mod random;
 mod reading;
 mod request;
 mod result;
+mod run_id;
+mod secret;
 /// Reading of tagged enums, for the other crates of this workspace. It may change with any release.
 #[doc(hidden)]
 pub mod tagged;
 mod text_id;
 mod timestamp;
 mod tool_choice;
+mod tool_name;
 mod turn;
 mod usage;
 mod version;
 
 pub use self::call::{CallId, ToolCall};
+pub use self::caller::Caller;
 pub use self::citation::Citation;
 pub use self::content::{
     ContentPart, MediaData, MediaPart, RefusalPart, ResourceContents, ResourceLinkPart, ResourcePart, TextPart,
 };
 pub use self::delta::{Delta, ReasoningForm, UnknownDelta};
 pub use self::description::{GivenDescription, IntoDescription, OptionalDescription};
+pub use self::descriptor::{
+    Annotation, Annotations, CacheControl, DescribedAnnotation, DescriptorKind, Destructive, Hints, Icon, IconTheme,
+    Icons, Idempotent, Meta, OpenWorld, ProviderOptions, Readonly, SchemaJson, Strict, Title, ToolDescriptor, Version,
+};
+pub use self::dialect::{Dialect, Loss, LossKind, RenderFault, Rendered};
 pub use self::event::{ToolEvent, UnknownEvent};
 pub use self::failure::ToolFailure;
+pub use self::failure_class::FailureClass;
 pub use self::failure_kind::{CustomKind, FailureKind};
 pub use self::finish::Finish;
 pub use self::history::History;
@@ -98,89 +91,17 @@ pub use self::item::{
     ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope, Author,
     CallOutputBody, Item, Message, ProviderCall, Reasoning, RequestSignature, Role, ToolCallOutput,
 };
+pub use self::nearest_tool::nearest_tools;
 pub use self::output::ToolOutput;
 pub use self::output_format::OutputFormat;
 pub use self::progress::Progress;
 pub use self::request::{Describe, TurnRequest};
 pub use self::result::{Outcome, ToolResult};
+pub use self::run_id::RunId;
+pub use self::secret::{Secret, SecretError};
 pub use self::timestamp::Timestamp;
 pub use self::tool_choice::{ToolChoice, ToolDemand};
+pub use self::tool_name::{NAMESPACE_SEPARATOR, ToolId, ToolName};
 pub use self::turn::Turn;
 pub use self::usage::Usage;
 pub use self::version::FormatVersion;
-
-// tools, what runs them and what they need
-mod ambient;
-mod approval;
-mod arguments;
-mod backoff;
-mod blocking;
-mod cancellation;
-mod cause;
-mod cx;
-mod emit;
-mod executor;
-mod handler;
-#[doc(hidden)]
-pub mod macro_support;
-mod middleware;
-mod nearest_tool;
-mod random;
-mod run_id;
-mod scope;
-mod secret;
-mod seed;
-mod service;
-mod source;
-mod tool;
-mod toolkit;
-mod typed;
-
-pub use self::ambient::{Ambient, AmbientScope, CarriedAmbient};
-pub use self::approval::{
-    ApprovalMemory, CallPlan, Decision, Decisions, QueuePlan, Receipt, SignatureError, SigningKeyError, SigningKeys,
-    VerdictQueue, VerdictSender,
-};
-pub use self::approval::{
-    ApprovalOutcome, ApprovalRecord, ApprovedCall, AuditRecord, DenialRecord, RejectedVerdict, RequestedCall,
-    Suspended, SuspendedError, VerdictFault,
-};
-pub use self::arguments::CallArguments;
-pub use self::backoff::Backoff;
-pub use self::cancellation::Cancellation;
-pub use self::cx::{Caller, Cx};
-pub use self::emit::{EmitError, Emitted, Emitter};
-pub use self::executor::Suspend;
-pub use self::executor::{
-    ApprovalAnswer, Approve, CallError, Continuation, Dispatch, FailureClass, FailureOrigin, HandlerResult,
-    HandlerResults, IntoApprovalAnswer, IsolatedSpan, Lane, Lanes, Permission, Permit, Permitting, Run, RunCall,
-    RunError, RunOptions, Step, TryRun,
-};
-pub use self::handler::{
-    BoxError, BuilderOf, Emits, Failure, ForwardCx, Handle, HandlerError, HandlerOutput, IntoTool, NoFailure,
-    NoFinalOutput, Outputs, StaticTool, ToolType,
-};
-pub use self::middleware::{Middleware, Next, Request};
-pub use self::nearest_tool::nearest_tools;
-pub use self::run_id::RunId;
-pub use self::secret::{Secret, SecretError};
-pub use self::service::{
-    Dependency, MissingService, Needs, PerRun, Provide, ProvideAll, Satisfies, ServiceList, ServiceNeed, ServiceSource,
-    Services, ServicesIdentity,
-};
-pub use self::source::{Changed, Mapped, Merged, SharedToolkit, Snapshot, SourceFault, ToolSource};
-pub use self::tool::{
-    Annotation, Annotations, ApprovalCx, ApprovalNeed, ApprovalPolicy, CacheControl, Concurrency, CountedContent,
-    DecidedLater, DecidedNow, DecidingNeed, DefinitionError, DefinitionFault, DescribedAnnotation, DescriptorKind,
-    Destructive, Dialect, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Fixed, Hints, Icon, IconTheme, Icons,
-    Idempotent, Inferred, IntoApprovalNeed, Loss, LossKind, MAX_NAME_LEN, Meta, MissingHandler, NameClash, NameFault,
-    NameMapError, NameMapper, OnOverflow, Open, OpenWorld, OutputCap, PolicyError, PolicyOf, ProviderDefinition,
-    ProviderOptions, ProviderTool, Readonly, RefineError, RenderFault, Rendered, SchemaJson, SchemaPart, Slot, Strict,
-    Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolIdentity, ToolKind, ToolName, Version,
-};
-pub use self::toolkit::{
-    AmbiguousTool, ComposeError, DuplicateToolName, DynamicTools, KitType, MissingToolService, NAMESPACE_SEPARATOR,
-    NamespaceError, NamespaceFault, NotRunnable, ReplaceError, Serves, Shadowed, StaticKit, Toolkit, ToolkitError,
-    ToolkitFault, Tools,
-};
-pub use self::typed::{CallDecodeError, CallVariant, ToolCalls, Typed};

@@ -2,7 +2,7 @@
 
 use haft_schema::internal::{SUGGESTED, ranked};
 
-use crate::toolkit::NAMESPACE_SEPARATOR;
+use crate::tool_name::NAMESPACE_SEPARATOR;
 
 /// Returns the tool names closest to `name` among `candidates`, with or without their namespace, best first and three at
 /// most; none if no name is close.
@@ -18,7 +18,7 @@ pub fn nearest_tools<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) 
 }
 
 /// Returns everything whose tool name is close to `name`, best first.
-pub(crate) fn ranked_tools<'a, T>(name: &str, candidates: impl Iterator<Item = (&'a str, T)>) -> Vec<T> {
+pub fn ranked_tools<'a, T>(name: &str, candidates: impl Iterator<Item = (&'a str, T)>) -> Vec<T> {
     let (names, mut tools): (Vec<&str>, Vec<Option<T>>) = candidates.map(|(name, tool)| (name, Some(tool))).unzip();
     let spellings = names.iter().enumerate().flat_map(|(index, name)| {
         let bare = name.rsplit_once(NAMESPACE_SEPARATOR).map(|(_, bare)| bare);

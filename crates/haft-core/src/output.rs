@@ -74,7 +74,8 @@ impl ToolOutput {
 
     /// Creates an output with the content that a tool renders for the model, if it does.
     #[inline]
-    pub(crate) fn rendered(value: JsonText, content: Option<Vec<ContentPart>>) -> Self {
+    #[must_use]
+    pub fn rendered(value: JsonText, content: Option<Vec<ContentPart>>) -> Self {
         match content {
             None => Self::new(value),
             Some(parts) => Self::new(value).for_model(parts),
@@ -148,7 +149,9 @@ impl ToolOutput {
     }
 
     /// Returns what the model reads.
-    pub(crate) fn shown(&self) -> Shown<'_> {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn shown(&self) -> Shown<'_> {
         match &self.body {
             OutputBody::Value(value) => Shown::Value(value),
             OutputBody::Rendered(rendered) => Shown::Content(&rendered.content),
@@ -158,8 +161,11 @@ impl ToolOutput {
 }
 
 /// The part of an output that the model reads.
-pub(crate) enum Shown<'a> {
+#[derive(Clone, Copy, Debug)]
+pub enum Shown<'a> {
+    /// The JSON of the value.
     Value(&'a JsonText),
+    /// The content.
     Content(&'a [ContentPart]),
 }
 

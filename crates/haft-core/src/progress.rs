@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 /// The progress of a call: an amount that is done, the total if it is known, and a message for people.
 ///
-/// Handlers emit it with [`Cx::progress`](crate::Cx::progress), and readers get it from
+/// Handlers emit it with `Cx::progress`, and readers get it from
 /// [`ToolEvent::progress`](crate::ToolEvent::progress).
 ///
 /// ```
@@ -68,7 +68,8 @@ impl Progress {
     }
 
     /// Reads a value that a call emitted; `None` if it has another form.
-    pub(crate) fn read(value: &JsonText) -> Option<Self> {
+    #[must_use]
+    pub fn read(value: &JsonText) -> Option<Self> {
         let progress: Self = value.decode().ok()?;
         let is_small = |number: f64| number.abs() < BEYOND_64_BITS;
         if is_small(progress.done) && progress.total.is_none_or(is_small) {

@@ -9,18 +9,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// It stands for an id that may never be asked for: taking one is a single atomic addition, and [`Serial::bits`]
 /// derives the id from it later, always the same one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Serial(u64);
+pub struct Serial(u64);
 
 impl Serial {
     /// Returns the next number.
     #[inline]
-    pub(crate) fn next() -> Self {
+    pub fn next() -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         Self(COUNT.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Returns 128 bits of a keyed hash of the number, whose keys the process chose at random.
-    pub(crate) fn bits(self) -> u128 {
+    pub fn bits(self) -> u128 {
         static KEYS: OnceLock<[RandomState; 2]> = OnceLock::new();
         let [high, low] = KEYS.get_or_init(Default::default).each_ref().map(|keys| keys.hash_one(self.0));
         (u128::from(high) << 64) | u128::from(low)

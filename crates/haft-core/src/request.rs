@@ -9,10 +9,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::descriptor::ToolDescriptor;
 use crate::history::History;
 use crate::item::Item;
 use crate::output_format::OutputFormat;
-use crate::tool::ToolDescriptor;
 use crate::tool_choice::ToolChoice;
 use crate::version::FormatVersion;
 
@@ -224,7 +224,7 @@ mod shared {
 
     use serde::{Deserialize, Deserializer, Serializer};
 
-    use crate::tool::ToolDescriptor;
+    use crate::descriptor::ToolDescriptor;
 
     #[allow(clippy::ptr_arg, reason = "serde requires this signature")]
     pub(super) fn serialize<S: Serializer>(tools: &Vec<Arc<ToolDescriptor>>, serializer: S) -> Result<S::Ok, S::Error> {

@@ -18,7 +18,7 @@ use crate::item::{CallOutputBody, ToolCallOutput};
 use crate::nearest_tool::nearest_tools;
 use crate::output::{Shown, ToolOutput};
 use crate::tagged::{self, ReadVariant, TaggedEnum};
-use crate::tool::ToolName;
+use crate::tool_name::ToolName;
 use crate::version::FormatVersion;
 
 /// The longest tool name or call id that a message repeats, in bytes: both come from the model.
@@ -60,7 +60,6 @@ pub struct ToolResult {
 /// The outcome of a call, tagged by `status`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Outcome {
     /// The call returned a value.
     Ok(ToolOutput),
@@ -76,7 +75,8 @@ impl ToolResult {
     }
 
     /// Creates the result of a call whose tool exists, so that its name is shared.
-    pub(crate) fn named(tool: ToolName, call: &ToolCall, outcome: Outcome) -> Self {
+    #[must_use]
+    pub fn named(tool: ToolName, call: &ToolCall, outcome: Outcome) -> Self {
         Self { v: FormatVersion::default(), call_id: call.call_id.clone(), tool, outcome, repairs: Vec::new() }
     }
 
@@ -199,7 +199,9 @@ impl ToolResult {
 
     /// Creates the result of a call of a tool that does not exist and whose name is near none. No more names are taken
     /// from the iterator than the message needs.
-    pub(crate) fn unknown_tool_beside<'a>(call: &ToolCall, mut tools: impl Iterator<Item = &'a str>) -> Self {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn unknown_tool_beside<'a>(call: &ToolCall, mut tools: impl Iterator<Item = &'a str>) -> Self {
         let listed: Vec<String> = tools.by_ref().take(LISTED).map(quoted).collect();
         let there_are = match &*listed {
             [] => "there are no tools".to_owned(),
@@ -246,7 +248,9 @@ impl ToolResult {
     }
 
     /// Returns the failure, of a result that is known to be one.
-    pub(crate) fn into_failure(self) -> ToolFailure {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn into_failure(self) -> ToolFailure {
         match self.outcome {
             Outcome::Failed(failure) => *failure,
             Outcome::Ok(_) => ToolFailure::new(FailureKind::ExecutionError, ""),
@@ -360,7 +364,7 @@ impl Outcome {
         matches!(self, Self::Ok(_))
     }
 
-    /// Returns the output, or the failure as an error: the form that a [forwarding](crate::Tool::with_forward) handler
+    /// Returns the output, or the failure as an error: the form that a forwarding handler
     /// returns.
     pub fn into_result(self) -> Result<ToolOutput, ToolFailure> {
         match self {
@@ -389,7 +393,7 @@ impl Outcome {
 }
 
 /// Decodes the value of an output.
-pub(crate) fn decode_output<T: DeserializeOwned>(output: &ToolOutput) -> Result<T, ToolFailure> {
+pub fn decode_output<T: DeserializeOwned>(output: &ToolOutput) -> Result<T, ToolFailure> {
     output.value().ok_or_else(no_value)?.decode().map_err(unreadable)
 }
 
@@ -441,7 +445,7 @@ impl<'de> Deserialize<'de> for Outcome {
 }
 
 /// Returns what the model reads of an output, as one text.
-pub(crate) fn model_text(output: &ToolOutput) -> String {
+pub fn model_text(output: &ToolOutput) -> String {
     match output.shown() {
         Shown::Content(parts) => CallOutputBody::Parts(parts.to_vec()).to_string(),
         Shown::Value(value) => raw_text(value),
@@ -459,7 +463,7 @@ fn raw_text(value: &JsonText) -> String {
 }
 
 /// Quotes a name that comes from outside, shortened.
-pub(crate) fn quoted(name: &str) -> String {
+pub fn quoted(name: &str) -> String {
     if name.len() <= QUOTE_CAP {
         format!("'{name}'")
     } else {

@@ -79,8 +79,8 @@ mod tests {
 
     #[test]
     fn the_crate_can_be_elsewhere() {
-        let text = expand(quote!(crate = haft_core; A)).to_string();
-        assert!(text.contains("haft_core :: macro_support") && !text.contains(":: haft ::"), "{text}");
+        let text = expand(quote!(crate = haft_executor; A)).to_string();
+        assert!(text.contains("haft_executor :: macro_support") && !text.contains(":: haft ::"), "{text}");
     }
 
     #[test]

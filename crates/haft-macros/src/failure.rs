@@ -339,11 +339,11 @@ mod tests {
             .contains("match * self { }")
         );
         let text = expanded(quote!(
-            #[failure(crate = haft_core)]
+            #[failure(crate = haft_executor)]
             struct E<T: Clone>(T);
         ));
         assert!(
-            text.contains("impl < T : Clone > haft_core :: macro_support :: Failure for E < T > where Self :"),
+            text.contains("impl < T : Clone > haft_executor :: macro_support :: Failure for E < T > where Self :"),
             "{text}"
         );
     }

@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn mistakes_of_every_kind_come_together() {
         let faults = faults(quote! {
-            #[tool_calls(path = haft_core)]
+            #[tool_calls(path = haft_executor)]
             enum AppCall<T> {
                 None,
                 Two(Typed<A>, Typed<B>),

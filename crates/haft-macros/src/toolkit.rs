@@ -249,9 +249,9 @@ mod tests {
 
     #[test]
     fn the_crate_can_be_elsewhere() {
-        let text = expand(quote!(crate = haft_core; A)).to_string();
+        let text = expand(quote!(crate = haft_executor; A)).to_string();
         assert!(
-            text.contains("haft_core :: macro_support :: Toolkit :: new ()") && !text.contains(":: haft ::"),
+            text.contains("haft_executor :: macro_support :: Toolkit :: new ()") && !text.contains(":: haft ::"),
             "{text}"
         );
     }

@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn the_crate_applies_to_all_tools() {
-        let text = expand(quote!(crate = haft_core), quote!(impl Desk { #[tool] fn a(&self) {} })).to_string();
-        assert!(!text.contains(":: haft ::") && text.contains("haft_core :: macro_support"), "{text}");
+        let text = expand(quote!(crate = haft_executor), quote!(impl Desk { #[tool] fn a(&self) {} })).to_string();
+        assert!(!text.contains(":: haft ::") && text.contains("haft_executor :: macro_support"), "{text}");
     }
 }

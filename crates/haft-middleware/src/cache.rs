@@ -25,26 +25,26 @@ const MAX_ENTRIES: usize = 1024;
 ///   from the cache. Calls to all others pass through.
 /// - Calls are equal if the tool, the arguments, the caller, the services and the extensions are. Arguments are
 ///   compared by value: key order, white space and `1.0` for `1` make no difference. Tools are compared by
-///   [identity](haft_core::Tool::identity), not by name: a changed or newly built copy has its own answers, so build a
-///   toolkit once. Calls without a caller are equal among themselves. [Forwarded](haft_core::Tool::with_forward) calls
+///   [identity](haft_executor::Tool::identity), not by name: a changed or newly built copy has its own answers, so build a
+///   toolkit once. Calls without a caller are equal among themselves. [Forwarded](haft_executor::Tool::with_forward) calls
 ///   must have equal metadata and provider data too, because their handler sees it.
-/// - Services and extensions are compared by [identity](haft_core::Services::identity) too: the toolkit's, the run's
-///   ([`services`](haft_core::RunOptions::services), [`extension`](haft_core::RunOptions::extension)) and those from
-///   middlewares outside the cache. Clones of [options](haft_core::RunOptions) share them. If you build services and
+/// - Services and extensions are compared by [identity](haft_executor::Services::identity) too: the toolkit's, the run's
+///   ([`services`](haft_executor::RunOptions::services), [`extension`](haft_executor::RunOptions::extension)) and those from
+///   middlewares outside the cache. Clones of [options](haft_executor::RunOptions) share them. If you build services and
 ///   extensions anew for each run, they are not shared and never find earlier runs' answers. So build a tenant's
 ///   options once, and layer middlewares that attach something to each request inside the cache.
 /// - The conversation is not compared: the caller stands for it. A call with a
-///   [conversation](haft_core::RunOptions::messages), as from a turn loop, and without a caller always runs.
+///   [conversation](haft_executor::RunOptions::messages), as from a turn loop, and without a caller always runs.
 /// - Only successes are kept, for the given time. Beyond the number of entries the least recently used one is removed.
 /// - Equal calls at the same time run once: the others wait for the first one. If it fails or is dropped, the next one
 ///   runs. The first one makes progress only while its own run is polled. So a run that you begin and then neither poll
 ///   nor drop holds up the same caller's equal calls (all callers', if they [share](Self::shared_between_callers)).
-///   [Spawn](haft_core::RunOptions::spawned) a run whose reader may pause; a
-///   [deadline](haft_core::RunOptions::deadline) bounds how long others wait.
+///   [Spawn](haft_executor::RunOptions::spawned) a run whose reader may pause; a
+///   [deadline](haft_executor::RunOptions::deadline) bounds how long others wait.
 /// - A call made by such a call's handler never waits: if an equal call is in progress, which may be the one that makes
 ///   it, it runs beside that one and its answer is not kept. This also holds in
-///   [spawned](haft_core::RunOptions::spawned) runs and blocking handlers, but not in tasks and threads that a handler
-///   starts (unless it carries its [`Ambient`](haft_core::Ambient) values there): such a call would wait for itself.
+///   [spawned](haft_executor::RunOptions::spawned) runs and blocking handlers, but not in tasks and threads that a handler
+///   starts (unless it carries its [`Ambient`](haft_executor::Ambient) values there): such a call would wait for itself.
 /// - Emitted values are not kept: a cached answer comes without progress.
 ///
 /// Clones share their answers; a copy with another setting begins empty. Layer it outside [`Retry`](crate::Retry),
@@ -54,11 +54,12 @@ const MAX_ENTRIES: usize = 1024;
 /// use std::sync::atomic::{AtomicU32, Ordering};
 /// use std::time::Duration;
 ///
-/// use haft_core::{Idempotent, Readonly, Tool, ToolCall, Toolkit};
+/// use haft_core::{Idempotent, Readonly, ToolCall};
+/// use haft_executor::{Tool, Toolkit};
 /// use haft_middleware::Cache;
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-/// # async fn main() -> Result<(), haft_core::DefinitionError> {
+/// # async fn main() -> Result<(), haft_executor::DefinitionError> {
 /// static RUNS: AtomicU32 = AtomicU32::new(0);
 ///
 /// let square = Tool::new("square")

@@ -18,7 +18,8 @@
 //! ```
 //! use std::time::Duration;
 //!
-//! use haft_core::{Tool, ToolCall, Toolkit};
+//! use haft_executor::{Tool, Toolkit};
+//! use haft_core::ToolCall;
 //! use haft_middleware::{Cache, RateLimit, Retry, Timeout, Trace};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
@@ -48,7 +49,8 @@
 //! more if its handler had not begun:
 //!
 //! ```
-//! use haft_core::{Middleware, Next, Outcome, Request};
+//! use haft_executor::{Middleware, Next, Request};
+//! use haft_core::Outcome;
 //!
 //! struct TryTwice;
 //!
@@ -64,14 +66,14 @@
 //!         }
 //!     }
 //! }
-//! # let tool = haft_core::Tool::new("t").handler(|(), _cx| async {})?.wrap(TryTwice);
-//! # Ok::<_, haft_core::DefinitionError>(())
+//! # let tool = haft_executor::Tool::new("t").handler(|(), _cx| async {})?.wrap(TryTwice);
+//! # Ok::<_, haft_executor::DefinitionError>(())
 //! ```
 //!
-//! - [`Request`](haft_core::Request) reads and changes the call: its arguments, deadline, extensions, the services that
+//! - [`Request`](haft_executor::Request) reads and changes the call: its arguments, deadline, extensions, the services that
 //!   the handler finds, and the values that it emits.
-//! - [`Cx::run_until_cancelled`](haft_core::Cx::run_until_cancelled) waits without holding up a cancelled call.
-//! - [`Ambient`](haft_core::Ambient) recognises calls that are made from inside a call.
+//! - [`Cx::run_until_cancelled`](haft_executor::Cx::run_until_cancelled) waits without holding up a cancelled call.
+//! - [`Ambient`](haft_executor::Ambient) recognises calls that are made from inside a call.
 //! - [`isolation`](haft_schema::isolation) guards against panics in further user code.
 
 mod cache;
@@ -82,7 +84,7 @@ mod tests;
 mod timeout;
 mod trace;
 
-pub use haft_core::Backoff;
+pub use haft_executor::Backoff;
 
 pub use self::cache::Cache;
 pub use self::rate_limit::RateLimit;

@@ -37,11 +37,12 @@ use self::bucket::{Buckets, Rate};
 /// ```
 /// use std::time::Duration;
 ///
-/// use haft_core::{Tool, ToolCall, Toolkit};
+/// use haft_executor::{Tool, Toolkit};
+/// use haft_core::ToolCall;
 /// use haft_middleware::RateLimit;
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-/// # async fn main() -> Result<(), haft_core::DefinitionError> {
+/// # async fn main() -> Result<(), haft_executor::DefinitionError> {
 /// let search = Tool::new("search")
 ///     .handler(|query: String, _cx| async move { query })?
 ///     .wrap(RateLimit::new(1, Duration::from_secs(10)).reject());

@@ -11,7 +11,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft_core::{Backoff, FailureKind, ToolFailure};
+use haft_core::{FailureKind, ToolFailure};
+use haft_executor::Backoff;
 
 use crate::RateLimit;
 
@@ -42,11 +43,12 @@ const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering};
 ///
-/// use haft_core::{FailureKind, Idempotent, Tool, ToolCall, ToolFailure, Toolkit};
+/// use haft_core::{FailureKind, Idempotent, ToolCall, ToolFailure};
+/// use haft_executor::{Tool, Toolkit};
 /// use haft_middleware::Retry;
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-/// # async fn main() -> Result<(), haft_core::DefinitionError> {
+/// # async fn main() -> Result<(), haft_executor::DefinitionError> {
 /// static TRIES: AtomicU32 = AtomicU32::new(0);
 ///
 /// let fetch = Tool::new("fetch")

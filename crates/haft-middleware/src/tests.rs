@@ -4,10 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use haft_core::{
-    Annotations, Cancellation, Cx, FailureKind, Idempotent, Middleware, Next, Outcome, Readonly, Request, RunOptions,
-    Tool, ToolCall, ToolFailure, ToolResult, Toolkit,
-};
+use haft_core::{Annotations, FailureKind, Idempotent, Outcome, Readonly, ToolCall, ToolFailure, ToolResult};
+use haft_executor::{Cancellation, Cx, Middleware, Next, Request, RunOptions, Tool, Toolkit};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 

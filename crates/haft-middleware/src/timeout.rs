@@ -11,18 +11,19 @@ use std::time::Duration;
 
 /// Fails a call with `timed_out` when it takes longer than a given time.
 ///
-/// The handler finds its [deadline](haft_core::Cx::deadline) in its context and is dropped when that has passed. The
+/// The handler finds its [deadline](haft_executor::Cx::deadline) in its context and is dropped when that has passed. The
 /// failure reports whether the handler had begun. Innermost, around the handler alone, it times one attempt, and a
 /// [`Retry`](crate::Retry) around it may try again. Around a retry it times all attempts together.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// use haft_core::{FailureKind, Tool, ToolCall, Toolkit};
+/// use haft_core::{FailureKind, ToolCall};
+/// use haft_executor::{Tool, Toolkit};
 /// use haft_middleware::Timeout;
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-/// # async fn main() -> Result<(), haft_core::DefinitionError> {
+/// # async fn main() -> Result<(), haft_executor::DefinitionError> {
 /// let sleep = Tool::new("sleep")
 ///     .handler(|seconds: u64, _cx| async move { tokio::time::sleep(Duration::from_secs(seconds)).await })?
 ///     .wrap(Timeout::new(Duration::from_secs(5)));

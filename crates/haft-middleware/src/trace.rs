@@ -30,11 +30,12 @@ const TARGET: &str = "haft::call";
 /// attempt.
 ///
 /// ```
-/// use haft_core::{Tool, ToolCall, Toolkit};
+/// use haft_executor::{Tool, Toolkit};
+/// use haft_core::ToolCall;
 /// use haft_middleware::Trace;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), haft_core::DefinitionError> {
+/// # async fn main() -> Result<(), haft_executor::DefinitionError> {
 /// let greet = Tool::new("greet").handler(|name: String, _cx| async move { format!("Hello, {name}!") })?;
 /// let kit: Toolkit = Toolkit::from_iter([greet]).wrap(Trace::new().with_content());
 ///

@@ -20,10 +20,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use haft_core::{
-    ApprovalPolicy, Concurrency, Delta, ExecutionLimits, Finish, History, Item, RunOptions, Suspend, Tool, ToolCall,
-    ToolResult, Toolkit, Turn, TurnRequest, history,
-};
+use haft_core::{Delta, Finish, History, Item, ToolCall, ToolResult, Turn, TurnRequest, history};
+use haft_executor::{ApprovalPolicy, Concurrency, ExecutionLimits, RunOptions, Suspend, Tool, Toolkit};
 use haft_middleware::RateLimit;
 use haft_model::{LanguageModel, ModelInfo, ScriptedModel, ScriptedTurn, TurnLoop, TurnStream};
 use serde_json::json;

@@ -53,7 +53,8 @@ const STALL: Duration = Duration::from_secs(60);
 /// itself. An approval that was used is used up; one that was given and not acted on yet is acted on.
 ///
 /// ```
-/// use haft_core::{Item, Toolkit};
+/// use haft_core::Item;
+/// use haft_executor::Toolkit;
 /// use haft_model::{Chat, MemoryStore, ScriptedModel, TurnLoop};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -159,7 +160,8 @@ impl Chat {
     /// If one is not valid none is added, and the error is [`ChatError::State`].
     ///
     /// ```
-    /// use haft_core::{ApprovalPolicy, RunOptions, Suspend, Tool, ToolCall, Toolkit};
+    /// use haft_executor::{ApprovalPolicy, RunOptions, Suspend, Tool, Toolkit};
+    /// use haft_core::ToolCall;
     /// use haft_model::{Chat, MemoryStore, ScriptedModel, TurnLoop};
     ///
     /// # #[tokio::main(flavor = "current_thread")]

@@ -9,7 +9,7 @@ mod written;
 
 use std::time::Duration;
 
-use haft_core::BoxError;
+use haft_executor::BoxError;
 
 pub use self::provider_message::ProviderMessage;
 pub(crate) use self::written::WrittenError;

@@ -172,7 +172,8 @@ impl ScriptedModel {
     /// Returns the request of this number, from zero; `None` if there were fewer.
     ///
     /// ```
-    /// use haft_core::{Item, Toolkit, TurnRequest};
+    /// use haft_core::{Item, TurnRequest};
+    /// use haft_executor::Toolkit;
     /// use haft_model::{ScriptedModel, TurnLoop};
     ///
     /// # #[tokio::main(flavor = "current_thread")]

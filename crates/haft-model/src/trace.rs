@@ -59,7 +59,8 @@ pub(crate) use is_heard;
 /// Messages are private, so they are recorded on request only; see [`with_content`](Self::with_content).
 ///
 /// ```
-/// use haft_core::{Item, Toolkit, TurnRequest};
+/// use haft_core::{Item, TurnRequest};
+/// use haft_executor::Toolkit;
 /// use haft_model::{ModelTrace, ScriptedModel, TurnLoop};
 ///
 /// # #[tokio::main(flavor = "current_thread")]

@@ -63,7 +63,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft_core::{ApprovalResponse, Backoff, Cancellation, FailureClass, RunOptions, ToolSource};
+use haft_core::{ApprovalResponse, FailureClass};
+use haft_executor::{Backoff, Cancellation, RunOptions, ToolSource};
 
 pub use self::after_turn::{AfterTurn, Flow};
 pub use self::budget::{Budget, Spent};
@@ -95,7 +96,8 @@ use crate::trace::ModelTrace;
 /// does not permit fails with `tool_choice_violation`, and a turn without a required call ends the loop.
 ///
 /// ```
-/// use haft_core::{Item, Tool, ToolCall, Toolkit, TurnRequest};
+/// use haft_core::{Item, ToolCall, TurnRequest};
+/// use haft_executor::{Tool, Toolkit};
 /// use haft_model::{LoopEnd, LoopEvent, ScriptedModel, TurnLoop};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -127,7 +129,7 @@ impl TurnLoop {
     /// Creates a loop of this model and these tools: at most 16 turns, at most ten equal calls in a row,
     /// ten [retries](Self::retries) of a request, until the model makes no more calls.
     ///
-    /// The tools are a [`Toolkit`](haft_core::Toolkit) or any other [`ToolSource`]. Each turn takes one snapshot of the
+    /// The tools are a [`Toolkit`](haft_executor::Toolkit) or any other [`ToolSource`]. Each turn takes one snapshot of the
     /// source: the model is offered the tools of the snapshot, and its calls run on them, whatever changes meanwhile. A
     /// change counts from the next turn on. Calls that waited for a verdict are resumed with a new snapshot: if the
     /// definition of the tool is the one that approval was requested for, an approved call runs; if it has changed,
@@ -138,7 +140,8 @@ impl TurnLoop {
     /// model; [`LoopEvent::ToolLeftOut`] reports it, and the loop goes on.
     ///
     /// ```
-    /// use haft_core::{Item, SharedToolkit, Tool, ToolCall, TurnRequest};
+    /// use haft_core::{Item, ToolCall, TurnRequest};
+    /// use haft_executor::{SharedToolkit, Tool};
     /// use haft_model::{Expect, ScriptedModel, ScriptedTurn, TurnLoop};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
@@ -195,7 +198,7 @@ impl TurnLoop {
     /// Sets the options of the runs of calls: caller, permit, approver and so on. The conversation up to the calls is
     /// added. Tools that the caller may not see are not offered to the model.
     ///
-    /// With [`Suspend`](haft_core::Suspend), or another approver that decides later, the loop ends with
+    /// With [`Suspend`](haft_executor::Suspend), or another approver that decides later, the loop ends with
     /// [`LoopEnd::Waiting`] and continues when its state has the verdicts. Signals and interactions must be permitted
     /// and approved like other calls, or they do not surface; as they are not run here, an observer of the options
     /// sees those that do as `non_local_tool`. A call that the provider runs can't be prevented: the permit is
@@ -207,7 +210,7 @@ impl TurnLoop {
     ///
     /// Each turn is a run with an id of its own. An [id](RunOptions::run_id) that is set here is that of every run, so
     /// it must be set for one conversation only: elsewhere the same call id may occur again, and both calls would have
-    /// one [idempotency key](haft_core::Cx::idempotency_key).
+    /// one [idempotency key](haft_executor::Cx::idempotency_key).
     pub fn options(self, options: RunOptions) -> Self {
         self.changed(|settings| settings.options = options)
     }
@@ -259,7 +262,8 @@ impl TurnLoop {
     /// default the loop continues while the model makes calls.
     ///
     /// ```
-    /// use haft_core::{Item, Toolkit, TurnRequest};
+    /// use haft_core::{Item, TurnRequest};
+    /// use haft_executor::Toolkit;
     /// use haft_model::{ScriptedModel, TurnLoop};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
@@ -303,7 +307,8 @@ impl TurnLoop {
     /// [`ClearToolResults`] and [`Summarize`] are ready to use.
     ///
     /// ```
-    /// use haft_core::{Item, Toolkit, TurnRequest};
+    /// use haft_core::{Item, TurnRequest};
+    /// use haft_executor::Toolkit;
     /// use haft_model::{ScriptedModel, TurnLoop};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
@@ -326,7 +331,7 @@ impl TurnLoop {
     }
 
     /// Ends the loop with [`LoopEnd::CallsFailed`] when a call failed in one of these classes, as
-    /// [`Run::fail_on`](haft_core::Run::fail_on) does for a run. Without it the model reads every failure and
+    /// [`Run::fail_on`](haft_executor::Run::fail_on) does for a run. Without it the model reads every failure and
     /// continues.
     ///
     /// The other calls of the turn run to their end first, including those that wait for a verdict or an answer. Every
@@ -335,7 +340,8 @@ impl TurnLoop {
     /// because it was repeated counts as [`FailureClass::Call`].
     ///
     /// ```
-    /// use haft_core::{FailureClass, Item, Tool, ToolCall, Toolkit, TurnRequest};
+    /// use haft_core::{FailureClass, Item, ToolCall, TurnRequest};
+    /// use haft_executor::{Tool, Toolkit};
     /// use haft_model::{LoopEnd, ScriptedModel, TurnLoop};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
@@ -389,7 +395,8 @@ impl TurnLoop {
     /// [`verdict_with`](Self::verdict_with).
     ///
     /// ```
-    /// use haft_core::{Cx, Item, RunOptions, Tool, ToolCall, Toolkit, TurnRequest};
+    /// use haft_executor::{Cx, RunOptions, Tool, Toolkit};
+    /// use haft_core::{Item, ToolCall, TurnRequest};
     /// use haft_model::{ScriptedModel, TurnLoop};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
@@ -421,7 +428,8 @@ impl TurnLoop {
     /// history: the next request to the model contains it. No approver of the options decides about it.
     ///
     /// ```
-    /// use haft_core::{ApprovalPolicy, Item, RunOptions, Suspend, Tool, ToolCall, Toolkit, TurnRequest, VerdictFault};
+    /// use haft_executor::{ApprovalPolicy, RunOptions, Suspend, Tool, Toolkit, VerdictFault};
+    /// use haft_core::{Item, ToolCall, TurnRequest};
     /// use haft_model::{ScriptedModel, StateError, TurnLoop};
     /// use serde_json::json;
     ///

@@ -15,7 +15,8 @@
 //! Nothing here depends on a web framework. A [`UiStream`] is a stream of text, with a list of headers:
 //!
 //! ```
-//! use haft_core::{Item, Toolkit, TurnRequest};
+//! use haft_core::{Item, TurnRequest};
+//! use haft_executor::Toolkit;
 //! use haft_model::ui::UiStream;
 //! use haft_model::{ScriptedModel, TurnLoop};
 //!

@@ -4,13 +4,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a benchmark that can't be set up should stop")]
 
-#[path = "../../haft-core/benches/meter.rs"]
+#[path = "../../haft-executor/benches/meter.rs"]
 mod meter;
 
 use std::hint::black_box;
 
 use futures_util::FutureExt;
-use haft_core::{Tool, Toolkit};
+use haft_executor::{Tool, Toolkit};
 use haft_registry::{Executor, PermissionSettings, Registry, Workspace};
 use schemars::JsonSchema;
 use serde::Deserialize;

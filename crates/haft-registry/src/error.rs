@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use haft_core::ToolkitFault;
+use haft_executor::ToolkitFault;
 
 use crate::name::{FullName, NameError};
 use crate::workspace::{WorkspaceFault, joined};

@@ -19,7 +19,8 @@ mod guarded;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use haft_core::{Changed, Dispatch, RunOptions, Snapshot, ToolCall, ToolResult, ToolSource};
+use haft_core::{ToolCall, ToolResult};
+use haft_executor::{Changed, Dispatch, RunOptions, Snapshot, ToolSource};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -39,7 +40,7 @@ const CALL_ID: &str = "run";
 /// Runs registry tools by their full or shorter names. Clones share everything.
 ///
 /// ```
-/// use haft_core::Tool;
+/// use haft_executor::Tool;
 /// use haft_registry::{Executor, ExecutorError, Registry, Workspace};
 /// use schemars::JsonSchema;
 /// use serde::Deserialize;
@@ -138,7 +139,7 @@ impl Executor {
     /// the options [replace](RunOptions::policy_instead) them.
     ///
     /// ```
-    /// use haft_core::{Cx, RunOptions, Tool};
+    /// use haft_executor::{Cx, RunOptions, Tool};
     /// # use haft_registry::{Executor, Registry, Workspace};
     /// use serde_json::json;
     ///
@@ -219,8 +220,9 @@ impl Executor {
     /// observers:
     ///
     /// ```
-    /// use haft_core::{Dispatch, RunOptions, ToolCall};
-    /// # use haft_core::Tool;
+    /// use haft_executor::{Dispatch, RunOptions};
+    /// use haft_core::ToolCall;
+    /// # use haft_executor::Tool;
     /// # use haft_registry::{Executor, Registry, Workspace};
     ///
     /// # #[tokio::main(flavor = "current_thread")]

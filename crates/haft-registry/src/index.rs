@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use haft_core::{DefinitionError, Tool, Toolkit};
+use haft_executor::{DefinitionError, Tool, Toolkit};
 
 use crate::error::{LookupError, RegistryFault};
 use crate::layers::Layers;

@@ -24,7 +24,7 @@ pub mod reading;
 use std::fmt;
 use std::pin::Pin;
 
-use haft_core::Tool;
+use haft_executor::Tool;
 use serde_json::Value;
 
 pub use self::entry::{Entry, ToolSettings};

@@ -1,6 +1,6 @@
 //! A registry's sources: the standard toolbox, the project and organisations.
 
-use haft_core::{Tool, Toolkit};
+use haft_executor::{Tool, Toolkit};
 
 use crate::error::RegistryFault;
 use crate::name::{FullName, OrgName, ToolOrigin};

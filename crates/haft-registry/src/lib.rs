@@ -5,7 +5,8 @@
 //! their [kinds](ImplementationKind) turn into tools.
 //!
 //! ```
-//! use haft_core::{FailureKind, Readonly, Tool};
+//! use haft_core::{FailureKind, Readonly};
+//! use haft_executor::Tool;
 //! use haft_registry::{Executor, PermissionSettings, Registry, RuleSettings, Workspace};
 //! use serde_json::{Value, json};
 //!
@@ -33,7 +34,7 @@
 //! A name means the tool with the highest precedence: the project's, then an organisation's, then the standard
 //! toolbox's. Full names are always unambiguous, and models see only these.
 //!
-//! An executor is a [`ToolSource`](haft_core::ToolSource): call batches, turn loops and servers run its tools under the
+//! An executor is a [`ToolSource`](haft_executor::ToolSource): call batches, turn loops and servers run its tools under the
 //! same rules as [`Executor::run`]. The registry below it has no rules.
 //!
 //! | types | for |

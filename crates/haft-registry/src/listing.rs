@@ -1,6 +1,6 @@
 //! A registry tool, with its origin and what it hides.
 
-use haft_core::Tool;
+use haft_executor::Tool;
 
 use crate::name::{FullName, ToolOrigin};
 

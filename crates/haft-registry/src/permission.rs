@@ -33,7 +33,8 @@ mod verdict;
 use std::fmt;
 use std::sync::Arc;
 
-use haft_core::{Ambient, AmbientScope, Annotations, Tool};
+use haft_core::Annotations;
+use haft_executor::{Ambient, AmbientScope, Tool};
 
 pub use self::ambient::AmbientPermissions;
 pub use self::ask::AskRules;
@@ -54,7 +55,8 @@ use crate::name::FullName;
 /// Rules that decide which tools may be called. Cloning is cheap.
 ///
 /// ```
-/// use haft_core::{RunOptions, Tool, ToolCall, Toolkit};
+/// use haft_executor::{RunOptions, Tool, Toolkit};
+/// use haft_core::ToolCall;
 /// use haft_registry::PermissionSettings;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -195,7 +197,7 @@ impl Permissions {
     /// hints that no such tool has, and members that none declares.
     ///
     /// ```
-    /// use haft_core::Tool;
+    /// use haft_executor::Tool;
     /// use haft_registry::{ConditionSeverity, PermissionSettings, RuleSettings};
     ///
     /// #[derive(serde::Deserialize, schemars::JsonSchema)]

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use haft_core::{Changed, Snapshot, Tool, ToolSource, Toolkit};
+use haft_executor::{Changed, Snapshot, Tool, ToolSource, Toolkit};
 use tokio::sync::watch;
 
 use crate::error::{LookupError, RegistryError, RegistryFault};
@@ -32,7 +32,7 @@ use crate::workspace::{Workspace, WorkspaceFault};
 /// keep the tools they began with.
 ///
 /// ```
-/// use haft_core::{Tool, ToolSource};
+/// use haft_executor::{Tool, ToolSource};
 /// use haft_registry::{Registry, Workspace};
 ///
 /// let tool = |name: &str| Tool::new(name).handler(|(), _cx| async {});

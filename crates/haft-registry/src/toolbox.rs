@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use haft_core::{Tool, Toolkit};
+use haft_executor::{Tool, Toolkit};
 
 use crate::name::{Namespace, SimpleName};
 use crate::workspace::WorkspaceFault;

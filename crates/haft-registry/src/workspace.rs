@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use haft_core::{IntoDescription, Tool, Toolkit, ToolkitFault};
+use haft_core::IntoDescription;
+use haft_executor::{Tool, Toolkit, ToolkitFault};
 
 use crate::name::{NameError, Namespace, OrgName, SimpleName};
 use crate::toolbox::{Exported, SetAsideTool, Toolbox};
@@ -12,7 +13,7 @@ use crate::toolbox::{Exported, SetAsideTool, Toolbox};
 /// A project's or an organisation's toolboxes.
 ///
 /// ```
-/// use haft_core::Tool;
+/// use haft_executor::Tool;
 /// use haft_registry::Workspace;
 ///
 /// let tool = |name: &str| Tool::new(name).handler(|(), _cx| async {});

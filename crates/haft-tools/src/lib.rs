@@ -11,7 +11,7 @@
 //! [kinds](haft_registry::ImplementationKind) read:
 //!
 //! ```
-//! use haft_core::Tool;
+//! use haft_executor::Tool;
 //! use haft_tools::command::CommandTool;
 //!
 //! let list = CommandTool::new(["ls", "-l", "{folder}"]).folder("/srv");

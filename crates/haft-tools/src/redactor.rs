@@ -10,7 +10,8 @@ mod escape;
 use std::fmt;
 use std::ops::Range;
 
-use haft_core::{Cx, FailureKind, Secret, ToolFailure};
+use haft_core::{FailureKind, Secret, ToolFailure};
+use haft_executor::Cx;
 use haft_schema::{Issues, JsonText};
 use serde_json::Value;
 

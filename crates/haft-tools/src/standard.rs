@@ -31,7 +31,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use haft_core::{DefinitionError, Tool, Toolkit, ToolkitError, nearest_tools};
+use haft_core::nearest_tools;
+use haft_executor::{DefinitionError, Tool, Toolkit, ToolkitError};
 
 use self::date::WallClock;
 pub use self::fetch::{FetchFailure, fetch};

@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a benchmark that can't be set up should stop")]
 
-#[path = "../../haft-core/benches/meter.rs"]
+#[path = "../../haft-executor/benches/meter.rs"]
 mod meter;
 
 use std::hint::black_box;

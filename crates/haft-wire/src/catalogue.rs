@@ -8,7 +8,7 @@
 //! your tools names such as `shop/find` and set [`Profile::namespaces`](crate::Profile::namespaces).
 //!
 //! ```
-//! use haft_core::Tool;
+//! use haft_executor::Tool;
 //! use haft_wire::catalogue::{self, Vendor};
 //! use serde_json::json;
 //!

@@ -18,7 +18,8 @@
 //! what comes back:
 //!
 //! ```
-//! use haft_core::{Delta, Item, Tool, TurnRequest};
+//! use haft_core::{Delta, Item, TurnRequest};
+//! use haft_executor::Tool;
 //! use haft_wire::{AnthropicMessages, Delivery, Wire, WireEvent};
 //!
 //! let find = Tool::new("shop/find").describe("Finds products.").handler(|name: String, _cx| async { name })?;

@@ -38,7 +38,8 @@ use crate::wire_error::RequestError;
 /// One wire's demands on the tools sent over it.
 ///
 /// ```
-/// use haft_core::{Tool, TurnRequest, Item};
+/// use haft_executor::Tool;
+/// use haft_core::{Item, TurnRequest};
 /// use haft_wire::{Profile, RenderTools};
 ///
 /// let search = Tool::new("acme/search").describe("Searches.").handler(|query: String, _cx| async move { query })?;

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use haft_core::{Tool, Version};
+use haft_core::Version;
+use haft_executor::Tool;
 use haft_registry::{
     Built, Entry, EntryError, EntryFault, Exported, ImplementationKind, Namespace, Reach, Recipient, SimpleName,
     ToolSettings, Workspace, WorkspaceBuilder, WorkspaceFault, Yields,

@@ -15,7 +15,7 @@
 //! | `[secrets]` | [`SecretOrigin`](haft_registry::SecretOrigin) | [`Secrets`](haft_registry::Secrets) |
 //! | `[http]` | [`GuardSettings`] | [`AddressGuard`](haft_http::AddressGuard) |
 //! | `[files]` | [`FileSettings`] | [`StandardToolbox::deny_files`](haft_tools::standard::StandardToolbox::deny_files) |
-//! | `[limits]` | [`LimitSettings`] | [`RunOptions`](haft_core::RunOptions) |
+//! | `[limits]` | [`LimitSettings`] | [`RunOptions`](haft_executor::RunOptions) |
 //! | `[permissions]` | [`PermissionSettings`](haft_registry::PermissionSettings) | [`Permissions`](haft_registry::Permissions) |
 //! | `[[approval]]` | [`AskSettings`](haft_registry::AskSettings) | [`AskRules`](haft_registry::AskRules) |
 //! | `[toolbox.*]` | [`Kinds`](haft_registry::Kinds) | [`command`](haft_tools::command), [`http`](haft_tools::http), [`openapi`](haft_tools::openapi) |

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use haft_core::{RunOptions, Services, Tool, Toolkit};
+use haft_executor::{RunOptions, Services, Tool, Toolkit};
 use haft_http::{AddressGuard, HttpClientBuilder};
 use haft_registry::{
     AskRules, Executor, ExecutorBuilder, FullName, Permissions, Registry, RegistryBuilder, Secrets, SimpleName,
@@ -81,7 +81,7 @@ impl Loaded {
     /// Adds your application's toolboxes to the project's: tools in Rust beside those from the file.
     ///
     /// ```
-    /// use haft_core::Tool;
+    /// use haft_executor::Tool;
     /// use haft_workspace::{LoadOptions, load};
     ///
     /// # #[tokio::main(flavor = "current_thread")]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haft_core::{DefinitionError, Tool};
+use haft_executor::{DefinitionError, Tool};
 use haft_http::{canonical_host, canonical_url};
 use haft_registry::{EntryError, EntryFault};
 use haft_tools::command::CommandTarget;

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use haft_core::Tool;
+use haft_executor::Tool;
 use haft_registry::{
     AskRules, ConditionFinding, ConditionSeverity, FullName, OrgName, Permissions, SimpleName, ToolOrigin, ToolPattern,
     Toolbox, Workspace,

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use haft_core::{ApprovalPolicy, Concurrency, ExecutionLimits, OutputCap, RunOptions};
+use haft_executor::{ApprovalPolicy, Concurrency, ExecutionLimits, OutputCap, RunOptions};
 use haft_registry::{AskSettings, PermissionSettings};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;

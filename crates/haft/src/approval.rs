@@ -78,10 +78,13 @@
 
 #[doc(inline)]
 pub use haft_core::{
-    ApprovalAnswer, ApprovalCx, ApprovalDecision, ApprovalId, ApprovalMemory, ApprovalNeed, ApprovalOutcome,
-    ApprovalPolicy, ApprovalRecord, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope, Approve,
+    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope, RequestSignature,
+};
+#[doc(inline)]
+pub use haft_executor::{
+    ApprovalAnswer, ApprovalCx, ApprovalMemory, ApprovalNeed, ApprovalOutcome, ApprovalPolicy, ApprovalRecord, Approve,
     ApprovedCall, AuditRecord, CallPlan, DecidedLater, DecidedNow, DecidingNeed, Decision, Decisions, DenialRecord,
-    IntoApprovalAnswer, IntoApprovalNeed, PolicyError, PolicyOf, QueuePlan, Receipt, RejectedVerdict, RequestSignature,
-    RequestedCall, SignatureError, SigningKeyError, SigningKeys, Suspend, Suspended, SuspendedError, VerdictFault,
-    VerdictQueue, VerdictSender,
+    IntoApprovalAnswer, IntoApprovalNeed, PolicyError, PolicyOf, QueuePlan, Receipt, RejectedVerdict, RequestedCall,
+    SignatureError, SigningKeyError, SigningKeys, Suspend, Suspended, SuspendedError, VerdictFault, VerdictQueue,
+    VerdictSender,
 };

@@ -88,7 +88,7 @@ pub mod workspace;
 pub use self::macros::{Failure, Services, ToolCalls, compose, tool, toolkit, tools};
 
 #[doc(hidden)]
-pub use haft_core::macro_support;
+pub use haft_executor::macro_support;
 
 // the crates that appear in signatures
 pub use schemars::JsonSchema;

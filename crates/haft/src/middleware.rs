@@ -33,18 +33,18 @@
 //! ```
 
 #[doc(inline)]
-pub use haft_core::{Backoff, Middleware, Next, Request};
+pub use haft_executor::{Backoff, Middleware, Next, Request};
 #[cfg(feature = "middleware")]
 #[doc(inline)]
 pub use haft_middleware::{Cache, RateLimit, Retry, Timeout, Trace};
 // for writing middleware
 #[doc(inline)]
-pub use haft_core::{Ambient, AmbientScope, CarriedAmbient, ServicesIdentity, ToolIdentity};
+pub use haft_executor::{Ambient, AmbientScope, CarriedAmbient, ServicesIdentity, ToolIdentity};
 
 /// Guards against panics of user code that your middleware runs.
 pub mod isolation {
     #[doc(inline)]
-    pub use haft_core::IsolatedSpan;
+    pub use haft_executor::IsolatedSpan;
     #[doc(inline)]
     pub use haft_schema::isolation::{Isolated, Panicked, drop_isolated, isolated};
 }

@@ -191,23 +191,25 @@
 //!   results. Without a subscriber it costs one load.
 
 #[allow(unused_imports, reason = "for links")]
-use haft_core::{ToolType, Toolkit};
+use haft_executor::{ToolType, Toolkit};
 
 // calls and their results
 #[doc(inline)]
 pub use haft_core::{CallId, CustomKind, FailureKind, Outcome, ToolCall, ToolFailure, ToolOutput, ToolResult};
 // runs
 #[doc(inline)]
-pub use haft_core::{
-    CallError, Continuation, Dispatch, FailureClass, FailureOrigin, HandlerResult, HandlerResults, Lane, Lanes, Run,
-    RunCall, RunError, RunId, RunOptions, Step, ToolEvent, TryRun, UnknownEvent,
+pub use haft_core::{FailureClass, RunId, ToolEvent, UnknownEvent};
+#[doc(inline)]
+pub use haft_executor::{
+    CallError, Continuation, Dispatch, FailureOrigin, HandlerResult, HandlerResults, Lane, Lanes, Run, RunCall,
+    RunError, RunOptions, Step, TryRun,
 };
 // calls and results with the types of their tools
 #[doc(inline)]
-pub use haft_core::{CallDecodeError, CallVariant, ToolCalls, Typed};
+pub use haft_executor::{CallDecodeError, CallVariant, ToolCalls, Typed};
 // permits
 #[doc(inline)]
-pub use haft_core::{CallArguments, Permission, Permit, Permitting};
+pub use haft_executor::{CallArguments, Permission, Permit, Permitting};
 
 #[cfg(feature = "macros")]
 #[doc(inline)]

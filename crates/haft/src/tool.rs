@@ -261,24 +261,30 @@
 // definitions
 #[doc(inline)]
 pub use haft_core::{
-    Annotation, Annotations, CacheControl, Concurrency, CountedContent, DefinitionError, DefinitionFault,
-    DescribedAnnotation, DescriptorKind, Destructive, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode,
-    GivenDescription, Hints, Icon, IconTheme, Icons, Idempotent, IntoDescription, MAX_NAME_LEN, Meta, MissingHandler,
-    NameFault, OnOverflow, OpenWorld, OptionalDescription, OutputCap, ProviderOptions, Readonly, RefineError,
-    SchemaJson, SchemaPart, Strict, Title, Tool, ToolBuilder, ToolDescriptor, ToolId, ToolKind, ToolName, Version,
+    Annotation, Annotations, CacheControl, DescribedAnnotation, DescriptorKind, Destructive, GivenDescription, Hints,
+    Icon, IconTheme, Icons, Idempotent, IntoDescription, Meta, OpenWorld, OptionalDescription, ProviderOptions,
+    Readonly, SchemaJson, Strict, Title, ToolDescriptor, ToolId, ToolName, Version,
+};
+#[doc(inline)]
+pub use haft_executor::{
+    Concurrency, CountedContent, DefinitionError, DefinitionFault, EmitBuffer, EmptyParams, ExecutionLimits,
+    FailureMode, MAX_NAME_LEN, MissingHandler, NameFault, OnOverflow, OutputCap, RefineError, SchemaPart, Tool,
+    ToolBuilder, ToolKind,
 };
 // the types of a builder
 #[doc(inline)]
-pub use haft_core::{BuilderOf, Fixed, Inferred, Open, Slot};
+pub use haft_executor::{BuilderOf, Fixed, Inferred, Open, Slot};
 // handlers and their context
 #[doc(inline)]
-pub use haft_core::{
-    BoxError, Caller, Cancellation, Cx, EmitError, Emits, Emitted, Emitter, Failure, ForwardCx, Handle, HandlerError,
-    HandlerOutput, IntoTool, NoFailure, NoFinalOutput, Outputs, Progress, StaticTool, ToolType,
+pub use haft_core::{Caller, Progress};
+#[doc(inline)]
+pub use haft_executor::{
+    BoxError, Cancellation, Cx, EmitError, Emits, Emitted, Emitter, Failure, ForwardCx, Handle, HandlerError,
+    HandlerOutput, IntoTool, NoFailure, NoFinalOutput, Outputs, StaticTool, ToolType,
 };
 // tools that a provider defines
 #[doc(inline)]
-pub use haft_core::{NameClash, NameMapError, NameMapper, ProviderDefinition, ProviderTool};
+pub use haft_executor::{NameClash, NameMapError, NameMapper, ProviderDefinition, ProviderTool};
 
 #[cfg(feature = "macros")]
 #[doc(inline)]

@@ -145,17 +145,18 @@
 //! - Put sources that are not trusted in a namespace: a tool of a merged source replaces one with the same name.
 
 #[doc(inline)]
-pub use haft_core::{
-    AmbiguousTool, ComposeError, Describe, DuplicateToolName, DynamicTools, KitType, MissingToolService,
-    NAMESPACE_SEPARATOR, NamespaceError, NamespaceFault, NotRunnable, ReplaceError, Serves, Shadowed, StaticKit,
-    Toolkit, ToolkitError, ToolkitFault, Tools,
+pub use haft_core::{Describe, NAMESPACE_SEPARATOR};
+#[doc(inline)]
+pub use haft_executor::{
+    AmbiguousTool, ComposeError, DuplicateToolName, DynamicTools, KitType, MissingToolService, NamespaceError,
+    NamespaceFault, NotRunnable, ReplaceError, Serves, Shadowed, StaticKit, Toolkit, ToolkitError, ToolkitFault, Tools,
 };
 // live sets of tools
 #[doc(inline)]
-pub use haft_core::{Changed, Mapped, Merged, SharedToolkit, Snapshot, SourceFault, ToolSource};
+pub use haft_executor::{Changed, Mapped, Merged, SharedToolkit, Snapshot, SourceFault, ToolSource};
 // services
 #[doc(inline)]
-pub use haft_core::{
+pub use haft_executor::{
     Dependency, MissingService, Needs, PerRun, Provide, ProvideAll, Satisfies, ServiceList, ServiceNeed, ServiceSource,
     Services,
 };

@@ -14,16 +14,16 @@ use crate::valgrind::{self, Valgrind};
 use crate::workspace::Workspace;
 
 /// The crates whose works are counted.
-const CRATES: [&str; 3] = ["haft-core", "haft-wire", "haft-registry"];
+const CRATES: [&str; 3] = ["haft-executor", "haft-wire", "haft-registry"];
 /// The works that are counted, in order, each with its crate.
 const WORKS: [(&str, &str); 16] = [
-    ("haft-core", "W0"),
-    ("haft-core", "W1"),
-    ("haft-core", "W1-10000"),
-    ("haft-core", "W2"),
-    ("haft-core", "W3"),
-    ("haft-core", "W4"),
-    ("haft-core", "W6"),
+    ("haft-executor", "W0"),
+    ("haft-executor", "W1"),
+    ("haft-executor", "W1-10000"),
+    ("haft-executor", "W2"),
+    ("haft-executor", "W3"),
+    ("haft-executor", "W4"),
+    ("haft-executor", "W6"),
     ("haft-wire", "W5"),
     ("haft-wire", "W5-chat"),
     ("haft-wire", "W5-anthropic"),
@@ -35,7 +35,7 @@ const WORKS: [(&str, &str); 16] = [
     ("haft-registry", "W7"),
 ];
 /// The published ratios.
-const FILE: &str = "crates/haft-core/benches/instructions.json";
+const FILE: &str = "crates/haft-executor/benches/instructions.json";
 /// The function whose calls are counted.
 const COUNTED: &str = "works::meter::counted";
 /// The fraction by which a ratio may exceed the published one.

@@ -14,23 +14,26 @@ use super::breach::Breach;
 use crate::workspace::Workspace;
 
 /// The crates of this workspace that each crate may depend on.
-const ALLOWED: [(&str, &[&str]); 13] = [
+const ALLOWED: [(&str, &[&str]); 14] = [
     ("haft-schema", &[]),
     ("haft-core", &["haft-schema"]),
+    ("haft-executor", &["haft-schema", "haft-core"]),
     ("haft-macros", &[]),
-    ("haft-middleware", &["haft-schema", "haft-core"]),
-    ("haft-wire", &["haft-schema", "haft-core"]),
-    ("haft-http", &["haft-schema", "haft-core"]),
-    ("haft-model", &["haft-schema", "haft-core", "haft-wire", "haft-http"]),
-    ("haft-mcp", &["haft-schema", "haft-core", "haft-wire"]),
-    ("haft-registry", &["haft-schema", "haft-core"]),
-    ("haft-tools", &["haft-schema", "haft-core", "haft-http", "haft-registry"]),
-    ("haft-workspace", &["haft-schema", "haft-core", "haft-http", "haft-registry", "haft-tools"]),
+    ("haft-middleware", &["haft-schema", "haft-core", "haft-executor"]),
+    // The executor is for the typed tools of the catalogue alone.
+    ("haft-wire", &["haft-schema", "haft-core", "haft-executor"]),
+    ("haft-http", &["haft-core"]),
+    ("haft-model", &["haft-schema", "haft-core", "haft-executor", "haft-wire", "haft-http"]),
+    ("haft-mcp", &["haft-schema", "haft-core", "haft-executor", "haft-http"]),
+    ("haft-registry", &["haft-schema", "haft-core", "haft-executor"]),
+    ("haft-tools", &["haft-schema", "haft-core", "haft-executor", "haft-http", "haft-registry"]),
+    ("haft-workspace", &["haft-schema", "haft-core", "haft-executor", "haft-http", "haft-registry", "haft-tools"]),
     (
         "haft",
         &[
             "haft-schema",
             "haft-core",
+            "haft-executor",
             "haft-macros",
             "haft-middleware",
             "haft-wire",
@@ -165,7 +168,7 @@ mod tests {
         let packages = [
             package("haft-core", &[], &[]),
             package("haft-wire", &["haft-core"], &[]),
-            package("haft-mcp", &["haft-core", "haft-wire"], &["haft-macros"]),
+            package("haft-mcp", &["haft-core", "haft-http"], &["haft-macros"]),
             package("xtask", &["haft-wire", "haft"], &[]),
         ];
         assert_eq!(breaches(&packages), [""; 0]);

@@ -98,8 +98,6 @@ fn result_text(result: &ToolResult) -> String {
             format!("{} issues, see below", failure.issues.len())
         }
         Outcome::Failed(failure) => one_line(&failure.message),
-        // An outcome from a later version.
-        _ => one_line(&result.to_model_text()),
     };
     cut(&text, MAX_RESULT).into_owned()
 }

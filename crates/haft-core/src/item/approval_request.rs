@@ -95,6 +95,14 @@ pub struct RequestSignature {
     pub mac: String,
 }
 
+impl RequestSignature {
+    /// Creates a signature that was made with the key of this id.
+    #[must_use]
+    pub fn new(key_id: impl Into<String>, mac: impl Into<String>) -> Self {
+        Self { key_id: key_id.into(), mac: mac.into() }
+    }
+}
+
 impl ApprovalRequest {
     /// Creates a request for approval of a call, without a digest and without an expiry.
     #[must_use]
@@ -168,13 +176,15 @@ impl ApprovalRequest {
     }
 
     /// Reports whether a verdict is for this call with these arguments.
-    pub(crate) fn binds(&self, response: &ApprovalResponse) -> bool {
+    #[must_use]
+    pub fn binds(&self, response: &ApprovalResponse) -> bool {
         let names_other_call = response.call_id.as_ref().is_some_and(|call_id| *call_id != self.call_id);
         response.digest == self.digest && !names_other_call
     }
 
     /// Recreates the request that a verdict on a call claims to answer.
-    pub(crate) fn answered_by(call: &ToolCall, verdict: &ApprovalResponse) -> Self {
+    #[must_use]
+    pub fn answered_by(call: &ToolCall, verdict: &ApprovalResponse) -> Self {
         let mut request = Self::new(&verdict.request_id, call).digest(verdict.digest.as_str());
         request.expires_at = verdict.expires_at;
         request.run_id.clone_from(&verdict.run_id);

@@ -66,7 +66,6 @@ pub struct ApprovalResponse {
 
 /// The decision.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum ApprovalDecision {
     /// The call may run.
     Approved,
@@ -82,7 +81,6 @@ pub enum ApprovalDecision {
 
 /// The calls that a decision holds for, written as its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum ApprovalScope {
     /// This call only.
     #[default]

@@ -38,7 +38,6 @@ pub struct ToolCallOutput {
 /// The content that the model reads: one text, written as a string, or parts, written as a list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-#[non_exhaustive]
 pub enum CallOutputBody {
     /// One text.
     Text(String),

@@ -9,9 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use haft_core::{
-    Caller, Cx, ExecutionLimits, FailureKind, Lanes, Run, RunOptions, Tool, ToolCall, ToolFailure, ToolResult, Toolkit,
-};
+use haft_core::{Caller, FailureKind, ToolCall, ToolFailure, ToolResult};
+use haft_executor::{Cx, ExecutionLimits, Lanes, Run, RunOptions, Tool, Toolkit};
 use proptest::prelude::*;
 use tokio::sync::{Barrier, Notify};
 use tokio::task::yield_now;

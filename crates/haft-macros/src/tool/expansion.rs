@@ -403,11 +403,11 @@ mod tests {
     #[test]
     fn every_path_starts_at_the_given_crate() {
         let text = expanded(
-            quote!(crate = haft_core),
+            quote!(crate = haft_executor),
             quote!(
                 fn f(a: u8) {}
             ),
         );
-        assert!(!text.contains(":: haft ::") && text.contains("\"haft_core::macro_support::serde\""), "{text}");
+        assert!(!text.contains(":: haft ::") && text.contains("\"haft_executor::macro_support::serde\""), "{text}");
     }
 }

@@ -315,6 +315,6 @@ mod tests {
 
     #[test]
     fn the_crate_can_be_elsewhere() {
-        assert!(steps(quote!(crate = haft_core, readonly)).contains("haft_core :: macro_support :: Readonly"));
+        assert!(steps(quote!(crate = haft_executor, readonly)).contains("haft_executor :: macro_support :: Readonly"));
     }
 }

@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn the_crate_can_be_elsewhere() {
         let text = expanded(quote!(
-            #[tool_calls(crate = haft_core)]
+            #[tool_calls(crate = haft_executor)]
             enum AppCall {
                 A(Typed<A>),
             }

@@ -2,7 +2,8 @@
 //!
 //! The whole key is compared, never only its hash: no two different calls can share an answer.
 
-use haft_core::{Caller, Request, ServicesIdentity, ToolCall, ToolIdentity};
+use haft_core::{Caller, ToolCall};
+use haft_executor::{Request, ServicesIdentity, ToolIdentity};
 use serde_json::json;
 
 use super::Sharing;

@@ -7,7 +7,8 @@
 
 use std::sync::Arc;
 
-use haft_core::{Ambient, FailureKind, Middleware, Next, Outcome, Request, ToolFailure, ToolOutput};
+use haft_core::{FailureKind, Outcome, ToolFailure, ToolOutput};
+use haft_executor::{Ambient, Middleware, Next, Request};
 use haft_schema::isolation::Isolated;
 
 use super::Cache;

@@ -1,9 +1,7 @@
 //! Calls that are answered from the cache, and calls that never are.
 
-use haft_core::{
-    Ambient, Annotations, Cancellation, Cx, ForwardCx, Idempotent, Next, Readonly, Request, RunOptions, Tool, ToolCall,
-    ToolFailure, ToolOutput,
-};
+use haft_core::{Annotations, Idempotent, Readonly, ToolCall, ToolFailure, ToolOutput};
+use haft_executor::{Ambient, Cancellation, Cx, ForwardCx, Next, Request, RunOptions, Tool};
 use haft_schema::Schema;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};

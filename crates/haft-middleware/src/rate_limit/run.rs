@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use haft_core::{Cx, FailureKind, Middleware, Next, Outcome, Request, ToolFailure};
+use haft_core::{FailureKind, Outcome, ToolFailure};
+use haft_executor::{Cx, Middleware, Next, Request};
 use tokio::time::{Instant, timeout_at};
 
 use super::bucket::BucketKey;

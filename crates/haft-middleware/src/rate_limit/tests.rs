@@ -7,7 +7,8 @@ use std::sync::{Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 
 use futures_util::future::join_all;
-use haft_core::{Annotations, Cancellation, Next, RunOptions, Tool, ToolCall};
+use haft_core::{Annotations, ToolCall};
+use haft_executor::{Cancellation, Next, RunOptions, Tool};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};

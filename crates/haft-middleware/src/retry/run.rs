@@ -1,6 +1,7 @@
 //! The attempts at one call.
 
-use haft_core::{FailureKind, Idempotent, Middleware, Next, Outcome, Request, Tool, ToolFailure};
+use haft_core::{FailureKind, Idempotent, Outcome, ToolFailure};
+use haft_executor::{Middleware, Next, Request, Tool};
 use tokio::time::{Instant, sleep_until};
 
 use super::Retry;

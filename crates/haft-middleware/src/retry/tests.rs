@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use haft_core::{
-    Annotations, Cancellation, ForwardCx, Idempotent, Next, Outcome, Readonly, Request, Tool, ToolCall, Toolkit,
-};
+use haft_core::{Annotations, Idempotent, Outcome, Readonly, ToolCall};
+use haft_executor::{Cancellation, ForwardCx, Next, Request, Tool, Toolkit};
 use serde_json::json;
 use tokio::time::Instant;
 

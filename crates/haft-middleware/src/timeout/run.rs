@@ -1,6 +1,7 @@
 //! One call with a timeout.
 
-use haft_core::{FailureKind, Middleware, Next, Outcome, Request, ToolFailure};
+use haft_core::{FailureKind, Outcome, ToolFailure};
+use haft_executor::{Middleware, Next, Request};
 use tokio::time::{Instant, timeout_at};
 
 use super::Timeout;

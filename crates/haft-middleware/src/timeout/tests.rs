@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use haft_core::{Annotations, Next, Request, Tool};
+use haft_core::Annotations;
+use haft_executor::{Next, Request, Tool};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 

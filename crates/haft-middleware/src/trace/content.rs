@@ -1,6 +1,7 @@
 //! Arguments and results, as far as they may be logged.
 
-use haft_core::{Outcome, Request, Tool};
+use haft_core::Outcome;
+use haft_executor::{Request, Tool};
 use serde_json::json;
 
 use super::redaction::{REDACTED, Redaction};
@@ -33,8 +34,6 @@ pub(super) fn loggable_result(tool: &Tool, outcome: &Outcome) -> String {
             return value.unwrap_or_default().to_string();
         }
         Outcome::Failed(failure) => failure,
-        // Nothing is known about the secrets in other outcomes.
-        _ => return REDACTED.to_owned(),
     };
     let has_secrets =
         [tool.parameters(), tool.success(), tool.failure()].into_iter().any(|schema| Redaction::of(schema).marks_any());

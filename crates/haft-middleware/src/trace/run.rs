@@ -6,7 +6,8 @@
 use std::future::poll_fn;
 use std::pin::pin;
 
-use haft_core::{CallId, Middleware, Next, Outcome, Request, Tool};
+use haft_core::{CallId, Outcome};
+use haft_executor::{Middleware, Next, Request, Tool};
 use haft_schema::isolation::{Isolated, isolated};
 use tokio::time::Instant;
 use tracing::{Level, Span, event};

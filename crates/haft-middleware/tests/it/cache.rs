@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use haft_core::{Cx, Idempotent, Item, Next, Readonly, Request, RunOptions, Services, Tool, ToolCall, Toolkit};
+use haft_core::{Idempotent, Item, Readonly, ToolCall};
+use haft_executor::{Cx, Next, Request, RunOptions, Services, Tool, Toolkit};
 use haft_middleware::Cache;
 
 #[derive(Clone, Copy)]

@@ -4,10 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use haft_core::{
-    Cancellation, Cx, FailureKind, Idempotent, Middleware, Next, Outcome, Request, RunOptions, Tool, ToolCall,
-    ToolFailure, ToolResult, Toolkit,
-};
+use haft_core::{FailureKind, Idempotent, Outcome, ToolCall, ToolFailure, ToolResult};
+use haft_executor::{Cancellation, Cx, Middleware, Next, Request, RunOptions, Tool, Toolkit};
 use tokio::time::{Instant, sleep, timeout_at};
 
 /// Runs a call again, after a pause, while that is safe.

@@ -1,9 +1,10 @@
 //! A tracing subscriber is user code: one that panics loses no traced call's result.
 
-#[path = "../../../haft-core/tests/it/isolated_drop/subscriber/broken.rs"]
+#[path = "../../../haft-executor/tests/it/isolated_drop/subscriber/broken.rs"]
 mod broken;
 
-use haft_core::{Cx, RunOptions, Tool, ToolCall, ToolResult, Toolkit};
+use haft_core::{ToolCall, ToolResult};
+use haft_executor::{Cx, RunOptions, Tool, Toolkit};
 use haft_middleware::Trace;
 
 use self::broken::{PANICKING_METHODS, listening};

@@ -1,10 +1,11 @@
 //! Content that [`Trace`] records on the span of a call.
 
 #[allow(dead_code, reason = "the tests of haft-core use the rest")]
-#[path = "../../../haft-core/tests/it/run_spans/recorder.rs"]
+#[path = "../../../haft-executor/tests/it/run_spans/recorder.rs"]
 mod recorder;
 
-use haft_core::{RunOptions, Tool, ToolCall, Toolkit};
+use haft_core::ToolCall;
+use haft_executor::{RunOptions, Tool, Toolkit};
 use haft_middleware::Trace;
 
 use self::recorder::{Recorder, SpanRecord};

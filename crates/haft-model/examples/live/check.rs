@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use haft_core::{BoxError, ContentPart, Item, MediaData, Message, Role, Tool, Toolkit, TurnRequest};
+use haft_core::{ContentPart, Item, MediaData, Message, Role, TurnRequest};
+use haft_executor::{BoxError, Tool, Toolkit};
 use haft_model::{LanguageModel, LoopEvent, TurnLoop};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -9,7 +9,7 @@ mod check;
 use std::env;
 use std::process::ExitCode;
 
-use haft_core::BoxError;
+use haft_executor::BoxError;
 use haft_http::SecretError;
 use haft_model::{Anthropic, Gemini, LanguageModel, OpenAi};
 use serde_json::{Value, json};

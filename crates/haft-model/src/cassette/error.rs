@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use haft_core::BoxError;
+use haft_executor::BoxError;
 
 /// The error of a cassette that can't be opened.
 #[derive(Debug, thiserror::Error)]

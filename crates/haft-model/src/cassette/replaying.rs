@@ -11,7 +11,8 @@ use std::task::{Context, Poll};
 use std::vec;
 
 use futures_core::Stream;
-use haft_core::{BoxError, Delta, TurnRequest};
+use haft_core::{Delta, TurnRequest};
+use haft_executor::BoxError;
 use serde_json::Value;
 
 use super::error::CassetteError;

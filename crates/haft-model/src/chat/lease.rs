@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use haft_core::Cancellation;
+use haft_executor::Cancellation;
 use haft_schema::isolation::{Isolated, isolated};
 use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep};

@@ -5,9 +5,8 @@ use std::fmt;
 use std::pin::Pin;
 use std::time::SystemTime;
 
-use haft_core::{
-    Ambient, ApprovalRequest, ApprovalResponse, CallId, Item, Message, RunOptions, Timestamp, TurnRequest,
-};
+use haft_core::{ApprovalRequest, ApprovalResponse, CallId, Item, Message, Timestamp, TurnRequest};
+use haft_executor::{Ambient, RunOptions};
 use serde_json::Value;
 use tokio::runtime::Handle;
 use tracing::Instrument as _;

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
-use haft_core::Cancellation;
+use haft_executor::Cancellation;
 
 use super::error::ChatError;
 use super::event_log::LogReader;
@@ -44,7 +44,7 @@ impl ChatRun {
     /// Lets the run go on to its end without a reader.
     ///
     /// ```
-    /// use haft_core::Toolkit;
+    /// use haft_executor::Toolkit;
     /// use haft_model::{Chat, MemoryStore, ScriptedModel, TurnLoop};
     ///
     /// # #[tokio::main(flavor = "current_thread")]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use haft_core::Cancellation;
+use haft_executor::Cancellation;
 use tokio::sync::watch;
 
 use super::event_log::EventLog;

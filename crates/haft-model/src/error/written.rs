@@ -7,7 +7,7 @@
 use std::error::Error;
 use std::time::Duration;
 
-use haft_core::BoxError;
+use haft_executor::BoxError;
 use serde::{Deserialize, Serialize};
 
 use super::{ModelError, ProviderMessage};

@@ -6,7 +6,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use haft_core::{BoxError, Delta, Finish, Item, Reasoning, ToolCall, Turn, TurnRequest, Usage};
+use haft_core::{Delta, Finish, Item, Reasoning, ToolCall, Turn, TurnRequest, Usage};
+use haft_executor::BoxError;
 
 use super::expect::Expect;
 use crate::error::ModelError;

@@ -1,6 +1,7 @@
 //! Errors of a store, by cause.
 
-use haft_core::{BoxError, Timestamp};
+use haft_core::Timestamp;
+use haft_executor::BoxError;
 
 /// The reason why a store did not do something.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,7 @@
 //! The span of one request to a model.
 
-use haft_core::{Delta, IsolatedSpan, Turn, TurnRequest, Usage};
+use haft_core::{Delta, Turn, TurnRequest, Usage};
+use haft_executor::IsolatedSpan;
 use haft_schema::isolation::isolated;
 use tokio::time::Instant;
 use tracing::{Level, Span, field};

@@ -7,7 +7,8 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use haft_core::{BoxError, Item, ToolResult, ToolSource, Turn, TurnRequest, Usage};
+use haft_core::{Item, ToolResult, Turn, TurnRequest, Usage};
+use haft_executor::{BoxError, ToolSource};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

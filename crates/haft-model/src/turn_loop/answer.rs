@@ -1,6 +1,7 @@
 //! Answers that are checked when they are added to a state.
 
-use haft_core::{CallId, ToolSource, ToolType};
+use haft_core::CallId;
+use haft_executor::{ToolSource, ToolType};
 use haft_schema::{Issue, Issues, JsonText};
 use serde::Serialize;
 
@@ -16,7 +17,8 @@ impl TurnLoop {
     /// another answer replaces this one.
     ///
     /// ```
-    /// use haft_core::{Item, Tool, ToolCall, Toolkit, TurnRequest};
+    /// use haft_core::{Item, ToolCall, TurnRequest};
+    /// use haft_executor::{Tool, Toolkit};
     /// use haft_model::{ScriptedModel, StateError, TurnLoop};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
@@ -46,7 +48,8 @@ impl TurnLoop {
     /// error. The name of the type decides; a tool that was renamed is answered with [`answer`](Self::answer).
     ///
     /// ```
-    /// use haft_core::{Item, NoFailure, Tool, ToolCall, ToolType, Toolkit, TurnRequest};
+    /// use haft_core::{Item, ToolCall, TurnRequest};
+    /// use haft_executor::{NoFailure, Tool, ToolType, Toolkit};
     /// use haft_model::{ScriptedModel, TurnLoop};
     ///
     /// struct Ask;

@@ -11,7 +11,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use futures_core::Stream;
-use haft_core::{CallId, Delta, Dispatch, ToolDescriptor, Turn, Usage};
+use haft_core::{CallId, Delta, ToolDescriptor, Turn, Usage};
+use haft_executor::Dispatch;
 
 use super::end::LoopEnd;
 use super::error::LoopError;

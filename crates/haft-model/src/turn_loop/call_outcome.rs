@@ -4,7 +4,8 @@
 //! prevents it: it was permitted, and approved if approval was required. Only then may it surface, with the arguments
 //! that were approved. Every other outcome of such a call is its result, as for any other call.
 
-use haft_core::{FailureKind, Run, ToolCall, ToolResult, Toolkit};
+use haft_core::{FailureKind, ToolCall, ToolResult};
+use haft_executor::{Run, Toolkit};
 use haft_schema::JsonText;
 
 use super::interaction::Interaction;

@@ -14,7 +14,8 @@ const CLEARED: &str = "[this output was removed to save space; call the tool aga
 /// Cleared results are no longer part of the state.
 ///
 /// ```
-/// use haft_core::{Item, Tool, ToolCall, Toolkit, TurnRequest};
+/// use haft_core::{Item, ToolCall, TurnRequest};
+/// use haft_executor::{Tool, Toolkit};
 /// use haft_model::{ClearToolResults, ScriptedModel, TurnLoop};
 ///
 /// # #[tokio::main(flavor = "current_thread")]

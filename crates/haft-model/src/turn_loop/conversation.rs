@@ -83,7 +83,8 @@ impl LoopState {
     /// was not resumed since, is cancelled as well. A request of the provider that has no verdict is denied.
     ///
     /// ```
-    /// use haft_core::{Item, Tool, ToolCall, Toolkit, TurnRequest};
+    /// use haft_core::{Item, ToolCall, TurnRequest};
+    /// use haft_executor::{Tool, Toolkit};
     /// use haft_model::{ScriptedModel, TurnLoop};
     ///
     /// # #[tokio::main(flavor = "current_thread")]

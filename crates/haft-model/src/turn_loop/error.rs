@@ -7,7 +7,8 @@
 use std::sync::Arc;
 
 use haft_core::history::Change;
-use haft_core::{BoxError, CallId, Finish, NotRunnable, SuspendedError, ToolChoice};
+use haft_core::{CallId, Finish, ToolChoice};
+use haft_executor::{BoxError, NotRunnable, SuspendedError};
 use haft_schema::Issues;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -6,7 +6,8 @@
 //! reach the history, and a model must not read one that can't be checked because the tool is gone: the application
 //! finds it in the metadata of the result.
 
-use haft_core::{CallId, ToolCall, ToolResult, ToolType, Toolkit};
+use haft_core::{CallId, ToolCall, ToolResult};
+use haft_executor::{ToolType, Toolkit};
 use haft_schema::{Issue, Issues, JsonText};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -8,7 +8,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use haft_core::Cancellation;
+use haft_executor::Cancellation;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::budget::Spent;

@@ -4,7 +4,7 @@
 //! application. A tool that arrives later must not end the work of the others: it is not offered, an event reports it
 //! once, and a call of it fails.
 
-use haft_core::{Snapshot, SourceFault};
+use haft_executor::{Snapshot, SourceFault};
 
 use super::end::LoopEnd;
 use super::error::LoopError;

@@ -10,7 +10,8 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 
-use haft_core::{Cancellation, RunOptions, Snapshot, ToolEvent, ToolResult, ToolSource};
+use haft_core::{ToolEvent, ToolResult};
+use haft_executor::{Cancellation, RunOptions, Snapshot, ToolSource};
 
 use super::budget::Spent;
 use super::end::LoopEnd;

@@ -7,7 +7,8 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use haft_core::{BoxError, History, Item, Usage};
+use haft_core::{History, Item, Usage};
+use haft_executor::BoxError;
 
 use super::end::LoopEnd;
 use super::error::LoopError;

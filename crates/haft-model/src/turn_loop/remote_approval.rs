@@ -7,7 +7,8 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
-use haft_core::{ApprovalId, ApprovalRequest, ApprovalResponse, Author, Item, RunOptions, VerdictFault, history};
+use haft_core::{ApprovalId, ApprovalRequest, ApprovalResponse, Author, Item, history};
+use haft_executor::{RunOptions, VerdictFault};
 
 use super::event::LoopEvent;
 use super::machine::Machine;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
-use haft_core::{Ambient, Cancellation, RunOptions};
+use haft_executor::{Ambient, Cancellation, RunOptions};
 
 use super::end::{LoopEnd, LoopOutcome};
 use super::event::LoopEvent;
@@ -89,7 +89,8 @@ impl LoopRun {
     /// that of the [loop](crate::TurnLoop::cancellation) is; raising it does not affect the loop's flag or other runs.
     ///
     /// ```
-    /// use haft_core::{Item, Toolkit, TurnRequest};
+    /// use haft_core::{Item, TurnRequest};
+    /// use haft_executor::Toolkit;
     /// use haft_model::{LoopEnd, ScriptedModel, ScriptedTurn, TurnLoop};
     ///
     /// # #[tokio::main(flavor = "current_thread")]

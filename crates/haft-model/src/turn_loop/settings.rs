@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use haft_core::{Backoff, Cancellation, FailureClass, RunOptions, ToolSource};
+use haft_core::FailureClass;
+use haft_executor::{Backoff, Cancellation, RunOptions, ToolSource};
 
 use super::after_turn::{AfterTurn, Flow};
 use super::budget::Budget;

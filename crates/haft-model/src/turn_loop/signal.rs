@@ -4,7 +4,8 @@
 //! decide function reads and answers it. The result of a signal without an answer is `null`, so that the history has
 //! an output of every call.
 
-use haft_core::{CallId, FailureKind, ToolCall, ToolFailure, ToolResult, ToolType};
+use haft_core::{CallId, FailureKind, ToolCall, ToolFailure, ToolResult};
+use haft_executor::ToolType;
 use haft_schema::{JsonText, Schema};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,8 @@ use super::json_string;
 /// A signal of the model. Its arguments are validated.
 ///
 /// ```
-/// use haft_core::{Item, Tool, ToolCall, Toolkit, TurnRequest};
+/// use haft_core::{Item, ToolCall, TurnRequest};
+/// use haft_executor::{Tool, Toolkit};
 /// use haft_model::{ScriptedModel, TurnLoop};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -79,7 +81,8 @@ impl Signal {
     /// of the type decides; a tool that was renamed is compared by its [`name`](Self::name).
     ///
     /// ```
-    /// use haft_core::{DefinitionError, Item, NoFailure, StaticTool, Tool, ToolCall, ToolType, Toolkit, TurnRequest};
+    /// use haft_executor::{DefinitionError, NoFailure, StaticTool, Tool, ToolType, Toolkit};
+    /// use haft_core::{Item, ToolCall, TurnRequest};
     /// use haft_model::{ScriptedModel, TurnLoop};
     /// use serde_json::Value;
     ///

@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use haft_core::{IsolatedSpan, Usage};
+use haft_core::Usage;
+use haft_executor::IsolatedSpan;
 use haft_schema::isolation::isolated;
 use tokio::time::Instant;
 use tracing::{Level, field};

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use haft_core::{
     ApprovalId, ApprovalRequest, ApprovalResponse, Author, CallId, ContentPart, Finish, FormatVersion, Item, RunId,
-    ToolCall, ToolResult, Turn, TurnRequest, Usage, VerdictFault,
+    ToolCall, ToolResult, Turn, TurnRequest, Usage,
 };
+use haft_executor::VerdictFault;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
@@ -28,7 +29,7 @@ use super::state_error::StateError;
 /// left in it, including approved calls; and a state that was stored before a crash repeats what was done since. Its
 /// calls are made *at least once*: an application that stores states claims one before starting it (by a lock, or by a
 /// version in the database), stores the next one as soon as it is available, and gives tools that must not run twice
-/// the [idempotency key](haft_core::Cx::idempotency_key) of the call to detect duplicates: a call that waited has the
+/// the [idempotency key](haft_executor::Cx::idempotency_key) of the call to detect duplicates: a call that waited has the
 /// same key whenever it is resumed. A verdict is used *at most once*: it is removed from the state before the
 /// loop acts on it, and after a crash its approval request is pending again.
 ///

@@ -1,6 +1,7 @@
 //! Errors of a state, and of answers and verdicts that are added to one.
 
-use haft_core::{ApprovalId, CallId, VerdictFault};
+use haft_core::{ApprovalId, CallId};
+use haft_executor::VerdictFault;
 use haft_schema::Issues;
 
 /// The number of ids in a message; the others are counted.

@@ -32,7 +32,8 @@ const HEADING: &str = "Summary of the conversation so far:\n\n";
 /// state. The usage of the summary counts as usage of the loop, and an error of the model ends the loop.
 ///
 /// ```
-/// use haft_core::{Item, Toolkit, TurnRequest};
+/// use haft_core::{Item, TurnRequest};
+/// use haft_executor::Toolkit;
 /// use haft_model::{ScriptedModel, Summarize, TurnLoop};
 ///
 /// let small = ScriptedModel::new(["The user wants to sail around the world."]);

@@ -13,9 +13,10 @@ use std::task::Poll;
 use futures_core::Stream;
 use haft_core::history::Staged;
 use haft_core::{
-    ApprovalRequest, CallId, ContentPart, Delta, Dispatch, FailureKind, Finish, Item, Run, RunId, ToolCall, ToolChoice,
-    ToolEvent, ToolFailure, ToolResult, Turn,
+    ApprovalRequest, CallId, ContentPart, Delta, FailureKind, Finish, Item, RunId, ToolCall, ToolChoice, ToolEvent,
+    ToolFailure, ToolResult, Turn,
 };
+use haft_executor::{Dispatch, Run};
 
 use super::call_outcome::CallOutcome;
 use super::end::LoopEnd;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
-use haft_core::{Cancellation, RunOptions};
+use haft_executor::{Cancellation, RunOptions};
 use haft_schema::{DecodeOptions, Repair, SchemaError};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -41,7 +41,8 @@ impl TurnLoop {
     /// ends with the value, also if it had ended before.
     ///
     /// ```
-    /// use haft_core::{Item, Tool, ToolCall, Toolkit, TurnRequest};
+    /// use haft_core::{Item, ToolCall, TurnRequest};
+    /// use haft_executor::{Tool, Toolkit};
     /// use haft_model::{ScriptedModel, TurnLoop};
     /// use schemars::JsonSchema;
     /// use serde::Deserialize;

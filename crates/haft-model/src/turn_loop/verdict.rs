@@ -14,11 +14,12 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use haft_core::history::PendingApproval;
+use haft_core::history::{self, PendingApproval};
 use haft_core::{
-    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, CallId, Dispatch, Item, Run, RunId, Suspended,
-    ToolCall, ToolEvent, ToolResult, history,
+    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, CallId, Item, RunId, ToolCall, ToolEvent,
+    ToolResult,
 };
+use haft_executor::{Dispatch, Run, Suspended};
 
 use super::call_outcome::CallOutcome;
 use super::end::LoopEnd;

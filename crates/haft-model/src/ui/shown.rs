@@ -63,7 +63,6 @@ pub(super) fn output(output: &ToolCallOutput, tool: &str) -> UiEvent {
     let output = match &output.output {
         CallOutputBody::Text(text) => json_or_text(text),
         CallOutputBody::Parts(parts) => encoded(&parts.iter().filter_map(shown_part).collect::<Vec<_>>()),
-        _ => JsonText::null(),
     };
     UiEvent::Output { call_id, tool, output, by_provider }
 }
@@ -84,7 +83,6 @@ fn failure(body: &CallOutputBody) -> (String, String) {
     let text = match body {
         CallOutputBody::Text(text) => text.clone(),
         CallOutputBody::Parts(parts) => parts.iter().find_map(ContentPart::as_text).unwrap_or_default().to_owned(),
-        _ => String::new(),
     };
     let written: Option<Value> = serde_json::from_str(&text).ok();
     let member = |name: &str| Some(written.as_ref()?.get("error")?.get(name)?.as_str()?.to_owned());

@@ -33,7 +33,8 @@ const COMMENT: &str = ": keep-alive\n\n";
 /// drops the run; what that means is the run's decision.
 ///
 /// ```
-/// use haft_core::{Item, Toolkit, TurnRequest};
+/// use haft_core::{Item, TurnRequest};
+/// use haft_executor::Toolkit;
 /// use haft_model::ui::{AI_SDK_HEADERS, UiStream};
 /// use haft_model::{ScriptedModel, TurnLoop};
 ///
@@ -121,7 +122,8 @@ impl<S: Stream<Item = LoopEvent> + Unpin> UiStream<S> {
     /// example, or all reasoning. The events that begin and end the stream and its steps are always written.
     ///
     /// ```
-    /// # use haft_core::{Item, Toolkit, TurnRequest};
+    /// # use haft_core::{Item, TurnRequest};
+    /// # use haft_executor::Toolkit;
     /// # use haft_model::{ScriptedModel, TurnLoop};
     /// use haft_model::ui::{UiEvent, UiStream};
     ///

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt};
-use haft_core::{BoxError, Citation, Delta, Finish, Item, ReasoningForm, ToolCall, Turn, TurnRequest, Usage};
+use haft_core::{Citation, Delta, Finish, Item, ReasoningForm, ToolCall, Turn, TurnRequest, Usage};
+use haft_executor::BoxError;
 use haft_model::{
     Cassette, CassetteError, ExchangeFault, LanguageModel, ModelError, ModelInfo, ScriptedModel, ScriptedTurn,
     TurnStream,

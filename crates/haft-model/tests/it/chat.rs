@@ -10,9 +10,8 @@ mod post;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use haft_core::{
-    ApprovalPolicy, Cx, Delta, Item, RunOptions, Suspend, Tool, ToolCall, ToolEvent, Toolkit, TurnRequest, history,
-};
+use haft_core::{Delta, Item, ToolCall, ToolEvent, TurnRequest, history};
+use haft_executor::{ApprovalPolicy, Cx, RunOptions, Suspend, Tool, Toolkit};
 use haft_model::{
     Chat, ChatError, ChatRun, Claim, ConversationStore, Disconnect, LoopEnd, LoopError, LoopEvent, LoopState,
     MemoryStore, ScriptedModel, ScriptedTurn, StoreError, StoreFuture, StoredConversation, TurnLoop,

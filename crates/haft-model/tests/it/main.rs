@@ -13,7 +13,7 @@ mod object;
 #[cfg(feature = "clients")]
 mod parts;
 #[allow(dead_code, reason = "shared with the tests of the core")]
-#[path = "../../../haft-core/tests/it/run_spans/recorder.rs"]
+#[path = "../../../haft-executor/tests/it/run_spans/recorder.rs"]
 mod recorder;
 mod scripted;
 #[path = "../../../haft-schema/tests/it/seeded.rs"]

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use haft_core::{Item, Toolkit, TurnRequest};
+use haft_core::{Item, TurnRequest};
+use haft_executor::Toolkit;
 use haft_model::{
     Cassette, LanguageModel, LoopEnd, LoopError, LoopEvent, ModelError, ModelInfo, ScriptedModel, TurnLoop, TurnStream,
 };

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use haft_core::{
-    ContentPart, Finish, Item, Message, OutputFormat, Role, Tool, ToolCall, Toolkit, Turn, TurnRequest, Usage,
-};
+use haft_core::{ContentPart, Finish, Item, Message, OutputFormat, Role, ToolCall, Turn, TurnRequest, Usage};
+use haft_executor::{Tool, Toolkit};
 use haft_model::{LanguageModel, LanguageModelExt, ModelError, ObjectAnswer, ObjectError, ScriptedModel, ScriptedTurn};
 use haft_schema::{DecodeOptions, Limits, RepairKind, Repairs};
 use schemars::JsonSchema;

@@ -9,7 +9,8 @@ mod object;
 
 use std::time::Duration;
 
-use haft_core::{ApprovalPolicy, Backoff, Item, RunOptions, Suspend, Tool, Toolkit, TurnRequest, history};
+use haft_core::{Item, TurnRequest, history};
+use haft_executor::{ApprovalPolicy, Backoff, RunOptions, Suspend, Tool, Toolkit};
 use haft_http::{HttpClient, Secret};
 use haft_model::{Anthropic, Gemini, LanguageModel, LoopEnd, LoopState, OpenAi, TurnLoop};
 use haft_parts::{Aimock, Judge, SentRequest, WireName};

@@ -7,7 +7,8 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use futures_core::Stream;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use haft_core::{Delta, Finish, Item, Toolkit, Turn, TurnRequest};
+use haft_core::{Delta, Finish, Item, Turn, TurnRequest};
+use haft_executor::Toolkit;
 use haft_model::{LanguageModel, LoopEnd, LoopError, ModelError, ModelInfo, TurnLoop, TurnStream};
 use haft_schema::isolation::isolated;
 

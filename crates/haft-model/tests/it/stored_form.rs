@@ -5,7 +5,8 @@
 
 use std::path::Path;
 
-use haft_core::{ApprovalPolicy, Delta, Item, RunOptions, Suspend, Tool, Toolkit, TurnRequest, VerdictFault};
+use haft_core::{Delta, Item, TurnRequest};
+use haft_executor::{ApprovalPolicy, RunOptions, Suspend, Tool, Toolkit, VerdictFault};
 use haft_model::{Cassette, LoopEnd, LoopEvent, LoopState, StateError, TurnLoop};
 
 const STATE: &str = include_str!("stored_form/state_1.json");

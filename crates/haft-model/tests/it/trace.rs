@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use haft_core::{Delta, Finish, Item, OutputFormat, Tool, ToolCall, Toolkit, Turn, TurnRequest, Usage};
+use haft_core::{Delta, Finish, Item, OutputFormat, ToolCall, Turn, TurnRequest, Usage};
+use haft_executor::{Tool, Toolkit};
 use haft_model::{
     LanguageModel, LanguageModelExt, ModelError, ModelInfo, ModelTrace, ProviderMessage, ScriptedModel, ScriptedTurn,
     TurnLoop, TurnStream,

@@ -32,7 +32,8 @@ mod turn;
 mod utterance;
 mod verdict;
 
-use haft_core::{Finish, Item, Tool, ToolCall, ToolEvent, Toolkit, Turn, TurnRequest};
+use haft_core::{Finish, Item, ToolCall, ToolEvent, Turn, TurnRequest};
+use haft_executor::{Tool, Toolkit};
 use haft_model::{LoopEnd, LoopEvent, LoopOutcome, LoopRun, LoopState, ScriptedModel, TurnLoop};
 
 /// A kit with a tool of each kind: `add` and `double` run, `wait` never ends, `note` is a signal, `ask` an interaction

@@ -7,9 +7,8 @@ mod parts;
 mod post;
 
 use futures_util::stream;
-use haft_core::{
-    ApprovalPolicy, Citation, Cx, Delta, Finish, Item, RunOptions, Suspend, Tool, ToolCall, Toolkit, Turn, TurnRequest,
-};
+use haft_core::{Citation, Delta, Finish, Item, ToolCall, Turn, TurnRequest};
+use haft_executor::{ApprovalPolicy, Cx, RunOptions, Suspend, Tool, Toolkit};
 use haft_model::ui::{UiEvent, UiStream};
 use haft_model::{LoopEvent, LoopRun, LoopState, ModelError, ScriptedModel, ScriptedTurn, TurnLoop};
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use haft_core::{RunOptions, Services};
+use haft_executor::{RunOptions, Services};
 
 use super::Executor;
 use crate::permission::{AskRules, Permissions};
@@ -58,7 +58,7 @@ impl ExecutorBuilder {
     /// is permitted. To deny some calls and leave the rest to others, use [`Permissions::denials`].
     ///
     /// ```
-    /// use haft_core::Tool;
+    /// use haft_executor::Tool;
     /// use haft_registry::{Executor, PermissionSettings, Registry, Workspace};
     ///
     /// # #[tokio::main(flavor = "current_thread")]

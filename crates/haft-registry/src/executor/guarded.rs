@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use haft_core::{
-    Annotations, Cx, DefinitionError, Permission, Permit, Permitting, RunOptions, Snapshot, Tool, ToolCall, Toolkit,
-    ToolkitError,
+use haft_core::{Annotations, ToolCall};
+use haft_executor::{
+    Cx, DefinitionError, Permission, Permit, Permitting, RunOptions, Snapshot, Tool, Toolkit, ToolkitError,
 };
 
 use super::builder::ExecutorBuilder;

@@ -3,7 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use haft_core::{Destructive, Idempotent, Open, OpenWorld, Readonly, Tool, ToolBuilder};
+use haft_core::{Destructive, Idempotent, OpenWorld, Readonly};
+use haft_executor::{Open, Tool, ToolBuilder};
 use serde_json::Value;
 
 use super::reading::ReadObserver;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use haft_core::{DefinitionError, DefinitionFault, SchemaPart};
+use haft_executor::{DefinitionError, DefinitionFault, SchemaPart};
 use haft_schema::{Issue, Issues};
 
 use crate::workspace::joined;

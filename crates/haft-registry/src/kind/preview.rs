@@ -18,10 +18,10 @@ type Preview = dyn Fn(&Map<String, Value>) -> Result<CallEffect, Issues> + Send 
 /// A function from a call's arguments to its effect, as a tool annotation. Descriptors do not contain it.
 ///
 /// If your program asks a person to approve a call, show the effect: an approver's context has the
-/// [tool](haft_core::Cx::tool).
+/// [tool](haft_executor::Cx::tool).
 ///
 /// ```
-/// use haft_core::Tool;
+/// use haft_executor::Tool;
 /// use haft_registry::{CallEffect, CallPreview};
 /// use serde_json::json;
 ///

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use haft_core::{Ambient, Tool};
+use haft_executor::{Ambient, Tool};
 
 use super::Permissions;
 use super::permit::ToolPermit;

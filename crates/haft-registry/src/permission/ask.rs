@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use haft_core::{ApprovalNeed, ApprovalPolicy, Tool};
+use haft_executor::{ApprovalNeed, ApprovalPolicy, Tool};
 use serde::de::IgnoredAny;
 
 use super::build::{MAX_RULES, RuleSource, compile};
@@ -142,7 +142,7 @@ fn unconditional(rule: &str) -> ApprovalPolicy {
 /// Creates the policy for rules that all have a condition.
 fn conditional(name: &FullName, conditions: Vec<(Box<str>, RuleExpression)>) -> ApprovalPolicy {
     let name = name.to_string();
-    ApprovalPolicy::when(move |arguments: serde_json::Value, cx: haft_core::ApprovalCx| {
+    ApprovalPolicy::when(move |arguments: serde_json::Value, cx: haft_executor::ApprovalCx| {
         let caller = cx.caller.as_ref().map(haft_core::Caller::as_str);
         let input = ExpressionInput::new(&arguments).tool(&name).caller(caller);
         let mut undecided = None;

@@ -3,7 +3,7 @@
 //! A misspelt condition in a rule that denies or asks is a hole that nobody sees: the rule is there and never applies.
 //! So the hints and members that a rule reads are compared with the tools that its patterns match.
 
-use haft_core::Tool;
+use haft_executor::Tool;
 use haft_schema::nearest;
 
 use super::expression::{AccessKind, ArgumentAccess, RuleExpression};

@@ -3,7 +3,7 @@
 //! The answer is certain or it is "unknown": rules are checked for people, and a false accusation would teach them to
 //! ignore the check.
 
-use haft_core::Tool;
+use haft_executor::Tool;
 use haft_schema::{AppliesTo, EnforcedRules, Subschema};
 use serde_json::Value;
 

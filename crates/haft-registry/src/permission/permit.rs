@@ -6,7 +6,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use haft_core::{Annotations, CallArguments, Caller, Cx, Permission, Permit, Permitting, Tool, ToolCall};
+use haft_core::{Annotations, Caller, ToolCall};
+use haft_executor::{CallArguments, Cx, Permission, Permit, Permitting, Tool};
 
 use super::ambient::AmbientPermissions;
 use super::expression::ExpressionInput;

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use haft_core::{
-    ApprovalPolicy, ApprovalRequest, Cancellation, Cx, Dispatch, ExecutionLimits, FailureKind, HandlerError,
-    Permission, RunOptions, Services, Suspend, Tool, ToolCall, ToolEvent, ToolSource, Toolkit,
+use haft_core::{ApprovalRequest, FailureKind, ToolCall, ToolEvent};
+use haft_executor::{
+    ApprovalPolicy, Cancellation, Cx, Dispatch, ExecutionLimits, HandlerError, Permission, RunOptions, Services,
+    Suspend, Tool, ToolSource, Toolkit,
 };
 use haft_registry::{
     Executor, ExecutorError, LookupError, PermissionSettings, Registry, ToolOrigin, ToolboxBuilder, Workspace,

@@ -1,6 +1,7 @@
 //! A registry changes while it is used.
 
-use haft_core::{Dispatch, RunOptions, ToolCall, ToolSource};
+use haft_core::ToolCall;
+use haft_executor::{Dispatch, RunOptions, ToolSource};
 use haft_registry::{FullName, RegistryFault, ToolOrigin, WorkspaceFault};
 
 use crate::recorder::TextRecorder;

@@ -12,7 +12,8 @@ mod setting;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use haft_core::{Annotation, Permit, RunOptions, Tool, ToolCall, ToolResult, Toolkit};
+use haft_core::{Annotation, ToolCall, ToolResult};
+use haft_executor::{Permit, RunOptions, Tool, Toolkit};
 use haft_registry::{FullName, PermissionSettings, Permissions};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Workspaces and registries are built with all faults at once.
 
-use haft_core::Toolkit;
+use haft_executor::Toolkit;
 use haft_registry::{Registry, RegistryFault, Workspace, WorkspaceFault};
 
 use crate::{tool, workspace};
@@ -77,7 +77,7 @@ fn tools_of_the_standard_toolbox_have_names_of_their_own() {
 fn a_toolkit_keeps_its_services_in_a_toolbox() {
     let kit = |name: &str, key: &str| {
         let kit: Toolkit = Toolkit::from_iter([tool(name)]);
-        kit.with_services(haft_core::Services::new().with(key.to_owned()))
+        kit.with_services(haft_executor::Services::new().with(key.to_owned()))
     };
     let project =
         Workspace::builder().toolbox("a").toolkit(kit("x", "of a")).done().toolbox("b").toolkit(kit("x", "of b"));

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use haft_core::Cx;
+use haft_executor::Cx;
 use haft_registry::{EntryFault, NamedSecretError, Secrets};
 
 use super::render::pointer;

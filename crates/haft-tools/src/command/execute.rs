@@ -10,7 +10,8 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft_core::{Cancellation, Cx, FailureKind, ForwardCx, ToolCall, ToolFailure, ToolOutput};
+use haft_core::{FailureKind, ToolCall, ToolFailure, ToolOutput};
+use haft_executor::{Cancellation, Cx, ForwardCx};
 use haft_schema::Issues;
 use serde_json::{Map, Value};
 use tokio::io::AsyncWriteExt;

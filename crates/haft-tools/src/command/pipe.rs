@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use haft_core::Cancellation;
+use haft_executor::Cancellation;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::sleep;
 

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use haft_core::Cx;
+use haft_executor::Cx;
 use haft_schema::JsonText;
 use serde::Deserialize;
 use serde_json::Value;

@@ -7,10 +7,10 @@ use haft_core::Annotation;
 /// The command that a tool starts, as a tool annotation. Descriptors do not contain it.
 ///
 /// If your program asks a person to approve a call, it can show the command: an approver's context has the
-/// [tool](haft_core::Cx::tool).
+/// [tool](haft_executor::Cx::tool).
 ///
 /// ```
-/// use haft_core::Tool;
+/// use haft_executor::Tool;
 /// use haft_tools::command::{CommandTarget, CommandTool};
 ///
 /// let list = CommandTool::new(["ls", "-l", "{folder}"]).folder("/srv");

@@ -5,7 +5,8 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft_core::{Cx, ForwardCx, Tool, ToolBuilder, ToolCall};
+use haft_core::ToolCall;
+use haft_executor::{Cx, ForwardCx, Tool, ToolBuilder};
 use haft_registry::{CallEffect, CallPreview, EntryError, EntryFault, Reach, Recipient, Secrets, StartedCommand};
 use haft_schema::{Issue, Issues};
 use serde_json::{Map, Value, json};
@@ -19,7 +20,8 @@ use super::template::ArgvTemplate;
 /// A command that becomes a tool: a program, its arguments with places for the call's, and its limits.
 ///
 /// ```
-/// use haft_core::{Readonly, Tool, ToolCall, Toolkit};
+/// use haft_core::{Readonly, ToolCall};
+/// use haft_executor::{Tool, Toolkit};
 /// use haft_tools::command::CommandTool;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -115,7 +117,7 @@ impl CommandTool {
     pub const MAX_STDERR: usize = 16 << 10;
     /// The default [`grace`](Self::grace): 2 seconds.
     pub const GRACE: Duration = Duration::from_secs(2);
-    /// The call timeout for a tool whose [limits](haft_core::ExecutionLimits) have none: 60 seconds.
+    /// The call timeout for a tool whose [limits](haft_executor::ExecutionLimits) have none: 60 seconds.
     pub const TIMEOUT: Duration = Duration::from_secs(60);
 
     /// Creates a command from its program and the arguments that follow.

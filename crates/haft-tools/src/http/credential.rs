@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use haft_core::{Cx, MissingService, Secret};
+use haft_core::Secret;
+use haft_executor::{Cx, MissingService};
 use haft_http::{GuardedClient, HttpRequest};
 use haft_registry::{NamedSecretError, Secrets};
 

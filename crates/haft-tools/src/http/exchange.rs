@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use haft_core::{Cx, FailureKind, HandlerError, ToolFailure, ToolOutput};
+use haft_core::{FailureKind, ToolFailure, ToolOutput};
+use haft_executor::{Cx, HandlerError};
 use haft_http::{GuardedClient, HttpRequest, Method, SizeLimits, Timeouts};
 use haft_registry::CallEffect;
 use haft_schema::Issues;

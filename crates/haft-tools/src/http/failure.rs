@@ -7,7 +7,8 @@ use std::error::Error;
 use std::iter::successors;
 use std::time::Duration;
 
-use haft_core::{Failure, FailureKind, HandlerError, ToolFailure};
+use haft_core::{FailureKind, ToolFailure};
+use haft_executor::{Failure, HandlerError};
 use haft_http::{HttpError, HttpResponse, StatusCode, TimeoutKind, retry_after};
 use schemars::JsonSchema;
 use serde::Serialize;

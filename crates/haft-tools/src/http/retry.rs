@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use haft_core::Backoff;
+use haft_executor::Backoff;
 
 /// A call's attempts at its request.
 ///

@@ -10,7 +10,7 @@ mod response;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use haft_core::Backoff;
+use haft_executor::Backoff;
 use haft_http::Method;
 use haft_registry::{EntryError, EntryFault};
 use schemars::JsonSchema;

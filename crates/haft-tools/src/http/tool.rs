@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft_core::{Cx, Destructive, Idempotent, Open, OpenWorld, Readonly, Tool, ToolBuilder};
+use haft_core::{Destructive, Idempotent, OpenWorld, Readonly};
+use haft_executor::{Cx, Open, Tool, ToolBuilder};
 use haft_http::{GuardedClient, Method};
 use haft_registry::{CallPreview, Entry, EntryError, EntryFault, Reach, Recipient, Secrets, ToolSettings};
 use serde_json::{Map, Value, json};
@@ -140,7 +141,7 @@ impl HttpTool {
     }
 
     /// Sends a key in the header with this name, so that the server can recognise a repeated request. Every attempt at
-    /// a call has the same [key](haft_core::Cx::idempotency_key).
+    /// a call has the same [key](haft_executor::Cx::idempotency_key).
     pub fn idempotency_key(mut self, header: impl Into<String>) -> Self {
         self.idempotency_key = Some(header.into());
         self

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use haft_core::Tool;
+use haft_executor::Tool;
 use haft_http::Method;
 use haft_registry::{Entry, Reach, ToolSettings};
 use serde_json::{Map, Value, json};

@@ -14,7 +14,7 @@ mod zones;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use haft_core::{DefinitionError, Tool};
+use haft_executor::{DefinitionError, Tool};
 
 /// The source of the current time.
 pub(super) type WallClock = Arc<dyn Fn() -> SystemTime + Send + Sync>;

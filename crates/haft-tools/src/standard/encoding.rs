@@ -3,7 +3,7 @@
 mod bytes;
 mod digest;
 
-use haft_core::{Cx, DefinitionError, Tool};
+use haft_executor::{Cx, DefinitionError, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -4,7 +4,7 @@
 //! there is one. Each family has its own enum of causes, which becomes this value at its tool's edge. A failure must
 //! never contain a path outside the arguments, nor an operating system error's text.
 
-use haft_core::Failure;
+use haft_executor::Failure;
 use schemars::JsonSchema;
 use serde::Serialize;
 

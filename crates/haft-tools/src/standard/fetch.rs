@@ -9,7 +9,8 @@ mod content;
 mod failure;
 mod html;
 
-use haft_core::{Cx, DefinitionError, Destructive, Idempotent, OpenWorld, Readonly, Tool};
+use haft_core::{Destructive, Idempotent, OpenWorld, Readonly};
+use haft_executor::{Cx, DefinitionError, Tool};
 use haft_http::{GuardedClient, HttpError, HttpRequest, HttpResponse, Method, SizeLimits, canonical_url};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,7 +98,7 @@ struct FetchedAnswer {
 /// Creates the tool `fetch`, which requires a [`GuardedClient`] service.
 ///
 /// ```
-/// use haft_core::{Services, Toolkit};
+/// use haft_executor::{Services, Toolkit};
 /// use haft_http::{AddressGuard, HttpClient};
 ///
 /// let client = HttpClient::builder().no_proxy().redirects(5).guarded(AddressGuard::new())?;

@@ -19,7 +19,7 @@ mod walk;
 
 use std::{fmt, path::Path};
 
-use haft_core::{DefinitionError, Tool};
+use haft_executor::{DefinitionError, Tool};
 
 use self::fault::FileToolFault;
 

@@ -5,7 +5,7 @@
 mod location;
 mod path;
 
-use haft_core::{Cx, DefinitionError, Tool};
+use haft_executor::{Cx, DefinitionError, Tool};
 use haft_schema::secure_json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

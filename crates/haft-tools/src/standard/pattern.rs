@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use haft_core::Cx;
+use haft_executor::Cx;
 use regex::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -145,7 +145,7 @@ pub(super) fn clip(text: &str, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use haft_core::Failure;
+    use haft_executor::Failure;
 
     use super::*;
 

@@ -8,7 +8,7 @@ mod diff;
 mod search;
 mod split;
 
-use haft_core::{DefinitionError, Tool};
+use haft_executor::{DefinitionError, Tool};
 
 /// Creates the tools.
 pub(super) fn tools() -> [Result<Tool, DefinitionError>; 4] {

@@ -10,7 +10,8 @@ mod output;
 mod progress;
 mod stream;
 
-use haft_core::{Tool, ToolCall, ToolFailure, ToolResult, Toolkit};
+use haft_core::{ToolCall, ToolFailure, ToolResult};
+use haft_executor::{Tool, Toolkit};
 use haft_tools::command::CommandTool;
 use serde_json::Value;
 

@@ -5,10 +5,8 @@ use axum::body::Body;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use haft_core::{
-    CallArguments, Cx, FailureKind, Outcome, Permission, Permit, Permitting, RunOptions, Services, Tool, ToolCall,
-    ToolFailure, Toolkit,
-};
+use haft_core::{FailureKind, Outcome, ToolCall, ToolFailure};
+use haft_executor::{CallArguments, Cx, Permission, Permit, Permitting, RunOptions, Services, Tool, Toolkit};
 use haft_http::{AddressGuard, GuardedClient, HttpClient, canonical_host, canonical_url};
 use haft_tools::standard;
 use proptest::prelude::*;
@@ -57,7 +55,6 @@ async fn call(client: GuardedClient, arguments: Value) -> Result<Value, ToolFail
     match result.outcome {
         Outcome::Ok(output) => Ok(serde_json::from_str(output.value().unwrap().as_str()).unwrap()),
         Outcome::Failed(failure) => Err(*failure),
-        other => panic!("{other:?}"),
     }
 }
 

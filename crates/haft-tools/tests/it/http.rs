@@ -18,7 +18,8 @@ mod server;
 
 use std::time::Duration;
 
-use haft_core::{FailureKind, Outcome, RunOptions, Tool, ToolCall, ToolFailure, Toolkit};
+use haft_core::{FailureKind, Outcome, ToolCall, ToolFailure};
+use haft_executor::{RunOptions, Tool, Toolkit};
 use haft_http::{AddressGuard, GuardedClient, HttpClient, Method};
 use haft_registry::{Entry, EntryError, ImplementationKind, Secrets, ToolSettings};
 use haft_tools::http::{HttpKind, HttpTool};
@@ -88,7 +89,6 @@ async fn call_with(tool: &Tool, arguments: Value, options: RunOptions) -> Result
     match results.remove(0).outcome {
         Outcome::Ok(output) => Ok(output.value().unwrap().to_value()),
         Outcome::Failed(failure) => Err(*failure),
-        outcome => panic!("{outcome:?}"),
     }
 }
 

@@ -12,7 +12,7 @@ mod standard;
 
 use std::collections::BTreeSet;
 
-use haft_core::{Tool, Toolkit};
+use haft_executor::{Tool, Toolkit};
 use haft_registry::{Registry, Workspace};
 
 /// A tool whose result is the given text.

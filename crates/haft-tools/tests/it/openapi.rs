@@ -13,7 +13,7 @@ mod request;
 mod security;
 mod server;
 
-use haft_core::Tool;
+use haft_executor::Tool;
 use haft_tools::openapi::{ImportOptions, Imported, OpenApi};
 use serde_json::{Value, json};
 

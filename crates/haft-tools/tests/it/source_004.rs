@@ -6,7 +6,8 @@ use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use haft_core::{Cx, Dispatch, FailureKind, RunOptions, Tool, ToolCall, ToolSource, Toolkit};
+use haft_core::{FailureKind, ToolCall};
+use haft_executor::{Cx, Dispatch, RunOptions, Tool, ToolSource, Toolkit};
 use haft_registry::{
     Entry, Executor, ExecutorBuilder, ExecutorError, FullName, ImplementationKind, LookupError, Namespace, OrgName,
     PermissionSettings, Permissions, Registry, SimpleName, ToolOrigin, ToolboxBuilder, Workspace,

@@ -10,7 +10,8 @@ mod text;
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use haft_core::{FailureKind, ToolCall, Toolkit};
+use haft_core::{FailureKind, ToolCall};
+use haft_executor::Toolkit;
 use haft_registry::Registry;
 use haft_tools::standard::StandardToolbox;
 use serde_json::Value;

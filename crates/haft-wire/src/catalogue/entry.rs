@@ -4,7 +4,7 @@
 //! type, the header that enables it, who executes it, and the shape of calls and results. Wires read this table and
 //! contain no tool lists of their own.
 
-use haft_core::{Open, Tool, ToolBuilder};
+use haft_executor::{Open, Tool, ToolBuilder};
 use haft_schema::{Schema, SchemaError};
 use serde_json::Value;
 

@@ -83,7 +83,7 @@ pub enum ProviderToolFault {
 /// ([`RenderedTools::raw_list`](crate::RenderedTools::raw_list)).
 ///
 /// ```
-/// use haft_core::Tool;
+/// use haft_executor::Tool;
 /// use haft_wire::catalogue::{Vendor, render_provider_tool};
 /// use serde_json::json;
 ///

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use haft_core::{Cx, DefinitionError, Failure, Fixed, Tool, ToolBuilder};
+use haft_executor::{Cx, DefinitionError, Failure, Fixed, Tool, ToolBuilder};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -28,7 +28,7 @@ use crate::catalogue::CatalogueEntry;
 ///     format!("ran {}", call.command.unwrap_or_default())
 /// })?;
 /// assert!(bash.descriptor().requires_handler());
-/// # Ok::<_, haft_core::DefinitionError>(())
+/// # Ok::<_, haft_executor::DefinitionError>(())
 /// ```
 #[must_use = "a tool is created by `define` or `handler`"]
 #[derive(Clone)]

@@ -29,7 +29,8 @@ use crate::profile::rendered_tools::ToolNamespace;
 /// A closure is a form without provider tools:
 ///
 /// ```
-/// use haft_core::{Item, Tool, TurnRequest};
+/// use haft_core::{Item, TurnRequest};
+/// use haft_executor::Tool;
 /// use haft_wire::{FunctionTool, McpDialect, Profile, RenderTools};
 /// use serde_json::json;
 ///

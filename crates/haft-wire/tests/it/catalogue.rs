@@ -8,8 +8,7 @@ mod result;
 mod settings;
 mod table;
 
-pub(crate) use self::table::least;
-use haft_core::Tool;
+use haft_executor::Tool;
 use haft_wire::catalogue::anthropic::{self, FunctionConfig, UrlSource, UrlSourceTool, UrlSources};
 use haft_wire::catalogue::google::{self, GoogleEnvironment, NoSettings, PhishingThreshold, TimeRange};
 use haft_wire::catalogue::openai::{
@@ -19,6 +18,8 @@ use haft_wire::catalogue::openai::{
 };
 use haft_wire::catalogue::{CatalogueSettings, CatalogueTool, UserLocation};
 use serde_json::json;
+
+pub(crate) use self::table::least;
 
 /// Returns a tool of every constructor, with all settings that it has.
 fn tools() -> Vec<Tool> {

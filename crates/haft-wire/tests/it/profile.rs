@@ -104,7 +104,7 @@ struct Search {
 
 #[test]
 fn an_option_of_a_rust_type_does_not_prevent_strict_mode() {
-    let typed = haft_core::Tool::new("typed").handler(|_: Search, _cx| async {}).unwrap().descriptor();
+    let typed = haft_executor::Tool::new("typed").handler(|_: Search, _cx| async {}).unwrap().descriptor();
     let rendered = Profile::openai().render(&[Arc::clone(&typed)]);
     assert_eq!(modes(&rendered), [("typed", ToolMode::Strict)]);
 

@@ -18,7 +18,8 @@ mod trust;
 
 use std::path::{Path, PathBuf};
 
-use haft_core::{Dispatch, RunOptions, ToolCall};
+use haft_core::ToolCall;
+use haft_executor::{Dispatch, RunOptions};
 use haft_registry::{
     Building, Built, Entry, EntryError, EntryFault, ImplementationKind, Kinds, Reach, Recipient, StartedCommand, Yields,
 };

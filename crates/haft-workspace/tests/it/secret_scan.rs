@@ -11,10 +11,8 @@ mod workspace;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use haft_core::{
-    ApprovalRequest, Cx, Dispatch, Outcome, Run, RunOptions, Suspend, Suspended, ToolCall, ToolEvent, ToolResult,
-    ToolSource,
-};
+use haft_core::{ApprovalRequest, Outcome, ToolCall, ToolEvent, ToolResult};
+use haft_executor::{Cx, Dispatch, Run, RunOptions, Suspend, Suspended, ToolSource};
 use haft_http::{HttpClient, Resolver, Resolving};
 use haft_registry::Executor;
 use haft_workspace::{LoadOptions, Loaded, Trust, load};
@@ -79,7 +77,6 @@ fn add_result(outputs: &mut Outputs, place: &str, result: &ToolResult) {
             outputs.add(&place, failure.to_model_text());
             outputs.add_error(&place, &**failure);
         }
-        outcome => panic!("{outcome:?}"),
     }
 }
 

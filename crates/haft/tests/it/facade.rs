@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+const SCHEMA: &str = include_str!("../../../haft-schema/src/lib.rs");
 const CORE: &str = include_str!("../../../haft-core/src/lib.rs");
+const EXECUTOR: &str = include_str!("../../../haft-executor/src/lib.rs");
 const MODEL: &str = include_str!("../../../haft-model/src/lib.rs");
 const MIDDLEWARE: &str = include_str!("../../../haft-middleware/src/lib.rs");
 const WIRE: &str = include_str!("../../../haft-wire/src/lib.rs");
@@ -29,8 +31,10 @@ const MODULES: [&str; 13] = [
 ];
 /// The crates by the paths that they are re-exported from. Names differ within each crate, not between them: the budget
 /// of a loop and that of a wire are both a `Budget`.
-const CRATES: [(&str, &str); 8] = [
+const CRATES: [(&str, &str); 10] = [
+    ("haft_schema::", SCHEMA),
     ("haft_core::", CORE),
+    ("haft_executor::", EXECUTOR),
     ("haft_model::", MODEL),
     ("haft_middleware::", MIDDLEWARE),
     ("haft_wire::", WIRE),

@@ -351,13 +351,13 @@ fn a_comment_may_be_composed() {
 
 /// The usage without the facade.
 mod core_only {
-    #[haft_macros::tool(crate = haft_core, timeout = "1s", meta = {"a": 1}, concurrency = 2, approval = "never")]
+    #[haft_macros::tool(crate = haft_executor, timeout = "1s", meta = {"a": 1}, concurrency = 2, approval = "never")]
     pub(super) fn of_core(value: u8) -> Result<u8, Odd> {
         if value % 2 == 1 { Err(Odd) } else { Ok(value) }
     }
 
     #[derive(Debug, serde::Serialize, schemars::JsonSchema, haft_macros::Failure)]
-    #[failure(crate = haft_core)]
+    #[failure(crate = haft_executor)]
     pub(super) struct Odd;
 }
 

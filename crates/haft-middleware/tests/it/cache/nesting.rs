@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use haft_core::{Cx, Idempotent, Readonly, RunOptions, Tool, ToolCall, ToolResult, Toolkit};
+use haft_core::{Idempotent, Readonly, ToolCall, ToolResult};
+use haft_executor::{Cx, RunOptions, Tool, Toolkit};
 use haft_middleware::Cache;
 use tokio::time::timeout;
 

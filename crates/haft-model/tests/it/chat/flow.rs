@@ -1,6 +1,6 @@
 //! The flow of a message, and of what waits.
 
-use haft_core::{AuditRecord, VerdictFault};
+use haft_executor::{AuditRecord, VerdictFault};
 use haft_model::{Budget, Expect, Spent, StateError};
 
 use super::*;
@@ -211,10 +211,11 @@ fn outside_of_a_runtime_the_error_says_so() {
 /// Permissions in a scope hold for the run, which is another task.
 #[tokio::test(start_paused = true)]
 async fn what_is_ambient_follows_into_the_run() {
-    let who = Tool::new("who").handler(|(), _cx| async { haft_core::Ambient::current().get::<u8>().copied() }).unwrap();
+    let who =
+        Tool::new("who").handler(|(), _cx| async { haft_executor::Ambient::current().get::<u8>().copied() }).unwrap();
     let model = ScriptedModel::default().then([call("c1", "who", "")]).then("7.");
     let chat = Chat::new(TurnLoop::new(model, Toolkit::from_iter([who])), MemoryStore::new());
-    let scope = haft_core::Ambient::default().with(7_u8);
+    let scope = haft_executor::Ambient::default().with(7_u8);
     let run = scope.scope(async { chat.message(ID, "Who?").await }).await.unwrap();
     assert_eq!(told(&run.finish().await.unwrap().state)[2], "output c1: 7");
 }

@@ -1,6 +1,7 @@
 //! Servers of the Chat Completions API that are not OpenAI: what they are sent, and what they answer.
 
-use haft_core::{Finish, Tool, ToolChoice, Toolkit};
+use haft_core::{Finish, ToolChoice};
+use haft_executor::{Tool, Toolkit};
 use haft_model::{LoopEnd, TurnLoop};
 use serde_json::json;
 

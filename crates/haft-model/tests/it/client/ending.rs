@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use haft_core::{Backoff, Finish, Tool, Toolkit};
+use haft_core::Finish;
+use haft_executor::{Backoff, Tool, Toolkit};
 use haft_model::{LoopEnd, LoopError, LoopOutcome, TurnLoop};
 use serde_json::json;
 

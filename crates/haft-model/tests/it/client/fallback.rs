@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use haft_core::{ToolCall, ToolResult, Toolkit};
+use haft_core::{ToolCall, ToolResult};
+use haft_executor::Toolkit;
 use haft_model::{ClearToolResults, Fallback, LoopEnd, TurnLoop};
 use haft_wire::{Delivery, OpenAiResponses, Wire};
 

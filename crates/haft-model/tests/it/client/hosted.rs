@@ -1,6 +1,7 @@
 //! Tools that the provider runs: requests, results and the next request, over sockets.
 
-use haft_core::{Author, Delta, Tool, ToolResult, Toolkit};
+use haft_core::{Author, Delta, ToolResult};
+use haft_executor::{Tool, Toolkit};
 use haft_model::{LoopEnd, LoopEvent, LoopState, TurnLoop};
 use haft_wire::catalogue::anthropic::{self, CodeExecutionCall, CodeExecutionResult, CodeFileCommand, McpServer};
 use haft_wire::catalogue::google::{self, ExecutableCode, ExecutedCode};

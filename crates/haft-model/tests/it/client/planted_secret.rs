@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use haft_core::{Secret as Hidden, Tool, Toolkit};
+use haft_core::Secret as Hidden;
+use haft_executor::{Tool, Toolkit};
 use haft_model::{Cassette, LoopEnd, LoopError, LoopState, ModelTrace, RequestReport, TurnLoop};
 use haft_wire::catalogue::anthropic::{self, McpServer};
 use haft_wire::catalogue::openai::{self, DomainSecret, NetworkPolicy, ShellEnvironment};

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use haft_core::{Reasoning, Tool, Toolkit};
+use haft_core::Reasoning;
+use haft_executor::{Tool, Toolkit};
 
 use super::*;
 use crate::recorder::Recorder;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use haft_core::{Backoff, Toolkit};
+use haft_executor::{Backoff, Toolkit};
 use haft_model::{LoopEnd, LoopError, LoopEvent, LoopOutcome, TurnLoop};
 
 use super::*;

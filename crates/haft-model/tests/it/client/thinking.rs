@@ -2,7 +2,8 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use haft_core::{ContentPart, SharedToolkit, Tool, ToolChoice, Toolkit};
+use haft_core::{ContentPart, ToolChoice};
+use haft_executor::{SharedToolkit, Tool, Toolkit};
 use haft_model::{ClearToolResults, LoopEnd, LoopOutcome, TurnLoop};
 use serde_json::json;
 

@@ -3,10 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use haft_core::{
-    ApprovalDecision, ApprovalPolicy, ApprovalRequest, ApprovalResponse, Cx, RunOptions, Suspend, ToolCall,
-    ToolCallOutput, VerdictFault, history,
-};
+use haft_core::{ApprovalDecision, ApprovalRequest, ApprovalResponse, ToolCall, ToolCallOutput, history};
+use haft_executor::{ApprovalPolicy, Cx, RunOptions, Suspend, VerdictFault};
 use haft_model::{ScriptedModel, StateError};
 use serde_json::json;
 

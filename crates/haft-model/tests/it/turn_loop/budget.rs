@@ -32,7 +32,8 @@ async fn tokens_end_the_loop_before_the_next_request() {
 async fn the_usage_of_failed_attempts_counts() {
     let broken = ScriptedTurn::text("hel").usage(Usage::new(60, 0)).then_failed(ModelError::IncompleteTurn);
     let model = ScriptedModel::default().then(broken).then(ScriptedTurn::calls([call("c1", "double", "1")]));
-    let agent = agent(&model).budget(Budget::new().tokens(50)).backoff(haft_core::Backoff::constant(Duration::ZERO));
+    let agent =
+        agent(&model).budget(Budget::new().tokens(50)).backoff(haft_executor::Backoff::constant(Duration::ZERO));
     let outcome = finish(&agent, request()).await;
     assert_eq!(outcome.end, LoopEnd::Budget(Spent::Tokens));
     assert_eq!(outcome.state.usage().input_tokens, 60);

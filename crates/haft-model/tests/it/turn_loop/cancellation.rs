@@ -1,6 +1,7 @@
 //! Cancellation of loops.
 
-use haft_core::{Cancellation, history};
+use haft_core::history;
+use haft_executor::Cancellation;
 use haft_model::{LoopOutcome, ScriptedModel, ScriptedTurn};
 
 use super::*;

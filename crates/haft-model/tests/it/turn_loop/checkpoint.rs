@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use haft_core::{ApprovalPolicy, Delta, RunOptions, Suspend};
+use haft_core::Delta;
+use haft_executor::{ApprovalPolicy, RunOptions, Suspend};
 
 use super::*;
 

@@ -1,6 +1,7 @@
 //! Conversations of several tasks: totals, budgets, cancelled calls, and the application's own value.
 
-use haft_core::{ApprovalPolicy, RunOptions, Suspend, Tool, Usage, history};
+use haft_core::{Usage, history};
+use haft_executor::{ApprovalPolicy, RunOptions, Suspend, Tool};
 use haft_model::{Budget, ScriptedModel, ScriptedTurn, Spent};
 
 use super::*;

@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use haft_core::{
-    ApprovalPolicy, AuditRecord, Caller, Cx, Permission, RunOptions, Services, SharedToolkit, SigningKeys, Suspend,
+use haft_core::Caller;
+use haft_executor::{
+    ApprovalPolicy, AuditRecord, Cx, Permission, RunOptions, Services, SharedToolkit, SigningKeys, Suspend,
     VerdictFault,
 };
 use haft_model::{ScriptedModel, ScriptedTurn, StateError};
@@ -67,8 +68,8 @@ async fn the_checks_and_limits_of_the_loop_hold_in_every_conversation() {
 #[tokio::test(start_paused = true)]
 async fn tools_that_the_caller_of_the_conversation_may_not_see_are_not_offered() {
     struct Staff;
-    impl haft_core::Permit for Staff {
-        fn permit(&self, _: &Tool, _: &ToolCall, _: &Cx) -> haft_core::Permitting {
+    impl haft_executor::Permit for Staff {
+        fn permit(&self, _: &Tool, _: &ToolCall, _: &Cx) -> haft_executor::Permitting {
             Permission::Allowed.into()
         }
         fn sees(&self, tool: &Tool, caller: Option<&Caller>) -> bool {
@@ -159,8 +160,8 @@ async fn a_resumed_call_is_subject_to_the_options_of_its_start() {
 #[tokio::test(start_paused = true)]
 async fn a_tool_that_a_source_adds_is_hidden_from_callers_who_may_not_see_it() {
     struct Guests;
-    impl haft_core::Permit for Guests {
-        fn permit(&self, _: &Tool, _: &ToolCall, _: &Cx) -> haft_core::Permitting {
+    impl haft_executor::Permit for Guests {
+        fn permit(&self, _: &Tool, _: &ToolCall, _: &Cx) -> haft_executor::Permitting {
             Permission::Allowed.into()
         }
         fn sees(&self, tool: &Tool, _: Option<&Caller>) -> bool {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use haft_core::{ApprovalPolicy, CallId, RunOptions, Suspend, history};
+use haft_core::{CallId, history};
+use haft_executor::{ApprovalPolicy, RunOptions, Suspend};
 use haft_model::{LoopError, ScriptedModel};
 use serde_json::json;
 

@@ -81,7 +81,7 @@ async fn a_dropped_run_leaves_nothing_running() {
     }
     let dropped = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&dropped);
-    let tool = Tool::new("hold").handler(move |(), cx: haft_core::Cx| {
+    let tool = Tool::new("hold").handler(move |(), cx: haft_executor::Cx| {
         let held = Dropped(Arc::clone(&count));
         async move {
             let _held = held;
@@ -126,7 +126,7 @@ async fn events_are_read_as_they_were_written() {
         .then(ScriptedTurn::calls([call("c1", "note", "1"), call("c2", "double", "2")]).usage(Usage::new(1, 2)))
         .then([call("c3", "ask", "\"who?\"")]);
     let broken = TurnRequest::new("any", vec![call("c0", "gone", "{}").into(), Item::user("go")]);
-    let agent = agent(&model).repair("lost").backoff(haft_core::Backoff::constant(Duration::ZERO));
+    let agent = agent(&model).repair("lost").backoff(haft_executor::Backoff::constant(Duration::ZERO));
     let run = agent.start(broken);
     let mut seen: Vec<LoopEvent> = run.collect().await;
     let failed =

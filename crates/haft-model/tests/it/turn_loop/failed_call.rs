@@ -1,6 +1,7 @@
 //! Failures of a class that ends the loop.
 
-use haft_core::{ApprovalPolicy, FailureClass, RunOptions, Suspend, ToolFailure, ToolResult, history};
+use haft_core::{FailureClass, ToolFailure, ToolResult, history};
+use haft_executor::{ApprovalPolicy, RunOptions, Suspend};
 use haft_model::ScriptedModel;
 use serde_json::json;
 

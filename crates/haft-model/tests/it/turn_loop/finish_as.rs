@@ -1,6 +1,7 @@
 //! Loops that end with a value of a type.
 
-use haft_core::{ApprovalPolicy, ContentPart, FailureClass, Message, Role, RunOptions, Suspend, ToolChoice, Usage};
+use haft_core::{ContentPart, FailureClass, Message, Role, ToolChoice, Usage};
+use haft_executor::{ApprovalPolicy, RunOptions, Suspend};
 use haft_model::{Budget, LoopError, ScriptedTurn, Spent, TypedLoop, TypedOutcome};
 use haft_schema::RepairKind;
 use schemars::JsonSchema;

@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
+use haft_core::Delta;
 use haft_core::history::Revision;
-use haft_core::{ApprovalPolicy, Cx, Delta, RunOptions, Suspend};
+use haft_executor::{ApprovalPolicy, Cx, RunOptions, Suspend};
 use haft_model::{LanguageModel, ModelInfo, TurnStream};
 
 use super::*;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use haft_core::{ApprovalPolicy, Cx, RunOptions, Suspend};
+use haft_executor::{ApprovalPolicy, Cx, RunOptions, Suspend};
 use haft_model::ScriptedModel;
 
 use super::*;

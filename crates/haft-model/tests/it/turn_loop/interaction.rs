@@ -225,11 +225,11 @@ async fn an_answer_that_can_not_be_checked_is_rejected() {
 async fn an_answer_is_checked_against_the_type_of_its_tool() {
     struct Ask;
 
-    impl haft_core::ToolType for Ask {
+    impl haft_executor::ToolType for Ask {
         const NAME: &'static str = "ask";
         type Params = String;
         type Success = String;
-        type Failure = haft_core::NoFailure;
+        type Failure = haft_executor::NoFailure;
         type Services = ();
     }
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use haft_core::{Cx, Item, Permission, RunOptions, Services, Tool, ToolCall, ToolEvent, Toolkit, TurnRequest};
+use haft_core::{Item, ToolCall, ToolEvent, TurnRequest};
+use haft_executor::{Cx, Permission, RunOptions, Services, Tool, Toolkit};
 use haft_model::{LanguageModel, LoopEnd, LoopEvent, ModelInfo, ScriptedModel, TurnLoop, TurnStream};
 
 /// A value that panics when it is dropped, and counts the drops.

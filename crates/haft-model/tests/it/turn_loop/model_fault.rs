@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use haft_core::Backoff;
+use haft_executor::Backoff;
 use haft_model::{LanguageModel, LoopError, ModelError, ModelInfo, ScriptedModel, ScriptedTurn, TurnStream};
 use tokio::time::Instant;
 

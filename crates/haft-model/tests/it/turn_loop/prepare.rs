@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use haft_core::{BoxError, ContentPart, Message, Role, Usage};
+use haft_core::{ContentPart, Message, Role, Usage};
+use haft_executor::BoxError;
 use haft_model::{BeforeRequest, ClearToolResults, ModelError, ScriptedTurn, Summarize};
 
 use super::*;

@@ -1,6 +1,7 @@
 //! Any calls, and a loop that is stopped anywhere: every call ends with one output, and every history is consistent.
 
-use haft_core::{ApprovalPolicy, Delta, RunOptions, Suspend, history};
+use haft_core::{Delta, history};
+use haft_executor::{ApprovalPolicy, RunOptions, Suspend};
 use haft_model::{LanguageModel, ModelInfo, TurnStream};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -2,10 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use haft_core::{
-    ApprovalDecision, ApprovalOutcome, ApprovalPolicy, ApprovalRequest, ApprovalResponse, Cx, RunOptions, Suspend,
-    Timestamp, ToolChoice, VerdictFault, history,
-};
+use haft_core::{ApprovalDecision, ApprovalRequest, ApprovalResponse, Timestamp, ToolChoice, history};
+use haft_executor::{ApprovalOutcome, ApprovalPolicy, Cx, RunOptions, Suspend, VerdictFault};
 use haft_model::{ModelError, StateError};
 use serde_json::json;
 
@@ -197,8 +195,8 @@ async fn verdicts_that_were_written_into_the_history_are_checked_at_the_start() 
 async fn every_verdict_is_audited() {
     let log = Arc::new(Mutex::new(Vec::new()));
     let records = Arc::clone(&log);
-    let audit = move |record: &haft_core::AuditRecord| {
-        let haft_core::AuditRecord::Approval(record) = record else { return };
+    let audit = move |record: &haft_executor::AuditRecord| {
+        let haft_executor::AuditRecord::Approval(record) = record else { return };
         records.lock().unwrap().push((record.request_id.to_string(), record.outcome, record.caller.is_some()));
     };
     let agent = agent(&script()).options(RunOptions::new().caller("ana").audit(audit));
@@ -216,7 +214,7 @@ async fn every_verdict_is_audited() {
 async fn a_verdict_is_accepted_once_however_often_the_state_is_started() {
     let log = Arc::new(Mutex::new(Vec::new()));
     let records = Arc::clone(&log);
-    let audit = move |record: &haft_core::AuditRecord| {
+    let audit = move |record: &haft_executor::AuditRecord| {
         records
             .lock()
             .unwrap()
@@ -274,7 +272,7 @@ async fn a_verdict_that_expired_unused_is_replaced_by_a_denial_in_the_same_start
     let log = Arc::new(Mutex::new(Vec::new()));
     let records = Arc::clone(&log);
     let at = |millis| RunOptions::new().approval_clock(move || Timestamp::from_unix_millis(millis));
-    let agent = agent(&model).options(RunOptions::new().audit(move |record: &haft_core::AuditRecord| {
+    let agent = agent(&model).options(RunOptions::new().audit(move |record: &haft_executor::AuditRecord| {
         records.lock().unwrap().extend(record.approval().map(|record| record.outcome));
     }));
     let mut state = agent.start_with(request(), at(1)).finish().await.state;

@@ -2,9 +2,10 @@
 
 use std::error::Error;
 
-use haft_core::{
-    ApprovalPolicy, Caller, Cx, FailureClass, NotRunnable, Permission, Permit, Permitting, RunOptions, SharedToolkit,
-    Snapshot, SourceFault, Suspend, ToolSource,
+use haft_core::{Caller, FailureClass};
+use haft_executor::{
+    ApprovalPolicy, Cx, NotRunnable, Permission, Permit, Permitting, RunOptions, SharedToolkit, Snapshot, SourceFault,
+    Suspend, ToolSource,
 };
 use haft_model::{Expect, LoopError, ScriptedTurn};
 
@@ -219,7 +220,7 @@ async fn faults_of_the_source_are_reported() {
             Snapshot::new(Toolkit::from_iter([ping()]), 3).with_faults([SourceFault::new("pong", "no such server")])
         }
 
-        fn changed(&self, _after: u64) -> haft_core::Changed<'_> {
+        fn changed(&self, _after: u64) -> haft_executor::Changed<'_> {
             Box::pin(std::future::pending())
         }
     }

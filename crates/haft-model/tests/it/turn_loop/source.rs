@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use haft_core::{
-    ApprovalPolicy, ApprovalRule, Changed, Cx, RunOptions, SharedToolkit, Snapshot, Suspend, ToolSource, VerdictFault,
+use haft_core::ApprovalRule;
+use haft_executor::{
+    ApprovalPolicy, Changed, Cx, RunOptions, SharedToolkit, Snapshot, Suspend, ToolSource, VerdictFault,
 };
 use haft_model::{LoopError, ModelError, ScriptedTurn, StateError};
 
@@ -230,7 +231,7 @@ async fn a_resumed_call_keeps_the_tools_that_it_was_resumed_with() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_is_checked_by_the_interaction_of_its_time() {
-    let ask = |tool: Result<Tool, haft_core::DefinitionError>| Toolkit::from_iter([tool.unwrap()]);
+    let ask = |tool: Result<Tool, haft_executor::DefinitionError>| Toolkit::from_iter([tool.unwrap()]);
     let text = ask(Tool::interaction("ask").success::<String>().define());
     let number = ask(Tool::interaction("ask").success::<u8>().define());
     let local = Toolkit::from_iter([version("ask", 1)]);

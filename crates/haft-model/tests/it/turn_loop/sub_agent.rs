@@ -1,6 +1,6 @@
 //! A tool that runs a loop itself.
 
-use haft_core::{Cx, EmitError};
+use haft_executor::{Cx, EmitError};
 use haft_model::ScriptedModel;
 
 use super::*;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use haft_core::{ApprovalPolicy, ApprovalRequest, ApprovalResponse, Cx, RunOptions, Suspend};
+use haft_core::{ApprovalRequest, ApprovalResponse};
+use haft_executor::{ApprovalPolicy, Cx, RunOptions, Suspend};
 use haft_model::ScriptedModel;
 use serde_json::json;
 

@@ -210,7 +210,7 @@ async fn calls_of_the_provider_are_not_run() {
 
 #[tokio::test(start_paused = true)]
 async fn handlers_read_the_conversation_up_to_their_call() {
-    let tool = Tool::new("count").handler(|(), cx: haft_core::Cx| async move { cx.messages().len() }).unwrap();
+    let tool = Tool::new("count").handler(|(), cx: haft_executor::Cx| async move { cx.messages().len() }).unwrap();
     let model = ScriptedModel::default().then([call("c1", "count", "{}")]).then([call("c2", "count", "")]).then("done");
     let outcome = finish(&TurnLoop::new(model, Toolkit::from_iter([tool])), request()).await;
     assert_eq!(told(outcome.state.history())[1..5], ["call c1", "output c1: 2", "call c2", "output c2: 4"]);
@@ -218,7 +218,8 @@ async fn handlers_read_the_conversation_up_to_their_call() {
 
 #[tokio::test(start_paused = true)]
 async fn tools_that_the_caller_may_not_see_are_neither_offered_nor_run() {
-    use haft_core::{Caller, Cx, Permission, Permit, Permitting, RunOptions};
+    use haft_core::Caller;
+    use haft_executor::{Cx, Permission, Permit, Permitting, RunOptions};
     struct Strict;
     impl Permit for Strict {
         fn permit(&self, tool: &Tool, _: &ToolCall, _: &Cx) -> Permitting {

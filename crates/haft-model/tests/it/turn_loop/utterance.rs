@@ -3,10 +3,8 @@
 use std::collections::BTreeSet;
 
 use haft_core::tagged::TaggedEnum;
-use haft_core::{
-    ApprovalPolicy, ApprovalRequest, Author, Message, ProviderCall, Reasoning, Role, RunOptions, Suspend,
-    ToolCallOutput,
-};
+use haft_core::{ApprovalRequest, Author, Message, ProviderCall, Reasoning, Role, ToolCallOutput};
+use haft_executor::{ApprovalPolicy, RunOptions, Suspend};
 use haft_model::{LoopError, ModelError, ScriptedModel};
 use serde_json::json;
 

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use haft_core::{ApprovalPolicy, ApprovalRequest, ApprovalRule, Cx, RunOptions, Suspend, VerdictFault};
+use haft_core::{ApprovalRequest, ApprovalRule};
+use haft_executor::{ApprovalPolicy, Cx, RunOptions, Suspend, VerdictFault};
 use haft_model::{ScriptedModel, StateError};
 use serde_json::json;
 

@@ -1,6 +1,7 @@
 //! Approval rules.
 
-use haft_core::{ApprovalCx, ApprovalNeed, ApprovalPolicy, Readonly, ToolCall};
+use haft_core::{Readonly, ToolCall};
+use haft_executor::{ApprovalCx, ApprovalNeed, ApprovalPolicy};
 use haft_registry::{AskRules, AskSettings};
 use serde_json::{Value, json};
 

@@ -1,6 +1,7 @@
 //! Conditions that can't be right for the tools of their rules.
 
-use haft_core::{Destructive, Readonly, Tool};
+use haft_core::{Destructive, Readonly};
+use haft_executor::Tool;
 use haft_registry::{
     AskRules, AskSettings, ConditionFinding, ConditionSeverity, FullName, PermissionSettings, RuleSettings,
 };

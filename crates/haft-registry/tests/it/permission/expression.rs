@@ -2,7 +2,8 @@
 
 use std::thread;
 
-use haft_core::{RunOptions, ToolCall, Toolkit};
+use haft_core::ToolCall;
+use haft_executor::{RunOptions, Toolkit};
 use haft_registry::{
     EvaluationError, ExpressionFault, ExpressionInput, MAX_EXPRESSION_LEN, PermissionSettings, RuleExpression,
     RuleSettings,

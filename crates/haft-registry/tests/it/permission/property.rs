@@ -46,10 +46,11 @@ fn permitted(permissions: &Permissions) -> Vec<&'static str> {
 fn nested(outer: &Permissions, inner: &Permissions) -> Vec<&'static str> {
     let tool = any();
     let call = haft_core::ToolCall::new("c1", "any", "{}");
-    let cx = haft_core::Cx::for_call(&call);
+    let cx = haft_executor::Cx::for_call(&call);
     let is_allowed = |full_name: &&str| {
         let permit = haft_registry::AmbientPermissions::permit_for(&name(full_name), &tool);
-        let decided = outer.sync_scope(|| inner.sync_scope(|| haft_core::Permit::permit(&permit, &tool, &call, &cx)));
+        let decided =
+            outer.sync_scope(|| inner.sync_scope(|| haft_executor::Permit::permit(&permit, &tool, &call, &cx)));
         format!("{decided:?}").contains("Allowed")
     };
     NAMES.into_iter().filter(is_allowed).collect()

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use haft_core::{
-    Annotations, Cx, Destructive, Idempotent, OpenWorld, Permission, Readonly, RunOptions, Tool, ToolCall, Toolkit,
-};
+use haft_core::{Annotations, Destructive, Idempotent, OpenWorld, Readonly, ToolCall};
+use haft_executor::{Cx, Permission, RunOptions, Tool, Toolkit};
 use haft_registry::{PermissionOutcome, PermissionSettings, RuleEffect, RuleSetSettings, RuleSettings};
 
 use super::{annotated, any, built, counting, denied_by, name, outcome, run, run_with, text};

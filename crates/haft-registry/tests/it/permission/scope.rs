@@ -1,6 +1,7 @@
 //! Permissions of scopes.
 
-use haft_core::{RunOptions, Tool, ToolCall, Toolkit};
+use haft_core::ToolCall;
+use haft_executor::{RunOptions, Tool, Toolkit};
 use haft_registry::{AmbientPermissions, PermissionSettings, Permissions};
 
 use super::{any, built, denied_by, name, text};
@@ -61,10 +62,10 @@ async fn one_permit_in_many_scopes_asks_each_of_them() {
         let scope = allowing(if is_allowing { "math/*" } else { "bank/*" });
         let seen = scope.sync_scope(|| {
             let call = ToolCall::new("c1", "any", "{}");
-            let cx = haft_core::Cx::for_call(&call);
-            haft_core::Permit::permit(&*permit, &tool, &call, &cx)
+            let cx = haft_executor::Cx::for_call(&call);
+            haft_executor::Permit::permit(&*permit, &tool, &call, &cx)
         });
-        let allowed = seen.decided().await.unwrap() == haft_core::Permission::Allowed;
+        let allowed = seen.decided().await.unwrap() == haft_executor::Permission::Allowed;
         assert_eq!(allowed, is_allowing, "{round}");
     }
 }

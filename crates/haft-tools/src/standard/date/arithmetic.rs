@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use haft_core::{DefinitionError, Tool};
+use haft_executor::{DefinitionError, Tool};
 use jiff::{Span, Unit, Zoned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use haft_core::{DefinitionError, Tool};
+use haft_executor::{DefinitionError, Tool};
 use jiff::tz::TimeZoneDatabase;
 use jiff::{Timestamp, tz};
 use schemars::JsonSchema;

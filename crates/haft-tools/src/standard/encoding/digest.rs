@@ -1,6 +1,6 @@
 //! `hash`.
 
-use haft_core::{Cx, DefinitionError, Tool};
+use haft_executor::{Cx, DefinitionError, Tool};
 use md5::Md5;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,7 @@
 //! `fetch`'s failures.
 
-use haft_core::{Failure, FailureKind, HandlerError, ToolFailure};
+use haft_core::{FailureKind, ToolFailure};
+use haft_executor::{Failure, HandlerError};
 use haft_http::HttpError;
 use schemars::JsonSchema;
 use serde::Serialize;

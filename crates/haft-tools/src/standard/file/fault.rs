@@ -4,7 +4,7 @@
 
 use std::io;
 
-use haft_core::HandlerError;
+use haft_executor::HandlerError;
 
 use crate::standard::failure::StandardFailure;
 use crate::standard::pattern::clip;

@@ -1,6 +1,6 @@
 //! `file_list`.
 
-use haft_core::{Cx, DefinitionError, HandlerError, Tool};
+use haft_executor::{Cx, DefinitionError, HandlerError, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -5,7 +5,7 @@ mod lines;
 use std::io::{Read, Seek, SeekFrom};
 
 use data_encoding::BASE64;
-use haft_core::{Cx, DefinitionError, HandlerError, Tool};
+use haft_executor::{Cx, DefinitionError, HandlerError, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

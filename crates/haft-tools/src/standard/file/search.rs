@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use haft_core::{Cx, DefinitionError, HandlerError, Tool};
+use haft_executor::{Cx, DefinitionError, HandlerError, Tool};
 use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

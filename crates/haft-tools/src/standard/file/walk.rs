@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::io;
 
 use cap_std::fs::{Dir, FileType};
-use haft_core::Cx;
+use haft_executor::Cx;
 
 use super::entry::open_directory;
 use super::fault::FileToolFault;

@@ -47,7 +47,7 @@ impl QueryPath {
 
 #[cfg(test)]
 mod tests {
-    use haft_core::Failure;
+    use haft_executor::Failure;
     use proptest::prelude::*;
     use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use haft_core::{Cx, DefinitionError, Tool};
+use haft_executor::{Cx, DefinitionError, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! `text_search`.
 
-use haft_core::{Cx, DefinitionError, Tool};
+use haft_executor::{Cx, DefinitionError, Tool};
 use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

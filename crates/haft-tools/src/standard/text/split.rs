@@ -1,6 +1,6 @@
 //! `text_split`.
 
-use haft_core::{Cx, DefinitionError, Tool};
+use haft_executor::{Cx, DefinitionError, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -64,8 +64,8 @@ async fn a_nul_character_and_a_long_value_are_rejected_before_the_start() {
 async fn more_arguments_than_the_system_accepts_are_rejected() {
     let command = CommandTool::new(["/bin/true", "--", "{x}"]);
     let schema = json!({"type": "object", "properties": {"x": {"type": "array"}}});
-    let tool = command.build(haft_core::Tool::dynamic("run").params_json(schema)).unwrap();
-    let kit: haft_core::Toolkit = haft_core::Toolkit::new().with(tool).unwrap();
+    let tool = command.build(haft_executor::Tool::dynamic("run").params_json(schema)).unwrap();
+    let kit: haft_executor::Toolkit = haft_executor::Toolkit::new().with(tool).unwrap();
     let arguments = json!({"x": vec!["x".repeat(100_000); 100]});
     let result = kit.run_call(&super::call(&arguments)).await;
     let failure = result.failure().unwrap();
@@ -77,8 +77,8 @@ async fn more_arguments_than_the_system_accepts_are_rejected() {
 async fn arguments_that_the_command_does_not_use_are_rejected() {
     let command = printer(&["{x}"]);
     let schema = json!({"type": "object", "properties": {"x": {}}});
-    let tool = command.build(haft_core::Tool::dynamic("run").params_json(schema)).unwrap();
-    let kit: haft_core::Toolkit = haft_core::Toolkit::new().with(tool).unwrap();
+    let tool = command.build(haft_executor::Tool::dynamic("run").params_json(schema)).unwrap();
+    let kit: haft_executor::Toolkit = haft_executor::Toolkit::new().with(tool).unwrap();
     let result = kit.run_call(&super::call(&json!({"x": 1, "a/b": 2}))).await;
     assert_eq!(result.failure().unwrap().issues.as_slice()[0].pointer, "/a~1b");
     assert_eq!(text(&kit.run_call(&super::call(&json!({"x": [1, true, "a"]}))).await), "<1><true><a>");

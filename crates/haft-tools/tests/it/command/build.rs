@@ -1,6 +1,7 @@
 //! Entries of the kind `command`, and their faults.
 
-use haft_core::{Tool, ToolCall, Toolkit};
+use haft_core::ToolCall;
+use haft_executor::{Tool, Toolkit};
 use haft_registry::{Entry, EntryError, ImplementationKind, ToolSettings, Yields};
 use haft_tools::command::{CommandKind, CommandTool, StdinFormat};
 use serde_json::{Value, json};
@@ -131,7 +132,7 @@ async fn an_invalid_definition_is_reported_with_the_faults_of_the_command() {
 
 #[test]
 fn a_tool_keeps_its_own_timeout() {
-    let limits = haft_core::ExecutionLimits::new().timeout(std::time::Duration::from_secs(1));
+    let limits = haft_executor::ExecutionLimits::new().timeout(std::time::Duration::from_secs(1));
     let builder = || Tool::new("run").params::<serde_json::Map<String, Value>>();
     let command = || CommandTool::new(["true"]).stdin(StdinFormat::Json);
     let tool = command().build(builder().limits(limits)).unwrap();

@@ -1,6 +1,7 @@
 //! A variable is never code: commands in which its value would be are rejected when they are built.
 
-use haft_core::{Tool, ToolCall, Toolkit};
+use haft_core::ToolCall;
+use haft_executor::{Tool, Toolkit};
 use haft_tools::command::{CommandTool, StdinFormat};
 use serde_json::json;
 

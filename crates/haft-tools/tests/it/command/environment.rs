@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
 
-use haft_core::{FailureKind, RunOptions, ToolCall};
+use haft_core::{FailureKind, ToolCall};
+use haft_executor::RunOptions;
 use haft_registry::Secrets;
 use haft_tools::command::{CommandError, CommandTool, KEPT_VARIABLES};
 use serde_json::json;

@@ -7,7 +7,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use haft_core::{Cancellation, FailureKind, RunOptions};
+use haft_core::FailureKind;
+use haft_executor::{Cancellation, RunOptions};
 use haft_tools::command::{CommandTool, StdinFormat};
 use serde_json::json;
 use tempfile::TempDir;

@@ -2,7 +2,8 @@
 
 use std::error::Error;
 
-use haft_core::{FailureKind, Tool, Toolkit};
+use haft_core::FailureKind;
+use haft_executor::{Tool, Toolkit};
 use haft_tools::command::{CommandError, CommandTool, StderrReader, StdoutFormat};
 use serde_json::{Value, json};
 

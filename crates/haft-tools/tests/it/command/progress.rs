@@ -1,6 +1,7 @@
 //! Output in lines: progress and the result.
 
-use haft_core::{EmitBuffer, ExecutionLimits, FailureKind, Tool, ToolEvent, ToolResult, Toolkit};
+use haft_core::{FailureKind, ToolEvent, ToolResult};
+use haft_executor::{EmitBuffer, ExecutionLimits, Tool, Toolkit};
 use haft_tools::command::StdoutFormat;
 use serde_json::{Value, json};
 

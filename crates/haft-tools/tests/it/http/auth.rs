@@ -2,7 +2,8 @@
 
 use std::error::Error;
 
-use haft_core::{FailureKind, RunOptions};
+use haft_core::FailureKind;
+use haft_executor::RunOptions;
 use haft_http::Method;
 use haft_registry::Secrets;
 use haft_tools::http::HttpAuth;

@@ -1,6 +1,7 @@
 //! A call that is cancelled drops its connection.
 
-use haft_core::{Cancellation, FailureKind};
+use haft_core::FailureKind;
+use haft_executor::Cancellation;
 use haft_http::Method;
 use haft_tools::http::HttpRetry;
 use serde_json::json;
@@ -39,7 +40,7 @@ async fn a_wait_for_the_next_attempt_is_cancelled() {
         })
     }
     .await;
-    let backoff = haft_core::Backoff::constant(super::LONG);
+    let backoff = haft_executor::Backoff::constant(super::LONG);
     let retry = HttpRetry::attempts(9).backoff(backoff).max_wait(super::LONG);
     let tool = http_tool(Method::GET, server.url("/")).retry(retry).build(&open_entry()).unwrap();
     let failure = call_with(&tool, json!({}), options().cancellation(cancellation)).await.unwrap_err();

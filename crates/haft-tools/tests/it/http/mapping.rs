@@ -1,6 +1,6 @@
 //! Arguments become the parts of a request.
 
-use haft_core::RunOptions;
+use haft_executor::RunOptions;
 use haft_http::Method;
 use haft_tools::http::{BodyFormat, BodyMapping, ParameterStyle, RequestParameter};
 use serde_json::{Value, json};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 
 use futures_util::future::join_all;
-use haft_core::{FailureKind, RunOptions, Tool};
+use haft_core::FailureKind;
+use haft_executor::{RunOptions, Tool};
 use haft_registry::Secrets;
 use haft_tools::http::{ClientAuthStyle, ClientCredentials, HttpAuth, TokenCache};
 use serde_json::{Value, json};

@@ -85,7 +85,7 @@ async fn the_model_reads_of_httpbin_what_it_should() {
         [("/image/png", "image/png"), ("/image/jpeg", "image/jpeg"), ("/image/webp", "image/webp")]
     {
         let tool = http_tool(Method::GET, format!("{}{path}", server.url())).build(&open_entry()).unwrap();
-        let kit = haft_core::Toolkit::new().with(tool).unwrap();
+        let kit = haft_executor::Toolkit::new().with(tool).unwrap();
         let calls = [haft_core::ToolCall::new("c1", "t", "{}")];
         let result = kit.run_with(calls, super::options()).collect_results().await.remove(0);
         match result.outcome.output().unwrap().content().unwrap() {

@@ -2,7 +2,8 @@
 
 use std::error::Error;
 
-use haft_core::{FailureKind, RunOptions};
+use haft_core::FailureKind;
+use haft_executor::RunOptions;
 use haft_http::{GuardedClient, HttpError, Method};
 use haft_tools::http::{ClientAuthStyle, ClientCredentials, HttpAuth};
 use serde_json::json;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use haft_core::{Backoff, FailureKind};
+use haft_core::FailureKind;
+use haft_executor::Backoff;
 use haft_http::Method;
 use haft_tools::http::HttpRetry;
 use serde_json::json;

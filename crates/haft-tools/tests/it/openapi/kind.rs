@@ -27,7 +27,7 @@ async fn built(folder: &std::path::Path, settings: Value) -> Result<Built, Entry
 }
 
 fn names(built: &Built) -> Vec<&str> {
-    built.tools.iter().map(haft_core::Tool::name).collect()
+    built.tools.iter().map(haft_executor::Tool::name).collect()
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Names and filters.
 
-use haft_core::Tool;
+use haft_executor::Tool;
 use haft_registry::{MAX_SEGMENT_LEN, SimpleName};
 use haft_tools::openapi::{ImportOptions, OpenApi};
 use serde_json::{Value, json};

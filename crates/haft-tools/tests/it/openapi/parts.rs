@@ -3,7 +3,8 @@
 mod example;
 mod survey;
 
-use haft_core::{Services, Tool, ToolCall, Toolkit};
+use haft_core::ToolCall;
+use haft_executor::{Services, Tool, Toolkit};
 use haft_parts::corpus::{OpenApiDocument, openapi};
 use haft_parts::{Prism, folder};
 use haft_registry::Secrets;

@@ -102,7 +102,7 @@ fn references_that_lead_nowhere_skip_their_operation_and_no_other() {
         "schemas": {"Broken": {"allOf": [{"$ref": "#/nothing"}]}},
     });
     let imported = imported("3.1.0", paths, components);
-    assert_eq!(imported.tools().map(haft_core::Tool::name).collect::<Vec<_>>(), ["get_fine"]);
+    assert_eq!(imported.tools().map(haft_executor::Tool::name).collect::<Vec<_>>(), ["get_fine"]);
     let expected = [
         ("/self", "cyclic_ref"),
         ("POST /missing", "unresolved_ref"),

@@ -2,7 +2,8 @@
 
 use axum::Router;
 use axum::extract::Request;
-use haft_core::{Services, ToolCall, Toolkit};
+use haft_core::ToolCall;
+use haft_executor::{Services, Toolkit};
 use haft_http::{AddressGuard, GuardedClient, HttpClient};
 use haft_registry::Secrets;
 use haft_tools::openapi::{ImportOptions, SchemeCredential};

@@ -1,6 +1,6 @@
 //! The tools as models see them. A change to the snapshot is a change to the interface.
 
-use haft_core::Tool;
+use haft_executor::Tool;
 use haft_wire::{FindingKind, Profile};
 use serde_json::json;
 

@@ -2,7 +2,8 @@
 
 use std::sync::OnceLock;
 
-use haft_core::{FailureKind, Toolkit};
+use haft_core::FailureKind;
+use haft_executor::Toolkit;
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -8,7 +8,8 @@ mod spelling;
 use std::fs;
 use std::path::Path;
 
-use haft_core::{Cancellation, FailureKind, Progress, RunOptions, ToolCall, ToolEvent, Toolkit};
+use haft_core::{FailureKind, Progress, ToolCall, ToolEvent};
+use haft_executor::{Cancellation, RunOptions, Toolkit};
 use haft_tools::standard::{StandardToolbox, StandardToolboxError};
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -1,6 +1,6 @@
 //! Anthropic's advisor: a second model that Claude consults.
 
-use haft_core::Failure;
+use haft_executor::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Anthropic's shell.
 
-use haft_core::NoFailure;
+use haft_executor::NoFailure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ impl ApplicationTool for AnthropicBash {}
 /// use haft_wire::catalogue::anthropic::{self, BashCall};
 ///
 /// let bash = anthropic::bash().handler(|call: BashCall, _cx| async move { call.command.unwrap_or_default() })?;
-/// # Ok::<_, haft_core::DefinitionError>(())
+/// # Ok::<_, haft_executor::DefinitionError>(())
 /// ```
 pub fn bash() -> CatalogueTool<AnthropicBash> {
     CatalogueTool::new(AnthropicBash::new())

@@ -3,7 +3,7 @@
 //! One tool makes calls under three names: `code_execution`, `bash_code_execution` and `text_editor_code_execution`.
 //! Its parameters and results are therefore unions. The first version, 20250522, uses only the first name.
 
-use haft_core::Failure;
+use haft_executor::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

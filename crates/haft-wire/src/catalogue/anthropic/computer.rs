@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haft_core::NoFailure;
+use haft_executor::NoFailure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -301,7 +301,7 @@ impl ApplicationTool for AnthropicBrowserToolset {}
 ///         _ => ScreenResult::text("Done."),
 ///     }
 /// })?;
-/// # Ok::<_, haft_core::DefinitionError>(())
+/// # Ok::<_, haft_executor::DefinitionError>(())
 /// ```
 pub fn computer(display_width_px: u32, display_height_px: u32) -> CatalogueTool<AnthropicComputerUse> {
     CatalogueTool::new(AnthropicComputerUse::new(display_width_px, display_height_px))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haft_core::NoFailure;
+use haft_executor::NoFailure;
 use serde_json::Value;
 
 use crate::catalogue::anthropic::{FunctionConfig, executed};

@@ -1,6 +1,6 @@
 //! Anthropic's memory.
 
-use haft_core::NoFailure;
+use haft_executor::NoFailure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Anthropic's text editor.
 
-use haft_core::NoFailure;
+use haft_executor::NoFailure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Anthropic's search for tools.
 
-use haft_core::Failure;
+use haft_executor::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Anthropic's web fetch.
 
-use haft_core::Failure;
+use haft_executor::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

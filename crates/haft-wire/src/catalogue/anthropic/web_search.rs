@@ -1,6 +1,6 @@
 //! Anthropic's web search.
 
-use haft_core::Failure;
+use haft_executor::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -105,7 +105,7 @@ impl CatalogueSettings for AnthropicWebSearch {
 ///
 /// let search = anthropic::web_search().max_uses(3).user_location(UserLocation::approximate().country("NO")).define()?;
 /// assert_eq!(search.name(), "AnthropicWebSearch");
-/// # Ok::<_, haft_core::DefinitionError>(())
+/// # Ok::<_, haft_executor::DefinitionError>(())
 /// ```
 pub fn web_search() -> CatalogueTool<AnthropicWebSearch> {
     CatalogueTool::new(AnthropicWebSearch::new())

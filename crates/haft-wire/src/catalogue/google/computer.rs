@@ -1,6 +1,7 @@
 //! Google's computer use.
 
-use haft_core::{ContentPart, NoFailure};
+use haft_core::ContentPart;
+use haft_executor::NoFailure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,6 +1,6 @@
 //! Google's web search.
 
-use haft_core::NoFailure;
+use haft_executor::NoFailure;
 
 use crate::catalogue::google::{Grounding, executed};
 use crate::catalogue::typed::{open_enum, setting_object, settings};

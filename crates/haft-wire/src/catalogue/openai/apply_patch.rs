@@ -1,6 +1,6 @@
 //! OpenAI's changes to files.
 
-use haft_core::NoFailure;
+use haft_executor::NoFailure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -105,7 +105,7 @@ impl ApplicationTool for OpenAiApplyPatch {}
 ///         _ => PatchResult::completed(),
 ///     }
 /// })?;
-/// # Ok::<_, haft_core::DefinitionError>(())
+/// # Ok::<_, haft_executor::DefinitionError>(())
 /// ```
 pub fn apply_patch() -> CatalogueTool<OpenAiApplyPatch> {
     CatalogueTool::new(OpenAiApplyPatch::new())

@@ -1,6 +1,6 @@
 //! OpenAI's code interpreter.
 
-use haft_core::NoFailure;
+use haft_executor::NoFailure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -125,7 +125,7 @@ impl CatalogueSettings for OpenAiCodeInterpreter {
 ///
 /// let new = openai::code_interpreter(InterpreterContainer::auto()).define()?;
 /// let existing = openai::code_interpreter("cntr_1").name("python").define()?;
-/// # Ok::<_, haft_core::DefinitionError>(())
+/// # Ok::<_, haft_executor::DefinitionError>(())
 /// ```
 pub fn code_interpreter(container: impl IntoSetting<InterpreterContainer>) -> CatalogueTool<OpenAiCodeInterpreter> {
     CatalogueTool::new(OpenAiCodeInterpreter::new(container.into_setting()))

@@ -1,6 +1,7 @@
 //! OpenAI's computer use.
 
-use haft_core::{ContentPart, MediaPart, NoFailure};
+use haft_core::{ContentPart, MediaPart};
+use haft_executor::NoFailure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -261,7 +262,7 @@ impl ApplicationTool for OpenAiComputerUse {}
 ///     for action in call.all_actions() { /* take it */ }
 ///     ComputerOutput::png("iVBORw0KGgo=")
 /// })?;
-/// # Ok::<_, haft_core::DefinitionError>(())
+/// # Ok::<_, haft_executor::DefinitionError>(())
 /// ```
 pub fn computer() -> CatalogueTool<OpenAiComputer> {
     CatalogueTool::new(OpenAiComputer::new())

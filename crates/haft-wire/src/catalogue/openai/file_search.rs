@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haft_core::NoFailure;
+use haft_executor::NoFailure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -203,7 +203,7 @@ impl CatalogueSettings for OpenAiFileSearch {
 ///
 /// let recent = FileFilter::attribute("year", FilterOperator::Gte, 2025);
 /// let search = openai::file_search(["vs_1"]).max_num_results(5).filters(recent).define()?;
-/// # Ok::<_, haft_core::DefinitionError>(())
+/// # Ok::<_, haft_executor::DefinitionError>(())
 /// ```
 pub fn file_search(vector_stores: impl IntoSetting<Vec<String>>) -> CatalogueTool<OpenAiFileSearch> {
     CatalogueTool::new(OpenAiFileSearch::new(vector_stores.into_setting()))

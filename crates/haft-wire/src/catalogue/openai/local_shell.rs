@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haft_core::NoFailure;
+use haft_executor::NoFailure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

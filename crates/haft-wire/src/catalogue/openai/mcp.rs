@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haft_core::NoFailure;
+use haft_executor::NoFailure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -146,7 +146,7 @@ impl CatalogueSettings for OpenAiMcp {
 ///     .require_approval(McpApprovalMode::Never)
 ///     .define()?;
 /// assert_eq!(docs.name(), "OpenAiMcp");
-/// # Ok::<_, haft_core::DefinitionError>(())
+/// # Ok::<_, haft_executor::DefinitionError>(())
 /// ```
 pub fn mcp(server_label: impl IntoSetting<String>) -> CatalogueTool<OpenAiMcp> {
     CatalogueTool::new(OpenAiMcp::new(server_label.into_setting()))

@@ -1,6 +1,6 @@
 //! OpenAI's tool calls from programs.
 
-use haft_core::NoFailure;
+use haft_executor::NoFailure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! OpenAI's shell.
 
-use haft_core::NoFailure;
+use haft_executor::NoFailure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -214,7 +214,7 @@ impl ApplicationTool for OpenAiShell {}
 /// })?;
 /// let hosted = openai::shell().environment(ShellEnvironment::container()).define()?;
 /// assert!(!hosted.descriptor().requires_handler());
-/// # Ok::<_, haft_core::DefinitionError>(())
+/// # Ok::<_, haft_executor::DefinitionError>(())
 /// ```
 pub fn shell() -> CatalogueTool<OpenAiShell> {
     CatalogueTool::new(OpenAiShell::new())

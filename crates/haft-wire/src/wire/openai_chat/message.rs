@@ -360,7 +360,6 @@ impl<'r> Messages<'r> {
                 }
                 Cow::Owned(text)
             }
-            other => Cow::Owned(other.to_string()),
         };
         // The API has no flag for failures.
         let content = failure_text::marked(content, output.is_error);

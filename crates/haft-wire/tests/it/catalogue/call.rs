@@ -4,7 +4,8 @@ use std::fmt::Debug;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use haft_core::{Tool, ToolCall, ToolResult, Toolkit};
+use haft_core::{ToolCall, ToolResult};
+use haft_executor::{Tool, Toolkit};
 use haft_schema::DecodeOptions;
 use haft_wire::catalogue::anthropic::{
     self, BashCall, BrowserAction, CodeExecutionCall, CodeFileCommand, ComputerAction, MemoryCommand,

@@ -1,6 +1,7 @@
 //! The catalogue judged by the official SDKs: their types accept the tools and items that we send.
 
-use haft_core::{Tool, ToolCallOutput, TurnRequest};
+use haft_core::{ToolCallOutput, TurnRequest};
+use haft_executor::Tool;
 use haft_parts::{Judge, RequestFault, WireName};
 use haft_wire::catalogue::{CallForm, Vendor, entries, find, render_provider_tool};
 use haft_wire::{Profile, RenderTools};

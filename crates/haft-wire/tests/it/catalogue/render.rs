@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use haft_core::{RenderFault, Secret, Tool, ToolDescriptor};
+use haft_core::{RenderFault, Secret, ToolDescriptor};
+use haft_executor::Tool;
 use haft_schema::Schema;
 use haft_wire::catalogue::{ProviderToolFault, Vendor, entries, find, render_provider_tool};
 use serde_json::{Map, Value, json};

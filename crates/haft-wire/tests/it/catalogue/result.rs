@@ -1,6 +1,7 @@
 //! Results of calls that a provider executed, as the official SDKs write them.
 
-use haft_core::{Item, ProviderCall, Tool, ToolCall, ToolCallOutput, ToolResult, Toolkit, TurnRequest};
+use haft_core::{Item, ProviderCall, ToolCall, ToolCallOutput, ToolResult, TurnRequest};
+use haft_executor::{Tool, Toolkit};
 use haft_wire::catalogue::anthropic::{
     self, AdvisorError, AdvisorErrorCode, AdvisorResult, CodeExecutionError, CodeExecutionErrorCode,
     CodeExecutionResult, FetchedSource, FoundTools, ToolSearchError, WebFetchError, WebFetchErrorCode, WebFetchResult,

@@ -1,6 +1,7 @@
 //! Settings by type.
 
-use haft_core::{DefinitionError, Secret, Tool, ToolDescriptor, ToolKind};
+use haft_core::{Secret, ToolDescriptor};
+use haft_executor::{DefinitionError, Tool, ToolKind};
 use haft_wire::catalogue::anthropic::{self, AnthropicWebSearch};
 use haft_wire::catalogue::openai::{self, DomainSecret, OpenAiMcp, OpenAiShell, ShellEnvironment};
 use haft_wire::catalogue::{CatalogueTool, SecretSetting};

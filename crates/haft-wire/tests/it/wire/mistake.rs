@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use haft_core::{FailureKind, Item, ToolCall, Toolkit, TurnRequest};
+use haft_core::{FailureKind, Item, ToolCall, TurnRequest};
+use haft_executor::Toolkit;
 use haft_wire::{
     AnthropicMessages, Delivery, ErrorCause, ErrorResponse, GeminiContent, OpenAiChat, OpenAiResponses, Profile,
     ReadContext, RequestError, Strictness, Wire, WireEvent,
@@ -27,7 +28,7 @@ struct Route {
 
 /// Returns what the tool answers to arguments in the shape that a strict tool of OpenAI asks for.
 fn answer(arguments: &str) -> Result<(), String> {
-    let route = haft_core::Tool::new("route").handler(|_: Route, _cx| async {}).unwrap();
+    let route = haft_executor::Tool::new("route").handler(|_: Route, _cx| async {}).unwrap();
     let kit: Toolkit = Toolkit::from_iter([route]);
     let wire = OpenAiChat::new().profile(Profile::openai_chat().strictness(Strictness::On));
     let request = TurnRequest::new("a-model", vec![Item::user("?")]).tools(&kit.descriptors());
@@ -142,7 +143,8 @@ fn a_request_without_messages_is_not_sent() {
 
 #[test]
 fn a_tool_that_only_reads_destroys_nothing() {
-    let read = haft_core::Tool::new("read").annotate(haft_core::Readonly(true)).handler(|(), _cx| async {}).unwrap();
+    let read =
+        haft_executor::Tool::new("read").annotate(haft_core::Readonly(true)).handler(|(), _cx| async {}).unwrap();
     let listed = Profile::mcp().render(&[read.descriptor()]);
     let json: serde_json::Value = serde_json::from_str(listed.list()).unwrap();
     let hints = json.pointer("/0/annotations").or_else(|| json.pointer("/tools/0/annotations")).unwrap();

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use haft_core::{Concurrency, RunOptions, Tool, ToolCall, Toolkit};
+use haft_core::ToolCall;
+use haft_executor::{Concurrency, RunOptions, Tool, Toolkit};
 use haft_registry::SecretFault;
 use haft_workspace::{LoadOptions, Trust, TrustStatus, load};
 

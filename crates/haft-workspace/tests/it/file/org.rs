@@ -1,6 +1,6 @@
 //! Workspaces of organisations, by path.
 
-use haft_core::ToolSource;
+use haft_executor::ToolSource;
 use haft_workspace::{Trust, TrustStatus};
 
 use super::{Folder, tool_names};

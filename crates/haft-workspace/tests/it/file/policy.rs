@@ -1,6 +1,7 @@
 //! Organisations' and the user's rules, which narrow a workspace's.
 
-use haft_core::{Dispatch, RunOptions, ToolCall};
+use haft_core::ToolCall;
+use haft_executor::{Dispatch, RunOptions};
 use haft_registry::{Executor, Registry};
 use haft_workspace::{FileError, LoadOptions, Loaded, Trust, UserPolicy, WatchedWorkspace, load};
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use haft_core::{Dispatch, FailureKind, RunOptions, Tool, ToolCall, ToolSource};
+use haft_core::{FailureKind, ToolCall};
+use haft_executor::{Dispatch, RunOptions, Tool, ToolSource};
 use haft_registry::Kinds;
 use haft_workspace::{LoadOptions, Trust, WatchStatus, WatchedWorkspace, load};
 use tokio::sync::watch;

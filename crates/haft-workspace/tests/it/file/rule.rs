@@ -1,6 +1,6 @@
 //! Rule conditions, compared with the files' tools.
 
-use haft_core::Tool;
+use haft_executor::Tool;
 use haft_registry::ConditionSeverity;
 use haft_workspace::{Loaded, Trust};
 use serde_json::{Value, json};

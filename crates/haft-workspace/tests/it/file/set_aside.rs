@@ -1,6 +1,7 @@
 //! One bad entry is set aside, and its neighbours load. Its name stays its own.
 
-use haft_core::{Dispatch, FailureKind, RunOptions, ToolCall, ToolSource};
+use haft_core::{FailureKind, ToolCall};
+use haft_executor::{Dispatch, RunOptions, ToolSource};
 use haft_registry::{Executor, Kinds, LookupError, PermissionSettings, RuleSettings};
 use haft_workspace::{LoadOptions, Loaded, Trust, TrustStatus, WatchedWorkspace, load};
 

@@ -1,6 +1,6 @@
 //! Files that are not trusted are loaded without what could do harm.
 
-use haft_core::{Cx, RunOptions};
+use haft_executor::{Cx, RunOptions};
 use haft_registry::{Building, Built, Entry, ImplementationKind, Kinds, Reach, Recipient, Secrets, Yields};
 use haft_workspace::{LoadOptions, Loaded, LoadedEntry, Privilege, Trust, TrustStatus, load};
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@
 
 use std::io::{ErrorKind, Read};
 
-use haft_core::Cx;
+use haft_executor::Cx;
 
 use super::super::fault::FileToolFault;
 

@@ -1,6 +1,6 @@
 //! Examples of values, made from schemas.
 
-use haft_core::Tool;
+use haft_executor::Tool;
 use serde_json::{Map, Value, json};
 
 /// The nesting up to which optional properties are part of an example.

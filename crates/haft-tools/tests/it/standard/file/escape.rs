@@ -11,7 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use haft_core::{FailureKind, Toolkit};
+use haft_core::FailureKind;
+use haft_executor::Toolkit;
 use proptest::prelude::*;
 use serde_json::json;
 use tempfile::TempDir;

@@ -6,7 +6,8 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::PathBuf;
 
-use haft_core::{CallArguments, Cx, FailureKind, Permission, Permit, Permitting, RunOptions, Tool, ToolCall, Toolkit};
+use haft_core::{FailureKind, ToolCall};
+use haft_executor::{CallArguments, Cx, Permission, Permit, Permitting, RunOptions, Tool, Toolkit};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -299,7 +299,6 @@ impl<'r> ConversationWriter<'r> {
                 let blocks = parts.iter().filter_map(|part| self.taken(at, part::block(part, self.provider)));
                 SentOutput::Blocks(blocks.collect())
             }
-            _ => SentOutput::Text(""),
         };
         if is_error && content.is_empty() {
             content = SentOutput::Text(NO_MESSAGE);

@@ -87,10 +87,6 @@ pub(super) fn write<'a>(
                 _ => Cow::Owned(texts.join("\n")),
             }
         }
-        _ => {
-            dropped.push(Dropped::item(at, "output", "it is of an unknown kind"));
-            Cow::Borrowed("")
-        }
     };
     SentResponse { id, name, response: response(text, output.is_error, at, dropped), parts }
 }

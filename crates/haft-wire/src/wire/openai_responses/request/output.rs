@@ -57,7 +57,6 @@ impl<'r> InputWriter<'r, '_> {
                 return MessageContent::Text(failure_text::marked(Cow::Borrowed(text), output.is_error));
             }
             CallOutputBody::Parts(parts) => parts.as_slice(),
-            _ => &[],
         };
         let mut written = Vec::with_capacity(parts.len() + 1);
         for part in parts {

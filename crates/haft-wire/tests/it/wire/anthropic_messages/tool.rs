@@ -1,6 +1,7 @@
 //! Tools in requests.
 
-use haft_core::{CacheControl, Item, ProviderOptions, Tool, ToolDescriptor, TurnRequest};
+use haft_core::{CacheControl, Item, ProviderOptions, ToolDescriptor, TurnRequest};
+use haft_executor::Tool;
 use haft_wire::{AnthropicMessages, Delivery, ModelTable, Wire};
 use serde_json::{Value, json};
 

@@ -1,8 +1,7 @@
 //! Tools in requests, and calls to the functions that a built-in tool stands for.
 
-use haft_core::{
-    ContentPart, Item, MediaData, ProviderOptions, Tool, ToolCall, ToolCallOutput, ToolDescriptor, TurnRequest,
-};
+use haft_core::{ContentPart, Item, MediaData, ProviderOptions, ToolCall, ToolCallOutput, ToolDescriptor, TurnRequest};
+use haft_executor::Tool;
 use haft_wire::catalogue::google;
 use haft_wire::{Delivery, GeminiContent, Profile, Wire};
 use serde_json::{Value, json};

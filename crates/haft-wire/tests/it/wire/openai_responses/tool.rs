@@ -1,6 +1,7 @@
 //! Tools in requests.
 
-use haft_core::{Item, ProviderOptions, Tool, ToolCall, ToolCallOutput, ToolChoice, ToolDescriptor, TurnRequest};
+use haft_core::{Item, ProviderOptions, ToolCall, ToolCallOutput, ToolChoice, ToolDescriptor, TurnRequest};
+use haft_executor::Tool;
 use haft_schema::Schema;
 use haft_wire::{Delivery, ModelTable, OpenAiResponses, Profile, Wire, catalogue};
 use serde_json::{Value, json};

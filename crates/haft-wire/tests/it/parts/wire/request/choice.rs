@@ -1,6 +1,7 @@
 //! Every choice of tools.
 
-use haft_core::{Item, Tool, ToolChoice, TurnRequest};
+use haft_core::{Item, ToolChoice, TurnRequest};
+use haft_executor::Tool;
 use haft_wire::catalogue::{anthropic, google, openai};
 use serde_json::json;
 

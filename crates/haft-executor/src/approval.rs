@@ -1,0 +1,50 @@
+//! Approval of tool calls: what an approval is bound to, how it is transported, and how long it is remembered.
+//!
+//! ```text
+//! ToolCall ─> look up ─> permit ─> decode ─> approve ─> slot ─> middleware ─┐
+//!                                             │   ▲                         │
+//!             ┌──── ApprovalRequest <─────────┘   └─── verdict <──┐         │
+//!             │     digest, expiry, signature                     │         │
+//!             └──> approver, VerdictQueue, plan or stored run ────┘         │
+//!                                  ToolResult <─ encode <─ handler <────────┘
+//! ```
+//!
+//! An approval request carries a [digest](self::digest) of the tool, its definition and the decoded arguments. A
+//! verdict is accepted only for the request it names, with the digest of that request, before the request expires,
+//! once, and where signing keys are set only with the request's [signature](self::signing). The
+//! [`executor`](crate::executor) requests approval and acts on verdicts. This module holds everything that outlives one
+//! poll of a run: plans, queued verdicts, suspended runs, remembered verdicts and the audit records.
+//!
+//! Invariants: an approval is never applied to another call, to other arguments or to another definition of the tool;
+//! it is never used twice; a verdict is never dropped without being returned to the application; and every wait for a
+//! verdict ends.
+
+mod approved_call;
+mod audit;
+mod decision;
+mod digest;
+mod gate;
+mod memory;
+mod plan;
+mod queue;
+mod record;
+mod remote;
+mod ruling;
+mod signing;
+mod suspended;
+mod verdict;
+
+pub use self::approved_call::{ApprovedCall, RequestedCall};
+pub(crate) use self::approved_call::{Planned, PriorApproval, PriorState};
+pub use self::audit::{AuditRecord, DenialRecord};
+pub use self::decision::{Decision, Decisions};
+pub(crate) use self::gate::{AtGate, Gate, digest_of};
+pub use self::memory::ApprovalMemory;
+pub use self::plan::{CallPlan, QueuePlan};
+pub use self::queue::{Receipt, VerdictQueue, VerdictSender};
+pub use self::record::{ApprovalOutcome, ApprovalRecord};
+pub(crate) use self::ruling::Ruling;
+pub use self::signing::{SignatureError, SigningKeyError, SigningKeys};
+pub(crate) use self::suspended::{Finished, Pending};
+pub use self::suspended::{Suspended, SuspendedError};
+pub use self::verdict::{RejectedVerdict, VerdictFault};

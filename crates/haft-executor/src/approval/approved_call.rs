@@ -1,0 +1,144 @@
+//! Calls as they are passed to a run: plain, or together with the state of their approval.
+
+use std::fmt;
+use std::sync::Arc;
+
+use haft_core::{ApprovalRequest, ApprovalResponse, Outcome, ToolCall, ToolResult};
+
+use crate::executor::RunOptions;
+
+/// A call that may run, because it was approved or because it required no approval when it was planned.
+///
+/// It carries the digest that its approval is bound to. A run accepts it only if the tool, its definition and the
+/// arguments still have that digest. It can't be cloned, so one approval runs one call. With a [verdict](Self::verdict)
+/// it runs without another approval request. Without one, the policies of the run that executes it are evaluated again.
+/// It belongs to the plan that created it: a run of calls of one plan uses the options of that plan, its policies
+/// included, and its events carry the indexes of the plan.
+#[must_use = "an approved call does nothing unless it is run"]
+pub struct ApprovedCall {
+    pub(super) call: ToolCall,
+    pub(super) digest: String,
+    pub(super) verdict: Option<Box<ApprovalResponse>>,
+    pub(super) origin: Option<Origin>,
+}
+
+/// A call as it is passed to a run. Created from a [`ToolCall`], an [`ApprovedCall`] or a
+/// [`CallPlan`](crate::CallPlan).
+#[derive(Debug)]
+#[must_use = "a call does nothing unless it is run"]
+pub struct RequestedCall {
+    pub(crate) call: ToolCall,
+    pub(crate) prior: Option<Box<PriorState>>,
+}
+
+/// The state of a call before its run begins.
+#[derive(Debug)]
+pub(crate) struct PriorState {
+    pub(crate) prior_approval: PriorApproval,
+    /// The verdict that the run has yet to emit as an event.
+    pub(crate) verdict: Option<Box<ApprovalResponse>>,
+    pub(crate) origin: Option<Origin>,
+}
+
+/// The plan that a call is part of, and its index in the plan.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    pub(crate) plan: Arc<Planned>,
+    pub(crate) index: usize,
+}
+
+/// The options and calls that a run of planned calls needs to behave as planned.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub(crate) options: RunOptions,
+    pub(crate) calls: Vec<ToolCall>,
+}
+
+/// The state of a call's approval before its run begins.
+#[derive(Debug)]
+pub(crate) enum PriorApproval {
+    /// The call is approved for this digest.
+    Approved { digest: String, verdict: Box<ApprovalResponse> },
+    /// The call required no approval when it was planned, with this digest. It is not approved.
+    Planned { digest: String },
+    /// The call has the arguments that a verdict put in place of the model's.
+    Edited,
+    /// Approval was requested earlier, and a verdict may have arrived.
+    Open { request: Box<ApprovalRequest>, verdict: Option<Box<ApprovalResponse>> },
+    /// A verdict names a request for this call, but the request was not kept.
+    Claimed { verdict: Box<ApprovalResponse> },
+    /// The call does not run and has this outcome.
+    Finished(Outcome),
+}
+
+impl ApprovedCall {
+    pub(crate) fn new(call: ToolCall, digest: String) -> Self {
+        Self { call, digest, verdict: None, origin: None }
+    }
+
+    /// Returns the call, with the arguments it was approved with, before its tool [refines](crate::ToolBuilder::refine)
+    /// them.
+    #[must_use]
+    pub fn call(&self) -> &ToolCall {
+        &self.call
+    }
+
+    /// Returns the digest that the approval is bound to.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// Returns the verdict, if approval was requested.
+    #[must_use]
+    pub fn verdict(&self) -> Option<&ApprovalResponse> {
+        self.verdict.as_deref()
+    }
+}
+
+impl RequestedCall {
+    pub(crate) fn with(call: ToolCall, prior_approval: PriorApproval) -> Self {
+        Self { call, prior: Some(Box::new(PriorState { prior_approval, verdict: None, origin: None })) }
+    }
+
+    /// Creates a planned call that does not run because its result is already known.
+    pub(super) fn finished(
+        call: ToolCall,
+        result: ToolResult,
+        verdict: Option<Box<ApprovalResponse>>,
+        origin: Origin,
+    ) -> Self {
+        let prior =
+            PriorState { prior_approval: PriorApproval::Finished(result.outcome), verdict, origin: Some(origin) };
+        Self { call, prior: Some(Box::new(prior)) }
+    }
+}
+
+impl From<ToolCall> for RequestedCall {
+    fn from(call: ToolCall) -> Self {
+        Self { call, prior: None }
+    }
+}
+
+impl From<&ToolCall> for RequestedCall {
+    fn from(call: &ToolCall) -> Self {
+        call.clone().into()
+    }
+}
+
+impl From<ApprovedCall> for RequestedCall {
+    fn from(approved: ApprovedCall) -> Self {
+        let ApprovedCall { call, digest, verdict, origin } = approved;
+        let prior_approval = match verdict {
+            Some(verdict) => PriorApproval::Approved { digest, verdict },
+            None => PriorApproval::Planned { digest },
+        };
+        Self { call, prior: Some(Box::new(PriorState { prior_approval, verdict: None, origin })) }
+    }
+}
+
+impl fmt::Debug for ApprovedCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ApprovedCall").field("call", &self.call).field("digest", &self.digest).finish_non_exhaustive()
+    }
+}

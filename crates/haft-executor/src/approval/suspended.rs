@@ -1,0 +1,336 @@
+//! Suspended runs, as data.
+//!
+//! A run whose approver answers [later](crate::ApprovalAnswer::Later) ends without a result for those calls. The rest
+//! of the run is this value: every call, the results of the finished ones, and the pending approval requests. It can be
+//! stored, sent, and resumed by another process; finished calls never run again. An inconsistent value is rejected when
+//! it is read.
+//!
+//! A run that was stored before it began is such a value too, of calls that have [not started](Suspended::not_started).
+
+use std::collections::{HashMap, HashSet};
+
+use haft_core::{ApprovalId, ApprovalRequest, ApprovalResponse, CallId, FormatVersion, RunId, ToolCall, ToolResult};
+use haft_schema::internal::tree;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::approved_call::{PriorApproval, RequestedCall};
+use super::verdict::{RejectedVerdict, VerdictFault};
+
+/// A run that was suspended until verdicts arrive.
+///
+/// It is plain data, and resuming it twice runs its calls twice. An application that stores it must make sure that it
+/// is resumed once.
+///
+/// ```
+/// use haft_executor::{ApprovalPolicy, RunOptions, Suspend, Suspended, Tool, Toolkit};
+/// use haft_core::ToolCall;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let pay = Tool::new("pay").needs_approval(ApprovalPolicy::always()).handler(|cents: u64, _cx| async move { cents })?;
+/// let kit: Toolkit = Toolkit::from_iter([pay]);
+///
+/// let run = kit.run_with([ToolCall::new("c1", "pay", "500")], RunOptions::new().approvals(Suspend));
+/// let suspended = run.collect_or_suspend().await.unwrap_err();
+/// let stored = serde_json::to_string(&suspended)?;
+///
+/// // Later, elsewhere:
+/// let suspended: Suspended = serde_json::from_str(&stored)?;
+/// let verdicts: Vec<_> = suspended.pending().map(|request| request.approve()).collect();
+/// let results = kit.resume(suspended, verdicts).collect_or_suspend().await.unwrap();
+/// assert_eq!(results[0].to_model_text(), "500");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Suspended {
+    v: FormatVersion,
+    /// Unset in values of an earlier version, and where an application puts the parts together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_id: Option<RunId>,
+    calls: Vec<ToolCall>,
+    pending: Vec<Pending>,
+    finished: Vec<Finished>,
+    /// The indexes of calls that have neither an approval request nor a result, because they have not started.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unstarted: Vec<usize>,
+    /// Of the run that was suspended. Not stored: the application reads them where it sent the verdicts.
+    #[serde(skip)]
+    rejected_verdicts: Vec<RejectedVerdict>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Pending {
+    pub(crate) index: usize,
+    pub(crate) request: ApprovalRequest,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Finished {
+    pub(crate) index: usize,
+    pub(crate) result: ToolResult,
+}
+
+/// Calls, approval requests and results that are inconsistent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SuspendedError {
+    /// An entry has an index that no call has.
+    #[error("there is an entry for the call at index {index}, but there are only {calls} calls")]
+    NoSuchCall {
+        /// The index of the entry.
+        index: usize,
+        /// The number of calls.
+        calls: usize,
+    },
+    /// A call has two entries.
+    #[error("the call `{call_id}` at index {index} has more than one approval request or result")]
+    Repeated {
+        /// The index of the call.
+        index: usize,
+        /// The id of the call.
+        call_id: CallId,
+    },
+    /// An approval request or a result belongs to another call.
+    #[error("the entry at index {index} belongs to the call `{found}` instead of `{call_id}`")]
+    OtherCall {
+        /// The index of the entry.
+        index: usize,
+        /// The id of the call at that index.
+        call_id: CallId,
+        /// The id of the call that the entry names.
+        found: CallId,
+    },
+    /// Two calls share one approval request, so a verdict would be ambiguous.
+    #[error("two calls have the approval request `{request_id}`; every call requires a separate one")]
+    SharedRequest {
+        /// The id of the approval request.
+        request_id: ApprovalId,
+    },
+    /// A call has neither an approval request nor a result, and is not among those that have not started.
+    #[error("the call `{call_id}` at index {index} has neither an approval request nor a result")]
+    Lost {
+        /// The index of the call.
+        index: usize,
+        /// The id of the call.
+        call_id: CallId,
+    },
+}
+
+impl Suspended {
+    /// Creates a suspended run of calls with their pending approval requests, such as those of a history. Signed requests
+    /// name their run, and the first one that does is that of the value.
+    pub fn of(waiting: impl IntoIterator<Item = (ToolCall, ApprovalRequest)>) -> Result<Self, SuspendedError> {
+        let (mut calls, mut pending) = (Vec::new(), Vec::new());
+        for (index, (call, request)) in waiting.into_iter().enumerate() {
+            calls.push(call);
+            pending.push(Pending { index, request });
+        }
+        Self::new(calls, pending, Vec::new())
+    }
+
+    /// Creates a run of which no call has started. An application that stores it before it runs the calls can run those
+    /// that were left after a crash, with the same idempotency keys: [resumed](crate::Toolkit::resume), they are checked
+    /// and approved like those of any run.
+    ///
+    /// ```
+    /// use haft_core::{RunId, ToolCall};
+    /// use haft_executor::{Suspended, Tool, Toolkit};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let pay = Tool::new("pay").handler(|cents: u64, _cx| async move { cents })?;
+    /// let kit: Toolkit = Toolkit::from_iter([pay]);
+    ///
+    /// let run = Suspended::not_started([ToolCall::new("c1", "pay", "500")]).with_run_id(RunId::random());
+    /// let stored = serde_json::to_string(&run)?;
+    ///
+    /// let run: Suspended = serde_json::from_str(&stored)?;
+    /// assert_eq!(run.unstarted().count(), 1);
+    /// let results = kit.resume(run, []).collect_or_suspend().await.unwrap();
+    /// assert_eq!(results[0].to_model_text(), "500");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn not_started(calls: impl IntoIterator<Item = ToolCall>) -> Self {
+        let calls: Vec<ToolCall> = calls.into_iter().collect();
+        let unstarted = (0..calls.len()).collect();
+        Self {
+            v: FormatVersion::default(),
+            run_id: None,
+            calls,
+            pending: Vec::new(),
+            finished: Vec::new(),
+            unstarted,
+            rejected_verdicts: Vec::new(),
+        }
+    }
+
+    pub(crate) fn new(
+        calls: Vec<ToolCall>,
+        pending: Vec<Pending>,
+        finished: Vec<Finished>,
+    ) -> Result<Self, SuspendedError> {
+        Self::with_unstarted(calls, pending, finished, Vec::new())
+    }
+
+    fn with_unstarted(
+        calls: Vec<ToolCall>,
+        pending: Vec<Pending>,
+        finished: Vec<Finished>,
+        unstarted: Vec<usize>,
+    ) -> Result<Self, SuspendedError> {
+        let mut is_known = vec![false; calls.len()];
+        let requests = pending.iter().map(|pending| (pending.index, &pending.request.call_id));
+        let done = finished.iter().map(|finished| (finished.index, &finished.result.call_id));
+        for (index, found) in requests.chain(done) {
+            let Some(call) = calls.get(index) else {
+                return Err(SuspendedError::NoSuchCall { index, calls: calls.len() });
+            };
+            let call_id = call.call_id.clone();
+            if *found != call_id {
+                return Err(SuspendedError::OtherCall { index, call_id, found: found.clone() });
+            }
+            if std::mem::replace(&mut is_known[index], true) {
+                return Err(SuspendedError::Repeated { index, call_id });
+            }
+        }
+        for index in unstarted.iter().copied() {
+            let Some(call) = calls.get(index) else {
+                return Err(SuspendedError::NoSuchCall { index, calls: calls.len() });
+            };
+            if std::mem::replace(&mut is_known[index], true) {
+                return Err(SuspendedError::Repeated { index, call_id: call.call_id.clone() });
+            }
+        }
+        let mut request_ids = HashSet::new();
+        if let Some(pending) = pending.iter().find(|pending| !request_ids.insert(&pending.request.request_id)) {
+            return Err(SuspendedError::SharedRequest { request_id: pending.request.request_id.clone() });
+        }
+        if let Some(index) = is_known.iter().position(|known| !known) {
+            return Err(SuspendedError::Lost { index, call_id: calls[index].call_id.clone() });
+        }
+        let run_id = pending.iter().find_map(|pending| pending.request.run_id.clone());
+        Ok(Self {
+            v: FormatVersion::default(),
+            run_id,
+            calls,
+            pending,
+            finished,
+            unstarted,
+            rejected_verdicts: Vec::new(),
+        })
+    }
+
+    /// Returns the id of the run, which the run that goes on with it has as well. A value that was stored by a version
+    /// without run ids has none: each run that it is resumed with has an id of its own then.
+    #[must_use]
+    pub fn run_id(&self) -> Option<&RunId> {
+        self.run_id.as_ref()
+    }
+
+    /// Sets the id of the run, for a value that is [put together](Self::of) from stored parts.
+    ///
+    /// ```
+    /// use haft_core::{ApprovalRequest, ToolCall};
+    /// use haft_executor::Suspended;
+    ///
+    /// let call = ToolCall::new("c1", "pay", "500");
+    /// let request = ApprovalRequest::new("q1", &call);
+    /// let suspended = Suspended::of([(call, request)])?.with_run_id("order-17");
+    /// assert_eq!(suspended.run_id().unwrap(), &"order-17");
+    /// # Ok::<_, haft_executor::SuspendedError>(())
+    /// ```
+    #[must_use]
+    pub fn with_run_id(mut self, run_id: impl Into<RunId>) -> Self {
+        self.run_id = Some(run_id.into());
+        self
+    }
+
+    /// Returns all calls, in order.
+    #[must_use]
+    pub fn calls(&self) -> &[ToolCall] {
+        &self.calls
+    }
+
+    /// Returns the pending approval requests, in the order of their calls.
+    #[must_use]
+    pub fn pending(&self) -> impl ExactSizeIterator<Item = &ApprovalRequest> {
+        self.pending.iter().map(|pending| &pending.request)
+    }
+
+    /// Returns the results of finished calls, in the order of the calls.
+    #[must_use]
+    pub fn finished(&self) -> impl ExactSizeIterator<Item = &ToolResult> {
+        self.finished.iter().map(|finished| &finished.result)
+    }
+
+    /// Returns the calls that have not started, in order: they have neither an approval request nor a result.
+    pub fn unstarted(&self) -> impl Iterator<Item = &ToolCall> {
+        self.unstarted.iter().filter_map(|index| self.calls.get(*index))
+    }
+
+    /// Returns the verdicts that the suspended run rejected, and the reasons. They are not stored with the rest.
+    #[must_use]
+    pub fn rejected_verdicts(&self) -> &[RejectedVerdict] {
+        &self.rejected_verdicts
+    }
+
+    pub(crate) fn with_rejected_verdicts(mut self, rejected_verdicts: Vec<RejectedVerdict>) -> Self {
+        self.rejected_verdicts = rejected_verdicts;
+        self
+    }
+
+    /// Splits the value into the calls with the state of their approval, the results of finished calls, and the
+    /// verdicts that match no request.
+    pub(crate) fn into_calls(
+        self,
+        verdicts: impl IntoIterator<Item = ApprovalResponse>,
+    ) -> (Vec<RequestedCall>, Vec<Finished>, Vec<RejectedVerdict>) {
+        let mut open: HashMap<usize, (ApprovalRequest, Option<Box<ApprovalResponse>>)> =
+            self.pending.into_iter().map(|Pending { index, request }| (index, (request, None))).collect();
+        let positions: HashMap<ApprovalId, usize> =
+            open.iter().map(|(index, (request, _))| (request.request_id.clone(), *index)).collect();
+        let mut rejected_verdicts = Vec::new();
+        for response in verdicts {
+            let request = positions.get(&response.request_id).and_then(|index| open.get_mut(index));
+            let fault = match request {
+                None => VerdictFault::UnknownRequest,
+                Some((_, Some(_))) => VerdictFault::AlreadyDecided,
+                Some((request, _)) if !request.binds(&response) => VerdictFault::OtherDigest,
+                Some((_, verdict)) => {
+                    *verdict = Some(Box::new(response));
+                    continue;
+                }
+            };
+            rejected_verdicts.push(RejectedVerdict::new(response, fault));
+        }
+        let calls = self.calls.into_iter().enumerate().map(|(index, call)| match open.remove(&index) {
+            Some((request, verdict)) => {
+                RequestedCall::with(call, PriorApproval::Open { request: Box::new(request), verdict })
+            }
+            None => call.into(),
+        });
+        (calls.collect(), self.finished, rejected_verdicts)
+    }
+}
+
+impl<'de> Deserialize<'de> for Suspended {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct StoredSuspended {
+            #[serde(default, rename = "v")]
+            _v: FormatVersion,
+            #[serde(default)]
+            run_id: Option<RunId>,
+            calls: Vec<ToolCall>,
+            pending: Vec<Pending>,
+            finished: Vec<Finished>,
+            #[serde(default)]
+            unstarted: Vec<usize>,
+        }
+        let StoredSuspended { run_id, calls, pending, finished, unstarted, .. } =
+            StoredSuspended::deserialize(tree(deserializer)?).map_err(D::Error::custom)?;
+        let suspended = Self::with_unstarted(calls, pending, finished, unstarted).map_err(D::Error::custom)?;
+        Ok(Self { run_id: run_id.or(suspended.run_id), ..suspended })
+    }
+}

@@ -1,0 +1,163 @@
+//! Approval policies of a run that speak about some of its tools only.
+//!
+//! A policy of a whole run is asked about every call. One that reads the parameters of a single tool could not read those of
+//! the others, and so would require approval for all of them; these ignore the calls of other tools.
+
+use std::fmt;
+use std::future::ready;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use haft_core::NAMESPACE_SEPARATOR;
+
+use crate::handler::ToolType;
+use crate::tool::approval::{ApprovalCx, ApprovalNeed, ApprovalPolicy, IntoApprovalNeed};
+
+/// The start of a policy about one tool. See [`ApprovalPolicy::of`].
+#[must_use = "a policy starts here and ends with `when` or `always`"]
+pub struct PolicyOf<T>(PhantomData<fn() -> T>);
+
+impl ApprovalPolicy {
+    /// Requires approval for every call of these tools, given by their names or ids, and for no call of any other.
+    ///
+    /// ```
+    /// use haft_executor::{ApprovalPolicy, RunOptions};
+    ///
+    /// let options = RunOptions::new().policy(ApprovalPolicy::tools(["deploy", "rollback"]));
+    /// # let _ = options;
+    /// ```
+    #[must_use]
+    pub fn tools<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        Self::always().among(move |cx| names.iter().any(|name| cx.is_about(name)))
+    }
+
+    /// Starts a policy about one tool, which requires no approval for calls of any other. Use it for a policy of a whole
+    /// run, whose other tools have other parameters.
+    ///
+    /// ```
+    /// use haft_executor::{ApprovalPolicy, NoFailure, RunOptions, ToolType};
+    ///
+    /// struct Transfer;
+    ///
+    /// impl ToolType for Transfer {
+    ///     const NAME: &'static str = "transfer";
+    ///     type Params = u64;
+    ///     type Success = ();
+    ///     type Failure = NoFailure;
+    ///     type Services = ();
+    /// }
+    ///
+    /// let large = ApprovalPolicy::of::<Transfer>().when(|cents, _cx| cents > 10_000);
+    /// let options = RunOptions::new().policy(large);
+    /// # let _ = options;
+    /// ```
+    ///
+    /// The tool is found by [`NAME`](ToolType::NAME), which has to be its name, also behind a namespace, or its id.
+    pub fn of<T: ToolType>() -> PolicyOf<T> {
+        PolicyOf(PhantomData)
+    }
+
+    /// Limits the policy to some calls: the others require no approval.
+    fn among(self, includes: impl Fn(&ApprovalCx) -> bool + Send + Sync + 'static) -> Self {
+        Self::from_fn(Arc::new(move |arguments, cx| {
+            if includes(&cx) { Box::pin(self.decide(arguments, cx)) } else { Box::pin(ready(ApprovalNeed::NotNeeded)) }
+        }))
+    }
+}
+
+impl<T: ToolType> PolicyOf<T> {
+    /// Requires approval for the tool's calls for which the function requires it, as [`ApprovalPolicy::when`] does.
+    #[must_use]
+    pub fn when<F, R, M>(self, decide: F) -> ApprovalPolicy
+    where
+        F: Fn(T::Params, ApprovalCx) -> R + Send + Sync + 'static,
+        R: IntoApprovalNeed<M>,
+    {
+        ApprovalPolicy::when(decide).among(is_about::<T>)
+    }
+
+    /// Requires approval for every call of the tool.
+    #[must_use]
+    pub fn always(self) -> ApprovalPolicy {
+        ApprovalPolicy::always().among(is_about::<T>)
+    }
+}
+
+fn is_about<T: ToolType>(cx: &ApprovalCx) -> bool {
+    let is_namespaced = || {
+        cx.tool
+            .as_str()
+            .strip_suffix(T::NAME)
+            .is_some_and(|prefix| prefix.ends_with(NAMESPACE_SEPARATOR) || prefix.ends_with('/'))
+    };
+    cx.is_about(T::NAME) || is_namespaced()
+}
+
+impl<T> fmt::Debug for PolicyOf<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PolicyOf(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NoFailure, Tool, Toolkit};
+    use haft_core::ToolCall;
+
+    struct Transfer;
+
+    impl ToolType for Transfer {
+        const NAME: &'static str = "transfer";
+        type Params = u64;
+        type Success = bool;
+        type Failure = NoFailure;
+        type Services = ();
+    }
+
+    /// Returns the ids of the calls that run without approval.
+    async fn unasked(kit: &Toolkit, policy: ApprovalPolicy, calls: &[ToolCall]) -> Vec<String> {
+        let results = kit.run_with(calls.to_vec(), policy).collect_results().await;
+        results.iter().filter(|result| result.is_ok()).map(|result| result.call_id.to_string()).collect()
+    }
+
+    fn tools() -> (Toolkit, [ToolCall; 4]) {
+        let transfer = Tool::of::<Transfer>().handler(|_, _cx| async { true }).unwrap();
+        let greet = Tool::new("greet").handler(|name: String, _cx| async move { name }).unwrap();
+        let moved = transfer.with_name("move_money").unwrap();
+        let kit = Toolkit::new().with(transfer).unwrap().with(greet).unwrap().with(moved).unwrap();
+        let calls = [
+            ToolCall::new("small", "transfer", "1"),
+            ToolCall::new("large", "transfer", "100"),
+            ToolCall::new("renamed", "move_money", "100"),
+            ToolCall::new("greeting", "greet", r#""Ada""#),
+        ];
+        (kit, calls)
+    }
+
+    #[tokio::test]
+    async fn a_policy_about_one_tool_does_not_ask_about_others() {
+        let (kit, calls) = tools();
+        let large = ApprovalPolicy::of::<Transfer>().when(|cents, _cx| cents > 10);
+        assert_eq!(unasked(&kit, large, &calls).await, ["small", "greeting"]);
+        assert_eq!(unasked(&kit, ApprovalPolicy::of::<Transfer>().always(), &calls).await, ["greeting"]);
+    }
+
+    #[tokio::test]
+    async fn a_policy_finds_its_tool_behind_a_namespace() {
+        let (kit, _) = tools();
+        let kit = kit.namespace("bank").unwrap();
+        let calls =
+            [ToolCall::new("large", "bank__transfer", "100"), ToolCall::new("other", "bank__greet", r#""Ada""#)];
+        assert_eq!(unasked(&kit, ApprovalPolicy::of::<Transfer>().always(), &calls).await, ["other"]);
+    }
+
+    #[tokio::test]
+    async fn a_list_of_tools_requires_approval_for_them_alone() {
+        let (kit, calls) = tools();
+        assert_eq!(unasked(&kit, ApprovalPolicy::tools(["greet"]), &calls).await, ["small", "large", "renamed"]);
+        let none: [&str; 0] = [];
+        assert_eq!(unasked(&kit, ApprovalPolicy::tools(none), &calls).await.len(), 4);
+    }
+}

@@ -1,0 +1,62 @@
+//! The public API of haft-executor, one file per subject.
+
+#![allow(clippy::unwrap_used, reason = "what helps a test may stop it")]
+
+mod approval;
+mod argument_issue;
+mod bounded_rejection;
+mod canonical_argument;
+mod continuation;
+mod deep_results;
+mod dialect_codec;
+mod dispatch;
+mod dynamic_tools;
+mod events_serialise;
+mod exact_arguments;
+mod executing;
+mod executor_faults;
+mod executor_property;
+mod flexible_parameters;
+mod forwarding;
+mod forwarding_steps;
+mod gatekeepers;
+mod handler_forms;
+mod handling;
+mod identity;
+mod isolated_drop;
+mod kit_types;
+mod lanes;
+mod macro_expansion;
+mod merged_options;
+mod middleware;
+mod one_path;
+mod option_composition;
+mod output_cap;
+mod permit_arguments;
+mod previous_version;
+mod provider_executed;
+mod provider_results;
+mod refine;
+mod result_privacy;
+mod run_options;
+mod run_services;
+mod run_spans;
+mod running;
+#[path = "../../../haft-schema/tests/it/seeded.rs"]
+mod seeded;
+mod stored_descriptor;
+mod tool_api;
+mod tool_combinators;
+mod tool_faults;
+mod tool_permit;
+mod tool_service;
+mod tool_source;
+mod toolkit_composition;
+mod toolkit_values;
+mod toolkits_guide;
+mod tools_and_toolkits;
+mod try_run;
+mod typed_emissions;
+mod typed_lookup;
+mod unknown_tool;
+mod whole_results;
