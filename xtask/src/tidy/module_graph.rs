@@ -15,7 +15,7 @@ use super::test_module::TestModules;
 const CYCLE: usize = 8;
 
 /// Crates with a larger cycle today, each with its size, which must not grow. An entry is removed when its crate no longer needs it.
-const EXCEPTIONS: [(&str, usize); 1] = [("haft-core", 33)];
+const EXCEPTIONS: [(&str, usize); 1] = [("haft-executor", 12)];
 
 /// Crates whose number of top-level modules has a maximum, because they were once a drawer of files.
 const MODULES: [(&str, usize); 1] = [("haft-wire", 12)];

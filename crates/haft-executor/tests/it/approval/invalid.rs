@@ -4,8 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use haft_core::{ApprovalRequest, ApprovalResponse, ApprovalScope, FailureKind, ToolEvent};
 use haft_executor::{
-    ApprovalMemory, ApprovalOutcome, ApprovalPolicy, Cx, Receipt, RunOptions, Tool, Toolkit, VerdictFault,
-    VerdictQueue,
+    ApprovalMemory, ApprovalOutcome, ApprovalPolicy, Cx, Receipt, RunOptions, Tool, Toolkit, VerdictFault, VerdictQueue,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
