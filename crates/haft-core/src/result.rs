@@ -445,6 +445,7 @@ impl<'de> Deserialize<'de> for Outcome {
 }
 
 /// Returns what the model reads of an output, as one text.
+#[must_use]
 pub fn model_text(output: &ToolOutput) -> String {
     match output.shown() {
         Shown::Content(parts) => CallOutputBody::Parts(parts.to_vec()).to_string(),
@@ -463,6 +464,7 @@ fn raw_text(value: &JsonText) -> String {
 }
 
 /// Quotes a name that comes from outside, shortened.
+#[must_use]
 pub fn quoted(name: &str) -> String {
     if name.len() <= QUOTE_CAP {
         format!("'{name}'")

@@ -39,6 +39,7 @@ impl RunId {
 ///
 /// The hash covers the length of the first id, so that no two pairs of ids have the same text. It must not change from
 /// version to version: a call that was suspended by an earlier one keeps its key.
+#[must_use]
 pub fn idempotency_key(run_id: &RunId, call_id: &CallId) -> String {
     use sha2::{Digest, Sha256};
 

@@ -1,5 +1,5 @@
 //! Input that is made to be expensive ends in an ordinary issue: `cargo run -p haft-schema --example budget`.
-#![allow(clippy::print_stdout, reason = "an example shows what it finds")]
+#![allow(clippy::print_stdout, clippy::expect_used, reason = "an example shows what it finds, and that it finds it")]
 
 use haft_schema::{DecodeOptions, Limits, Schema, SchemaError, secure_json};
 use serde_json::{Value, json};

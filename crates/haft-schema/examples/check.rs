@@ -1,5 +1,5 @@
 //! Checks JSON against a raw schema and prints every problem: `cargo run -p haft-schema --example check`.
-#![allow(clippy::print_stdout, reason = "an example shows what it finds")]
+#![allow(clippy::print_stdout, clippy::expect_used, reason = "an example shows what it finds, and that it finds it")]
 
 use haft_schema::{Schema, SchemaError};
 use serde_json::json;

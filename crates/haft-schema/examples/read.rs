@@ -1,5 +1,5 @@
 //! Reads text into a type that describes its own schema, and writes it back: `cargo run -p haft-schema --example read`.
-#![allow(clippy::print_stdout, reason = "an example shows what it finds")]
+#![allow(clippy::print_stdout, clippy::expect_used, reason = "an example shows what it finds, and that it finds it")]
 
 use haft_schema::{DecodeOptions, Repairs, Schema};
 use schemars::JsonSchema;

@@ -8,6 +8,7 @@
 use serde_json::{Map, Number, Value};
 
 /// Returns the canonical text of a value. Equal values have equal texts, and different values have different ones.
+#[must_use]
 pub fn canonical_text(value: &Value) -> String {
     let mut text = String::new();
     write_value(value, &mut text);

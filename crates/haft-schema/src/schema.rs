@@ -382,6 +382,7 @@ impl Schema {
 }
 
 /// Reports whether a schema states no rule: `{}` or `true`.
+#[must_use]
 pub fn states_nothing(json: &Value) -> bool {
     match json {
         Value::Object(keywords) => keywords.is_empty(),

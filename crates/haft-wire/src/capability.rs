@@ -202,7 +202,7 @@ impl Capabilities {
             Item::Message(Message { content, .. }) => !self.images && has_image(content),
             Item::ToolOutput(output) => match &output.output {
                 CallOutputBody::Parts(parts) => !self.image_results && has_image(parts),
-                _ => false,
+                CallOutputBody::Text(_) => false,
             },
             _ => false,
         };

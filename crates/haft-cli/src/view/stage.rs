@@ -69,7 +69,7 @@ impl CallStage {
             ToolEvent::Suspended { .. } => Self::Suspended,
             ToolEvent::Output { result, .. } => Self::Finished(CallEnd::of(result)),
             // An event from a later version.
-            _ => return,
+            ToolEvent::Unknown(_) => return,
         };
     }
 

@@ -81,8 +81,8 @@ impl VerdictFault {
     pub(crate) fn outcome(&self) -> ApprovalOutcome {
         match self {
             Self::Expired => ApprovalOutcome::Expired,
-            Self::Signature(_) => ApprovalOutcome::Rejected,
-            Self::UnknownRequest
+            Self::Signature(_)
+            | Self::UnknownRequest
             | Self::AlreadyDecided
             | Self::OtherDigest
             | Self::UnusableDecision { .. }

@@ -20,7 +20,7 @@ const BESIDE: usize = 6 * REASON_CAP + 1_000;
 /// Asserts that the result of a rejection stays within its bounds, in every form.
 #[track_caller]
 fn assert_bounded(result: &ToolResult) {
-    let failure = result.failure().expect("is rejected");
+    let failure = result.failure().unwrap();
     assert!(failure.issues.len() <= 1_001, "{} issues", failure.issues.len());
     let issues = serde_json::to_string(&failure.issues).unwrap().len();
     assert!(issues <= ISSUES_CAP, "{issues} bytes of issues");

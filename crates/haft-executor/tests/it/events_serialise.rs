@@ -177,7 +177,7 @@ fn every_event_type_is_read() {
         ToolEvent::ApprovalResolved { .. } => "approval_resolved",
         ToolEvent::Suspended { .. } => "suspended",
         ToolEvent::Output { .. } => "output",
-        other => panic!("decide about {other:?}"),
+        other @ ToolEvent::Unknown(_) => panic!("decide about {other:?}"),
     };
     let request = Box::new(ApprovalRequest::new("r1", &call()));
     let samples = one_of_each().into_iter().chain([started(), ToolEvent::Suspended { index: 0, request }]);

@@ -258,7 +258,7 @@ async fn a_middleware_that_lies_is_corrected() {
                     failure.started = says;
                     Outcome::Failed(failure)
                 }
-                outcome => outcome,
+                outcome @ Outcome::Ok(_) => outcome,
             }
         })
     };

@@ -229,7 +229,7 @@ fn ways() -> Toolkit {
         let again = request.again();
         match next.run(request).await {
             Outcome::Failed(_) => next.run(again).await,
-            outcome => outcome,
+            outcome @ Outcome::Ok(_) => outcome,
         }
     });
     let answered = direct

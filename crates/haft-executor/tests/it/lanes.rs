@@ -122,7 +122,9 @@ async fn calls_with_different_keys_run_at_the_same_time() {
     let barrier = Arc::new(Barrier::new(2));
     let meet = move |_: (String,), _cx| {
         let barrier = Arc::clone(&barrier);
-        async move { drop(barrier.wait().await) }
+        async move {
+            barrier.wait().await;
+        }
     };
     let tool = Tool::new("deploy").handler(meet).unwrap();
     let lanes = Lanes::new("deployments");
@@ -160,9 +162,11 @@ async fn a_lane_of_the_run_holds_for_all_its_tools_and_those_of_a_tenant_wait_fo
 #[tokio::test]
 async fn calls_enter_in_the_order_in_which_they_came() {
     let (meter, end) = (Arc::default(), Arc::new(Notify::new()));
-    let kit = kit(held(&meter, &end).in_lane(&Lanes::new("one")).unwrap());
+    let kit = kit(held(&meter, &end).in_lane(Lanes::new("one")).unwrap());
     let mut runs: Vec<Run> = ["a", "b", "c", "d"].map(|who| kit.run([call(who)])).into();
-    runs.iter_mut().for_each(|run| assert!(!advance(run)));
+    for run in &mut runs {
+        assert!(!advance(run));
+    }
     // The second one gives up while it waits, which frees its place.
     drop(runs.remove(1));
     for at in 0..3 {
@@ -177,7 +181,7 @@ async fn calls_enter_in_the_order_in_which_they_came() {
 #[tokio::test]
 async fn a_call_that_is_cancelled_while_it_waits_has_not_started() {
     let (meter, end) = (Arc::default(), Arc::new(Notify::new()));
-    let kit = kit(held(&meter, &end).in_lane(&Lanes::new("one")).unwrap());
+    let kit = kit(held(&meter, &end).in_lane(Lanes::new("one")).unwrap());
     let mut holder = kit.run([call("a")]);
     assert!(!advance(&mut holder));
     let mut waiting = kit.run([call("b")]);
@@ -330,7 +334,7 @@ async fn two_lanes_are_entered_in_one_order() {
 #[test]
 fn a_tool_that_is_not_run_here_has_no_lane() {
     let signal = Tool::signal("wait").define().unwrap();
-    let error = signal.in_lane(&Lanes::new("one")).unwrap_err();
+    let error = signal.in_lane(Lanes::new("one")).unwrap_err();
     assert!(error.to_string().contains("a lane"), "{error}");
 }
 

@@ -17,7 +17,7 @@ impl Middleware for Retry {
             let again = (made < self.max_attempts).then(|| current.again());
             let failure = match next.run(current).await {
                 Outcome::Failed(failure) => failure,
-                outcome => return outcome,
+                outcome @ Outcome::Ok(_) => return outcome,
             };
             let resume = again.and_then(|again| Some((self.resume_at(&again, made, &failure, first_began)?, again)));
             let Some((at, again)) = resume else { return Outcome::Failed(failure) };

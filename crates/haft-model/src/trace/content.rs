@@ -72,7 +72,7 @@ fn part(part: &ContentPart) -> Value {
         ContentPart::Audio(media) => json!({"type": "audio", "mime_type": media.media_type}),
         ContentPart::File(media) => json!({"type": "file", "mime_type": media.media_type}),
         ContentPart::Resource(_) | ContentPart::ResourceLink(_) => json!({"type": "resource"}),
-        _ => json!({"type": "unknown"}),
+        ContentPart::Unknown(_) => json!({"type": "unknown"}),
     }
 }
 

@@ -75,7 +75,7 @@ fn is_clearable(item: &Item) -> bool {
     match item {
         Item::ToolOutput(output) => match &output.output {
             CallOutputBody::Text(text) => text.len() > CLEARED.len(),
-            _ => true,
+            CallOutputBody::Parts(_) => true,
         },
         _ => false,
     }

@@ -110,7 +110,7 @@ fn shown_part(part: &ContentPart) -> Option<ShownPart<'_>> {
         ContentPart::ResourceLink(link) => {
             Some(ShownPart::Link { url: &link.uri, title: link.title.as_deref().unwrap_or(&link.name) })
         }
-        _ => None,
+        ContentPart::Unknown(_) => None,
     }
 }
 

@@ -10,6 +10,7 @@ use crate::canonical::is_same_number;
 /// Returns the first integer in `text` that a [`Value`] would round to another number.
 ///
 /// A number with a fraction or an exponent is never returned: every reader rounds it to the nearest float.
+#[must_use]
 pub fn rounded_integer(text: &str) -> Option<&str> {
     wide_integers(text).find(|integer| {
         let read = serde_json::from_str::<Number>(integer);
@@ -40,6 +41,7 @@ pub(crate) fn nesting(text: &str) -> usize {
 }
 
 /// Reports whether arrays and objects nest at most `levels` deep in a tree.
+#[must_use]
 pub fn nests_within(value: &Value, levels: usize) -> bool {
     let inside = |value| levels > 0 && nests_within(value, levels - 1);
     match value {

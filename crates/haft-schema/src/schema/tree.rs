@@ -15,6 +15,7 @@ use super::verify;
 use crate::issue::Issue;
 
 /// Reads text from outside, and returns the tree, if there is one, and all problems of the text.
+#[must_use]
 pub fn read(text: &[u8], limits: &Limits) -> (Option<Value>, Vec<Issue>) {
     if text.len() > limits.max_bytes {
         return (None, vec![verify::too_long(text.len(), limits.max_bytes)]);

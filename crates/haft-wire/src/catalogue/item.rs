@@ -96,7 +96,7 @@ impl ItemForm {
         }
         let parts = match &output.output {
             CallOutputBody::Parts(parts) => parts.as_slice(),
-            _ => &[],
+            CallOutputBody::Text(_) => &[],
         };
         let image = parts.iter().rev().find_map(|part| match part {
             ContentPart::Image(image) => Some(image),

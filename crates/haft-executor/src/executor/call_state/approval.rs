@@ -451,8 +451,8 @@ pub(super) fn rejection(fault: VerdictFault) -> ToolFailure {
     let failure = match fault {
         VerdictFault::Expired => ToolFailure::new(FailureKind::Cancelled, EXPIRED),
         VerdictFault::OtherDigest => ToolFailure::new(FailureKind::Denied, CHANGED),
-        VerdictFault::Signature(_) => ToolFailure::new(FailureKind::Denied, NOT_APPROVED),
-        VerdictFault::UnknownRequest
+        VerdictFault::Signature(_)
+        | VerdictFault::UnknownRequest
         | VerdictFault::AlreadyDecided
         | VerdictFault::UnusableDecision { .. }
         | VerdictFault::ProviderCall { .. }

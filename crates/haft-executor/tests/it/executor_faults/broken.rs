@@ -246,7 +246,7 @@ impl Middleware for TryTwice {
         let again = request.again();
         match next.run(request).await {
             Outcome::Failed(_) => next.run(again).await,
-            outcome => outcome,
+            outcome @ Outcome::Ok(_) => outcome,
         }
     }
 }

@@ -33,7 +33,7 @@ async fn output(tool: &HttpTool) -> ToolOutput {
     let mut results = kit.run_with([ToolCall::new("c1", "t", "{}")], options()).collect_results().await;
     match results.remove(0).outcome {
         Outcome::Ok(output) => output,
-        outcome => panic!("{outcome:?}"),
+        outcome @ Outcome::Failed(_) => panic!("{outcome:?}"),
     }
 }
 

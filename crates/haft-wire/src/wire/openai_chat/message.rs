@@ -449,7 +449,7 @@ fn user_part(part: &ContentPart) -> Result<UserPart<'_>, &'static str> {
             _ => Err("this API has no such resource"),
         },
         ContentPart::ResourceLink(link) => Ok(text(Cow::Owned(format!("[{}]({})", link.name, link.uri)))),
-        _ => Err("this API has no such part"),
+        ContentPart::Unknown(_) => Err("this API has no such part"),
     }
 }
 
@@ -474,6 +474,6 @@ fn part_name(part: &ContentPart) -> &'static str {
         ContentPart::File(_) => "file",
         ContentPart::Resource(_) => "resource",
         ContentPart::ResourceLink(_) => "resource link",
-        _ => "unknown part",
+        ContentPart::Unknown(_) => "unknown part",
     }
 }

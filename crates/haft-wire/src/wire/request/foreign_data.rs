@@ -56,7 +56,7 @@ fn part_data(part: &ContentPart) -> Option<&Map<String, Value>> {
         ContentPart::Image(part) | ContentPart::Audio(part) | ContentPart::File(part) => Some(&part.provider_data),
         ContentPart::Resource(part) => Some(&part.provider_data),
         ContentPart::ResourceLink(part) => Some(&part.provider_data),
-        _ => None,
+        ContentPart::Unknown(_) => None,
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn block<'r>(part: &'r ContentPart, provider: &str) -> Result<Option<
         ContentPart::Resource(resource) => self::resource(resource, extra(&resource.provider_data, provider)),
         ContentPart::ResourceLink(link) => Ok(Some(SentBlock::text(link_text(link)))),
         ContentPart::Unknown(value) if is_own_block(value) => Ok(Some(SentBlock::Own(value))),
-        _ => Err(LeftOut::new("content", "the API takes no content of this type")),
+        ContentPart::Unknown(_) => Err(LeftOut::new("content", "the API takes no content of this type")),
     }
 }
 

@@ -229,7 +229,7 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
             ContentPart::File(part) => ("file", media::media(part)),
             ContentPart::Resource(part) => ("resource", media::resource(part)),
             ContentPart::ResourceLink(part) => ("link", Ok(PartContent::Text(media::link(part).into()))),
-            _ => ("content", Err("it is of an unknown kind")),
+            ContentPart::Unknown(_) => ("content", Err("it is of an unknown kind")),
         };
         match content {
             Ok(PartContent::Text(text)) if text.is_empty() => None,

@@ -133,7 +133,7 @@ fn result_content(part: &ContentPart, place: MediaPlace) -> Result<PartContent<'
         ContentPart::Audio(part) => ("audio", media::media(part)),
         ContentPart::File(part) => ("file", media::media(part)),
         ContentPart::Resource(part) => ("resource", media::resource(part)),
-        _ => return Err(("content", "it is of an unknown kind")),
+        ContentPart::Unknown(_) => return Err(("content", "it is of an unknown kind")),
     };
     match (content, place) {
         (Err(reason), _) => Err((name, reason)),

@@ -109,7 +109,7 @@ pub(super) fn input_part<'r>(provider: &str, part: &'r ContentPart) -> Result<In
         ContentPart::Resource(resource) => resource_part(resource),
         ContentPart::ResourceLink(link) => Ok(InputPart::text(link_text(link))),
         ContentPart::Audio(_) => Err(UnsendablePart { part: "audio", reason: "the Responses API takes no audio" }),
-        _ => Err(UnsendablePart { part: "content", reason: "the type of the part is unknown" }),
+        ContentPart::Unknown(_) => Err(UnsendablePart { part: "content", reason: "the type of the part is unknown" }),
     }
 }
 
@@ -136,7 +136,7 @@ pub(super) fn part_name(part: &ContentPart) -> &'static str {
         ContentPart::File(_) => "file",
         ContentPart::Resource(_) => "resource",
         ContentPart::ResourceLink(_) => "resource_link",
-        _ => "content",
+        ContentPart::Unknown(_) => "content",
     }
 }
 

@@ -187,8 +187,7 @@ fn the_data_of_another_provider_is_never_sent() {
         );
         let mut call = ToolCall::new("c1", "t", "{}");
         call.provider_data = data.clone();
-        let mut text = TextPart::default();
-        text.text = "said".to_owned();
+        let mut text = TextPart { text: "said".to_owned(), ..TextPart::default() };
         text.provider_data = data.clone();
         let mut said = Message::new(
             Role::Assistant,
