@@ -3,7 +3,7 @@
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
-use haft::approval::{ApprovalRequest, ApprovalResponse};
+use haft::approval::{ApprovalRequest, Verdict};
 use haft::prelude::*;
 use haft::run::Run;
 use haft::run::{Dispatch, Permission, Permit, Permitting};
@@ -36,7 +36,7 @@ impl Permit for Treasury {
 }
 
 /// Stands for a person. Only an approval of exactly this request lets the call run.
-async fn ask_clerk(request: ApprovalRequest, _cx: Cx) -> Result<ApprovalResponse, BoxError> {
+async fn ask_clerk(request: ApprovalRequest, _cx: Cx) -> Result<Verdict, BoxError> {
     if request.arguments.contains("Mallory") { Ok(request.deny("not to Mallory")) } else { Ok(request.approve()) }
 }
 

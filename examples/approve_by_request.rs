@@ -7,8 +7,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use haft::approval::ApprovalResponse;
 use haft::approval::SigningKeys;
+use haft::approval::Verdict;
 use haft::conversation::{Timestamp, history};
 use haft::model::ScriptedTurn;
 use haft::prelude::*;
@@ -32,7 +32,7 @@ struct Server {
 #[derive(Deserialize)]
 struct Decided {
     history: Vec<Item>,
-    verdicts: Vec<ApprovalResponse>,
+    verdicts: Vec<Verdict>,
 }
 
 impl Server {

@@ -22,7 +22,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use haft::approval::ApprovalResponse;
+use haft::approval::Verdict;
 use haft::prelude::*;
 use haft::run::Dispatch;
 use haft::tool::ExecutionLimits;
@@ -100,7 +100,7 @@ async fn start(source: &SharedToolkit) -> anyhow::Result<(Child, JoinHandle<()>)
 }
 
 /// Approves payments up to a limit.
-async fn decide(request: ApprovalRequest, _cx: Cx) -> ApprovalResponse {
+async fn decide(request: ApprovalRequest, _cx: Cx) -> Verdict {
     println!("approval of {} {}", request.tool, request.arguments);
     let is_small = request.arguments.parse().is_ok_and(|cents: u32| cents <= 100);
     if is_small { request.approve() } else { request.deny("too much") }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use haft::approval::ApprovalResponse;
+use haft::approval::Verdict;
 use haft::prelude::*;
 use haft::run::{Dispatch, Run, RunId};
 use haft::tool::{BoxError, Cancellation};
@@ -14,12 +14,12 @@ use tokio::task::JoinSet;
 use super::wire::{Command, LineSender, Link, Report};
 
 /// An answer to an approval request. The error is that there is none.
-type Verdict = Result<ApprovalResponse, BoxError>;
+type Decided = Result<Verdict, BoxError>;
 
 /// A call in progress. Its verdicts are closed once it has ended.
 struct Ongoing {
     cancellation: Cancellation,
-    verdicts: UnboundedSender<Verdict>,
+    verdicts: UnboundedSender<Decided>,
 }
 
 /// Serves any source of tools until the other side is gone. Calls that still run then are dropped, and so cancelled.
@@ -70,7 +70,7 @@ fn list(tools: &dyn Dispatch, outgoing: &LineSender) -> u64 {
 /// side.
 fn begin(number: u64, run_id: RunId, outgoing: LineSender) -> (Ongoing, RunOptions) {
     let cancellation = Cancellation::new();
-    let (verdicts, received) = unbounded_channel::<Verdict>();
+    let (verdicts, received) = unbounded_channel::<Decided>();
     let received = Arc::new(Mutex::new(received));
     let approver = move |request: ApprovalRequest, _: Cx| {
         let received = Arc::clone(&received);
@@ -82,7 +82,7 @@ fn begin(number: u64, run_id: RunId, outgoing: LineSender) -> (Ongoing, RunOptio
     (Ongoing { cancellation, verdicts }, options)
 }
 
-fn answer(calls: &HashMap<u64, Ongoing>, number: u64, verdict: Verdict) {
+fn answer(calls: &HashMap<u64, Ongoing>, number: u64, verdict: Decided) {
     if let Some(ongoing) = calls.get(&number) {
         ongoing.verdicts.send(verdict).ok();
     }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, Write};
 use std::thread;
 
-use haft::approval::ApprovalResponse;
+use haft::approval::Verdict;
 use haft::run::{RunId, ToolCall, ToolEvent};
 use haft::tool::ToolDescriptor;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub(crate) enum Command {
     /// Runs a call. With the id of its run, its idempotency key is the same on both sides.
     Call { number: u64, run_id: RunId, call: ToolCall },
     /// Answers the approval request of a call.
-    Verdict { number: u64, response: ApprovalResponse },
+    Verdict { number: u64, response: Verdict },
     /// Reports that the approval request of a call will not be answered.
     NoVerdict { number: u64 },
     /// Cancels a call.

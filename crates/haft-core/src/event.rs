@@ -20,7 +20,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use self::unknown::UnknownEvent;
 use crate::call::CallId;
-use crate::item::{ApprovalRequest, ApprovalResponse};
+use crate::item::{ApprovalRequest, Verdict};
 use crate::progress::Progress;
 use crate::result::ToolResult;
 use crate::tagged::{self, ReadVariant, TaggedEnum, UnknownTag, Versioning};
@@ -97,7 +97,7 @@ pub enum ToolEvent {
         /// The name of the tool.
         tool: ToolName,
         /// The verdict.
-        response: Box<ApprovalResponse>,
+        response: Box<Verdict>,
     },
     /// The call waits for a verdict that arrives after this run. No further event of it follows; the run's
     /// `Suspended` holds it.

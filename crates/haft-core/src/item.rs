@@ -5,7 +5,7 @@
 //! model ─────> Message, Reasoning,│
 //!              ToolCall ──────────┤
 //! gate ──────> ApprovalRequest ───┼──> history: Vec<Item> ──> the next request
-//! approver ──> ApprovalResponse ──┤
+//! approver ──> Verdict ───────────┤
 //! executor ──> ToolOutput ────────┤
 //! provider ──> ProviderCall ──────┘
 //! ```
@@ -17,23 +17,23 @@
 
 mod approval_id;
 mod approval_request;
-mod approval_response;
 mod author;
 mod call_output;
 mod message;
 mod provider_call;
 mod reasoning;
+mod verdict;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 pub use self::approval_request::{ApprovalId, ApprovalRequest, ApprovalRule, RequestSignature};
-pub use self::approval_response::{ApprovalDecision, ApprovalResponse, ApprovalScope};
 pub use self::author::Author;
 pub use self::call_output::{CallOutputBody, ToolCallOutput};
 pub use self::message::{Message, Role};
 pub use self::provider_call::ProviderCall;
 pub use self::reasoning::Reasoning;
+pub use self::verdict::{ApprovalDecision, ApprovalScope, Verdict};
 use crate::call::ToolCall;
 use crate::result::ToolResult;
 use crate::tagged::{self, ReadVariant, TaggedEnum, UnknownTag};
@@ -65,7 +65,7 @@ pub enum Item {
     /// A request for approval of a call.
     ApprovalRequest(ApprovalRequest),
     /// A verdict on an approval request.
-    ApprovalResponse(ApprovalResponse),
+    Verdict(Verdict),
     /// A call that the provider made and executed.
     ProviderCall(ProviderCall),
     /// An item of a type that this version does not know, whole, with its `type`. An item that is built by hand with a
@@ -124,9 +124,9 @@ impl From<ApprovalRequest> for Item {
     }
 }
 
-impl From<ApprovalResponse> for Item {
-    fn from(response: ApprovalResponse) -> Self {
-        Self::ApprovalResponse(response)
+impl From<Verdict> for Item {
+    fn from(response: Verdict) -> Self {
+        Self::Verdict(response)
     }
 }
 
@@ -150,7 +150,7 @@ impl TaggedEnum for Item {
         ("tool_call", |members| members.take_all().map(Self::ToolCall)),
         ("tool_output", |members| members.take_all().map(Self::ToolOutput)),
         ("approval_request", |members| members.take_all().map(Self::ApprovalRequest)),
-        ("approval_response", |members| members.take_all().map(Self::ApprovalResponse)),
+        ("approval_response", |members| members.take_all().map(Self::Verdict)),
         ("provider_call", |members| members.take_all().map(Self::ProviderCall)),
     ];
     const UNKNOWN: UnknownTag<Self> = UnknownTag::Kept(|object| Self::Unknown(object.into_json()));

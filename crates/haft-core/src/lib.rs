@@ -24,7 +24,7 @@
 //!   [`ToolEvent`] is what a run emits on the way.
 //! - Tools as data: [`ToolDescriptor`], [`Annotations`], [`ProviderOptions`]; [`Dialect`] renders their schemas for a provider.
 //! - Conversations: [`Item`], [`Turn`], [`Delta`], [`TurnRequest`], [`ToolChoice`], [`Usage`]; [`history`] keeps them whole.
-//! - Asking people: [`ApprovalRequest`] and [`ApprovalResponse`] are the question and the verdict.
+//! - Asking people: [`ApprovalRequest`] and [`Verdict`] are the question and the verdict.
 //! - [`Secret`] is a text that is never shown.
 
 mod base64;
@@ -88,8 +88,8 @@ pub use self::failure_kind::{CustomKind, FailureKind};
 pub use self::finish::Finish;
 pub use self::history::History;
 pub use self::item::{
-    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope, Author,
-    CallOutputBody, Item, Message, ProviderCall, Reasoning, RequestSignature, Role, ToolCallOutput,
+    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalRule, ApprovalScope, Author, CallOutputBody, Item, Message,
+    ProviderCall, Reasoning, RequestSignature, Role, ToolCallOutput, Verdict,
 };
 pub use self::nearest_tool::nearest_tools;
 pub use self::output::ToolOutput;

@@ -49,7 +49,7 @@
 //!   tools at one moment.
 //! - Running: [`Toolkit::run`] gives a [`Run`], a stream of [`ToolEvent`]s; [`RunOptions`] say how; [`Permit`] and
 //!   [`Approve`] decide; [`Dispatch`] runs calls on any source.
-//! - Asking people: [`ApprovalPolicy`] says about which calls, [`ApprovalRequest`] and [`ApprovalResponse`] are the question
+//! - Asking people: [`ApprovalPolicy`] says about which calls, [`ApprovalRequest`] and [`Verdict`] are the question
 //!   and the verdict; [`VerdictQueue`], [`Toolkit::plan_from_map`], [`Suspend`] and [`Toolkit::resume`] are ways between them;
 //!   [`ApprovalMemory`], [`SigningKeys`] and [`ApprovalRecord`] what is kept.
 //! - Conversations: [`history`] keeps them whole; [`Item`], [`Turn`], [`Delta`], [`TurnRequest`], [`ToolChoice`], [`Usage`]; [`history`] keeps them whole.

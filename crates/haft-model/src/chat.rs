@@ -25,7 +25,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft_core::{ApprovalResponse, CallId, Message, Role, ToolResult, TurnRequest};
+use haft_core::{CallId, Message, Role, ToolResult, TurnRequest, Verdict};
 use serde_json::Value;
 
 pub use self::error::ChatError;
@@ -153,7 +153,7 @@ impl Chat {
     }
 
     /// Adds verdicts on pending approval requests, and goes on. A verdict needs the id of its request and a decision; the
-    /// rest of what binds it is that of the stored request. A [digest](ApprovalResponse::digest) that it has must be that
+    /// rest of what binds it is that of the stored request. A [digest](Verdict::digest) that it has must be that
     /// of the request. Who decided, and for which other calls, is not taken from it: see
     /// [`decided_by`](ChatRequest::decided_by).
     ///
@@ -178,7 +178,7 @@ impl Chat {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn verdicts(&self, id: impl Into<String>, verdicts: impl IntoIterator<Item = ApprovalResponse>) -> ChatRequest {
+    pub fn verdicts(&self, id: impl Into<String>, verdicts: impl IntoIterator<Item = Verdict>) -> ChatRequest {
         ChatRequest::new(self, id.into()).with_verdicts(verdicts.into_iter().collect())
     }
 

@@ -63,7 +63,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft_core::{ApprovalResponse, FailureClass};
+use haft_core::{FailureClass, Verdict};
 use haft_executor::{Backoff, Cancellation, RunOptions, ToolSource};
 
 pub use self::after_turn::{AfterTurn, Flow};
@@ -448,7 +448,7 @@ impl TurnLoop {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn verdict(&self, state: &mut LoopState, response: ApprovalResponse) -> Result<(), StateError> {
+    pub fn verdict(&self, state: &mut LoopState, response: Verdict) -> Result<(), StateError> {
         self.add_verdict(state, response, &self.0.options)
     }
 
@@ -458,18 +458,13 @@ impl TurnLoop {
     pub fn verdict_with(
         &self,
         state: &mut LoopState,
-        response: ApprovalResponse,
+        response: Verdict,
         options: impl Into<RunOptions>,
     ) -> Result<(), StateError> {
         self.add_verdict(state, response, &self.options_with(options.into()))
     }
 
-    fn add_verdict(
-        &self,
-        state: &mut LoopState,
-        response: ApprovalResponse,
-        options: &RunOptions,
-    ) -> Result<(), StateError> {
+    fn add_verdict(&self, state: &mut LoopState, response: Verdict, options: &RunOptions) -> Result<(), StateError> {
         state.verdict(response, |side, request, response| match side {
             CallSide::Application => self.0.source.snapshot().toolkit().check_verdict(options, request, response),
             CallSide::Provider => options.check_remote_verdict(request, response),

@@ -4,7 +4,7 @@
 //!  ToolCall ─► look up ─► permit ─► decode ─► ╔═════════╗ ─► slot ─► handler ─► ToolResult
 //!                                             ║ approve ║
 //!                                             ╚═╤═════▲═╝
-//!                              ApprovalRequest  ▼     │  ApprovalResponse (the verdict)
+//!                              ApprovalRequest  ▼     │  Verdict
 //!                                     function, queue, or another process
 //! ```
 //!
@@ -78,7 +78,7 @@
 
 #[doc(inline)]
 pub use haft_core::{
-    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope, RequestSignature,
+    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalRule, ApprovalScope, RequestSignature, Verdict,
 };
 #[doc(inline)]
 pub use haft_executor::{

@@ -8,8 +8,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use haft::approval::{
-    ApprovalAnswer, ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalScope, Approve,
-    RequestSignature,
+    ApprovalAnswer, ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalScope, Approve, RequestSignature, Verdict,
 };
 use haft::conversation::{FormatVersion, Timestamp};
 use haft::run::{CallId, RunId};
@@ -129,7 +128,7 @@ impl VerdictFile {
     }
 
     /// Returns the verdicts for the requests, and the faults of those for anything else.
-    pub(crate) fn bind_all(&self, requests: &[&ApprovalRequest]) -> Result<Vec<ApprovalResponse>, Vec<Fault>> {
+    pub(crate) fn bind_all(&self, requests: &[&ApprovalRequest]) -> Result<Vec<Verdict>, Vec<Fault>> {
         let (mut bound, mut faults) = (Vec::new(), Vec::new());
         for verdict in &self.verdicts {
             match requests.iter().find(|request| verdict.names(request)) {
@@ -211,7 +210,7 @@ impl FileVerdict {
 
     /// Binds the verdict to a request. What the verdict itself says about the request is kept, so that it is rejected
     /// if it was given for another one.
-    fn bind(&self, request: &ApprovalRequest) -> ApprovalResponse {
+    fn bind(&self, request: &ApprovalRequest) -> Verdict {
         let mut response = self.bind_anew(request);
         if let Some(request_id) = &self.request_id {
             response.request_id = request_id.clone();
@@ -220,7 +219,7 @@ impl FileVerdict {
     }
 
     /// Binds the verdict to a request in a new run, whose id nobody could know. A digest still has to match.
-    fn bind_anew(&self, request: &ApprovalRequest) -> ApprovalResponse {
+    fn bind_anew(&self, request: &ApprovalRequest) -> Verdict {
         let mut response = request.respond(self.decision.clone()).scope(self.scope.clone());
         response.reason.clone_from(&self.reason);
         response.who.clone_from(&self.who);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use haft::approval::{ApprovalAnswer, ApprovalRequest, ApprovalResponse, Approve, Suspended};
+use haft::approval::{ApprovalAnswer, ApprovalRequest, Approve, Suspended, Verdict};
 use haft::conversation::{Finish, Turn};
 use haft::run::{CallId, Dispatch, FailureKind, RunOptions, ToolEvent, ToolResult};
 use haft::tool::{BoxError, Cx};
@@ -169,7 +169,7 @@ fn ensure_trusted(suspended: &Suspended, tools: &Toolkit, workspace: &OpenWorksp
 #[derive(Debug, Default)]
 struct Decided {
     /// On the requests that wait, and bound to them.
-    verdicts: Vec<ApprovalResponse>,
+    verdicts: Vec<Verdict>,
     /// For calls that have not begun, whose requests are yet to come.
     unstarted: Option<VerdictFile>,
 }
@@ -209,7 +209,7 @@ impl Decided {
 /// The parts that a run goes on with.
 struct Continued {
     tools: Toolkit,
-    verdicts: Vec<ApprovalResponse>,
+    verdicts: Vec<Verdict>,
     options: RunOptions,
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::fresh_id::call_at;
 use super::layout::Layout;
 use crate::call::ToolCall;
-use crate::item::{ApprovalId, ApprovalRequest, ApprovalResponse, Item};
+use crate::item::{ApprovalId, ApprovalRequest, Item, Verdict};
 
 /// The approval items of a history, matched with each other.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,9 +26,9 @@ pub struct Approvals {
     /// Requests with the id of an earlier one. No response applies to them.
     pub repeated: Vec<ApprovalRequest>,
     /// Responses without an earlier request.
-    pub unmatched: Vec<ApprovalResponse>,
+    pub unmatched: Vec<Verdict>,
     /// Further responses to a request: only the first one is used.
-    pub ignored: Vec<ApprovalResponse>,
+    pub ignored: Vec<Verdict>,
 }
 
 /// An approval request for a call that has no output yet.
@@ -41,7 +41,7 @@ pub struct PendingApproval {
     pub request: ApprovalRequest,
     /// The response, if there is one: the call can continue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub response: Option<ApprovalResponse>,
+    pub response: Option<Verdict>,
 }
 
 /// An approval request of a provider for a call that it executes. The response is sent to the provider.
@@ -52,7 +52,7 @@ pub struct RemoteApproval {
     pub request: ApprovalRequest,
     /// The response, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub response: Option<ApprovalResponse>,
+    pub response: Option<Verdict>,
 }
 
 /// Matches the approval items of a history with their calls and with each other. The first response to a request is
@@ -88,7 +88,7 @@ pub fn approvals(history: &[Item]) -> Approvals {
                     tracked.insert(&request.request_id, approvals.ask(history, &layout, request, call));
                 }
             }
-            Item::ApprovalResponse(response) => match tracked.get_mut(&response.request_id) {
+            Item::Verdict(response) => match tracked.get_mut(&response.request_id) {
                 Some(tracked) => approvals.answer(tracked, response),
                 None => approvals.unmatched.push(response.clone()),
             },
@@ -133,7 +133,7 @@ pub fn strip_resolved_approvals(history: &mut Vec<Item>) -> Vec<Item> {
                 let is_first_resolved = *tracked.entry(&request.request_id).or_insert(is_resolved);
                 is_resolved || is_first_resolved
             }
-            Item::ApprovalResponse(response) => tracked.get(&response.request_id).copied().unwrap_or_default(),
+            Item::Verdict(response) => tracked.get(&response.request_id).copied().unwrap_or_default(),
             _ => false,
         })
         .collect();
@@ -179,7 +179,7 @@ impl Approvals {
         TrackedRequest { entry, is_answered: false }
     }
 
-    fn answer(&mut self, tracked: &mut TrackedRequest, response: &ApprovalResponse) {
+    fn answer(&mut self, tracked: &mut TrackedRequest, response: &Verdict) {
         if std::mem::replace(&mut tracked.is_answered, true) {
             self.ignored.push(response.clone());
             return;

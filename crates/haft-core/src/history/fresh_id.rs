@@ -253,7 +253,7 @@ pub(super) fn mentioned(item: &Item) -> Option<&CallId> {
         Item::ToolOutput(output) => Some(&output.call_id),
         Item::ApprovalRequest(request) => Some(&request.call_id),
         Item::ProviderCall(call) => call.call_id.as_ref(),
-        Item::Message(_) | Item::Reasoning(_) | Item::ApprovalResponse(_) | Item::Unknown(_) => None,
+        Item::Message(_) | Item::Reasoning(_) | Item::Verdict(_) | Item::Unknown(_) => None,
     }
 }
 

@@ -137,7 +137,7 @@ impl Index {
                     self.requests.entry(request.request_id.clone()).or_insert(requests);
                     requests += 1;
                 }
-                Item::ApprovalResponse(response) => {
+                Item::Verdict(response) => {
                     self.open_remote.remove(&response.request_id);
                     self.decided.insert(response.request_id.clone());
                 }

@@ -203,7 +203,7 @@ impl LayoutScan {
             }
             Item::ToolOutput(output) => self.output(items, index, output),
             Item::ApprovalRequest(request) => self.request(index, request),
-            Item::ApprovalResponse(_) => self.approval(index),
+            Item::Verdict(_) => self.approval(index),
             Item::Message(_) | Item::Unknown(_) => self.phase = ScanPhase::Closed,
         }
     }

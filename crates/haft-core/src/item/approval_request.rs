@@ -8,7 +8,7 @@ use haft_schema::JsonText;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::approval_response::{ApprovalDecision, ApprovalResponse};
+use super::verdict::{ApprovalDecision, Verdict};
 use crate::call::{CallId, ToolCall};
 use crate::run_id::RunId;
 use crate::text_id::text_id;
@@ -140,33 +140,33 @@ impl ApprovalRequest {
     /// # Ok::<_, serde_json::Error>(())
     /// ```
     #[must_use]
-    pub fn approve(&self) -> ApprovalResponse {
+    pub fn approve(&self) -> Verdict {
         self.respond(ApprovalDecision::Approved)
     }
 
     /// Creates the verdict that denies the call. The model reads the reason.
     #[must_use]
-    pub fn deny(&self, reason: impl Into<String>) -> ApprovalResponse {
+    pub fn deny(&self, reason: impl Into<String>) -> Verdict {
         self.respond(ApprovalDecision::Denied).reason(reason)
     }
 
     /// Creates the verdict that approves the call with other arguments. They are validated before the call runs.
     #[must_use]
-    pub fn edit(&self, arguments: impl Into<JsonText>) -> ApprovalResponse {
+    pub fn edit(&self, arguments: impl Into<JsonText>) -> Verdict {
         self.respond(ApprovalDecision::Edited(arguments.into()))
     }
 
     /// Creates the verdict that supplies the result of the call: the tool is not run. The value is validated as the
     /// tool's own.
     #[must_use]
-    pub fn answer(&self, value: impl Into<JsonText>) -> ApprovalResponse {
+    pub fn answer(&self, value: impl Into<JsonText>) -> Verdict {
         self.respond(ApprovalDecision::Answered(value.into()))
     }
 
     /// Creates a verdict with everything that binds it to this request: id, call, digest, expiry, run and signature.
     #[must_use]
-    pub fn respond(&self, decision: ApprovalDecision) -> ApprovalResponse {
-        let mut response = ApprovalResponse::new(&self.request_id, decision).digest(self.digest.as_str());
+    pub fn respond(&self, decision: ApprovalDecision) -> Verdict {
+        let mut response = Verdict::new(&self.request_id, decision).digest(self.digest.as_str());
         response.call_id = Some(self.call_id.clone());
         response.expires_at = self.expires_at;
         response.run_id.clone_from(&self.run_id);
@@ -177,14 +177,14 @@ impl ApprovalRequest {
 
     /// Reports whether a verdict is for this call with these arguments.
     #[must_use]
-    pub fn binds(&self, response: &ApprovalResponse) -> bool {
+    pub fn binds(&self, response: &Verdict) -> bool {
         let names_other_call = response.call_id.as_ref().is_some_and(|call_id| *call_id != self.call_id);
         response.digest == self.digest && !names_other_call
     }
 
     /// Recreates the request that a verdict on a call claims to answer.
     #[must_use]
-    pub fn answered_by(call: &ToolCall, verdict: &ApprovalResponse) -> Self {
+    pub fn answered_by(call: &ToolCall, verdict: &Verdict) -> Self {
         let mut request = Self::new(&verdict.request_id, call).digest(verdict.digest.as_str());
         request.expires_at = verdict.expires_at;
         request.run_id.clone_from(&verdict.run_id);

@@ -50,7 +50,7 @@ impl Item {
             Self::Reasoning(_) | Self::ToolCall(_) => Author::Model,
             Self::ToolOutput(_) => Author::Executor,
             Self::ApprovalRequest(_) => Author::Gate,
-            Self::ApprovalResponse(_) => Author::Approver,
+            Self::Verdict(_) => Author::Approver,
             Self::ProviderCall(_) => Author::Provider,
             Self::Unknown(_) => Author::Unknown,
         }
@@ -69,7 +69,7 @@ impl Item {
             | Self::Reasoning(_)
             | Self::ToolOutput(_)
             | Self::ApprovalRequest(_)
-            | Self::ApprovalResponse(_)
+            | Self::Verdict(_)
             | Self::ProviderCall(_)
             | Self::Unknown(_) => None,
         }
@@ -92,7 +92,7 @@ impl Item {
             | Self::Reasoning(_)
             | Self::ToolOutput(_)
             | Self::ApprovalRequest(_)
-            | Self::ApprovalResponse(_)
+            | Self::Verdict(_)
             | Self::Unknown(_) => None,
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use haft_core::{ApprovalRequest, ApprovalResponse, Outcome, ToolCall, ToolResult};
+use haft_core::{ApprovalRequest, Outcome, ToolCall, ToolResult, Verdict};
 
 use crate::executor::RunOptions;
 
@@ -18,7 +18,7 @@ use crate::executor::RunOptions;
 pub struct ApprovedCall {
     pub(super) call: ToolCall,
     pub(super) digest: String,
-    pub(super) verdict: Option<Box<ApprovalResponse>>,
+    pub(super) verdict: Option<Box<Verdict>>,
     pub(super) origin: Option<Origin>,
 }
 
@@ -36,7 +36,7 @@ pub struct RequestedCall {
 pub(crate) struct PriorState {
     pub(crate) prior_approval: PriorApproval,
     /// The verdict that the run has yet to emit as an event.
-    pub(crate) verdict: Option<Box<ApprovalResponse>>,
+    pub(crate) verdict: Option<Box<Verdict>>,
     pub(crate) origin: Option<Origin>,
 }
 
@@ -58,15 +58,15 @@ pub(crate) struct Planned {
 #[derive(Debug)]
 pub(crate) enum PriorApproval {
     /// The call is approved for this digest.
-    Approved { digest: String, verdict: Box<ApprovalResponse> },
+    Approved { digest: String, verdict: Box<Verdict> },
     /// The call required no approval when it was planned, with this digest. It is not approved.
     Planned { digest: String },
     /// The call has the arguments that a verdict put in place of the model's.
     Edited,
     /// Approval was requested earlier, and a verdict may have arrived.
-    Open { request: Box<ApprovalRequest>, verdict: Option<Box<ApprovalResponse>> },
+    Open { request: Box<ApprovalRequest>, verdict: Option<Box<Verdict>> },
     /// A verdict names a request for this call, but the request was not kept.
-    Claimed { verdict: Box<ApprovalResponse> },
+    Claimed { verdict: Box<Verdict> },
     /// The call does not run and has this outcome.
     Finished(Outcome),
 }
@@ -91,7 +91,7 @@ impl ApprovedCall {
 
     /// Returns the verdict, if approval was requested.
     #[must_use]
-    pub fn verdict(&self) -> Option<&ApprovalResponse> {
+    pub fn verdict(&self) -> Option<&Verdict> {
         self.verdict.as_deref()
     }
 }
@@ -102,12 +102,7 @@ impl RequestedCall {
     }
 
     /// Creates a planned call that does not run because its result is already known.
-    pub(super) fn finished(
-        call: ToolCall,
-        result: ToolResult,
-        verdict: Option<Box<ApprovalResponse>>,
-        origin: Origin,
-    ) -> Self {
+    pub(super) fn finished(call: ToolCall, result: ToolResult, verdict: Option<Box<Verdict>>, origin: Origin) -> Self {
         let prior =
             PriorState { prior_approval: PriorApproval::Finished(result.outcome), verdict, origin: Some(origin) };
         Self { call, prior: Some(Box::new(prior)) }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
-use haft_core::{ApprovalRequest, ApprovalResponse, ToolCall, ToolEvent, ToolResult};
+use haft_core::{ApprovalRequest, ToolCall, ToolEvent, ToolResult, Verdict};
 
 use super::approved_call::{ApprovedCall, Origin, Planned};
 use super::verdict::RejectedVerdict;
@@ -33,7 +33,7 @@ pub enum Decision {
         /// The call, with the arguments it was approved with.
         call: ToolCall,
         /// The verdict, if approval was requested.
-        verdict: Option<Box<ApprovalResponse>>,
+        verdict: Option<Box<Verdict>>,
     },
     /// The call does not run.
     Finished {
@@ -44,7 +44,7 @@ pub enum Decision {
         /// Its result: the reason why it does not run, or the answer that a verdict gave in place of the tool.
         result: ToolResult,
         /// The verdict, if there is one.
-        verdict: Option<Box<ApprovalResponse>>,
+        verdict: Option<Box<Verdict>>,
     },
 }
 
@@ -64,7 +64,7 @@ pub(super) struct Planning {
     run: Run,
     planned: Arc<Planned>,
     /// Verdicts that were emitted, by call, until the call is decided.
-    verdicts: HashMap<usize, Box<ApprovalResponse>>,
+    verdicts: HashMap<usize, Box<Verdict>>,
     /// The indexes of the calls that may run.
     approved: HashSet<usize>,
     /// Every event that was read, to be replayed by the run of the plan.
@@ -75,7 +75,7 @@ pub(super) struct Planning {
 pub(super) enum PlanningEvent {
     ApprovalRequested(usize, ApprovalRequest),
     Approved(usize, ApprovedCall),
-    Finished { index: usize, call: ToolCall, result: ToolResult, verdict: Option<Box<ApprovalResponse>> },
+    Finished { index: usize, call: ToolCall, result: ToolResult, verdict: Option<Box<Verdict>> },
 }
 
 impl Decision {

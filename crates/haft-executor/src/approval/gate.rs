@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use haft_core::{
-    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule, Caller, FormatVersion, RunId,
-    Timestamp, ToolCall,
+    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalRule, Caller, FormatVersion, RunId, Timestamp, ToolCall,
+    Verdict,
 };
 use haft_schema::isolation::isolated;
 
@@ -105,17 +105,13 @@ impl Gate {
     }
 
     /// Checks that a verdict is valid for a request now.
-    pub(crate) fn check_verdict(
-        &self,
-        request: &ApprovalRequest,
-        response: &ApprovalResponse,
-    ) -> Result<(), VerdictFault> {
+    pub(crate) fn check_verdict(&self, request: &ApprovalRequest, response: &Verdict) -> Result<(), VerdictFault> {
         Self::check_binding(request, response)?;
         self.ensure_open(request)
     }
 
     /// Checks that a verdict belongs to this request and can be acted on, apart from the expiry. Runs no user code.
-    pub(crate) fn check_binding(request: &ApprovalRequest, response: &ApprovalResponse) -> Result<(), VerdictFault> {
+    pub(crate) fn check_binding(request: &ApprovalRequest, response: &Verdict) -> Result<(), VerdictFault> {
         if response.request_id != request.request_id {
             return Err(VerdictFault::UnknownRequest);
         }
@@ -236,12 +232,12 @@ pub(crate) fn digest_of(tool: &Tool, arguments: &Arguments, written: &str) -> St
 /// Verdicts that apply to more than one call.
 impl Gate {
     /// Returns a remembered verdict that applies to this call.
-    pub(crate) fn verdict_for(&self, at: AtGate<'_>) -> Option<ApprovalResponse> {
+    pub(crate) fn verdict_for(&self, at: AtGate<'_>) -> Option<Verdict> {
         self.memory.as_ref()?.verdict_for(identity(at))
     }
 
     /// Remembers a verdict for the calls that its scope covers.
-    pub(crate) fn remember(&self, at: AtGate<'_>, response: &ApprovalResponse) {
+    pub(crate) fn remember(&self, at: AtGate<'_>, response: &Verdict) {
         if let Some(memory) = &self.memory {
             memory.remember(identity(at), response);
         }

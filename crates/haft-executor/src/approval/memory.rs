@@ -13,7 +13,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use haft_core::{ApprovalDecision, ApprovalResponse, ApprovalScope, Caller, FormatVersion, ToolId};
+use haft_core::{ApprovalDecision, ApprovalScope, Caller, FormatVersion, ToolId, Verdict};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -78,7 +78,7 @@ enum VerdictSubject {
 /// A verdict and its position in the memory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct RememberedVerdict {
-    verdict: ApprovalResponse,
+    verdict: Verdict,
     /// The tool of the call that the verdict was given for, as in [`VerdictSubject::ThisTool`]. Older formats do not
     /// contain it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -151,7 +151,7 @@ impl ApprovalMemory {
     }
 
     /// Returns the verdict that applies to a call: the narrowest one that no wider denial has revoked.
-    pub(super) fn verdict_for(&self, identity: CallIdentity<'_>) -> Option<ApprovalResponse> {
+    pub(super) fn verdict_for(&self, identity: CallIdentity<'_>) -> Option<Verdict> {
         let entries = self.entries();
         let subjects = [
             VerdictSubject::TheseArguments(identity.digest.to_owned()),
@@ -169,7 +169,7 @@ impl ApprovalMemory {
     }
 
     /// Remembers a verdict for the calls that its scope covers. It replaces an earlier verdict with the same scope.
-    pub(super) fn remember(&self, identity: CallIdentity<'_>, response: &ApprovalResponse) {
+    pub(super) fn remember(&self, identity: CallIdentity<'_>, response: &Verdict) {
         let is_for_any_arguments = matches!(response.decision, ApprovalDecision::Approved | ApprovalDecision::Denied);
         let subject = match (&response.scope, &response.decision) {
             (ApprovalScope::ThisCall | ApprovalScope::Other(_), _) | (_, ApprovalDecision::Other(_)) => return,

@@ -12,7 +12,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-use haft_core::{ApprovalRequest, ApprovalResponse, CallId, RunId, ToolCall, ToolResult};
+use haft_core::{ApprovalRequest, CallId, RunId, ToolCall, ToolResult, Verdict};
 
 use super::approved_call::{ApprovedCall, Origin, Planned, PriorApproval, RequestedCall};
 use super::decision::{Decision, Decisions, Planning, PlanningEvent};
@@ -47,7 +47,7 @@ pub struct CallPlan {
 #[derive(Debug)]
 enum PlanEntry {
     Approved,
-    Rejected { call: Box<ToolCall>, verdict: Option<Box<ApprovalResponse>> },
+    Rejected { call: Box<ToolCall>, verdict: Option<Box<Verdict>> },
 }
 
 /// The calls that may run now, the approval requests for the others, and the decisions as verdicts arrive.
@@ -120,11 +120,11 @@ impl Toolkit {
     pub async fn plan_from_map<C: Into<ToolCall>>(
         &self,
         options: impl Into<RunOptions>,
-        verdicts: impl IntoIterator<Item = ApprovalResponse>,
+        verdicts: impl IntoIterator<Item = Verdict>,
         calls: impl IntoIterator<Item = C>,
     ) -> CallPlan {
         let calls: Vec<ToolCall> = calls.into_iter().map(Into::into).collect();
-        let verdicts: Vec<ApprovalResponse> = verdicts.into_iter().collect();
+        let verdicts: Vec<Verdict> = verdicts.into_iter().collect();
         let options = options.into();
         let run_id = signed_run_id(options.gate(), &calls, &verdicts);
         let options = options.or_run_id(|| Some(run_id.unwrap_or_else(RunId::random)));
@@ -245,7 +245,7 @@ impl Toolkit {
         &self,
         options: &RunOptions,
         request: &ApprovalRequest,
-        response: &ApprovalResponse,
+        response: &Verdict,
     ) -> Result<(), VerdictFault> {
         let (gate, decode) = (options.gate(), options.decode());
         gate.verify_request(request, || options.known_run_id().cloned())?;
@@ -266,7 +266,7 @@ impl Toolkit {
     /// A suspended run contains the calls and the approval requests, but not the caller and the options. Set the
     /// caller, the permit, the keys and the limits again, or the run has none. Rejected verdicts are returned by
     /// [`rejected_verdicts`](crate::Run::rejected_verdicts).
-    pub fn resume(&self, suspended: super::Suspended, verdicts: impl IntoIterator<Item = ApprovalResponse>) -> Run {
+    pub fn resume(&self, suspended: super::Suspended, verdicts: impl IntoIterator<Item = Verdict>) -> Run {
         self.resume_with(suspended, verdicts, RunOptions::new())
     }
 
@@ -274,7 +274,7 @@ impl Toolkit {
     pub fn resume_with(
         &self,
         suspended: super::Suspended,
-        verdicts: impl IntoIterator<Item = ApprovalResponse>,
+        verdicts: impl IntoIterator<Item = Verdict>,
         options: impl Into<RunOptions>,
     ) -> Run {
         let options = options.into().or_run_id(|| suspended.run_id().cloned());
@@ -306,7 +306,7 @@ impl IntoIterator for CallPlan {
 
 /// Returns the first run that a verdict is for, as its signature proves. A plan goes on with that run, so that its calls
 /// keep their idempotency keys, however often the verdicts are sent.
-fn signed_run_id(gate: &Gate, calls: &[ToolCall], verdicts: &[ApprovalResponse]) -> Option<RunId> {
+fn signed_run_id(gate: &Gate, calls: &[ToolCall], verdicts: &[Verdict]) -> Option<RunId> {
     let keys = gate.keys.as_ref()?;
     // Of two calls with one id, the first has the verdict.
     let calls: HashMap<&CallId, &ToolCall> = calls.iter().rev().map(|call| (&call.call_id, call)).collect();
@@ -320,9 +320,9 @@ fn signed_run_id(gate: &Gate, calls: &[ToolCall], verdicts: &[ApprovalResponse])
 /// only.
 fn with_verdicts(
     calls: Vec<ToolCall>,
-    verdicts: impl IntoIterator<Item = ApprovalResponse>,
+    verdicts: impl IntoIterator<Item = Verdict>,
 ) -> (Vec<RequestedCall>, Vec<RejectedVerdict>) {
-    let mut open: HashMap<CallId, Option<Box<ApprovalResponse>>> =
+    let mut open: HashMap<CallId, Option<Box<Verdict>>> =
         calls.iter().map(|call| (call.call_id.clone(), None)).collect();
     let mut answered = HashSet::new();
     let mut rejected_verdicts = Vec::new();

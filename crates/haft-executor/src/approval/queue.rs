@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use haft_core::{ApprovalId, ApprovalRequest, ApprovalResponse};
+use haft_core::{ApprovalId, ApprovalRequest, Verdict};
 use haft_schema::DecodeOptions;
 use haft_schema::isolation::drop_isolated;
 use tokio::sync::oneshot;
@@ -103,19 +103,19 @@ struct QueueState {
 /// An announced request, and the verdict that arrived before it was made.
 struct Expected {
     request: Arc<ApprovalRequest>,
-    verdict: Option<ApprovalResponse>,
+    verdict: Option<Verdict>,
 }
 
 struct Parked {
     arrival: u64,
-    response: ApprovalResponse,
+    response: Verdict,
 }
 
 struct Waiter {
     /// The number of this wait. A resumed run may wait for the same request again.
     attempt: u64,
     queued: QueuedRequest,
-    answer: oneshot::Sender<ApprovalResponse>,
+    answer: oneshot::Sender<Verdict>,
 }
 
 /// An approval request and everything that its verdict is checked against.
@@ -132,7 +132,7 @@ struct PendingVerdict<'a> {
     shared: &'a Shared,
     request_id: ApprovalId,
     attempt: u64,
-    waiting: oneshot::Receiver<ApprovalResponse>,
+    waiting: oneshot::Receiver<Verdict>,
 }
 
 impl VerdictQueue {
@@ -179,7 +179,7 @@ impl VerdictQueue {
 
     /// Withdraws an announcement. Returns the verdict that arrived for it, if any.
     #[must_use = "a verdict that arrived must not be dropped"]
-    pub fn withdraw(&self, request_id: &ApprovalId) -> Option<ApprovalResponse> {
+    pub fn withdraw(&self, request_id: &ApprovalId) -> Option<Verdict> {
         self.0.state().expected.remove(request_id)?.verdict
     }
 
@@ -203,7 +203,7 @@ impl VerdictQueue {
 
 impl VerdictSender {
     /// Sends a verdict. A verdict that can't be used is returned with the reason, and has no effect.
-    pub fn send(&self, response: ApprovalResponse) -> Result<Receipt, RejectedVerdict> {
+    pub fn send(&self, response: Verdict) -> Result<Receipt, RejectedVerdict> {
         let Sending(shared) = &*self.0;
         shared.take(response)
     }
@@ -212,7 +212,7 @@ impl VerdictSender {
 impl Shared {
     /// Delivers a verdict. Checking it and waking its waiter run user code (clocks and wakers), so both happen without
     /// the lock, and the state is checked again before it is changed.
-    fn take(&self, response: ApprovalResponse) -> Result<Receipt, RejectedVerdict> {
+    fn take(&self, response: Verdict) -> Result<Receipt, RejectedVerdict> {
         loop {
             let pending = self.state().pending(&response.request_id);
             let Some((attempt, queued)) = pending else {
@@ -289,7 +289,7 @@ impl QueueState {
     }
 
     /// Parks a verdict on a request that was not made yet. Returns `None` if the request was made in the meantime.
-    fn park(&mut self, response: &ApprovalResponse) -> Option<Result<Receipt, VerdictFault>> {
+    fn park(&mut self, response: &Verdict) -> Option<Result<Receipt, VerdictFault>> {
         let id = &response.request_id;
         if self.waiting.contains_key(id) {
             return None;
@@ -338,7 +338,7 @@ impl QueueState {
     }
 
     /// Removes and returns the verdict that arrived before its request, and the announcement of the request.
-    fn take_early(&mut self, id: &ApprovalId) -> Option<ApprovalResponse> {
+    fn take_early(&mut self, id: &ApprovalId) -> Option<Verdict> {
         if let Some(verdict) = self.expected.remove(id).and_then(|expected| expected.verdict) {
             return Some(verdict);
         }
@@ -378,7 +378,7 @@ impl QueueState {
 
 impl Expected {
     /// Keeps the first verdict that belongs to the request. Its expiry is checked when the request is made.
-    fn take(&mut self, response: &ApprovalResponse) -> Result<Receipt, VerdictFault> {
+    fn take(&mut self, response: &Verdict) -> Result<Receipt, VerdictFault> {
         Gate::check_binding(&self.request, response)?;
         if self.verdict.is_some() {
             return Err(VerdictFault::AlreadyDecided);
@@ -396,7 +396,7 @@ impl QueuedRequest {
 
     /// Returns the reason why a verdict is rejected, if any. Its content is checked as well, so that the sender learns
     /// at once what is wrong with it.
-    fn fault_of(&self, response: &ApprovalResponse) -> Option<VerdictFault> {
+    fn fault_of(&self, response: &Verdict) -> Option<VerdictFault> {
         if let Err(fault) = self.gate.as_deref().unwrap_or(&Gate::PLAIN).check_verdict(&self.request, response) {
             return Some(fault);
         }

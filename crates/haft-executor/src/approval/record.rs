@@ -6,8 +6,8 @@
 //! auditors of the run and emitted as tracing events. They contain no arguments and no results.
 
 use haft_core::{
-    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope, CallId, Caller,
-    FormatVersion, Timestamp,
+    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalRule, ApprovalScope, CallId, Caller, FormatVersion,
+    Timestamp, Verdict,
 };
 use haft_schema::isolation::isolated;
 use serde::{Deserialize, Serialize};
@@ -106,7 +106,7 @@ impl ApprovalRecord {
     }
 
     /// Adds the author, time, scope and reason of a verdict.
-    pub(crate) fn with_response(mut self, response: &ApprovalResponse) -> Self {
+    pub(crate) fn with_response(mut self, response: &Verdict) -> Self {
         self.scope = response.scope.clone();
         self.who.clone_from(&response.who);
         self.at = response.at;

@@ -5,7 +5,7 @@
 //! approver, no policy and no remembered verdict decides about such a request: a rule that approves a tool of this
 //! application by its name must not approve a tool of another party that has the same name.
 
-use haft_core::{ApprovalDecision, ApprovalRequest, ApprovalResponse};
+use haft_core::{ApprovalDecision, ApprovalRequest, Verdict};
 
 use super::record::ApprovalOutcome;
 use super::verdict::VerdictFault;
@@ -28,22 +28,14 @@ impl RunOptions {
     /// let fault = options.check_remote_verdict(&request, &request.edit(json!({}))).unwrap_err();
     /// assert!(matches!(fault, VerdictFault::ProviderCall { .. }));
     /// ```
-    pub fn check_remote_verdict(
-        &self,
-        request: &ApprovalRequest,
-        response: &ApprovalResponse,
-    ) -> Result<(), VerdictFault> {
+    pub fn check_remote_verdict(&self, request: &ApprovalRequest, response: &Verdict) -> Result<(), VerdictFault> {
         remote_outcome(response)?;
         self.gate().check_verdict(request, response)
     }
 
     /// Checks a verdict as [`check_remote_verdict`](Self::check_remote_verdict) does, and passes a record of the
     /// outcome to the [auditors](Self::audit). Call this where the verdict is sent to the provider.
-    pub fn accept_remote_verdict(
-        &self,
-        request: &ApprovalRequest,
-        response: &ApprovalResponse,
-    ) -> Result<(), VerdictFault> {
+    pub fn accept_remote_verdict(&self, request: &ApprovalRequest, response: &Verdict) -> Result<(), VerdictFault> {
         let gate = self.gate();
         let checked = self.check_remote_verdict(request, response).and_then(|()| remote_outcome(response));
         gate.record(|| {
@@ -58,7 +50,7 @@ impl RunOptions {
 }
 
 /// Returns the outcome of a verdict on a call that the provider executes.
-fn remote_outcome(response: &ApprovalResponse) -> Result<ApprovalOutcome, VerdictFault> {
+fn remote_outcome(response: &Verdict) -> Result<ApprovalOutcome, VerdictFault> {
     match &response.decision {
         ApprovalDecision::Approved => Ok(ApprovalOutcome::Approved),
         ApprovalDecision::Denied => Ok(ApprovalOutcome::Denied),

@@ -9,7 +9,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use haft_core::{ApprovalId, ApprovalRequest, ApprovalResponse, CallId, FormatVersion, RunId, ToolCall, ToolResult};
+use haft_core::{ApprovalId, ApprovalRequest, CallId, FormatVersion, RunId, ToolCall, ToolResult, Verdict};
 use haft_schema::internal::tree;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -284,9 +284,9 @@ impl Suspended {
     /// verdicts that match no request.
     pub(crate) fn into_calls(
         self,
-        verdicts: impl IntoIterator<Item = ApprovalResponse>,
+        verdicts: impl IntoIterator<Item = Verdict>,
     ) -> (Vec<RequestedCall>, Vec<Finished>, Vec<RejectedVerdict>) {
-        let mut open: HashMap<usize, (ApprovalRequest, Option<Box<ApprovalResponse>>)> =
+        let mut open: HashMap<usize, (ApprovalRequest, Option<Box<Verdict>>)> =
             self.pending.into_iter().map(|Pending { index, request }| (index, (request, None))).collect();
         let positions: HashMap<ApprovalId, usize> =
             open.iter().map(|(index, (request, _))| (request.request_id.clone(), *index)).collect();

@@ -3,7 +3,7 @@
 //! Every rejected verdict is returned to its sender or to the application, together with the reason. None is dropped
 //! silently.
 
-use haft_core::ApprovalResponse;
+use haft_core::Verdict;
 use haft_schema::{Issues, REASON_CAP};
 
 use super::record::ApprovalOutcome;
@@ -15,7 +15,7 @@ use super::signing::SignatureError;
 #[non_exhaustive]
 pub struct RejectedVerdict {
     /// The verdict.
-    pub response: Box<ApprovalResponse>,
+    pub response: Box<Verdict>,
     /// The reason for the rejection.
     #[source]
     pub fault: VerdictFault,
@@ -117,7 +117,7 @@ impl VerdictFault {
 }
 
 impl RejectedVerdict {
-    pub(crate) fn new(response: ApprovalResponse, fault: VerdictFault) -> Self {
+    pub(crate) fn new(response: Verdict, fault: VerdictFault) -> Self {
         Self { response: Box::new(response), fault }
     }
 }

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use haft_core::{ApprovalRequest, ApprovalResponse};
+use haft_core::{ApprovalRequest, Verdict};
 use haft_schema::isolation::Isolated;
 
 use crate::cx::Cx;
@@ -16,7 +16,7 @@ use crate::handler::{BoxError, BoxFuture};
 /// Decides about approval requests: a person at a terminal, a queue, a service. Each request is a separate call, and
 /// several may be pending at the same time.
 ///
-/// A closure `Fn(ApprovalRequest, Cx)` whose future returns an [`ApprovalResponse`], an [`ApprovalAnswer`], or a
+/// A closure `Fn(ApprovalRequest, Cx)` whose future returns an [`Verdict`], an [`ApprovalAnswer`], or a
 /// `Result` of one, is an approver.
 ///
 /// ```
@@ -46,7 +46,7 @@ pub trait Approve: Send + Sync + 'static {
 #[non_exhaustive]
 pub enum ApprovalAnswer {
     /// A verdict.
-    Verdict(Box<ApprovalResponse>),
+    Verdict(Box<Verdict>),
     /// The verdict will come after this run: the call is suspended. See [`Run::suspended`](crate::Run::suspended).
     Later,
     /// There will be no verdict: the call is `cancelled`.
@@ -92,13 +92,13 @@ pub trait IntoApprovalAnswer {
     fn into_answer(self) -> Result<ApprovalAnswer, BoxError>;
 }
 
-impl From<ApprovalResponse> for ApprovalAnswer {
-    fn from(response: ApprovalResponse) -> Self {
+impl From<Verdict> for ApprovalAnswer {
+    fn from(response: Verdict) -> Self {
         Self::Verdict(Box::new(response))
     }
 }
 
-impl IntoApprovalAnswer for ApprovalResponse {
+impl IntoApprovalAnswer for Verdict {
     fn into_answer(self) -> Result<ApprovalAnswer, BoxError> {
         Ok(self.into())
     }

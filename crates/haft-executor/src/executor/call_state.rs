@@ -23,7 +23,7 @@ mod verdict;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use haft_core::{ApprovalRequest, ApprovalResponse, Outcome, ToolCall, ToolFailure, ToolResult};
+use haft_core::{ApprovalRequest, Outcome, ToolCall, ToolFailure, ToolResult, Verdict};
 use haft_schema::Repair;
 use haft_schema::isolation::Isolated;
 
@@ -145,7 +145,7 @@ pub(super) enum Advance {
     /// Approval was requested.
     ApprovalRequested(Box<ApprovalRequest>),
     /// A verdict was accepted, perhaps with edited arguments.
-    Answered { response: Box<ApprovalResponse>, edited: Option<String> },
+    Answered { response: Box<Verdict>, edited: Option<String> },
     /// The verdict is deferred beyond this run.
     Suspended(Box<ApprovalRequest>),
     /// The call needs a slot for its tool.

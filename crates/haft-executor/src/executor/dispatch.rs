@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use haft_core::{ApprovalResponse, ToolDescriptor};
+use haft_core::{ToolDescriptor, Verdict};
 
 use super::option::RunOptions;
 use super::run::Run;
@@ -56,7 +56,7 @@ pub trait Dispatch: ToolSource {
     /// An approved call runs if the definition of its tool is the one that approval was requested for. If it has
     /// changed, the verdict is rejected and approval is requested again. If the tool is gone, the call fails with
     /// `unknown_tool`.
-    fn resume_calls(&self, suspended: Suspended, verdicts: Vec<ApprovalResponse>, options: RunOptions) -> Run;
+    fn resume_calls(&self, suspended: Suspended, verdicts: Vec<Verdict>, options: RunOptions) -> Run;
 }
 
 impl<T: ToolSource + ?Sized> Dispatch for T {
@@ -69,7 +69,7 @@ impl<T: ToolSource + ?Sized> Dispatch for T {
         self.snapshot().toolkit().run_with(calls, options).with_each_tool_alone()
     }
 
-    fn resume_calls(&self, suspended: Suspended, verdicts: Vec<ApprovalResponse>, options: RunOptions) -> Run {
+    fn resume_calls(&self, suspended: Suspended, verdicts: Vec<Verdict>, options: RunOptions) -> Run {
         self.snapshot().toolkit().resume_with(suspended, verdicts, options).with_each_tool_alone()
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use futures_util::StreamExt;
 use haft_core::tagged::TaggedEnum;
 use haft_core::{
-    ApprovalDecision, ApprovalRequest, ApprovalResponse, CallId, ContentPart, FailureKind, Timestamp, ToolCall,
-    ToolEvent, ToolFailure, ToolOutput, ToolResult,
+    ApprovalDecision, ApprovalRequest, CallId, ContentPart, FailureKind, Timestamp, ToolCall, ToolEvent, ToolFailure,
+    ToolOutput, ToolResult, Verdict,
 };
 use haft_executor::{Cx, HandlerError, Tool, Toolkit};
 use haft_schema::{Issue, JsonText};
@@ -23,9 +23,8 @@ fn call() -> ToolCall {
 /// Returns one event of each kind.
 fn one_of_each() -> [ToolEvent; 6] {
     let request = ApprovalRequest::new("r1", &call()).digest("d1").expires_at(Timestamp::from_unix_millis(5));
-    let response = ApprovalResponse::new("r1", ApprovalDecision::Denied)
-        .reason("not now")
-        .decided("bob", Timestamp::from_unix_millis(7));
+    let response =
+        Verdict::new("r1", ApprovalDecision::Denied).reason("not now").decided("bob", Timestamp::from_unix_millis(7));
     let failure = ToolFailure::new(FailureKind::InputValidationError, "look")
         .issues(Issue::new("/to", "type", "must be a string").into())
         .cause("hunter2");
@@ -274,7 +273,7 @@ fn event() -> impl Strategy<Value = ToolEvent> {
             }
         ),
         (place(), text(), text(), option::of(text())).prop_map(|((index, id, tool), request, decision, reason)| {
-            let mut response = ApprovalResponse::new(request, ApprovalDecision::from(decision.as_str()));
+            let mut response = Verdict::new(request, ApprovalDecision::from(decision.as_str()));
             response.reason = reason;
             let (call_id, tool) = (id.into(), tool.as_str().into());
             ToolEvent::ApprovalResolved { index, call_id, tool, response: Box::new(response) }

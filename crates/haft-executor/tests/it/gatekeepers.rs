@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use haft_core::{ApprovalDecision, ApprovalRequest, ApprovalResponse, Caller, ToolCall, ToolEvent};
+use haft_core::{ApprovalDecision, ApprovalRequest, Caller, ToolCall, ToolEvent, Verdict};
 use haft_executor::{
     ApprovalAnswer, ApprovalPolicy, Approve, BoxError, Cx, DefinitionError, ExecutionLimits, Permission, Permit,
     Permitting, RunOptions, Tool,
@@ -169,7 +169,7 @@ impl Approve for Clerk {
         let verdict = match amount {
             0..10 => request.approve(),
             10..100 => request.deny("too much"),
-            100..200 => ApprovalResponse::new("another question", ApprovalDecision::Approved).digest(&*request.digest),
+            100..200 => Verdict::new("another question", ApprovalDecision::Approved).digest(&*request.digest),
             200..250 => request.respond(ApprovalDecision::from("maybe")),
             _ => return Err("gone home".into()),
         };

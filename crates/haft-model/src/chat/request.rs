@@ -5,7 +5,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::time::SystemTime;
 
-use haft_core::{ApprovalRequest, ApprovalResponse, CallId, Item, Message, Timestamp, TurnRequest};
+use haft_core::{ApprovalRequest, CallId, Item, Message, Timestamp, TurnRequest, Verdict};
 use haft_executor::{Ambient, RunOptions};
 use serde_json::Value;
 use tokio::runtime::Handle;
@@ -33,7 +33,7 @@ pub struct ChatRequest {
     options: RunOptions,
     begin: Option<TurnRequest>,
     message: Option<Message>,
-    verdicts: Vec<ApprovalResponse>,
+    verdicts: Vec<Verdict>,
     answers: Vec<(CallId, Value)>,
     strays: Strays,
     undecided: Undecided,
@@ -75,7 +75,7 @@ impl ChatRequest {
         self
     }
 
-    pub(super) fn with_verdicts(mut self, verdicts: Vec<ApprovalResponse>) -> Self {
+    pub(super) fn with_verdicts(mut self, verdicts: Vec<Verdict>) -> Self {
         self.verdicts = verdicts;
         self
     }
@@ -199,7 +199,7 @@ impl ChatRequest {
     }
 
     /// Returns a verdict with everything that binds it to its request.
-    fn completed(&self, request: &ApprovalRequest, verdict: &ApprovalResponse) -> ApprovalResponse {
+    fn completed(&self, request: &ApprovalRequest, verdict: &Verdict) -> Verdict {
         let mut completed = request.respond(verdict.decision.clone());
         completed.reason.clone_from(&verdict.reason);
         if !verdict.digest.is_empty() {

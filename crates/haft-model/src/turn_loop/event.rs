@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use haft_core::history::Change;
 use haft_core::tagged::{self, ReadVariant, TaggedEnum, UnknownTag, Versioning};
-use haft_core::{ApprovalResponse, Delta, ToolCall, ToolEvent, ToolResult, Turn, UnknownEvent};
+use haft_core::{Delta, ToolCall, ToolEvent, ToolResult, Turn, UnknownEvent, Verdict};
 use haft_schema::Issues;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -79,7 +79,7 @@ pub enum LoopEvent {
     /// A verdict of the history was rejected and removed: its call waits for another one, or has ended.
     VerdictRejected {
         /// The verdict.
-        response: Box<ApprovalResponse>,
+        response: Box<Verdict>,
         /// The reason.
         reason: String,
     },
@@ -87,7 +87,7 @@ pub enum LoopEvent {
     /// contains it. A request that expired is denied.
     ProviderApproval {
         /// The verdict.
-        response: Box<ApprovalResponse>,
+        response: Box<Verdict>,
     },
     /// Results that can't be added to the history, as it has another output of the call already. They are not in it,
     /// and the model will not read them.
@@ -167,11 +167,11 @@ enum LoopEventForm<'a> {
         event: &'a ToolEvent,
     },
     VerdictRejected {
-        response: &'a ApprovalResponse,
+        response: &'a Verdict,
         reason: &'a str,
     },
     ProviderApproval {
-        response: &'a ApprovalResponse,
+        response: &'a Verdict,
     },
     Unplaced {
         results: &'a [ToolResult],

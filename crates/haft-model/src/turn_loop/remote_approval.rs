@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
-use haft_core::{ApprovalId, ApprovalRequest, ApprovalResponse, Author, Item, history};
+use haft_core::{ApprovalId, ApprovalRequest, Author, Item, Verdict, history};
 use haft_executor::{RunOptions, VerdictFault};
 
 use super::event::LoopEvent;
@@ -36,7 +36,7 @@ pub(super) enum DecidedRequests {
 /// provider without a response.
 pub(super) fn pending_requests(items: &[Item], decided: DecidedRequests) -> Vec<ApprovalRequest> {
     let found = history::approvals(items);
-    let is_pending = |response: &Option<ApprovalResponse>| decided == DecidedRequests::Included || response.is_none();
+    let is_pending = |response: &Option<Verdict>| decided == DecidedRequests::Included || response.is_none();
     let local = found.pending.into_iter().filter(|pending| is_pending(&pending.response)).map(|it| it.request);
     let remote = found.remote.into_iter().filter(|remote| remote.response.is_none()).map(|it| it.request);
     let mut requests: Vec<ApprovalRequest> = local.chain(remote).collect();
@@ -57,7 +57,7 @@ pub(super) fn pending_requests(items: &[Item], decided: DecidedRequests) -> Vec<
 struct Settlement {
     /// The positions of responses that can't be used.
     removed: HashSet<usize>,
-    denials: Vec<ApprovalResponse>,
+    denials: Vec<Verdict>,
     /// The requests whose verdict was accepted, now or before, and not sent yet.
     accepted: BTreeSet<ApprovalId>,
     events: Vec<LoopEvent>,
@@ -73,12 +73,12 @@ impl Machine {
             return;
         }
         let (mut requested, mut sent) = (HashSet::new(), HashSet::new());
-        let mut unsent: HashMap<&ApprovalId, VecDeque<(usize, &ApprovalResponse)>> = HashMap::new();
+        let mut unsent: HashMap<&ApprovalId, VecDeque<(usize, &Verdict)>> = HashMap::new();
         for (at, item) in items.iter().enumerate() {
             match item {
                 Item::ApprovalRequest(request) => drop(requested.insert(&request.request_id)),
                 // A verdict that precedes its request is not one on it.
-                Item::ApprovalResponse(response) if requested.contains(&response.request_id) => {
+                Item::Verdict(response) if requested.contains(&response.request_id) => {
                     if at < start {
                         sent.insert(&response.request_id);
                     } else {
@@ -121,7 +121,7 @@ impl Machine {
 
 impl Settlement {
     /// Checks the first response to a request.
-    fn check(&mut self, options: &RunOptions, request: &ApprovalRequest, response: &ApprovalResponse, at: usize) {
+    fn check(&mut self, options: &RunOptions, request: &ApprovalRequest, response: &Verdict, at: usize) {
         match options.accept_remote_verdict(request, response) {
             Ok(()) => self.accept(response),
             Err(fault) => {
@@ -144,17 +144,17 @@ impl Settlement {
         }
     }
 
-    fn deny(&mut self, denial: ApprovalResponse) {
+    fn deny(&mut self, denial: Verdict) {
         self.accept(&denial);
         self.denials.push(denial);
     }
 
-    fn accept(&mut self, response: &ApprovalResponse) {
+    fn accept(&mut self, response: &Verdict) {
         self.accepted.insert(response.request_id.clone());
         self.events.push(LoopEvent::ProviderApproval { response: Box::new(response.clone()) });
     }
 
-    fn reject(&mut self, response: &ApprovalResponse, fault: &VerdictFault, at: usize) {
+    fn reject(&mut self, response: &Verdict, fault: &VerdictFault, at: usize) {
         self.removed.insert(at);
         let (response, reason) = (Box::new(response.clone()), fault.to_string());
         self.events.push(LoopEvent::VerdictRejected { response, reason });

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalId, ApprovalRequest, ApprovalResponse, Author, CallId, ContentPart, Finish, FormatVersion, Item, RunId,
-    ToolCall, ToolResult, Turn, TurnRequest, Usage,
+    ApprovalId, ApprovalRequest, Author, CallId, ContentPart, Finish, FormatVersion, Item, RunId, ToolCall, ToolResult,
+    Turn, TurnRequest, Usage, Verdict,
 };
 use haft_executor::VerdictFault;
 use serde::{Deserialize, Serialize, Serializer};
@@ -186,8 +186,8 @@ impl LoopState {
     /// Adds a verdict on a pending approval request, if it passes `check`.
     pub(super) fn verdict(
         &mut self,
-        response: ApprovalResponse,
-        check: impl FnOnce(CallSide, &ApprovalRequest, &ApprovalResponse) -> Result<(), VerdictFault>,
+        response: Verdict,
+        check: impl FnOnce(CallSide, &ApprovalRequest, &Verdict) -> Result<(), VerdictFault>,
     ) -> Result<(), StateError> {
         let request_id = response.request_id.clone();
         let history = &mut self.request.history;

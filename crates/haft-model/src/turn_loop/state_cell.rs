@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use haft_core::history::Staged;
-use haft_core::{ApprovalResponse, CallId, ToolCall, ToolResult, TurnRequest};
+use haft_core::{CallId, ToolCall, ToolResult, TurnRequest, Verdict};
 use tokio::time::Instant;
 
 use super::event::LoopEvent;
@@ -51,7 +51,7 @@ pub(super) struct ResumedCalls {
     /// Those that may run.
     pub(super) running: Vec<ToolCall>,
     /// The verdicts on the others, which run nothing.
-    pub(super) verdicts: Vec<(CallId, ApprovalResponse)>,
+    pub(super) verdicts: Vec<(CallId, Verdict)>,
 }
 
 impl StateCell {

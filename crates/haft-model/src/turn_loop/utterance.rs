@@ -78,7 +78,7 @@ fn described(item: &Item) -> String {
             format!("the output of the call `{:.80}`, which the application runs", output.call_id)
         }
         Item::ApprovalRequest(request) => format!("an approval request for the call `{:.80}`", request.call_id),
-        Item::ApprovalResponse(response) => format!("a verdict on the approval request `{:.80}`", response.request_id),
+        Item::Verdict(response) => format!("a verdict on the approval request `{:.80}`", response.request_id),
         other => format!("an item of the author {:?}", other.author()),
     }
 }

@@ -16,8 +16,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use haft_core::history::{self, PendingApproval};
 use haft_core::{
-    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, CallId, Item, RunId, ToolCall, ToolEvent,
-    ToolResult,
+    ApprovalDecision, ApprovalId, ApprovalRequest, CallId, Item, RunId, ToolCall, ToolEvent, ToolResult, Verdict,
 };
 use haft_executor::{Dispatch, Run, Suspended};
 
@@ -150,8 +149,8 @@ impl Machine {
 
 impl ResumedCalls {
     /// Sorts calls by their verdicts. One without a verdict may run too: an approver may decide about it at once.
-    fn of(pending: &[PendingApproval], verdicts: &[ApprovalResponse]) -> Self {
-        let by_request: HashMap<&ApprovalId, &ApprovalResponse> =
+    fn of(pending: &[PendingApproval], verdicts: &[Verdict]) -> Self {
+        let by_request: HashMap<&ApprovalId, &Verdict> =
             verdicts.iter().rev().map(|verdict| (&verdict.request_id, verdict)).collect();
         let mut resumed = Self::default();
         for PendingApproval { call, request, .. } in pending {
@@ -216,12 +215,12 @@ fn remove_approvals(items: &mut Vec<Item>, calls: &HashSet<CallId>) {
         }
         _ => true,
     });
-    items.retain(|item| !matches!(item, Item::ApprovalResponse(response) if requests.contains(&response.request_id)));
+    items.retain(|item| !matches!(item, Item::Verdict(response) if requests.contains(&response.request_id)));
 }
 
 /// Removes every verdict on these approval requests, also further ones: one that was left would count as the first
 /// when the state is read again. A verdict that precedes its request is not one on it, and stays.
-fn take_verdicts(items: &mut Vec<Item>, open: &HashSet<ApprovalId>) -> Vec<ApprovalResponse> {
+fn take_verdicts(items: &mut Vec<Item>, open: &HashSet<ApprovalId>) -> Vec<Verdict> {
     let mut requests = HashSet::new();
     let mut taken = Vec::new();
     items.retain(|item| match item {
@@ -229,7 +228,7 @@ fn take_verdicts(items: &mut Vec<Item>, open: &HashSet<ApprovalId>) -> Vec<Appro
             requests.insert(request.request_id.clone());
             true
         }
-        Item::ApprovalResponse(response) => {
+        Item::Verdict(response) => {
             let is_verdict = open.contains(&response.request_id) && requests.contains(&response.request_id);
             if is_verdict {
                 taken.push(response.clone());

@@ -109,7 +109,7 @@ fn told(state: &LoopState) -> Vec<String> {
             format!("output {}: {}", output.call_id, kind.unwrap_or(&text))
         }
         Item::ApprovalRequest(request) => format!("asked {}", request.call_id),
-        Item::ApprovalResponse(response) => format!("said {}", response.decision.as_str()),
+        Item::Verdict(response) => format!("said {}", response.decision.as_str()),
         other => format!("{other:?}"),
     });
     each.collect()

@@ -86,7 +86,7 @@ fn told(history: &[Item]) -> Vec<String> {
         Item::ToolCall(call) => format!("call {}", call.call_id),
         Item::ToolOutput(output) => format!("output {}: {}", output.call_id, kind_or_text(&output.output.to_string())),
         Item::ApprovalRequest(request) => format!("asked {}", request.call_id),
-        Item::ApprovalResponse(response) => format!("said {}", response.decision.as_str()),
+        Item::Verdict(response) => format!("said {}", response.decision.as_str()),
         other => format!("{other:?}"),
     });
     each.collect()

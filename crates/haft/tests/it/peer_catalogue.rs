@@ -301,7 +301,7 @@ async fn the_result_of_an_approved_call_is_an_event_before_the_next_turn() {
     assert_eq!(told, ["5", "asked"]);
     assert_eq!(*ran.lock().unwrap(), [5]);
     let sent = &model.requests()[0].history;
-    assert!(sent.iter().all(|item| !matches!(item, Item::ApprovalRequest(_) | Item::ApprovalResponse(_))), "{sent:?}");
+    assert!(sent.iter().all(|item| !matches!(item, Item::ApprovalRequest(_) | Item::Verdict(_))), "{sent:?}");
 }
 
 /// A denial needs no reason, and the model still reads a complete sentence.

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use haft::approval::ApprovalResponse;
+use haft::approval::Verdict;
 use haft::approval::{ApprovalPolicy, ApprovalScope, Suspend, Suspended, VerdictQueue};
 use haft::conversation::Turn;
 use haft::middleware::Trace;
@@ -158,7 +158,7 @@ async fn asking(calls: &[ToolCall], suspended: Suspended, request: ApprovalReque
 }
 
 #[expect(dead_code, reason = "it is enough that it compiles")]
-fn turning(mut state: LoopState, turn: Turn, results: Vec<ToolResult>, verdict: ApprovalResponse) -> Done {
+fn turning(mut state: LoopState, turn: Turn, results: Vec<ToolResult>, verdict: Verdict) -> Done {
     let (path, model) = (Path::new("a"), ScriptedModel::default());
     let agent = TurnLoop::new(Cassette::auto(path, model)?, Toolkit::new())
         .options(RunOptions::new().approvals(Suspend))

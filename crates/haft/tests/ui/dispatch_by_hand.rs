@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use haft::approval::{ApprovalResponse, RequestedCall, Suspended};
+use haft::approval::{Verdict, RequestedCall, Suspended};
 use haft::prelude::*;
 use haft::run::{Dispatch, Run};
 use haft::tool::ToolDescriptor;
@@ -18,7 +18,7 @@ impl Dispatch for Remote {
         Toolkit::new().run([ToolCall::new("c1", "ping", "")])
     }
 
-    fn resume_calls(&self, _: Suspended, _: Vec<ApprovalResponse>, _: RunOptions) -> Run {
+    fn resume_calls(&self, _: Suspended, _: Vec<Verdict>, _: RunOptions) -> Run {
         Toolkit::new().run([ToolCall::new("c1", "ping", "")])
     }
 }

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalDecision, ApprovalRequest, ApprovalResponse, CallOutputBody, Citation, ContentPart, FailureKind, Finish,
-    Item, MediaData, MediaPart, Message, OutputFormat, ProviderCall, Reasoning, ResourceContents, ResourceLinkPart,
-    ResourcePart, Role, TextPart, Timestamp, ToolCall, ToolCallOutput, ToolChoice, ToolDescriptor, ToolFailure,
-    ToolOutput, ToolResult, Turn, TurnRequest, Usage,
+    ApprovalDecision, ApprovalRequest, CallOutputBody, Citation, ContentPart, FailureKind, Finish, Item, MediaData,
+    MediaPart, Message, OutputFormat, ProviderCall, Reasoning, ResourceContents, ResourceLinkPart, ResourcePart, Role,
+    TextPart, Timestamp, ToolCall, ToolCallOutput, ToolChoice, ToolDescriptor, ToolFailure, ToolOutput, ToolResult,
+    Turn, TurnRequest, Usage, Verdict,
 };
 use haft_schema::{Issue, Schema};
 use proptest::collection::vec;
@@ -149,7 +149,7 @@ pub(super) fn item() -> impl Strategy<Value = Item> {
         Item::from(request)
     });
     let response = (text(), text(), option::of(text()), any::<u64>()).prop_map(|(id, decision, reason, at)| {
-        let mut response = ApprovalResponse::new(id, ApprovalDecision::from(decision.as_str()));
+        let mut response = Verdict::new(id, ApprovalDecision::from(decision.as_str()));
         response.reason = reason;
         Item::from(response.decided("who", Timestamp::from_unix_millis(at)))
     });

@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalDecision, ApprovalRequest, ApprovalResponse, Citation, ContentPart, FailureKind, Finish, Item, MediaData,
-    MediaPart, Message, OutputFormat, ProviderCall, Reasoning, ResourceContents, ResourceLinkPart, ResourcePart, Role,
-    TextPart, Timestamp, ToolCall, ToolCallOutput, ToolChoice, ToolDescriptor, ToolFailure, ToolOutput, ToolResult,
-    Turn, TurnRequest, Usage,
+    ApprovalDecision, ApprovalRequest, Citation, ContentPart, FailureKind, Finish, Item, MediaData, MediaPart, Message,
+    OutputFormat, ProviderCall, Reasoning, ResourceContents, ResourceLinkPart, ResourcePart, Role, TextPart, Timestamp,
+    ToolCall, ToolCallOutput, ToolChoice, ToolDescriptor, ToolFailure, ToolOutput, ToolResult, Turn, TurnRequest,
+    Usage, Verdict,
 };
 use haft_schema::{Issue, Issues, Schema};
 use serde::Serialize;
@@ -197,10 +197,7 @@ fn approvals() {
     );
     pin(
         &Item::from(
-            ApprovalResponse::new("r1", ApprovalDecision::Denied)
-                .digest("sha256:00")
-                .reason("too much")
-                .decided("ada", moment),
+            Verdict::new("r1", ApprovalDecision::Denied).digest("sha256:00").reason("too much").decided("ada", moment),
         ),
         &json!({
             "type": "approval_response", "v": 1, "request_id": "r1", "decision": "denied", "digest": "sha256:00",

@@ -76,7 +76,7 @@ fn word(item: &Item) -> String {
             text => format!("o:{}={text}", output.call_id),
         },
         Item::ApprovalRequest(request) => format!("q:{}", request.call_id),
-        Item::ApprovalResponse(response) => {
+        Item::Verdict(response) => {
             let kind = if response.decision.as_str() == "approved" { "y" } else { "n" };
             format!("{kind}:{}", &response.request_id.as_str()[1..])
         }

@@ -78,7 +78,7 @@ fn the_pending_requests_of_a_grown_history_are_those_of_its_items() {
                 let known = open.iter().find(|open| open.request_id == request.request_id);
                 prop_assert_eq!(found, known.copied());
             }
-            if let Item::ApprovalResponse(response) = item {
+            if let Item::Verdict(response) = item {
                 prop_assert!(grown.is_decided(&response.request_id));
             }
         }

@@ -160,7 +160,7 @@ fn seen(items: &[Item]) -> Vec<Seen<'_>> {
         }
         Item::Message(message) if message.role != Role::Assistant => Some(Seen::Other),
         Item::Unknown(_) => Some(Seen::Other),
-        Item::ApprovalRequest(_) | Item::ApprovalResponse(_) => None,
+        Item::ApprovalRequest(_) | Item::Verdict(_) => None,
         _ => Some(Seen::Model),
     });
     entries.collect()

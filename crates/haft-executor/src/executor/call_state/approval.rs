@@ -9,9 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use haft_core::{
-    ApprovalDecision, ApprovalRequest, ApprovalResponse, ApprovalRule, FailureKind, ToolCall, ToolFailure,
-};
+use haft_core::{ApprovalDecision, ApprovalRequest, ApprovalRule, FailureKind, ToolCall, ToolFailure, Verdict};
 use haft_schema::DecodeOptions;
 use haft_schema::isolation::{Isolated, Panicked, isolated};
 use tokio::time::Instant;
@@ -336,7 +334,7 @@ impl CallState {
         &mut self,
         step_cx: StepCx<'_>,
         request: &ApprovalRequest,
-        verdict: Option<Box<ApprovalResponse>>,
+        verdict: Option<Box<Verdict>>,
         fault: VerdictFault,
     ) {
         let (gate, caller) = (step_cx.options.gate(), step_cx.options.caller_ref());

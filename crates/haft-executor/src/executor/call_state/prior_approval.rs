@@ -3,7 +3,7 @@
 //! A call may come approved, with an approval request that is still pending, or with a verdict whose request was not kept.
 //! None of it is trusted: it must match this call and the current definition of its tool.
 
-use haft_core::{ApprovalRequest, ApprovalResponse, ApprovalRule, ToolCall, ToolFailure};
+use haft_core::{ApprovalRequest, ApprovalRule, ToolCall, ToolFailure, Verdict};
 
 use super::approval::{Gated, rejection};
 use super::verdict::judge;
@@ -72,7 +72,7 @@ impl CallState {
         call: &ToolCall,
         step_cx: StepCx<'_>,
         mut request: Box<ApprovalRequest>,
-        verdict: Option<Box<ApprovalResponse>>,
+        verdict: Option<Box<Verdict>>,
     ) -> Result<Transition, ToolFailure> {
         request.rule.get_or_insert(ApprovalRule::StillOpen);
         match recognise(&gated, call, step_cx, &request) {
@@ -129,7 +129,7 @@ impl CallState {
         gated: Box<Gated>,
         call: &ToolCall,
         step_cx: StepCx<'_>,
-        verdict: Box<ApprovalResponse>,
+        verdict: Box<Verdict>,
     ) -> Result<Decided, ToolFailure> {
         let mut request = ApprovalRequest::answered_by(call, &verdict);
         request.rule = Some(ApprovalRule::StillOpen);

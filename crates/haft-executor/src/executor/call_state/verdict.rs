@@ -3,9 +3,7 @@
 //! A verdict is examined against its request, and the arguments or the answer that it contains against the tool. Only a
 //! [`Ruling`], which has passed both, changes anything about a call.
 
-use haft_core::{
-    ApprovalDecision, ApprovalRequest, ApprovalResponse, FailureKind, Outcome, ToolCall, ToolFailure, ToolOutput,
-};
+use haft_core::{ApprovalDecision, ApprovalRequest, FailureKind, Outcome, ToolCall, ToolFailure, ToolOutput, Verdict};
 
 use super::approval::Gated;
 use super::{Advance, CallPhase, CallState, StepCx, Transition, output_cap};
@@ -14,7 +12,7 @@ use crate::executor::cap::cap_outcome;
 
 /// An accepted verdict and its consequences.
 pub(super) struct AcceptedVerdict {
-    response: ApprovalResponse,
+    response: Verdict,
     ruling: Ruling,
     outcome: ApprovalOutcome,
 }
@@ -93,8 +91,8 @@ pub(super) fn judge(
     gated: &Gated,
     step_cx: StepCx<'_>,
     request: &ApprovalRequest,
-    response: ApprovalResponse,
-) -> Result<AcceptedVerdict, (Box<ApprovalResponse>, VerdictFault)> {
+    response: Verdict,
+) -> Result<AcceptedVerdict, (Box<Verdict>, VerdictFault)> {
     let examined = step_cx.options.gate().check_verdict(request, &response);
     match examined.and_then(|()| rule(gated, step_cx, request, &response.decision)) {
         Ok(ruling) => {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use haft_core::{ApprovalRequest, ApprovalResponse, ApprovalRule, ApprovalScope, Timestamp, ToolCall, ToolEvent};
+use haft_core::{ApprovalRequest, ApprovalRule, ApprovalScope, Timestamp, ToolCall, ToolEvent, Verdict};
 use haft_executor::{
     ApprovalAnswer, ApprovalMemory, ApprovalOutcome, ApprovalPolicy, ApprovalRecord, Cx, Permission, RunOptions,
     Suspend, Tool,
@@ -41,7 +41,7 @@ impl Book {
     }
 }
 
-fn bob(response: ApprovalResponse) -> ApprovalResponse {
+fn bob(response: Verdict) -> Verdict {
     response.decided("bob", Timestamp::from_unix_millis(77))
 }
 

@@ -4,13 +4,13 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex};
 
 use futures_util::{Stream, StreamExt};
-use haft_core::{ApprovalRequest, ApprovalResponse, ToolCall, ToolEvent, ToolResult};
+use haft_core::{ApprovalRequest, ToolCall, ToolEvent, ToolResult, Verdict};
 use haft_executor::{ApprovalPolicy, Cx, DefinitionError, RunOptions, Suspend, Suspended, Tool, Toolkit, VerdictQueue};
 
 use crate::executing::{self, came, kit};
 
 /// An approver that decides at once.
-pub(crate) type Decide = fn(&ApprovalRequest) -> ApprovalResponse;
+pub(crate) type Decide = fn(&ApprovalRequest) -> Verdict;
 
 /// The actions of handlers, in order.
 #[derive(Clone, Debug, Default)]
@@ -159,6 +159,6 @@ async fn by_queue_plan(kit: &Toolkit, options: &RunOptions, calls: &[ToolCall], 
 }
 
 /// An approver that must not be called.
-pub(crate) async fn never_asked(request: ApprovalRequest, _: Cx) -> ApprovalResponse {
+pub(crate) async fn never_asked(request: ApprovalRequest, _: Cx) -> Verdict {
     panic!("asked about {request:?}")
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use haft_core::{ApprovalRequest, ApprovalResponse, ApprovalScope, FailureKind, ToolEvent};
+use haft_core::{ApprovalRequest, ApprovalScope, FailureKind, ToolEvent, Verdict};
 use haft_executor::{
     ApprovalMemory, ApprovalOutcome, ApprovalPolicy, Cx, Receipt, RunOptions, Tool, Toolkit, VerdictFault, VerdictQueue,
 };
@@ -153,7 +153,7 @@ fn in_turn(verdicts: Vec<Decide>, told: &Told) -> impl haft_executor::Approve {
         let rejected = cx.rejected_verdict().map(|rejected| reason(&rejected.fault));
         let mut told = told.lock().unwrap();
         told.push((cx.attempt(), rejected));
-        let verdict: ApprovalResponse = verdicts[told.len() - 1](&request);
+        let verdict: Verdict = verdicts[told.len() - 1](&request);
         async move { verdict }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use haft_core::{ApprovalRequest, ApprovalResponse, ToolCall, ToolEvent};
+use haft_core::{ApprovalRequest, ToolCall, ToolEvent, Verdict};
 use haft_executor::{ApprovalPolicy, Cx, Permission, Permitting, RunOptions, Tool, VerdictFault, VerdictQueue};
 use serde_json::json;
 use tokio::time::sleep;
@@ -67,7 +67,7 @@ async fn verdicts_that_match_no_call_are_reported_in_order() {
         let call = ToolCall::new(call_id, "pay", "1");
         ApprovalRequest::new(format!("q-{call_id}"), &call).approve()
     };
-    let nameless = ApprovalResponse::new("q", "approved".into());
+    let nameless = Verdict::new("q", "approved".into());
     let verdicts = [stray("x9"), asked[0].deny("no"), stray("x1"), asked[0].approve(), nameless, stray("x5")];
     let plan = kit.plan_from_map(RunOptions::new(), verdicts, &calls).await;
     let refused: Vec<_> = plan

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use haft_core::{ApprovalRequest, ApprovalResponse, Item, ToolCall, ToolEvent};
+use haft_core::{ApprovalRequest, Item, ToolCall, ToolEvent, Verdict};
 use haft_executor::{
     ApprovalPolicy, Receipt, RunOptions, Suspend, Suspended, Tool, Toolkit, VerdictFault, VerdictQueue,
 };
@@ -23,11 +23,11 @@ async fn by_map(kit: &Toolkit, calls: &[ToolCall], map: &[(&str, Decide)]) -> Ve
     kit.run(plan).collect_results().await
 }
 
-fn approve(request: &ApprovalRequest) -> ApprovalResponse {
+fn approve(request: &ApprovalRequest) -> Verdict {
     request.approve()
 }
 
-fn deny(request: &ApprovalRequest) -> ApprovalResponse {
+fn deny(request: &ApprovalRequest) -> Verdict {
     request.deny("not allowed")
 }
 
@@ -141,7 +141,7 @@ async fn a_server_without_memory_gets_its_verdicts_with_a_request() {
     let shown: Vec<ApprovalRequest> = serde_json::from_str(&shown).unwrap();
     let body = serde_json::to_string(&[approve(&shown[0]), deny(&shown[1])]).unwrap();
 
-    let verdicts: Vec<ApprovalResponse> = serde_json::from_str(&body).unwrap();
+    let verdicts: Vec<Verdict> = serde_json::from_str(&body).unwrap();
     let plan = kit.plan_from_map(RunOptions::new(), verdicts, calls(&history)).await;
     assert_eq!(all_came(&kit.run(plan).collect_results().await), ["1", "denied", "cancelled"]);
     assert_eq!(journal.lines(), ["pay 1"]);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use haft_core::{ApprovalRequest, ApprovalResponse, ToolCall, ToolEvent};
+use haft_core::{ApprovalRequest, ToolCall, ToolEvent, Verdict};
 use haft_executor::{
     ApprovalPolicy, Cx, Receipt, RunOptions, Tool, Toolkit, VerdictFault, VerdictQueue, VerdictSender,
 };
@@ -25,7 +25,7 @@ async fn asked(run: &mut haft_executor::Run) -> ApprovalRequest {
     }
 }
 
-fn stray(id: &str) -> ApprovalResponse {
+fn stray(id: &str) -> Verdict {
     ApprovalRequest::new(id, &ToolCall::new("x", "pay", "1")).approve()
 }
 

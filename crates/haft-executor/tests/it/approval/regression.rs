@@ -6,7 +6,7 @@ use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalDecision, ApprovalRequest, ApprovalResponse, ApprovalScope, FailureKind, Timestamp, ToolCall, ToolEvent,
+    ApprovalDecision, ApprovalRequest, ApprovalScope, FailureKind, Timestamp, ToolCall, ToolEvent, Verdict,
 };
 use haft_executor::{
     ApprovalAnswer, ApprovalMemory, ApprovalOutcome, ApprovalPolicy, Approve, BoxError, Cx, Receipt, RunOptions,
@@ -36,14 +36,14 @@ fn signed() -> RunOptions {
     RunOptions::new().approval_keys(SigningKeys::new("k1", [7; 32]).unwrap())
 }
 
-fn unsigned(question: &ApprovalRequest) -> ApprovalResponse {
+fn unsigned(question: &ApprovalRequest) -> Verdict {
     let mut verdict = question.approve();
     verdict.signature = None;
     verdict
 }
 
 /// Returns a verdict without a usable decision.
-fn mumbled(question: &ApprovalRequest) -> ApprovalResponse {
+fn mumbled(question: &ApprovalRequest) -> Verdict {
     question.respond(ApprovalDecision::Other("perhaps".to_owned()))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::Duration;
 
-use haft_core::{ApprovalRequest, ApprovalResponse, Timestamp};
+use haft_core::{ApprovalRequest, Timestamp, Verdict};
 use haft_executor::{
     ApprovalPolicy, Cx, RunOptions, SignatureError, SigningKeys, Suspended, Tool, VerdictFault, VerdictQueue,
 };
@@ -73,12 +73,12 @@ fn forgeries() -> [Forgery; 6] {
     ]
 }
 
-fn unsigned(mut response: ApprovalResponse) -> ApprovalResponse {
+fn unsigned(mut response: Verdict) -> Verdict {
     response.signature = None;
     response
 }
 
-fn signed_by(key_id: &str, mac: &str, request: &ApprovalRequest) -> ApprovalResponse {
+fn signed_by(key_id: &str, mac: &str, request: &ApprovalRequest) -> Verdict {
     let mut written = serde_json::to_value(request.approve()).unwrap();
     written["signature"] = json!({"key_id": key_id, "mac": mac});
     serde_json::from_value(written).unwrap()

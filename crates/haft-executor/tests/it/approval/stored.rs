@@ -1,6 +1,6 @@
 //! Approvals as stored data: consistent values are read back, others are rejected.
 
-use haft_core::{ApprovalDecision, ApprovalRequest, ApprovalResponse, ApprovalScope, Timestamp, ToolCall, ToolResult};
+use haft_core::{ApprovalDecision, ApprovalRequest, ApprovalScope, Timestamp, ToolCall, ToolResult, Verdict};
 use haft_executor::{ApprovalMemory, ApprovalRecord, RunOptions, Suspended, SuspendedError};
 use proptest::collection::vec;
 use proptest::option;
@@ -206,7 +206,7 @@ fn question() -> impl Strategy<Value = ApprovalRequest> {
     })
 }
 
-fn verdict() -> impl Strategy<Value = ApprovalResponse> {
+fn verdict() -> impl Strategy<Value = Verdict> {
     let decision = prop_oneof![
         Just(ApprovalDecision::Approved),
         Just(ApprovalDecision::Denied),

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 
-use haft_core::{ApprovalDecision, ApprovalRequest, ApprovalResponse, ToolEvent};
+use haft_core::{ApprovalDecision, ApprovalRequest, ToolEvent, Verdict};
 use haft_executor::{
     ApprovalAnswer, BoxError, Cx, OutputCap, RunOptions, SignatureError, SigningKeys, Tool, VerdictFault, VerdictQueue,
 };
@@ -62,12 +62,12 @@ fn uncounted() -> [Uncounted; 6] {
     ]
 }
 
-fn of_call(call_id: &str, mut response: ApprovalResponse) -> ApprovalResponse {
+fn of_call(call_id: &str, mut response: Verdict) -> Verdict {
     response.call_id = Some(call_id.into());
     response
 }
 
-fn signed_as(mac: Option<&str>, mut response: ApprovalResponse) -> ApprovalResponse {
+fn signed_as(mac: Option<&str>, mut response: Verdict) -> Verdict {
     match (mac, &mut response.signature) {
         (Some(mac), Some(signature)) => mac.clone_into(&mut signature.mac),
         (_, signature) => *signature = None,
@@ -120,7 +120,7 @@ async fn an_answer_without_the_request_id_and_digest_is_no_verdict() {
         ("another digest", |request| request.approve().digest("sha256:00"), changed, VerdictFault::OtherDigest),
         (
             "another question",
-            |request| ApprovalResponse::new("q", ApprovalDecision::Approved).digest(request.digest.as_str()),
+            |request| Verdict::new("q", ApprovalDecision::Approved).digest(request.digest.as_str()),
             "was not approved",
             VerdictFault::UnknownRequest,
         ),

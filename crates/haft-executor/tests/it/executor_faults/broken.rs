@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_util::{Stream, StreamExt, stream};
-use haft_core::{ApprovalDecision, ApprovalRequest, ApprovalResponse, FailureKind, Outcome, ToolCall, ToolFailure};
+use haft_core::{ApprovalDecision, ApprovalRequest, FailureKind, Outcome, ToolCall, ToolFailure, Verdict};
 use haft_executor::{
     ApprovalPolicy, BoxError, Cx, EmitBuffer, ExecutionLimits, Middleware, Next, NoFailure, Outputs, Permission,
     Request, Tool,
@@ -213,7 +213,7 @@ where
 pub(super) fn deciding(
     decision: ApprovalDecision,
     reason: &'static str,
-) -> impl Fn(ApprovalRequest, Cx) -> Ready<Result<ApprovalResponse, BoxError>> + Send + Sync + 'static {
+) -> impl Fn(ApprovalRequest, Cx) -> Ready<Result<Verdict, BoxError>> + Send + Sync + 'static {
     move |request, _| ready(Ok(request.respond(decision.clone()).reason(reason)))
 }
 

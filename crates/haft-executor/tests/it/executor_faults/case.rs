@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
-use haft_core::{ApprovalRequest, ApprovalResponse, FailureKind, ToolCall, ToolEvent, ToolFailure, ToolResult};
+use haft_core::{ApprovalRequest, FailureKind, ToolCall, ToolEvent, ToolFailure, ToolResult, Verdict};
 use haft_executor::{BoxError, Cancellation, Cx, Run, RunOptions, Tool, Toolkit};
 use serde_json::Value;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -38,7 +38,7 @@ pub(super) struct Case {
 
 /// An approver of a row.
 pub(super) type Approver =
-    Arc<dyn Fn(ApprovalRequest, Cx) -> BoxFuture<'static, Result<ApprovalResponse, BoxError>> + Send + Sync>;
+    Arc<dyn Fn(ApprovalRequest, Cx) -> BoxFuture<'static, Result<Verdict, BoxError>> + Send + Sync>;
 
 /// The way in which the events are read.
 #[derive(Clone)]
@@ -159,7 +159,7 @@ impl Case {
     pub(super) fn approved_by<F, Fut>(mut self, approve: F) -> Self
     where
         F: Fn(ApprovalRequest, Cx) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<ApprovalResponse, BoxError>> + Send + 'static,
+        Fut: Future<Output = Result<Verdict, BoxError>> + Send + 'static,
     {
         let approver: Approver = Arc::new(move |request, cx| Box::pin(approve(request, cx)));
         self.approver = Some(Arc::clone(&approver));

@@ -13,7 +13,7 @@ use haft_core::FailureKind::{
     Cancelled, Denied, DuplicateCallId, ExecutionError, InputValidationError, NonLocalTool, OutputTooLarge,
     OutputValidationError, PermissionDenied, TimedOut, ToolFailed, UnknownTool,
 };
-use haft_core::{ApprovalDecision, ApprovalRequest, ApprovalResponse, Caller, ContentPart, ToolCall, ToolFailure};
+use haft_core::{ApprovalDecision, ApprovalRequest, Caller, ContentPart, ToolCall, ToolFailure, Verdict};
 use haft_executor::{
     ApprovalPolicy, BoxError, Cancellation, Concurrency, Cx, ExecutionLimits, Failure, HandlerOutput, Next, NoFailure,
     OnOverflow, OutputCap, Outputs, Permission, Permit, Permitting, Request, RunOptions, Tool, Toolkit,
@@ -231,12 +231,12 @@ table! {
         .approved_by(deciding(ApprovalDecision::Other("approve_later".to_owned()), ""))
         .fails(Denied).having_run(0);
     approver_that_fails: |ran| of(gated(ran))
-        .approved_by(|_: ApprovalRequest, _: Cx| async { Err::<ApprovalResponse, _>(secret_error()) })
+        .approved_by(|_: ApprovalRequest, _: Cx| async { Err::<Verdict, _>(secret_error()) })
         .fails(Denied).saying(&["approval"]).hiding_its_cause().having_run(0);
     approver_that_panics: |ran| of(gated(ran))
         .approved_by(|_: ApprovalRequest, _: Cx| async {
             sleep(ms(1)).await;
-            Ok::<ApprovalResponse, BoxError>(explode())
+            Ok::<Verdict, BoxError>(explode())
         })
         .fails(Denied).hiding_its_cause().having_run(0);
     edited: |ran| of(target(ran).set_needs_approval(ApprovalPolicy::always()).unwrap()).args(TARGET)
@@ -246,7 +246,7 @@ table! {
         .fails(Denied).having_run(0);
     answer_to_another_request: |ran| of(gated(ran))
         .approved_by(|_: ApprovalRequest, _: Cx| async {
-            Ok::<_, BoxError>(ApprovalResponse::new("approval_0", ApprovalDecision::Approved))
+            Ok::<_, BoxError>(Verdict::new("approval_0", ApprovalDecision::Approved))
         })
         .fails(Denied).saying(&["approval"]).having_run(0);
     policy_of_the_run: |ran| of(plain(ran)).given(|run| run.policy(asking_for("plain")))
@@ -263,7 +263,7 @@ table! {
     policy_over_no_parameters: |ran| of(plain(ran).set_needs_approval(ApprovalPolicy::when(|(), _| async { false })).unwrap())
         .having_run(1);
     bad_arguments_require_no_approval: |ran| of(target(ran).set_needs_approval(ApprovalPolicy::always()).unwrap())
-        .approved_by(|_: ApprovalRequest, _: Cx| async { Ok::<ApprovalResponse, BoxError>(explode()) })
+        .approved_by(|_: ApprovalRequest, _: Cx| async { Ok::<Verdict, BoxError>(explode()) })
         .fails(InputValidationError).saying(&["\"city\"", "\"days\"", "missing"]).having_run(0);
 }
 
@@ -368,7 +368,7 @@ fn holding_fragile_parameters() -> Tool {
 }
 
 /// Never answers an approval request.
-async fn nobody(_: ApprovalRequest, _: Cx) -> Result<ApprovalResponse, BoxError> {
+async fn nobody(_: ApprovalRequest, _: Cx) -> Result<Verdict, BoxError> {
     pending().await
 }
 

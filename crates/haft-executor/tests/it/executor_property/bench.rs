@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use futures_util::{FutureExt, stream};
-use haft_core::{ApprovalDecision, ApprovalRequest, ApprovalResponse, ToolCall};
+use haft_core::{ApprovalDecision, ApprovalRequest, ToolCall, Verdict};
 use haft_executor::{
     ApprovalPolicy, BoxError, Concurrency, Cx, EmitBuffer, ExecutionLimits, Next, OnOverflow, OutputCap, Outputs,
     Permission, Permitting, Request, SharedToolkit, Tool, Toolkit,
@@ -121,7 +121,7 @@ pub(super) fn intrude(source: &SharedToolkit) {
 }
 
 /// Approves after a while, except calls of `forbidden`.
-pub(super) async fn approve(request: ApprovalRequest, _: Cx) -> Result<ApprovalResponse, BoxError> {
+pub(super) async fn approve(request: ApprovalRequest, _: Cx) -> Result<Verdict, BoxError> {
     sleep(THINKING / 2).await;
     let decision = match request.tool.as_str() {
         "forbidden" => ApprovalDecision::Denied,

@@ -106,7 +106,7 @@ async fn an_approver_whose_error_has_no_display_denies_only_its_own_call() {
     let records = Arc::<AtomicUsize>::default();
     let written = Arc::clone(&records);
     let options = RunOptions::new()
-        .approvals(|_: ApprovalRequest, _: Cx| async { Err::<haft_core::ApprovalResponse, _>(Mute) })
+        .approvals(|_: ApprovalRequest, _: Cx| async { Err::<haft_core::Verdict, _>(Mute) })
         .audit(move |_| {
             written.fetch_add(1, Ordering::SeqCst);
         });

@@ -4,9 +4,7 @@
 //! never taken from it: only the new message, the verdicts and the answers are, and each of those is checked against the
 //! stored conversation before it counts.
 
-use haft_core::{
-    ApprovalDecision, ApprovalId, ApprovalResponse, CallId, ContentPart, MediaData, MediaPart, Message, Role,
-};
+use haft_core::{ApprovalDecision, ApprovalId, CallId, ContentPart, MediaData, MediaPart, Message, Role, Verdict};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -31,7 +29,7 @@ pub struct ChatPost {
     /// The new message of the user, if the last one of the post is that.
     pub message: Option<Message>,
     /// The verdicts that are in the messages. Who decided is not among what a browser may say.
-    pub verdicts: Vec<ApprovalResponse>,
+    pub verdicts: Vec<Verdict>,
     /// The outputs of calls that are in the messages: those that the browser added, and those that it was sent.
     pub answers: Vec<(CallId, Value)>,
     /// The id of the message that the answer continues, if it continues one.
@@ -160,7 +158,7 @@ impl ChatPost {
                     _,
                 ) => {
                     let decision = if approved { ApprovalDecision::Approved } else { ApprovalDecision::Denied };
-                    let mut verdict = ApprovalResponse::new(id, decision);
+                    let mut verdict = Verdict::new(id, decision);
                     verdict.call_id = Some(tool_call_id);
                     verdict.reason = reason;
                     verdict.digest = descriptor.map(|descriptor| descriptor.digest).unwrap_or_default();

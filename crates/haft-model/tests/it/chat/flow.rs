@@ -106,7 +106,7 @@ async fn a_verdict_needs_the_id_of_its_request_only_and_counts_once() {
     let pending = outcome.state.approvals().remove(0);
 
     let bare = |digest: &str| {
-        let mut verdict = haft_core::ApprovalResponse::new(&pending.request_id, haft_core::ApprovalDecision::Approved)
+        let mut verdict = haft_core::Verdict::new(&pending.request_id, haft_core::ApprovalDecision::Approved)
             .decided("a forged name", haft_core::Timestamp::from_unix_millis(1))
             .scope(haft_core::ApprovalScope::ThisSession);
         verdict.digest = digest.to_owned();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use haft_core::{ApprovalDecision, ApprovalRequest, ApprovalResponse, ToolCall, ToolCallOutput, history};
+use haft_core::{ApprovalDecision, ApprovalRequest, ToolCall, ToolCallOutput, Verdict, history};
 use haft_executor::{ApprovalPolicy, Cx, RunOptions, Suspend, VerdictFault};
 use haft_model::{ScriptedModel, StateError};
 use serde_json::json;
@@ -64,7 +64,7 @@ async fn verdicts_that_arrived_meanwhile_are_acted_on_before_the_next_request() 
     let mut state = stored(&outcome.state);
     agent.verdict(&mut state, asked[1].approve()).unwrap();
     assert!(matches!(agent.verdict(&mut state, asked[1].deny("no")), Err(StateError::AlreadyDecided { .. })));
-    let other = ApprovalResponse::new(&asked[0].request_id, ApprovalDecision::Approved).digest("forged");
+    let other = Verdict::new(&asked[0].request_id, ApprovalDecision::Approved).digest("forged");
     assert!(matches!(agent.verdict(&mut state, other), Err(StateError::OtherDigest { .. })));
 
     let outcome = finish(&agent, stored(&state)).await;
@@ -113,7 +113,7 @@ async fn a_rejected_verdict_is_reported_and_can_be_replaced() {
     let outcome = finish(&agent, request()).await;
     let approval = approvals(&outcome.end).remove(0);
     let mut state = outcome.state;
-    let forged = ApprovalResponse::new(&approval.request_id, ApprovalDecision::Approved).digest("forged");
+    let forged = Verdict::new(&approval.request_id, ApprovalDecision::Approved).digest("forged");
     state.request_mut().history.push(forged.into());
     let seen = events(agent.start(state)).await;
     assert!(words(&seen).contains(&format!("refused {}", approval.request_id)));

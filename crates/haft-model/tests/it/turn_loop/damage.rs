@@ -109,7 +109,7 @@ async fn a_repaired_history_runs_a_call_once_or_not_at_all() {
         let outcome = finish(&agent, stored(&state)).await;
         assert_eq!((ended(&outcome.end).as_str(), paid.load(Ordering::SeqCst)), ("stopped", sum), "{name}");
         assert!(history::is_reconciled(&model.requests()[0].history), "{name}");
-        let is_approval = |item: &Item| matches!(item, Item::ApprovalRequest(_) | Item::ApprovalResponse(_));
+        let is_approval = |item: &Item| matches!(item, Item::ApprovalRequest(_) | Item::Verdict(_));
         let left: Vec<_> = outcome.state.history().iter().filter(|item| is_approval(item)).collect();
         // A verdict without a request is left unchanged and has no effect.
         let most = usize::from(name == "the request removed");

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use haft_core::{ApprovalDecision, ApprovalRequest, ApprovalResponse, Timestamp, ToolChoice, history};
+use haft_core::{ApprovalDecision, ApprovalRequest, Timestamp, ToolChoice, Verdict, history};
 use haft_executor::{ApprovalOutcome, ApprovalPolicy, Cx, RunOptions, Suspend, VerdictFault};
 use haft_model::{ModelError, StateError};
 use serde_json::json;
@@ -33,7 +33,7 @@ fn ids(state: &LoopState) -> Vec<String> {
 /// The decisions of the responses in a history, in order.
 fn responses(items: &[Item]) -> Vec<String> {
     let responses = items.iter().filter_map(|item| match item {
-        Item::ApprovalResponse(response) => Some(format!("{} {}", response.request_id, response.decision.as_str())),
+        Item::Verdict(response) => Some(format!("{} {}", response.request_id, response.decision.as_str())),
         _ => None,
     });
     responses.collect()
@@ -109,7 +109,7 @@ async fn verdicts_that_do_not_fit_are_rejected_and_the_request_stays_pending() {
         assert_eq!(error, StateError::Verdict { request_id: "r1".into(), fault });
         assert!(error.to_string().contains("must be `approved` or `denied`"), "{error}");
     }
-    let other = ApprovalResponse::new("r1", ApprovalDecision::Other("perhaps".into()));
+    let other = Verdict::new("r1", ApprovalDecision::Other("perhaps".into()));
     let unusable = agent.verdict(&mut state, other).unwrap_err();
     assert!(matches!(unusable, StateError::Verdict { fault: VerdictFault::UnusableDecision { .. }, .. }), "{unusable}");
     let digest = agent.verdict(&mut state, asked("r1").approve().digest("other")).unwrap_err();

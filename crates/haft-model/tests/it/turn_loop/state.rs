@@ -1,6 +1,6 @@
 //! States that are stored and read back, consistent or not.
 
-use haft_core::{ApprovalDecision, ApprovalRequest, ApprovalResponse, Delta};
+use haft_core::{ApprovalDecision, ApprovalRequest, Delta, Verdict};
 use haft_model::{ScriptedModel, StateError};
 use serde_json::{Value, json};
 
@@ -192,7 +192,7 @@ fn an_approval_request_takes_one_verdict() {
     let digest = kit().get("double").unwrap().approval_digest(&json!(1));
     let approval = ApprovalRequest::new("q1", &pay).digest(digest);
     let mut state = LoopState::new(TurnRequest::new("m", vec![pay.into(), approval.clone().into()]));
-    let stranger = ApprovalResponse::new("q2", ApprovalDecision::Approved);
+    let stranger = Verdict::new("q2", ApprovalDecision::Approved);
     assert_eq!(
         agent.verdict(&mut state, stranger).unwrap_err(),
         StateError::UnknownApproval { request_id: "q2".into(), pending: vec!["q1".into()] }

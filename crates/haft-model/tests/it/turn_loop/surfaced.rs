@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use haft_core::{ApprovalRequest, ApprovalResponse};
+use haft_core::{ApprovalRequest, Verdict};
 use haft_executor::{ApprovalPolicy, Cx, RunOptions, Suspend};
 use haft_model::ScriptedModel;
 use serde_json::json;
@@ -20,7 +20,7 @@ fn gated(model: &ScriptedModel, options: RunOptions) -> TurnLoop {
     agent(model).options(options.policy(ApprovalPolicy::always()))
 }
 
-fn asking(decide: fn(&ApprovalRequest) -> ApprovalResponse) -> RunOptions {
+fn asking(decide: fn(&ApprovalRequest) -> Verdict) -> RunOptions {
     RunOptions::new().approvals(move |request: ApprovalRequest, _: Cx| async move { decide(&request) })
 }
 

@@ -199,7 +199,7 @@ impl<'r> Messages<'r> {
             Item::ToolOutput(output) if self.answers.get(&output.call_id).is_some() => self.end_turn(),
             Item::ToolOutput(_) => self.drop_item(at, "output", "it belongs to a call that a provider executed"),
             // Between the application and its approvers.
-            Item::ApprovalRequest(_) | Item::ApprovalResponse(_) => {}
+            Item::ApprovalRequest(_) | Item::Verdict(_) => {}
             Item::ProviderCall(_) => {
                 self.drop_item(at, "provider call", "this API has no calls that a provider executes");
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use haft::approval::{ApprovalAnswer, ApprovalDecision, ApprovalMemory, ApprovalResponse, ApprovalScope, VerdictQueue};
+use haft::approval::{ApprovalAnswer, ApprovalDecision, ApprovalMemory, ApprovalScope, Verdict, VerdictQueue};
 use haft::conversation::Timestamp;
 use haft::middleware::{Next, Request};
 use serde_json::json;
@@ -56,11 +56,11 @@ pub(super) async fn denials(messages: &mut Messages) {
     messages.failure("denied with a reason", &denied);
     let silent = |request: ApprovalRequest, _| async move { request.respond(ApprovalDecision::Denied) };
     messages.failure("denied without a reason", &answered(silent).await);
-    let failing = |_: ApprovalRequest, _| async { Err::<ApprovalResponse, _>("secret") };
+    let failing = |_: ApprovalRequest, _| async { Err::<Verdict, _>("secret") };
     messages.failure("the approver fails", &answered(failing).await);
-    let panicking = |_: ApprovalRequest, _| async { panic!("secret") as ApprovalResponse };
+    let panicking = |_: ApprovalRequest, _| async { panic!("secret") as Verdict };
     messages.failure("the approver panics", &answered(panicking).await);
-    let pending = |_: ApprovalRequest, _| std::future::pending::<ApprovalResponse>();
+    let pending = |_: ApprovalRequest, _| std::future::pending::<Verdict>();
     let options = RunOptions::new().approvals(pending).approval_timeout(SECOND);
     messages.failure("the approval request times out", &failed_with(pay(), "5", options).await);
     let nobody = |_: ApprovalRequest, _| async { ApprovalAnswer::NoAnswer { reason: String::new() } };
@@ -80,7 +80,7 @@ pub(super) async fn verdicts(messages: &mut Messages) {
     messages.section("Verdicts that are rejected");
     let other = |request: ApprovalRequest, _| async move { request.approve().digest("sha256:other") };
     messages.failure("for other arguments", &answered(other).await);
-    let unknown = |_: ApprovalRequest, _| async { ApprovalResponse::new("q9", ApprovalDecision::Approved) };
+    let unknown = |_: ApprovalRequest, _| async { Verdict::new("q9", ApprovalDecision::Approved) };
     messages.failure("for another request", &answered(unknown).await);
     let unusable = |request: ApprovalRequest, _| async move { request.respond("perhaps".into()) };
     messages.failure("a decision that can't be used", &answered(unusable).await);

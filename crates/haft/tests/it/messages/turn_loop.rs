@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use haft::approval::{ApprovalResponse, SuspendedError};
+use haft::approval::{SuspendedError, Verdict};
 use haft::conversation::{ContentPart, Finish, Message, Role, ToolCallOutput, ToolChoice, Turn};
 use haft::model::{
     AfterTurn, BeforeRequest, Budget, LoopEnd, LoopError, LoopOutcome, LoopState, ModelError, ModelInfo, Spent,
@@ -252,7 +252,7 @@ pub(super) async fn states(messages: &mut Messages) {
     let asked = state.approvals().remove(0);
     // The ids of requests are random.
     let shown = |error: StateError| error.to_string().replace(asked.request_id.as_str(), "q1");
-    let verdict = |response: ApprovalResponse| shown(agent.verdict(&mut state.clone(), response).unwrap_err());
+    let verdict = |response: Verdict| shown(agent.verdict(&mut state.clone(), response).unwrap_err());
     messages.add("UnknownInteraction", state.clone().answer("c9", "Ana").unwrap_err());
     messages.add("Answer", agent.answer(&mut state.clone(), "c1", 5).unwrap_err());
     let elsewhere = TurnLoop::new(ScriptedModel::default(), Toolkit::new());

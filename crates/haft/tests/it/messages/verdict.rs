@@ -1,8 +1,6 @@
 //! Errors of approvals, suspended runs, histories and stored values.
 
-use haft::approval::{
-    ApprovalDecision, ApprovalResponse, SignatureError, SigningKeys, Suspended, VerdictFault, VerdictQueue,
-};
+use haft::approval::{ApprovalDecision, SignatureError, SigningKeys, Suspended, Verdict, VerdictFault, VerdictQueue};
 use haft::conversation::{History, ToolCallOutput, Turn, history};
 use haft::schema::Issue;
 use serde_json::{Value, json};
@@ -23,11 +21,11 @@ pub(super) async fn rejected(messages: &mut Messages) {
     messages.add("VerdictFault::OtherDigest", &foreign.fault);
     sender.send(request.approve()).unwrap();
     messages.add("VerdictFault::AlreadyDecided", sender.send(request.approve()).unwrap_err().fault);
-    let stray = ApprovalResponse::new("q9", ApprovalDecision::Approved);
+    let stray = Verdict::new("q9", ApprovalDecision::Approved);
     sender.send(stray.clone()).unwrap();
     messages.add("VerdictFault::UnknownRequest", &queue.take_unmatched()[0].fault);
     for number in 0..=1_024 {
-        sender.send(ApprovalResponse::new(format!("r{number}"), ApprovalDecision::Approved)).unwrap();
+        sender.send(Verdict::new(format!("r{number}"), ApprovalDecision::Approved)).unwrap();
     }
     messages.add("VerdictFault::Full", &queue.take_unmatched()[0].fault);
     queue.close();

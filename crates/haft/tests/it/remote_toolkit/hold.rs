@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use haft::approval::{ApprovalRequest, ApprovalResponse};
+use haft::approval::{ApprovalRequest, Verdict};
 use haft::run::{Dispatch, FailureKind, ToolEvent, ToolResult};
 use haft::tool::{BoxError, Cx};
 use haft::toolkit::{SharedToolkit, ToolSource};
@@ -192,7 +192,7 @@ impl RemoteRow {
         let approver = case.approver.clone();
         let approver = move |request: ApprovalRequest, cx: Cx| match &approver {
             Some(approver) => approver(request, cx),
-            None => async { Err::<ApprovalResponse, BoxError>("nobody is there".into()) }.boxed(),
+            None => async { Err::<Verdict, BoxError>("nobody is there".into()) }.boxed(),
         };
         let source = SharedToolkit::default();
         let connection = tokio::spawn(connect(source.clone(), Link { incoming, outgoing }, approver));

@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use haft::approval::{ApprovalPolicy, ApprovalRequest, ApprovalResponse};
+use haft::approval::{ApprovalPolicy, ApprovalRequest, Verdict};
 use haft::run::{Dispatch, FailureKind, Run, RunOptions, ToolCall, ToolEvent, ToolResult};
 use haft::tool::{Cx, Tool};
 use haft::toolkit::{SharedToolkit, ToolSource, Toolkit};
@@ -99,7 +99,7 @@ impl Remote {
         let (request, requests) = unbounded_channel();
         let approver = move |asked: ApprovalRequest, _: Cx| {
             request.send(asked.tool).unwrap();
-            pending::<ApprovalResponse>()
+            pending::<Verdict>()
         };
         let before = source.snapshot().generation();
         let connection = tokio::spawn(connect(source.clone(), Link { incoming, outgoing }, approver));

@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
-use haft_core::{ApprovalRequest, ApprovalResponse, Timestamp, ToolCall, ToolEvent};
+use haft_core::{ApprovalRequest, Timestamp, ToolCall, ToolEvent, Verdict};
 use haft_executor::{
     ApprovalMemory, ApprovalPolicy, ApprovalRecord, Cx, Dispatch, Run, RunOptions, SharedToolkit, SigningKeys,
     Suspended, Tool, Toolkit,
@@ -145,7 +145,7 @@ impl Bench {
     }
 
     /// Resumes a round on the live source, whose tools change while the run goes on.
-    pub(super) fn resume(&self, suspended: Suspended, verdicts: Vec<ApprovalResponse>, options: RunOptions) -> Run {
+    pub(super) fn resume(&self, suspended: Suspended, verdicts: Vec<Verdict>, options: RunOptions) -> Run {
         self.while_live(|source| source.resume_calls(suspended, verdicts, options))
     }
 

@@ -3,7 +3,7 @@
 //! The machine drives every case through a gatekeeper. The sound one delivers everything unchanged; each of the others
 //! is broken in one way, around the real toolkit, to prove that the machine detects it.
 
-use haft_core::{ApprovalDecision, ApprovalRequest, ApprovalResponse, ApprovalRule, ToolCall};
+use haft_core::{ApprovalDecision, ApprovalRequest, ApprovalRule, ToolCall, Verdict};
 use haft_executor::{
     ApprovalAnswer, ApprovalPolicy, Approve, BoxError, Cx, Receipt, RejectedVerdict, RunOptions, VerdictFault,
     VerdictQueue, VerdictSender,
@@ -28,12 +28,12 @@ pub(super) trait Gatekeeper: Sync {
     }
 
     /// Sends a verdict to the run that waits for it.
-    fn send(&self, desk: &Desk<'_>, verdict: ApprovalResponse) -> Result<Receipt, RejectedVerdict> {
+    fn send(&self, desk: &Desk<'_>, verdict: Verdict) -> Result<Receipt, RejectedVerdict> {
         desk.sender.send(verdict)
     }
 
     /// Delivers all verdicts at once. The requests are those that the calls would make now.
-    fn hand_in(&self, _questions: &[ApprovalRequest], verdicts: Vec<ApprovalResponse>) -> Vec<ApprovalResponse> {
+    fn hand_in(&self, _questions: &[ApprovalRequest], verdicts: Vec<Verdict>) -> Vec<Verdict> {
         verdicts
     }
 }
@@ -68,7 +68,7 @@ impl Gatekeeper for FailOpen {
 pub(super) struct RunTwice;
 
 impl Gatekeeper for RunTwice {
-    fn send(&self, desk: &Desk<'_>, verdict: ApprovalResponse) -> Result<Receipt, RejectedVerdict> {
+    fn send(&self, desk: &Desk<'_>, verdict: Verdict) -> Result<Receipt, RejectedVerdict> {
         let is_yes = verdict.decision == ApprovalDecision::Approved;
         let question = desk.questions.iter().find(|question| question.request_id == verdict.request_id);
         let sent = desk.sender.send(verdict);
@@ -87,14 +87,14 @@ impl Gatekeeper for RunTwice {
 pub(super) struct NoDigest;
 
 impl Gatekeeper for NoDigest {
-    fn send(&self, desk: &Desk<'_>, verdict: ApprovalResponse) -> Result<Receipt, RejectedVerdict> {
+    fn send(&self, desk: &Desk<'_>, verdict: Verdict) -> Result<Receipt, RejectedVerdict> {
         let open = desk.queue.open();
         let question = open.iter().find(|question| question.request_id == verdict.request_id);
         desk.sender.send(question.map_or_else(|| verdict.clone(), |question| rebound(question, &verdict)))
     }
 
-    fn hand_in(&self, questions: &[ApprovalRequest], verdicts: Vec<ApprovalResponse>) -> Vec<ApprovalResponse> {
-        let rebind = |verdict: ApprovalResponse| {
+    fn hand_in(&self, questions: &[ApprovalRequest], verdicts: Vec<Verdict>) -> Vec<Verdict> {
+        let rebind = |verdict: Verdict| {
             let question = questions.iter().find(|question| Some(&question.call_id) == verdict.call_id.as_ref());
             question.map_or_else(|| verdict.clone(), |question| rebound(question, &verdict))
         };
@@ -102,7 +102,7 @@ impl Gatekeeper for NoDigest {
     }
 }
 
-fn rebound(question: &ApprovalRequest, verdict: &ApprovalResponse) -> ApprovalResponse {
+fn rebound(question: &ApprovalRequest, verdict: &Verdict) -> Verdict {
     question.respond(verdict.decision.clone()).scope(verdict.scope.clone())
 }
 
@@ -110,7 +110,7 @@ fn rebound(question: &ApprovalRequest, verdict: &ApprovalResponse) -> ApprovalRe
 pub(super) struct LoseVerdicts;
 
 impl Gatekeeper for LoseVerdicts {
-    fn send(&self, desk: &Desk<'_>, verdict: ApprovalResponse) -> Result<Receipt, RejectedVerdict> {
+    fn send(&self, desk: &Desk<'_>, verdict: Verdict) -> Result<Receipt, RejectedVerdict> {
         let round = |call_id: &str| call_id.split_once('c').map(|(round, _)| round.to_owned());
         let newest = desk.questions.last().and_then(|question| round(question.call_id.as_str()));
         let meant = verdict.call_id.as_ref().and_then(|call_id| round(call_id.as_str()));

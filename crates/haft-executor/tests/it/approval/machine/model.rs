@@ -9,7 +9,7 @@ mod sent;
 
 use std::collections::HashMap;
 
-use haft_core::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, ApprovalScope};
+use haft_core::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalScope, Verdict};
 use haft_executor::{ApprovalOutcome, Receipt, SignatureError, VerdictFault};
 use haft_schema::Issues;
 
@@ -90,7 +90,7 @@ pub(super) struct Model {
     pub(super) rounds: Vec<Vec<Call>>,
     pub(super) questions: Vec<ApprovalRequest>,
     /// Verdicts whose requests have not been made yet.
-    pub(super) parked: Vec<ApprovalResponse>,
+    pub(super) parked: Vec<Verdict>,
     /// Verdicts that were found to be invalid when their request was made.
     pub(super) unusable: Refusals,
     pub(super) now: u64,
@@ -208,12 +208,7 @@ impl Model {
     }
 
     /// Returns the reason why a verdict does not count for a valid request.
-    fn fault_of(
-        &self,
-        question: &ApprovalRequest,
-        asked: (u64, Tools),
-        verdict: &ApprovalResponse,
-    ) -> Option<VerdictFault> {
+    fn fault_of(&self, question: &ApprovalRequest, asked: (u64, Tools), verdict: &Verdict) -> Option<VerdictFault> {
         if !names(question, verdict) {
             Some(VerdictFault::OtherDigest)
         } else if verdict.signature != question.signature {
@@ -229,7 +224,7 @@ impl Model {
     }
 
     /// Applies a verdict that counts, and remembers it as far as its scope.
-    fn decide(&mut self, place: Place, verdict: &ApprovalResponse) {
+    fn decide(&mut self, place: Place, verdict: &Verdict) {
         let tools = self.tools;
         let call = self.call(place);
         call.state = State::Done(fate(&verdict.decision, call.n).unwrap());
@@ -260,7 +255,7 @@ impl Model {
 
     /// Returns the reason why an earlier request is void. That ends its call, unless only the definition of the tool
     /// has changed: then approval is requested again. A missing tool is detected before the request is examined.
-    fn close_changed(&mut self, place: Place, verdict: Option<&ApprovalResponse>) -> Option<VerdictFault> {
+    fn close_changed(&mut self, place: Place, verdict: Option<&Verdict>) -> Option<VerdictFault> {
         let tools = self.tools;
         let call = self.call(place);
         let (asked, is_swapped) = (call.asked?, call.is_swapped);
@@ -337,7 +332,7 @@ impl Model {
 }
 
 /// Returns whether a verdict names the call of a request, as it was then.
-fn names(question: &ApprovalRequest, verdict: &ApprovalResponse) -> bool {
+fn names(question: &ApprovalRequest, verdict: &Verdict) -> bool {
     verdict.call_id.as_ref() == Some(&question.call_id) && verdict.digest == question.digest
 }
 

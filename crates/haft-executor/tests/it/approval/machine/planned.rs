@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use haft_core::{ApprovalRequest, ApprovalResponse, ToolCall};
+use haft_core::{ApprovalRequest, ToolCall, Verdict};
 use haft_executor::{ApprovalOutcome, ApprovalRecord};
 use tokio::time::{sleep, timeout};
 
@@ -22,8 +22,8 @@ struct Planned<'a> {
     begun: usize,
     /// Rounds that have returned their approval requests.
     open: Vec<usize>,
-    inbox: Vec<ApprovalResponse>,
-    handed_in: Vec<ApprovalResponse>,
+    inbox: Vec<Verdict>,
+    handed_in: Vec<Verdict>,
     notes: Vec<String>,
 }
 
@@ -107,7 +107,7 @@ impl Planned<'_> {
     }
 
     /// Serves the second request of a round, which brings verdicts, including some that are meant for another round.
-    async fn run(&mut self, place: usize, verdicts: &[ApprovalResponse], end: End) {
+    async fn run(&mut self, place: usize, verdicts: &[Verdict], end: End) {
         let round = &self.script.rounds[place];
         let calls = self.calls(place);
         let without = self.bench.kit.plan_from_map(self.bench.unaudited(round), [], &calls).await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use haft_core::ApprovalResponse;
+use haft_core::Verdict;
 use haft_executor::{Cancellation, Suspend, Suspended, VerdictQueue, VerdictSender};
 use tokio::task::{JoinHandle, yield_now};
 use tokio::time::{sleep, timeout};
@@ -40,7 +40,7 @@ struct Queued<'a> {
     begun: usize,
     live: Vec<Live>,
     stored: Vec<(usize, Suspended)>,
-    handed_in: Vec<ApprovalResponse>,
+    handed_in: Vec<Verdict>,
     notes: Vec<String>,
 }
 
@@ -165,7 +165,7 @@ impl Queued<'_> {
         self.model.begin(place, &State::Waits(self.bench.now()));
     }
 
-    fn send(&mut self, verdict: Option<ApprovalResponse>) {
+    fn send(&mut self, verdict: Option<Verdict>) {
         let (Some(verdict), Some(sender)) = (verdict, &self.sender) else { return };
         self.handed_in.push(verdict.clone());
         let desk = Desk { sender, queue: &self.queue, questions: &self.model.questions, bench: &self.bench };

@@ -1,6 +1,6 @@
 //! The generated cases: rounds of calls, and the steps that affect them.
 
-use haft_core::{ApprovalDecision, ApprovalRequest, ApprovalResponse, ApprovalScope, ToolCall};
+use haft_core::{ApprovalDecision, ApprovalRequest, ApprovalScope, ToolCall, Verdict};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -56,7 +56,7 @@ pub(super) enum Step {
     /// The next round begins.
     Begin,
     /// A verdict arrives on one of the requests so far.
-    Verdict(Verdict),
+    Verdict(ScriptedVerdict),
     /// An earlier verdict arrives once more.
     Again(Index),
     /// Time passes.
@@ -85,7 +85,7 @@ pub(super) enum Restart {
 
 /// A verdict, generated before its request is known.
 #[derive(Clone, Debug)]
-pub(super) struct Verdict {
+pub(super) struct ScriptedVerdict {
     on: Index,
     says: Says,
     flaw: Flaw,
@@ -164,7 +164,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn verdict() -> impl Strategy<Value = Verdict> {
+fn verdict() -> impl Strategy<Value = ScriptedVerdict> {
     let says = prop_oneof![
         10 => Just(Says::Approve),
         4 => Just(Says::Deny),
@@ -190,7 +190,7 @@ fn verdict() -> impl Strategy<Value = Verdict> {
         1 => Just(ApprovalScope::ThisSession),
         1 => Just(ApprovalScope::Other("for a while".to_owned())),
     ];
-    (any::<Index>(), says, flaw, scope).prop_map(|(on, says, flaw, scope)| Verdict { on, says, flaw, scope })
+    (any::<Index>(), says, flaw, scope).prop_map(|(on, says, flaw, scope)| ScriptedVerdict { on, says, flaw, scope })
 }
 
 impl Round {
@@ -233,9 +233,9 @@ impl RunPolicy {
     }
 }
 
-impl Verdict {
+impl ScriptedVerdict {
     /// Returns the verdict on one of the requests so far. Nothing if there are none.
-    pub(super) fn written(&self, questions: &[ApprovalRequest], number: usize) -> Option<ApprovalResponse> {
+    pub(super) fn written(&self, questions: &[ApprovalRequest], number: usize) -> Option<Verdict> {
         if questions.is_empty() {
             return None;
         }

@@ -5,7 +5,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use futures_util::{Stream, future::poll_fn};
-use haft_core::ApprovalResponse;
+use haft_core::Verdict;
 use haft_executor::{Run, Suspend, Suspended, VerdictQueue};
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
@@ -26,8 +26,8 @@ struct Stored<'a> {
     begun: usize,
     waiting: Vec<(usize, Suspended)>,
     /// Verdicts that arrived since the last restart.
-    inbox: Vec<ApprovalResponse>,
-    handed_in: Vec<ApprovalResponse>,
+    inbox: Vec<Verdict>,
+    handed_in: Vec<Verdict>,
     /// The number of times that rounds were resumed.
     resumed: usize,
     notes: Vec<String>,

@@ -134,7 +134,7 @@ impl<'r> ConversationWriter<'r> {
                 self.drop(at, "approval request", "another provider requested the approval");
             }
             // The application's requests and verdicts are not for the model.
-            Item::ApprovalRequest(_) | Item::ApprovalResponse(_) => {}
+            Item::ApprovalRequest(_) | Item::Verdict(_) => {}
             _ => self.drop(at, "item", "the API has no item of this type"),
         }
         Ok(())

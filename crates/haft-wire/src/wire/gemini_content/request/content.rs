@@ -154,7 +154,7 @@ impl<'a, 'd> ContentWriter<'a, 'd> {
                 self.report(at, "provider call", format!("`{}` was executed by {}", call.name, call.provider));
             }
             // Decisions about local calls are made here, and Gemini requests none.
-            Item::ApprovalRequest(_) | Item::ApprovalResponse(_) => {}
+            Item::ApprovalRequest(_) | Item::Verdict(_) => {}
             _ => self.report(at, "item", "it is of an unknown kind"),
         }
     }

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use haft_core::{
-    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalResponse, CallId, ContentPart, History, Item, Message,
-    ProviderCall, Reasoning, Role, ToolCall, ToolCallOutput, history,
+    ApprovalDecision, ApprovalId, ApprovalRequest, CallId, ContentPart, History, Item, Message, ProviderCall,
+    Reasoning, Role, ToolCall, ToolCallOutput, Verdict, history,
 };
 use serde_json::{Map, Value};
 
@@ -104,7 +104,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
             Item::ToolCall(call) => self.call(at, call),
             Item::ToolOutput(output) => self.output(at, output),
             Item::ApprovalRequest(request) => self.approval_request(at, request),
-            Item::ApprovalResponse(response) => self.approval_response(response),
+            Item::Verdict(response) => self.verdict(response),
             Item::ProviderCall(call) => self.provider_call(at, call),
             Item::Unknown(unknown) => match kept_item::kept_for(self.provider, unknown) {
                 Some(item) if self.requires_lost_reasoning(item) => self.drop_item(at, "item", ALONE),
@@ -347,7 +347,7 @@ impl<'r, 'd> InputWriter<'r, 'd> {
     }
 
     /// Writes the first response to a request that was written.
-    fn approval_response(&mut self, response: &'r ApprovalResponse) {
+    fn verdict(&mut self, response: &'r Verdict) {
         match self.requests.get_mut(&response.request_id) {
             Some(is_answered @ false) => *is_answered = true,
             _ => return,

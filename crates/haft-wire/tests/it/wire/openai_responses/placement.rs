@@ -1,8 +1,7 @@
 //! Item order and call ids.
 
 use haft_core::{
-    ApprovalDecision, ApprovalRequest, ApprovalResponse, Item, ProviderCall, Reasoning, ToolCall, ToolCallOutput,
-    TurnRequest,
+    ApprovalDecision, ApprovalRequest, Item, ProviderCall, Reasoning, ToolCall, ToolCallOutput, TurnRequest, Verdict,
 };
 use serde_json::{Value, json};
 
@@ -239,7 +238,7 @@ fn an_approval_of_the_provider_is_answered_once() {
 #[test]
 fn an_approval_of_the_application_is_not_sent() {
     let request = ApprovalRequest::new("q1", &ToolCall::new("c1", "look", "{}"));
-    let stray = ApprovalResponse::new("q9", ApprovalDecision::Approved);
+    let stray = Verdict::new("q9", ApprovalDecision::Approved);
     let history = vec![call("c1"), request.clone().into(), request.approve().into(), stray.into(), output("c1")];
     assert_eq!(outline(&input(history.clone())), ["function_call c1", "function_call_output c1"]);
     assert!(dropped(history).is_empty());

@@ -1,6 +1,6 @@
 //! Verdicts that are delivered all at once, for calls that no run waits for.
 
-use haft_core::{ApprovalRequest, ApprovalResponse};
+use haft_core::{ApprovalRequest, Verdict};
 use haft_executor::{ApprovalOutcome, SignatureError, VerdictFault};
 
 use super::{Call, Fate, Model, Place, Refusals, State, names};
@@ -9,7 +9,7 @@ use crate::approval::machine::bench::GONE;
 impl Model {
     /// Resumes a stored round with these verdicts, and stores the rest. A valid request stays pending when a verdict
     /// on it does not count.
-    pub(in crate::approval::machine) fn resume(&mut self, round: usize, verdicts: &[ApprovalResponse]) -> Refusals {
+    pub(in crate::approval::machine) fn resume(&mut self, round: usize, verdicts: &[Verdict]) -> Refusals {
         let (given, mut refused) = self.sorted_by_question(round, verdicts);
         for place in self.places(round) {
             let Call { state: State::Stored, asked: Some(asked), .. } = *self.call(place) else { continue };
@@ -50,11 +50,7 @@ impl Model {
 
     /// Plans a round with these verdicts and runs it. A verdict that does not count is ignored. Also returns the calls
     /// for which approval is requested again.
-    pub(in crate::approval::machine) fn plan(
-        &mut self,
-        round: usize,
-        verdicts: &[ApprovalResponse],
-    ) -> (Refusals, Vec<String>) {
+    pub(in crate::approval::machine) fn plan(&mut self, round: usize, verdicts: &[Verdict]) -> (Refusals, Vec<String>) {
         let (given, mut refused) = self.sorted_by_call(round, verdicts);
         let mut raised = Vec::new();
         for place in self.places(round) {
@@ -96,7 +92,7 @@ impl Model {
 
     /// Returns the reason why a verdict that names a call, and whose request was not stored, does not count. Its
     /// claims about its request are accepted unless requests are signed.
-    fn fault_of_claim(&mut self, place: Place, verdict: &ApprovalResponse) -> Option<VerdictFault> {
+    fn fault_of_claim(&mut self, place: Place, verdict: &Verdict) -> Option<VerdictFault> {
         let (tools, call) = (self.tools, self.call(place));
         let (is_swapped, asked) = (call.is_swapped, call.asked?);
         let question = self.question_about(place)?;
@@ -116,7 +112,7 @@ impl Model {
     }
 
     /// Returns the first verdict on each pending request of a round, and the verdicts that match none.
-    fn sorted_by_question<'a>(&mut self, round: usize, verdicts: &'a [ApprovalResponse]) -> (Given<'a>, Refusals) {
+    fn sorted_by_question<'a>(&mut self, round: usize, verdicts: &'a [Verdict]) -> (Given<'a>, Refusals) {
         let (mut given, mut refused) = (Given::new(), Refusals::new());
         for verdict in verdicts {
             let question = self.question(&verdict.request_id);
@@ -136,7 +132,7 @@ impl Model {
     }
 
     /// Returns the first verdict on each call of a round, and the verdicts that match none.
-    fn sorted_by_call<'a>(&mut self, round: usize, verdicts: &'a [ApprovalResponse]) -> (Given<'a>, Refusals) {
+    fn sorted_by_call<'a>(&mut self, round: usize, verdicts: &'a [Verdict]) -> (Given<'a>, Refusals) {
         let (mut given, mut refused) = (Given::new(), Refusals::new());
         for verdict in verdicts {
             let place = verdict.call_id.as_ref().and_then(|call_id| self.place_of(call_id.as_str()));
@@ -157,10 +153,10 @@ impl Model {
 }
 
 /// Verdicts, and the calls they are meant for.
-type Given<'a> = Vec<(Place, &'a ApprovalResponse)>;
+type Given<'a> = Vec<(Place, &'a Verdict)>;
 
 /// Returns whether a verdict repeats all signed fields of its request.
-fn is_signed_as(question: &ApprovalRequest, verdict: &ApprovalResponse) -> bool {
+fn is_signed_as(question: &ApprovalRequest, verdict: &Verdict) -> bool {
     verdict.request_id == question.request_id
         && verdict.expires_at == question.expires_at
         && verdict.signature == question.signature

@@ -1,6 +1,6 @@
 //! Verdicts that are sent one by one, to calls that wait for them.
 
-use haft_core::ApprovalResponse;
+use haft_core::Verdict;
 use haft_executor::{ApprovalOutcome, Receipt, VerdictFault};
 
 use super::{Call, Met, Model, Place, State};
@@ -8,7 +8,7 @@ use crate::approval::machine::script::{LIFETIME, PATIENCE};
 
 impl Model {
     /// Sends a verdict. One that does not count for an awaited request changes nothing.
-    pub(in crate::approval::machine) fn send(&mut self, verdict: &ApprovalResponse) -> Met {
+    pub(in crate::approval::machine) fn send(&mut self, verdict: &Verdict) -> Met {
         let id = &verdict.request_id;
         if let Some((question, place)) = self.question(id)
             && let Call { state: State::Waits(_), asked: Some(asked), .. } = *self.call(place)

@@ -21,10 +21,10 @@ use crate::version::FormatVersion;
 /// In JSON the decision is a word, and its data is a member beside it:
 ///
 /// ```
-/// use haft_core::{ApprovalDecision, ApprovalResponse};
+/// use haft_core::{ApprovalDecision, Verdict};
 /// use serde_json::json;
 ///
-/// let verdict: ApprovalResponse = serde_json::from_value(json!({
+/// let verdict: Verdict = serde_json::from_value(json!({
 ///     "request_id": "q1", "decision": "edited", "arguments": {"cents": 4}, "scope": "these_arguments", "who": "ana"
 /// }))?;
 /// assert!(matches!(verdict.decision, ApprovalDecision::Edited(_)));
@@ -32,7 +32,7 @@ use crate::version::FormatVersion;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct ApprovalResponse {
+pub struct Verdict {
     /// The format version.
     pub v: FormatVersion,
     /// The id of the approval request.
@@ -97,7 +97,7 @@ pub enum ApprovalScope {
 
 /// A verdict as it is written in JSON.
 #[derive(Deserialize)]
-struct ApprovalResponseForm {
+struct VerdictForm {
     #[serde(default)]
     v: FormatVersion,
     request_id: ApprovalId,
@@ -132,7 +132,7 @@ struct ApprovalResponseForm {
     extra: Map<String, Value>,
 }
 
-impl ApprovalResponse {
+impl Verdict {
     /// Creates a verdict that names its request and nothing else. Where digests or signatures are checked, use
     /// [`ApprovalRequest::respond`](crate::ApprovalRequest::respond), which binds the verdict to the request.
     #[must_use]
@@ -249,7 +249,7 @@ impl<'de> Deserialize<'de> for ApprovalScope {
     }
 }
 
-impl Serialize for ApprovalResponse {
+impl Serialize for Verdict {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("v", &self.v)?;
@@ -298,13 +298,12 @@ impl Serialize for ApprovalResponse {
     }
 }
 
-impl<'de> Deserialize<'de> for ApprovalResponse {
+impl<'de> Deserialize<'de> for Verdict {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // Read through a tree: serde's buffer of flattened fields loses numbers under `arbitrary_precision`.
-        let written = ApprovalResponseForm::deserialize(tree(deserializer)?).map_err(serde::de::Error::custom)?;
-        let ApprovalResponseForm { v, request_id, call_id, decision, mut arguments, mut answer, scope, digest, .. } =
-            written;
-        let ApprovalResponseForm { reason, who, at, expires_at, run_id, index, signature, provider_data, .. } = written;
+        let written = VerdictForm::deserialize(tree(deserializer)?).map_err(serde::de::Error::custom)?;
+        let VerdictForm { v, request_id, call_id, decision, mut arguments, mut answer, scope, digest, .. } = written;
+        let VerdictForm { reason, who, at, expires_at, run_id, index, signature, provider_data, .. } = written;
         let mut extra = written.extra;
         let decision = match decision.as_str() {
             "edited" if arguments.is_some() => arguments.take().map(ApprovalDecision::Edited),
@@ -344,7 +343,7 @@ mod tests {
 
     use super::*;
 
-    fn read(response: &Value) -> ApprovalResponse {
+    fn read(response: &Value) -> Verdict {
         serde_json::from_value(response.clone()).unwrap()
     }
 
