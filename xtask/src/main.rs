@@ -30,7 +30,7 @@ use self::workspace::Workspace;
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
-  test [--offline]                     everything CI checks; --offline skips steps that need downloads
+  test [--offline] [STEP...]           everything CI checks, or only these steps; --offline skips what needs downloads
   setup                                download the parts that some tests need into target/parts
   tidy                                 check the house rules that no lint checks
   bench [WORK...]                      measure, and compare with the bars

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything CI checks, in one command.
 //!
 //! The steps run in order and the first failing one ends the run, so the last lines of the output are about the
-//! failure. All steps share one target directory and, where possible, one set of features: a second set would build
+//! failure. Name steps to run only those. All steps share one target directory and, where possible, one set of features: a second set would build
 //! the dependencies twice.
 
 use std::ffi::OsString;
@@ -45,25 +45,25 @@ const STEPS: [Step; 12] = [
     ("format", |workspace, _| workspace.cargo().args(["fmt", "--all", "--check"]).run()),
     ("clippy", |workspace, _| clippy(workspace, &["--workspace", "--all-targets", "--all-features"])),
     (TESTS, nextest),
-    ("tests with exact numbers", exact_numbers),
-    ("doc tests", |workspace, _| {
+    ("exact-numbers", exact_numbers),
+    ("doc-tests", |workspace, _| {
         workspace.cargo().args(["test", "--doc", "--workspace", "--all-features", "--quiet"]).run()
     }),
     ("documentation", documentation),
     ("examples", examples),
-    ("crate count", crate_count),
+    ("crate-count", crate_count),
     (INSTRUCTIONS, |workspace, _| instruction::check(workspace, &[])),
     ("fuzz", |workspace, _| fuzz::short(workspace)),
     ("tidy", |workspace, _| tidy::check(workspace)),
 ];
 
-/// Runs every step, or with `--offline` every step that needs no download.
+/// Runs the named steps, or all of them; with `--offline` only steps that need no download.
 pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Result<()> {
     let network = if arguments.flag("--offline") { Network::Offline } else { Network::Allowed };
-    arguments.finish()?;
+    let steps = chosen(&arguments.rest()?)?;
     let start = Instant::now();
     let mut skipped = Vec::new();
-    for (name, step) in STEPS {
+    for (name, step) in steps {
         if name == TESTS && network == Network::Allowed && Chromium::find().is_none() {
             skipped.push("the tests in a browser: chromium is missing and the set-up could not install it");
         }
@@ -82,6 +82,16 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Re
         eprintln!("skipped: {reason}");
     }
     Ok(())
+}
+
+/// Returns the steps with these names in the order of the run, or all steps if there are no names.
+fn chosen(names: &[String]) -> anyhow::Result<Vec<Step>> {
+    if let Some(unknown) = names.iter().find(|name| STEPS.iter().all(|(step, _)| step != name)) {
+        let known: Vec<_> = STEPS.iter().map(|(step, _)| *step).collect();
+        bail!("unknown step `{unknown}`; the steps are {}", known.join(", "));
+    }
+    let is_chosen = |step: &&Step| names.is_empty() || names.iter().any(|name| name == step.0);
+    Ok(STEPS.iter().filter(is_chosen).copied().collect())
 }
 
 /// Returns the reason why this step can't run here, if it can't. Called after the earlier steps, because one of them
@@ -182,7 +192,18 @@ fn crate_count(workspace: &Workspace, _: Network) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Network, is_run};
+    use super::{Network, STEPS, chosen, is_run};
+
+    #[test]
+    fn steps_run_alone_by_name_and_in_order() {
+        let names = |words: &[&str]| -> Vec<&str> {
+            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+            chosen(&words).unwrap().into_iter().map(|(name, _)| name).collect()
+        };
+        assert_eq!(names(&["tidy", "clippy"]), ["clippy", "tidy"]);
+        assert_eq!(names(&[]).len(), STEPS.len());
+        assert!(chosen(&["tydy".to_owned()]).unwrap_err().to_string().contains("`tydy`; the steps are setup, format"));
+    }
 
     #[test]
     fn offline_no_example_runs_that_needs_a_part() {

@@ -9,7 +9,7 @@ mod cmd;
 mod crash;
 mod guide;
 mod media;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "parts"))]
 mod parts;
 mod path_rule;
 #[cfg(unix)]
