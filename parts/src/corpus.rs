@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 pub use self::bfcl::bfcl;
-pub use self::mcp_tools::mcp_tools;
+pub use self::mcp_tools::{mcp_tool_forms, mcp_tools};
 pub use self::openapi::{OpenApiDocument, openapi};
 
 /// Tools that are offered together, with calls of them.

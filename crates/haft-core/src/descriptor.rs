@@ -6,6 +6,7 @@
 
 mod annotation;
 mod icon;
+mod mcp;
 mod provider_option;
 mod schema_json;
 mod stored_descriptor;
@@ -21,6 +22,7 @@ pub use self::annotation::{
     Title, Version,
 };
 pub use self::icon::{Icon, IconTheme};
+pub use self::mcp::McpMembers;
 pub use self::provider_option::{CacheControl, ProviderOptions};
 pub use self::schema_json::SchemaJson;
 use self::stored_descriptor::StoredDescriptor;

@@ -78,7 +78,8 @@ pub use self::delta::{Delta, ReasoningForm, UnknownDelta};
 pub use self::description::{GivenDescription, IntoDescription, OptionalDescription};
 pub use self::descriptor::{
     Annotation, Annotations, CacheControl, DescribedAnnotation, DescriptorKind, Destructive, Hints, Icon, IconTheme,
-    Icons, Idempotent, Meta, OpenWorld, ProviderOptions, Readonly, SchemaJson, Strict, Title, ToolDescriptor, Version,
+    Icons, Idempotent, McpMembers, Meta, OpenWorld, ProviderOptions, Readonly, SchemaJson, Strict, Title,
+    ToolDescriptor, Version,
 };
 pub use self::dialect::{Dialect, Loss, LossKind, RenderFault, Rendered};
 pub use self::event::{ToolEvent, UnknownEvent};

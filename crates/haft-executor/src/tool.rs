@@ -24,6 +24,7 @@ mod fault;
 mod identity;
 mod kind;
 mod limit;
+mod mcp;
 mod name_mapper;
 mod prepare;
 mod provider;

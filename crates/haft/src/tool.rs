@@ -43,6 +43,8 @@
 //! # Ok::<_, haft::tool::DefinitionError>(())
 //! ```
 //!
+//! [`Tool::from_mcp`] makes a tool from the whole MCP form, with its annotations and icons.
+//!
 //! A handler takes a service by its type from the context. It declares the service with
 //! [`depends_on`](ToolBuilder::depends_on), so that a toolkit that lacks it is found before anything runs:
 //!
@@ -262,8 +264,8 @@
 #[doc(inline)]
 pub use haft_core::{
     Annotation, Annotations, CacheControl, DescribedAnnotation, DescriptorKind, Destructive, GivenDescription, Hints,
-    Icon, IconTheme, Icons, Idempotent, IntoDescription, Meta, OpenWorld, OptionalDescription, ProviderOptions,
-    Readonly, SchemaJson, Strict, Title, ToolDescriptor, ToolId, ToolName, Version,
+    Icon, IconTheme, Icons, Idempotent, IntoDescription, McpMembers, Meta, OpenWorld, OptionalDescription,
+    ProviderOptions, Readonly, SchemaJson, Strict, Title, ToolDescriptor, ToolId, ToolName, Version,
 };
 #[doc(inline)]
 pub use haft_executor::{

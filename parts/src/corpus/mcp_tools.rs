@@ -14,15 +14,30 @@ use crate::folder;
 /// Panics with advice if the part is not installed.
 #[must_use]
 pub fn mcp_tools() -> Vec<CorpusSet> {
+    let set = |(source, forms): (String, Vec<Value>)| CorpusSet {
+        source,
+        tools: forms.iter().map(tool).collect(),
+        calls: Vec::new(),
+    };
+    mcp_tool_forms().into_iter().map(set).collect()
+}
+
+/// Returns each server's name with its tools in their MCP form.
+///
+/// # Panics
+///
+/// Panics with advice if the part is not installed.
+#[must_use]
+pub fn mcp_tool_forms() -> Vec<(String, Vec<Value>)> {
     let files = fs::read_dir(folder("mcp-tools")).unwrap();
     let mut paths: Vec<_> = files.map(|file| file.unwrap().path()).collect();
     paths.sort();
-    let set = |path: &std::path::PathBuf| {
+    let read = |path: &std::path::PathBuf| {
         let list: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-        let tools = list.as_array().unwrap().iter().map(tool).collect();
-        CorpusSet { source: path.file_stem().unwrap().to_string_lossy().into_owned(), tools, calls: Vec::new() }
+        let source = path.file_stem().unwrap().to_string_lossy().into_owned();
+        (source, list.as_array().unwrap().clone())
     };
-    paths.iter().map(set).collect()
+    paths.iter().map(read).collect()
 }
 
 fn tool(tool: &Value) -> CorpusTool {

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use haft_schema::{Issues, SchemaError};
+use haft_schema::{Issue, Issues, SchemaError};
 
 /// An invalid definition, with all its faults.
 ///
@@ -36,6 +36,9 @@ pub enum DefinitionFault {
     /// The id is invalid.
     #[error("the id {0}")]
     Id(NameFault),
+    /// A member of the tool's MCP form is missing or invalid. See [`Tool::from_mcp`](crate::Tool::from_mcp).
+    #[error("{0}")]
+    Member(Issue),
     /// An annotation that descriptors contain can't be encoded as JSON.
     #[error("the annotation `{key}` can't be encoded as JSON: {error}")]
     Annotation {
@@ -173,7 +176,10 @@ impl NameFault {
 
 impl fmt::Display for DefinitionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the definition of the tool `{}` is invalid: ", self.tool.escape_debug())?;
+        match self.tool.as_str() {
+            "" => f.write_str("the definition of a tool without a name is invalid: ")?,
+            tool => write!(f, "the definition of the tool `{}` is invalid: ", tool.escape_debug())?,
+        }
         for (index, fault) in self.faults.iter().enumerate() {
             write!(f, "{}{fault}", if index == 0 { "" } else { "; " })?;
         }

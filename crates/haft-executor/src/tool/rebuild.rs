@@ -115,7 +115,7 @@ fn hint_annotations(hints: Hints) -> Annotations {
     add(annotations, (open_world != unset.open_world).then_some(OpenWorld(open_world)))
 }
 
-fn add<A: Annotation>(annotations: Annotations, annotation: Option<A>) -> Annotations {
+pub(crate) fn add<A: Annotation>(annotations: Annotations, annotation: Option<A>) -> Annotations {
     match annotation {
         Some(annotation) => annotations.with(annotation),
         None => annotations,

@@ -27,6 +27,7 @@ mod isolated_drop;
 mod kit_types;
 mod lanes;
 mod macro_expansion;
+mod mcp_form;
 mod merged_options;
 mod middleware;
 mod one_path;

@@ -1,7 +1,10 @@
 //! The tools of real MCP servers, on every profile and every dialect.
 
-use haft_parts::corpus::mcp_tools;
+use haft_executor::Tool;
+use haft_parts::corpus::{mcp_tool_forms, mcp_tools};
 use haft_schema::Schema;
+use haft_wire::Profile;
+use serde_json::Value;
 
 use super::survey::survey;
 use super::validity::Validity;
@@ -33,4 +36,30 @@ fn every_tool_renders_on_every_dialect() {
             assert_eq!(rendered.json.to_string(), again.json.to_string(), "{name}");
         }
     }
+}
+
+/// Asserts that every member of `form` is in `again`. A hint whose meaning is the same when it is absent may be.
+fn assert_kept(form: &Value, again: &Value, at: &str) {
+    for (name, member) in form.as_object().unwrap() {
+        match &again[name] {
+            Value::Null if name == "destructiveHint" && form["readOnlyHint"] == true => {}
+            kept if name == "annotations" => assert_kept(member, kept, &format!("{at}/annotations")),
+            kept => assert_eq!(kept, member, "{at}/{name}"),
+        }
+    }
+}
+
+#[test]
+fn every_tool_is_made_from_its_mcp_form_and_listed_with_the_same_members() {
+    let mut tools = 0;
+    for (server, forms) in mcp_tool_forms() {
+        for form in forms {
+            let tool = Tool::from_mcp(&form).unwrap_or_else(|error| panic!("{server}: {error}"));
+            let rendered = Profile::mcp().render(&[tool.descriptor()]);
+            let listed: Value = serde_json::from_str(rendered.list()).unwrap();
+            assert_kept(&form, &listed[0], &format!("{server}/{}", tool.name()));
+            tools += 1;
+        }
+    }
+    assert!(tools > 30, "{tools}");
 }
