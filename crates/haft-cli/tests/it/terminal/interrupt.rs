@@ -49,7 +49,7 @@ fn ctrl_c_at_the_prompt_interrupts_the_command() {
     assert_restored(&pty, &modes);
     let screen = pty.screen();
     assert_eq!(screen.matches("Approve this call?").count(), 1, "the second question is not asked:\n{screen}");
-    assert_eq!(screen.matches("cancelled").count(), 2, "{screen}");
+    assert_eq!(screen.matches("dev/remove  cancelled").count(), 2, "{screen}");
 }
 
 #[test]
