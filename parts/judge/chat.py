@@ -97,11 +97,20 @@ def _assistant(message, at, pending):
 
 
 def _own(body):
-    """The service takes few stop sequences, metadata only of completions that it stores, and short ids of calls."""
+    """The service takes few stop sequences, metadata only of completions that it stores, short ids of calls, and strict
+    schemas of its own form."""
     for index, message in rule.objects(body.get("messages")):
         for number, call in rule.objects(message.get("tool_calls")):
             if len(str(call.get("id"))) > ID_LENGTH:
                 yield f"/messages/{index}/tool_calls/{number}/id", f"has more than {ID_LENGTH} characters"
+    for index, tool in rule.objects(body.get("tools")):
+        function = tool.get("function") or {}
+        if function.get("strict"):
+            at = f"/tools/{index}/function/parameters"
+            yield from rule.strict_schema(function.get("parameters"), at, is_complete=True)
+    format_ = (body.get("response_format") or {}).get("json_schema") or {}
+    if format_.get("strict"):
+        yield from rule.strict_schema(format_.get("schema"), "/response_format/json_schema/schema", is_complete=True)
     if isinstance(body.get("stop"), list) and len(body["stop"]) > 4:
         yield "/stop", "has more than 4 sequences"
     if body.get("metadata") and not body.get("store"):

@@ -256,6 +256,8 @@ def _tools(body):
             yield f"/tools/{index}/cache_control", "is rejected for a tool whose definition is deferred"
         if "input_schema" in tool:
             yield from rule.object_schema(tool["input_schema"], f"/tools/{index}/input_schema")
+        if tool.get("strict"):
+            yield from rule.strict_schema(tool.get("input_schema"), f"/tools/{index}/input_schema", is_complete=False)
     yield from rule.tool_names(names)
     choice = body.get("tool_choice")
     if isinstance(choice, dict):

@@ -79,6 +79,9 @@ def _rules(body):
     yield from _tools(body)
     yield from rule.sampling(body, (body.get("reasoning") or {}).get("effort"))
     yield from rule.settings(body, ((body.get("text") or {}).get("format") or {}).get("type") == "json_schema")
+    format_ = (body.get("text") or {}).get("format") or {}
+    if format_.get("strict"):
+        yield from rule.strict_schema(format_.get("schema"), "/text/format/schema", is_complete=True)
     items = rule.objects(body.get("input"))
     # Calls may precede the input if the service holds the conversation.
     is_continued = any(body.get(key) for key in ("previous_response_id", "conversation"))
@@ -198,6 +201,8 @@ def _tools(body):
 def _function(tool, at):
     if tool.get("type") == "function" and tool.get("parameters") is not None:
         yield from rule.object_schema(tool["parameters"], f"{at}/parameters")
+    if tool.get("type") == "function" and tool.get("strict"):
+        yield from rule.strict_schema(tool.get("parameters"), f"{at}/parameters", is_complete=True)
     # A program passes what it has computed, which no grammar holds to a schema. Anthropic documents the same error.
     if tool.get("strict") and "programmatic" in (tool.get("allowed_callers") or []):
         yield f"{at}/strict", "is rejected for a tool that programs call"

@@ -46,6 +46,31 @@ def object_schema(schema, at):
             yield f"{at}/{keyword}", "is rejected at the root of a tool's parameters"
 
 
+def strict_schema(schema, at, is_complete):
+    """A strict schema names all keys of its objects. With `is_complete`, all of them are required.
+
+    "additionalProperties: false must always be set in objects" and "all fields must be required":
+    https://platform.openai.com/docs/guides/structured-outputs#supported-schemas, and without the second one
+    https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
+    """
+    if not isinstance(schema, dict):
+        return
+    type_, properties = schema.get("type"), schema.get("properties") or {}
+    if type_ == "object" or (isinstance(type_, list) and "object" in type_) or "properties" in schema:
+        if schema.get("additionalProperties") is not False:
+            yield f"{at}/additionalProperties", "is not false in a strict schema"
+        for key in properties if is_complete else ():
+            if key not in (schema.get("required") or []):
+                yield f"{at}/required", f"{key!r} is not required, and strict schemas have no optional keys"
+    for keyword in ("properties", "$defs", "definitions"):
+        for key, inner in (schema.get(keyword) or {}).items():
+            yield from strict_schema(inner, f"{at}/{keyword}/{key}", is_complete)
+    yield from strict_schema(schema.get("items"), f"{at}/items", is_complete)
+    for keyword in ("anyOf", "allOf"):
+        for index, inner in enumerate(schema.get(keyword) or []):
+            yield from strict_schema(inner, f"{at}/{keyword}/{index}", is_complete)
+
+
 def sealed_secrets(value, at=""):
     """No request that is sent contains the text that stands for a secret in settings."""
     if isinstance(value, str) and value.startswith("haft-secret-"):

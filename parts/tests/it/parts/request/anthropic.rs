@@ -238,3 +238,32 @@ fn tools_that_programs_call() {
         set(body, "/tools/0", "cache_control", json!({ "type": "ephemeral" }));
     });
 }
+
+#[test]
+fn strict_schemas() {
+    let cases = Cases::of(WireName::Anthropic, right());
+    let schema = json!({ "type": "object", "required": ["a"], "additionalProperties": false, "properties": {
+        "a": { "type": ["object", "null"], "properties": {}, "required": [], "additionalProperties": false } } });
+    let with = |change: fn(&mut Value)| {
+        let mut schema = schema.clone();
+        change(&mut schema);
+        move |body: &mut Value| {
+            set(body, "/tools/0", "input_schema", schema);
+            set(body, "/tools/0", "strict", json!(true));
+        }
+    };
+    cases.accepts("all keys", with(|_| ()));
+    cases.rejects(
+        "other keys",
+        "/tools/0/input_schema/additionalProperties",
+        with(|schema| remove(schema, "", "additionalProperties")),
+    );
+    cases.rejects(
+        "other keys deep inside",
+        "/tools/0/input_schema/properties/a/additionalProperties",
+        with(|schema| {
+            set(schema, "/properties/a", "additionalProperties", json!(true));
+        }),
+    );
+    cases.accepts("an optional key", with(|schema| set(schema, "", "required", json!([]))));
+}

@@ -27,7 +27,7 @@ fn right() -> Value {
         "parallel_tool_calls": false,
         "max_completion_tokens": 100,
         "response_format": { "type": "json_schema", "json_schema":
-            { "name": "answer", "schema": { "type": "object" }, "strict": true } },
+            { "name": "answer", "schema": { "type": "object", "additionalProperties": false }, "strict": true } },
     })
 }
 
@@ -232,4 +232,34 @@ fn settings_that_some_models_reject() {
     }
     cases.accepts("gpt-4.1", |body| body["model"] = json!("gpt-4.1"));
     cases.accepts("gpt-4o", |body| body["model"] = json!("gpt-4o"));
+}
+
+#[test]
+fn strict_schemas() {
+    let cases = Cases::of(WireName::OpenAiChat, right());
+    let schema = json!({ "type": "object", "required": ["a"], "additionalProperties": false, "properties": {
+        "a": { "type": ["object", "null"], "properties": {}, "required": [], "additionalProperties": false } } });
+    let with = |change: fn(&mut Value)| {
+        let mut schema = schema.clone();
+        change(&mut schema);
+        move |body: &mut Value| set(body, "/tools/0/function", "parameters", schema)
+    };
+    cases.accepts("all keys", with(|_| ()));
+    cases.rejects(
+        "other keys",
+        "/tools/0/function/parameters/additionalProperties",
+        with(|schema| remove(schema, "", "additionalProperties")),
+    );
+    cases.rejects(
+        "other keys deep inside",
+        "/tools/0/function/parameters/properties/a/additionalProperties",
+        with(|schema| {
+            set(schema, "/properties/a", "additionalProperties", json!(true));
+        }),
+    );
+    cases.rejects(
+        "an optional key",
+        "/tools/0/function/parameters/required",
+        with(|schema| set(schema, "", "required", json!([]))),
+    );
 }

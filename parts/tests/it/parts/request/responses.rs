@@ -31,7 +31,7 @@ fn right() -> Value {
         ],
         "tool_choice": { "type": "function", "name": "get_weather" },
         "parallel_tool_calls": true,
-        "text": { "format": { "type": "json_schema", "name": "answer", "schema": { "type": "object" }, "strict": true } },
+        "text": { "format": { "type": "json_schema", "name": "answer", "schema": { "type": "object", "additionalProperties": false }, "strict": true } },
         "reasoning": { "effort": "low", "summary": "auto" },
     })
 }
@@ -189,4 +189,34 @@ fn namespaces_and_programs() {
         with(body);
         set(body, "/tools/2", "defer_loading", json!(true));
     });
+}
+
+#[test]
+fn strict_schemas() {
+    let cases = Cases::of(WireName::OpenAiResponses, right());
+    let schema = json!({ "type": "object", "required": ["a"], "additionalProperties": false, "properties": {
+        "a": { "type": ["object", "null"], "properties": {}, "required": [], "additionalProperties": false } } });
+    let with = |change: fn(&mut Value)| {
+        let mut schema = schema.clone();
+        change(&mut schema);
+        move |body: &mut Value| set(body, "/tools/0", "parameters", schema)
+    };
+    cases.accepts("all keys", with(|_| ()));
+    cases.rejects(
+        "other keys",
+        "/tools/0/parameters/additionalProperties",
+        with(|schema| remove(schema, "", "additionalProperties")),
+    );
+    cases.rejects(
+        "other keys deep inside",
+        "/tools/0/parameters/properties/a/additionalProperties",
+        with(|schema| {
+            set(schema, "/properties/a", "additionalProperties", json!(true));
+        }),
+    );
+    cases.rejects(
+        "an optional key",
+        "/tools/0/parameters/required",
+        with(|schema| set(schema, "", "required", json!([]))),
+    );
 }
