@@ -260,6 +260,11 @@ const ROWS: &[(&str, CapabilityChange)] = &[
     // Its screenshots are results.
     ("gemini-2.5-computer-use*", |model| limits(model, 131_072, 65_536)),
     ("gemini-3*", |model| limits(model, 1_048_576, 65_536)),
+    // Input and output share one limit, and settings for sampling are ignored.
+    ("gemini-4*", |model| {
+        limits(model, 1_048_576, 1_048_576);
+        model.sampling = false;
+    }),
 ];
 
 fn limits(model: &mut Capabilities, context: u64, output: u64) {
@@ -369,6 +374,7 @@ mod tests {
             ("gemini-2.5-computer-use-preview-10-2025", 131_072, 65_536),
             ("gemini-1.5-pro-002", 2_097_152, 8_192),
             ("gemini-3-pro-preview", 1_048_576, 65_536),
+            ("gemini-4-argon", 1_048_576, 1_048_576),
         ] {
             let found = models.find(model);
             assert_eq!((found.context_tokens, found.max_output_tokens), (Some(context), Some(output)), "{model}");
@@ -455,6 +461,7 @@ mod tests {
             ("gpt-4.1", true),
             ("openai/o3", false),
             ("gemini-2.5-pro", true),
+            ("gemini-4-argon", false),
         ] {
             assert_eq!(models.find(model).sampling, accepted, "{model}");
         }

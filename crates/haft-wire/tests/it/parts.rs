@@ -2,6 +2,7 @@
 
 mod bfcl;
 mod grammar;
+mod guide;
 mod mcp_tools;
 mod survey;
 mod validity;
