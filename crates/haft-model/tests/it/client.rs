@@ -9,6 +9,7 @@ mod fallback;
 mod hosted;
 mod planted_secret;
 mod rejection;
+mod repetition;
 mod report;
 mod request;
 mod retry;

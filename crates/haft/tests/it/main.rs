@@ -18,6 +18,7 @@ mod readme;
 mod registry_loop;
 mod remote_toolkit;
 mod running;
+mod service_rejection;
 mod services_derive;
 mod source;
 mod source_000;

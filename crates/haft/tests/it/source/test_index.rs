@@ -37,6 +37,13 @@ impl TestIndex {
         paths
     }
 
+    /// Returns the reason that the judge has no rule `file::function`.
+    pub(crate) fn fault_of_rule(&mut self, rule: &str) -> Option<String> {
+        let (file, function) = rule.split_once("::").unwrap_or((rule, ""));
+        let text = self.read(PathBuf::from(format!("parts/judge/{file}.py"))).unwrap_or_default();
+        (!text.contains(&format!("\ndef {function}("))).then(|| format!("the judge has no rule `{rule}`"))
+    }
+
     /// Returns the reason that there is no program of this name among those that must not compile.
     pub(crate) fn fault_of_mistake(&mut self, program: &str) -> Option<String> {
         let folder = PathBuf::from("crates/haft/tests/ui");
@@ -66,7 +73,8 @@ impl TestIndex {
 fn files_of(module: &str) -> Vec<PathBuf> {
     let (package, path) = module.split_once("::").unwrap_or((module, "lib"));
     let file = format!("{}.rs", path.replace("::", "/"));
-    ["tests/it", "src"].map(|folder| PathBuf::from("crates").join(package).join(folder).join(&file)).to_vec()
+    let package = if package == "haft-parts" { PathBuf::from("parts") } else { PathBuf::from("crates").join(package) };
+    ["tests/it", "src"].map(|folder| package.join(folder).join(&file)).to_vec()
 }
 
 /// Returns the names of the functions of a source that have a test attribute.
