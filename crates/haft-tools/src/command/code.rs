@@ -1,8 +1,9 @@
 //! A command's code, as far as trust in its file can cover it.
 //!
-//! The entry reads the program and every argument that is a file in or below the workspace folder: they count for the
-//! trust like the workspace file itself. Everything else that a command runs, such as a system program, is named
-//! instead. Code that loads on its own is not covered either, and can't be known.
+//! The entry reads the program and every argument that is a file in or below the workspace folder, also one that a shell
+//! script in an argument names: they count for the trust like the workspace file itself. Everything else that a command
+//! runs, such as a system program, also one behind a wrapper, is named instead. Code that loads on its own is not covered
+//! either, and can't be known.
 
 use std::ffi::OsString;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
@@ -10,31 +11,45 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use haft_registry::reading::{BelowError, below};
 use haft_registry::{Entry, EntryError, StartedCommand};
 
+use super::template::ArgvTemplate;
+
 /// The largest file to cover. A larger one is a fault, since its changes would go unnoticed.
 const MAX_CODE: u64 = 256 * 1024 * 1024;
 
 /// Reads a command's files below the entry's folder. Returns the program and the files elsewhere.
 pub(super) fn read(entry: &Entry, command: &StartedCommand) -> Result<Vec<String>, EntryError> {
     let mut uncovered = Vec::new();
-    let [program, arguments @ ..] = command.argv.as_slice() else { return Ok(uncovered) };
-    let is_covered = match program_path(program, command) {
-        Some(path) => cover(entry, &path)?,
-        None => false,
-    };
-    if !is_covered {
-        uncovered.push(program.clone());
-    }
-    for argument in arguments.iter().filter_map(|argument| literal(argument)) {
-        // A file may be an option's value, as in `--config=rules.js`.
-        let value = argument.split_once('=').map(|(_, value)| value.to_owned());
-        for name in std::iter::once(argument).chain(value).filter(|name| !name.is_empty()) {
-            let path = command.folder.join(&name);
-            if path.is_file() && !cover(entry, &path)? {
-                uncovered.push(name);
+    let programs = ArgvTemplate::parse(&command.argv, &mut Vec::new()).programs;
+    for (index, argument) in command.argv.iter().enumerate() {
+        let Some(argument) = literal(argument) else { continue };
+        // A program behind a wrapper may be one of another system, as in `docker run img ls`.
+        let program = programs.contains(&index).then(|| program_path(&argument, command)).flatten();
+        if program.is_some() || index == 0 {
+            if !program.map_or(Ok(false), |path| cover(entry, &path))? {
+                uncovered.push(argument);
             }
+            continue;
+        }
+        // A file may be an option's value, as in `--config=rules.js`.
+        let value = argument.split_once('=').map(|(_, value)| value);
+        for name in std::iter::once(argument.as_str()).chain(value).filter(|name| !name.is_empty()) {
+            let path = command.folder.join(name);
+            if path.is_file() && !cover(entry, &path)? {
+                uncovered.push(name.to_owned());
+            }
+        }
+        for path in script_words(&argument).map(|word| command.folder.join(word)).filter(|path| path.is_file()) {
+            cover(entry, &path)?;
         }
     }
     Ok(uncovered)
+}
+
+/// Returns the words of an argument that may be a shell's script, as in `sh -c "./build.sh && ./test.sh"`.
+fn script_words(argument: &str) -> impl Iterator<Item = &str> {
+    let is_script = argument.contains(char::is_whitespace);
+    let separator = |character: char| character.is_whitespace() || "'\"\\;|&()<>=`$".contains(character);
+    argument.split(separator).filter(move |word| is_script && !word.is_empty())
 }
 
 /// Reads a file if it is below the entry's folder, and reports whether it did. An unreadable file is not covered.

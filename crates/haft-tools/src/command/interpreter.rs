@@ -34,6 +34,8 @@ pub(super) struct CodeFindings {
     pub(super) counted: BTreeSet<usize>,
     /// The program that reads its code from stdin.
     pub(super) reads_stdin: Option<String>,
+    /// The elements that name the programs of the chain.
+    pub(super) programs: BTreeSet<usize>,
 }
 
 /// Checks a command's elements, including the program. Invalid ones are `None`.

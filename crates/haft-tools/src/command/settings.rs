@@ -61,7 +61,11 @@ impl CommandSettings {
     /// Returns the command, with paths relative to a folder.
     pub(super) fn into_command(self, folder: &Path) -> CommandTool {
         let mut command = CommandTool::new(self.command).stdout(self.stdout).stderr(self.stderr);
-        command = command.folder(folder.join(self.folder.as_deref().unwrap_or(Path::new("."))));
+        command = command.folder(match self.folder {
+            Some(own) => folder.join(own),
+            None if folder.as_os_str().is_empty() => Path::new(".").to_owned(),
+            None => folder.to_owned(),
+        });
         if let Some(format) = self.stdin {
             command = command.stdin(format);
         }

@@ -33,6 +33,8 @@ pub(super) struct ArgvTemplate {
     pub(super) counted: BTreeSet<usize>,
     /// The program that would read stdin as code.
     pub(super) reads_stdin: Option<String>,
+    /// The arguments that name programs: the command's own, and those that its wrappers start.
+    pub(super) programs: BTreeSet<usize>,
 }
 
 /// A template element.
@@ -92,6 +94,7 @@ impl ArgvTemplate {
         }
         let code = interpreter::check(&parsed);
         template.reads_stdin = code.reads_stdin;
+        template.programs = code.programs;
         let ends = |element: &Option<ArgvElement>| element.as_ref().is_some_and(ArgvElement::ends_options);
         let end = parsed.iter().skip(code.innermost).position(ends).map_or(parsed.len(), |at| at + code.innermost);
         for (index, fault) in code.faults {

@@ -55,6 +55,7 @@ impl<'a> CodeCheck<'a> {
     pub(super) fn follow(&mut self, at: usize) {
         self.findings.innermost = self.findings.innermost.max(at);
         let Some(Some(ArgvElement::Literal(name))) = self.elements.get(at) else { return };
+        self.findings.programs.insert(at);
         let Some(rule) = self.known(name) else { return };
         self.followed.push(at);
         let mut state = ProgramState {

@@ -98,6 +98,9 @@ async fn code_below_the_folder_that_a_command_starts_counts_for_the_trust() {
         ("'sh', 'run.sh'", "run.sh"),
         ("'sh', './scripts/../run.sh', '--'", "run.sh"),
         ("'tool', '--config=conf/rules.js'", "conf/rules.js"),
+        ("'env', 'sh', 'scripts/run.sh'", "scripts/run.sh"),
+        ("'timeout', '5', './run.sh'", "run.sh"),
+        ("'sh', '-c', 'set -e; ./scripts/run.sh && echo done'", "scripts/run.sh"),
     ] {
         let folder = Folder::with(format!("[toolbox.a.tool.run]\nkind = 'command'\ncommand = [{argv}]\n"));
         folder.write("scripts/other", "");
@@ -165,6 +168,9 @@ async fn code_elsewhere_is_named_as_not_covered() {
         ("command = ['sh', 'run.sh', '{x}']".to_owned(), vec!["sh"]),
         ("command = ['npm', 'run', 'build']".to_owned(), vec!["npm"]),
         (format!("command = ['sh', '{file}', '--rules={file}']"), vec!["sh", &file, &file]),
+        ("command = ['env', 'sh', 'run.sh', 'env']".to_owned(), vec!["env", "sh"]),
+        ("command = ['env', 'nice', './run.sh']".to_owned(), vec!["env", "nice"]),
+        ("command = ['sh', '-c', './run.sh | cat']".to_owned(), vec!["sh"]),
         ("command = ['./link.sh']".to_owned(), vec!["./link.sh"]),
     ] {
         folder.write("haft.toml", format!("[toolbox.a.tool.run]\nkind = 'command'\n{keys}\n"));
