@@ -195,7 +195,13 @@ impl CodeCheck<'_> {
 
 /// Checks what becomes of a script's parameters. The error continues a sentence about the script.
 fn check_script(script: &str) -> Result<(), String> {
+    let mut is_elsewhere = false;
     for ScriptCommand { mut words, reads_file } in shell_script::commands(script).map_err(|error| error.to_string())? {
+        let program = words.first().map_or("", ArgvElement::prefix);
+        if is_elsewhere && program.contains('/') && !program.starts_with('/') {
+            return Err(format!("starts `{program}` in the folder that the value names"));
+        }
+        is_elsewhere |= matches!(program, "cd" | "pushd") && words.iter().any(ArgvElement::has_variable);
         match words.first() {
             Some(first) if first.is_assignment() => words.insert(0, ArgvElement::Literal("env".to_owned())),
             Some(first) if first.has_variable() => return Err("runs it as a program".to_owned()),

@@ -6,8 +6,10 @@
 
 mod row;
 mod table;
+mod word;
 
-use self::table::{CODE_VARIABLES, CODE_WORDS, INFORMATION, PROGRAMS, SHELL_WORDS};
+use self::table::PROGRAMS;
+use self::word::{CODE_VARIABLES, CODE_WORDS, INFORMATION, SHELL_WORDS};
 
 /// A program, by its names, and what its arguments mean. Each option list is one text, separated by spaces. A
 /// single-letter option may be combined with others, as in `-lc`. `clone:-c` is an option for the subcommand `clone`.

@@ -81,8 +81,9 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
         "-cp -classpath -M -A",
         "",
     ),
-    interpreter("guile racket sbcl clisp ecl gosh csi slsh gnuplot", "-c -e -x --eval", "--load -l", ""),
-    interpreter("ghc ghci runghc runhaskell ocaml swift crystal", "-e eval run", "", ""),
+    interpreter("guile racket sbcl clisp ccl ecl gosh csi scsh slsh kak gnuplot", "-c -e -x --eval", "--load -l", ""),
+    interpreter("ghc ghci runghc runhaskell ocaml swift crystal nim zig dart", "-e eval run e r", "", ""),
+    interpreter("swipl gprolog", "-g -t --goal --query-goal --entry-goal", "-l -f -s --consult-file", ""),
     interpreter("octave matlab sage maxima", "-r -batch -c --eval --batch-string", "", ""),
     interpreter("bc dc", "-e -f --expression --file", "", ""),
     interpreter("m4 gm4", "-D --define", "", ""),
@@ -126,7 +127,7 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
             "-s -x -e -n -u -o -F -v --shared --exclusive --nonblock --nb --unlock --close --no-fork --verbose",
         )
     },
-    KnownProgram { rest: "--", ..options("script scriptlive", "-c --command") },
+    KnownProgram { rest: "--", ..options("script scriptlive capsh", "-c --command") },
     KnownProgram {
         rest: "-S --split-string",
         ..wrapper("env", 0, "-u -C --unset --chdir", "-i -0 -v --ignore-environment --null --debug")
@@ -157,12 +158,15 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
         ..shell_line("ssh slogin autossh", 1, "-p -l -i -J -L -R -D -b -c -e -E -m -M -O -Q -S -w -W -B -P")
     },
     KnownProgram { load: "-F -S -D -b", ..options("scp sftp", "-o") },
-    shell_line("mosh rsh remsh rlogin", 1, "-p --ssh -l"),
-    shell_line("sshpass", 1, "-f -p -w"),
+    KnownProgram { load: "--ssh --server", ..shell_line("mosh rsh remsh rlogin", 1, "-p -l") },
+    shell_line("pssh parallel-ssh clush pdsh salt salt-call salt-ssh", 0, "-h -H -w -x -l -g --hosts"),
+    shell_line("i3-msg swaymsg bspc hyprctl", 0, "-t -s"),
     options("ssh-keygen", "-D"),
     options("ssh-add", "-s -S"),
     KnownProgram { rest: "shell exec-out", valued: "-s -t -H -P", ..program("adb", OperandRule::Data) },
-    options("vagrant gcloud", "-c --command"),
+    KnownProgram { rest: "run ssh exec alias query", ..options("heroku knife gh bq", "-C") },
+    options("puppet chef-apply", "-e --execute"),
+    options("vagrant gcloud fly flyctl", "-c -C --command"),
     interpreter(
         "ansible-playbook ansible-console",
         "-e --extra-vars --ssh-common-args --ssh-extra-args",
@@ -172,8 +176,13 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
     KnownProgram { load: "-m -i -M", ..options("ansible", "-a -e --args --extra-vars") },
     KnownProgram { stdin: "-", valued: "-u", ..program("crontab fcrontab", OperandRule::Script) },
     reader("at batch", "", "-f", "-q -t"),
-    program("run-parts run-mailcap", OperandRule::Script),
+    program("run-parts run-mailcap logrotate cpan cpanm", OperandRule::Script),
     shell_line("just task rake gulp grunt invoke fab", 0, "-f -d -C"),
+    KnownProgram {
+        code: "-D -P",
+        load: "-f -b -I --init-script --build-file --settings",
+        ..shell_line("gradle gradlew mvn mvnw ant sbt msbuild nox tox", 0, "-e -c")
+    },
     KnownProgram {
         rest: "-e -x --command -c start",
         valued: "-T -title --title",
@@ -195,10 +204,12 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
     options("split gsplit", "--filter"),
     options("sort gsort", "--compress-program"),
     options("rg ripgrep", "--pre --hostname-bin"),
+    options("fzf sk", "--preview --bind --execute"),
     options("ag ack", "--pager"),
     options("bat batcat delta", "--pager"),
     options("man", "-P -H --pager --html"),
-    options("mail mailx s-nail", "-S -~"),
+    options("mail mailx s-nail mutt neomutt cvs", "-S -~ -e -F"),
+    options("sendmail supervisord gpg gpg2 iftop", "-C -c --photo-viewer --exec-path --agent-program"),
     options("curl", "-K --config --engine"),
     options("wget", "-e --execute --use-askpass --config"),
     options(
@@ -233,7 +244,8 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
     },
     KnownProgram { load: "-f -C -t", ..options("ninja samu", "") },
     KnownProgram {
-        code: "-D -G -T -A -E",
+        rest: "-E",
+        code: "-D -G -T -A",
         load: "-P -S -C -H --build --install --preset --toolchain",
         valued: "-B --parallel -j --target --config --prefix",
         ..program("cmake", OperandRule::Script)
@@ -289,13 +301,13 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
     options("emacs emacsclient", "-e -l -f --eval --execute --load --funcall"),
     options("nano pico", "-s --speller"),
     options("gimp blender inkscape", "-b -P --batch --python-expr --python --actions"),
-    options("nix nix-shell nix-build nix-instantiate nix-env", "-E -c --expr --run --command --apply"),
+    options("nix nix-shell nix-build nix-instantiate nix-env", "-E -p -c --expr --run --command --apply"),
     // Installers run code from what they install.
     KnownProgram {
         rest: "install download wheel",
         ..options("pip easy_install", "-r -c -e -i --index-url --extra-index-url")
     },
-    KnownProgram { rest: "install", ..options("gem cpan cpanm luarocks composer opam cabal stack", "-e") },
+    KnownProgram { rest: "install", ..options("gem luarocks composer opam cabal stack", "-e") },
     KnownProgram {
         rest: "install add",
         ..options(
@@ -315,6 +327,16 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
             "--with -p --python --extra --group -C --directory --project",
         )
     },
+    // Frameworks.
+    options("django-admin manage.py", "-c --command --settings"),
+    options("rails", "runner r"),
+    options("wp drush", "eval eval-file php-eval php-script ev --exec --require"),
+    program("gunicorn uvicorn hypercorn daphne", OperandRule::Script),
+    options("celery flask", "-A --app"),
+    options(
+        "pytest mocha jest eslint webpack rollup vite babel tsc",
+        "-p -c -r --config --require --project --rulesdir",
+    ),
     // Database clients.
     reader("psql pgcli", "-c --command", "-f --file", "-h -p -U -d -o -v -F -R -P -T"),
     reader("mysql mariadb mycli", "-e --execute --init-command", "", "-u -h -P -D -S"),
@@ -325,7 +347,9 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
         "-f",
         "-h -u --host --port",
     ),
-    reader("sqlcmd sqlplus isql osql", "-Q -q", "-i", "-S -U -P -d"),
+    KnownProgram { marks: "@", ..reader("sqlcmd sqlplus isql osql", "-Q -q", "-i", "-S -U -P -d") },
+    reader("hive beeline spark-sql snowsql impala-shell", "-e -q --query", "-f -i", "-u -n -p -d --hiveconf"),
+    editor("cypher-shell", "", "-a -u -p -d --address --username --password --database --param"),
     options("redis-cli valkey-cli", "--eval eval EVAL script SCRIPT fcall FCALL"),
     KnownProgram {
         code: "-cmd --cmd -c",
@@ -335,8 +359,9 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
     },
     // Programs that start another one.
     wrapper("nice", 0, "-n --adjustment", ""),
+    wrapper("sshpass", 0, "-f -p -d -P", "-e -v"),
     wrapper(
-        "nohup busybox toybox coreutils catatonit torsocks torify proxychains proxychains4 unbuffer chronic ifne fakeroot \
+        "nohup ld.so ld-linux ld-linux-x86-64.so ld-linux-aarch64.so ld-musl-x86_64.so wine wine64 box64 mono busybox toybox coreutils catatonit torsocks torify proxychains proxychains4 unbuffer chronic ifne fakeroot \
          eatmydata catchsegv dbus-run-session daemonize ccache sccache distcc grc heaptrack",
         0,
         "",
@@ -396,7 +421,7 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
         "",
     ),
     wrapper("chpst", 0, "-u -U -b -e -n -l -L -m -d -o -p -f -c -r -t", "-P -0 -1 -2 -v"),
-    wrapper("capsh aa-exec firejail bwrap proot rlwrap openvt dtach abduco rr uftrace", 0, "", ""),
+    wrapper("aa-exec firejail bwrap proot rlwrap openvt dtach abduco rr uftrace", 0, "", ""),
     wrapper("valgrind", 0, "", "-q -v -d --quiet --verbose"),
     KnownProgram { starts: "record stat trace", ..program("perf", OperandRule::ProgramAfterDashes) },
     KnownProgram {
@@ -453,32 +478,3 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
         ..program("docker podman nerdctl docker-compose podman-compose", OperandRule::Container)
     },
 ];
-
-/// Words that are commands in a shell script, though not programs. Some shells evaluate the second row's operands as
-/// arithmetic or names, in which `a[$(x)]` starts `x`.
-pub(super) const SHELL_WORDS: &[KnownProgram] = &[
-    wrapper("command builtin exec noglob nocorrect coproc", 0, "-a", "-c -l -p -v -V"),
-    shell_line(
-        "eval test [ let declare typeset local export readonly unset read getopts mapfile readarray alias trap exit return \
-         shift break continue ulimit print hash bind complete compgen compadd enable sched zmodload autoload zle emulate \
-         integer float functions fc history set",
-        0,
-        "",
-    ),
-    program(". source", OperandRule::Script),
-    options("printf", "-v"),
-];
-
-/// Last words in option names that mark the value as code, or as naming code, whatever the program.
-pub(super) const CODE_WORDS: &str = "askpass cmd command commands editor entrypoint eval exec execute expr hook interpreter \
-    launcher pager plugin preload preprocessor program rcfile rsh script scripts shell wrapper";
-
-/// Environment variables whose value is code, or names code that another program loads.
-pub(super) const CODE_VARIABLES: &str = "BASH_ENV BROWSER CC CFLAGS CLASSPATH CXX ENV GCONV_PATH GIT_EXTERNAL_DIFF GIT_SSH \
-    GIT_TEMPLATE_DIR JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS LD LDFLAGS LD_AUDIT LD_LIBRARY_PATH LD_PRELOAD \
-    DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH LESSOPEN LESSCLOSE LUA_INIT MAKEFLAGS MAVEN_OPTS NODE_OPTIONS NODE_PATH PATH PERL5DB PERL5LIB \
-    PERL5OPT PROMPT_COMMAND PS0 PS1 PS4 PYTHONHOME PYTHONPATH PYTHONSTARTUP PYTHONINSPECT RUBYLIB RUBYOPT RUSTC_WRAPPER \
-    VISUAL ZDOTDIR _JAVA_OPTIONS IFS";
-
-/// Options with which a program prints something about itself, and runs no code.
-pub(super) const INFORMATION: &str = "--version --help -version";
