@@ -70,19 +70,50 @@ impl<T: schemars::JsonSchema + ?Sized> Described for T {}
 pub const fn described<T: Described + ?Sized>() {}
 
 /// A type that a parameter of a tool can have.
+///
+/// What is generated for a tool requires this of the types of its parameters, `for<'a>`: a bound with a lifetime is
+/// checked where it is used and not where it is written. So a type that lacks a derive is one error, at the parameter.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` can't be the type of a parameter: it requires `Deserialize`, `Serialize` and `JsonSchema`",
+    message = "`{Self}` can't be the type of a parameter: it requires `Deserialize` and `JsonSchema`",
     label = "this type lacks at least one of them",
-    note = "write `#[derive(Deserialize, Serialize, JsonSchema)]` on it, and on each type of yours inside it: a model is \
-            told the schema, a call is read into the type, and a call of your own is written from it"
+    note = "write `#[derive(Deserialize, JsonSchema)]` on it, and on each type of yours inside it: a model is told the \
+            schema, and a call is read into the type"
 )]
-pub trait Parameter {}
+pub trait Parameter<'a>: serde::de::DeserializeOwned + schemars::JsonSchema {}
 
 #[diagnostic::do_not_recommend]
-impl<T: serde::de::DeserializeOwned + serde::Serialize + schemars::JsonSchema> Parameter for T {}
+impl<T: serde::de::DeserializeOwned + schemars::JsonSchema> Parameter<'_> for T {}
 
 /// Compiles for types that a parameter can have.
-pub const fn parameter<T: Parameter>() {}
+pub const fn parameter<T: for<'a> Parameter<'a>>() {}
+
+/// A type that a parameter of a typed call can have. See [`Parameter`] for the lifetime.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be written, so its tool can't be called by its type: it requires `Serialize`",
+    label = "this type lacks it",
+    note = "write `#[derive(Serialize)]` on it, and on each type of yours inside it; calls of a model do not need it"
+)]
+pub trait WrittenParameter<'a>: serde::Serialize {}
+
+#[diagnostic::do_not_recommend]
+impl<T: serde::Serialize> WrittenParameter<'_> for T {}
+
+/// Compiles for types that a parameter of a typed call can have.
+pub const fn written_parameter<T: for<'a> WrittenParameter<'a>>() {}
+
+/// A type that can be a declared failure. See [`Parameter`] for the lifetime.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be a failure: it requires `Serialize` and `JsonSchema`",
+    label = "this type lacks at least one of them",
+    note = "write `#[derive(Debug, Serialize, JsonSchema, Failure)]` on it: a model reads the failure, by its schema"
+)]
+pub trait DeclaredFailure<'a>: serde::Serialize + schemars::JsonSchema + Send + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: serde::Serialize + schemars::JsonSchema + Send + 'static> DeclaredFailure<'_> for T {}
+
+/// Compiles for types that can be declared failures.
+pub const fn declared_failure<T: for<'a> DeclaredFailure<'a>>() {}
 
 /// A type that a tool can emit.
 #[diagnostic::on_unimplemented(

@@ -2,6 +2,9 @@
 //!
 //! A struct is one case, an enum has one per variant. Each case has a message and reports whether the same call may
 //! succeed later. A variant's attribute overrides its enum's.
+//!
+//! The type also becomes an `Error` that displays its message, so that `?` makes a declared failure of it in a handler.
+//! A type that has its own `Display` (`display`) or `Error` (`error = false`) keeps it.
 
 mod message;
 
@@ -21,7 +24,7 @@ use crate::name::words;
 
 const ON_TYPE: KnownArguments = KnownArguments {
     attribute: "#[failure]",
-    names: &["message", "display", "retryable", "retry_after", "crate"],
+    names: &["message", "display", "error", "retryable", "retry_after", "crate"],
     repeatable: &[],
 };
 const ON_VARIANT: KnownArguments = KnownArguments {
@@ -44,6 +47,8 @@ struct FailureType {
     name: Ident,
     generics: Generics,
     cases: Vec<FailureCase>,
+    /// Set if the type has no `Display` and `Error` of its own.
+    derives_error: bool,
 }
 
 /// A struct's or a variant's failure.
@@ -74,6 +79,8 @@ fn read(input: &DeriveInput) -> syn::Result<FailureType> {
     let mut diagnostics = Diagnostics::default();
     let mut arguments = arguments(&input.attrs, ON_TYPE, &mut diagnostics);
     let krate = arguments.take("crate").and_then(|krate| diagnostics.keep(krate.assigned::<Path>("`crate = path`")));
+    let error = arguments.take("error");
+    let error = error.as_ref().map(Argument::flag).and_then(|flag| diagnostics.keep(flag));
     let whole = FailureOptions::read(&mut arguments, &mut diagnostics);
     let mut cases = Vec::new();
     match &input.data {
@@ -104,7 +111,10 @@ fn read(input: &DeriveInput) -> syn::Result<FailureType> {
     }
     diagnostics.finish()?;
     let krate = krate.map(CratePath::from).unwrap_or_default();
-    Ok(FailureType { krate, name: input.ident.clone(), generics: input.generics.clone(), cases })
+    // A message by `Display` means that the type has it.
+    let displays = |case: &FailureCase| matches!(case.message, MessageSource::Display);
+    let derives_error = error.unwrap_or_else(|| !whole.display && !cases.iter().any(displays));
+    Ok(FailureType { krate, name: input.ident.clone(), generics: input.generics.clone(), cases, derives_error })
 }
 
 impl FailureOptions {
@@ -182,16 +192,8 @@ impl FailureCase {
 
 impl ToTokens for FailureType {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        let Self { krate, name, generics, cases } = self;
-        let mut generics = generics.clone();
-        if !generics.params.is_empty() {
-            generics.make_where_clause().predicates.push(parse_quote! {
-                Self: #krate::macro_support::serde::Serialize
-                    + #krate::macro_support::schemars::JsonSchema
-                    + ::core::marker::Send
-                    + 'static
-            });
-        }
+        let Self { krate, name, generics, cases, derives_error } = self;
+        let generics = bounded(generics, krate);
         let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
         let arms = cases.iter().map(FailureCase::message_arm);
         // An enum without variants has no values, and can only be matched by value.
@@ -205,7 +207,7 @@ impl ToTokens for FailureType {
         if self.generics.params.is_empty() {
             let place = Span::mixed_site().located_at(name.span());
             let krate = krate.at(place);
-            tokens.extend(quote_spanned!(place=> const _: () = #krate::macro_support::described::<#name>();));
+            tokens.extend(quote_spanned!(place=> const _: () = #krate::macro_support::declared_failure::<#name>();));
         }
         tokens.extend(quote! {
             impl #impl_generics #krate::macro_support::Failure for #name #type_generics #where_clause {
@@ -219,7 +221,46 @@ impl ToTokens for FailureType {
                 }
             }
         });
+        if *derives_error {
+            self.derive_error(tokens);
+        }
     }
+}
+
+impl FailureType {
+    /// Implements `Display` by the message, and `Error`.
+    fn derive_error(&self, tokens: &mut TokenStream) {
+        let Self { krate, name, generics, .. } = self;
+        let displayed = bounded(generics, krate);
+        let mut errors = displayed.clone();
+        if !generics.params.is_empty() {
+            errors.make_where_clause().predicates.push(parse_quote!(Self: ::core::fmt::Debug));
+        }
+        let (display_generics, type_generics, display_where) = displayed.split_for_impl();
+        let (error_generics, _, error_where) = errors.split_for_impl();
+        tokens.extend(quote! {
+            impl #display_generics ::core::fmt::Display for #name #type_generics #display_where {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.write_str(&#krate::macro_support::Failure::message(self))
+                }
+            }
+        });
+        // Where `Debug` is missing, the error points at the type.
+        let place = name.span();
+        tokens.extend(quote_spanned! {place=>
+            impl #error_generics ::core::error::Error for #name #type_generics #error_where {}
+        });
+    }
+}
+
+/// Returns the generics with the bound of a declared failure. It compiles for every type, see `DeclaredFailure`: a missing
+/// derive is reported once, by the constant beside the implementations.
+fn bounded(generics: &Generics, krate: &CratePath) -> Generics {
+    let mut generics = generics.clone();
+    generics.make_where_clause().predicates.push(parse_quote! {
+        for<'__haft> Self: #krate::macro_support::DeclaredFailure<'__haft>
+    });
+    generics
 }
 
 fn arguments(attributes: &[Attribute], known: KnownArguments, diagnostics: &mut Diagnostics) -> Arguments {
@@ -343,7 +384,7 @@ mod tests {
             struct E<T: Clone>(T);
         ));
         assert!(
-            text.contains("impl < T : Clone > haft_executor :: macro_support :: Failure for E < T > where Self :"),
+            text.contains("impl < T : Clone > haft_executor :: macro_support :: Failure for E < T > where for <"),
             "{text}"
         );
     }

@@ -1,6 +1,7 @@
 //! `#[tools]`: turns methods into tools.
 //!
-//! The same code reads methods marked `#[tool]` and functions; the receiver is a service of the type they belong to.
+//! The same code reads methods marked `#[tool]` and functions; the receiver is a service of the type they belong to: of
+//! the toolkit or, with `#[tools(run)]`, of each run.
 //! All mistakes in the block are reported at once, and the block is kept even then.
 
 use proc_macro2::TokenStream;
@@ -13,7 +14,8 @@ use crate::diagnostic::Diagnostics;
 use crate::kit::Kit;
 use crate::tool::{self, Expansion, Owner, ToolFunction, spelled};
 
-const KNOWN: KnownArguments = KnownArguments { attribute: "#[tools]", names: &["crate", "pub"], repeatable: &[] };
+const KNOWN: KnownArguments =
+    KnownArguments { attribute: "#[tools]", names: &["crate", "pub", "run"], repeatable: &[] };
 
 /// Expands to the block and its tools, or to the block and all errors.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -40,12 +42,13 @@ fn read(arguments: TokenStream, block: &mut ItemImpl) -> syn::Result<TokenStream
     let krate = arguments.take("crate");
     let krate: Option<Path> = krate.and_then(|argument| diagnostics.keep(argument.assigned("`crate = path`")));
     let exposed = arguments.take("pub").and_then(|argument| diagnostics.keep(exposed(&argument)));
+    let is_of_run = arguments.take("run").and_then(|argument| diagnostics.keep(argument.flag())).unwrap_or_default();
     check_block(block, &mut diagnostics);
     let owner_type = (*block.self_ty).clone();
     let conditions: Vec<Attribute> =
         block.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).cloned().collect();
     let exposed = exposed.unwrap_or(Visibility::Inherited);
-    let owner = Owner { ty: &owner_type, conditions: &conditions, visibility: &exposed };
+    let owner = Owner { ty: &owner_type, conditions: &conditions, visibility: &exposed, is_of_run };
     let (mut visibility, mut tools) = (Visibility::Inherited, Vec::<Expansion>::new());
     let mut is_empty = true;
     for item in &mut block.items {
@@ -68,7 +71,7 @@ fn read(arguments: TokenStream, block: &mut ItemImpl) -> syn::Result<TokenStream
 
 /// Returns a valid block's tools, service and kit.
 fn items(krate: &CratePath, owner: Owner<'_>, visibility: &Visibility, tools: &[Expansion]) -> TokenStream {
-    let Owner { ty, conditions, visibility: _ } = owner;
+    let Owner { ty, conditions, visibility: _, is_of_run } = owner;
     let types: Vec<Type> = tools
         .iter()
         .map(|tool| {
@@ -86,18 +89,24 @@ fn items(krate: &CratePath, owner: Owner<'_>, visibility: &Visibility, tools: &[
         tools: types,
     };
     let kit = kit.items();
+    // A type that is the state of a toolkit provides itself. One that each run provides is no state.
+    let provides_itself = (!is_of_run).then(|| {
+        quote! {
+            #(#conditions)*
+            impl #krate::macro_support::Provide<#ty> for #ty {
+                fn provide(&self) -> &#ty {
+                    self
+                }
+            }
+        }
+    });
     quote! {
         #(#tools)*
 
         #(#conditions)*
         impl #krate::macro_support::OneToolsBlockPerType for #ty {}
 
-        #(#conditions)*
-        impl #krate::macro_support::Provide<#ty> for #ty {
-            fn provide(&self) -> &#ty {
-                self
-            }
-        }
+        #provides_itself
 
         #kit
     }
@@ -184,6 +193,13 @@ mod tests {
         assert!(text.contains("Needs < Desk >") && text.contains("Provide < Desk > for Desk"), "{text}");
         assert!(text.contains("pub async fn open (& self , title : String , clock : & Clock"), "{text}");
         assert!(text.contains("fn helper (& self) { }"), "{text}");
+    }
+
+    #[test]
+    fn a_run_may_provide_the_receiver() {
+        let block = quote!(impl Desk { #[tool] fn count(&self) -> usize { 1 } });
+        let text = expand(quote!(run), block).to_string();
+        assert!(text.contains("PerRun < Desk >") && !text.contains("Provide < Desk > for Desk"), "{text}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Ident, ReturnType, Type, Visibility, parse_quote};
 
 use super::function::ToolFunction;
-use super::input::{ArgumentSource, Inputs};
+use super::input::{ArgumentSource, Inputs, spelled};
 use super::kind::KindOptions;
 use super::option::ToolOptions;
 use crate::documentation;
@@ -115,6 +115,7 @@ impl Expansion {
             };
         }
         let (krate, fields) = (&self.options.krate, &self.inputs.fields);
+        let bounds = self.bound_attributes();
         let [serde, schemars] = ["serde", "schemars"].map(|name| krate.support_text(name));
         quote! {
             #documentation
@@ -126,6 +127,7 @@ impl Expansion {
             )]
             #[serde(crate = #serde, deny_unknown_fields)]
             #[schemars(crate = #schemars, transform = #krate::macro_support::drop_description)]
+            #bounds
             #[allow(
                 non_snake_case,
                 clippy::pub_underscore_fields,
@@ -168,8 +170,9 @@ impl Expansion {
                 type #outcome = <__HaftReturned as #krate::macro_support::Returned<__HAFT_KIND>>::#outcome;
             }
         });
+        let bounds = self.bounds();
         quote_spanned! {self.place()=>
-            impl #krate::macro_support::ToolType for #type_name {
+            impl #krate::macro_support::ToolType for #type_name #bounds {
                 const NAME: &'static str = #tool_name;
                 type Params = #params;
                 #success
@@ -187,8 +190,9 @@ impl Expansion {
     fn emits_impl(&self) -> Option<TokenStream> {
         let (ty, type_name) = (self.options.emits.as_ref()?, &self.type_name);
         let krate = self.options.krate.at(place(ty));
+        let bounds = self.bounds();
         Some(quote_spanned! {place(ty)=>
-            impl #krate::macro_support::Emits for #type_name {
+            impl #krate::macro_support::Emits for #type_name #bounds {
                 type Event = #ty;
             }
         })
@@ -228,9 +232,9 @@ impl Expansion {
                 })
             }
         };
-        let builder = self.builder();
+        let (builder, bounds) = (self.builder(), self.bounds());
         quote_spanned! {self.place()=>
-            impl #krate::macro_support::StaticTool for #type_name {
+            impl #krate::macro_support::StaticTool for #type_name #bounds {
                 fn tool() -> ::core::result::Result<#krate::macro_support::Tool, #krate::macro_support::DefinitionError> {
                     #builder.#handler
                 }
@@ -262,10 +266,62 @@ impl Expansion {
         let fields = fields.map(|field| self.check("parameter", &field.ty, place(&field.ty)));
         let own_type = self.inputs.own_type.iter().map(|ty| self.check("described", ty, place(ty)));
         let emitted = self.options.emits.iter().map(|ty| self.check("emitted", ty, place(ty)));
+        let written = self.written().into_iter().map(|ty| self.check("written_parameter", ty, place(ty)));
         let (krate, type_name) = (self.options.krate.at(self.place()), &self.type_name);
         let success = quote_spanned!(self.place()=> <#type_name as #krate::macro_support::ToolType>::Success);
-        let success = self.check("described", success, self.place());
-        quote!(#(#fields)* #(#own_type)* #(#emitted)* #success)
+        let mut success = self.check("described", success, self.place());
+        if let Some(bounds) = self.bounds() {
+            success =
+                quote!(#[allow(dead_code, reason = "checked and not called")] fn __haft_success() #bounds { #success });
+        }
+        quote!(#(#fields)* #(#own_type)* #(#written)* #(#emitted)* #success)
+    }
+
+    /// Returns the parameter types whose traits are bounds of the generated code, so that a missing one is reported by
+    /// the check alone. Those of the standard library have all of them.
+    fn bound_types(&self) -> Vec<&Type> {
+        let mut types: Vec<&Type> = Vec::new();
+        for field in self.inputs.fields.iter().filter(|field| field.is_as_typed() && !is_known(&field.ty)) {
+            if !types.contains(&&field.ty) {
+                types.push(&field.ty);
+            }
+        }
+        types
+    }
+
+    /// Returns the parameter types that the tool itself writes: arguments are refined by value.
+    fn written(&self) -> Vec<&Type> {
+        if self.options.refine.is_some() { self.bound_types() } else { Vec::new() }
+    }
+
+    /// Returns the bounds of the implementations.
+    fn bounds(&self) -> Option<TokenStream> {
+        let (types, written) = (self.bound_types(), self.written());
+        let krate = &self.options.krate;
+        (!types.is_empty()).then(|| {
+            quote! {
+                where
+                    #(for<'__haft> #types: #krate::macro_support::Parameter<'__haft>,)*
+                    #(for<'__haft> #written: #krate::macro_support::WrittenParameter<'__haft>,)*
+            }
+        })
+    }
+
+    /// Returns the bounds of serde's derived implementations. `Serialize` has its own: only a typed call requires it.
+    /// The derive of `JsonSchema` takes no bounds here, so a missing schema is reported by it as well.
+    fn bound_attributes(&self) -> Option<TokenStream> {
+        let types = self.bound_types();
+        let bounds = |name: &str| {
+            let bound = self.options.krate.support_text(name);
+            let each = types.iter().map(|ty| format!("for<'__haft> {}: {bound}<'__haft>", spelled(ty)));
+            each.collect::<Vec<_>>().join(", ")
+        };
+        let (read, written) = (bounds("Parameter"), bounds("WrittenParameter"));
+        (!types.is_empty()).then(|| {
+            quote! {
+                #[serde(bound(serialize = #written, deserialize = #read))]
+            }
+        })
     }
 
     /// Returns a call that compiles only if the type satisfies the bounds of a function in `macro_support`.
@@ -286,6 +342,43 @@ impl Expansion {
         };
         Span::mixed_site().located_at(place)
     }
+}
+
+/// Returns whether a type has all traits of a parameter by its name, or can't be written as text.
+fn is_known(ty: &Type) -> bool {
+    const KNOWN: [&str; 28] = [
+        "bool",
+        "char",
+        "u8",
+        "u16",
+        "u32",
+        "u64",
+        "u128",
+        "usize",
+        "i8",
+        "i16",
+        "i32",
+        "i64",
+        "i128",
+        "isize",
+        "f32",
+        "f64",
+        "String",
+        "Option",
+        "Vec",
+        "Box",
+        "HashMap",
+        "BTreeMap",
+        "HashSet",
+        "BTreeSet",
+        "std",
+        "string",
+        "vec",
+        "collections",
+    ];
+    let text = spelled(ty);
+    let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+    text.contains('$') || words.all(|word| KNOWN.contains(&word))
 }
 
 impl ToTokens for Expansion {
@@ -358,6 +451,32 @@ mod tests {
         );
         assert!(text.contains("pub (crate) struct F {") && text.contains("pub (crate) a : u8"), "{text}");
         assert_eq!(text.matches("cfg (unix)").count(), 3, "{text}");
+    }
+
+    #[test]
+    fn custom_parameter_types_are_bounds_of_all_that_is_generated() {
+        let text = expanded(
+            quote!(),
+            quote!(
+                fn f(a: Place, b: Option<Vec<u8>>, c: Option<Place>, d: Place) {}
+            ),
+        );
+        let read = "for < '__haft > Place : :: haft :: macro_support :: Parameter < '__haft >";
+        assert_eq!(text.matches(read).count(), 2, "{text}");
+        assert!(
+            text.contains("for<'__haft> Option<Place>: ::haft::macro_support::WrittenParameter<'__haft>\""),
+            "{text}"
+        );
+        assert!(!text.contains("Vec<u8>>: "), "{text}");
+        assert!(
+            !expanded(
+                quote!(),
+                quote!(
+                    fn f(a: u8) {}
+                )
+            )
+            .contains("__haft >")
+        );
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub(crate) struct Owner<'a> {
     /// The visibility of the tools' types. It is not the methods': a `pub` method may belong to a private type, and a
     /// public tool can't require a private service.
     pub(crate) visibility: &'a Visibility,
+    /// Set if each run provides the receiver, and not the toolkit.
+    pub(crate) is_of_run: bool,
 }
 
 impl<'a> ToolFunction<'a> {
@@ -71,7 +73,7 @@ mod tests {
     #[test]
     fn the_owner_takes_the_place_of_self() {
         let (desk, ty) = (syn::parse_str("shop::Desk").unwrap(), syn::parse_str("Result<[Self; 2], Error>").unwrap());
-        let owner = Owner { ty: &desk, conditions: &[], visibility: &Visibility::Inherited };
+        let owner = Owner { ty: &desk, conditions: &[], visibility: &Visibility::Inherited, is_of_run: false };
         assert_eq!(crate::tool::input::spelled(owner.resolve(&ty)), "Result<[shop::Desk; 2], Error>");
     }
 }

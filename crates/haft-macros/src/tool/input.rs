@@ -42,7 +42,12 @@ impl Inputs {
             match (argument, function.owner) {
                 (FnArg::Typed(parameter), _) => inputs.add(parameter, diagnostics),
                 (FnArg::Receiver(_), Some(owner)) => {
-                    inputs.sources.push(ArgumentSource::Service(Box::new(owner.ty.clone())));
+                    let receiver = Box::new(owner.ty.clone());
+                    inputs.sources.push(if owner.is_of_run {
+                        ArgumentSource::RunService(receiver)
+                    } else {
+                        ArgumentSource::Service(receiver)
+                    });
                 }
                 // A receiver without an owner is a fault in the signature.
                 (FnArg::Receiver(_), None) => {}

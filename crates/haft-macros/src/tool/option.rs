@@ -208,6 +208,11 @@ fn approval(argument: &Argument, krate: &CratePath) -> syn::Result<TokenStream> 
                         takes the parameters and an `ApprovalCx`";
     let value: Expr = argument.assigned(FORM)?;
     let policy = match &value {
+        Expr::Closure(closure) if closure.inputs.len() != 2 => {
+            let message = "a policy takes the parameters and the context of the decision: write \
+                           `approval = |params, _cx| …`, which returns `true` if the call requires approval";
+            return Err(syn::Error::new_spanned(closure, message));
+        }
         Expr::Path(_) | Expr::Closure(_) => {
             quote!(#krate::macro_support::ApprovalPolicy::when::<<Self as #krate::macro_support::ToolType>::Params, _, _, _>(#value))
         }
@@ -264,6 +269,9 @@ mod tests {
         assert_eq!(steps(quote!(approval = policy())), quote!(.needs_approval(policy())).to_string());
         assert!(steps(quote!(approval = "always")).contains("always ()"));
         assert!(only_fault(quote!(approval = "sometimes")).contains("\"always\""));
+        for closure in [quote!(|p| p.dangerous), quote!(|| true), quote!(|p, cx, more| true)] {
+            assert!(only_fault(quote!(approval = #closure)).contains("write `approval = |params, _cx| …`"));
+        }
         assert!(only_fault(quote!(approval)).contains("\"always\""));
     }
 

@@ -53,6 +53,10 @@ pub use haft_macros::Services;
 /// to wait. Both may be on the enum as well, and those of a variant take precedence. `#[failure(crate = path)]` sets
 /// the path of haft, if it is not `::haft`.
 ///
+/// The type also becomes an [`Error`](std::error::Error) that displays its message, so it derives `Debug`, and `?` makes
+/// a declared [`HandlerError`](crate::tool::HandlerError) of it. `#[failure(error = false)]` leaves that to you, for
+/// example to `thiserror`; a type with `#[failure(display)]` has its own `Display` and stays as it is.
+///
 /// ```
 /// use std::time::Duration;
 /// use haft::JsonSchema;
@@ -74,7 +78,7 @@ pub use haft_macros::Services;
 /// assert!(!unknown.retryable());
 /// assert_eq!(WeatherError::Silent.message(), "The station is silent.");
 /// assert_eq!(WeatherError::Silent.retry_after(), Some(Duration::from_secs(5)));
-/// assert_eq!(WeatherError::OutOfRange(3).message(), "out of range");
+/// assert_eq!(WeatherError::OutOfRange(3).to_string(), "out of range");
 /// ```
 pub use haft_macros::Failure;
 

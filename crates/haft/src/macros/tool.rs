@@ -52,7 +52,7 @@
 /// - `#[params] search: Search` takes one type as all parameters. It derives `Deserialize` and `JsonSchema`.
 /// - Every other parameter is taken by value and filled in by the model. Its doc comment is its description, and
 ///   `#[schemars(…)]` and `#[serde(…)]` on it mean the same as on a field. A custom type derives `Deserialize` (to read
-///   calls of the model), `Serialize` (to write typed calls of the program) and `JsonSchema` (to describe it).
+///   calls of the model) and `JsonSchema` (to describe it), and `Serialize` if your program calls the tool by its type.
 ///
 /// The parameters of a signature are closed: an unknown key is rejected. A `#[params]` type, and every struct inside a
 /// parameter, follows its own serde attributes; `#[serde(deny_unknown_fields)]` closes it.
@@ -248,6 +248,9 @@ pub use haft_macros::tool;
 /// The type is its own state, alone or in an `Arc`, if its tools need no other service. It is also a kit:
 /// `toolkit()` creates a toolkit of all its tools, and [`compose!`](macro@crate::compose) takes it. So a type has
 /// one such block. `#[tools(crate = path)]` sets the path of haft, if it is not `::haft`.
+///
+/// With `#[tools(run)]` each run provides the receiver, by [`RunOptions::service`](crate::run::RunOptions::service): the
+/// tenant's database, for example. The state has nothing to provide for it then.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};

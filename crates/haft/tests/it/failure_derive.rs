@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use haft::tool::Failure;
+use haft::tool::{Failure, HandlerError};
 use haft::{JsonSchema, tool};
 use serde::Serialize;
 use serde_json::json;
@@ -79,6 +79,47 @@ fn structs_generics_and_empty_enums_are_failures() {
     assert_eq!(Wrapped("it".to_owned()).message(), "it went wrong");
     let message: fn(&Never) -> String = Failure::message;
     assert_eq!(None::<Never>.as_ref().map(message), None);
+}
+
+/// An error of another crate's derive, which has its own texts for the operator.
+#[derive(Debug, Serialize, JsonSchema, Failure)]
+#[failure(message = "try another one", error = false)]
+struct Refused;
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("refused by the bank")
+    }
+}
+
+impl std::error::Error for Refused {}
+
+fn error(error: impl std::error::Error) -> String {
+    error.to_string()
+}
+
+#[test]
+fn a_failure_is_an_error_that_displays_its_message_unless_it_has_its_own() {
+    assert_eq!(error(OrderError::Mismatch(1, "x")), "x is not 1");
+    assert_eq!(error(Wrapped("it".to_owned())), "it went wrong");
+    assert_eq!(Busy { queue: 2 }.to_string(), "2 before you");
+    assert_eq!((error(Refused).as_str(), Refused.message().as_str()), ("refused by the bank", "try another one"));
+}
+
+#[test]
+fn a_question_mark_makes_a_declared_failure_of_it() {
+    fn paid(cents: &str) -> Result<u64, HandlerError<OrderError>> {
+        let cents = cents.parse()?;
+        if cents == 0 {
+            Err(OrderError::Closed)?;
+        }
+        Ok(cents)
+    }
+    assert!(matches!(paid("0"), Err(HandlerError::Declared(OrderError::Closed))));
+    assert!(matches!(paid("x"), Err(HandlerError::Opaque(_))));
+    assert_eq!(paid("7").unwrap(), 7);
+    let converted: HandlerError<OrderError> = OrderError::PaymentRefused(1).into();
+    assert!(matches!(converted, HandlerError::Declared(OrderError::PaymentRefused(1))));
 }
 
 #[tool]

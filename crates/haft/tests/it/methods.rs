@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use haft::run::{ToolCall, ToolFailure};
+use haft::run::{RunOptions, ToolCall, ToolFailure};
 use haft::tool::{Cx, HandlerOutput, Outputs, StaticTool, ToolType};
 use haft::toolkit::{KitType, Services, Toolkit};
 use haft::{JsonSchema, compose, tool, toolkit, tools};
@@ -125,6 +125,29 @@ async fn a_type_is_its_own_state() {
     let shared: Toolkit = toolkit![CountTickets].provide(Arc::clone(&desk));
     desk.add("x".to_owned());
     assert_eq!(value(&run_in(&shared, "count", json!({})).await), json!(1));
+}
+
+/// The tenant on whose behalf a run acts.
+struct Tenant(&'static str);
+
+#[tools(run)]
+impl Tenant {
+    /// Lists the tenant's orders.
+    #[tool]
+    async fn orders(&self, #[service] clock: &Clock) -> String {
+        format!("{} at {}", self.0, clock.0)
+    }
+}
+
+#[tokio::test]
+async fn a_receiver_may_belong_to_the_run() {
+    let kit = Tenant::toolkit().provide(App { desk: Arc::default(), clock: Clock(3) });
+    let call = ToolCall::new("c1", "orders", "");
+    let of = |tenant| RunOptions::new().service(Tenant(tenant));
+    assert_eq!(kit.run_call_with(&call, &of("ana")).await.to_model_text(), "ana at 3");
+    assert_eq!(kit.run_call_with(&call, &of("bob")).await.to_model_text(), "bob at 3");
+    let missing = kit.ensure_runnable_with(&RunOptions::new()).unwrap_err().missing_services;
+    assert_eq!((missing.len(), missing[0].tool.as_str()), (1, "orders"));
 }
 
 /// The sum of two numbers.

@@ -361,6 +361,24 @@ mod core_only {
     pub(super) struct Odd;
 }
 
+/// A place that can be read and not written.
+#[derive(serde::Deserialize, JsonSchema)]
+struct OnlyRead {
+    city: String,
+}
+
+#[tool]
+fn locate(place: OnlyRead, others: Option<Vec<OnlyRead>>) -> usize {
+    place.city.len() + others.map_or(0, |others| others.len())
+}
+
+#[tokio::test]
+async fn parameters_need_no_serialize_for_calls_of_a_model() {
+    let arguments = json!({"place": {"city": "Oslo"}, "others": [{"city": "Rome"}]});
+    assert_eq!(value(&run::<Locate>(arguments).await), json!(5));
+    assert_eq!(failure(&run::<Locate>(json!({"place": {}})).await).0, "input_validation_error");
+}
+
 #[tokio::test]
 async fn the_core_alone_is_sufficient() {
     assert_eq!(value(&run::<core_only::OfCore>(json!({"value": 2})).await), json!(2));

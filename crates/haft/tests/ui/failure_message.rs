@@ -3,7 +3,7 @@
 use haft::JsonSchema;
 use haft::tool::Failure;
 
-#[derive(serde::Serialize, JsonSchema, Failure)]
+#[derive(Debug, serde::Serialize, JsonSchema, Failure)]
 enum WeatherError {
     #[failure(message = "no city {nam}")]
     UnknownCity { name: String },
@@ -13,7 +13,7 @@ enum WeatherError {
     Silent,
 }
 
-#[derive(serde::Serialize, JsonSchema, Failure)]
+#[derive(Debug, serde::Serialize, JsonSchema, Failure)]
 #[failure(message = "x")]
 enum Other {
     One,

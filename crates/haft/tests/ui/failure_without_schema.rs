@@ -2,7 +2,7 @@
 
 use haft::tool::Failure;
 
-#[derive(Failure)]
+#[derive(Debug, Failure)]
 enum WeatherError {
     Unknown,
 }

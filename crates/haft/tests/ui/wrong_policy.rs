@@ -2,7 +2,7 @@
 
 use haft::tool;
 
-#[tool(approval = |city| city.len() > 3, annotate(5), meta = 7)]
+#[tool(approval = |params, _cx| params.city.len(), annotate(5), meta = 7)]
 fn get_weather(city: String) -> String {
     city
 }
