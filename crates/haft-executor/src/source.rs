@@ -24,6 +24,7 @@ mod mapped;
 mod merged;
 mod shared;
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -262,8 +263,8 @@ impl Snapshot {
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn runnable_with(&self, options: &RunOptions) -> Self {
-        let Some((kit, left_out)) = self.kit.split_runnable(options) else { return self.clone() };
+    pub fn runnable_with(&self, options: impl Borrow<RunOptions>) -> Self {
+        let Some((kit, left_out)) = self.kit.split_runnable(options.borrow()) else { return self.clone() };
         let faults = left_out.into_iter().map(|(tool, problems)| SourceFault::new(tool, problems));
         Self { kit, generation: self.generation, faults: self.faults.clone() }.with_faults(faults)
     }

@@ -20,7 +20,7 @@
 //! | run the calls of a model | [`kit.run(calls)`](Toolkit::run), [`run_with(calls, options)`](Toolkit::run_with) | [`Run`], a stream of [`ToolEvent`]s |
 //! | run one call | [`kit.run_call(&call)`](Toolkit::run_call), [`run_call_with`](Toolkit::run_call_with) | [`ToolResult`] |
 //! | run one call by its tool's failure mode, with early values | [`kit.try_run_call(call, options)`](Toolkit::try_run_call) | [`HandlerResults`], awaited or read as a stream |
-//! | call a tool from the program, by its type | [`kit.call(params)`](Toolkit::call), [`call_with`](Toolkit::call_with), [`call_named`](Toolkit::call_named) | the success type, or [`CallError`] |
+//! | call a tool from the program, by its type | [`kit.call(params)`](Toolkit::call), [`call_with`](Toolkit::call_with), [`call_of`](Toolkit::call_of), [`call_named`](Toolkit::call_named) | the success type, or [`CallError`] |
 //! | decide first, run later | [`plan_from_map`](Toolkit::plan_from_map), [`plan_from_queue`](Toolkit::plan_from_queue) | a plan: `kit.run(plan)`, or `plan.into_run()` |
 //! | go on with a suspended run | [`kit.resume(suspended, verdicts)`](Toolkit::resume), [`resume_with`](Toolkit::resume_with) | [`Run`] |
 //! | serve any source of tools, also a live one | [`source.run_calls(calls, options)`](Dispatch::run_calls), [`list`](Dispatch::list), [`resume_calls`](Dispatch::resume_calls) | [`Run`] |

@@ -3,6 +3,7 @@
 //! Most single calls need no timeouts and no approval. They take the fast path here, with the same checks and the same
 //! isolation. All others are a [`Run`] of one call.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -21,7 +22,7 @@ use super::span::CallSpan;
 use crate::cx::Cx;
 use crate::emit::Emitted;
 use crate::handler::BoxFuture;
-use crate::tool::{OutputCap, Tool};
+use crate::tool::{ApprovalPolicy, OutputCap, Tool};
 use crate::toolkit::Toolkit;
 
 /// A future of the result of one call. See [`Toolkit::run_call`].
@@ -29,8 +30,14 @@ use crate::toolkit::Toolkit;
 pub struct RunCall<'a> {
     kit: &'a Toolkit,
     call: &'a ToolCall,
-    options: Option<&'a RunOptions>,
+    options: Option<CallOptions<'a>>,
     stage: CallStage<'a>,
+}
+
+/// The options of one call. Those that it owns are boxed, to keep the future small.
+enum CallOptions<'a> {
+    Borrowed(&'a RunOptions),
+    Owned(Box<RunOptions>),
 }
 
 enum CallStage<'a> {
@@ -73,9 +80,13 @@ impl Toolkit {
         RunCall { kit: self, call, options: None, stage: CallStage::New }
     }
 
-    /// Runs one call with options and returns its result. Values that it emits go to the options'
+    /// Runs one call with options, given or borrowed, and returns its result. Values that it emits go to the options'
     /// [sink](RunOptions::sink), or are dropped.
-    pub fn run_call_with<'a>(&'a self, call: &'a ToolCall, options: &'a RunOptions) -> RunCall<'a> {
+    pub fn run_call_with<'a>(&'a self, call: &'a ToolCall, options: impl Into<Cow<'a, RunOptions>>) -> RunCall<'a> {
+        let options = match options.into() {
+            Cow::Borrowed(options) => CallOptions::Borrowed(options),
+            Cow::Owned(options) => CallOptions::Owned(Box::new(options)),
+        };
         RunCall { kit: self, call, options: Some(options), stage: CallStage::New }
     }
 }
@@ -114,10 +125,20 @@ pub(super) async fn run_single(mut run: Run) -> ToolResult {
     .await
 }
 
+impl CallOptions<'_> {
+    fn get(&self) -> &RunOptions {
+        match self {
+            Self::Borrowed(options) => options,
+            Self::Owned(options) => options,
+        }
+    }
+}
+
 impl RunCall<'_> {
     /// Starts the call, on the fast path if it can take it, and polls it.
     fn start(&mut self, task: &mut Context<'_>) -> Poll<ToolResult> {
-        let (kit, call, options) = (self.kit, self.call, self.options);
+        let (kit, call, given) = (self.kit, self.call, self.options.take());
+        let options = given.as_ref().map(CallOptions::get);
         let set = kit.set();
         let found = set.index_of(&call.name).map(|index| (index, set.at(index).0));
         let is_plain = |tool: &Tool| {
@@ -207,6 +228,26 @@ impl FastPath<'_> {
         result.repairs = std::mem::take(&mut self.repairs);
         self.span.end(&result.outcome);
         result
+    }
+}
+
+/// Lets a function take options by value or by reference.
+impl From<RunOptions> for Cow<'_, RunOptions> {
+    fn from(options: RunOptions) -> Self {
+        Self::Owned(options)
+    }
+}
+
+impl<'a> From<&'a RunOptions> for Cow<'a, RunOptions> {
+    fn from(options: &'a RunOptions) -> Self {
+        Self::Borrowed(options)
+    }
+}
+
+/// Options with this policy, and defaults for everything else.
+impl From<ApprovalPolicy> for Cow<'_, RunOptions> {
+    fn from(policy: ApprovalPolicy) -> Self {
+        Self::Owned(policy.into())
     }
 }
 

@@ -5,6 +5,7 @@
 //! from several parties, so there one that lacks something must not stop the others: [`ProblemScope`]. The check visits
 //! every tool, so its result is cached with the set and computed again only if a run brings additional services.
 
+use std::borrow::Borrow;
 use std::sync::{Arc, OnceLock};
 
 use crate::executor::RunOptions;
@@ -73,8 +74,8 @@ impl Toolkit {
     /// kit.ensure_runnable_with(&RunOptions::new().service(Tenant("ana".to_owned())))?;
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
-    pub fn ensure_runnable_with(&self, options: &RunOptions) -> Result<(), NotRunnable> {
-        match self.set.problems(options.scope()) {
+    pub fn ensure_runnable_with(&self, options: impl Borrow<RunOptions>) -> Result<(), NotRunnable> {
+        match self.set.problems(options.borrow().scope()) {
             None => Ok(()),
             Some(problems) => Err(NotRunnable::clone(&problems)),
         }

@@ -215,7 +215,7 @@ async fn a_list_of_types_says_who_provides() {
     assert_eq!(kit.ensure_runnable_with(&of("ana")).unwrap_err().missing_services.len(), 1);
     let options = of("ana").shared_service::<dyn Clock>(Arc::new(At(7)));
     assert_eq!(texts(&kit, "greet", &options).await, ["haft ana 7", "haft ana 7"]);
-    let typed = kit.call_with::<Greet>(&EmptyParams::default(), &options).await;
+    let typed = kit.call_of::<Greet>(EmptyParams::default(), &options).await;
     assert_eq!(typed.unwrap(), "haft ana 7");
     let refused = kit.run(calls([("greet", "")])).collect_results().await;
     assert_eq!(refused[0].failure().unwrap().kind, FailureKind::ExecutionError);

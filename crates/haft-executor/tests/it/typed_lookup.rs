@@ -28,7 +28,7 @@ fn kit(site: &'static str) -> Toolkit {
 }
 
 async fn find(kit: &Toolkit) -> Result<String, CallError> {
-    kit.call_with::<Search>(&"rust".to_owned(), &RunOptions::new()).await
+    kit.call_of::<Search>("rust".to_owned(), RunOptions::new()).await
 }
 
 #[tokio::test]
@@ -51,9 +51,30 @@ async fn two_copies_are_an_error_with_both_names() {
     let plain = Toolkit::compose([kit("a"), kit("b").namespace("b").unwrap()]).unwrap();
     assert!(matches!(find(&plain).await, Err(CallError::Ambiguous(error)) if error.names == ["search", "b__search"]));
     let (query, options) = ("x".to_owned(), RunOptions::new());
-    assert_eq!(both.call_named::<Search>("b__search", &query, &options).await.unwrap(), "b: x");
-    let unknown = both.call_named::<Search>("search", &query, &options).await.unwrap_err();
+    assert_eq!(both.call_named::<Search>("b__search", query.clone(), &options).await.unwrap(), "b: x");
+    let unknown = both.call_named::<Search>("search", query, &options).await.unwrap_err();
     assert!(matches!(unknown, CallError::Fault(failure) if failure.kind == FailureKind::UnknownTool));
+}
+
+/// Options may be given or borrowed, in every method that takes them.
+#[tokio::test]
+async fn options_are_taken_by_value_or_by_reference() {
+    let whoami = Tool::new("whoami").handler(|(), cx: Cx| async move { cx.caller().map(ToString::to_string) }).unwrap();
+    let kit = Toolkit::from_iter([whoami]).merge(kit("a"));
+    let (call, options) = (ToolCall::new("c1", "whoami", ""), RunOptions::new().caller("ana"));
+    let borrowed = kit.run_call_with(&call, &options).await;
+    let given = kit.run_call_with(&call, options.clone()).await;
+    let run = kit.run_with([call.clone()], &options).collect_results().await.remove(0);
+    for result in [borrowed, given, run] {
+        assert_eq!(result.to_model_text(), "ana");
+    }
+    kit.ensure_runnable_with(&options).unwrap();
+    kit.ensure_runnable_with(options.clone()).unwrap();
+    assert_eq!(kit.call_of::<Search>("x".to_owned(), &options).await.unwrap(), "a: x");
+    assert_eq!(kit.call_of::<Search>("x".to_owned(), options).await.unwrap(), "a: x");
+    // A policy alone is options, too.
+    let gated = kit.run_call_with(&call, haft_executor::ApprovalPolicy::always()).await;
+    assert_eq!(gated.failure().unwrap().kind, FailureKind::Denied);
 }
 
 #[tokio::test]

@@ -113,7 +113,7 @@ impl Handle for Execute {
 #[tokio::test]
 async fn the_parameters_of_a_tools_type_are_any_type() {
     let kit: Toolkit = Toolkit::new().tool_from(Execute);
-    let ran = kit.call_with::<Execute>(&Code::Bash { bash: "ls".to_owned() }, &RunOptions::new()).await.unwrap();
+    let ran = kit.call_of::<Execute>(Code::Bash { bash: "ls".to_owned() }, RunOptions::new()).await.unwrap();
     assert_eq!(ran, (1, "ls".to_owned()));
     let call = ToolCall::new("c1", "execute", r#"{"code":"1+1"}"#);
     assert_eq!(value(&kit.run_call(&call).await), json!([0, "1+1"]));

@@ -119,7 +119,7 @@ async fn a_service_that_is_missing_is_a_fault_and_one_of_the_call_fills_in() {
 
     let services = Services::new().with(ApiKey("the call's")).with(AtomicUsize::new(0));
     let options = RunOptions::new().services(services);
-    let weather = kit.call_with::<GetWeather>(&weather("Oslo", 3), &options).await.unwrap();
+    let weather = kit.call_with(weather("Oslo", 3), &options).await.unwrap();
     assert_eq!(weather.by, "the call's get_weather");
 }
 
@@ -127,9 +127,9 @@ async fn a_service_that_is_missing_is_a_fault_and_one_of_the_call_fills_in() {
 async fn services_of_the_call_win() {
     let kit = toolkit![GetWeather].provide(app());
     let options = RunOptions::new().services(Services::new().with(ApiKey("key-2")));
-    let oslo = weather("Oslo", 3);
-    assert_eq!(kit.call_with::<GetWeather>(&oslo, &options).await.unwrap().by, "key-2 get_weather");
-    assert_eq!(kit.call(oslo).await.unwrap().by, "key-1 get_weather");
+    let oslo = || weather("Oslo", 3);
+    assert_eq!(kit.call_with(oslo(), options).await.unwrap().by, "key-2 get_weather");
+    assert_eq!(kit.call(oslo()).await.unwrap().by, "key-1 get_weather");
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -149,8 +149,8 @@ fn find(#[params] search: Search) -> Vec<String> {
 async fn a_tool_with_parameters_of_its_own_type_is_called_by_name_of_its_type() {
     let kit: Toolkit = toolkit![Find];
     let search = |limit| Search { query: "rust".to_owned(), limit };
-    assert_eq!(kit.call_with::<Find>(&search(None), &RunOptions::new()).await.unwrap(), ["rust"]);
-    assert_eq!(kit.call_with::<Find>(&search(Some(2)), &RunOptions::new()).await.unwrap(), ["rust", "rust"]);
+    assert_eq!(kit.call_of::<Find>(search(None), RunOptions::new()).await.unwrap(), ["rust"]);
+    assert_eq!(kit.call_of::<Find>(search(Some(2)), RunOptions::new()).await.unwrap(), ["rust", "rust"]);
 }
 
 /// Divides.
@@ -241,12 +241,12 @@ async fn an_error_of_a_call_describes_itself() {
 #[tokio::test]
 async fn the_programs_own_calls_pass_every_gate() {
     let kit: Toolkit = toolkit![Divide];
-    let params = Divide { a: 7, b: 2 };
+    let params = || Divide { a: 7, b: 2 };
     let no = |_: &Tool, _: &ToolCall, _: &Cx| Permission::denied("not today");
-    let failure = fault(kit.call_with::<Divide>(&params, &RunOptions::new().permit(no)).await);
+    let failure = fault(kit.call_with(params(), RunOptions::new().permit(no)).await);
     assert_eq!((failure.kind.as_str(), failure.message.as_str()), ("permission_denied", "not today"));
     let gated = RunOptions::new().policy(ApprovalPolicy::always());
-    assert_eq!(fault(kit.call_with::<Divide>(&params, &gated).await).kind, FailureKind::Denied);
+    assert_eq!(fault(kit.call_with(params(), gated).await).kind, FailureKind::Denied);
 
     let ten = |request: Request, next: Next| async move {
         let mut arguments = request.arguments().unwrap().clone();
@@ -254,7 +254,7 @@ async fn the_programs_own_calls_pass_every_gate() {
         let outcome: Outcome = next.run(request.with_arguments(&arguments)).await;
         outcome
     };
-    assert_eq!(kit.wrap(ten).call(params).await, Ok(5));
+    assert_eq!(kit.wrap(ten).call(params()).await, Ok(5));
 }
 
 /// Another tool under the same name, whose results are not of the expected type.

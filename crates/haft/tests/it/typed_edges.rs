@@ -214,19 +214,19 @@ async fn a_tool_without_parameters_is_called_by_its_type() {
 
     let kit: Toolkit = toolkit![Now = Now, Mark];
     let options = RunOptions::new();
-    assert_eq!(kit.call_with::<Now>(&(), &options).await.unwrap(), 7);
-    assert_eq!(kit.call_named::<Now>("now", &(), &options).await.unwrap(), 7);
-    assert_eq!(kit.call_with::<Mark>(&Marker, &options).await.unwrap(), 8);
+    assert_eq!(kit.call_of::<Now>((), &options).await.unwrap(), 7);
+    assert_eq!(kit.call_named::<Now>("now", (), &options).await.unwrap(), 7);
+    assert_eq!(kit.call_of::<Mark>(Marker, &options).await.unwrap(), 8);
     Now::decode(&ToolCall::new("c1", "now", "{}")).unwrap();
     let other = Tool::new("now").handler(|text: String, _cx| async move { text.len() }).unwrap();
-    let error = Toolkit::<()>::from_iter([other]).call_with::<Now>(&(), &options).await.unwrap_err();
+    let error = Toolkit::<()>::from_iter([other]).call_of::<Now>((), &options).await.unwrap_err();
     assert!(
         matches!(&error, CallError::Fault(failure) if failure.kind == FailureKind::InputValidationError),
         "{error}"
     );
     let (kit, options) = (super::typed_edges::kit(), super::typed_edges::options());
-    kit.call_with::<Ping>(&Ping {}, &options).await.unwrap();
-    assert_eq!(kit.call_with::<TenantName>(&TenantName {}, &options).await.unwrap(), "acme");
+    kit.call_with(Ping {}, &options).await.unwrap();
+    assert_eq!(kit.call_with(TenantName {}, &options).await.unwrap(), "acme");
 }
 
 /// Tools without a handler are found by type too, and are not run.
@@ -241,7 +241,7 @@ async fn a_call_by_type_of_a_tool_without_a_handler_is_a_fault() {
     assert_eq!(kind(confirm), FailureKind::NonLocalTool);
     assert_eq!(kind(kit.call(HandOver { reason: "?".to_owned() }).await.unwrap_err()), FailureKind::NonLocalTool);
     assert_eq!(kind(kit.call(Done).await.unwrap_err()), FailureKind::NonLocalTool);
-    let search = kit.call_with::<WebSearch>(&Query { query: "x".to_owned() }, &RunOptions::new()).await.unwrap_err();
+    let search = kit.call_of::<WebSearch>(Query { query: "x".to_owned() }, RunOptions::new()).await.unwrap_err();
     assert_eq!(kind(search), FailureKind::NonLocalTool);
     let call = ToolCall::new("c1", "confirm", "{}");
     assert_eq!(Confirm::read(&ToolResult::ok(&call, json!(true))), Ok(true));
@@ -305,7 +305,7 @@ async fn a_rebuilt_tool_is_found_by_its_name() {
     let moved = kit.namespace("a").unwrap();
     assert!(moved.call(Echo { text: "x".to_owned() }).await.is_err());
     let options = RunOptions::new();
-    assert_eq!(moved.call_named::<Echo>("a__echo", &Echo { text: "x".to_owned() }, &options).await.unwrap(), "x");
+    assert_eq!(moved.call_named::<Echo>("a__echo", Echo { text: "x".to_owned() }, &options).await.unwrap(), "x");
 }
 
 /// A picture.

@@ -166,7 +166,7 @@ async fn a_single_call_that_would_be_suspended_is_denied() {
     let (call, options) = (ToolCall::new("c1", "pay", "5"), RunOptions::new().approvals(Suspend));
     assert_eq!(came(&kit.run_call_with(&call, &options).await), "denied");
     assert_eq!(kit.try_run_call(&call, &options).await.unwrap_err().kind.as_str(), "denied");
-    let failed = kit.call_with::<Pay>(&5, &options).await.unwrap_err();
+    let failed = kit.call_of::<Pay>(5, &options).await.unwrap_err();
     assert!(format!("{failed:?}").contains("Denied"), "{failed:?}");
     assert_eq!(journal.lines(), [""; 0]);
 }
