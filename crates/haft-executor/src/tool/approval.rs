@@ -4,6 +4,7 @@
 //! neither approve nor deny a call. Every doubt requires approval: arguments of an unexpected shape, or an error in the
 //! policy.
 
+use std::any::TypeId;
 use std::error::Error;
 use std::fmt;
 use std::future::ready;
@@ -20,6 +21,7 @@ use crate::cx::Cx;
 use crate::handler::{BoxError, BoxFuture};
 use crate::scope::RunScope;
 use crate::service::{MissingService, Services};
+use crate::tool::Tool;
 
 /// A rule that decides which calls of a tool require approval.
 ///
@@ -64,6 +66,8 @@ pub struct ApprovalCx {
     pub tool: ToolName,
     /// The id of the tool, if it is known.
     id: Option<ToolId>,
+    /// The Rust type of the tool, if it has one.
+    rust_type: Option<TypeId>,
     /// The caller on whose behalf the call is made.
     pub caller: Option<Caller>,
     /// The conversation up to the call.
@@ -255,6 +259,11 @@ impl ApprovalCx {
         self.tool == *name || self.id.as_ref().is_some_and(|id| id.as_str() == name)
     }
 
+    /// Reports whether the call is of the tool that this type defines.
+    pub(super) fn is_of_type(&self, tool: TypeId) -> bool {
+        self.rust_type == Some(tool)
+    }
+
     /// Creates the context of a call without a caller and without a conversation.
     #[must_use]
     pub fn new(call: &ToolCall) -> Self {
@@ -267,6 +276,7 @@ impl ApprovalCx {
             call_id: call.call_id.clone(),
             tool: call.name.as_str().into(),
             id: cx.and_then(Cx::tool).map(|tool| tool.id().clone()),
+            rust_type: cx.and_then(Cx::tool).and_then(Tool::rust_type),
             caller: cx.and_then(Cx::caller).cloned(),
             messages: cx.map(Cx::shared_messages).unwrap_or_default(),
             scope: cx.and_then(Cx::shared_scope).cloned(),

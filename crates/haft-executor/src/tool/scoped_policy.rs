@@ -3,6 +3,7 @@
 //! A policy of a whole run is asked about every call. One that reads the parameters of a single tool could not read those of
 //! the others, and so would require approval for all of them; these ignore the calls of other tools.
 
+use std::any::TypeId;
 use std::fmt;
 use std::future::ready;
 use std::marker::PhantomData;
@@ -53,7 +54,8 @@ impl ApprovalPolicy {
     /// # let _ = options;
     /// ```
     ///
-    /// The tool is found by [`NAME`](ToolType::NAME), which has to be its name, also behind a namespace, or its id.
+    /// The tool is found by its type, and by [`NAME`](ToolType::NAME) if it was made without it: as its name, also behind
+    /// a namespace, or its id.
     pub fn of<T: ToolType>() -> PolicyOf<T> {
         PolicyOf(PhantomData)
     }
@@ -91,7 +93,7 @@ fn is_about<T: ToolType>(cx: &ApprovalCx) -> bool {
             .strip_suffix(T::NAME)
             .is_some_and(|prefix| prefix.ends_with(NAMESPACE_SEPARATOR) || prefix.ends_with('/'))
     };
-    cx.is_about(T::NAME) || is_namespaced()
+    cx.is_of_type(TypeId::of::<T>()) || cx.is_about(T::NAME) || is_namespaced()
 }
 
 impl<T> fmt::Debug for PolicyOf<T> {
@@ -151,6 +153,14 @@ mod tests {
         let calls =
             [ToolCall::new("large", "bank__transfer", "100"), ToolCall::new("other", "bank__greet", r#""Ada""#)];
         assert_eq!(unasked(&kit, ApprovalPolicy::of::<Transfer>().always(), &calls).await, ["other"]);
+    }
+
+    #[tokio::test]
+    async fn a_policy_finds_its_tool_under_another_name_and_id() {
+        let transfer = Tool::of::<Transfer>().id("bank/7").handler(|_, _cx| async { true }).unwrap();
+        let kit: Toolkit = Toolkit::new().with(transfer.with_name("move_money").unwrap()).unwrap();
+        let calls = [ToolCall::new("large", "move_money", "100")];
+        assert!(unasked(&kit, ApprovalPolicy::of::<Transfer>().always(), &calls).await.is_empty());
     }
 
     #[tokio::test]
