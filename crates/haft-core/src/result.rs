@@ -87,20 +87,25 @@ impl ToolResult {
     }
 
     /// Creates the result of a call that was answered without running it: its failure is not
-    /// [`started`](ToolFailure::started), whatever its kind. Use [`from_failure`](Self::from_failure) for a call whose
-    /// handler had started. A blank reason is replaced by the default message of the kind, here and in the constructors
+    /// [`started`](ToolFailure::started). Only [`TimedOut`](FailureKind::TimedOut) and
+    /// [`OutcomeUnknown`](FailureKind::OutcomeUnknown) stay started, because nobody knows that such a call did nothing.
+    /// Use [`from_failure`](Self::from_failure) for a call whose handler had started. A blank reason is replaced by the default message of the kind, here and in the constructors
     /// below.
     ///
     /// ```
-    /// use haft_core::{ToolCall, ToolResult};
+    /// use haft_core::{FailureKind, ToolCall, ToolResult};
     ///
     /// let call = ToolCall::new("c1", "deploy", "{}");
     /// let kept = ToolResult::failed(&call, "quarantined", "kept back by a rule");
     /// assert!(!kept.failure().unwrap().started);
+    /// let lost = ToolResult::failed(&call, FailureKind::OutcomeUnknown, "no reply");
+    /// assert!(lost.failure().unwrap().started);
     /// ```
     #[must_use]
     pub fn failed(call: &ToolCall, kind: impl Into<FailureKind>, reason: impl Into<String>) -> Self {
-        Self::from_failure(call, ToolFailure::new(kind, reason).not_started())
+        let failure = ToolFailure::new(kind, reason);
+        let may_have_run = matches!(failure.kind, FailureKind::TimedOut | FailureKind::OutcomeUnknown);
+        Self::from_failure(call, if may_have_run { failure } else { failure.not_started() })
     }
 
     /// Creates the result of a call that failed with this failure.

@@ -167,7 +167,8 @@ fn synthesized_failures_report_whether_to_retry_and_whether_anything_ran() {
         (ToolResult::cancelled(&call, ""), false, false),
         (ToolResult::interrupted(&call, ""), true, false),
         (ToolResult::execution_error(&call, ""), false, true),
-        (ToolResult::failed(&call, FailureKind::TimedOut, ""), true, false),
+        (ToolResult::failed(&call, FailureKind::TimedOut, ""), true, true),
+        (ToolResult::failed(&call, FailureKind::OutcomeUnknown, ""), false, true),
         (ToolResult::failed(&call, "quarantined", ""), false, false),
         (ToolResult::from_failure(&call, ToolFailure::new(FailureKind::TimedOut, "")), true, true),
     ];
