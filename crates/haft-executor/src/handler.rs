@@ -22,6 +22,7 @@ mod forward;
 mod outputs;
 mod returned;
 mod tool_type;
+mod with_state;
 
 use std::any::{Any, TypeId};
 use std::pin::Pin;
@@ -48,6 +49,7 @@ pub use self::outputs::{HandlerOutput, NoFinalOutput, Outputs};
 pub use self::returned::{DECLARED, MIXED, OPAQUE, PLAIN, STREAM};
 pub use self::returned::{KindProbe, KindProbeDefault, Returned, ReturnedNow, kind};
 pub use self::tool_type::{BuilderOf, Handle, IntoTool, StaticTool, ToolType};
+pub use self::with_state::with_state;
 use crate::cx::Cx;
 use crate::executor::{CallHandle, PollRight};
 use crate::tool::Tool;

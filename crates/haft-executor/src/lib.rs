@@ -39,7 +39,7 @@
 //! # Where to look
 //!
 //! - Defining: [`Tool`], [`ToolBuilder`], [`ToolType`] and [`Handle`] for tools as types, [`Annotations`],
-//!   [`ProviderTool`] and [`NameMapper`] for tools of providers.
+//!   [`ProviderTool`] for tools of providers.
 //! - Checking: [`Schema`], [`Validation`], [`Limits`], [`Repairs`], [`Issues`], [`secure_json`].
 //! - Handling: [`Cx`] is what a handler knows, [`Services`] what it needs, [`Failure`] and [`HandlerError`] how it fails,
 //!   [`Outputs`] how it answers in steps.
@@ -95,7 +95,7 @@ pub use self::executor::{
 };
 pub use self::handler::{
     BoxError, BuilderOf, Emits, Failure, ForwardCx, Handle, HandlerError, HandlerOutput, IntoTool, NoFailure,
-    NoFinalOutput, Outputs, StaticTool, ToolType,
+    NoFinalOutput, Outputs, StaticTool, ToolType, with_state,
 };
 pub use self::middleware::{Middleware, Next, Request};
 pub use self::service::{
@@ -106,12 +106,12 @@ pub use self::source::{Changed, Mapped, Merged, SharedToolkit, Snapshot, SourceF
 pub use self::tool::{
     ApprovalCx, ApprovalNeed, ApprovalPolicy, Concurrency, CountedContent, DecidedLater, DecidedNow, DecidingNeed,
     DefinitionError, DefinitionFault, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Fixed, Inferred,
-    IntoApprovalNeed, MAX_NAME_LEN, MissingHandler, NameClash, NameFault, NameMapError, NameMapper, OnOverflow, Open,
-    OutputCap, PolicyError, PolicyOf, ProviderDefinition, ProviderTool, RefineError, SchemaPart, Slot, Tool,
-    ToolBuilder, ToolIdentity, ToolKind,
+    IntoApprovalNeed, MAX_NAME_LEN, MissingHandler, NameFault, OnOverflow, Open, OutputCap, PolicyError, PolicyOf,
+    ProviderDefinition, ProviderTool, RefineError, SchemaPart, Slot, Tool, ToolBuilder, ToolIdentity, ToolKind,
 };
 pub use self::toolkit::{
     AmbiguousTool, ComposeError, DuplicateToolName, DynamicTools, KitType, MissingToolService, NamespaceError,
-    NamespaceFault, NotRunnable, ReplaceError, Serves, Shadowed, StaticKit, Toolkit, ToolkitError, ToolkitFault, Tools,
+    NamespaceFault, NotRunnable, ReplaceError, ServedLater, Serves, Shadowed, StaticKit, Toolkit, ToolkitError,
+    ToolkitFault, Tools,
 };
 pub use self::typed::{CallDecodeError, CallVariant, ToolCalls, Typed};

@@ -27,6 +27,7 @@ mod provision;
 mod rename;
 mod replacement;
 mod runnable;
+mod served_later;
 mod shadow;
 mod type_index;
 
@@ -43,6 +44,7 @@ use self::provision::Provision;
 pub use self::replacement::ReplaceError;
 use self::runnable::ProblemCache;
 pub(crate) use self::runnable::ProblemScope;
+pub use self::served_later::ServedLater;
 pub use self::shadow::Shadowed;
 use self::shadow::Shadows;
 pub use self::type_index::AmbiguousTool;

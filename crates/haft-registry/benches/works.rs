@@ -56,7 +56,7 @@ fn executor(count: usize) -> Executor {
     let tool =
         |at: usize| Tool::new(format!("tool_{at}")).handler(|forecast: Forecast, _| async move { forecast.days });
     let tools: Toolkit = (0..count).map(|at| tool(at).unwrap()).collect();
-    let acme = Workspace::org_builder("acme").toolbox("box").toolkit(tools).build().unwrap();
+    let acme = Workspace::org_builder("acme").toolbox("box").served_toolkit(tools).build().unwrap();
     let registry = Registry::builder().workspace(acme).build().unwrap();
     let permissions = PermissionSettings::new().allow("acme/**").deny("*/box/secret_*").build().unwrap();
     Executor::builder().permissions(permissions).build(registry)

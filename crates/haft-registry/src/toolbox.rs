@@ -61,8 +61,8 @@ impl Toolbox {
         self.description.as_deref()
     }
 
-    pub(crate) fn set_description(&mut self, text: String) {
-        self.description = Some(text);
+    pub(crate) fn set_description(&mut self, text: Option<String>) {
+        self.description = text;
     }
 
     /// Returns the tools, under their simple names.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use haft_core::IntoDescription;
-use haft_executor::{Tool, Toolkit, ToolkitFault};
+use haft_executor::{ServedLater, Tool, Toolkit, ToolkitFault};
 
 use crate::name::{NameError, Namespace, OrgName, SimpleName};
 use crate::toolbox::{Exported, SetAsideTool, Toolbox};
@@ -203,11 +203,9 @@ impl WorkspaceBuilder {
 }
 
 impl ToolboxBuilder {
-    /// Sets the toolbox's description.
+    /// Sets the toolbox's description, or unsets it by `None`.
     pub fn describe<M>(mut self, text: impl IntoDescription<M>) -> Self {
-        if let Some(text) = text.into_description() {
-            self.toolbox.set_description(text);
-        }
+        self.toolbox.set_description(text.into_description());
         self
     }
 
@@ -227,8 +225,50 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Adds a toolkit's tools and services.
-    pub fn toolkit(mut self, kit: Toolkit) -> Self {
+    /// Adds a toolkit's tools. They find their services in the executor
+    /// ([`ExecutorBuilder::service`](crate::ExecutorBuilder::service)) or in their run. A call whose service nobody
+    /// provides fails before it starts. A toolkit that has its services already is a
+    /// [`served_toolkit`](Self::served_toolkit).
+    ///
+    /// ```
+    /// use haft_executor::{Needs, Toolkit};
+    /// # use haft_executor::{NoFailure, Cx, DefinitionError, StaticTool, Tool, ToolType};
+    /// use haft_registry::{Executor, Registry, Workspace};
+    /// # use serde_json::json;
+    ///
+    /// struct ApiKey(&'static str);
+    ///
+    /// struct Whoami; // as `#[tool] fn whoami(#[service] key: &ApiKey)` writes it
+    /// # impl ToolType for Whoami {
+    /// #     const NAME: &'static str = "whoami";
+    /// #     type Params = ();
+    /// #     type Success = String;
+    /// #     type Failure = NoFailure;
+    /// #     type Services = (Needs<ApiKey>,);
+    /// # }
+    /// # impl StaticTool for Whoami {
+    /// #     fn tool() -> Result<Tool, DefinitionError> {
+    /// #         let run = |(), cx: Cx| async move { cx.service::<ApiKey>().map(|key| key.0.to_owned()) };
+    /// #         Tool::of::<Self>().try_handler_opaque(run)
+    /// #     }
+    /// # }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let tools = Toolkit::new().tool::<Whoami>(); // or `toolkit![Whoami]`
+    /// let project = Workspace::builder().toolbox("session").toolkit(tools).build()?;
+    /// let registry = Registry::builder().workspace(project).build()?;
+    /// let executor = Executor::builder().service(ApiKey("k-1")).build(registry);
+    /// assert_eq!(executor.run("session/whoami", json!(null)).await?, "k-1");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn toolkit(self, tools: Toolkit<ServedLater>) -> Self {
+        self.served_toolkit(tools.into())
+    }
+
+    /// Adds a toolkit's tools with their services.
+    pub fn served_toolkit(mut self, kit: Toolkit) -> Self {
         self.workspace.faults.extend(self.toolbox.add_kit(kit));
         self
     }

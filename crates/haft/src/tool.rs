@@ -45,7 +45,8 @@
 //!
 //! [`Tool::from_mcp`] makes a tool from the whole MCP form, with its annotations and icons.
 //!
-//! A handler takes a service by its type from the context. It declares the service with
+//! A handler takes a service by its type from the context; what belongs to one tool alone it captures by
+//! [`with_state`]. It declares the service with
 //! [`depends_on`](ToolBuilder::depends_on), so that a toolkit that lacks it is found before anything runs:
 //!
 //! ```
@@ -282,11 +283,11 @@ pub use haft_core::{Caller, Progress};
 #[doc(inline)]
 pub use haft_executor::{
     BoxError, Cancellation, Cx, EmitError, Emits, Emitted, Emitter, Failure, ForwardCx, Handle, HandlerError,
-    HandlerOutput, IntoTool, NoFailure, NoFinalOutput, Outputs, StaticTool, ToolType,
+    HandlerOutput, IntoTool, NoFailure, NoFinalOutput, Outputs, StaticTool, ToolType, with_state,
 };
 // tools that a provider defines
 #[doc(inline)]
-pub use haft_executor::{NameClash, NameMapError, NameMapper, ProviderDefinition, ProviderTool};
+pub use haft_executor::{ProviderDefinition, ProviderTool};
 
 #[cfg(feature = "macros")]
 #[doc(inline)]

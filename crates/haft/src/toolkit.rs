@@ -149,7 +149,8 @@ pub use haft_core::{Describe, NAMESPACE_SEPARATOR};
 #[doc(inline)]
 pub use haft_executor::{
     AmbiguousTool, ComposeError, DuplicateToolName, DynamicTools, KitType, MissingToolService, NamespaceError,
-    NamespaceFault, NotRunnable, ReplaceError, Serves, Shadowed, StaticKit, Toolkit, ToolkitError, ToolkitFault, Tools,
+    NamespaceFault, NotRunnable, ReplaceError, ServedLater, Serves, Shadowed, StaticKit, Toolkit, ToolkitError,
+    ToolkitFault, Tools,
 };
 // live sets of tools
 #[doc(inline)]

@@ -178,7 +178,8 @@ async fn services_are_given_once_and_own_ones_come_first() {
     };
     let own: Toolkit = Toolkit::from_iter([text("own")]);
     let own = own.with_services(Services::new().with(String::from("of the toolbox")));
-    let project = Workspace::builder().toolbox("a").toolkit(own).done().toolbox("b").tool(text("common")).build();
+    let project =
+        Workspace::builder().toolbox("a").served_toolkit(own).done().toolbox("b").tool(text("common")).build();
     let registry = Registry::builder().workspace(project.unwrap()).build().unwrap();
     let executor = Executor::builder().service(String::from("of the executor")).build(registry.clone());
     let without = Executor::new(registry);

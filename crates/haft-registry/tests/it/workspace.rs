@@ -74,13 +74,25 @@ fn tools_of_the_standard_toolbox_have_names_of_their_own() {
 }
 
 #[test]
+fn a_description_is_unset_by_none() {
+    let described = Workspace::builder().toolbox("a").describe("Tools.").build().unwrap();
+    assert_eq!(described.toolbox("a").unwrap().description(), Some("Tools."));
+    let unset = Workspace::builder().toolbox("a").describe("Tools.").describe(None::<String>).build().unwrap();
+    assert_eq!(unset.toolbox("a").unwrap().description(), None);
+}
+
+#[test]
 fn a_toolkit_keeps_its_services_in_a_toolbox() {
     let kit = |name: &str, key: &str| {
         let kit: Toolkit = Toolkit::from_iter([tool(name)]);
         kit.with_services(haft_executor::Services::new().with(key.to_owned()))
     };
-    let project =
-        Workspace::builder().toolbox("a").toolkit(kit("x", "of a")).done().toolbox("b").toolkit(kit("x", "of b"));
+    let project = Workspace::builder()
+        .toolbox("a")
+        .served_toolkit(kit("x", "of a"))
+        .done()
+        .toolbox("b")
+        .served_toolkit(kit("x", "of b"));
     let registry = Registry::builder().workspace(project.build().unwrap()).build().unwrap();
     let all = registry.all();
     assert_eq!(all.services_of("a/x").unwrap().get::<String>().unwrap(), "of a");

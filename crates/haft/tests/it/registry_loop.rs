@@ -55,3 +55,22 @@ async fn a_loop_carries_the_permissions_of_its_start() {
     let agent = self::agent();
     assert_eq!(output(&allowing("math/*").sync_scope(|| agent.start(request())).finish().await), r#""3""#);
 }
+
+struct Account(&'static str);
+
+/// Names the account.
+#[haft::tool]
+fn whoami(#[service] account: &Account) -> String {
+    account.0.to_owned()
+}
+
+/// A toolbox takes tools without their services, which the executor provides.
+#[tokio::test]
+async fn tools_of_a_toolbox_find_their_services_in_the_executor() {
+    let project = Workspace::builder().toolbox("session").toolkit(haft::toolkit![Whoami]).build().unwrap();
+    let registry = Registry::builder().workspace(project).build().unwrap();
+    let executor = Executor::builder().service(Account("ana")).build(registry.clone());
+    assert_eq!(executor.run("session/whoami", serde_json::json!({})).await.unwrap(), "ana");
+    let missing = Executor::new(registry).run("session/whoami", serde_json::json!({})).await.unwrap_err();
+    assert_eq!(missing.kind(), &haft::run::FailureKind::ExecutionError);
+}
