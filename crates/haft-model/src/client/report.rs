@@ -1,8 +1,9 @@
 //! The report on a request that can't be sent as it is.
 
+use std::cmp::Reverse;
 use std::fmt;
 
-use haft_wire::{Dropped, Finding, RequestWarning, WireRequest};
+use haft_wire::{Dropped, Finding, RequestWarning, Severity, WireRequest};
 
 /// The parts of a request that a provider receives in another form, or not at all.
 #[derive(Clone, Copy, Debug)]
@@ -10,7 +11,7 @@ use haft_wire::{Dropped, Finding, RequestWarning, WireRequest};
 pub struct RequestReport<'r> {
     /// The provider.
     pub provider: &'r str,
-    /// The findings about the tools. Empty if they are those of the request before.
+    /// The findings about the tools, the worst first. Empty if they are those of the request before.
     pub tools: &'r [Finding],
     /// The parts of the history and the settings that are left out.
     pub dropped: &'r [Dropped],
@@ -28,15 +29,31 @@ impl<'r> RequestReport<'r> {
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty() && self.dropped.is_empty() && self.warnings.is_empty()
     }
+
+    /// Returns the severity of the worst entry, or `None` if there is none. What is left out of a request is a loss.
+    #[must_use]
+    pub fn severity(&self) -> Option<Severity> {
+        self.entries().first().map(|(severity, _)| *severity)
+    }
+
+    /// Returns every entry with its severity, the worst first. Of equal ones, what is left out comes first.
+    fn entries(&self) -> Vec<(Severity, String)> {
+        let dropped = self.dropped.iter().map(|dropped| (Severity::Loss, format!("left out: {dropped}")));
+        let tools = self.tools.iter().map(|finding| {
+            let severity = finding.severity();
+            (severity, format!("{severity}: tool {finding}"))
+        });
+        let warnings = self.warnings.iter().map(|warning| (Severity::Warning, format!("warning: {warning}")));
+        let mut entries: Vec<_> = dropped.chain(tools).chain(warnings).collect();
+        entries.sort_by_key(|(severity, _)| Reverse(*severity));
+        entries
+    }
 }
 
-/// One line for each finding, each part that is left out and each warning.
+/// One line for each finding, each part that is left out and each warning, the worst first.
 impl fmt::Display for RequestReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { provider, tools, dropped, warnings } = self;
-        let tools = tools.iter().map(|finding| format!("{provider}: tool {finding}"));
-        let dropped = dropped.iter().map(|dropped| format!("{provider}: left out: {dropped}"));
-        let warnings = warnings.iter().map(|warning| format!("{provider}: warning: {warning}"));
-        f.write_str(&tools.chain(dropped).chain(warnings).collect::<Vec<_>>().join("\n"))
+        let lines = self.entries().into_iter().map(|(_, entry)| format!("{}: {entry}", self.provider));
+        f.write_str(&lines.collect::<Vec<_>>().join("\n"))
     }
 }

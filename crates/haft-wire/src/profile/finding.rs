@@ -60,6 +60,16 @@ pub enum Severity {
     Fault,
 }
 
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Warning => "warning",
+            Self::Loss => "loss",
+            Self::Fault => "fault",
+        })
+    }
+}
+
 impl Finding {
     /// Creates a finding about a whole tool.
     #[must_use]

@@ -1,6 +1,7 @@
 //! A request's tools, rendered for one wire, and the way back from what the model sends.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -96,8 +97,9 @@ impl RenderedTools {
         tools: Vec<RenderedTool>,
         names: NameRule,
         form: Arc<dyn ToolForm>,
-        findings: Vec<Finding>,
+        mut findings: Vec<Finding>,
     ) -> Self {
+        findings.sort_by_key(|finding| Reverse(finding.severity()));
         let by_name = tools.iter().enumerate().map(|(at, tool)| (tool.name.clone(), at)).collect();
         let by_wire_name = tools.iter().enumerate().map(|(at, tool)| (tool.wire_name.clone(), at)).collect();
         let list = raw(&form.list(&mut tools.iter().map(RenderedTool::shown)));
@@ -192,7 +194,7 @@ impl RenderedTools {
         self.by_wire_name.get(wire_name).and_then(|at| self.tools.get(*at))
     }
 
-    /// Returns all findings, including those about tools that are left out.
+    /// Returns all findings, the worst first: tools that are left out, then losses, then warnings.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings

@@ -301,6 +301,17 @@ fn missing_descriptions_are_warnings() {
 }
 
 #[test]
+fn the_worst_findings_come_first() {
+    let undescribed = closed(json!({"c": {"type": "string"}}), json!([]));
+    let mut tools: Vec<_> = (0..3).map(|n| ToolDescriptor::new(format!("t{n}"), undescribed.clone())).collect();
+    tools.push(ToolDescriptor::new("t1", undescribed));
+    let rendered = render(&Profile::gemini(), &tools);
+    let severities: Vec<_> = rendered.findings().iter().map(|finding| finding.severity()).collect();
+    assert_eq!(severities[0], Severity::Fault, "{:#?}", rendered.findings());
+    assert!(severities.len() > 3 && severities.is_sorted_by(|one, next| one >= next), "{severities:?}");
+}
+
+#[test]
 fn a_long_description_is_a_warning_on_chat() {
     let tools = [ToolDescriptor::new("t", closed(json!({}), json!([]))).describe("x".repeat(1025))];
     assert_eq!(kinds(&render(&Profile::openai_chat(), &tools), "t"), [&FindingKind::LongDescription]);

@@ -19,6 +19,7 @@ impl Reports {
             let mut lines = lines.lock().unwrap();
             let entries = report.dropped.len() + report.tools.len() + report.warnings.len();
             assert_eq!(report.to_string().lines().count(), entries);
+            assert_eq!(report.severity().is_none(), entries == 0);
             lines.extend(report.to_string().lines().map(str::to_owned));
         })
     }
@@ -50,7 +51,7 @@ async fn dropped_parts_and_findings_about_tools_are_reported() {
     assert!(turn.is_ok() && !sent.contains("thoughts of another model"));
     let lines = reports.take();
     let dropped = |line: &String| line.starts_with("openai: left out: item 1: reasoning");
-    let about_tool = |line: &String| line.starts_with("openai: tool `undescribed`");
+    let about_tool = |line: &String| line.starts_with("openai: warning: tool `undescribed`");
     assert!(lines.iter().any(dropped) && lines.iter().any(about_tool), "{lines:#?}");
 
     // The next turn of a conversation has the same tools.
@@ -83,7 +84,9 @@ async fn a_tool_that_is_left_out_is_logged_unless_reports_are_received() {
     };
     let reports = Reports::default();
     assert_eq!(logged(&reports.on(model)).await, [""; 0]);
-    assert!(reports.take().iter().any(|line| line.contains("`twice`: the tool `twice` has the same name")));
+    let lines = reports.take();
+    assert!(lines[0].starts_with("openai: fault: tool `twice`: the tool `twice` has the same name"), "{lines:#?}");
+    assert!(lines[1..].iter().any(|line| line.contains("warning: tool")), "it also has no description: {lines:#?}");
 
     let model = OpenAi::new(Secret::new(KEY)).chat().base_url(server.url("")).model("gpt-4.1").http_client(client());
     let warnings = logged(&model).await;
