@@ -22,7 +22,8 @@ const TARGET: &str = "haft::call";
 /// panicked is logged at a failed call's level, without these two: the panic unwinds to the executor.
 ///
 /// [`with_content`](Self::with_content) adds arguments and results, both to the events and to the current span, in its
-/// fields `gen_ai.tool.call.arguments` and `gen_ai.tool.call.result`. If a value's schema contains `"writeOnly": true`,
+/// fields `gen_ai.tool.call.arguments` and `gen_ai.tool.call.result`; the span gets the tool's description as well, in
+/// `gen_ai.tool.description`. If a value's schema contains `"writeOnly": true`,
 /// `"format": "password"` or `"x-redact": true`, it is replaced by `[redacted]`. If it isn't certain which schema
 /// applies to a value, all that may apply count.
 ///

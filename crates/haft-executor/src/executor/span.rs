@@ -3,8 +3,8 @@
 //! One span per call, named and attributed by OpenTelemetry's conventions for generative AI. It is open from the lookup
 //! of the tool until the call has its result. Without a subscriber, opening it is one load of a static, and nothing
 //! below is computed. When a call ends, one event with the target `haft::metrics` contains its metrics: the call, the
-//! kind of its failure, the time it waited and ran. Arguments and results are left empty here: the
-//! middleware `Trace` records them.
+//! kind of its failure, the time it waited and ran. The description, arguments and results are left
+//! empty here, so that lines of a log stay short: the middleware `Trace` records them on request.
 
 use haft_core::{FailureClass, Outcome, ToolCall, ToolFailure, ToolName};
 use haft_schema::isolation::isolated;
@@ -55,7 +55,7 @@ impl CallSpan {
                 gen_ai.operation.name = "execute_tool",
                 gen_ai.tool.name = name,
                 "gen_ai.tool.type" = kind,
-                gen_ai.tool.description = tool.and_then(Tool::description),
+                gen_ai.tool.description = field::Empty,
                 gen_ai.tool.call.id = call.call_id.as_str(),
                 gen_ai.tool.call.arguments = field::Empty,
                 gen_ai.tool.call.result = field::Empty,

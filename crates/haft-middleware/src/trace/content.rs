@@ -12,6 +12,9 @@ pub(super) const ARGUMENTS: &str = "gen_ai.tool.call.arguments";
 /// The field name for a result, on events and on spans.
 pub(super) const RESULT: &str = "gen_ai.tool.call.result";
 
+/// The field of a span for the tool's description.
+pub(super) const DESCRIPTION: &str = "gen_ai.tool.description";
+
 /// Returns the arguments without their secrets. If they have no exact tree, they are returned as written, or not at all
 /// if any value in them may be secret.
 pub(super) fn loggable_arguments(request: &Request) -> String {

@@ -12,7 +12,7 @@ use haft_schema::isolation::{Isolated, isolated};
 use tokio::time::Instant;
 use tracing::{Level, Span, event};
 
-use super::content::{ARGUMENTS, RESULT, loggable_arguments, loggable_result};
+use super::content::{ARGUMENTS, DESCRIPTION, RESULT, loggable_arguments, loggable_result};
 use super::{ContentLogging, TARGET, Trace};
 
 /// Reports whether events at a level are logged. Without a subscriber this costs one load from a static.
@@ -81,6 +81,9 @@ impl Trace {
         let arguments = wanted.then(|| loggable_arguments(request));
         if let Some(arguments) = &arguments {
             span.record(ARGUMENTS, arguments);
+        }
+        if self.content == ContentLogging::Redacted {
+            span.record(DESCRIPTION, request.tool().description());
         }
         event!(
             target: TARGET,

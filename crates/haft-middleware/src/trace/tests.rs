@@ -18,7 +18,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Span, Subscriber};
 
-use super::content::{ARGUMENTS, RESULT};
+use super::content::{ARGUMENTS, DESCRIPTION, RESULT};
 use super::*;
 use crate::tests::{Probe, busy, call, fails, idempotent, ms, run, run_call, succeeds};
 use crate::{Backoff, Retry};
@@ -310,6 +310,21 @@ async fn content_is_recorded_on_a_span_that_has_room_for_it() {
                 {RESULT: r#"{"name":"ada","token":"[redacted]"}"#},
             ])
         );
+    }
+}
+
+/// A description may have a page, which a subscriber would print with every line.
+#[tokio::test]
+async fn the_description_is_recorded_with_content_only() {
+    let log = Log::at(Level::INFO);
+    let _listening = tracing::subscriber::set_default(log.clone());
+    let span = tracing::info_span!("execute_tool", gen_ai.tool.description = tracing::field::Empty);
+    let described = Tool::new("login").describe("Signs in.").handler(|(), _cx| async {}).unwrap();
+    for (trace, recorded) in
+        [(Trace::new(), json!([])), (Trace::new().with_content(), json!([{DESCRIPTION: "Signs in."}]))]
+    {
+        run_call(&described.wrap(on(&span, trace)), &ToolCall::new("c1", "login", ""), &RunOptions::new()).await;
+        assert_eq!(json!(log.spans()), recorded);
     }
 }
 
