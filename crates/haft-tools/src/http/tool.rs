@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft_core::{Destructive, Idempotent, OpenWorld, Readonly};
+use haft_core::{Destructive, Idempotent, IntoDescription, OpenWorld, Readonly};
 use haft_executor::{Cx, Open, Tool, ToolBuilder};
 use haft_http::{GuardedClient, Method};
 use haft_registry::{CallPreview, Entry, EntryError, EntryFault, Reach, Recipient, Secrets, ToolSettings};
+use haft_schema::{Schema, SchemaError};
+use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
 use super::arguments::ArgumentNames;
@@ -21,7 +23,7 @@ use super::parameter::{ParameterPlace, RequestParameter};
 use super::response::ResponseMapping;
 use super::retry::HttpRetry;
 use super::target::HttpTarget;
-use super::template::UrlTemplate;
+use super::template::{UrlTemplate, UrlTemplateError};
 use super::token::TokenCache;
 
 /// The default request timeout.
@@ -35,17 +37,26 @@ const DEFAULT_REDIRECTS: usize = 5;
 /// methods. If the status is 2xx, the result is the body, parsed by its type.
 ///
 /// ```
-/// use haft_http::Method;
-/// use haft_registry::Entry;
 /// use haft_tools::http::{HttpAuth, HttpTool, RequestParameter, ResponseMapping};
+/// use schemars::JsonSchema;
+/// use serde::{Deserialize, Serialize};
 ///
-/// let search = HttpTool::new(Method::GET, "https://api.example.com/repos/{owner}/issues".parse()?)
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Search { owner: String, text: String }
+///
+/// #[derive(Serialize, JsonSchema)]
+/// struct Issue { title: String }
+///
+/// let search = HttpTool::get("https://api.example.com/repos/{owner}/issues")?
+///     .params::<Search>()
+///     .success::<Vec<Issue>>()
 ///     .parameter(RequestParameter::query("text").named("q"))
 ///     .header("accept", "application/json")
 ///     .auth(HttpAuth::bearer("github"))
 ///     .response(ResponseMapping::new().pointer("/items"));
-/// let tool = search.build(&Entry::new("search", serde_json::Value::Null))?;
+/// let tool = search.tool("search")?;
 /// assert!(tool.annotations().readonly());
+/// assert_eq!(tool.json_schema()["required"], serde_json::json!(["owner", "text"]));
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -63,6 +74,8 @@ pub struct HttpTool {
     pub(super) timeout: Duration,
     redirects: usize,
     tokens: TokenCache,
+    /// The settings of its tool that an entry leaves unset.
+    tool: ToolSettings,
     /// Faults in the settings that the request was read from.
     faults: Vec<EntryFault>,
 }
@@ -91,7 +104,61 @@ impl HttpTool {
             idempotency_key: None,
             timeout: DEFAULT_TIMEOUT,
             tokens: TokenCache::new(),
+            tool: ToolSettings::default(),
             faults: Vec::new(),
+        }
+    }
+
+    /// Creates a GET request.
+    pub fn get(url: &str) -> Result<Self, UrlTemplateError> {
+        Ok(Self::new(Method::GET, url.parse()?))
+    }
+
+    /// Creates a POST request.
+    pub fn post(url: &str) -> Result<Self, UrlTemplateError> {
+        Ok(Self::new(Method::POST, url.parse()?))
+    }
+
+    /// Creates a PUT request.
+    pub fn put(url: &str) -> Result<Self, UrlTemplateError> {
+        Ok(Self::new(Method::PUT, url.parse()?))
+    }
+
+    /// Creates a PATCH request.
+    pub fn patch(url: &str) -> Result<Self, UrlTemplateError> {
+        Ok(Self::new(Method::PATCH, url.parse()?))
+    }
+
+    /// Creates a DELETE request.
+    pub fn delete(url: &str) -> Result<Self, UrlTemplateError> {
+        Ok(Self::new(Method::DELETE, url.parse()?))
+    }
+
+    /// Sets the description for models.
+    pub fn describe<M>(mut self, text: impl IntoDescription<M>) -> Self {
+        self.tool.description = text.into_description();
+        self
+    }
+
+    /// Sets the type of the arguments, whose schema the model reads and every call is checked by.
+    pub fn params<A: JsonSchema>(mut self) -> Self {
+        self.tool.parameters = self.keep("/parameters", Schema::of_params::<A>());
+        self
+    }
+
+    /// Sets the type of the result, by whose schema the response is checked.
+    pub fn success<T: JsonSchema>(mut self) -> Self {
+        self.tool.output = self.keep("/output", Schema::of_output::<T>());
+        self
+    }
+
+    fn keep(&mut self, pointer: &str, schema: Result<Schema, SchemaError>) -> Option<Value> {
+        match schema {
+            Ok(schema) => Some(schema.as_json().clone()),
+            Err(error) => {
+                self.faults.push(EntryFault::at(pointer, error.to_string()));
+                None
+            }
         }
     }
 
@@ -208,6 +275,12 @@ impl HttpTool {
         })
     }
 
+    /// Builds the tool under this name. Calls find the HTTP client and the secrets among the services of the executor or
+    /// the toolkit.
+    pub fn tool(&self, name: impl Into<String>) -> Result<Tool, EntryError> {
+        self.build(&Entry::new(name, Value::Null))
+    }
+
     /// Builds an entry's tool with its name, description, argument schema and all settings that every kind of tool has.
     ///
     /// Without a schema, the URL's variables are required strings and the mapping's other arguments are optional
@@ -215,6 +288,11 @@ impl HttpTool {
     ///
     /// All faults in the mapping are reported, at the settings that the kind `http` has for them.
     pub fn build(&self, entry: &Entry) -> Result<Tool, EntryError> {
+        let mut entry = entry.clone();
+        let ToolSettings { description, parameters, output, .. } = &self.tool;
+        entry.tool.description = entry.tool.description.or_else(|| description.clone());
+        entry.tool.parameters = entry.tool.parameters.or_else(|| parameters.clone());
+        entry.tool.output = entry.tool.output.or_else(|| output.clone());
         let default = self.default_parameters();
         let schema = entry.tool.parameters.as_ref().unwrap_or(&default);
         let mut faults = self.faults.clone();

@@ -1,11 +1,15 @@
 //! Arguments become the parts of a request.
 
+use haft_core::FailureKind;
 use haft_executor::RunOptions;
 use haft_http::Method;
-use haft_tools::http::{BodyFormat, BodyMapping, ParameterStyle, RequestParameter};
+use haft_registry::{Entry, ToolSettings};
+use haft_tools::http::{BodyFormat, BodyMapping, HttpTool, ParameterStyle, RequestParameter};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::server::{Received, Server};
+use super::server::{Received, Server, json_answer};
 use super::{call, call_with, http_tool, of_kind, open_entry, options, rejected};
 
 #[tokio::test]
@@ -37,6 +41,50 @@ async fn the_rest_goes_to_the_query_of_some_methods_and_to_a_json_body_of_others
         call(&tool, json!({"id": "1"})).await.unwrap();
         assert_eq!(server.one().body, "", "nothing is left for a body");
     }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Search {
+    /// Who has it.
+    owner: String,
+    #[schemars(length(min = 2))]
+    text: String,
+}
+
+/// The server's answer, as far as the tool declares it.
+#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct Echoed {
+    method: String,
+    #[schemars(range(min = 1))]
+    n: u8,
+}
+
+#[tokio::test]
+async fn types_describe_the_arguments_and_the_result() {
+    let server = Server::start(|_, _| json_answer(200, &json!({"method": "GET", "n": 0}))).await;
+    let search =
+        HttpTool::get(&server.url("/repos/{owner}/issues")).unwrap().params::<Search>().describe("Finds issues.");
+    let tool = search.tool("search").unwrap();
+    assert_eq!((tool.name(), tool.description()), ("search", Some("Finds issues.")));
+    assert_eq!(tool.json_schema()["properties"]["owner"]["description"], "Who has it.");
+    assert_eq!(rejected(&tool, json!({"owner": "ada", "text": "x"})).await, ["/text"]);
+    assert_eq!(
+        call(&tool, json!({"owner": "ada", "text": "fn main"})).await.unwrap(),
+        json!({"method": "GET", "n": 0})
+    );
+    let sent = server.one();
+    assert_eq!((sent.path.as_str(), sent.query.as_str()), ("/repos/ada/issues", "text=fn%20main"));
+
+    let checked = search.success::<Echoed>().tool("search").unwrap();
+    let failure = call(&checked, json!({"owner": "ada", "text": "fn main"})).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::OutputValidationError);
+    // An entry decides before the request.
+    let mut settings = ToolSettings::default();
+    settings.description = Some("From the entry.".to_owned());
+    let of_entry = HttpTool::delete(&server.url("/x")).unwrap().describe("Own.");
+    let of_entry = of_entry.build(&Entry::new("t", Value::Null).tool(settings)).unwrap();
+    assert_eq!(of_entry.description(), Some("From the entry."));
+    assert!(HttpTool::post("ftp://example.com").is_err());
 }
 
 #[tokio::test]
