@@ -8,7 +8,7 @@
 //! | `getJsonSchema` with a transformer | [`Tool::json_schema_for`] a [`Dialect`] |
 //! | `getJsonSchemaFromSchema` | [`Schema::as_json`] |
 //! | `isUserDefined`, `isDynamic`, `isProviderDefined` | methods of the same names |
-//! | `FailureMode`, `NameMapper`, `EmptyParams` | types of the same names |
+//! | `FailureMode`, `EmptyParams` | types of the same names |
 //! | `NeedsApproval`, `NeedsApprovalContext`, `NeedsApprovalFunction` | [`ApprovalPolicy`], `ApprovalCx`, [`ApprovalPolicy::when`] |
 //! | `Handler`, `HandlersFor` | the closure given to `run`; a toolkit lists tools that lack one |
 //! | `HandlerOutput`, `HandlerError` | types of the same names |
@@ -30,7 +30,7 @@ use haft_core::{
     Annotation, Annotations, DescriptorKind, Destructive, Dialect, Icon, Icons, Idempotent, Loss, LossKind, Meta,
     OpenWorld, ProviderOptions, Readonly, RenderFault, Rendered, Strict, Title, ToolCall, ToolDescriptor, Version,
 };
-use haft_executor::{ApprovalPolicy, ExecutionLimits, FailureMode, NameClash, NameMapper, Tool, ToolKind};
+use haft_executor::{ApprovalPolicy, ExecutionLimits, FailureMode, Tool, ToolKind};
 use haft_schema::Schema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -304,49 +304,6 @@ fn a_descriptor_is_made_once_and_survives_a_round_trip() {
 fn debug_contains_the_names_of_a_tool() {
     let shown = format!("{:?} {:?}", web_search(), Tool::new("half").describe("x"));
     assert!(shown.contains("openai.web_search") && shown.contains("OpenAiWebSearch") && shown.contains("half"));
-}
-
-// Name mapper.
-
-fn provider(id: &str, custom: &str, name: &str) -> Tool {
-    Tool::provider(id).custom_name(custom).provider_name(name).with_args(()).define().unwrap()
-}
-
-#[test]
-fn a_mapper_knows_one_vendors_names_both_ways() {
-    let tools = [
-        provider("openai.web_search", "OpenAiWebSearch", "web_search"),
-        provider("anthropic.web_search_20250305", "AnthropicWebSearch", "web_search"),
-        provider("openai.shell", "OpenAiShell", "shell"),
-        local(),
-    ];
-    let names = NameMapper::new("openai", &tools).unwrap();
-    assert_eq!(names.custom_name("web_search"), "OpenAiWebSearch");
-    assert_eq!(names.provider_name("OpenAiShell"), "shell");
-    assert_eq!((names.custom_name("other"), names.provider_name("local")), ("other", "local"));
-    assert_eq!(names.custom_names().collect::<Vec<_>>(), ["OpenAiWebSearch", "OpenAiShell"]);
-    assert_eq!(names.provider_names().collect::<Vec<_>>(), ["web_search", "shell"]);
-    assert_eq!(NameMapper::new("anthropic", &tools).unwrap().custom_name("web_search"), "AnthropicWebSearch");
-    assert_eq!(NameMapper::new("google", &tools).unwrap().custom_name("web_search"), "web_search");
-}
-
-#[test]
-fn tools_that_share_a_name_at_one_provider_are_an_error_that_names_both() {
-    let error = NameMapper::new(
-        "anthropic",
-        &[
-            provider("anthropic.bash_20241022", "OldBash", "bash"),
-            provider("anthropic.bash_20250124", "NewBash", "bash"),
-            provider("anthropic.memory", "NewBash", "memory"),
-        ],
-    )
-    .unwrap_err();
-    assert_eq!(error.clashes.len(), 2, "{error}");
-    assert!(matches!(&error.clashes[0], NameClash::Provider { name, first, second }
-        if (name.as_str(), first.as_str(), second.as_str()) == ("bash", "OldBash", "NewBash")));
-    assert!(matches!(&error.clashes[1], NameClash::Custom { name, first, second }
-        if (name.as_str(), first.as_str(), second.as_str()) == ("NewBash", "anthropic.bash_20250124", "anthropic.memory")));
-    assert!(["OldBash", "NewBash", "bash"].iter().all(|name| error.to_string().contains(name)));
 }
 
 // Approval.

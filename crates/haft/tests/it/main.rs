@@ -23,6 +23,7 @@ mod services_derive;
 mod source;
 mod source_000;
 mod source_001;
+#[cfg(feature = "wire")]
 mod source_002;
 mod source_003;
 mod source_004;
@@ -33,3 +34,5 @@ mod tool_steps;
 mod toolkit_macro;
 mod typed_calls;
 mod typed_edges;
+#[cfg(feature = "wire")]
+mod wires;

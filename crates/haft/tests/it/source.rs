@@ -196,7 +196,7 @@ fn a_fault_of_a_table_is_found() {
     assert_eq!(TestIndex::default().tests_of("haft::source"), ["haft::source::a_fault_of_a_table_is_found"]);
     assert_eq!(faults(mistake("duplicate_name")), "");
     assert!(faults(mistake("no_such_mistake")).contains("no program"));
-    let test = "haft-core::dynamic_tools::without_settings_any_value_is_accepted_and_returned";
+    let test = "haft-executor::dynamic_tools::without_settings_any_value_is_accepted_and_returned";
     assert_eq!(faults(departs("omitted parameters mean `Void`", test)), "");
     assert!(faults(departs("tools are green", test)).contains("no departure"));
     assert!(faults(departs("`strict` defaults to true", test)).contains("no departure"), "of another document");

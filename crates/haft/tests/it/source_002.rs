@@ -9,7 +9,7 @@ mod statement;
 use std::sync::{Arc, Mutex};
 
 use haft::approval::ApprovalPolicy;
-use haft::conversation::Item;
+use haft::conversation::{Item, TurnRequest};
 use haft::run::{CallError, FailureKind, RunOptions, ToolCall, ToolResult};
 use haft::schema::{JsonText, Schema, secure_json};
 use haft::tool::{
@@ -17,6 +17,7 @@ use haft::tool::{
     Readonly, StaticTool, Strict, Title, Tool, ToolType,
 };
 use haft::toolkit::{Needs, Services, Toolkit};
+use haft::wire::{Delivery, KnownWire, Profile};
 use haft::{JsonSchema, tool, toolkit};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -220,6 +221,11 @@ async fn an_encoded_result_enters_the_next_request() {
     let written = serde_json::to_value(&item).unwrap();
     assert_eq!((written["type"].as_str(), written["call_id"].as_str()), (Some("tool_output"), Some("c1")));
     assert_eq!(serde_json::from_str::<Value>(written["output"].as_str().unwrap()).unwrap(), done.encoded.to_value());
+    let next = TurnRequest::new("any", vec![Item::user("And in Oslo?"), Item::from(call), item]).tools(&kit);
+    for wire in KnownWire::ALL {
+        let sent = wire.wire().request(&next, Delivery::Whole).unwrap();
+        assert!(sent.body.contains("sunny") && sent.dropped.is_empty(), "{wire:?}: {}", sent.body);
+    }
 }
 
 /// A policy reads the parameters, the id of the call and the conversation.
@@ -304,6 +310,25 @@ fn untrusted_json_is_parsed_or_rejected() {
 
 // Utility types.
 
+// The mapping of names.
+
+#[test]
+fn a_wire_knows_the_names_of_a_providers_tools_both_ways() {
+    let search = |id: &str, custom: &str| Tool::provider(id).custom_name(custom).provider_name("web_search");
+    let tools = [
+        search("openai.web_search", "OpenAiWebSearch").with_args(()).define().unwrap(),
+        search("anthropic.web_search_20250305", "AnthropicWebSearch").with_args(()).define().unwrap(),
+        Tool::new("lookup").define().unwrap(),
+    ]
+    .map(|tool| tool.descriptor());
+    for (profile, custom) in [(Profile::openai(), "OpenAiWebSearch"), (Profile::anthropic(), "AnthropicWebSearch")] {
+        let names = profile.render(&tools);
+        assert_eq!((names.tool_name("web_search"), names.wire_name(custom)), (custom.into(), "web_search".into()));
+        assert_eq!((names.tool_name("lookup"), names.wire_name("lookup")), ("lookup".into(), "lookup".into()));
+        assert_eq!((names.tool_name("other"), names.wire_name("other")), ("other".into(), "other".into()));
+    }
+}
+
 /// Returns a tool's name, and the result of its call as a value of its own types.
 async fn called<T>(kit: &Toolkit, params: T::Params) -> (&'static str, Result<T::Success, CallError<T::Failure>>)
 where
@@ -312,7 +337,7 @@ where
     T::Success: serde::de::DeserializeOwned,
     T::Failure: serde::de::DeserializeOwned,
 {
-    (T::NAME, kit.call_with::<T>(&params, &RunOptions::new()).await)
+    (T::NAME, kit.call_of::<T>(params, RunOptions::new()).await)
 }
 
 fn needs<T: ToolType<Services = (Needs<ApiKey>,)>>() {}

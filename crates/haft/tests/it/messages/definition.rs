@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use haft::conversation::{ContentPart, ToolCallOutput};
 use haft::schema::Schema;
-use haft::tool::{ExecutionLimits, NameMapper};
+use haft::tool::ExecutionLimits;
 use haft::toolkit::ToolSource;
 use serde_json::{Value, json};
 
@@ -54,13 +54,6 @@ pub(super) fn provider_tools(messages: &mut Messages) {
     messages.add("the settings are invalid", invalid.define().unwrap_err());
     let unwritable = search().args::<output::Unwritable>().with_args(output::Unwritable).define();
     messages.add("the settings can't be written", unwritable.unwrap_err());
-    let tool = |id: &str, custom: &str, name: &str| {
-        Tool::provider(id).custom_name(custom).provider_name(name).with_args(()).define().unwrap()
-    };
-    let (one, two) = (tool("openai.search_1", "One", "search"), tool("openai.search_2", "Two", "search"));
-    messages.add("one name at the provider", NameMapper::new("openai", &[one.clone(), two]).unwrap_err());
-    let two = tool("openai.search_2", "One", "search_2");
-    messages.add("one custom name", NameMapper::new("openai", &[one, two]).unwrap_err());
     let search =
         search().success::<Vec<String>>().failure_schema(Schema::of::<u8>().unwrap()).with_args(()).define().unwrap();
     let call = ToolCall::new("c1", "web_search", "{}").executed_by_provider();

@@ -36,24 +36,25 @@ const fn to(first: u16, last: u16, text: &'static str, evidence: Evidence) -> Ca
     Case { first, last, text, evidence }
 }
 
-const SAME_IN_BOTH: &str = "haft-core::handling::mode::a_success_is_the_same_in_both_modes";
-const RETURNED: &str = "haft-core::handling::mode::in_mode_return_every_failure_is_a_value_with_its_origin";
-const ENCODED: &str = "haft-core::handling::mode::a_returned_failure_is_encoded";
-const RAISED: &str = "haft-core::handling::mode::in_mode_error_every_failure_is_an_error";
-const EARLY: &str = "haft-core::handling::preliminary::preliminary_results_come_first_in_order_and_the_final_one_last";
+const SAME_IN_BOTH: &str = "haft-executor::handling::mode::a_success_is_the_same_in_both_modes";
+const RETURNED: &str = "haft-executor::handling::mode::in_mode_return_every_failure_is_a_value_with_its_origin";
+const ENCODED: &str = "haft-executor::handling::mode::a_returned_failure_is_encoded";
+const RAISED: &str = "haft-executor::handling::mode::in_mode_error_every_failure_is_an_error";
+const EARLY: &str =
+    "haft-executor::handling::preliminary::preliminary_results_come_first_in_order_and_the_final_one_last";
 const HOSTED: &str = "haft::peer_catalogue::results_of_the_provider_pass_through_a_loop";
 const COMBINATORS: &str =
-    "haft-core::tool_combinators::every_combinator_keeps_kind_and_id_and_does_not_change_the_original";
-const APPROVAL_SET: &str = "haft-core::tool_api::approval_is_set_without_changing_the_original";
-const ANNOTATIONS: &str = "haft-core::tool_api::every_annotation_is_read_back_and_shown";
-const PROVIDER_DEFAULTS: &str = "haft-core::tool_api::a_provider_defined_tool_has_its_defaults";
+    "haft-executor::tool_combinators::every_combinator_keeps_kind_and_id_and_does_not_change_the_original";
+const APPROVAL_SET: &str = "haft-executor::tool_api::approval_is_set_without_changing_the_original";
+const ANNOTATIONS: &str = "haft-executor::tool_api::every_annotation_is_read_back_and_shown";
+const PROVIDER_DEFAULTS: &str = "haft-executor::tool_api::a_provider_defined_tool_has_its_defaults";
 const READ_FIRST: &str = "haft::peer_catalogue::calls_are_read_without_being_run_and_stay_encoded";
 const APPROVED_FIRST: &str = "haft-model::turn_loop::approval::approved_calls_of_a_plain_history_are_run_first";
 const STRIPPED: &str = "haft-model::turn_loop::approval::resolved_approvals_of_earlier_rounds_are_not_sent";
 const REMOVED: &str = "haft-core::history::resolved_approvals_are_removed_and_returned";
-const OPAQUE: &str = "haft-core::handler_forms::an_opaque_error_is_kept_from_the_model";
+const OPAQUE: &str = "haft-executor::handler_forms::an_opaque_error_is_kept_from_the_model";
 const NOT_STARTED: &str =
-    "haft-core::handler_forms::nothing_of_a_handler_runs_before_its_arguments_are_checked_and_approved";
+    "haft-executor::handler_forms::nothing_of_a_handler_runs_before_its_arguments_are_checked_and_approved";
 const TOOL_CHOICE: &str = "haft-core::tool_choice::is_serialised_as_a_word_or_an_object";
 const EVENTS: &str = "haft-model::turn_loop::event::events_are_emitted_in_order";
 
@@ -67,44 +68,44 @@ const CASES: &[Case] = &[
     one(
         8,
         "a caller of one result gets the final one",
-        shown_by("haft-core::handling::preliminary::a_caller_of_a_single_result_gets_the_final_one"),
+        shown_by("haft-executor::handling::preliminary::a_caller_of_a_single_result_gets_the_final_one"),
     ),
     to(9, 10, "preliminary results come in order, then the final one", shown_by(EARLY)),
     one(
         11,
         "a preliminary result is delivered while the handler runs",
-        shown_by("haft-core::handling::preliminary::a_preliminary_result_is_delivered_while_the_handler_runs"),
+        shown_by("haft-executor::handling::preliminary::a_preliminary_result_is_delivered_while_the_handler_runs"),
     ),
     one(
         12,
         "preliminary results before a failure are delivered",
-        shown_by("haft-core::handling::preliminary::preliminary_results_before_a_failure_are_delivered"),
+        shown_by("haft-executor::handling::preliminary::preliminary_results_before_a_failure_are_delivered"),
     ),
     one(
         13,
         "two calls interleave",
-        shown_by("haft-core::handling::preliminary::two_calls_emit_preliminary_results_at_once_and_end_separately"),
+        shown_by("haft-executor::handling::preliminary::two_calls_emit_preliminary_results_at_once_and_end_separately"),
     ),
     to(14, 15, "a success and a failure of the provider pass through", shown_by(HOSTED)),
     one(
         16,
         "a provider-defined tool with a handler succeeds",
-        shown_by("haft-core::handling::provider::with_a_handler_a_success_is_returned_in_both_modes"),
+        shown_by("haft-executor::handling::provider::with_a_handler_a_success_is_returned_in_both_modes"),
     ),
     one(
         17,
         "it fails in mode `return`",
-        shown_by("haft-core::handling::provider::with_a_handler_a_failure_is_returned_in_mode_return"),
+        shown_by("haft-executor::handling::provider::with_a_handler_a_failure_is_returned_in_mode_return"),
     ),
     one(
         18,
         "it fails in mode `error`",
-        shown_by("haft-core::handling::provider::with_a_handler_a_failure_is_raised_in_mode_error"),
+        shown_by("haft-executor::handling::provider::with_a_handler_a_failure_is_raised_in_mode_error"),
     ),
     one(
         19,
         "it rejects invalid parameters",
-        shown_by("haft-core::handling::provider::with_a_handler_bad_parameters_are_rejected_by_the_mode"),
+        shown_by("haft-executor::handling::provider::with_a_handler_bad_parameters_are_rejected_by_the_mode"),
     ),
     to(20, 21, "an added dependency keeps kind and id", shown_by(COMBINATORS)),
     one(22, "strict mode of a provider-defined tool is unset", shown_by(PROVIDER_DEFAULTS)),
@@ -114,26 +115,26 @@ const CASES: &[Case] = &[
         27,
         28,
         "dynamic tools are dynamic",
-        shown_by("haft-core::dynamic_tools::a_dynamic_tool_is_dynamic_however_its_parameters_were_given"),
+        shown_by("haft-executor::dynamic_tools::a_dynamic_tool_is_dynamic_however_its_parameters_were_given"),
     ),
-    to(29, 30, "other kinds are not", shown_by("haft-core::dynamic_tools::other_kinds_are_not_dynamic")),
+    to(29, 30, "other kinds are not", shown_by("haft-executor::dynamic_tools::other_kinds_are_not_dynamic")),
     one(31, "values that are no tools are not", not_tested(NOT_IN_RUST)),
     one(
         32,
         "empty and omitted parameters have one schema",
-        shown_by("haft-core::flexible_parameters::the_unit_type_is_the_closed_empty_object"),
+        shown_by("haft-executor::flexible_parameters::the_unit_type_is_the_closed_empty_object"),
     ),
-    one(33, "the schema of a type is derived", shown_by("haft-core::dynamic_tools::a_type_gives_a_derived_schema")),
-    to(34, 35, "a raw schema is kept", shown_by("haft-core::dynamic_tools::raw_json_is_kept_unchanged")),
+    one(33, "the schema of a type is derived", shown_by("haft-executor::dynamic_tools::a_type_gives_a_derived_schema")),
+    to(34, 35, "a raw schema is kept", shown_by("haft-executor::dynamic_tools::raw_json_is_kept_unchanged")),
     one(
         36,
         "a type is decoded before the handler",
-        shown_by("haft-core::dynamic_tools::a_typed_handler_gets_decoded_parameters"),
+        shown_by("haft-executor::dynamic_tools::a_typed_handler_gets_decoded_parameters"),
     ),
     one(
         37,
         "a raw schema gives the handler any value",
-        shown_by("haft-core::dynamic_tools::a_raw_schema_passes_the_json_to_the_handler"),
+        shown_by("haft-executor::dynamic_tools::a_raw_schema_passes_the_json_to_the_handler"),
     ),
     one(
         38,
@@ -144,10 +145,14 @@ const CASES: &[Case] = &[
     one(
         42,
         "strict mode of a dynamic tool",
-        shown_by("haft-core::dynamic_tools::strict_mode_applies_to_dynamic_tools_too"),
+        shown_by("haft-executor::dynamic_tools::strict_mode_applies_to_dynamic_tools_too"),
     ),
     one(43, "strict mode of a provider-defined tool", shown_by(PROVIDER_DEFAULTS)),
-    one(44, "a schema is that of the encoded side", shown_by("haft-core::tool_api::schemas_are_of_the_encoded_side")),
+    one(
+        44,
+        "a schema is that of the encoded side",
+        shown_by("haft-executor::tool_api::schemas_are_of_the_encoded_side"),
+    ),
     one(45, "a type may bring its own schema", shown_by("haft::peer_catalogue::a_type_may_bring_its_own_schema")),
     to(46, 49, "calls that are not run are validated, stay encoded and can be run later", shown_by(READ_FIRST)),
     one(
@@ -159,12 +164,12 @@ const CASES: &[Case] = &[
     one(
         52,
         "a concurrency of one is sequential",
-        shown_by("haft-core::toolkits_guide::execution::one_at_a_time_is_the_order_of_the_calls"),
+        shown_by("haft-executor::toolkits_guide::execution::one_at_a_time_is_the_order_of_the_calls"),
     ),
     one(
         53,
         "calls overlap up to the bound",
-        shown_by("haft-core::toolkits_guide::execution::a_bound_is_used_up_and_never_exceeded"),
+        shown_by("haft-executor::toolkits_guide::execution::a_bound_is_used_up_and_never_exceeded"),
     ),
     one(54, "equal calls have distinct ids", shown_by("haft::peer_catalogue::equal_calls_have_their_own_ids")),
     one(
@@ -190,13 +195,13 @@ const CASES: &[Case] = &[
     one(
         70,
         "a gated call is a request and no result",
-        shown_by("haft-core::approval_peers::a_gated_call_results_in_a_request_and_no_result"),
+        shown_by("haft-executor::approval::peers::a_gated_call_results_in_a_request_and_no_result"),
     ),
     one(71, "an approved call runs before the model is asked", shown_by(APPROVED_FIRST)),
     one(
         72,
         "a denied call has a result with the reason",
-        shown_by("haft-core::approval_peers::verdicts_turn_into_results_before_the_next_turn"),
+        shown_by("haft-executor::approval::peers::verdicts_turn_into_results_before_the_next_turn"),
     ),
     to(73, 74, "resolved approvals are not sent", shown_by(STRIPPED)),
     one(75, "unresolved approvals stay", shown_by(REMOVED)),
@@ -205,12 +210,12 @@ const CASES: &[Case] = &[
         77,
         78,
         "a policy may depend on the arguments",
-        shown_by("haft-core::approval_peers::a_gate_may_depend_on_the_arguments"),
+        shown_by("haft-executor::approval::peers::a_gate_may_depend_on_the_arguments"),
     ),
     one(
         79,
         "a call without a policy runs",
-        shown_by("haft-core::approval_peers::an_ungated_call_requests_no_approval"),
+        shown_by("haft-executor::approval::peers::an_ungated_call_requests_no_approval"),
     ),
     to(80, 81, "approvals of earlier rounds are not sent", shown_by(STRIPPED)),
     one(
@@ -228,14 +233,14 @@ const CASES: &[Case] = &[
     one(
         86,
         "results are in the order of the calls, whichever came first",
-        shown_by("haft-core::toolkits_guide::round_trip::results_join_the_history_in_the_order_of_the_calls"),
+        shown_by("haft-executor::toolkits_guide::round_trip::results_join_the_history_in_the_order_of_the_calls"),
     ),
     one(87, "only the final result is kept", shown_by("haft::peer_catalogue::only_the_final_result_is_kept")),
     to(
         88,
         89,
         "results of the provider stay in its turn, with their metadata",
-        shown_by("haft-core::provider_executed::a_turn_with_results_of_the_provider_enters_the_history_unchanged"),
+        shown_by("haft-executor::provider_executed::a_turn_with_results_of_the_provider_enters_the_history_unchanged"),
     ),
     to(90, 91, "incremental results", not_tested(INCREMENTAL)),
     one(
@@ -261,7 +266,7 @@ const CASES: &[Case] = &[
     one(
         96,
         "invalid args of a provider-defined tool are an error of the definition",
-        shown_by("haft-core::tool_faults::provider_ids_and_arguments_are_checked"),
+        shown_by("haft-executor::tool_faults::provider_ids_and_arguments_are_checked"),
     ),
     one(
         97,
@@ -285,46 +290,46 @@ const CASES: &[Case] = &[
         "optional parameters may be left out",
         shown_by("haft::source_000::an_optional_parameter_may_be_left_out"),
     ),
-    one(103, "a void result is no error", shown_by("haft-core::tool_api::a_success_without_content_is_null")),
+    one(103, "a void result is no error", shown_by("haft-executor::tool_api::a_success_without_content_is_null")),
     one(
         104,
         "of a declared failure its message is shown",
-        shown_by("haft-core::handler_forms::plain_text_is_a_declared_failure"),
+        shown_by("haft-executor::handler_forms::plain_text_is_a_declared_failure"),
     ),
     one(105, "an error of the system is not shown", shown_by(OPAQUE)),
     one(106, "a panic is not shown", shown_by(RETURNED)),
     one(
         107,
         "an unknown tool is reported by name",
-        shown_by("haft-core::unknown_tool::an_unknown_name_without_a_similar_one_lists_the_tools"),
+        shown_by("haft-executor::unknown_tool::an_unknown_name_without_a_similar_one_lists_the_tools"),
     ),
     one(
         108,
         "omitted arguments",
-        shown_by("haft-core::toolkits_guide::execution::blank_arguments_are_an_empty_object"),
+        shown_by("haft-executor::toolkits_guide::execution::blank_arguments_are_an_empty_object"),
     ),
     to(109, 111, "capabilities", not_tested(MCP)),
     one(
         112,
         "all visible tools are listed",
-        shown_by("haft-core::dispatch::the_list_contains_the_tools_that_the_caller_may_see"),
+        shown_by("haft-executor::dispatch::the_list_contains_the_tools_that_the_caller_may_see"),
     ),
     to(
         113,
         114,
         "names, descriptions and input schemas are preserved",
-        shown_by("haft-core::toolkits_guide::definition::a_plain_tool_is_shown_run_and_never_streams"),
+        shown_by("haft-executor::toolkits_guide::definition::a_plain_tool_is_shown_run_and_never_streams"),
     ),
     one(
         115,
         "a declared output schema is listed",
-        shown_by("haft-core::dynamic_tools::an_unknown_input_can_have_a_typed_output"),
+        shown_by("haft-executor::dynamic_tools::an_unknown_input_can_have_a_typed_output"),
     ),
-    one(116, "a valid call works", shown_by("haft-core::tool_service::a_good_call_passes_every_stage")),
+    one(116, "a valid call works", shown_by("haft-executor::tool_service::a_good_call_passes_every_stage")),
     one(
         117,
         "an unknown name is an error",
-        shown_by("haft-core::toolkits_guide::wiring::names_that_no_tool_has_are_unknown"),
+        shown_by("haft-executor::toolkits_guide::wiring::names_that_no_tool_has_are_unknown"),
     ),
     one(118, "malformed parameters reach no handler", shown_by(NOT_STARTED)),
     one(119, "a schema mismatch follows the revision of the protocol", not_tested(MCP)),
@@ -338,7 +343,7 @@ const CASES: &[Case] = &[
     one(
         127,
         "structured content",
-        shown_by("haft-core::toolkits_guide::outcome::the_model_reads_text_raw_unit_as_null_and_the_rest_as_json"),
+        shown_by("haft-executor::toolkits_guide::outcome::the_model_reads_text_raw_unit_as_null_and_the_rest_as_json"),
     ),
     one(
         128,
@@ -350,7 +355,7 @@ const CASES: &[Case] = &[
     one(
         131,
         "a changed list is announced",
-        shown_by("haft-core::tool_source::wait::every_waiter_is_woken_and_a_dropped_one_changes_nothing"),
+        shown_by("haft-executor::tool_source::wait::every_waiter_is_woken_and_a_dropped_one_changes_nothing"),
     ),
     to(132, 133, "sessions", not_tested(MCP)),
     one(
@@ -361,12 +366,12 @@ const CASES: &[Case] = &[
     one(
         135,
         "empty parameters have an empty list of properties",
-        shown_by("haft-core::flexible_parameters::the_unit_type_is_the_closed_empty_object"),
+        shown_by("haft-executor::flexible_parameters::the_unit_type_is_the_closed_empty_object"),
     ),
     one(
         136,
         "a dynamic tool is converted like a local one",
-        shown_by("haft-core::dynamic_tools::providers_see_dynamic_and_local_tools_alike"),
+        shown_by("haft-executor::dynamic_tools::providers_see_dynamic_and_local_tools_alike"),
     ),
     to(137, 140, "the four tool choices", shown_by(TOOL_CHOICE)),
     to(
@@ -394,7 +399,7 @@ const CASES: &[Case] = &[
     one(
         149,
         "arguments are parsed as JSON",
-        shown_by("haft-core::toolkits_guide::execution::names_kinds_inputs_and_crashes_each_have_their_outcome"),
+        shown_by("haft-executor::toolkits_guide::execution::names_kinds_inputs_and_crashes_each_have_their_outcome"),
     ),
     to(
         150,
@@ -445,12 +450,12 @@ const CASES: &[Case] = &[
     one(
         162,
         "provider-executed calls are replayed",
-        shown_by("haft-core::provider_executed::a_turn_with_results_of_the_provider_enters_the_history_unchanged"),
+        shown_by("haft-executor::provider_executed::a_turn_with_results_of_the_provider_enters_the_history_unchanged"),
     ),
     one(
         163,
         "names of a provider are mapped",
-        shown_by("haft-core::tool_api::a_mapper_knows_one_vendors_names_both_ways"),
+        shown_by("haft::source_002::a_wire_knows_the_names_of_a_providers_tools_both_ways"),
     ),
     one(
         164,
@@ -491,7 +496,7 @@ const CASES: &[Case] = &[
     one(
         173,
         "a raw schema of a dynamic tool is sent",
-        shown_by("haft-core::dynamic_tools::raw_json_is_kept_unchanged"),
+        shown_by("haft-executor::dynamic_tools::raw_json_is_kept_unchanged"),
     ),
     one(
         174,
@@ -512,7 +517,7 @@ const CASES: &[Case] = &[
     one(
         178,
         "the requirements of a toolkit are a union",
-        shown_by("haft-core::toolkits_guide::service::one_state_serves_the_union_and_each_tool_gets_its_own"),
+        shown_by("haft-executor::toolkits_guide::service::one_state_serves_the_union_and_each_tool_gets_its_own"),
     ),
     one(179, "toolkits are generic", shown_by("haft::peer_catalogue::functions_are_generic_over_toolkits")),
     one(180, "no toolkit is an empty one", shown_by("haft::peer_catalogue::no_toolkit_is_an_empty_one")),
@@ -524,7 +529,7 @@ const OURS: [Evidence; 10] = [
     shown_by("haft-model::turn_loop::turn::a_turn_that_was_cut_off_runs_nothing"),
     shown_by("haft-model::turn_loop::event::nothing_runs_ahead_of_the_reader"),
     shown_by(RETURNED),
-    shown_by("haft-core::handler_forms::the_model_may_see_another_rendering"),
+    shown_by("haft-executor::handler_forms::the_model_may_see_another_rendering"),
     shown_by("haft::peer_catalogue::preliminary_results_wait_for_their_reader"),
     shown_by(RETURNED),
     shown_by("haft::peer_catalogue::unknown_names_and_unreadable_arguments_are_kept"),

@@ -2,21 +2,21 @@
 
 use crate::source::{Statement, departs, mistake, not_tested, says, shown_by};
 
-const WITHOUT_SETTINGS: &str = "haft-core::dynamic_tools::without_settings_any_value_is_accepted_and_returned";
-const EVERY_OPTION: &str = "haft-core::dynamic_tools::every_option_is_kept";
-const THREE_FORMS: &str = "haft-core::dynamic_tools::parameters_are_a_type_a_schema_or_raw_json";
-const DERIVED: &str = "haft-core::dynamic_tools::a_type_gives_a_derived_schema";
-const UNCHANGED: &str = "haft-core::dynamic_tools::raw_json_is_kept_unchanged";
-const DECODED: &str = "haft-core::dynamic_tools::a_typed_handler_gets_decoded_parameters";
-const PASSED_ON: &str = "haft-core::dynamic_tools::a_raw_schema_passes_the_json_to_the_handler";
-const ENFORCED: &str = "haft-core::dynamic_tools::raw_schemas_are_enforced_in_full_by_default";
-const DISCOVERED: &str = "haft-core::dynamic_tools::tools_discovered_at_run_time_make_a_toolkit";
-const AS_SAFE: &str = "haft-core::dynamic_tools::a_typed_dynamic_tool_is_as_safe_as_a_local_one";
-const IS_DYNAMIC: &str = "haft-core::dynamic_tools::a_dynamic_tool_is_dynamic_however_its_parameters_were_given";
-const OTHER_KINDS: &str = "haft-core::dynamic_tools::other_kinds_are_not_dynamic";
-const TYPED_OUTPUT: &str = "haft-core::dynamic_tools::an_unknown_input_can_have_a_typed_output";
-const NOT_ENFORCED: &str = "haft-core::dynamic_tools::a_raw_schema_can_be_sent_without_being_enforced";
-const BY_FUNCTION: &str = "haft-core::dynamic_tools::a_function_can_validate_in_place_of_the_schema_or_after_it";
+const WITHOUT_SETTINGS: &str = "haft-executor::dynamic_tools::without_settings_any_value_is_accepted_and_returned";
+const EVERY_OPTION: &str = "haft-executor::dynamic_tools::every_option_is_kept";
+const THREE_FORMS: &str = "haft-executor::dynamic_tools::parameters_are_a_type_a_schema_or_raw_json";
+const DERIVED: &str = "haft-executor::dynamic_tools::a_type_gives_a_derived_schema";
+const UNCHANGED: &str = "haft-executor::dynamic_tools::raw_json_is_kept_unchanged";
+const DECODED: &str = "haft-executor::dynamic_tools::a_typed_handler_gets_decoded_parameters";
+const PASSED_ON: &str = "haft-executor::dynamic_tools::a_raw_schema_passes_the_json_to_the_handler";
+const ENFORCED: &str = "haft-executor::dynamic_tools::raw_schemas_are_enforced_in_full_by_default";
+const DISCOVERED: &str = "haft-executor::dynamic_tools::tools_discovered_at_run_time_make_a_toolkit";
+const AS_SAFE: &str = "haft-executor::dynamic_tools::a_typed_dynamic_tool_is_as_safe_as_a_local_one";
+const IS_DYNAMIC: &str = "haft-executor::dynamic_tools::a_dynamic_tool_is_dynamic_however_its_parameters_were_given";
+const OTHER_KINDS: &str = "haft-executor::dynamic_tools::other_kinds_are_not_dynamic";
+const TYPED_OUTPUT: &str = "haft-executor::dynamic_tools::an_unknown_input_can_have_a_typed_output";
+const NOT_ENFORCED: &str = "haft-executor::dynamic_tools::a_raw_schema_can_be_sent_without_being_enforced";
+const BY_FUNCTION: &str = "haft-executor::dynamic_tools::a_function_can_validate_in_place_of_the_schema_or_after_it";
 
 pub(super) const STATEMENTS: &[Statement] = &[
     says("overview", "tools can be defined whose schema is not known at compile time", shown_by(THREE_FORMS)),
@@ -35,7 +35,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "1 current system",
         "a provider-defined tool is built into the provider",
-        shown_by("haft-core::tool_api::a_provider_defined_tool_keeps_its_three_names_and_its_arguments"),
+        shown_by("haft-executor::tool_api::a_provider_defined_tool_keeps_its_three_names_and_its_arguments"),
     ),
     says("1 gap", "a tool needs no schema at compile time", shown_by(DISCOVERED)),
     says(
@@ -60,7 +60,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "2.1",
         "a schema is a type, JSON Schema with a validation or JSON Schema without one",
-        shown_by("haft-core::toolkits_guide::schema_form::one_rule_in_every_form_is_described_and_checked_alike"),
+        shown_by("haft-executor::toolkits_guide::schema_form::one_rule_in_every_form_is_described_and_checked_alike"),
     ),
     says("2.1", "a schema of any library is accepted as the JSON Schema that it renders", shown_by(UNCHANGED)),
     says(
@@ -133,7 +133,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "5.1",
         "by default a failure is an error of the calling code",
-        shown_by("haft-core::handling::mode::in_mode_error_every_failure_is_an_error"),
+        shown_by("haft-executor::handling::mode::in_mode_error_every_failure_is_an_error"),
     ),
     says("5.2", "with a success type the handler must return it", mistake("wrong_success_type")),
     says(
@@ -144,7 +144,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "5.2",
         "with a success schema the output is validated",
-        shown_by("haft-core::dynamic_tools::an_invalid_output_is_a_failure_with_a_pointer"),
+        shown_by("haft-executor::dynamic_tools::an_invalid_output_is_a_failure_with_a_pointer"),
     ),
     says("5.2", "nested results of an untyped input are typed", shown_by(TYPED_OUTPUT)),
     says(
@@ -155,7 +155,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "5.3",
         "a failure schema gives the result a typed failure",
-        shown_by("haft-core::dynamic_tools::declared_failures_have_their_schema"),
+        shown_by("haft-executor::dynamic_tools::declared_failures_have_their_schema"),
     ),
     says("6.1", "the JSON Schema of a type is derived", shown_by(DERIVED)),
     says("6.1", "a raw JSON Schema is returned directly", shown_by(UNCHANGED)),
@@ -171,12 +171,12 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "6.3",
         "providers treat local and dynamic tools alike",
-        shown_by("haft-core::dynamic_tools::providers_see_dynamic_and_local_tools_alike"),
+        shown_by("haft::wires::every_wire_is_sent_local_and_dynamic_tools_alike"),
     ),
     says(
         "6.3",
         "a provider is sent the name, the description and the JSON Schema",
-        shown_by("haft::source_000::the_tools_of_a_server_become_a_toolkit_that_forwards_to_it"),
+        shown_by("haft::wires::every_wire_is_sent_local_and_dynamic_tools_alike"),
     ),
     says("7", "option A: nothing is validated, the handler checks by itself", shown_by(NOT_ENFORCED)),
     says("7", "option B: a function validates", shown_by(BY_FUNCTION)),
@@ -201,7 +201,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "8.1",
         "a handler that forwards gets the whole call as the model wrote it",
-        shown_by("haft-core::forwarding::the_handler_gets_the_whole_call_with_its_text_unchanged"),
+        shown_by("haft-executor::forwarding::the_handler_gets_the_whole_call_with_its_text_unchanged"),
     ),
     says(
         "8.1",
@@ -250,7 +250,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
         "a tool is run by itself",
         departs(
             "a tool can be run without a toolkit",
-            "haft-core::dynamic_tools::a_raw_schema_passes_the_json_to_the_handler",
+            "haft-executor::dynamic_tools::a_raw_schema_passes_the_json_to_the_handler",
         ),
     ),
     says(

@@ -2,18 +2,18 @@
 
 use crate::source::{Statement, departs, not_tested, says, shown_by};
 
-const ANY_SHAPE: &str = "haft-core::flexible_parameters::arrays_tuples_maps_and_primitives";
-const UNION: &str = "haft-core::flexible_parameters::an_untagged_union";
-const STRUCT: &str = "haft-core::flexible_parameters::a_struct";
-const RENDERED: &str = "haft-core::flexible_parameters::schemas_render_as_their_type";
-const UNIT: &str = "haft-core::flexible_parameters::the_unit_type_is_the_closed_empty_object";
+const ANY_SHAPE: &str = "haft-executor::flexible_parameters::arrays_tuples_maps_and_primitives";
+const UNION: &str = "haft-executor::flexible_parameters::an_untagged_union";
+const STRUCT: &str = "haft-executor::flexible_parameters::a_struct";
+const RENDERED: &str = "haft-executor::flexible_parameters::schemas_render_as_their_type";
+const UNIT: &str = "haft-executor::flexible_parameters::the_unit_type_is_the_closed_empty_object";
 const PROVIDER: &str =
-    "haft-core::flexible_parameters::provider_defined_tools_accept_any_type_for_arguments_and_parameters";
-const POLICY: &str = "haft-core::flexible_parameters::an_approval_policy_reads_any_type";
-const REPLACED: &str = "haft-core::flexible_parameters::replaced_parameters_may_be_of_any_shape";
-const CALL: &str = "haft-core::flexible_parameters::a_call_carries_arguments_of_any_shape";
-const LOCAL_DEFAULTS: &str = "haft-core::tool_api::a_local_tool_has_its_defaults";
-const PROVIDER_DEFAULTS: &str = "haft-core::tool_api::a_provider_defined_tool_has_its_defaults";
+    "haft-executor::flexible_parameters::provider_defined_tools_accept_any_type_for_arguments_and_parameters";
+const POLICY: &str = "haft-executor::flexible_parameters::an_approval_policy_reads_any_type";
+const REPLACED: &str = "haft-executor::flexible_parameters::replaced_parameters_may_be_of_any_shape";
+const CALL: &str = "haft-executor::flexible_parameters::a_call_carries_arguments_of_any_shape";
+const LOCAL_DEFAULTS: &str = "haft-executor::tool_api::a_local_tool_has_its_defaults";
+const PROVIDER_DEFAULTS: &str = "haft-executor::tool_api::a_provider_defined_tool_has_its_defaults";
 const OPTIONS: &str = "haft::source_001::every_option_of_a_local_tool_is_kept";
 const CALL_FIELDS: &str = "haft::source_001::a_call_is_local_and_without_metadata_unless_it_says_otherwise";
 
@@ -43,7 +43,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "2.3",
         "providers read the JSON Schema of a tool, whatever its shape",
-        shown_by("haft::source_001::a_function_has_parameters_of_a_union_or_a_struct"),
+        shown_by("haft::wires::every_wire_is_sent_parameters_of_any_shape"),
     ),
     says("2.3", "arguments of any schema are decoded for the handler", shown_by(ANY_SHAPE)),
     says("3.1 A", "the parameters of a tool are any schema", shown_by(ANY_SHAPE)),
@@ -60,7 +60,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "3.1 C",
         "an approval function gets the context of the call",
-        shown_by("haft-core::approval_policy::a_policy_knows_the_call_the_caller_and_the_conversation"),
+        shown_by("haft-executor::approval::policy::a_policy_knows_the_call_the_caller_and_the_conversation"),
     ),
     says(
         "3.1 C",
@@ -77,13 +77,13 @@ pub(super) const STATEMENTS: &[Statement] = &[
         "an approval function does not fail",
         departs(
             "an approval function cannot fail",
-            "haft-core::approval_policy::a_policy_that_fails_requires_approval",
+            "haft-executor::approval::policy::a_policy_that_fails_requires_approval",
         ),
     ),
     says(
         "3.1 C",
         "approval is required always, never, or by a function",
-        shown_by("haft-core::tool_api::approval_is_set_without_changing_the_original"),
+        shown_by("haft-executor::tool_api::approval_is_set_without_changing_the_original"),
     ),
     says("3.1 E", "omitted parameters are void", departs("omitted parameters are `Void`", UNIT)),
     says("3.1 E", "an omitted success is void", shown_by(LOCAL_DEFAULTS)),
@@ -106,13 +106,15 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "3.1 F",
         "a provider-defined tool has a custom name and a provider name",
-        shown_by("haft-core::tool_api::a_provider_defined_tool_keeps_its_three_names_and_its_arguments"),
+        shown_by("haft-executor::tool_api::a_provider_defined_tool_keeps_its_three_names_and_its_arguments"),
     ),
     says("3.1 G", "parameters are replaced by any schema", shown_by(REPLACED)),
     says(
         "3.1 G",
         "replacing parameters keeps everything else",
-        shown_by("haft-core::tool_combinators::every_combinator_keeps_kind_and_id_and_does_not_change_the_original"),
+        shown_by(
+            "haft-executor::tool_combinators::every_combinator_keeps_kind_and_id_and_does_not_change_the_original",
+        ),
     ),
     says("3.1 H", "a struct without properties is the closed empty object", shown_by(UNIT)),
     says(

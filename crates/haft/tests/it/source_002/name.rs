@@ -10,10 +10,11 @@ use haft::conversation::Item;
 use haft::run::{CallError, HandlerResult, ToolFailure, ToolResult};
 use haft::schema::{Dialect, JsonText, Schema, secure_json};
 use haft::tool::{
-    Annotations, Cx, Destructive, EmptyParams, FailureMode, Handle, HandlerOutput, Idempotent, Meta, NameMapper,
-    OpenWorld, ProviderDefinition, ProviderTool, Readonly, Strict, Title, Tool, ToolKind, ToolType,
+    Annotations, Cx, Destructive, EmptyParams, FailureMode, Handle, HandlerOutput, Idempotent, Meta, OpenWorld,
+    ProviderDefinition, ProviderTool, Readonly, Strict, Title, Tool, ToolKind, ToolType,
 };
 use haft::toolkit::{NotRunnable, Toolkit};
+use haft::wire::RenderedTools;
 use serde_json::Value;
 
 use crate::source::fault_of_reason;
@@ -147,9 +148,9 @@ fn models<T: Handle>(rows: &mut Vec<Row>) {
         "HandlerResult.encodedResult" => value [|result: HandlerResult| -> JsonText { result.encoded }];
         "HandlerResult.isFailure" => value [|result: HandlerResult| -> bool { result.is_failure }];
         "HandlerResult.preliminary" => value [|result: HandlerResult| -> bool { result.preliminary }];
-        "NameMapper" => type [NameMapper];
-        "NameMapper.getCustomName" => value [NameMapper::custom_name];
-        "NameMapper.getProviderName" => value [NameMapper::provider_name];
+        "NameMapper" => type [RenderedTools];
+        "NameMapper.getCustomName" => value [|tools: &RenderedTools, name: &str| tools.tool_name(name).into_owned()];
+        "NameMapper.getProviderName" => value [|tools: &RenderedTools, name: &str| tools.wire_name(name).into_owned()];
         "NameMapper.#customToProvider" => none ["a private field of the class"];
         "NameMapper.#providerToCustom" => none ["a private field of the class"];
         "NeedsApproval" => type [ApprovalPolicy];

@@ -51,44 +51,44 @@ pub(super) const SECTIONS: &[Section] = &[
     normative("Success, SuccessEncoded, SuccessSchema"),
 ];
 
-const ANNOTATIONS: &str = "haft-core::tool_api::every_annotation_is_read_back_and_shown";
-const HINTS: &str = "haft-core::tool_api::the_four_hints_are_always_shown_with_their_defaults";
+const ANNOTATIONS: &str = "haft-executor::tool_api::every_annotation_is_read_back_and_shown";
+const HINTS: &str = "haft-executor::tool_api::the_four_hints_are_always_shown_with_their_defaults";
 const EXAMPLES: &str = "haft::source_002::every_annotation_is_an_argument_of_the_macro_and_a_combinator";
-const GUARDS: &str = "haft-core::tool_api::each_kind_matches_only_its_own_guard";
-const AS_SAFE: &str = "haft-core::dynamic_tools::a_typed_dynamic_tool_is_as_safe_as_a_local_one";
-const PASSED_ON: &str = "haft-core::dynamic_tools::a_raw_schema_passes_the_json_to_the_handler";
-const UNCHANGED: &str = "haft-core::dynamic_tools::raw_json_is_kept_unchanged";
-const ENFORCED: &str = "haft-core::dynamic_tools::raw_schemas_are_enforced_in_full_by_default";
-const WITHOUT_SETTINGS: &str = "haft-core::dynamic_tools::without_settings_any_value_is_accepted_and_returned";
+const GUARDS: &str = "haft-executor::tool_api::each_kind_matches_only_its_own_guard";
+const AS_SAFE: &str = "haft-executor::dynamic_tools::a_typed_dynamic_tool_is_as_safe_as_a_local_one";
+const PASSED_ON: &str = "haft-executor::dynamic_tools::a_raw_schema_passes_the_json_to_the_handler";
+const UNCHANGED: &str = "haft-executor::dynamic_tools::raw_json_is_kept_unchanged";
+const ENFORCED: &str = "haft-executor::dynamic_tools::raw_schemas_are_enforced_in_full_by_default";
+const WITHOUT_SETTINGS: &str = "haft-executor::dynamic_tools::without_settings_any_value_is_accepted_and_returned";
 const RAW_OR_NOT: &str = "haft::source_000::the_parameters_report_whether_they_were_given_as_json";
-const LOCAL_DEFAULTS: &str = "haft-core::tool_api::a_local_tool_has_its_defaults";
+const LOCAL_DEFAULTS: &str = "haft-executor::tool_api::a_local_tool_has_its_defaults";
 const OPTIONS: &str = "haft::source_001::every_option_of_a_local_tool_is_kept";
-const PROVIDER: &str = "haft-core::tool_api::a_provider_defined_tool_keeps_its_three_names_and_its_arguments";
-const PROVIDER_DEFAULTS: &str = "haft-core::tool_api::a_provider_defined_tool_has_its_defaults";
+const PROVIDER: &str = "haft-executor::tool_api::a_provider_defined_tool_keeps_its_three_names_and_its_arguments";
+const PROVIDER_DEFAULTS: &str = "haft-executor::tool_api::a_provider_defined_tool_has_its_defaults";
 const PROVIDER_HANDLER: &str = "haft::source_002::a_handler_processes_what_the_provider_generated";
-const PROVIDER_EXECUTES: &str = "haft-core::handling::provider::without_a_handler_a_call_is_skipped";
-const DESCRIPTION: &str = "haft-core::tool_api::an_explicit_description_wins_over_the_parameters_own";
-const DIALECT: &str = "haft-core::tool_api::a_dialect_renders_the_parameters_and_reports_what_it_lost";
+const PROVIDER_EXECUTES: &str = "haft-executor::handling::provider::without_a_handler_a_call_is_skipped";
+const DESCRIPTION: &str = "haft-executor::tool_api::an_explicit_description_wins_over_the_parameters_own";
+const DIALECT: &str = "haft-executor::tool_api::a_dialect_renders_the_parameters_and_reports_what_it_lost";
 const DEFINITIONS: &str = "haft::source_001::definitions_of_shared_and_recursive_types_are_part_of_the_schema";
 const MODES: &str = "haft::source_002::the_failure_mode_decides_between_an_error_and_a_value";
 const PRELIMINARY: &str =
-    "haft-core::handling::preliminary::preliminary_results_come_first_in_order_and_the_final_one_last";
-const NAMES: &str = "haft-core::tool_api::a_mapper_knows_one_vendors_names_both_ways";
+    "haft-executor::handling::preliminary::preliminary_results_come_first_in_order_and_the_final_one_last";
+const NAMES: &str = "haft::source_002::a_wire_knows_the_names_of_a_providers_tools_both_ways";
 const POLICY: &str = "haft::source_002::an_approval_function_gets_parameters_call_and_conversation";
 const COMBINATORS: &str =
-    "haft-core::tool_combinators::every_combinator_keeps_kind_and_id_and_does_not_change_the_original";
+    "haft-executor::tool_combinators::every_combinator_keeps_kind_and_id_and_does_not_change_the_original";
 const EMPTY: &str = "haft::source_002::empty_parameters_are_explicit_or_omitted_and_accept_no_key";
 const UNTRUSTED: &str = "haft::source_002::untrusted_json_is_parsed_or_rejected";
 const TYPES: &str = "haft::source_002::the_type_of_a_tool_names_all_its_types";
 const ENCODED: &str = "haft::source_002::encoded_forms_are_text";
-const RETURNED: &str = "haft-core::handling::mode::in_mode_return_every_failure_is_a_value_with_its_origin";
+const RETURNED: &str = "haft-executor::handling::mode::in_mode_return_every_failure_is_a_value_with_its_origin";
 
 pub(super) const STATEMENTS: &[Statement] = &[
     says("overview", "a tool has a name and parameters, and declares its success and its failure", shown_by(OPTIONS)),
     says(
         "overview",
         "a tool may require approval before it is executed",
-        shown_by("haft-core::tool_api::a_gated_call_is_denied_without_an_approver"),
+        shown_by("haft-executor::tool_api::a_gated_call_is_denied_without_an_approver"),
     ),
     says("overview", "there are tools of the application, of the provider, and dynamic ones", shown_by(GUARDS)),
     says(
@@ -130,7 +130,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "dynamic",
         "a description, schemas, failure mode and approval may be set",
-        shown_by("haft-core::dynamic_tools::every_option_is_kept"),
+        shown_by("haft-executor::dynamic_tools::every_option_is_kept"),
     ),
     says("dynamic", "omitted parameters and success accept any value", shown_by(WITHOUT_SETTINGS)),
     says("dynamic", "no failure and the mode `error` are the defaults", shown_by(WITHOUT_SETTINGS)),
@@ -141,7 +141,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "make",
         "parameters are validated",
-        shown_by("haft-core::tools_and_toolkits::one_schema_describes_and_checks_the_arguments"),
+        shown_by("haft-executor::tools_and_toolkits::one_schema_describes_and_checks_the_arguments"),
     ),
     says("make", "the services of a tool are part of its type", shown_by(TYPES)),
     says("providerDefined", "a provider-defined tool is executed by the provider", shown_by(PROVIDER_EXECUTES)),
@@ -150,12 +150,12 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "providerDefined",
         "the id consists of two parts joined by a dot",
-        shown_by("haft-core::tool_faults::provider_ids_and_arguments_are_checked"),
+        shown_by("haft-executor::tool_faults::provider_ids_and_arguments_are_checked"),
     ),
     says(
         "providerDefined",
         "the constructor returns a function that takes the args",
-        shown_by("haft-core::tool_api::one_factory_makes_many_tools"),
+        shown_by("haft-executor::tool_api::one_factory_makes_many_tools"),
     ),
     says(
         "providerDefined",
@@ -165,7 +165,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "providerDefined",
         "a failure mode can be chosen only if there is a handler",
-        shown_by("haft-core::handling::provider::without_a_handler_there_is_no_mode_to_choose"),
+        shown_by("haft-executor::handling::provider::without_a_handler_there_is_no_mode_to_choose"),
     ),
     says("providerDefined", "omitted args and success are void", shown_by(PROVIDER_DEFAULTS)),
     says(
@@ -221,27 +221,27 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "Handler",
         "a handler is bound to the name of its tool",
-        shown_by("haft-core::handler_forms::a_value_handles_the_calls_of_its_type"),
+        shown_by("haft-executor::handler_forms::a_value_handles_the_calls_of_its_type"),
     ),
     says(
         "Handler",
         "a handler keeps the services of the place where it was defined",
-        shown_by("haft-core::toolkit_composition::provision::each_tool_keeps_the_services_of_its_own_toolkit"),
+        shown_by("haft-executor::toolkit_composition::provision::each_tool_keeps_the_services_of_its_own_toolkit"),
     ),
     says(
         "Handler",
         "a handler gets the parameters and a context",
-        shown_by("haft-core::handler_forms::a_handler_knows_its_call_and_emits"),
+        shown_by("haft-executor::handler_forms::a_handler_knows_its_call_and_emits"),
     ),
     says(
         "HandlerOutput",
         "values of a stream are tagged as preliminary or final",
-        shown_by("haft-core::handler_forms::tagged_outputs_end_at_the_final_one"),
+        shown_by("haft-executor::handler_forms::tagged_outputs_end_at_the_final_one"),
     ),
     says(
         "HandlerOutput",
         "the final value is the last one and the result",
-        shown_by("haft-core::handling::preliminary::a_caller_of_a_single_result_gets_the_final_one"),
+        shown_by("haft-executor::handling::preliminary::a_caller_of_a_single_result_gets_the_final_one"),
     ),
     says(
         "HandlerResult",
@@ -266,7 +266,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "HandlerResult",
         "only the final result counts",
-        shown_by("haft-core::handling::preliminary::a_caller_of_a_single_result_gets_the_final_one"),
+        shown_by("haft-executor::handling::preliminary::a_caller_of_a_single_result_gets_the_final_one"),
     ),
     says("NameMapper", "it maps between names of the provider and custom names", shown_by(NAMES)),
     says("NameMapper", "tools of several providers with one provider name coexist", shown_by(NAMES)),
@@ -275,7 +275,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "NeedsApproval",
         "approval is required statically or by a function",
-        shown_by("haft-core::tool_api::approval_is_set_without_changing_the_original"),
+        shown_by("haft-executor::tool_api::approval_is_set_without_changing_the_original"),
     ),
     says("NeedsApprovalContext", "it has the id of the call", shown_by(POLICY)),
     says("NeedsApprovalContext", "it has the conversation up to the call", shown_by(POLICY)),
@@ -295,7 +295,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
         "it does not fail",
         departs(
             "an approval function cannot fail",
-            "haft-core::approval_policy::a_policy_that_fails_requires_approval",
+            "haft-executor::approval::policy::a_policy_that_fails_requires_approval",
         ),
     ),
     says("ProviderDefined", "it is executed by the provider", shown_by(PROVIDER_EXECUTES)),
@@ -305,19 +305,19 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "ProviderDefined",
         "the schema of its args can be read",
-        shown_by("haft-core::provider_results::the_settings_keep_their_schema_and_their_type"),
+        shown_by("haft-executor::provider_results::the_settings_keep_their_schema_and_their_type"),
     ),
     says(
         "ProviderDefined",
         "its args can be read as their type",
-        shown_by("haft-core::provider_results::the_settings_keep_their_schema_and_their_type"),
+        shown_by("haft-executor::provider_results::the_settings_keep_their_schema_and_their_type"),
     ),
     says("ProviderDefined", "its name at the provider can be read", shown_by(PROVIDER)),
     says(
         "ProviderDefined",
         "a toolkit with one that requires a handler is incomplete without it",
         shown_by(
-            "haft-core::handling::provider::a_required_handler_that_is_missing_is_reported_before_and_at_the_call",
+            "haft-executor::handling::provider::a_required_handler_that_is_missing_is_reported_before_and_at_the_call",
         ),
     ),
     says(
@@ -332,32 +332,32 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "Tool",
         "calls must satisfy the parameters",
-        shown_by("haft-core::tools_and_toolkits::one_schema_describes_and_checks_the_arguments"),
+        shown_by("haft-executor::tools_and_toolkits::one_schema_describes_and_checks_the_arguments"),
     ),
     says(
         "Tool",
         "a success must satisfy its schema",
-        shown_by("haft-core::dynamic_tools::an_invalid_output_is_a_failure_with_a_pointer"),
+        shown_by("haft-executor::dynamic_tools::an_invalid_output_is_a_failure_with_a_pointer"),
     ),
     says(
         "Tool",
         "a failure must satisfy its schema",
-        shown_by("haft-core::handler_forms::a_failure_that_breaks_its_schema_is_a_fault_of_the_tool"),
+        shown_by("haft-executor::handler_forms::a_failure_that_breaks_its_schema_is_a_fault_of_the_tool"),
     ),
     says(
         "Tool",
         "annotations store metadata of any type",
-        shown_by("haft-core::tool_api::users_annotate_with_their_own_types"),
+        shown_by("haft-executor::tool_api::users_annotate_with_their_own_types"),
     ),
     says(
         "Tool",
         "without an approval policy, or with one that never applies, it runs at once",
-        shown_by("haft-core::approval_peers::an_ungated_call_requests_no_approval"),
+        shown_by("haft-executor::approval::peers::an_ungated_call_requests_no_approval"),
     ),
     says(
         "Tool",
         "with the policy `always` each call requires approval",
-        shown_by("haft-core::approval_peers::a_gated_call_results_in_a_request_and_no_result"),
+        shown_by("haft-executor::approval::peers::a_gated_call_results_in_a_request_and_no_result"),
     ),
     says("Tool", "with a function the parameters and the context decide", shown_by(POLICY)),
     says(
@@ -369,12 +369,12 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "Tool",
         "replaced parameters validate the call",
-        shown_by("haft-core::tool_combinators::replaced_parameters_are_enforced_before_the_handlers_type"),
+        shown_by("haft-executor::tool_combinators::replaced_parameters_are_enforced_before_the_handlers_type"),
     ),
     says(
         "Tool",
         "a replaced success or failure validates the result",
-        shown_by("haft-core::tool_combinators::replaced_results_are_enforced_and_drop_what_the_model_saw"),
+        shown_by("haft-executor::tool_combinators::replaced_results_are_enforced_and_drop_what_the_model_saw"),
     ),
     says("Tool", "an annotation can be added", shown_by(COMBINATORS)),
     says(
@@ -401,7 +401,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "unsafeSecureJsonParse",
         "an own `__proto__` is an error at any depth",
-        shown_by("haft-core::secure_json::the_prototype_is_out_of_reach_however_it_is_spelt"),
+        shown_by("haft-schema::secure_json::the_prototype_is_out_of_reach_however_it_is_spelt"),
     ),
     says("unsafeSecureJsonParse", "a `constructor` with a `prototype` is an error", shown_by(UNTRUSTED)),
     // utility types
@@ -417,12 +417,12 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "FailureResult, FailureResultEncoded",
         "both have an encoded form",
-        shown_by("haft-core::handling::mode::a_returned_failure_is_encoded"),
+        shown_by("haft-executor::handling::mode::a_returned_failure_is_encoded"),
     ),
     says(
         "HandlerError",
         "in mode `error` a call raises the declared failure or a fault of the system",
-        shown_by("haft-core::handling::mode::in_mode_error_every_failure_is_an_error"),
+        shown_by("haft-executor::handling::mode::in_mode_error_every_failure_is_an_error"),
     ),
     says("HandlerError", "in mode `return` a call raises nothing", shown_by(RETURNED)),
     says("HandlerServices", "the services of a handler are part of the type of its tool", shown_by(TYPES)),

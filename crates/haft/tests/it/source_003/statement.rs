@@ -2,25 +2,29 @@
 
 use crate::source::{Statement, departs, mistake, not_tested, says, shown_by};
 
-const NON_LOCAL: &str = "haft-core::toolkits_guide::kind::non_local_and_unknown_calls_fail_while_local_ones_run";
-const OUTCOMES: &str = "haft-core::toolkits_guide::execution::names_kinds_inputs_and_crashes_each_have_their_outcome";
-const PLAIN: &str = "haft-core::toolkits_guide::definition::a_plain_tool_is_shown_run_and_never_streams";
-const EMITS: &str = "haft-core::toolkits_guide::streaming::every_value_is_an_event_in_order_and_the_output_comes_last";
-const FOLDS: &str = "haft-core::toolkits_guide::streaming::a_sub_agents_events_flow_through_and_fold_into_the_answer";
+const NON_LOCAL: &str = "haft-executor::toolkits_guide::kind::non_local_and_unknown_calls_fail_while_local_ones_run";
+const OUTCOMES: &str =
+    "haft-executor::toolkits_guide::execution::names_kinds_inputs_and_crashes_each_have_their_outcome";
+const PLAIN: &str = "haft-executor::toolkits_guide::definition::a_plain_tool_is_shown_run_and_never_streams";
+const EMITS: &str =
+    "haft-executor::toolkits_guide::streaming::every_value_is_an_event_in_order_and_the_output_comes_last";
+const FOLDS: &str =
+    "haft-executor::toolkits_guide::streaming::a_sub_agents_events_flow_through_and_fold_into_the_answer";
 const BUFFER: &str =
-    "haft-core::toolkits_guide::streaming::a_handler_runs_ahead_of_its_reader_by_its_queue_and_no_further";
-const STRICT: &str = "haft-core::tools_and_toolkits::strict_is_sent_only_when_set_and_does_not_change_the_schema";
-const ONE_SCHEMA: &str = "haft-core::tools_and_toolkits::one_schema_describes_and_checks_the_arguments";
-const DECODE: &str = "haft-core::tools_and_toolkits::signals_and_interactions_are_decoded_and_acted_on";
+    "haft-executor::toolkits_guide::streaming::a_handler_runs_ahead_of_its_reader_by_its_queue_and_no_further";
+const STRICT: &str = "haft-executor::tools_and_toolkits::strict_is_sent_only_when_set_and_does_not_change_the_schema";
+const ONE_SCHEMA: &str = "haft-executor::tools_and_toolkits::one_schema_describes_and_checks_the_arguments";
+const DECODE: &str = "haft-executor::tools_and_toolkits::signals_and_interactions_are_decoded_and_acted_on";
 const COLLIDE: &str =
-    "haft-core::toolkits_guide::composition::two_sources_of_one_name_collide_until_one_has_a_namespace";
+    "haft-executor::toolkits_guide::composition::two_sources_of_one_name_collide_until_one_has_a_namespace";
 const UNTOUCHED: &str =
-    "haft-core::toolkits_guide::middleware::middleware_does_not_apply_to_kinds_without_a_local_handler";
+    "haft-executor::toolkits_guide::middleware::middleware_does_not_apply_to_kinds_without_a_local_handler";
 const DRY_RUN: &str =
-    "haft-core::toolkits_guide::middleware::a_dry_run_keeps_descriptors_and_middleware_and_replaces_handlers";
-const UNION: &str = "haft-core::toolkits_guide::service::one_state_serves_the_union_and_each_tool_gets_its_own";
-const SYNTHESIZED: &str = "haft-core::toolkits_guide::outcome::calls_that_are_not_run_have_a_reason";
-const TO_TEXT: &str = "haft-core::toolkits_guide::outcome::the_model_reads_text_raw_unit_as_null_and_the_rest_as_json";
+    "haft-executor::toolkits_guide::middleware::a_dry_run_keeps_descriptors_and_middleware_and_replaces_handlers";
+const UNION: &str = "haft-executor::toolkits_guide::service::one_state_serves_the_union_and_each_tool_gets_its_own";
+const SYNTHESIZED: &str = "haft-executor::toolkits_guide::outcome::calls_that_are_not_run_have_a_reason";
+const TO_TEXT: &str =
+    "haft-executor::toolkits_guide::outcome::the_model_reads_text_raw_unit_as_null_and_the_rest_as_json";
 const LOOP: &str = "haft::source_003::the_loop_of_the_document_ends_with_an_answer";
 const MAP: &str = "haft::source_003::a_map_splits_calls_into_approved_and_rejected_ones";
 const QUEUE: &str = "haft::source_003::a_queue_returns_safe_calls_requests_and_decisions";
@@ -42,7 +46,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "introduction",
         "the function may emit events for the consumer in real time",
-        shown_by("haft-core::toolkits_guide::streaming::events_are_emitted_while_the_handler_runs"),
+        shown_by("haft-executor::toolkits_guide::streaming::events_are_emitted_while_the_handler_runs"),
     ),
     says("introduction", "a plain tool ignores that", shown_by(PLAIN)),
     says("introduction", "some tools have no local function", shown_by(NON_LOCAL)),
@@ -51,20 +55,20 @@ pub(super) const STATEMENTS: &[Statement] = &[
         "a call of such a tool is reported as `non_local_tool` and no fake handler runs",
         departs(
             "`run` answers signals and interactions with `non_local_tool`",
-            "haft-core::approval_surfaced::a_signal_or_interaction_that_is_approved_surfaces_unrun",
+            "haft-executor::approval::surfaced::a_signal_or_interaction_that_is_approved_surfaces_unrun",
         ),
     ),
     says(
         "defining a tool",
         "a tool is a name, a description, an input schema and a function",
-        shown_by("haft-core::tools_and_toolkits::a_tool_is_a_name_a_description_a_schema_and_a_function"),
+        shown_by("haft-executor::tools_and_toolkits::a_tool_is_a_name_a_description_a_schema_and_a_function"),
     ),
     says("defining a tool", "the size of the emit buffer may be set", shown_by(BUFFER)),
     says("defining a tool", "the function gets the input and a way to emit", shown_by(EMITS)),
     says(
         "defining a tool",
         "the function may fail with anything",
-        shown_by("haft-core::handler_forms::opaque_errors_come_in_any_form"),
+        shown_by("haft-executor::handler_forms::opaque_errors_come_in_any_form"),
     ),
     says("defining a tool", "the requirements of the function reach the executor", shown_by(UNION)),
     says(
@@ -72,18 +76,22 @@ pub(super) const STATEMENTS: &[Statement] = &[
         "the function is attached by a verb of its own",
         departs(
             "`run` and `with_run` attach handlers",
-            "haft-core::tools_and_toolkits::a_tool_is_a_name_a_description_a_schema_and_a_function",
+            "haft-executor::tools_and_toolkits::a_tool_is_a_name_a_description_a_schema_and_a_function",
         ),
     ),
     says("defining a tool", "strict mode is on by default", departs("`strict` defaults to true", STRICT)),
-    says("defining a tool", "strict mode is a flag for the provider", shown_by(STRICT)),
+    says(
+        "defining a tool",
+        "strict mode is a flag for the provider",
+        shown_by("haft-wire::profile::a_tool_states_its_mode_and_the_profile_decides_for_the_others"),
+    ),
     says("defining a tool", "strict mode does not change a schema", shown_by(STRICT)),
     says(
         "defining a tool",
         "no schema is ever rewritten",
         departs(
             "schemas are never rewritten",
-            "haft-core::tool_api::a_dialect_renders_the_parameters_and_reports_what_it_lost",
+            "haft-executor::tool_api::a_dialect_renders_the_parameters_and_reports_what_it_lost",
         ),
     ),
     says(
@@ -94,14 +102,14 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "kinds",
         "every kind is visible to the model",
-        shown_by("haft-core::toolkits_guide::kind::every_kind_is_described_to_the_model"),
+        shown_by("haft-executor::toolkits_guide::kind::every_kind_is_described_to_the_model"),
     ),
     says("kinds", "only local tools are executed here", shown_by(NON_LOCAL)),
     says("kinds", "a tag distinguishes the kinds", shown_by("haft::source_003::a_tag_distinguishes_the_kinds")),
     says(
         "kinds",
         "a provider tool is executed by the provider",
-        shown_by("haft-core::toolkits_guide::kind::calls_that_the_provider_ran_are_not_run_again"),
+        shown_by("haft-executor::toolkits_guide::kind::calls_that_the_provider_ran_are_not_run_again"),
     ),
     says(
         "kinds",
@@ -121,7 +129,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "kinds",
         "signals and interactions have a name, a description and a schema, and no function",
-        shown_by("haft-core::tool_faults::a_handler_where_none_runs_is_a_fault"),
+        shown_by("haft-executor::tool_faults::a_handler_where_none_runs_is_a_fault"),
     ),
     says("kinds", "a signal with a function is rejected by the compiler", mistake("signal_with_handler")),
     says("kinds", "their arguments are decoded where the loop interprets the call", shown_by(DECODE)),
@@ -136,7 +144,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "kinds",
         "a provider tool carries its provider and its configuration",
-        shown_by("haft-core::toolkits_guide::kind::a_provider_tool_carries_its_provider_and_its_settings"),
+        shown_by("haft-executor::toolkits_guide::kind::a_provider_tool_carries_its_provider_and_its_settings"),
     ),
     says(
         "kinds",
@@ -146,7 +154,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "streaming",
         "each emitted event reaches the consumer as progress in real time",
-        shown_by("haft-core::toolkits_guide::streaming::events_are_emitted_while_the_handler_runs"),
+        shown_by("haft-executor::toolkits_guide::streaming::events_are_emitted_while_the_handler_runs"),
     ),
     says(
         "streaming",
@@ -170,22 +178,22 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "streaming",
         "a stream may end in its result",
-        shown_by("haft-core::handler_forms::the_last_of_plain_values_is_final"),
+        shown_by("haft-executor::handler_forms::the_last_of_plain_values_is_final"),
     ),
     says(
         "input schema",
         "schemas of several libraries are accepted by one interface",
-        shown_by("haft-core::toolkits_guide::schema_form::one_rule_in_every_form_is_described_and_checked_alike"),
+        shown_by("haft-executor::toolkits_guide::schema_form::one_rule_in_every_form_is_described_and_checked_alike"),
     ),
     says(
         "input schema",
         "an adapter gives a type its JSON Schema",
-        shown_by("haft-core::dynamic_tools::parameters_are_a_type_a_schema_or_raw_json"),
+        shown_by("haft-executor::dynamic_tools::parameters_are_a_type_a_schema_or_raw_json"),
     ),
     says(
         "input schema",
         "the type of the input is known where the tool is defined",
-        shown_by("haft-core::handler_forms::parameters_given_first_give_the_closure_its_type"),
+        shown_by("haft-executor::handler_forms::parameters_given_first_give_the_closure_its_type"),
     ),
     says("input schema", "a type without a schema is rejected by the compiler", mistake("parameter_without_schema")),
     says("input schema", "one schema is rendered and validates", shown_by(ONE_SCHEMA)),
@@ -197,7 +205,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "input schema",
         "arguments are parsed and validated, and the function gets the parsed value",
-        shown_by("haft-core::dynamic_tools::a_typed_handler_gets_decoded_parameters"),
+        shown_by("haft-executor::dynamic_tools::a_typed_handler_gets_decoded_parameters"),
     ),
     says("input schema", "other arguments are an `input_validation_error`", shown_by(ONE_SCHEMA)),
     says(
@@ -208,24 +216,24 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "wiring",
         "a request takes the toolkit and renders the descriptors",
-        shown_by("haft-core::toolkits_guide::wiring::a_request_accepts_a_toolkit_that_can_not_run_yet"),
+        shown_by("haft::wires::every_wire_is_sent_the_tools_of_a_toolkit_that_can_not_run_yet"),
     ),
     says(
         "wiring",
         "the descriptors of a toolkit are available by themselves",
-        shown_by("haft-core::toolkits_guide::kind::every_kind_is_described_to_the_model"),
+        shown_by("haft-executor::toolkits_guide::kind::every_kind_is_described_to_the_model"),
     ),
     says("wiring", "a name that appears twice is rejected by the compiler", mistake("duplicate_name")),
     says("wiring", "so is one that appears in two kinds", mistake("two_kinds_of_one_name")),
     says(
         "wiring",
         "of tools collected at run time the last one of a name wins",
-        shown_by("haft-core::toolkits_guide::wiring::collected_at_run_time_the_last_tool_of_a_name_runs"),
+        shown_by("haft-executor::toolkits_guide::wiring::collected_at_run_time_the_last_tool_of_a_name_runs"),
     ),
     says(
         "wiring",
         "descriptors do not depend on a provider",
-        shown_by("haft-core::tool_api::a_descriptor_is_made_once_and_survives_a_round_trip"),
+        shown_by("haft-executor::tool_api::a_descriptor_is_made_once_and_survives_a_round_trip"),
     ),
     says(
         "wiring",
@@ -237,7 +245,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "composing",
         "nothing is overwritten silently",
-        shown_by("haft-core::toolkit_composition::compose::all_collisions_are_reported_each_with_all_its_sources"),
+        shown_by("haft-executor::toolkit_composition::compose::all_collisions_are_reported_each_with_all_its_sources"),
     ),
     says(
         "composing",
@@ -250,7 +258,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
         "composing",
         "tools are created in a namespace in one step",
         shown_by(
-            "haft-core::toolkits_guide::composition::tools_are_created_in_a_namespace_in_one_step_and_called_by_the_full_name",
+            "haft-executor::toolkits_guide::composition::tools_are_created_in_a_namespace_in_one_step_and_called_by_the_full_name",
         ),
     ),
     says(
@@ -263,7 +271,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "middleware",
         "the services of a middleware are required by the toolkit",
-        shown_by("haft-core::toolkits_guide::middleware::services_of_a_middleware_are_required_by_the_toolkit"),
+        shown_by("haft-executor::toolkits_guide::middleware::services_of_a_middleware_are_required_by_the_toolkit"),
     ),
     says(
         "middleware",
@@ -273,17 +281,17 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "middleware",
         "it sees what is emitted",
-        shown_by("haft-core::middleware::emission::every_value_passes_the_innermost_function_first"),
+        shown_by("haft-executor::middleware::emission::every_value_passes_the_innermost_function_first"),
     ),
     says(
         "middleware",
         "several are applied one after the other",
-        shown_by("haft-core::toolkits_guide::middleware::the_last_one_applied_is_the_outermost"),
+        shown_by("haft-executor::toolkits_guide::middleware::the_last_one_applied_is_the_outermost"),
     ),
     says(
         "middleware",
         "logging, retries, authorisation and metrics can be written as one",
-        shown_by("haft-core::toolkits_guide::middleware::a_middleware_can_answer_retry_and_time_out"),
+        shown_by("haft-executor::toolkits_guide::middleware::a_middleware_can_answer_retry_and_time_out"),
     ),
     says("middleware", "the function of one tool can be replaced", shown_by(DRY_RUN)),
     says("middleware", "the descriptor of that tool stays the same", shown_by(DRY_RUN)),
@@ -300,12 +308,12 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "services",
         "tools that need nothing run without services",
-        shown_by("haft-core::toolkits_guide::service::tools_that_need_nothing_run_without_a_state"),
+        shown_by("haft-executor::toolkits_guide::service::tools_that_need_nothing_run_without_a_state"),
     ),
     says(
         "executor",
         "calls are dispatched by name",
-        shown_by("haft-core::toolkits_guide::wiring::names_that_no_tool_has_are_unknown"),
+        shown_by("haft-executor::toolkits_guide::wiring::names_that_no_tool_has_are_unknown"),
     ),
     says(
         "executor",
@@ -315,24 +323,24 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "executor",
         "all calls run concurrently",
-        shown_by("haft-core::toolkits_guide::execution::all_calls_run_at_once_by_default"),
+        shown_by("haft-executor::toolkits_guide::execution::all_calls_run_at_once_by_default"),
     ),
     says(
         "executor",
         "events come in real time",
-        shown_by("haft-core::toolkits_guide::execution::events_of_different_calls_come_in_real_time"),
+        shown_by("haft-executor::toolkits_guide::execution::events_of_different_calls_come_in_real_time"),
     ),
     says("executor", "there is one progress event for each emitted value", shown_by(EMITS)),
     says("executor", "a tool that emits nothing has no progress events", shown_by(PLAIN)),
     says(
         "executor",
         "there is one output for each call, as its last event",
-        shown_by("haft-core::executor_property::every_call_is_answered_once_and_no_limit_is_exceeded"),
+        shown_by("haft-executor::executor_property::every_call_is_answered_once_and_no_limit_is_exceeded"),
     ),
     says(
         "executor",
         "an approval request is an event",
-        shown_by("haft-core::gatekeepers::the_request_and_the_verdict_are_events_of_the_call"),
+        shown_by("haft-executor::gatekeepers::the_request_and_the_verdict_are_events_of_the_call"),
     ),
     says("executor", "an invented name fails its own call only", shown_by(OUTCOMES)),
     says("executor", "a non-local kind fails its own call only", shown_by(NON_LOCAL)),
@@ -341,12 +349,12 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "executor",
         "concurrency is unbounded by default",
-        shown_by("haft-core::toolkits_guide::execution::all_calls_run_at_once_by_default"),
+        shown_by("haft-executor::toolkits_guide::execution::all_calls_run_at_once_by_default"),
     ),
     says(
         "executor",
         "concurrency can be bounded",
-        shown_by("haft-core::toolkits_guide::execution::a_bound_is_used_up_and_never_exceeded"),
+        shown_by("haft-executor::toolkits_guide::execution::a_bound_is_used_up_and_never_exceeded"),
     ),
     says(
         "results",
@@ -357,7 +365,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
         "results",
         "nothing has to be parsed and written again for that",
         shown_by(
-            "haft-core::toolkits_guide::outcome::results_can_be_inspected_and_redacted_before_the_model_reads_them",
+            "haft-executor::toolkits_guide::outcome::results_can_be_inspected_and_redacted_before_the_model_reads_them",
         ),
     ),
     says(
@@ -369,13 +377,13 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "results",
         "results are created for denied, cancelled, failed and non-local calls",
-        shown_by("haft-core::tools_and_toolkits::results_are_created_for_calls_that_never_ran"),
+        shown_by("haft-executor::tools_and_toolkits::results_are_created_for_calls_that_never_ran"),
     ),
     says("results", "a failure may have any kind", shown_by(SYNTHESIZED)),
     says(
         "results",
         "the executor does not interpret the kind",
-        shown_by("haft-core::toolkits_guide::outcome::a_user_defined_kind_is_passed_through"),
+        shown_by("haft-executor::toolkits_guide::outcome::a_user_defined_kind_is_passed_through"),
     ),
     says("wire conversion", "events have structured values, the history has text", shown_by(LOOP)),
     says("wire conversion", "one explicit function converts", shown_by(TO_TEXT)),
@@ -383,7 +391,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "round trip",
         "a run is continued with its results",
-        shown_by("haft-core::continuation::events_pass_through_unchanged_and_one_value_follows"),
+        shown_by("haft-executor::continuation::events_pass_through_unchanged_and_one_value_follows"),
     ),
     says(
         "round trip",
@@ -391,7 +399,11 @@ pub(super) const STATEMENTS: &[Statement] = &[
         shown_by("haft-core::history::a_turn_is_followed_by_its_outputs_in_call_order"),
     ),
     says("round trip", "the history needs both the calls and their outputs", shown_by(LOOP)),
-    says("approval", "the run stays the only executor", shown_by("haft-core::approval_map::planning_runs_nothing")),
+    says(
+        "approval",
+        "the run stays the only executor",
+        shown_by("haft-executor::approval::map::planning_runs_nothing"),
+    ),
     says("approval", "a plan is data: approved calls and rejected results", shown_by(MAP)),
     says(
         "approval",
@@ -402,32 +414,32 @@ pub(super) const STATEMENTS: &[Statement] = &[
     says(
         "approval",
         "approved calls run, and rejected ones are outputs of the same stream",
-        shown_by("haft-core::approval_map::the_events_of_a_plan_contain_its_verdicts_and_no_requests"),
+        shown_by("haft-executor::approval::map::the_events_of_a_plan_contain_its_verdicts_and_no_requests"),
     ),
     says(
         "approval",
         "a server without memory gets the verdicts with a request",
-        shown_by("haft-core::approval_peers::a_server_without_memory_gets_its_verdicts_with_a_request"),
+        shown_by("haft-executor::approval::peers::a_server_without_memory_gets_its_verdicts_with_a_request"),
     ),
     says("approval", "a queue returns safe calls up front", shown_by(QUEUE)),
     says("approval", "a queue returns the approval requests", shown_by(QUEUE)),
     says(
         "approval",
         "decisions follow as verdicts arrive",
-        shown_by("haft-core::approval_queue::decisions_come_in_the_order_of_the_verdicts"),
+        shown_by("haft-executor::approval::queue::decisions_come_in_the_order_of_the_verdicts"),
     ),
     says(
         "approval",
         "each decision is run by itself",
         departs(
             "`decision_to_events` runs each decision",
-            "haft-core::approval_plan::a_queue_plan_runs_with_the_limits_services_and_indexes_of_one_run",
+            "haft-executor::approval::plan::a_queue_plan_runs_with_the_limits_services_and_indexes_of_one_run",
         ),
     ),
     says(
         "approval",
         "every call of the model has a result in the history",
-        shown_by("haft-core::approval_peers::a_mixed_map_decides_each_call_separately"),
+        shown_by("haft-executor::approval::peers::a_mixed_map_decides_each_call_separately"),
     ),
     says(
         "reconciliation",
@@ -460,7 +472,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
         "there is no timeout per tool",
         departs(
             "no retry policies and no timeout per tool",
-            "haft-core::run_options::the_earlier_of_the_runs_deadline_and_the_tools_timeout_applies",
+            "haft-executor::run_options::the_earlier_of_the_runs_deadline_and_the_tools_timeout_applies",
         ),
     ),
     says(
