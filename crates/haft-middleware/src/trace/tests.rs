@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
-use haft_core::{Annotations, FailureKind, ToolFailure};
+use haft_core::{Annotations, FailureKind, ToolCall, ToolFailure};
 use haft_executor::{Cx, Middleware, Next, Request, RunOptions, Tool};
 use haft_schema::isolation::Isolated;
 use haft_schema::{Schema, Validation, Validator};
