@@ -4,7 +4,7 @@
 
 use haft::conversation::ToolCallOutput;
 use haft::prelude::*;
-use haft::tool::{IntoTool, NameMapper, StaticTool, ToolType};
+use haft::tool::{IntoTool, StaticTool, ToolType};
 use serde::{Deserialize, Serialize};
 
 /// Searches the web.
@@ -42,9 +42,6 @@ async fn main() -> anyhow::Result<()> {
     kit.ensure_runnable()?;
     let rejected = WebSearch { max_uses: Some(99) }.into_tool();
     println!("rejected settings: {}", rejected.err().map(|error| error.to_string()).unwrap_or_default());
-
-    let names = NameMapper::new("anthropic", &kit)?;
-    println!("{} is {} at its provider", WebSearch::NAME, names.provider_name(WebSearch::NAME));
 
     // The provider ran this call. The toolkit checks its result, so that it is read like any other.
     let call = ToolCall::new("c0", WebSearch::NAME, "{}").executed_by_provider();

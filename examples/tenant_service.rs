@@ -61,7 +61,7 @@ async fn main() -> anyhow::Result<()> {
     ]);
     let app = || App { databases: Databases(databases.clone()) };
     let kit = toolkit![ListOrders].wrap(ByTenant).provide(app());
-    kit.ensure_runnable_with(&RunOptions::new())?;
+    kit.ensure_runnable_with(RunOptions::new())?;
 
     let call = ToolCall::new("c1", "list_orders", "");
     let mut answers = Vec::new();
@@ -78,7 +78,7 @@ async fn main() -> anyhow::Result<()> {
     // Without the middleware, each run must provide the service: one that does not starts nothing.
     let bare: Toolkit = toolkit![ListOrders];
     bare.ensure_runnable()?;
-    let missing = bare.ensure_runnable_with(&RunOptions::new()).map_err(|problems| problems.to_string());
+    let missing = bare.ensure_runnable_with(RunOptions::new()).map_err(|problems| problems.to_string());
     println!("without: {missing:?}");
     assert!(missing.is_err_and(|problems| problems.contains("`list_orders` requires the service")));
     let refused = bare.run_call(&call).await;

@@ -52,7 +52,7 @@ impl Tool {
                 Issue::new("", "type", format!("must be an object with `name` and `inputSchema`, not {}", found(tool)));
             return Err(DefinitionError { tool: String::new(), faults: vec![DefinitionFault::Member(issue)] });
         };
-        let mut form = Members { at: "", members: Cow::Borrowed(members), issues: Vec::new() };
+        let mut form = Members { at: "", unread: Cow::Borrowed(members), issues: Vec::new() };
         let name = form.name();
         let description = form.text("description");
         let input = form.input_schema();
@@ -80,7 +80,7 @@ impl Tool {
 struct Members<'a> {
     /// The object's JSON Pointer.
     at: &'a str,
-    members: Cow<'a, Map<String, Value>>,
+    unread: Cow<'a, Map<String, Value>>,
     issues: Vec<Issue>,
 }
 
@@ -89,7 +89,7 @@ impl Members<'_> {
         match self.take("name") {
             Some(Value::String(name)) => return Some(name),
             Some(other) => self.reject("name", "must be a text", &other),
-            None if self.members.contains_key("tools") || self.members.contains_key("result") => {
+            None if self.unread.contains_key("tools") || self.unread.contains_key("result") => {
                 let message = "is missing; this is a list of tools: pass each element of its `tools`";
                 self.issues.push(Issue::new("/name", "required", message));
             }
@@ -125,7 +125,7 @@ impl Members<'_> {
         let title = self.text("title");
         let hints = self.object("annotations").unwrap_or_default();
         let mut hints =
-            Members { at: "/annotations", members: Cow::Owned(hints), issues: std::mem::take(&mut self.issues) };
+            Members { at: "/annotations", unread: Cow::Owned(hints), issues: std::mem::take(&mut self.issues) };
         annotations = add(annotations, hints.flag("readOnlyHint").map(Readonly));
         annotations = add(annotations, hints.flag("destructiveHint").map(Destructive));
         annotations = add(annotations, hints.flag("idempotentHint").map(Idempotent));
@@ -134,12 +134,12 @@ impl Members<'_> {
         let own_title = hints.text("title");
         annotations = add(annotations, title.or_else(|| own_title.clone()).map(Title));
         self.issues = hints.issues;
-        let mut other_hints = hints.members.into_owned();
+        let mut other_hints = hints.unread.into_owned();
         other_hints.extend(own_title.map(|title| ("title".to_owned(), title.into())));
 
         annotations = add(annotations, self.icons().map(Icons));
         annotations = add(annotations, self.object("_meta").map(Meta));
-        let mut others: Map<String, Value> = self.members.as_ref().clone();
+        let mut others: Map<String, Value> = self.unread.as_ref().clone();
         if !other_hints.is_empty() {
             others.insert("annotations".to_owned(), other_hints.into());
         }
@@ -164,13 +164,13 @@ impl Members<'_> {
                 continue;
             };
             let issues = std::mem::take(&mut self.issues);
-            let mut form = Members { at: &at, members: Cow::Borrowed(members), issues };
+            let mut form = Members { at: &at, unread: Cow::Borrowed(members), issues };
             read.extend(form.icon());
-            whole &= form.members.is_empty();
+            whole &= form.unread.is_empty();
             self.issues = form.issues;
         }
         if !whole {
-            self.members.to_mut().insert("icons".to_owned(), icons.into());
+            self.unread.to_mut().insert("icons".to_owned(), icons.into());
         }
         (!read.is_empty()).then_some(read)
     }
@@ -197,7 +197,7 @@ impl Members<'_> {
             None => {}
             Some("light") => icon.theme = Some(IconTheme::Light),
             Some("dark") => icon.theme = Some(IconTheme::Dark),
-            Some(unknown) => drop(self.members.to_mut().insert("theme".to_owned(), unknown.into())),
+            Some(unknown) => drop(self.unread.to_mut().insert("theme".to_owned(), unknown.into())),
         }
         Some(icon)
     }
@@ -234,10 +234,10 @@ impl Members<'_> {
 
     /// Removes a member. One that is `null` counts as absent.
     fn take(&mut self, name: &str) -> Option<Value> {
-        if !self.members.contains_key(name) {
+        if !self.unread.contains_key(name) {
             return None;
         }
-        self.members.to_mut().shift_remove(name).filter(|member| !member.is_null())
+        self.unread.to_mut().shift_remove(name).filter(|member| !member.is_null())
     }
 
     fn reject(&mut self, name: &str, rule: &str, member: &Value) {

@@ -98,7 +98,7 @@ async fn the_approved_text_is_forwarded_after_a_suspension_and_from_a_plan() {
 async fn edited_arguments_are_refined_and_forwarded() {
     let (kit, received) = recording(transfer().refine(trimmed).needs_approval(ApprovalPolicy::always()));
     let edit = |request: ApprovalRequest, _: Cx| async move { request.edit(json!({"to": " bob "})) };
-    let result = kit.run_call_with(&call(r#"{"to": "ana"}"#), &RunOptions::new().approvals(edit)).await;
+    let result = kit.run_call_with(&call(r#"{"to": "ana"}"#), RunOptions::new().approvals(edit)).await;
     assert_eq!(result.value().unwrap().as_str(), r#"{"to":"bob"}"#);
     assert_eq!(received.lock().unwrap()[0].arguments, r#"{"to":"bob"}"#);
 }

@@ -337,7 +337,7 @@ async fn nothing_of_a_handler_runs_before_its_arguments_are_checked_and_approved
     let call = ToolCall::new("c1", "t", "3");
     let cancelled = Cancellation::new();
     cancelled.cancel();
-    let result = alone(&tool).run_call_with(&call, &RunOptions::new().cancellation(cancelled)).await;
+    let result = alone(&tool).run_call_with(&call, RunOptions::new().cancellation(cancelled)).await;
     assert_eq!(result.failure().unwrap().kind.as_str(), "cancelled");
     drop(alone(&tool).run_call(&call));
     assert_eq!(started.load(Ordering::SeqCst), 0);
@@ -426,7 +426,7 @@ async fn a_value_handles_the_calls_of_its_type() {
     assert!(tool.annotations().readonly() && tool.dependencies().len() == 1);
     let answer = async |arguments: &str| {
         let call = ToolCall::new("c1", "multiply", arguments);
-        alone(&tool).run_call_with(&call, &RunOptions::new().services(Services::new().with(100_u8))).await
+        alone(&tool).run_call_with(&call, RunOptions::new().services(Services::new().with(100_u8))).await
     };
     assert_eq!(answer("5").await.value().unwrap().as_str(), "15");
     assert_eq!(answer("50").await.failure().unwrap().message, "150 is more than 100");

@@ -126,7 +126,7 @@ async fn single_calls_are_runs_of_one_on_every_path() {
     let timed = RunOptions::new().timeout(Duration::from_secs(1));
     kit.run_call(&call).await;
     kit.run_call(&call).await;
-    kit.run_call_with(&call, &RunOptions::new().caller("ana")).await;
+    kit.run_call_with(&call, RunOptions::new().caller("ana")).await;
     kit.run_call_with(&call, &timed).await;
     kit.try_run_call(&call, RunOptions::new()).await.unwrap();
     kit.run_call(&ToolCall::new("c1", "twice", "")).await;

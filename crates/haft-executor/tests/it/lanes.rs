@@ -221,7 +221,7 @@ async fn a_panic_a_failure_and_a_dropped_run_free_the_slot() {
             } else {
                 run.collect_results().await;
             }
-            assert!(kit.run_call_with(&call("work"), &options()).await.is_ok(), "{how}");
+            assert!(kit.run_call_with(&call("work"), options()).await.is_ok(), "{how}");
         }
     }
 }
@@ -291,12 +291,12 @@ async fn a_call_that_would_wait_for_one_it_is_part_of_fails_at_once() {
             let nested = nested.clone();
             async move {
                 let [same, other] = nested;
-                let waits = same.run_call_with(&call("x"), &options()).await;
+                let waits = same.run_call_with(&call("x"), options()).await;
                 (failure_of(&waits).source().unwrap().to_string(), other.run_call(&call("x")).await.is_ok())
             }
         });
         let kit = kit(outer.unwrap().in_lane(&lanes).unwrap());
-        let result = kit.run_call_with(&call("x"), &options()).await;
+        let result = kit.run_call_with(&call("x"), options()).await;
         let (cause, other): (String, bool) = result.decode().unwrap();
         assert_eq!(cause, "the call would wait in the lane `` of `one` for a call that it is part of");
         assert!(other, "another lane is free");

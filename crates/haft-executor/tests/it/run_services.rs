@@ -62,7 +62,7 @@ async fn a_run_provides_the_service() {
     let ran = Arc::default();
     let kit = kit([Ok(whose(&ran)), Ok(plain())]);
     kit.ensure_runnable().unwrap();
-    kit.ensure_runnable_with(&of("ana")).unwrap();
+    kit.ensure_runnable_with(of("ana")).unwrap();
     assert_eq!(texts(&kit, "whose", &of("ana")).await, ["ana", "ana"]);
     assert_eq!(texts(&kit, "whose", &of("bob")).await, ["bob", "bob"]);
     assert_eq!(ran.load(Ordering::SeqCst), 4);
@@ -111,7 +111,7 @@ async fn a_run_without_it_starts_nothing() {
 async fn a_service_of_the_toolkit_does_not_count() {
     let ran = Arc::default();
     let shared = kit([Ok(whose(&ran))]).with_services(Services::new().with(Tenant("everyone")));
-    assert!(shared.ensure_runnable_with(&RunOptions::new()).is_err());
+    assert!(shared.ensure_runnable_with(RunOptions::new()).is_err());
     assert_eq!(texts(&shared, "whose", &RunOptions::new()).await, ["execution_error", "execution_error"]);
     assert_eq!(texts(&shared, "whose", &of("ana")).await, ["ana", "ana"]);
     let merged = kit([Ok(plain())]).merge(shared.clone());
@@ -151,7 +151,7 @@ async fn a_middleware_provides_it_by_caller() {
     let tools = || kit([Ok(whose(&ran)), Ok(plain())]);
     let shared = Services::new().with(Tenant("everyone"));
     for kit in [tools().wrap(ByCaller), tools().wrap(ByCaller).with_services(shared)] {
-        kit.ensure_runnable_with(&RunOptions::new()).unwrap();
+        kit.ensure_runnable_with(RunOptions::new()).unwrap();
         ran.store(0, Ordering::SeqCst);
         for (caller, expected) in [("ana", "of ana"), ("bob", "of bob"), ("eve", "execution_error")] {
             assert_eq!(texts(&kit, "whose", &RunOptions::new().caller(caller)).await, [expected, expected]);
@@ -212,7 +212,7 @@ async fn a_list_of_types_says_who_provides() {
     assert_eq!(sources, [ServiceSource::ToolkitOrRun, ServiceSource::RunOnly, ServiceSource::RunOnly]);
     let kit = Toolkit::<App>::new().tool_from(Greet).provide(App(Name("haft")));
     kit.ensure_runnable().unwrap();
-    assert_eq!(kit.ensure_runnable_with(&of("ana")).unwrap_err().missing_services.len(), 1);
+    assert_eq!(kit.ensure_runnable_with(of("ana")).unwrap_err().missing_services.len(), 1);
     let options = of("ana").shared_service::<dyn Clock>(Arc::new(At(7)));
     assert_eq!(texts(&kit, "greet", &options).await, ["haft ana 7", "haft ana 7"]);
     let typed = kit.call_of::<Greet>(EmptyParams::default(), &options).await;

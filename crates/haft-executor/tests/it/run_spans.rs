@@ -15,7 +15,7 @@ use crate::executing::{calls, kit};
 /// Runs one call of a toolkit in every way, each once.
 async fn every_way(kit: &Toolkit, call: &ToolCall) {
     kit.run_call(call).await;
-    kit.run_call_with(call, &RunOptions::new().concurrency(1)).await;
+    kit.run_call_with(call, RunOptions::new().concurrency(1)).await;
     let _ = kit.try_run_call(call, RunOptions::new()).await;
     kit.run([call]).collect_results().await;
     kit.run_with([call], RunOptions::new().spawned()).collect_results().await;

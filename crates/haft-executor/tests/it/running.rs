@@ -38,7 +38,7 @@ pub(crate) async fn failure(tool: &Tool, arguments: &str) -> ToolFailure {
 pub(crate) async fn watch(tool: &Tool, arguments: &str) -> (Vec<Emitted>, ToolResult) {
     let call = ToolCall::new("c1", tool.name(), arguments);
     let (queue, mut reader) = mpsc::unbounded_channel();
-    let result = alone(tool).run_call_with(&call, &RunOptions::new().sink(queue)).await;
+    let result = alone(tool).run_call_with(&call, RunOptions::new().sink(queue)).await;
     let mut emitted = Vec::new();
     while let Ok(value) = reader.try_recv() {
         emitted.push(value);

@@ -109,7 +109,7 @@ fn tool(name: &str) -> Tool {
 
 async fn answer(kit: &Toolkit, name: &str, request: Services) -> String {
     let call = ToolCall::new("c1", name, "");
-    let result = kit.run_call_with(&call, &RunOptions::new().services(request)).await;
+    let result = kit.run_call_with(&call, RunOptions::new().services(request)).await;
     result.to_call_output().output.to_string()
 }
 
@@ -244,7 +244,7 @@ async fn a_call_runs_through_its_toolkit_with_its_services() {
     let kit = kit.with_services(Services::new().with(String::from("kit")));
     let run = async |name: &str, services: Services| {
         let call = ToolCall::new("c", name, "");
-        kit.run_call_with(&call, &RunOptions::new().services(services)).await.to_call_output().output.to_string()
+        kit.run_call_with(&call, RunOptions::new().services(services)).await.to_call_output().output.to_string()
     };
     assert_eq!(run("greet", Services::new()).await, "kit");
     assert_eq!(run("greet", Services::new().with(String::from("request"))).await, "request");

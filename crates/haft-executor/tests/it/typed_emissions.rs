@@ -88,7 +88,7 @@ async fn without_a_declaration_anything_is_emitted() {
 #[tokio::test]
 async fn values_are_checked_without_a_reader() {
     let kit = kit(Tool::new("work").emits::<Step>(), vec![json!("half"), json!({"percent": 1})]);
-    for result in [kit.run_call(&call()).await, kit.run_call_with(&call(), &RunOptions::new().caller("ana")).await] {
+    for result in [kit.run_call(&call()).await, kit.run_call_with(&call(), RunOptions::new().caller("ana")).await] {
         assert_eq!(result.decode::<Vec<String>>().unwrap().len(), 1);
     }
 }

@@ -169,15 +169,15 @@ async fn the_cap_counts_the_content_of_outputs_without_a_value_and_of_failures()
     let output = || returning(Schema::unknown(), ToolOutput::content_only(long()).with_metadata("k", "v".repeat(999)));
     let failure = || Toolkit::from_iter([failing(ToolFailure::new("x", "no").for_model(long()))]);
     for kit in [output(), failure()] {
-        let result = kit.run_call_with(&call(), &cap(OnOverflow::Fail)).await;
+        let result = kit.run_call_with(&call(), cap(OnOverflow::Fail)).await;
         let failure = result.failure().unwrap();
         assert_eq!(failure.kind, FailureKind::OutputTooLarge);
         assert!(failure.content().is_empty());
     }
-    let result = output().run_call_with(&call(), &cap(OnOverflow::Truncate)).await;
+    let result = output().run_call_with(&call(), cap(OnOverflow::Truncate)).await;
     assert_eq!((result.value(), result.metadata().is_some()), (None, true));
     assert!(result.to_model_text().contains("[truncated: the first 300 of 500 bytes are shown]"));
-    let result = failure().run_call_with(&call(), &cap(OnOverflow::Truncate)).await;
+    let result = failure().run_call_with(&call(), cap(OnOverflow::Truncate)).await;
     let failure = result.failure().unwrap();
     assert_eq!(failure.message, "no");
     assert!(matches!(failure.content().last(), Some(part) if part.as_text().unwrap().starts_with("[truncated: ")));

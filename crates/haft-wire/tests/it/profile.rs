@@ -306,7 +306,7 @@ fn the_worst_findings_come_first() {
     let mut tools: Vec<_> = (0..3).map(|n| ToolDescriptor::new(format!("t{n}"), undescribed.clone())).collect();
     tools.push(ToolDescriptor::new("t1", undescribed));
     let rendered = render(&Profile::gemini(), &tools);
-    let severities: Vec<_> = rendered.findings().iter().map(|finding| finding.severity()).collect();
+    let severities: Vec<_> = rendered.findings().iter().map(haft_wire::Finding::severity).collect();
     assert_eq!(severities[0], Severity::Fault, "{:#?}", rendered.findings());
     assert!(severities.len() > 3 && severities.is_sorted_by(|one, next| one >= next), "{severities:?}");
 }

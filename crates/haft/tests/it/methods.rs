@@ -134,7 +134,7 @@ struct Tenant(&'static str);
 impl Tenant {
     /// Lists the tenant's orders.
     #[tool]
-    async fn orders(&self, #[service] clock: &Clock) -> String {
+    fn orders(&self, #[service] clock: &Clock) -> String {
         format!("{} at {}", self.0, clock.0)
     }
 }
@@ -144,9 +144,9 @@ async fn a_receiver_may_belong_to_the_run() {
     let kit = Tenant::toolkit().provide(App { desk: Arc::default(), clock: Clock(3) });
     let call = ToolCall::new("c1", "orders", "");
     let of = |tenant| RunOptions::new().service(Tenant(tenant));
-    assert_eq!(kit.run_call_with(&call, &of("ana")).await.to_model_text(), "ana at 3");
-    assert_eq!(kit.run_call_with(&call, &of("bob")).await.to_model_text(), "bob at 3");
-    let missing = kit.ensure_runnable_with(&RunOptions::new()).unwrap_err().missing_services;
+    assert_eq!(kit.run_call_with(&call, of("ana")).await.to_model_text(), "ana at 3");
+    assert_eq!(kit.run_call_with(&call, of("bob")).await.to_model_text(), "bob at 3");
+    let missing = kit.ensure_runnable_with(RunOptions::new()).unwrap_err().missing_services;
     assert_eq!((missing.len(), missing[0].tool.as_str()), (1, "orders"));
 }
 

@@ -72,5 +72,5 @@ async fn tools_of_a_toolbox_find_their_services_in_the_executor() {
     let executor = Executor::builder().service(Account("ana")).build(registry.clone());
     assert_eq!(executor.run("session/whoami", serde_json::json!({})).await.unwrap(), "ana");
     let missing = Executor::new(registry).run("session/whoami", serde_json::json!({})).await.unwrap_err();
-    assert_eq!(missing.kind(), &haft::run::FailureKind::ExecutionError);
+    assert_eq!(missing.kind(), &FailureKind::ExecutionError);
 }

@@ -47,7 +47,7 @@ async fn greet(
 async fn a_service_of_the_run_is_not_the_states() {
     let kit = toolkit![Greet].provide(App { greeting: Greeting("hello") });
     kit.ensure_runnable().unwrap();
-    let missing = kit.ensure_runnable_with(&RunOptions::new()).unwrap_err().missing_services;
+    let missing = kit.ensure_runnable_with(RunOptions::new()).unwrap_err().missing_services;
     assert_eq!(missing.len(), 2);
     assert!(missing.iter().all(|missing| missing.tool == "greet" && missing.provided_by == ServiceSource::RunOnly));
     let call = ToolCall::new("c1", "greet", "");

@@ -143,8 +143,8 @@ fn options() -> RunOptions {
 #[test]
 fn an_enum_of_calls_has_tools_of_all_kinds() {
     let kit = kit();
-    kit.ensure_runnable_with(&options()).unwrap();
-    assert!(kit.ensure_runnable_with(&RunOptions::new()).is_err(), "the run provides the tenant");
+    kit.ensure_runnable_with(options()).unwrap();
+    assert!(kit.ensure_runnable_with(RunOptions::new()).is_err(), "the run provides the tenant");
     let names: Vec<_> = AppCall::VARIANTS.iter().map(|variant| variant.name).collect();
     assert_eq!(kit.names().collect::<Vec<_>>(), names);
     let settings = kit.get(WebSearch::NAME).unwrap().provider_definition().unwrap().args().clone();

@@ -70,7 +70,7 @@ async fn a_call_that_produces_values_is_not_idle() {
     let (kit, call) = (kit([paced.unwrap().with_limits(limits)]), &calls([("paced", "3")])[0]);
     assert_eq!(items(kit.try_run_call(call, RunOptions::new())).await, ["early 1", "early 2", "final 3"]);
     assert_eq!(came(&kit.run_call(call).await), "3");
-    assert_eq!(came(&kit.run_call_with(call, &RunOptions::new().caller("ana")).await), "3");
+    assert_eq!(came(&kit.run_call_with(call, RunOptions::new().caller("ana")).await), "3");
     assert_eq!(came(&alone(kit.get("paced").unwrap()).run_call(call).await), "3");
 }
 

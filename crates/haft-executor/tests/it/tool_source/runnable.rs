@@ -111,7 +111,7 @@ fn the_runnable_part_reports_what_it_leaves_out() {
     let again = runnable.runnable_with(&options);
     assert_eq!((named(&again), left_out(&again)), (named(&runnable), left_out(&runnable)));
 
-    let served = base.runnable_with(&options.service(Mailer));
+    let served = base.runnable_with(options.service(Mailer));
     assert_eq!(
         (named(&served), left_out(&served)),
         (vec!["mail".to_owned(), "one".to_owned()], vec!["taken".to_owned(), "later".to_owned()])
@@ -136,7 +136,7 @@ async fn invalid_definitions_are_left_out() {
     assert_eq!(kit.ensure_runnable().unwrap_err().faults.len(), 2);
     let source = kit.merged(shared([tool("one", 1)]));
     assert_eq!(listed(&source, &RunOptions::new()), ["fine", "one"]);
-    let runnable = source.snapshot().runnable_with(&RunOptions::new());
+    let runnable = source.snapshot().runnable_with(RunOptions::new());
     assert_eq!(left_out(&runnable), ["twice", ""]);
     runnable.toolkit().ensure_runnable().unwrap();
     assert_eq!(outcomes(&source, ["fine", "twice", "one"], RunOptions::new()).await, ["null", "execution_error", "1"]);

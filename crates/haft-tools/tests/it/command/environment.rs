@@ -57,7 +57,7 @@ async fn a_secret_reaches_the_command_and_nothing_else() {
         .stderr(haft_tools::command::StderrReader::Model);
     let secrets = Secrets::new().value("github", "ghp-1234567890");
     let kit = kit(command);
-    let result = kit.run_call_with(&call(&json!({})), &RunOptions::new().service(secrets)).await;
+    let result = kit.run_call_with(&call(&json!({})), RunOptions::new().service(secrets)).await;
     assert_eq!(fs::read_to_string(folder.path().join("token")).unwrap(), "ghp-1234567890");
     let failure = result.failure().unwrap();
     assert_eq!(failure.message, "the command failed with exit code 1: token is [removed]");
@@ -68,7 +68,7 @@ async fn a_secret_reaches_the_command_and_nothing_else() {
 #[tokio::test]
 async fn a_secret_that_can_not_be_read_is_an_error_for_the_operator() {
     let kit = kit(CommandTool::new(["true"]).secret_env("TOKEN", "github"));
-    let result = kit.run_call_with(&call(&json!({})), &RunOptions::new().service(Secrets::new())).await;
+    let result = kit.run_call_with(&call(&json!({})), RunOptions::new().service(Secrets::new())).await;
     let failure = result.failure().unwrap();
     assert_eq!((&failure.kind, failure.started), (&FailureKind::ExecutionError, false));
     assert!(!failure.to_model_text().contains("github"));

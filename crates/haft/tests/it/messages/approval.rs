@@ -72,7 +72,7 @@ pub(super) async fn denials(messages: &mut Messages) {
     let call = ToolCall::new("c1", "pay", "5");
     let plan = kit.plan_from_map(RunOptions::new(), [], [call.clone()]).await;
     messages.failure("planned without a verdict", &failure_of(&plan.rejected[0]));
-    let single = kit.run_call_with(&call, &RunOptions::new().approvals(Suspend)).await;
+    let single = kit.run_call_with(&call, RunOptions::new().approvals(Suspend)).await;
     messages.failure("suspended in a single call", &failure_of(&single));
 }
 
