@@ -65,6 +65,7 @@ pub enum Item {
     /// A request for approval of a call.
     ApprovalRequest(ApprovalRequest),
     /// A verdict on an approval request.
+    #[serde(rename = "approval_response")]
     Verdict(Verdict),
     /// A call that the provider made and executed.
     ProviderCall(ProviderCall),

@@ -62,7 +62,8 @@ impl CommandSettings {
     pub(super) fn into_command(self, folder: &Path) -> CommandTool {
         let mut command = CommandTool::new(self.command).stdout(self.stdout).stderr(self.stderr);
         command = command.folder(match self.folder {
-            Some(own) => folder.join(own),
+            // Without `.` in between: people read it, and one folder should have one spelling.
+            Some(own) => folder.join(own).components().collect(),
             None if folder.as_os_str().is_empty() => Path::new(".").to_owned(),
             None => folder.to_owned(),
         });
