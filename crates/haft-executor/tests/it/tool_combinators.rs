@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use haft_core::{Annotation, Annotations, ContentPart, Destructive, Readonly, Strict, ToolCall};
 use haft_executor::{
-    ApprovalPolicy, Cx, DefinitionFault, Dependency, ExecutionLimits, FailureMode, ForwardCx, NameFault, Permission,
-    Tool,
+    ApprovalPolicy, Cx, DefinitionFault, Dependency, ExecutionLimits, FailureMode, ForwardCx, Lanes, NameFault,
+    Permission, Tool,
 };
 use haft_schema::Schema;
 use schemars::JsonSchema;
@@ -135,6 +135,7 @@ fn annotated(name: &str, tool: &Tool) -> Tool {
             assert_eq!((copy.strict(), copy.annotations().readonly()), (Some(false), true));
             copy
         }
+        "in_lane" => tool.in_lane(Lanes::new("one")).unwrap(),
         "guard" => tool.guard(|_: &Tool, _: &ToolCall, _: &Cx| Permission::Allowed),
         "canonical_argument" => tool.canonical_argument("", |written| Ok::<_, String>(written.to_owned())).unwrap(),
         other => panic!("the combinator {other} has no case here"),

@@ -462,7 +462,8 @@ mod tests {
             ),
         );
         let read = "for < '__haft > Place : :: haft :: macro_support :: Parameter < '__haft >";
-        assert_eq!(text.matches(read).count(), 2, "{text}");
+        // The tool type, the static tool, and the check that the output is described.
+        assert_eq!(text.matches(read).count(), 3, "{text}");
         assert!(
             text.contains("for<'__haft> Option<Place>: ::haft::macro_support::WrittenParameter<'__haft>\""),
             "{text}"
