@@ -79,6 +79,7 @@ mod error;
 mod format;
 mod load;
 mod loaded;
+pub mod pins;
 mod policy;
 mod privilege;
 mod resource;
