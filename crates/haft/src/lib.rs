@@ -15,6 +15,7 @@
 //! | [`conversation`](crate::conversation) | items, turns, histories |
 //! | [`model`](crate::model) | models, the turn loop, stored chats, scripted and recorded models for tests, providers' clients |
 //! | `haft::wire` | requests, responses and streams without I/O; checks of tools; provider-defined tools |
+//! | `haft::mcp` | tools of MCP servers |
 //! | `haft::registry` | tools by name: registries, the executor service, permissions |
 //! | `haft::tools` | HTTP, OpenAPI and command tools, the standard toolbox |
 //! | `haft::workspace` | workspaces as files: `haft.toml` |
@@ -34,6 +35,7 @@
 //! | `clients` (not by default) | clients for model providers, with `wire` and `haft::http` |
 //! | `file-store` (not by default) | conversations in files, which needs Rust 1.89 |
 //! | `google-adc` (not by default) | Google's application default credentials, for Gemini on Vertex AI, with `clients` |
+//! | `mcp` (not by default) | `haft::mcp`: tools of MCP servers, with `haft::http` |
 //! | `registry` (not by default) | `haft::registry`: registries, the executor service, permissions and approval rules |
 //! | `tools` (not by default) | `haft::tools`: HTTP, OpenAPI and command tools and the standard toolbox, with `registry` and `haft::http` |
 //! | `workspace` (not by default) | `haft::workspace`: workspaces as files (`haft.toml`), with `tools` |
@@ -65,8 +67,10 @@ mod macros;
 
 pub mod approval;
 pub mod conversation;
-#[cfg(any(feature = "clients", feature = "tools"))]
+#[cfg(any(feature = "clients", feature = "mcp", feature = "tools"))]
 pub mod http;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod middleware;
 #[cfg(feature = "model")]
 pub mod model;

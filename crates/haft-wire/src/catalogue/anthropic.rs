@@ -25,7 +25,7 @@ pub use self::computer::{
     AnthropicBrowserToolset, AnthropicComputerToolset, AnthropicComputerUse, BrowserAction, Click, ComputerAction,
     FunctionConfig, ScrollDirection, browser_toolset, computer, computer_toolset,
 };
-pub use self::mcp::{AnthropicMcpToolset, McpServer, McpToolDefinition, mcp_toolset};
+pub use self::mcp::{AnthropicMcpServer, AnthropicMcpToolset, McpToolDefinition, mcp_toolset};
 pub use self::memory::{AnthropicMemory, MemoryCommand, memory};
 pub use self::text_editor::{AnthropicTextEditor, TextEditorCommand, text_editor};
 pub use self::tool_search::{

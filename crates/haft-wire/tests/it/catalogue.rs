@@ -67,7 +67,7 @@ fn anthropic_tools() -> Vec<Tool> {
         defined(anthropic::advisor("claude-opus-5").max_uses(2).max_tokens(500)),
         defined(
             anthropic::mcp_toolset("docs")
-                .server(anthropic::McpServer::new("https://mcp.example.org").authorization_token("token"))
+                .server(anthropic::AnthropicMcpServer::new("https://mcp.example.org").authorization_token("token"))
                 .default_config(FunctionConfig::new().enabled(true))
                 .configs(config()),
         ),

@@ -3,7 +3,9 @@
 use haft_core::{Author, Delta, ToolResult};
 use haft_executor::{Tool, Toolkit};
 use haft_model::{LoopEnd, LoopEvent, LoopState, TurnLoop};
-use haft_wire::catalogue::anthropic::{self, CodeExecutionCall, CodeExecutionResult, CodeFileCommand, McpServer};
+use haft_wire::catalogue::anthropic::{
+    self, AnthropicMcpServer, CodeExecutionCall, CodeExecutionResult, CodeFileCommand,
+};
 use haft_wire::catalogue::google::{self, ExecutableCode, ExecutedCode};
 use haft_wire::catalogue::openai::{self, InterpreterCall, InterpreterContainer, InterpreterResult, McpCallResult};
 use serde_json::json;
@@ -111,8 +113,8 @@ async fn what_anthropic_ran_is_read_and_sent_back() {
         json!({"type": "mcp_tool_result", "tool_use_id": "mcptoolu_1", "is_error": false, "content": text}),
         json!({"type": "text", "text": "Done."}),
     ];
-    let maths =
-        anthropic::mcp_toolset("maths").server(McpServer::new("https://maths.example").authorization_token("t"));
+    let maths = anthropic::mcp_toolset("maths")
+        .server(AnthropicMcpServer::new("https://maths.example").authorization_token("t"));
     let tools = vec![anthropic::code_execution().define().unwrap(), maths.define().unwrap()];
     let seen = conversation(Provider::Anthropic, tools, message(&blocks)).await;
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use haft_core::Secret as Hidden;
 use haft_executor::{Tool, Toolkit};
 use haft_model::{Cassette, LoopEnd, LoopError, LoopState, ModelTrace, RequestReport, TurnLoop};
-use haft_wire::catalogue::anthropic::{self, McpServer};
+use haft_wire::catalogue::anthropic::{self, AnthropicMcpServer};
 use haft_wire::catalogue::openai::{self, DomainSecret, NetworkPolicy, ShellEnvironment};
 use haft_wire::catalogue::{SecretSetting, google};
 use haft_wire::{AnthropicMessages, Delivery, GeminiContent, OpenAiResponses, RenderTools, Wire};
@@ -60,7 +60,7 @@ impl Provider {
                 vec![docs.unwrap(), openai::shell().environment(container).define().unwrap()]
             }
             Self::Anthropic => {
-                let server = McpServer::new("https://mcp.example.org").authorization_token(planted());
+                let server = AnthropicMcpServer::new("https://mcp.example.org").authorization_token(planted());
                 vec![anthropic::mcp_toolset("docs").server(server).define().unwrap()]
             }
             Self::Gemini => {

@@ -19,7 +19,7 @@ settings! {
         optional {
             /// The server, which the request then defines. Without it, `mcp_servers` in the provider options must
             /// define a server with this name.
-            server: McpServer,
+            server: AnthropicMcpServer,
             /// Per-tool settings, by name.
             configs: BTreeMap<String, FunctionConfig>,
             /// Settings for all other tools.
@@ -32,7 +32,7 @@ settings! {
 
 setting_object! {
     /// An MCP server, which the provider connects to.
-    pub struct McpServer {
+    pub struct AnthropicMcpServer {
         required {
             /// The address, which starts with `https://`.
             url: String,
@@ -72,10 +72,10 @@ impl CatalogueSettings for AnthropicMcpToolset {
     type Failure = NoFailure;
 }
 
-impl IntoSetting<McpServer> for &str {
+impl IntoSetting<AnthropicMcpServer> for &str {
     /// Takes the text as an address.
-    fn into_setting(self) -> McpServer {
-        McpServer::new(self)
+    fn into_setting(self) -> AnthropicMcpServer {
+        AnthropicMcpServer::new(self)
     }
 }
 
@@ -84,10 +84,10 @@ impl IntoSetting<McpServer> for &str {
 ///
 /// ```
 /// use haft_core::{Item, TurnRequest};
-/// use haft_wire::catalogue::anthropic::{self, McpServer};
+/// use haft_wire::catalogue::anthropic::{self, AnthropicMcpServer};
 /// use haft_wire::{AnthropicMessages, Delivery, Wire};
 ///
-/// let server = McpServer::new("https://mcp.example.org").authorization_token("t-123");
+/// let server = AnthropicMcpServer::new("https://mcp.example.org").authorization_token("t-123");
 /// let docs = anthropic::mcp_toolset("docs").server(server).define()?;
 /// assert!(!format!("{:?}", docs.descriptor()).contains("t-123"), "the token is seen nowhere");
 ///

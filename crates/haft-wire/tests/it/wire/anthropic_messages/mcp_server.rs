@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use haft_core::{Item, ToolChoice, ToolDescriptor, TurnRequest};
-use haft_wire::catalogue::anthropic::{self, McpServer};
+use haft_wire::catalogue::anthropic::{self, AnthropicMcpServer};
 use haft_wire::{Delivery, KnownWire};
 use serde_json::{Value, json};
 
 use super::{MODEL, body_of, send, weather};
 
 fn toolset(name: &str) -> Arc<ToolDescriptor> {
-    let server = McpServer::new(format!("https://{name}.example")).authorization_token(format!("token of {name}"));
+    let server =
+        AnthropicMcpServer::new(format!("https://{name}.example")).authorization_token(format!("token of {name}"));
     anthropic::mcp_toolset(name).name(name).server(server).define().unwrap().descriptor()
 }
 

@@ -91,7 +91,7 @@ fn schemas() -> Vec<(&'static str, Value)> {
 
 /// Tools with secrets in their settings, which are sent.
 fn secret_cases() -> [RequestCase; 2] {
-    let server = anthropic::McpServer::new("https://mcp.example").authorization_token("hunter2");
+    let server = anthropic::AnthropicMcpServer::new("https://mcp.example").authorization_token("hunter2");
     let toolset = anthropic::mcp_toolset("docs").server(server).define().unwrap();
     let mcp = openai::mcp("docs").server_url("https://mcp.example").authorization("hunter2").define().unwrap();
     [("a toolset with its server", toolset), ("an MCP server with a token", mcp)].map(|(name, tool)| {

@@ -1,0 +1,141 @@
+//! The way of one call: connect if necessary, check the pin, send, and read the answer.
+//!
+//! A call is sent again only if nothing was sent, or if repeating it has no further effect. A call whose answer was
+//! lost otherwise ends as `outcome_unknown`: nobody knows whether it took effect.
+
+mod answer;
+
+use std::sync::Arc;
+
+use haft_core::{FailureKind, ToolCall, ToolFailure, ToolOutput};
+use haft_executor::{ForwardCx, Tool};
+use rmcp::model::{ErrorCode, ErrorData};
+
+use crate::error::McpError;
+use crate::link::{Link, PinFault};
+use crate::session::{CallFault, OutgoingCall, Session};
+
+/// The kind of a call whose tool is not the one that was pinned.
+pub const TOOL_CHANGED: &str = "tool_changed";
+/// The kind of a call whose pinned tool the server does not have any more.
+pub const TOOL_REMOVED: &str = "tool_removed";
+
+/// The times that a call is sent at most.
+const MAX_ATTEMPTS: u32 = 3;
+
+/// Forwards one call to its server.
+pub(crate) async fn forward(
+    link: Arc<Link>,
+    tool: Tool,
+    call: ToolCall,
+    cx: ForwardCx,
+) -> Result<ToolOutput, ToolFailure> {
+    cx.mark_unsent();
+    let _slot = link.slot().await;
+    let arguments = if call.arguments.trim().is_empty() { "{}" } else { &*call.arguments };
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        let session = link.session().await.map_err(|error| unavailable(&error))?;
+        link.check_pin(tool.name()).map_err(|fault| rejected_pin(&link, &tool, fault))?;
+        cx.mark_sending()?;
+        let outgoing = OutgoingCall { tool: tool.name(), arguments, limits: &link.server().limits };
+        let fault = match session.call(outgoing, &cx).await {
+            Ok(answer) => return answer::read(&answer, &tool, link.server()),
+            Err(fault) => fault,
+        };
+        let may_repeat = match &fault {
+            CallFault::NotSent(_) => true,
+            CallFault::Lost(_) => session.has_ended() && may_be_repeated(&tool),
+            _ => false,
+        };
+        if attempt >= MAX_ATTEMPTS || !may_repeat {
+            return Err(failure(&link, &session, fault));
+        }
+        tracing::debug!(server = link.server().name, tool = tool.name(), attempt, "a call is sent again");
+        // Nothing is under way now: what was sent has no effect, or none beyond that of the next attempt.
+        cx.mark_waiting();
+    }
+}
+
+/// Reports whether repeating a call has no further effect, by what the tool states about itself.
+fn may_be_repeated(tool: &Tool) -> bool {
+    let annotations = tool.annotations();
+    let states_idempotence = annotations.get::<haft_core::Idempotent>().is_some();
+    annotations.idempotent() || (annotations.readonly() && !states_idempotence)
+}
+
+/// Returns the failure of a call that was not sent because its server can't be used.
+fn unavailable(error: &McpError) -> ToolFailure {
+    let failure = ToolFailure::new(FailureKind::ExecutionError, error.to_string()).not_started();
+    let failure = match error.retry_after() {
+        Some(wait) => failure.retry_after(wait),
+        None if error.retryable() => failure.retryable(),
+        None => failure.not_retryable(),
+    };
+    match std::error::Error::source(error) {
+        Some(source) => failure.cause(source.to_string()),
+        None => failure,
+    }
+}
+
+fn rejected_pin(link: &Link, tool: &Tool, fault: PinFault) -> ToolFailure {
+    let (server, tool) = (&link.server().name, tool.name());
+    let (kind, message) = match fault {
+        PinFault::Changed => (
+            TOOL_CHANGED,
+            format!(
+                "the MCP server `{server}` has changed the tool `{tool}`; it can't be called until a person accepts it"
+            ),
+        ),
+        PinFault::Removed => {
+            (TOOL_REMOVED, format!("the MCP server `{server}` does not have the tool `{tool}` any more"))
+        }
+    };
+    ToolFailure::new(kind, message).not_started().not_retryable()
+}
+
+/// Returns the failure of a call that has no answer.
+fn failure(link: &Link, session: &Session, fault: CallFault) -> ToolFailure {
+    let server = &link.server().name;
+    match fault {
+        CallFault::NotSent(reason) => {
+            let message = format!("the call was not sent: the MCP server `{server}` {reason}");
+            ToolFailure::new(FailureKind::ExecutionError, message).not_started().retryable()
+        }
+        CallFault::Lost(reason) => {
+            let message = format!(
+                "the MCP server `{server}` {reason} before it answered: the call may have taken effect; check before \
+                 calling again"
+            );
+            ToolFailure::new(FailureKind::OutcomeUnknown, message)
+        }
+        CallFault::TooLarge(limit) => {
+            let message = format!(
+                "the answer of the MCP server `{server}` has more than {limit} bytes and was not read; request less, \
+                 for example with a filter or a smaller page"
+            );
+            ToolFailure::new(FailureKind::OutputTooLarge, message)
+        }
+        CallFault::TimedOut(after) => {
+            let message = format!("the MCP server `{server}` did not answer within {after:?}");
+            ToolFailure::new(FailureKind::TimedOut, message).started()
+        }
+        CallFault::LoginRequired => unavailable(&McpError::LoginRequired { server: server.clone() }),
+        CallFault::Rejected(error) => rejected(server, session, &error),
+    }
+}
+
+/// Returns the failure of a call that the server answered with an error of the protocol.
+fn rejected(server: &str, session: &Session, error: &ErrorData) -> ToolFailure {
+    let text = session.clean(&error.message);
+    let message = format!("the MCP server `{server}` rejects the call: {text}");
+    match error.code {
+        ErrorCode::INVALID_PARAMS => ToolFailure::new(FailureKind::InputValidationError, message).not_started(),
+        // The server does not even have the method, or could not read the request.
+        ErrorCode::METHOD_NOT_FOUND | ErrorCode::INVALID_REQUEST | ErrorCode::PARSE_ERROR => {
+            ToolFailure::new(FailureKind::ExecutionError, message).not_started().not_retryable()
+        }
+        _ => ToolFailure::new(FailureKind::ExecutionError, message).started().not_retryable(),
+    }
+}

@@ -1,0 +1,28 @@
+//! Tool definitions: an element of the `tools` that a server lists.
+
+use haft_core::internal::sha256;
+use haft_executor::{DefinitionError, Tool};
+use haft_schema::canonical_text;
+use serde_json::Value;
+
+/// Creates a tool from its definition. See [`Tool::from_mcp`].
+pub fn read(definition: &Value) -> Result<Tool, DefinitionError> {
+    Tool::from_mcp(definition)
+}
+
+/// Returns the digest of a definition as the server gave it: every member counts, `_meta` included, but neither the
+/// order of members nor the spelling of numbers.
+#[must_use]
+pub fn digest(definition: &Value) -> String {
+    sha256(&canonical_text(definition))
+}
+
+/// Reports whether a tool is meant for models: `_meta.ui.visibility` may limit it to apps.
+#[must_use]
+pub fn is_for_models(definition: &Value) -> bool {
+    match definition.pointer("/_meta/ui/visibility") {
+        Some(Value::Array(audiences)) => audiences.iter().any(|audience| audience == "model"),
+        Some(Value::String(audience)) => audience == "model",
+        _ => true,
+    }
+}

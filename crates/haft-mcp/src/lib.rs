@@ -1,0 +1,27 @@
+#![doc = include_str!("../README.md")]
+
+mod call;
+mod client;
+mod convert;
+mod era;
+mod error;
+mod limit;
+mod link;
+mod listing;
+mod log;
+mod process;
+mod result_policy;
+mod server;
+mod session;
+mod wire;
+
+pub use self::call::{TOOL_CHANGED, TOOL_REMOVED};
+pub use self::client::McpClient;
+pub use self::convert::{content, definition};
+pub use self::era::Era;
+pub use self::error::McpError;
+pub use self::limit::McpLimits;
+pub use self::listing::{Listing, McpTool, QuarantineReason, QuarantinedTool, definition_digest};
+pub use self::result_policy::ResultPolicy;
+pub use self::server::McpServer;
+pub use self::session::McpServerInfo;

@@ -1,0 +1,210 @@
+//! One live connection to a server.
+
+mod fault;
+mod request;
+
+use std::future::pending;
+use std::sync::Arc;
+
+use haft_http::{AddressGuard, HttpClient};
+use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion, SubscriptionFilter};
+use rmcp::service::RunningService;
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::{ClientHandler, ClientServiceExt, RoleClient};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+pub(crate) use self::fault::CallFault;
+pub(crate) use self::request::OutgoingCall;
+use crate::era::Era;
+use crate::error::McpError;
+use crate::listing::Listing;
+use crate::log::ServerLog;
+use crate::process::ServerProcess;
+use crate::server::{McpServer, ServerUrl, Target};
+use crate::wire::http::HttpTransport;
+use crate::wire::line::LineTransport;
+use crate::wire::tap::{EndReason, Tap};
+
+/// The facts that a server states about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct McpServerInfo {
+    /// The name, if the server states one.
+    pub name: Option<String>,
+    /// The version, if the server states one.
+    pub version: Option<String>,
+    /// The protocol revision that both sides use.
+    pub protocol: String,
+    /// The era of that revision.
+    pub era: Era,
+    /// The server's advice on the use of its tools. It is written by the server: treat it as such.
+    pub instructions: Option<String>,
+}
+
+/// A connection. Dropping it ends the server.
+pub(crate) struct Session {
+    running: RunningService<RoleClient, ClientSide>,
+    tap: Arc<Tap>,
+    log: ServerLog,
+    process: Option<Mutex<ServerProcess>>,
+    pub(crate) info: McpServerInfo,
+    /// The server reports changes of its tools to those who listen.
+    announces_tools: bool,
+}
+
+/// This side of the protocol: what a server may ask of it.
+#[derive(Clone, Debug)]
+struct ClientSide {
+    version: ProtocolVersion,
+}
+
+impl ClientHandler for ClientSide {
+    fn get_info(&self) -> ClientConfig {
+        let implementation = Implementation::new("haft", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(ClientCapabilities::default(), implementation).with_protocol_version(self.version.clone())
+    }
+}
+
+impl Session {
+    /// Starts the server and agrees on a protocol revision.
+    pub(crate) async fn connect(server: &McpServer, era: Era, log: &ServerLog) -> Result<Self, McpError> {
+        let tap = Tap::new(log.clone());
+        let side = ClientSide { version: ProtocolVersion::LATEST_WITH_INITIALIZE };
+        let (running, process) = match &server.target {
+            Target::Command(command) => {
+                let (process, pipes) = ServerProcess::start(command, log).map_err(|source| McpError::Start {
+                    server: server.name.clone(),
+                    program: command.program.to_string_lossy().into_owned(),
+                    source,
+                })?;
+                let lines = LineTransport::new(pipes.output, pipes.input, server.limits.message, Arc::clone(&tap));
+                (side.serve_with_lifecycle(lines, era.lifecycle()).await, Some(Mutex::new(process)))
+            }
+            Target::Http(http) => {
+                let transport = http_transport(http, server, &tap);
+                (side.serve_with_lifecycle(transport, era.lifecycle()).await, None)
+            }
+        };
+        match running {
+            Ok(running) => Ok(Self::of(running, tap, log.clone(), process)),
+            Err(error) => Err(fault::start_error(server, error, &tap, log, process.as_ref()).await),
+        }
+    }
+
+    fn of(
+        running: RunningService<RoleClient, ClientSide>,
+        tap: Arc<Tap>,
+        log: ServerLog,
+        process: Option<Mutex<ServerProcess>>,
+    ) -> Self {
+        let peer = running.peer().peer_info();
+        let version = peer.as_ref().map_or_else(ProtocolVersion::default, |peer| peer.protocol_version.clone());
+        let implementation = peer.as_ref().and_then(|peer| peer.server_info.clone());
+        let (name, own_version) =
+            implementation.map(|server| (log.clean(&server.name), log.clean(&server.version))).unzip();
+        let info = McpServerInfo {
+            name,
+            version: own_version,
+            protocol: version.as_str().to_owned(),
+            era: Era::of(&version),
+            instructions: peer.as_ref().and_then(|peer| peer.instructions.clone()),
+        };
+        let tools = peer.as_ref().and_then(|peer| peer.capabilities.tools.clone());
+        let announces_tools = tools.is_some_and(|tools| tools.list_changed == Some(true));
+        Self { running, tap, log, process, info, announces_tools }
+    }
+
+    /// Reports whether the connection has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.running.is_closed() || self.running.peer().is_transport_closed() || self.tap.end_reason().is_some()
+    }
+
+    /// Completes when the tools may have changed since it was last called: the server says so, or what it said may have
+    /// been missed.
+    pub(crate) async fn tools_changed(&self) {
+        let announced = self.tap.tools_changed();
+        if self.info.era == Era::Legacy || !self.announces_tools {
+            return announced.await;
+        }
+        let listening = async {
+            let filter = SubscriptionFilter::builder().tools_list_changed().build();
+            match self.running.peer().listen(filter).await {
+                // The notifications themselves are read by the tap. This waits for the end of the subscription, after
+                // which something may have been missed.
+                Ok(mut subscription) => while let Ok(Some(_)) = subscription.next().await {},
+                Err(error) => {
+                    tracing::debug!(server = self.log.server(), %error, "can't listen for changes of the tools");
+                    pending::<()>().await;
+                }
+            }
+        };
+        tokio::select! {
+            () = announced => {}
+            () = listening => {}
+        }
+    }
+
+    /// Ends the server, and waits until it has ended.
+    pub(crate) async fn close(self) {
+        let Self { running, process, .. } = self;
+        drop(running.cancel().await);
+        if let Some(process) = process {
+            process.into_inner().end().await;
+        }
+    }
+
+    /// Returns a text of the server without secrets, cut to a maximum length.
+    pub(crate) fn clean(&self, text: &str) -> String {
+        self.log.clean(text)
+    }
+
+    /// Returns what happened to the server, as a phrase.
+    async fn end_phrase(&self) -> String {
+        fault::end_phrase(&self.tap, self.process.as_ref()).await
+    }
+}
+
+fn http_transport(
+    http: &ServerUrl,
+    server: &McpServer,
+    tap: &Arc<Tap>,
+) -> StreamableHttpClientTransport<HttpTransport> {
+    let guarded = || HttpClient::builder().guarded_on_use(AddressGuard::new());
+    let client = HttpTransport {
+        client: http.client.clone().unwrap_or_else(guarded),
+        bearer: http.bearer.clone(),
+        headers: http.headers.clone().into(),
+        limit: server.limits.message,
+        tap: Arc::clone(tap),
+    };
+    let mut config = StreamableHttpClientTransportConfig::with_uri(Arc::clone(&http.url));
+    config.max_concurrent_requests = server.limits.in_flight.get().saturating_add(4);
+    config.max_sse_event_size = server.limits.message;
+    StreamableHttpClientTransport::with_client(client, config)
+}
+
+/// Lists the tools of a new session, all within the start-up timeout.
+pub(crate) async fn start(server: &McpServer, era: Era, log: &ServerLog) -> Result<(Session, Listing), McpError> {
+    let after = server.limits.start_timeout;
+    let starting = async {
+        let session = Session::connect(server, era, log).await?;
+        let listing = session.list(server).await?;
+        Ok((session, listing))
+    };
+    match timeout(after, starting).await {
+        Ok(started) => started,
+        Err(_) => Err(McpError::TimedOut { server: server.name.clone(), after }),
+    }
+}
+
+impl EndReason {
+    /// Returns the reason as a phrase whose subject is the server.
+    fn phrase(self) -> String {
+        match self {
+            Self::TooLarge(limit) => format!("sent a message of more than {limit} bytes, and was ended"),
+            Self::TooManyRequests => "sent too many requests at once, and was ended".to_owned(),
+        }
+    }
+}

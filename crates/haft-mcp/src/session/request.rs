@@ -1,0 +1,216 @@
+//! The requests of a session: lists of tools, and calls.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use haft_core::Progress;
+use haft_executor::Cx;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, ListToolsRequest,
+    PaginatedRequestParams, RequestId, ServerResult,
+};
+use rmcp::service::{PeerRequestOptions, RequestHandle};
+use rmcp::{Peer, RoleClient, ServiceError};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::runtime::Handle;
+use tokio::time::{Instant, sleep_until};
+
+use super::{CallFault, Session};
+use crate::error::McpError;
+use crate::limit::McpLimits;
+use crate::listing::Listing;
+use crate::server::McpServer;
+use crate::wire::slot::{Slot, SlotKind};
+
+/// The pages of a list. A server that never ends its list has as many as it likes.
+const MAX_PAGES: usize = 1000;
+
+/// A call to send.
+pub(crate) struct OutgoingCall<'a> {
+    pub(crate) tool: &'a str,
+    pub(crate) arguments: &'a str,
+    pub(crate) limits: &'a McpLimits,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Page {
+    tools: Vec<Value>,
+    #[serde(default)]
+    next_cursor: Option<String>,
+}
+
+impl Session {
+    /// Lists all tools, page by page.
+    pub(crate) async fn list(&self, server: &McpServer) -> Result<Listing, McpError> {
+        let error = |reason: String| McpError::List { server: server.name.clone(), reason };
+        let (mut definitions, mut cursors, mut dropped) = (Vec::new(), HashSet::new(), HashSet::new());
+        let mut cursor = None;
+        for _ in 0..MAX_PAGES {
+            let page = self.page(cursor.take(), &mut dropped).await.map_err(|fault| self.list_error(server, fault))?;
+            definitions.extend(page.tools);
+            if definitions.len() > server.limits.tools {
+                return Err(error(format!("it has more than {} tools", server.limits.tools)));
+            }
+            // An empty cursor and one that was there before would begin the list again.
+            let next = page.next_cursor.filter(|next| !next.is_empty() && cursors.insert(next.clone()));
+            if next.is_none() {
+                let mut listing = Listing::read(definitions);
+                listing.reject_headers(&dropped);
+                return Ok(listing);
+            }
+            cursor = next;
+        }
+        Err(error(format!("the list has more than {MAX_PAGES} pages")))
+    }
+
+    async fn page(&self, cursor: Option<String>, dropped: &mut HashSet<String>) -> Result<Page, CallFault> {
+        let slot = Slot::new(SlotKind::List);
+        let params = PaginatedRequestParams::default().with_cursor(cursor);
+        let mut request = ListToolsRequest::with_param(params);
+        request.extensions.insert(slot.clone());
+        let mut pending = self.send(ClientRequest::ListToolsRequest(request)).await?;
+        let result = pending.response().await;
+        let (answer, result) = self.answer(&slot, result).await?;
+        let page = Page::deserialize(&*answer);
+        let page = page.map_err(|_| CallFault::Lost("has sent a list that haft can't read".to_owned()))?;
+        if let ServerResult::ListToolsResult(kept) = result {
+            let kept: HashSet<&str> = kept.tools.iter().map(|tool| &*tool.name).collect();
+            let names =
+                page.tools.iter().filter(|tool| serde_json::from_value::<rmcp::model::Tool>((*tool).clone()).is_ok());
+            let names = names.filter_map(|tool| tool.get("name")?.as_str());
+            dropped.extend(names.filter(|name| !kept.contains(name)).map(str::to_owned));
+        }
+        Ok(page)
+    }
+
+    fn list_error(&self, server: &McpServer, fault: CallFault) -> McpError {
+        let name = server.name.clone();
+        let reason = match fault {
+            CallFault::LoginRequired => return McpError::LoginRequired { server: name },
+            CallFault::Lost(reason) | CallFault::NotSent(reason) => {
+                let lines = self.log.last_lines();
+                let source = (!lines.is_empty()).then(|| lines.join("\n").into());
+                return McpError::Ended { server: name, reason, source };
+            }
+            CallFault::TooLarge(limit) => format!("the list has more than {limit} bytes"),
+            CallFault::TimedOut(after) => return McpError::TimedOut { server: name, after },
+            CallFault::Rejected(error) => format!("the server reports: {}", self.log.clean(&error.message)),
+        };
+        McpError::List { server: name, reason }
+    }
+
+    /// Makes a call, and emits its progress. Dropping the future cancels the call at the server.
+    pub(crate) async fn call(&self, call: OutgoingCall<'_>, cx: &Cx) -> Result<Box<RawValue>, CallFault> {
+        let invalid = |_| CallFault::NotSent("takes JSON arguments only".to_owned());
+        let arguments = RawValue::from_string(call.arguments.to_owned()).map_err(invalid)?;
+        let mut params = CallToolRequestParams::new(call.tool.to_owned());
+        if self.process.is_none() {
+            // The HTTP transport copies some arguments to headers.
+            params.arguments = serde_json::from_str(call.arguments).ok();
+        }
+        let slot = Slot::new(SlotKind::Call { arguments: Some(arguments) });
+        let mut request = CallToolRequest::new(params);
+        request.extensions.insert(slot.clone());
+        let mut pending = self.send(ClientRequest::CallToolRequest(request)).await?;
+        let result = wait(&mut pending, &slot, call.limits, cx).await?;
+        while let Some(progress) = slot.take_progress() {
+            emit(cx, progress).await;
+        }
+        self.answer(&slot, result).await.map(|(answer, _)| answer)
+    }
+
+    async fn send(&self, request: ClientRequest) -> Result<PendingRequest<'_>, CallFault> {
+        let peer = self.running.peer();
+        match peer.send_request_with_option(request, PeerRequestOptions::no_options()).await {
+            Ok(handle) => Ok(PendingRequest { session: self, handle, is_open: true }),
+            // The connection was closed before the request reached it.
+            Err(_) => Err(CallFault::NotSent(self.end_phrase().await)),
+        }
+    }
+
+    async fn answer(
+        &self,
+        slot: &Slot,
+        result: Result<ServerResult, ServiceError>,
+    ) -> Result<(Box<RawValue>, ServerResult), CallFault> {
+        match (result, slot.take_answer()) {
+            (Ok(result), Some(answer)) => Ok((answer, result)),
+            (Ok(_), None) => Err(CallFault::Lost("has sent an answer that haft can't read".to_owned())),
+            (Err(error), _) => {
+                let ended = if self.has_ended() { self.end_phrase().await } else { "has closed the stream".to_owned() };
+                Err(CallFault::of(error, slot.exceeded(), ended))
+            }
+        }
+    }
+}
+
+/// Waits for the answer to a call.
+async fn wait(
+    pending: &mut PendingRequest<'_>,
+    slot: &Slot,
+    limits: &McpLimits,
+    cx: &Cx,
+) -> Result<Result<ServerResult, ServiceError>, CallFault> {
+    let end = after(limits.call_total);
+    let mut silence = after(limits.call_timeout);
+    loop {
+        let progress = tokio::select! {
+            biased;
+            result = pending.response() => return Ok(result),
+            progress = slot.next_progress() => progress,
+            () = sleep_until(silence.min(end)) => {
+                let limit = if silence <= end { limits.call_timeout } else { limits.call_total };
+                return Err(CallFault::TimedOut(limit));
+            }
+        };
+        emit(cx, progress).await;
+        silence = after(limits.call_timeout);
+    }
+}
+
+/// Returns the time at which a timeout that starts now ends.
+fn after(timeout: Duration) -> Instant {
+    const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
+    Instant::now() + timeout.min(FAR)
+}
+
+async fn emit(cx: &Cx, progress: Progress) {
+    // The only error is that the value does not have the form that the tool declares, and these tools declare none.
+    let _ = cx.emit(progress).await;
+}
+
+/// A request that was sent. Dropping it before its answer arrived cancels it at the server.
+struct PendingRequest<'a> {
+    session: &'a Session,
+    handle: RequestHandle<RoleClient>,
+    is_open: bool,
+}
+
+impl PendingRequest<'_> {
+    async fn response(&mut self) -> Result<ServerResult, ServiceError> {
+        let response = (&mut self.handle.rx).await;
+        self.is_open = false;
+        response.unwrap_or(Err(ServiceError::TransportClosed))
+    }
+}
+
+impl Drop for PendingRequest<'_> {
+    fn drop(&mut self) {
+        self.session.tap.forget(&self.handle.id);
+        if self.is_open
+            && !self.session.has_ended()
+            && let Ok(runtime) = Handle::try_current()
+        {
+            runtime.spawn(cancel(self.session.running.peer().clone(), self.handle.id.clone()));
+        }
+    }
+}
+
+async fn cancel(peer: Peer<RoleClient>, id: RequestId) {
+    let reason = Some("the call was cancelled".to_owned());
+    // The only error is that the connection has ended.
+    let _ = peer.notify_cancelled(CancelledNotificationParam::new(Some(id), reason)).await;
+}
