@@ -12,6 +12,10 @@ mod approvals {}
 mod axum {}
 
 #[cfg(doctest)]
+#[doc = include_str!("../../docs/src/chat-service.md")]
+mod chat_service {}
+
+#[cfg(doctest)]
 #[doc = include_str!("../../docs/src/errors.md")]
 mod errors {}
 

@@ -25,25 +25,57 @@ impl Answer {
 /// Sends a GET request.
 #[must_use]
 pub fn get(base: &str, path: &str) -> Answer {
-    exchange(base, "GET", path, "")
+    request(base, "GET", path, &[], "")
 }
 
 /// Sends a POST request with a JSON body.
 #[must_use]
 pub fn post(base: &str, path: &str, body: &Value) -> Answer {
-    exchange(base, "POST", path, &body.to_string())
+    request(base, "POST", path, &[], &body.to_string())
 }
 
-fn exchange(base: &str, method: &str, path: &str, body: &str) -> Answer {
+/// Sends a request with these headers and a JSON body, and reads the whole answer.
+#[must_use]
+pub fn request(base: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    begin(base, method, path, headers, body).finish()
+}
+
+/// An answer that is being read. If it is dropped, the connection is closed.
+#[derive(Debug)]
+pub struct Exchange {
+    stream: TcpStream,
+    received: Vec<u8>,
+}
+
+impl Exchange {
+    /// Waits until the answer has begun.
+    pub fn wait(&mut self) {
+        let mut piece = [0; 4096];
+        let length = self.stream.read(&mut piece).unwrap();
+        self.received.extend_from_slice(&piece[..length]);
+    }
+
+    /// Reads the whole answer.
+    #[must_use]
+    pub fn finish(mut self) -> Answer {
+        self.stream.read_to_end(&mut self.received).unwrap();
+        parse(&self.received)
+    }
+}
+
+/// Sends a request, of whose answer nothing is read yet.
+#[must_use]
+pub fn begin(base: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Exchange {
     let host = base.strip_prefix("http://").expect("parts listen on plain HTTP");
     let mut stream = TcpStream::connect(host).unwrap_or_else(|error| panic!("cannot connect to {base}: {error}"));
-    let head = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
+    let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
     let length = body.len();
     let request = format!("{head}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}");
     stream.write_all(request.as_bytes()).unwrap();
-    let mut received = Vec::new();
-    stream.read_to_end(&mut received).unwrap();
-    parse(&received)
+    Exchange { stream, received: Vec::new() }
 }
 
 fn parse(received: &[u8]) -> Answer {

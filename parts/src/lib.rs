@@ -9,6 +9,7 @@
 //! - [`OAuth2Server`]: a server of OAuth 2 tokens.
 //! - [`Prism`]: a server that rejects requests that an OpenAPI document does not allow.
 //! - [`UseChat`]: the chat of the AI SDK, which reads a stream as a page with `useChat` does.
+//! - [`Browser`]: Chromium without a window.
 //! - [`corpus`]: real tools, and calls of them; real OpenAPI documents.
 //!
 //! `cargo xtask setup` installs all of them under `target/parts`; a test that needs one is in a module named `parts`
@@ -21,6 +22,7 @@
 #![allow(clippy::missing_panics_doc, clippy::unwrap_used, clippy::expect_used, reason = "only tests use this package")]
 
 mod aimock;
+mod browser;
 pub mod corpus;
 mod folder;
 mod http;
@@ -33,8 +35,9 @@ mod program;
 mod use_chat;
 
 pub use self::aimock::{Aimock, SentRequest};
+pub use self::browser::Browser;
 pub use self::folder::folder;
-pub use self::http::{Answer, get, post};
+pub use self::http::{Answer, Exchange, begin, get, post, request};
 pub use self::httpbin::Httpbin;
 pub use self::judge::{Judge, Parsed, RequestFault, Sample, WireName};
 pub use self::llama::Llama;

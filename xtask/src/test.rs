@@ -154,8 +154,8 @@ fn documentation(workspace: &Workspace, _: Network) -> anyhow::Result<()> {
     cargo.args(["doc", "--workspace", "--no-deps", "--all-features", "--quiet"]).run()
 }
 
-/// The examples that are not run: one needs a provider, and a test runs it; the other only has to be without warnings.
-const NOT_RUN: [&str; 2] = ["agent", "strict_lints"];
+/// The examples that are not run: two need a provider, and tests run them; the third only has to be without warnings.
+const NOT_RUN: [&str; 3] = ["agent", "chat_service", "strict_lints"];
 
 /// The examples that need a part of `setup`: they count what is in it.
 const WITH_PARTS: [&str; 2] = ["openapi", "wires"];
@@ -213,6 +213,7 @@ mod tests {
             ("openapi", true, false),
             ("wires", true, false),
             ("agent", false, false),
+            ("chat_service", false, false),
             ("strict_lints", false, false),
         ] {
             let runs = [Network::Allowed, Network::Offline].map(|network| is_run(example, network));

@@ -3,3 +3,4 @@
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails should stop")]
 
 mod agent;
+mod chat_service;

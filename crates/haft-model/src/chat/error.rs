@@ -46,6 +46,32 @@ pub enum ChatError {
     Interrupted,
 }
 
+impl ChatError {
+    /// Returns the status of an HTTP response with this error. The message of one from 500 on is for the operator: that
+    /// of a store may name files.
+    ///
+    /// ```
+    /// use haft_executor::Toolkit;
+    /// use haft_model::{Chat, MemoryStore, ScriptedModel, TurnLoop};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let chat = Chat::new(TurnLoop::new(ScriptedModel::default(), Toolkit::new()), MemoryStore::new());
+    /// let unknown = chat.resume("acme/42").await.unwrap_err();
+    /// assert_eq!(unknown.http_status(), 404);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn http_status(&self) -> u16 {
+        match self {
+            Self::Unknown => 404,
+            Self::Busy { .. } | Self::Waiting { .. } | Self::NothingToDo => 409,
+            Self::State(_) => 422,
+            Self::Store(_) | Self::NoRuntime | Self::Interrupted => 500,
+        }
+    }
+}
+
 fn waiting(count: usize) -> String {
     if count == 1 { "one call".to_owned() } else { format!("{count} calls") }
 }

@@ -62,6 +62,7 @@ async fn a_store_that_fails_at_the_start_changes_nothing() {
         let chat = Chat::new(desk(ScriptedModel::new(["Hello!"])).agent, store.clone());
         let error = chat.message(ID, "Hi.").await.unwrap_err();
         assert!(matches!(error, ChatError::Store(StoreError::Failed { .. })), "{error}");
+        assert_eq!(error.http_status(), 500);
         tokio::time::sleep(Duration::from_millis(1)).await;
         assert_eq!(say(&chat, "Hi.").await.1.history().len(), 2, "{operation:?}: the conversation is free");
     }

@@ -145,6 +145,7 @@ async fn a_message_waits_for_what_waits_unless_that_is_cancelled() {
         waiting.to_string(),
         "2 calls of the conversation wait for a verdict or an answer; give it, or cancel them with `cancel_pending`"
     );
+    assert_eq!(waiting.http_status(), 409);
     let ChatError::Waiting { approvals, interactions } = waiting else { panic!() };
     assert_eq!((approvals.len(), interactions.len()), (1, 1));
 
@@ -167,6 +168,7 @@ async fn answers_are_checked_and_continue_the_conversation() {
     say(&chat, "Help.").await;
     let wrong = chat.answers(ID, [("c1".into(), json!(7))]).await.unwrap_err();
     assert!(matches!(wrong, ChatError::State(StateError::Answer { .. })), "{wrong}");
+    assert_eq!(wrong.http_status(), 422);
     let run = chat.answers(ID, [("c1".into(), json!("because"))]).await.unwrap();
     assert_eq!(told(&run.finish().await.unwrap().state)[2..], ["output c1: because", "assistant: i see."]);
 }
