@@ -86,8 +86,8 @@ async fn decide(
 
 /// The messages so far, for a page that is loaded.
 async fn messages(State(desk): State<Desk>, person: Person, Path(id): Path<String>) -> Result<Response> {
-    let stored = desk.chat.load(&person.chat(&id)).await.map_err(|error| refusal(&error.into()))?;
-    Ok(Json(stored.map(|stored| ai_sdk_messages(&stored.state))).into_response())
+    let shown = desk.chat.shown(&person.chat(&id)).await.map_err(|error| refusal(&error.into()))?;
+    Ok(Json(shown.as_ref().map(ai_sdk_messages)).into_response())
 }
 
 /// The answer that is under way, for a page that lost its connection.

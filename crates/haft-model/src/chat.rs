@@ -34,7 +34,7 @@ pub use self::request::ChatRequest;
 pub use self::run::ChatRun;
 use self::running::RunningChats;
 use crate::store::{ConversationStore, StoreError, StoredConversation};
-use crate::turn_loop::TurnLoop;
+use crate::turn_loop::{LoopState, TurnLoop};
 use crate::ui::ChatPost;
 
 /// The default lease of a claim.
@@ -217,6 +217,16 @@ impl Chat {
     /// Returns a conversation as it was saved last, also while it runs; `None` if there is none.
     pub async fn load(&self, id: &str) -> Result<Option<StoredConversation>, StoreError> {
         self.settings.store.load(id).await
+    }
+
+    /// Returns a conversation as a page shows it that is loaded; `None` if there is none. While it runs here, and its events
+    /// are kept, that is the conversation before the answer: the page reads all of the answer when it
+    /// [attaches](Self::attach). Otherwise it is the last save, in which a call that runs counts as interrupted.
+    pub async fn shown(&self, id: &str) -> Result<Option<LoopState>, StoreError> {
+        match self.running.before(id) {
+            Some(before) => Ok(Some(before)),
+            None => Ok(self.load(id).await?.map(|stored| stored.state)),
+        }
     }
 
     /// Returns another reader of a run of this process, which reads its events from the first one on; `None` if the

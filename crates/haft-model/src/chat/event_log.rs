@@ -72,11 +72,13 @@ impl EventLog {
 
     /// Adds a reader of all events, if they are kept and the run has not ended.
     pub(super) fn attach(&self) -> Option<LogReader> {
-        let is_open = {
-            let log = self.logged();
-            log.retention == Retention::All && !log.is_ended
-        };
-        is_open.then(|| self.add_reader())
+        self.is_open().then(|| self.add_reader())
+    }
+
+    /// Reports whether a reader can be added.
+    pub(super) fn is_open(&self) -> bool {
+        let log = self.logged();
+        log.retention == Retention::All && !log.is_ended
     }
 
     /// Lets the task go on without readers.

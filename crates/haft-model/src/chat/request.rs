@@ -142,14 +142,14 @@ impl ChatRequest {
         };
         let version = guard.save(version, &state).await?;
 
-        let run = self.agent.start_with(state, self.options);
+        let run = self.agent.start_with(state.clone(), self.options);
         let flag = run.cancellation();
         let retention = match settings.disconnect {
             Disconnect::Cancel => Retention::Unread,
             Disconnect::Detach => Retention::All,
         };
         let (log, reader) = EventLog::new(retention);
-        let entry = self.chat.running.add(&self.id, log.clone(), flag.clone());
+        let entry = self.chat.running.add(&self.id, log.clone(), state, flag.clone());
         let lease = Lease::new(guard, settings.lease, flag.clone());
         let driver = Driver { lease, version, run, log, stall: settings.stall, entry };
         drop(tokio::spawn(driver.drive().instrument(tracing::Span::current())));

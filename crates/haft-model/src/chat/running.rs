@@ -8,6 +8,7 @@ use tokio::sync::watch;
 
 use super::event_log::EventLog;
 use super::run::ChatRun;
+use crate::turn_loop::LoopState;
 
 /// The runs of a chat. Clones share them.
 #[derive(Clone)]
@@ -21,6 +22,8 @@ struct RunningMap {
 
 struct RunningChat {
     log: EventLog,
+    /// The conversation when the run began.
+    before: Arc<LoopState>,
     flag: Cancellation,
     /// Tells this run from a later one of the same conversation.
     number: u64,
@@ -41,11 +44,11 @@ impl Default for RunningChats {
 
 impl RunningChats {
     /// Adds a run.
-    pub(super) fn add(&self, id: &str, log: EventLog, flag: Cancellation) -> RunningEntry {
+    pub(super) fn add(&self, id: &str, log: EventLog, before: LoopState, flag: Cancellation) -> RunningEntry {
         let mut chats = self.chats();
         // A run that just ended may still have its entry.
         let number = chats.get(id).map_or(0, |earlier| earlier.number + 1);
-        let replaced = chats.insert(id.to_owned(), RunningChat { log, flag, number });
+        let replaced = chats.insert(id.to_owned(), RunningChat { log, before: Arc::new(before), flag, number });
         drop(chats);
         drop(replaced);
         self.0.count.send_modify(|count| *count += 1);
@@ -56,6 +59,12 @@ impl RunningChats {
     pub(super) fn attach(&self, id: &str) -> Option<ChatRun> {
         let (log, flag) = self.chats().get(id).map(|chat| (chat.log.clone(), chat.flag.clone()))?;
         log.attach().map(|reader| ChatRun::new(reader, flag))
+    }
+
+    /// Returns the conversation before a run whose events are kept.
+    pub(super) fn before(&self, id: &str) -> Option<LoopState> {
+        let (log, before) = self.chats().get(id).map(|chat| (chat.log.clone(), Arc::clone(&chat.before)))?;
+        log.is_open().then(|| LoopState::clone(&before))
     }
 
     /// Cancels a run.

@@ -53,6 +53,25 @@ async fn a_detached_run_goes_on_and_a_second_reader_sees_all_of_it() {
     assert_eq!(third.next().await, None);
 }
 
+/// Otherwise the page would show the beginning of the answer twice, and a call that runs as one that was interrupted.
+#[tokio::test(start_paused = true)]
+async fn a_page_that_is_loaded_during_a_run_shows_what_the_run_does_not() {
+    for (disconnect, shown) in [(Disconnect::Cancel, None), (Disconnect::Detach, Some(["user: go."]))] {
+        let desk = slow_desk();
+        let chat = Chat::new(desk.agent, MemoryStore::new()).on_disconnect(disconnect);
+        assert_eq!(chat.shown(ID).await.unwrap(), None);
+        let mut run = chat.message(ID, "Go.").await.unwrap();
+        while desk.diary.count("slow begins") == 0 {
+            run.next().await.unwrap();
+        }
+        let (during, saved) = (told(&chat.shown(ID).await.unwrap().unwrap()), stored(&chat).await);
+        assert_eq!(during, shown.map_or_else(|| told(&saved), |shown| shown.map(str::to_owned).to_vec()));
+        desk.go.notify_one();
+        let outcome = run.finish().await.unwrap();
+        assert_eq!(chat.shown(ID).await.unwrap(), Some(outcome.state), "{disconnect:?}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_run_is_cancelled_from_elsewhere() {
     let desk = slow_desk();

@@ -89,6 +89,8 @@ fn a_page_that_goes_away_finds_the_answer_when_it_is_back() {
     // Another message has to wait, and the page reads the answer from its start.
     let busy = service.send("ana", "POST", "/api/chat", &serde_json::from_str(&post).unwrap());
     assert_eq!(busy.status, 409, "{}", busy.body);
+    let before = service.messages("ana");
+    assert_eq!(before.as_array().map(Vec::len), Some(1), "the answer is in the stream: {before}");
     let mut back = haft_parts::begin(&service.url, "GET", "/api/chat/desk/stream", &headers, "");
     back.wait();
     request.answer("web 1.3");
