@@ -15,7 +15,6 @@ mod arguments;
 mod calls;
 mod chat;
 mod command;
-mod command_line;
 mod context;
 mod error;
 mod events;

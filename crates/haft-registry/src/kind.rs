@@ -14,6 +14,7 @@
 //! trusted, so that faults are found first. A kind reports all faults in its entry, each at the setting that caused it,
 //! and states the [`Reach`] of what it built.
 
+mod command_line;
 mod entry;
 mod error;
 mod kinds;
@@ -27,10 +28,11 @@ use std::pin::Pin;
 use haft_executor::Tool;
 use serde_json::Value;
 
+pub use self::command_line::command_line;
 pub use self::entry::{Entry, ToolSettings};
 pub use self::error::{EntryError, EntryFault};
 pub use self::kinds::{DuplicateKind, Kinds};
-pub use self::preview::{CallEffect, CallPreview};
+pub use self::preview::{CallEffect, CallPreview, EffectFact};
 pub use self::reach::{Reach, Recipient, StartedCommand};
 
 /// The future that [`ImplementationKind::build`] returns.

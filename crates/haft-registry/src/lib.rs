@@ -87,6 +87,6 @@ pub use self::secrets::{NamedSecretError, SecretFault, SecretOrigin, Secrets};
 mod kind;
 
 pub use self::kind::{
-    Building, Built, CallEffect, CallPreview, DuplicateKind, Entry, EntryError, EntryFault, ImplementationKind, Kinds,
-    Reach, Recipient, StartedCommand, ToolSettings, Yields, reading,
+    Building, Built, CallEffect, CallPreview, DuplicateKind, EffectFact, Entry, EntryError, EntryFault,
+    ImplementationKind, Kinds, Reach, Recipient, StartedCommand, ToolSettings, Yields, command_line, reading,
 };

@@ -40,7 +40,6 @@ mod settings;
 mod shell_script;
 mod stderr;
 mod stdout;
-mod target;
 mod template;
 mod tool;
 
@@ -49,5 +48,4 @@ pub use self::error::CommandError;
 pub use self::kind::CommandKind;
 pub use self::live::{commands_ended, kill_commands};
 pub use self::option::{StderrReader, StdinFormat, StdoutFormat};
-pub use self::target::CommandTarget;
 pub use self::tool::CommandTool;

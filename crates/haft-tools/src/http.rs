@@ -51,7 +51,6 @@ mod response;
 mod retry;
 mod settings;
 mod status;
-mod target;
 mod template;
 mod token;
 mod tool;
@@ -67,7 +66,6 @@ pub use self::response::{ErrorDetail, ResponseMapping, ResultFormat, Selection, 
 pub use self::retry::HttpRetry;
 pub(crate) use self::settings::ErrorsSetting;
 pub use self::status::{InvalidStatusSet, StatusSet};
-pub use self::target::HttpTarget;
 pub use self::template::{UrlTemplate, UrlTemplateError};
 pub use self::token::{TokenCache, TokenError};
 pub use self::tool::HttpTool;

@@ -1,11 +1,11 @@
 //! Arguments that name resources, so that rules see one spelling for each.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use haft_executor::{DefinitionError, Tool};
 use haft_http::{canonical_host, canonical_url};
-use haft_registry::{EntryError, EntryFault};
-use haft_tools::command::CommandTarget;
+use haft_registry::{CallPreview, EntryError, EntryFault};
 use haft_tools::standard::resolve_path;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -36,11 +36,11 @@ pub(crate) fn with_resources(tool: Tool, resources: &BTreeMap<String, ResourceKi
             ResourceKind::Url => tool.canonical_argument(&pointer, canonical_url).map_err(unknown)?,
             ResourceKind::Host => tool.canonical_argument(&pointer, canonical_host).map_err(unknown)?,
             ResourceKind::Path => {
-                let Some(target) = tool.annotations().get::<CommandTarget>() else {
-                    let message = "`path` is for tools of the kind `command`: other tools open no files here";
+                let preview = tool.annotations().get::<CallPreview>();
+                let Some(folder) = preview.and_then(|preview| preview.template().folder()).map(Path::to_owned) else {
+                    let message = "`path` is for tools that work in a folder, as commands do: this one opens no files";
                     return Err(fault(message.to_owned()));
                 };
-                let folder = target.folder.clone();
                 tool.canonical_argument(&pointer, move |written| resolve_path(&folder, written)).map_err(unknown)?
             }
         };

@@ -14,7 +14,6 @@ use serde_json::{Map, Value, json};
 use super::environment::Environment;
 use super::option::{StderrReader, StdinFormat, StdoutFormat};
 use super::render::pointer;
-use super::target::CommandTarget;
 use super::template::ArgvTemplate;
 
 /// A command that becomes a tool: a program, its arguments with places for the call's, and its limits.
@@ -245,9 +244,9 @@ impl CommandTool {
         let mut faults = Vec::new();
         let argv = self.argv.clone();
         let plan = Arc::new(self.plan(&mut faults));
-        builder = builder.annotate(CommandTarget { argv, folder: plan.folder.clone() });
         let previewed = Arc::clone(&plan);
-        builder = builder.annotate(CallPreview::new(move |arguments| previewed.effect(arguments)));
+        let effect = move |arguments: &_| Ok(previewed.effect(previewed.started(arguments)?));
+        builder = builder.annotate(CallPreview::new(plan.effect(argv), effect));
         if !plan.environment.secrets.is_empty() {
             builder = builder.depends_on::<Secrets>();
         }
@@ -348,15 +347,19 @@ impl CommandPlan {
         }
     }
 
-    /// Returns what a call with these arguments starts, or the reasons why they are rejected.
-    fn effect(&self, arguments: &Map<String, Value>) -> Result<CallEffect, Issues> {
-        let program = self.template.program.clone();
-        Ok(CallEffect::Starts {
-            argv: std::iter::once(program).chain(self.argv(arguments)?).collect(),
+    /// Returns the program and the elements after it, or the reasons why the arguments are rejected.
+    fn started(&self, arguments: &Map<String, Value>) -> Result<Vec<String>, Issues> {
+        Ok(std::iter::once(self.template.program.clone()).chain(self.argv(arguments)?).collect())
+    }
+
+    /// Returns the effect of starting this.
+    fn effect(&self, argv: Vec<String>) -> CallEffect {
+        CallEffect::Starts {
+            argv,
             folder: self.folder.clone(),
             reads_arguments: self.stdin == StdinFormat::Json,
             secrets: self.environment.secrets.values().cloned().collect(),
-        })
+        }
     }
 
     /// Returns the program as the system looks it up: by its name, or by its path from the folder.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use haft_core::{Destructive, Idempotent, IntoDescription, OpenWorld, Readonly};
 use haft_executor::{Cx, Open, Tool, ToolBuilder};
 use haft_http::{GuardedClient, Method};
-use haft_registry::{CallPreview, Entry, EntryError, EntryFault, Reach, Recipient, Secrets, ToolSettings};
+use haft_registry::{CallEffect, CallPreview, Entry, EntryError, EntryFault, Reach, Recipient, Secrets, ToolSettings};
 use haft_schema::{Schema, SchemaError};
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
@@ -22,7 +22,6 @@ use super::mapping::RequestMapping;
 use super::parameter::{ParameterPlace, RequestParameter};
 use super::response::ResponseMapping;
 use super::retry::HttpRetry;
-use super::target::HttpTarget;
 use super::template::{UrlTemplate, UrlTemplateError};
 use super::token::TokenCache;
 
@@ -319,7 +318,7 @@ impl HttpTool {
             repetition: self.repetition(&entry.tool),
         });
         let previewed = Arc::clone(&exchange);
-        let preview = CallPreview::new(move |arguments| previewed.effect(arguments));
+        let preview = CallPreview::new(self.effect(), move |arguments| previewed.effect(arguments));
         let builder = self.annotated(entry.builder(default), &entry.tool).annotate(preview);
         let mut builder = builder.depends_on::<GuardedClient>();
         if !self.auth.is_empty() {
@@ -330,6 +329,17 @@ impl HttpTool {
             async move { exchange.call(&arguments, &cx).await }
         })?;
         Ok(tool)
+    }
+
+    /// Returns the calls' effect with the URL's variables.
+    fn effect(&self) -> CallEffect {
+        CallEffect::Sends {
+            method: self.method.to_string(),
+            url: self.url.as_str().to_owned(),
+            headers: Vec::new(),
+            body: None,
+            secrets: self.auth.iter().map(|auth| auth.secret_name().to_owned()).collect(),
+        }
     }
 
     /// Returns the argument schema for an entry without one.
@@ -370,9 +380,8 @@ impl HttpTool {
         }
     }
 
-    /// Adds the request, and the hints that follow from the method where the entry has none.
-    fn annotated(&self, builder: ToolBuilder<Open, Open>, settings: &ToolSettings) -> ToolBuilder<Open, Open> {
-        let mut builder = builder.annotate(HttpTarget { method: self.method.clone(), url: self.url.clone() });
+    /// Adds the hints that follow from the method where the entry has none.
+    fn annotated(&self, mut builder: ToolBuilder<Open, Open>, settings: &ToolSettings) -> ToolBuilder<Open, Open> {
         if settings.readonly.is_none() && is_safe(&self.method) {
             builder = builder.annotate(Readonly(true));
         }

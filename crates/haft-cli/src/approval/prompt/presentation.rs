@@ -1,6 +1,7 @@
 //! An approval request as shown: the tool and its description, the hints, the command or request with the arguments
 //! filled in, the rule that required approval, and the arguments.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
@@ -8,14 +9,11 @@ use haft::approval::{ApprovalRequest, ApprovalRule, RejectedVerdict, VerdictFaul
 use haft::registry::{CallEffect, CallPreview};
 use haft::schema::{Issue, Issues};
 use haft::tool::Tool;
-use haft::tools::command::CommandTarget;
-use haft::tools::http::HttpTarget;
 use haft::workspace::UntrustedAuthor;
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
 use super::arguments::indented;
-use crate::command_line::command_line;
 use crate::terminal::{Terminal, cut, escaped, one_line, printable};
 
 /// The most argument rows to show at once.
@@ -39,7 +37,7 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 pub(super) struct ShownCall {
     title: String,
     /// Labels and texts. Each text is one line that shows every character.
-    facts: Vec<(&'static str, String)>,
+    facts: Vec<(Cow<'static, str>, String)>,
     arguments: String,
 }
 
@@ -50,27 +48,27 @@ impl ShownCall {
         let mark = if edited.is_some() { ", as you edited it" } else { "" };
         let title = format!("\n{BOLD}{name}{BOLD:#} {DIM}(call {id}{mark}){DIM:#}");
         let arguments = edited.unwrap_or(&request.arguments);
-        let mut facts = Vec::new();
+        let mut facts: Vec<(Cow<'static, str>, String)> = Vec::new();
         if let Some(tool) = tool {
-            facts.push(("tool", one_line(tool.name())));
+            facts.push(("tool".into(), one_line(tool.name())));
             facts.retain(|(_, tool)| *tool != name);
-            facts.extend(
-                tool.description().map(|text| ("about", escaped(&one_line(text)))).filter(|(_, text)| !text.is_empty()),
-            );
-            facts.push(("hints", hints(tool)));
+            let about = tool.description().map(|text| escaped(&one_line(text))).filter(|text| !text.is_empty());
+            facts.extend(about.map(|text| ("about".into(), text)));
+            facts.push(("hints".into(), hints(tool)));
             if tool.annotations().get::<UntrustedAuthor>().is_some() {
-                facts.push(("note", "described by an untrusted file: its texts and hints are claims".to_owned()));
+                let note = "described by an untrusted file: its texts and hints are claims";
+                facts.push(("note".into(), note.to_owned()));
             }
             facts.extend(effect_facts(tool, arguments));
         }
-        facts.extend(request.rule.as_ref().map(|rule| ("rule", rule_text(rule))));
+        facts.extend(request.rule.as_ref().map(|rule| ("rule".into(), rule_text(rule))));
         Self { title, facts, arguments: indented(arguments) }
     }
 
     /// Returns the call with its long parts cut.
     pub(super) fn brief(&self, terminal: Terminal) -> String {
         let width = terminal.width();
-        let facts = self.facts.iter().map(|(label, text)| (*label, cut(text, fact_columns(width)).into_owned()));
+        let facts = self.facts.iter().map(|(label, text)| (&**label, cut(text, fact_columns(width)).into_owned()));
         let mut text = self.title.clone() + &fact_lines(facts);
         text.push('\n');
         text.push_str(&excerpt(&self.arguments, width));
@@ -79,7 +77,7 @@ impl ShownCall {
 
     /// Returns the call with all its parts.
     pub(super) fn whole(&self) -> String {
-        let facts = self.facts.iter().map(|(label, text)| (*label, text.clone()));
+        let facts = self.facts.iter().map(|(label, text)| (&**label, text.clone()));
         format!("{}{}\n{}", self.title, fact_lines(facts), whole(&self.arguments))
     }
 
@@ -94,7 +92,7 @@ fn fact_columns(width: usize) -> usize {
     MAX_FACT_ROWS * width.saturating_sub(LABEL).max(1)
 }
 
-fn fact_lines(facts: impl Iterator<Item = (&'static str, String)>) -> String {
+fn fact_lines<'f>(facts: impl Iterator<Item = (&'f str, String)>) -> String {
     let mut lines = String::new();
     for (label, text) in facts {
         let _ = write!(lines, "\n  {DIM}{label:<7}{DIM:#}  {text}");
@@ -123,45 +121,16 @@ pub(super) fn effect(tool: &Tool, arguments: &Value) -> Option<Result<CallEffect
     arguments.as_object().map(|arguments| preview.effect(arguments))
 }
 
-fn effect_facts(tool: &Tool, arguments: &str) -> Vec<(&'static str, String)> {
+/// Returns the facts about what a call does, or about what all the tool's calls do if the arguments don't fit: such a
+/// call is going to be rejected.
+fn effect_facts(tool: &Tool, arguments: &str) -> Vec<(Cow<'static, str>, String)> {
     let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
-    match effect(tool, &arguments) {
-        Some(Ok(CallEffect::Starts { argv, folder, reads_arguments, secrets })) => {
-            let mut facts = vec![("runs", shown_command(&argv)), ("in", escaped(&folder.display().to_string()))];
-            facts.extend(reads_arguments.then(|| ("stdin", "the arguments, as JSON".to_owned())));
-            facts.extend(secret_fact(&secrets));
-            facts
-        }
-        Some(Ok(CallEffect::Sends { method, url, headers, body, secrets })) => {
-            let mut facts = vec![("sends", escaped(&format!("{method} {url}")))];
-            let headers = headers.iter().map(|(name, value)| escaped(&format!("{name}: {value}")));
-            facts.extend(headers.map(|header| ("header", header)));
-            facts.extend(body.map(|body| ("body", escaped(&body))));
-            facts.extend(secret_fact(&secrets));
-            facts
-        }
-        // The call itself is going to be rejected.
-        _ => template(tool).into_iter().collect(),
-    }
-}
-
-/// Returns what the tool's calls start or send, with its variables.
-fn template(tool: &Tool) -> Option<(&'static str, String)> {
-    let annotations = tool.annotations();
-    if let Some(command) = annotations.get::<CommandTarget>() {
-        return Some(("runs", shown_command(&command.argv)));
-    }
-    let request = annotations.get::<HttpTarget>()?;
-    Some(("sends", escaped(&format!("{} {}", request.method, request.url.as_str()))))
-}
-
-fn secret_fact(names: &[String]) -> Option<(&'static str, String)> {
-    let names: Vec<String> = names.iter().map(|name| format!("`{}`", escaped(name))).collect();
-    (!names.is_empty()).then(|| ("secrets", names.join(", ")))
-}
-
-fn shown_command(argv: &[String]) -> String {
-    escaped(&command_line(argv.iter().map(String::as_str)))
+    let template = || tool.annotations().get::<CallPreview>().map(|preview| preview.template().facts());
+    let facts = match effect(tool, &arguments) {
+        Some(Ok(effect)) => effect.facts(),
+        Some(Err(_)) | None => template().unwrap_or_default(),
+    };
+    facts.into_iter().map(|fact| (escaped(&fact.label).into(), escaped(&fact.text))).collect()
 }
 
 /// Returns the issues with arguments that were edited before.

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use haft::http::{GuardRejection, HostCheckError};
 use haft::registry::{ConditionSeverity, Recipient, RegisteredTool, SecretOrigin, StartedCommand};
-use haft::tools::http::HttpTarget;
 use haft::workspace::{FileFault, Loaded, LoadedEntry, Privilege, PrivilegeKind, RuleFinding, TrustStatus};
 use tokio::task::JoinSet;
 
 use super::finding::{CheckFinding, CheckSeverity};
+use crate::command::tools::ToolListing;
 use crate::command::trust::grant::{origin_text, status_text};
 use crate::workspace::OpenWorkspace;
 
@@ -120,13 +120,16 @@ fn is_program(path: &Path) -> bool {
     path.is_file() || path.with_extension("exe").is_file()
 }
 
-/// Resolves all HTTP tools' hosts at the same time, and asks the guard about their addresses.
+/// Resolves all hosts that the tools send requests to at the same time, and asks the guard about their addresses.
 pub(super) async fn hosts(workspace: &OpenWorkspace, tools: &[Arc<RegisteredTool>]) -> Vec<CheckFinding> {
-    let guard = workspace.loaded.as_ref().map(|loaded| loaded.guard.clone()).unwrap_or_default();
+    let Some(Loaded { guard, .. }) = &workspace.loaded else { return Vec::new() };
     let mut origins: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for tool in tools {
-        if let Some(target) = tool.tool.annotations().get::<HttpTarget>() {
-            origins.entry(target.url.origin().to_owned()).or_default().push(tool.name.to_string());
+        let entry = ToolListing::new(tool, workspace).entry;
+        for (recipient, _) in entry.iter().flat_map(|entry| entry.reach.recipients()) {
+            if let Recipient::Host(origin) = recipient {
+                origins.entry(origin.clone()).or_default().push(tool.name.to_string());
+            }
         }
     }
     let mut checks = JoinSet::new();

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use haft::registry::{CallEffect, CallPreview};
 use haft::tool::{Concurrency, ExecutionLimits, ToolDescriptor};
-use haft::tools::http::HttpTarget;
 use haft::wire::{Finding, FindingKind, RenderedTools, Severity, ToolMode};
 use haft::workspace::Loaded;
 use serde_json::{Value, json};
@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use super::access::ToolAccess;
 use super::{indented, parameter_tree};
 use crate::command::tools::ToolListing;
-use crate::command_line::command_line;
 use crate::terminal::printable;
 use crate::wire::ProfileName;
 use crate::workspace::OpenWorkspace;
@@ -95,10 +94,8 @@ impl<'w> ToolPage<'w> {
             "failure_schema": failure_schema,
             "emits": emits,
             "examples": examples,
-            "request": self.target().map(|target| json!({
-                "method": target.method.as_str(), "url": target.url.as_str(),
-            })),
-            "command": self.listing.entry.and_then(|entry| entry.settings.get("command")),
+            "request": self.request_json(),
+            "command": self.command_json(),
             "secrets": self.listing.entry.map(|entry| entry.reach.secret_names()).unwrap_or_default(),
             "limits": limits_json(self.listing.tool.tool.limits()),
             "permission": self.access.permission_json(),
@@ -111,8 +108,23 @@ impl<'w> ToolPage<'w> {
         json
     }
 
-    fn target(&self) -> Option<&HttpTarget> {
-        self.listing.tool.tool.annotations().get::<HttpTarget>()
+    /// Returns what the tool's calls do, with variables in place of arguments, if its kind says so.
+    fn effect(&self) -> Option<&CallEffect> {
+        self.listing.tool.tool.annotations().get::<CallPreview>().map(CallPreview::template)
+    }
+
+    fn request_json(&self) -> Value {
+        match self.effect() {
+            Some(CallEffect::Sends { method, url, .. }) => json!({"method": method, "url": url}),
+            _ => Value::Null,
+        }
+    }
+
+    fn command_json(&self) -> Value {
+        match self.effect() {
+            Some(CallEffect::Starts { argv, .. }) => json!(argv),
+            _ => Value::Null,
+        }
     }
 
     fn source_lines(&self) -> Vec<String> {
@@ -121,13 +133,10 @@ impl<'w> ToolPage<'w> {
         if let Some(entry) = self.listing.entry {
             let line = entry.position.map(|position| format!(":{}", position.line)).unwrap_or_default();
             lines.push(format!("{}{line}: {}", entry.path.display(), entry.key));
-            if let Some(argv) = entry.settings.get("command").and_then(Value::as_array) {
-                lines.push(command_line(argv.iter().filter_map(Value::as_str)));
-            }
-            lines.extend(entry.reach.secret_names().into_iter().map(|secret| format!("uses the secret `{secret}`")));
         }
-        if let Some(target) = self.target() {
-            lines.push(format!("{} {}", target.method, target.url.as_str()));
+        lines.extend(self.effect().and_then(|effect| effect.facts().into_iter().next()).map(|action| action.text));
+        if let Some(entry) = self.listing.entry {
+            lines.extend(entry.reach.secret_names().into_iter().map(|secret| format!("uses the secret `{secret}`")));
         }
         if tool.exported {
             lines.push(format!("also found as `{}`", tool.name.tool()));

@@ -5,11 +5,10 @@
 
 use std::path::Path;
 
-use haft::registry::{Recipient, SecretOrigin, StartedCommand};
+use haft::registry::{Recipient, SecretOrigin, StartedCommand, command_line};
 use haft::workspace::{Loaded, LoadedEntry, Privilege, PrivilegeKind, SetAsideEntry, TrustStatus};
 use serde_json::{Value, json};
 
-use crate::command_line::command_line;
 use crate::terminal::escaped;
 
 /// Returns the list of what the file may do if it is trusted, each with its place and its facts, one per line.

@@ -2,9 +2,14 @@
 
 use serde_json::Value;
 
-/// Returns a program and its arguments on one line. It is not meant for a shell: what a shell would split or expand is
-/// quoted as JSON.
-pub(crate) fn command_line<'a>(argv: impl IntoIterator<Item = &'a str>) -> String {
+/// Returns a program and its arguments on one line for a person. It is not meant for a shell: what a shell would split
+/// or expand is quoted as JSON.
+///
+/// ```
+/// assert_eq!(haft_registry::command_line(["rg", "two words", "$HOME"]), r#"rg "two words" "$HOME""#);
+/// ```
+#[must_use]
+pub fn command_line<'a>(argv: impl IntoIterator<Item = &'a str>) -> String {
     let element = |element: &str| {
         let is_plain = !element.is_empty() && !element.contains(|c: char| c.is_whitespace() || "\"'\\$`".contains(c));
         if is_plain { element.to_owned() } else { Value::from(element).to_string() }
