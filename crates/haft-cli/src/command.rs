@@ -20,7 +20,7 @@ use crate::exit::ExitStatus;
 /// Carries out a command.
 pub(crate) async fn run(command: Command, cx: &Context) -> Result<ExitStatus, CommandError> {
     // The commands' futures are large, and only one is needed.
-    match command {
+    let outcome = match command {
         Command::Init(arguments) => Box::pin(init::run(&arguments, cx)).await,
         Command::Add(arguments) => Box::pin(add::run(arguments, cx)).await,
         Command::Trust(arguments) => Box::pin(trust::run(&arguments, cx)).await,
@@ -32,5 +32,7 @@ pub(crate) async fn run(command: Command, cx: &Context) -> Result<ExitStatus, Co
         Command::Check(arguments) => Box::pin(check::run(&arguments, cx)).await,
         Command::Chat(arguments) => Box::pin(chat::run(arguments, cx)).await,
         Command::Completions(arguments) => completions::run(&arguments, cx),
-    }
+    };
+    cx.close().await;
+    outcome
 }

@@ -1,10 +1,13 @@
 //! Every command's surroundings: the global options, the terminal, interrupts, and the state folder.
 
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::ArgAction;
 use etcetera::{AppStrategy, AppStrategyArgs, choose_app_strategy};
-use haft::workspace::TrustStore;
+use haft::registry::LiveSource;
+use haft::workspace::{Loaded, TrustStore};
+use tokio::task::JoinSet;
 
 use crate::error::Fault;
 use crate::interrupt::Interrupt;
@@ -32,11 +35,26 @@ pub(crate) struct Context {
     pub(crate) global: GlobalOptions,
     pub(crate) terminal: Terminal,
     pub(crate) interrupt: Interrupt,
+    /// The sources that may have connections and programs.
+    live: Mutex<Vec<Arc<dyn LiveSource>>>,
 }
 
 impl Context {
     pub(crate) fn new(global: GlobalOptions) -> Self {
-        Self { global, terminal: Terminal::detect(), interrupt: Interrupt::new() }
+        Self { global, terminal: Terminal::detect(), interrupt: Interrupt::new(), live: Mutex::default() }
+    }
+
+    /// Notes a workspace's live sources, which end with the command.
+    pub(crate) fn opened(&self, loaded: &Loaded) {
+        let sources = loaded.entries.iter().filter_map(|entry| entry.live.clone());
+        self.live.lock().unwrap_or_else(PoisonError::into_inner).extend(sources);
+    }
+
+    /// Ends all live sources at the same time, and waits for them.
+    pub(crate) async fn close(&self) {
+        let sources = std::mem::take(&mut *self.live.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut closing: JoinSet<()> = sources.into_iter().map(|one| async move { one.close().await }).collect();
+        while closing.join_next().await.is_some() {}
     }
 
     /// Returns the folder for what the command remembers: trust in files, conversations.

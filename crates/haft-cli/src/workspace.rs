@@ -58,6 +58,7 @@ impl OpenWorkspace {
         }
         let Some(path) = path else { return Self::standard(cx) };
         let loaded = load_file(cx, path).await?;
+        cx.opened(&loaded);
         if remarks != Remarks::Silent {
             report::remarks(cx, &loaded);
         }

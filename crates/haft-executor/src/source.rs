@@ -160,6 +160,29 @@ pub trait ToolSource: Send + Sync {
         Mapped::filtered(self, keep)
     }
 
+    /// Replaces every tool by the one that `adapt` returns, such as one with limits or an approval policy. It is asked
+    /// again when the tools change. A tool for which it fails or panics, or whose new name is taken, is left out and
+    /// reported by [`Snapshot::faults`].
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use haft_executor::{ExecutionLimits, SharedToolkit, Tool, ToolSource};
+    ///
+    /// let plugins = SharedToolkit::default();
+    /// let limits = ExecutionLimits::new().timeout(Duration::from_secs(5));
+    /// let limited = plugins.clone().adapted(move |tool| Ok(tool.with_limits(limits.clone())?));
+    ///
+    /// plugins.add(Tool::new("draw").handler(|(), _cx| async {})?)?;
+    /// assert!(limited.snapshot().toolkit().iter().all(|tool| tool.limits().timeout.is_some()));
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    fn adapted(self, adapt: impl Fn(&Tool) -> Result<Tool, BoxError> + Send + Sync + 'static) -> Mapped<Self>
+    where
+        Self: Sized,
+    {
+        Mapped::adapted(self, adapt)
+    }
+
     /// Adds a middleware around every tool, as [`Toolkit::wrap`] does, including tools that are added later. It is one
     /// middleware for all of them: a rate limit, for example, goes on when tools change.
     fn wrapped<M: Middleware>(self, middleware: M) -> Mapped<Self>

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use haft_executor::{DefinitionError, Tool, Toolkit};
+use haft_executor::{DefinitionError, SourceFault, Tool, Toolkit};
 
 use crate::error::{LookupError, RegistryFault};
 use crate::layers::Layers;
@@ -11,7 +11,7 @@ use crate::listing::RegisteredTool;
 use crate::name::{FullName, SimpleName, ToolOrigin};
 use crate::seed::RandomState;
 use crate::similar;
-use crate::toolbox::{Exported, SetAsideTool, Toolbox};
+use crate::toolbox::{Exported, LiveTools, SetAsideTool, Toolbox};
 
 /// The prefix that asks for a full name only.
 const EXACTLY: char = '/';
@@ -31,6 +31,10 @@ pub(crate) struct Index {
     all: Toolkit,
     /// The tools that models see.
     visible: Toolkit,
+    /// The sources whose tools change.
+    live: Vec<LiveTools>,
+    /// The tools of live sources that are left out.
+    faults: Vec<SourceFault>,
 }
 
 /// A tool that a name may mean, by its index.
@@ -63,13 +67,16 @@ impl Index {
     }
 
     fn add(&mut self, origin: &ToolOrigin, toolbox: &Toolbox) -> Result<(), RegistryFault> {
-        let mut names = Vec::with_capacity(toolbox.toolkit().len());
-        for tool in toolbox.toolkit() {
+        let (listed, faults) = toolbox.listed();
+        self.faults.extend(faults);
+        self.live.extend_from_slice(toolbox.live());
+        let mut names = Vec::with_capacity(listed.len());
+        for tool in &listed {
             let simple = SimpleName::new(tool.name()).map_err(|error| RegistryFault::Toolbox(error.into()))?;
             names.push((FullName::new(origin.clone(), simple), toolbox.exports(tool.name())));
         }
         let mut full = names.iter().map(|(name, _)| name.to_string());
-        let renamed = toolbox.toolkit().clone().map(|tool| with_full_name(tool, full.next().unwrap_or_default()));
+        let renamed = listed.map(|tool| with_full_name(tool, full.next().unwrap_or_default()));
         // A toolbox must not find what another one was given.
         let kit = renamed.map_err(|error| RegistryFault::Tools(error.faults))?.with_private_services();
         drop(full);
@@ -246,6 +253,15 @@ impl Index {
 
     pub(crate) fn visible(&self) -> &Toolkit {
         &self.visible
+    }
+
+    pub(crate) fn live(&self) -> &[LiveTools] {
+        &self.live
+    }
+
+    /// Returns the tools of live sources that are left out, with the reasons.
+    pub(crate) fn faults(&self) -> &[SourceFault] {
+        &self.faults
     }
 }
 

@@ -8,7 +8,12 @@
 //!
 //! A kind has a name, a JSON Schema for its settings and a function from an [`Entry`] to tools. This crate has none:
 //! the kinds in `haft-tools` implement the same trait as yours, and nothing else depends on which kinds exist. Whatever
-//! a kind builds is an ordinary [`Tool`], so its calls take the same path, with the same checks, as all others.
+//! a kind builds is an ordinary [`Tool`], so its calls take the same path, with the same checks, as all others. A kind
+//! for tools that change yields a [`LiveSource`] of such tools.
+//!
+//! A kind presents itself. People who approve a call or look at a tool read its [`CallPreview`]; people who trust a file
+//! and `haft check` read the [`Reach`]; `haft check` asks the [`Probe`] for what else may be wrong. So the command and
+//! the workspace know no kind by name.
 //!
 //! Building never runs a tool, contacts no host and never reads a secret: entries are built before their file is
 //! trusted, so that faults are found first. A kind reports all faults in its entry, each at the setting that caused it,
@@ -18,12 +23,15 @@ mod command_line;
 mod entry;
 mod error;
 mod kinds;
+mod live;
 mod preview;
+mod probe;
 mod reach;
 pub mod reading;
 
 use std::fmt;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use haft_executor::Tool;
 use serde_json::Value;
@@ -32,7 +40,9 @@ pub use self::command_line::command_line;
 pub use self::entry::{Entry, ToolSettings};
 pub use self::error::{EntryError, EntryFault};
 pub use self::kinds::{DuplicateKind, Kinds};
+pub use self::live::{Closing, LiveSource, Refreshing};
 pub use self::preview::{CallEffect, CallPreview, EffectFact};
+pub use self::probe::Probe;
 pub use self::reach::{Reach, Recipient, StartedCommand};
 
 /// The future that [`ImplementationKind::build`] returns.
@@ -101,11 +111,15 @@ pub enum Yields {
 pub struct Built {
     /// The tools, under their simple names.
     pub tools: Vec<Tool>,
+    /// The source of tools that change, which come after the others. Only for kinds that yield many tools.
+    pub live: Option<Arc<dyn LiveSource>>,
     /// Remarks about what was left out, for the operator.
     pub remarks: Vec<EntryFault>,
     /// The recipients that the tools use, and their secrets. Tools that reach anything require that the entry's author
     /// is trusted.
     pub reach: Reach,
+    /// The kind's own check of the entry.
+    pub probe: Option<Probe>,
 }
 
 impl Built {
@@ -118,7 +132,20 @@ impl Built {
     /// Creates the outcome for an entry that yields many tools, which share this reach.
     #[must_use]
     pub fn tools(tools: Vec<Tool>, reach: Reach) -> Self {
-        Self { tools, remarks: Vec::new(), reach }
+        Self { tools, live: None, remarks: Vec::new(), reach, probe: None }
+    }
+
+    /// Creates the outcome for an import whose tools change. All that it ever lists share this reach.
+    #[must_use]
+    pub fn live(source: impl LiveSource, reach: Reach) -> Self {
+        Self { live: Some(Arc::new(source)), ..Self::tools(Vec::new(), reach) }
+    }
+
+    /// Adds a check of the entry, for `haft check`.
+    #[must_use]
+    pub fn with_probe(mut self, probe: Probe) -> Self {
+        self.probe = Some(probe);
+        self
     }
 
     /// Adds remarks about what was left out.

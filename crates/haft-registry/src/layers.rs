@@ -4,7 +4,7 @@ use haft_executor::{Tool, Toolkit};
 
 use crate::error::RegistryFault;
 use crate::name::{FullName, OrgName, ToolOrigin};
-use crate::toolbox::{Exported, Toolbox};
+use crate::toolbox::{Exported, LiveTools, Toolbox};
 use crate::workspace::{Workspace, WorkspaceFault};
 
 /// The sources. If a shorter name means several tools, earlier sources win: the project, then organisations, then the
@@ -36,6 +36,18 @@ impl Layers {
             })
         });
         std::iter::once((ToolOrigin::Internal, &self.internal)).chain(owned)
+    }
+
+    /// Registers newer tools of live sources, and reports whether there was anything to change.
+    pub(crate) fn relist(&mut self, newer: &[LiveTools]) -> bool {
+        let workspaces = std::iter::once(&mut self.project).chain(&mut self.orgs);
+        let mut is_changed = false;
+        for toolbox in workspaces.flat_map(Workspace::toolboxes_mut) {
+            for live in newer {
+                is_changed |= toolbox.relist(live);
+            }
+        }
+        is_changed
     }
 
     pub(crate) fn set_internal(&mut self, tools: Toolkit) -> Vec<WorkspaceFault> {

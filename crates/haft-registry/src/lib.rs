@@ -87,6 +87,7 @@ pub use self::secrets::{NamedSecretError, SecretFault, SecretOrigin, Secrets};
 mod kind;
 
 pub use self::kind::{
-    Building, Built, CallEffect, CallPreview, DuplicateKind, EffectFact, Entry, EntryError, EntryFault,
-    ImplementationKind, Kinds, Reach, Recipient, StartedCommand, ToolSettings, Yields, command_line, reading,
+    Building, Built, CallEffect, CallPreview, Closing, DuplicateKind, EffectFact, Entry, EntryError, EntryFault,
+    ImplementationKind, Kinds, LiveSource, Probe, Reach, Recipient, Refreshing, StartedCommand, ToolSettings, Yields,
+    command_line, reading,
 };

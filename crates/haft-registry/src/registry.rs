@@ -1,6 +1,9 @@
 //! The registry: all sources' tools, which may change while they are used.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 
 use haft_executor::{Changed, Snapshot, Tool, ToolSource, Toolkit};
 use tokio::sync::watch;
@@ -10,7 +13,7 @@ use crate::index::Index;
 use crate::layers::Layers;
 use crate::listing::RegisteredTool;
 use crate::name::{FullName, ToolOrigin};
-use crate::toolbox::Exported;
+use crate::toolbox::{Exported, LiveTools};
 use crate::workspace::{Workspace, WorkspaceFault};
 
 /// The tools from the standard toolbox, a project and organisations. Clones share it.
@@ -181,10 +184,40 @@ impl Registry {
         self.change_and(change, publish)
     }
 
-    /// Returns the tools and their generation.
+    /// Returns the tools and their generation. Live sources are asked for theirs first.
     pub(crate) fn current(&self) -> (Arc<Index>, u64) {
-        let current = self.0.current.borrow();
-        (Arc::clone(&current.index), current.generation)
+        let Current { index, generation } = self.0.current.borrow().clone();
+        if index.live().is_empty() {
+            return (index, generation);
+        }
+        // Reading a source is user code, so no lock is held.
+        let read = |live: &LiveTools| LiveTools { source: Arc::clone(&live.source), listed: live.source.snapshot() };
+        let read: Vec<LiveTools> = index.live().iter().map(read).collect();
+        let is_newer = |(known, read): (&LiveTools, &LiveTools)| known.listed.generation() < read.listed.generation();
+        if !index.live().iter().zip(&read).any(is_newer) {
+            return (index, generation);
+        }
+        let Current { index, generation } = self.relist(&read);
+        (index, generation)
+    }
+
+    /// Registers newer tools of live sources, unless another thread has.
+    fn relist(&self, newer: &[LiveTools]) -> Current {
+        let layers = self.lock();
+        let mut changed = layers.clone();
+        if changed.relist(newer) {
+            match Index::new(&changed) {
+                Ok(index) => self.publish(layers, changed, &Arc::new(index), |_| {}),
+                Err(faults) => {
+                    tracing::error!(error = %RegistryError { faults }, "changed tools can't be registered");
+                }
+            }
+        }
+        self.0.current.borrow().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Layers> {
+        self.0.layers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn index(&self) -> Arc<Index> {
@@ -201,24 +234,35 @@ impl Registry {
         change: impl FnOnce(&mut Layers) -> Result<T, RegistryFault>,
         publish: impl FnOnce(u64),
     ) -> Result<T, RegistryError> {
-        let mut layers = self.0.layers.lock().unwrap_or_else(PoisonError::into_inner);
+        let layers = self.lock();
         let mut changed = layers.clone();
         let outcome = change(&mut changed)?;
         let index = Arc::new(Index::new(&changed).map_err(|faults| RegistryError { faults })?);
+        self.publish(layers, changed, &index, publish);
+        Ok(outcome)
+    }
+
+    /// Replaces the sources and their tools.
+    fn publish(
+        &self,
+        mut layers: MutexGuard<'_, Layers>,
+        changed: Layers,
+        index: &Arc<Index>,
+        publish: impl FnOnce(u64),
+    ) {
         let before_layers = std::mem::replace(&mut *layers, changed);
         let mut before = None;
         self.0.current.send_modify(|current| {
             let generation = current.generation + 1;
             publish(generation);
-            before = Some(std::mem::replace(current, Current { index: Arc::clone(&index), generation }));
+            before = Some(std::mem::replace(current, Current { index: Arc::clone(index), generation }));
         });
         drop(layers);
         if let Some(before) = before {
-            warn_about_replaced(&before.index, &index);
+            warn_about_replaced(&before.index, index);
         }
         // Drop outside the lock: a tool's `Drop` is user code.
         drop(before_layers);
-        Ok(outcome)
     }
 }
 
@@ -234,15 +278,44 @@ fn warn_about_replaced(before: &Index, after: &Index) {
 
 impl ToolSource for Registry {
     fn snapshot(&self) -> Snapshot {
-        let current = self.0.current.borrow();
-        Snapshot::new(current.index.visible().clone(), current.generation)
+        let (index, generation) = self.current();
+        Snapshot::new(index.visible().clone(), generation).with_faults(index.faults().iter().cloned())
     }
 
     fn changed(&self, after: u64) -> Changed<'_> {
-        let mut current = self.0.current.subscribe();
         Box::pin(async move {
-            // The sender is part of the registry, so it lives while this is awaited.
-            let _ = current.wait_for(|current| current.generation > after).await;
+            // Subscribe before reading, so that no change in between is missed.
+            let mut current = self.0.current.subscribe();
+            loop {
+                let (index, generation) = self.current();
+                if generation > after {
+                    return;
+                }
+                let live = index.live().iter().map(|live| live.source.changed(live.listed.generation()));
+                let mut live: Vec<Changed<'_>> = live.collect();
+                let mut own = pin!(current.changed());
+                poll_fn(|task| {
+                    let is_changed = live.iter_mut().any(|live| live.as_mut().poll(task).is_ready());
+                    // The sender is part of the registry, so it lives while this is awaited.
+                    if own.as_mut().poll(task).is_ready() || is_changed { Poll::Ready(()) } else { Poll::Pending }
+                })
+                .await;
+                // A source that reports changes and has none must not keep the thread.
+                yield_once().await;
+            }
         })
     }
+}
+
+/// Lets other tasks run.
+async fn yield_once() {
+    let mut is_first = true;
+    poll_fn(|task| {
+        if std::mem::take(&mut is_first) {
+            task.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Poll::Ready(())
+    })
+    .await;
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use haft_executor::{Tool, Toolkit};
+use haft_executor::{Snapshot, SourceFault, Tool, ToolSource, Toolkit};
 
 use crate::name::{Namespace, SimpleName};
 use crate::workspace::WorkspaceFault;
@@ -17,6 +17,8 @@ pub struct Toolbox {
     namespace: Option<Namespace>,
     description: Option<String>,
     kit: Toolkit,
+    /// The sources whose tools change, with the tools that they listed last.
+    live: Vec<LiveTools>,
     /// The names of the tools that are found without the namespace.
     exported: HashSet<Box<str>>,
     /// All names in lower case: names that differ only in case count as equal.
@@ -25,6 +27,14 @@ pub struct Toolbox {
     set_aside: Vec<SetAsideTool>,
     /// The reason why some tools with unknown names are set aside.
     incomplete: Option<Arc<str>>,
+}
+
+/// A source whose tools change.
+#[derive(Clone, Debug)]
+pub(crate) struct LiveTools {
+    pub(crate) source: Arc<dyn ToolSource>,
+    /// The tools that are registered.
+    pub(crate) listed: Snapshot,
 }
 
 /// A tool that can't be used. It keeps its name, so that the name does not mean another tool instead.
@@ -42,6 +52,7 @@ impl Toolbox {
             namespace,
             description: None,
             kit: Toolkit::new(),
+            live: Vec::new(),
             exported: HashSet::new(),
             taken: HashSet::new(),
             set_aside: Vec::new(),
@@ -65,9 +76,53 @@ impl Toolbox {
         self.description = text;
     }
 
-    /// Returns the tools, under their simple names.
+    /// Returns the tools, under their simple names. Those of live sources are not among them.
     pub fn toolkit(&self) -> &Toolkit {
         &self.kit
+    }
+
+    /// Returns all tools under their simple names, with those that live sources have listed and the names allow, and
+    /// the reasons why others are left out.
+    pub fn listed(&self) -> (Toolkit, Vec<SourceFault>) {
+        let (mut all, mut faults, mut taken) = (self.kit.clone(), Vec::new(), None);
+        for LiveTools { listed, .. } in &self.live {
+            faults.extend(listed.faults().iter().cloned());
+            let taken = taken.get_or_insert_with(|| self.taken.clone());
+            let kit = listed.toolkit().clone().filter(|tool| match self.take(taken, tool.name()) {
+                Ok(()) => true,
+                Err(fault) => {
+                    faults.push(SourceFault::new(tool.name(), fault));
+                    false
+                }
+            });
+            // The tools of one source must not find what another one was given.
+            all = all.with_private_services().merge(kit.with_private_services());
+        }
+        (all, faults)
+    }
+
+    /// Returns the sources whose tools change.
+    pub(crate) fn live(&self) -> &[LiveTools] {
+        &self.live
+    }
+
+    /// Adds a source whose tools change.
+    pub(crate) fn add_live(&mut self, source: Arc<dyn ToolSource>) {
+        let listed = source.snapshot();
+        self.live.push(LiveTools { source, listed });
+    }
+
+    /// Registers newer tools of a source, and reports whether there was anything to change.
+    pub(crate) fn relist(&mut self, newer: &LiveTools) -> bool {
+        let is_older = |live: &LiveTools| {
+            Arc::ptr_eq(&live.source, &newer.source) && live.listed.generation() < newer.listed.generation()
+        };
+        let mut is_changed = false;
+        for live in self.live.iter_mut().filter(|live| is_older(live)) {
+            live.listed = newer.listed.clone();
+            is_changed = true;
+        }
+        is_changed
     }
 
     /// Reports whether a tool is found by its simple name alone.
@@ -130,8 +185,16 @@ impl Toolbox {
 
     /// Checks a new tool's name.
     fn take_name(&mut self, name: &str) -> Result<(), WorkspaceFault> {
+        let mut taken = std::mem::take(&mut self.taken);
+        let outcome = self.take(&mut taken, name);
+        self.taken = taken;
+        outcome
+    }
+
+    /// Adds a new tool's name to those that are taken.
+    fn take(&self, taken: &mut HashSet<String>, name: &str) -> Result<(), WorkspaceFault> {
         SimpleName::new(name)?;
-        if self.taken.insert(name.to_ascii_lowercase()) {
+        if taken.insert(name.to_ascii_lowercase()) {
             return Ok(());
         }
         let namespace = self.namespace.as_ref().map(Namespace::to_string);

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use haft_core::IntoDescription;
-use haft_executor::{ServedLater, Tool, Toolkit, ToolkitFault};
+use haft_executor::{ServedLater, Tool, ToolSource, Toolkit, ToolkitFault};
 
 use crate::name::{NameError, Namespace, OrgName, SimpleName};
 use crate::toolbox::{Exported, SetAsideTool, Toolbox};
@@ -135,6 +135,10 @@ impl Workspace {
     /// Returns the toolbox with this namespace.
     pub(crate) fn existing_toolbox_mut(&mut self, namespace: &Namespace) -> Option<&mut Toolbox> {
         self.toolboxes.iter_mut().find(|toolbox| toolbox.namespace() == Some(namespace))
+    }
+
+    pub(crate) fn toolboxes_mut(&mut self) -> &mut [Toolbox] {
+        &mut self.toolboxes
     }
 
     /// Returns the toolbox with this namespace, adding it if it is missing.
@@ -270,6 +274,31 @@ impl ToolboxBuilder {
     /// Adds a toolkit's tools with their services.
     pub fn served_toolkit(mut self, kit: Toolkit) -> Self {
         self.workspace.faults.extend(self.toolbox.add_kit(kit));
+        self
+    }
+
+    /// Adds a source whose tools change. A registry follows it, and so do all that use the registry.
+    ///
+    /// The tools are found by their names with the namespace only: a tool that turns up later replaces none. One whose
+    /// name is invalid, or belongs to another tool in the toolbox, is left out and reported by
+    /// [`Snapshot::faults`](haft_executor::Snapshot::faults).
+    ///
+    /// ```
+    /// use haft_executor::{SharedToolkit, Tool, ToolSource};
+    /// use haft_registry::{Registry, Workspace};
+    ///
+    /// let plugins = SharedToolkit::default();
+    /// let project = Workspace::builder().toolbox("plugin").live(plugins.clone()).build()?;
+    /// let registry = Registry::builder().workspace(project).build()?;
+    /// assert!(registry.find("plugin/draw").is_err());
+    ///
+    /// plugins.add(Tool::new("draw").handler(|(), _cx| async {})?)?;
+    /// assert_eq!(registry.find("plugin/draw")?.name.to_string(), "plugin/draw");
+    /// assert_eq!(registry.snapshot().generation(), 1);
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn live(mut self, source: impl ToolSource + 'static) -> Self {
+        self.toolbox.add_live(Arc::new(source));
         self
     }
 

@@ -4,8 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use haft_core::Version;
-use haft_executor::Tool;
+use haft_executor::{Tool, ToolSource};
 use haft_registry::{
     Built, Entry, EntryError, EntryFault, Exported, ImplementationKind, Namespace, Reach, Recipient, SimpleName,
     ToolSettings, Workspace, WorkspaceBuilder, WorkspaceFault, Yields,
@@ -14,15 +13,14 @@ use serde_json::{Map, Value};
 
 use super::document::{TextFault, member};
 use super::entry::UnlocatedEntry;
+use super::entry_tools::EntryTools;
 use super::format::FileFormat;
 use super::privilege::{PrivilegeKind, Privileges};
-use super::resource::with_resources;
 use super::section::standard_names;
 use super::set_aside::{DeclaredEntry, FaultyEntry, SetAsideEntry, take_faulty};
 use super::settings::{CommonKeys, IMPORT_ENTRY, TOOL_ENTRY};
 use super::source::{FileDigest, ReadFile};
 use super::tree::FilePart;
-use super::untrusted::UntrustedAuthor;
 
 /// The most imports in a file: each may read a large document, and an untrusted file can name any number.
 const MAX_IMPORTS: usize = 256;
@@ -84,6 +82,7 @@ pub(crate) async fn build(part: &mut FilePart, format: &FileFormat, trusted: Tru
     built.forget(&pointers);
     for (_, toolbox) in &mut toolboxes {
         toolbox.tools.retain(|tool| !pointers.contains(&*tool.entry));
+        toolbox.live.retain(|live| !pointers.contains(&*live.entry));
     }
     // Check all tools together, so that their faults are known before the file is trusted.
     let whole = workspace(part, &toolboxes, |tool| Some(tool.exported));
@@ -111,13 +110,14 @@ fn workspace(
     toolboxes: &[(String, DraftToolbox)],
     select: impl Fn(&DraftTool) -> Option<Exported>,
 ) -> WorkspaceBuilder {
-    toolboxes.iter().fold(empty(part), |workspace, (namespace, DraftToolbox { description, tools })| {
+    toolboxes.iter().fold(empty(part), |workspace, (namespace, DraftToolbox { description, tools, live })| {
         let mut toolbox = workspace.toolbox(namespace.as_str());
         if let Some(text) = description {
             toolbox = toolbox.describe(text);
         }
         let selected = tools.iter().filter_map(|tool| Some((tool.tool.clone(), select(tool)?)));
-        selected.fold(toolbox, |toolbox, (tool, exported)| toolbox.add(tool, exported)).done()
+        let toolbox = selected.fold(toolbox, |toolbox, (tool, exported)| toolbox.add(tool, exported));
+        live.iter().fold(toolbox, |toolbox, live| toolbox.live(Arc::clone(&live.source))).done()
     })
 }
 
@@ -166,6 +166,14 @@ type FileReads = Vec<(PathBuf, Option<FileDigest>)>;
 struct DraftToolbox {
     description: Option<String>,
     tools: Vec<DraftTool>,
+    live: Vec<DraftLive>,
+}
+
+/// A live source in a toolbox in progress.
+struct DraftLive {
+    source: Arc<dyn ToolSource>,
+    /// The JSON Pointer to its entry.
+    entry: String,
 }
 
 /// A tool in a toolbox in progress.
@@ -214,7 +222,7 @@ impl BuildingToolboxes<'_> {
                     && self.check_name(&key, &name, &pointer)
                     && self.check_number(&key, &pointer)
                 {
-                    toolbox.tools.extend(self.entry(namespace, &name, &pointer, entry).await);
+                    self.entry(&mut toolbox, namespace, &name, &pointer, entry).await;
                 }
             }
         }
@@ -246,19 +254,26 @@ impl BuildingToolboxes<'_> {
     }
 
     /// Builds an entry's tools, whether the file is trusted or not. Tools that it may not have are left out later.
-    async fn entry(&mut self, namespace: &str, name: &str, pointer: &str, keys: Map<String, Value>) -> Vec<DraftTool> {
+    async fn entry(
+        &mut self,
+        toolbox: &mut DraftToolbox,
+        namespace: &str,
+        name: &str,
+        pointer: &str,
+        keys: Map<String, Value>,
+    ) {
         let format = self.format;
         let Some(kind) = keys.get("kind").and_then(Value::as_str).and_then(|kind| format.kinds.get(kind)) else {
-            return Vec::new();
+            return;
         };
         let settings = keys.clone();
         let outcome = self.tools(&**kind, name, pointer, keys).await;
         let at = |fault: EntryFault| TextFault::at(format!("{pointer}{}", fault.pointer), fault.message);
-        let (Built { tools, remarks, reach, .. }, common) = match outcome {
+        let (Built { tools, live, remarks, reach, probe, .. }, finish) = match outcome {
             Ok(built) => built,
             Err(error) => {
                 self.part.faults.extend(error.faults.into_iter().map(at));
-                return Vec::new();
+                return;
             }
         };
         self.built.remarks.extend(remarks.into_iter().map(at));
@@ -270,26 +285,24 @@ impl BuildingToolboxes<'_> {
             let message = format!("left out: {} requires that this file is trusted", activity(&reach));
             self.built.remarks.push(TextFault::at_key(pointer, message));
         }
+        let listed = live.as_ref().map(|live| live.snapshot().into_toolkit()).unwrap_or_default();
         self.built.entries.push(UnlocatedEntry {
             pointer: pointer.to_owned(),
             kind: kind.name().to_owned(),
             settings,
             namespace: namespace.to_owned(),
-            tools: tools.iter().map(|tool| tool.name().to_owned()).collect(),
+            tools: tools.iter().chain(&listed).map(|tool| tool.name().to_owned()).collect(),
             reach,
             is_left_out,
+            live: live.clone(),
+            probe,
         });
-        let mut drafts = Vec::with_capacity(tools.len());
+        let exported = finish.exported();
         for tool in tools {
             self.owners.insert((namespace.to_owned(), tool.name().to_owned()), pointer.to_owned());
-            let exported = if common.export { Exported::Yes } else { Exported::No };
             let granted = self.granted(tool.name(), exported, pointer);
-            let tool = match self.trusted {
-                Trusted::Yes => tool,
-                Trusted::No => tool.annotate(UntrustedAuthor::new(Arc::clone(&self.part.source.path))),
-            };
-            match configured(tool, &common) {
-                Ok(tool) => drafts.push(DraftTool {
+            match finish.tool(&tool) {
+                Ok(tool) => toolbox.tools.push(DraftTool {
                     tool,
                     entry: pointer.to_owned(),
                     exported,
@@ -298,7 +311,10 @@ impl BuildingToolboxes<'_> {
                 Err(error) => self.part.faults.extend(error.faults.into_iter().map(at)),
             }
         }
-        drafts
+        if let Some(source) = live.filter(|_| !is_left_out) {
+            let source = Arc::new(source.adapted(move |tool| Ok(finish.tool(tool)?)));
+            toolbox.live.push(DraftLive { source, entry: pointer.to_owned() });
+        }
     }
 
     /// Returns the export that a tool gets: an untrusted file never replaces a standard tool.
@@ -332,7 +348,7 @@ impl BuildingToolboxes<'_> {
         name: &str,
         pointer: &str,
         keys: Map<String, Value>,
-    ) -> Result<(Built, CommonKeys), EntryError> {
+    ) -> Result<(Built, EntryTools), EntryError> {
         let common_keys = self.format.common_keys(kind.yields());
         let (common, settings): (Map<_, _>, Map<_, _>) =
             keys.into_iter().partition(|(key, _)| common_keys.contains(key));
@@ -352,19 +368,19 @@ impl BuildingToolboxes<'_> {
             self.built.files.extend(digest.map(|digest| ReadFile { path: path.clone(), digest }));
             self.built.paths.push(path);
         }
-        let mut built = built?;
-        for tool in &mut built.tools {
-            let place = format!("{pointer} {}", tool.name());
-            *tool = tool.with_id(implementation_id(kind.name(), &place, &written, &digests))?;
-        }
-        match (kind.yields(), built.tools.as_slice()) {
-            (Yields::ManyTools, _) => Ok((built, common)),
-            (Yields::OneTool, [only]) if only.name() == name => Ok((built, common)),
-            (Yields::OneTool, _) => {
-                let message = format!("the kind `{}` did not build one tool with the name of the entry", kind.name());
-                Err(EntryError::at("", message))
+        let built = built?;
+        let file = (self.trusted == Trusted::No).then(|| Arc::clone(&self.part.source.path));
+        let finish = EntryTools::new(kind.name(), pointer, &written, &digests, common, file);
+        let message = match (kind.yields(), built.tools.as_slice(), &built.live) {
+            (Yields::ManyTools, _, Some(_)) if finish.exported() == Exported::Yes => {
+                let message = "tools that may change can't be exported; remove `export`, and call them by full names";
+                return Err(EntryError::at("/export", message));
             }
-        }
+            (Yields::ManyTools, ..) => return Ok((built, finish)),
+            (Yields::OneTool, [only], None) if only.name() == name => return Ok((built, finish)),
+            (Yields::OneTool, ..) => "did not build one tool with the name of the entry",
+        };
+        Err(EntryError::at("", format!("the kind `{}` {message}", kind.name())))
     }
 }
 
@@ -376,16 +392,6 @@ fn activity(reach: &Reach) -> &'static str {
         Some((Recipient::Files(_), _)) => "using files",
         _ => "using secrets",
     }
-}
-
-/// Returns a tool's id: the digest over its place, its settings, and the files that its kind has read.
-///
-/// Approvals are bound to the id. A function's definition does not depend on its code, but approving one command or
-/// request must not run another.
-fn implementation_id(kind: &str, place: &str, settings: &Map<String, Value>, files: &[FileDigest]) -> String {
-    let files: Vec<Value> = files.iter().map(|file| file.to_string().into()).collect();
-    let text = Value::from(vec![place.into(), Value::Object(settings.clone()), files.into()]).to_string();
-    format!("{kind}.{}", &FileDigest::of(text.as_bytes()).to_string()[..32])
 }
 
 /// Takes the settings that a kind applies itself.
@@ -401,19 +407,4 @@ fn tool_settings(common: &mut CommonKeys) -> ToolSettings {
     settings.idempotent = common.idempotent;
     settings.open_world = common.open_world;
     settings
-}
-
-/// Applies the settings that mean the same for every kind.
-fn configured(tool: Tool, common: &CommonKeys) -> Result<Tool, EntryError> {
-    let mut tool = with_resources(tool, &common.resources)?;
-    if let Some(limits) = common.limits(tool.limits()) {
-        tool = tool.with_limits(limits)?;
-    }
-    if let Some(approval) = common.approval {
-        tool = tool.set_needs_approval(approval.policy())?;
-    }
-    if let Some(version) = &common.version {
-        tool = tool.annotate(Version(version.clone()));
-    }
-    Ok(tool)
 }

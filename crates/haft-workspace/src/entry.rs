@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use haft_registry::{FullName, Namespace, OrgName, Reach, SimpleName, ToolOrigin};
+use haft_executor::ToolSource;
+use haft_registry::{FullName, LiveSource, Namespace, OrgName, Probe, Reach, SimpleName, ToolOrigin};
 use serde_json::{Map, Value};
 
 use super::document::TextPlace;
@@ -29,7 +30,7 @@ use super::source::FileSource;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LoadedEntry {
     /// The file's path. It may be an organisation's file.
@@ -42,12 +43,29 @@ pub struct LoadedEntry {
     pub kind: String,
     /// The entry's keys as written. They contain no secret.
     pub settings: Map<String, Value>,
-    /// The entry's tools, including those left out.
+    /// The entry's tools, including those left out. A live source's are those that it had listed when it was loaded.
     pub tools: Vec<FullName>,
     /// The recipients that the tools use, with the secrets that each gets.
     pub reach: Reach,
     /// True if the tools are left out because the file is not trusted.
     pub is_left_out: bool,
+    /// The source of tools that change, for kinds with one.
+    pub live: Option<Arc<dyn LiveSource>>,
+    /// The kind's own check of the entry.
+    pub probe: Option<Probe>,
+    /// The toolbox.
+    origin: Option<ToolOrigin>,
+}
+
+impl LoadedEntry {
+    /// Reports whether a tool is the entry's: one of its [`tools`](Self::tools), or one that its live source lists now.
+    #[must_use]
+    pub fn has_tool(&self, name: &FullName) -> bool {
+        let is_listed = |live: &Arc<dyn LiveSource>| {
+            self.origin.as_ref() == Some(name.origin()) && live.snapshot().toolkit().get(name.tool().as_str()).is_some()
+        };
+        self.tools.contains(name) || self.live.as_ref().is_some_and(is_listed)
+    }
 }
 
 /// An entry whose place is not located yet.
@@ -60,6 +78,8 @@ pub(crate) struct UnlocatedEntry {
     pub(crate) tools: Vec<String>,
     pub(crate) reach: Reach,
     pub(crate) is_left_out: bool,
+    pub(crate) live: Option<Arc<dyn LiveSource>>,
+    pub(crate) probe: Option<Probe>,
 }
 
 impl UnlocatedEntry {
@@ -67,20 +87,25 @@ impl UnlocatedEntry {
     pub(crate) fn located(file: &FileSource, org: Option<&OrgName>, entries: Vec<Self>) -> Vec<LoadedEntry> {
         let placed = file.placed(entries, |entry| TextPlace::Key(entry.pointer.clone()));
         let located = |(position, key, entry): (Option<FilePosition>, String, Self)| {
-            let tools = entry.full_names(org);
-            let Self { kind, settings, reach, is_left_out, .. } = entry;
-            LoadedEntry { path: Arc::clone(&file.path), position, key, kind, settings, tools, reach, is_left_out }
+            let (tools, origin, path) = (entry.full_names(org), entry.origin(org), Arc::clone(&file.path));
+            let Self { kind, settings, reach, is_left_out, live, probe, pointer: _, namespace: _, tools: _ } = entry;
+            LoadedEntry { path, position, key, kind, settings, tools, reach, is_left_out, live, probe, origin }
         };
         placed.into_iter().map(located).collect()
     }
 
     pub(crate) fn full_names(&self, org: Option<&OrgName>) -> Vec<FullName> {
-        let Ok(namespace) = Namespace::new(self.namespace.as_str()) else { return Vec::new() };
-        let origin = match org {
-            Some(org) => ToolOrigin::Org(org.clone(), namespace),
-            None => ToolOrigin::Project(namespace),
-        };
+        let Some(origin) = self.origin(org) else { return Vec::new() };
         let names = self.tools.iter().filter_map(|name| SimpleName::new(name.as_str()).ok());
         names.map(|name| FullName::new(origin.clone(), name)).collect()
+    }
+
+    /// Returns the toolbox, unless its name is invalid.
+    pub(crate) fn origin(&self, org: Option<&OrgName>) -> Option<ToolOrigin> {
+        let namespace = Namespace::new(self.namespace.as_str()).ok()?;
+        Some(match org {
+            Some(org) => ToolOrigin::Org(org.clone(), namespace),
+            None => ToolOrigin::Project(namespace),
+        })
     }
 }

@@ -75,6 +75,7 @@
 mod build;
 mod document;
 mod entry;
+mod entry_tools;
 mod error;
 mod format;
 mod load;

@@ -234,6 +234,9 @@ impl LoadInProgress {
         for (part, toolboxes) in &self.parts {
             for entry in &toolboxes.entries {
                 targets.add_tools(entry.full_names(part.org.as_ref()));
+                if entry.live.is_some() {
+                    targets.add_live(entry.origin(part.org.as_ref()));
+                }
             }
             targets.add_tools(toolboxes.set_aside.iter().filter_map(|entry| entry.tool.clone()).collect());
         }

@@ -1,12 +1,14 @@
 //! A workspace as it was loaded from files.
 
+use std::future::poll_fn;
 use std::path::PathBuf;
+use std::task::Poll;
 
 use haft_executor::{RunOptions, Services, Tool, Toolkit};
 use haft_http::{AddressGuard, HttpClientBuilder};
 use haft_registry::{
-    AskRules, Executor, ExecutorBuilder, FullName, Permissions, Registry, RegistryBuilder, Secrets, SimpleName,
-    ToolOrigin, Workspace, WorkspaceBuilder, WorkspaceError,
+    AskRules, Closing, Executor, ExecutorBuilder, FullName, Permissions, Registry, RegistryBuilder, Secrets,
+    SimpleName, ToolOrigin, Workspace, WorkspaceBuilder, WorkspaceError,
 };
 use haft_tools::standard::{StandardToolbox, StandardToolboxError};
 
@@ -113,6 +115,20 @@ impl Loaded {
     pub fn left_out(&self) -> impl Iterator<Item = &FullName> {
         let entries = self.entries.iter().filter(|entry| entry.is_left_out);
         entries.flat_map(|entry| &entry.tools).chain(&self.left_out_standard)
+    }
+
+    /// Ends what the live sources have started, all at the same time. Calls under way get a result, and later calls to
+    /// their tools fail.
+    ///
+    /// Without it everything ends as well, when the last tool is dropped; but nobody waits for that.
+    pub async fn close(&self) {
+        let sources = self.entries.iter().filter_map(|entry| entry.live.as_ref());
+        let mut closing: Vec<Closing<'_>> = sources.map(|live| live.close()).collect();
+        poll_fn(|task| {
+            closing.retain_mut(|one| one.as_mut().poll(task).is_pending());
+            if closing.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
     }
 
     /// Checks that no entry is set aside. The error has the faults of all that are.

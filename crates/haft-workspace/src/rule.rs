@@ -95,10 +95,11 @@ pub(crate) fn named_tools(workspace: &Workspace) -> impl Iterator<Item = (FullNa
             None => ToolOrigin::Project(namespace),
         })
     };
-    let toolboxes = workspace.toolboxes().iter().filter_map(move |toolbox| Some((origin(toolbox)?, toolbox.toolkit())));
+    let toolboxes =
+        workspace.toolboxes().iter().filter_map(move |toolbox| Some((origin(toolbox)?, toolbox.listed().0)));
     toolboxes.flat_map(|(origin, tools)| {
         let named =
             move |tool: &Tool| Some((FullName::new(origin.clone(), SimpleName::new(tool.name()).ok()?), tool.clone()));
-        tools.iter().filter_map(named)
+        tools.iter().filter_map(named).collect::<Vec<_>>()
     })
 }

@@ -18,12 +18,27 @@ const MAX_REMARKS: usize = 100;
 #[derive(Debug, Default)]
 pub(crate) struct RuleTargets {
     names: Vec<FullName>,
+    /// The toolboxes whose tools may change.
+    live: Vec<ToolOrigin>,
 }
 
 impl RuleTargets {
     /// Adds an entry's tools.
     pub(crate) fn add_tools(&mut self, names: Vec<FullName>) {
         self.names.extend(names);
+    }
+
+    /// Adds a toolbox whose tools may change.
+    pub(crate) fn add_live(&mut self, toolbox: Option<ToolOrigin>) {
+        self.live.extend(toolbox);
+    }
+
+    /// Reports whether a pattern may be about a tool that is not listed yet.
+    fn may_match(&self, pattern: &ToolPattern) -> bool {
+        // Every tool name that the last segment matches will do.
+        let example = pattern.as_str().rsplit('/').next().unwrap_or_default().replace('*', "x");
+        let Ok(example) = SimpleName::new(example) else { return false };
+        self.live.iter().any(|toolbox| pattern.matches(&FullName::new(toolbox.clone(), example.clone())))
     }
 
     /// Adds standard tools.
@@ -40,7 +55,8 @@ impl RuleTargets {
     /// workspaces, so this one need not have such a tool.
     pub(crate) fn remarks(&self, section: &str, rules: &[UnmatchedRule<'_>], org: Option<&OrgName>) -> Vec<TextFault> {
         let is_own = |rule: &&UnmatchedRule<'_>| org.is_none_or(|org| rule.patterns.iter().all(|one| is_of(one, org)));
-        let rules: Vec<&UnmatchedRule<'_>> = rules.iter().filter(is_own).collect();
+        let is_final = |rule: &&UnmatchedRule<'_>| !rule.patterns.iter().any(|pattern| self.may_match(pattern));
+        let rules: Vec<&UnmatchedRule<'_>> = rules.iter().filter(is_own).filter(is_final).collect();
         if rules.is_empty() {
             return Vec::new();
         }

@@ -64,14 +64,14 @@
 
 #[doc(inline)]
 pub use haft_registry::{
-    AmbientPermissions, AskRules, AskSettings, Building, Built, CallEffect, CallPreview, ConditionFinding,
+    AmbientPermissions, AskRules, AskSettings, Building, Built, CallEffect, CallPreview, Closing, ConditionFinding,
     ConditionSeverity, DuplicateKind, EffectFact, Entry, EntryError, EntryFault, EvaluationError, Executor,
     ExecutorBuilder, ExecutorError, Exported, ExpressionError, ExpressionFault, ExpressionInput, FullName,
-    ImplementationKind, Kinds, LookupError, MAX_EXPRESSION_COST, MAX_EXPRESSION_LEN, MAX_PATTERN_LEN, MAX_SEGMENT_LEN,
-    NameError, NamedSecretError, Namespace, OrgName, PatternList, PermissionExplanation, PermissionOutcome,
-    PermissionRule, PermissionSettings, Permissions, Reach, Recipient, RegisteredTool, Registry, RegistryBuilder,
-    RegistryError, RegistryFault, RegistryNameFault, RuleEffect, RuleExpression, RuleSetSettings, RuleSettings,
-    SecretFault, SecretOrigin, Secrets, SimpleName, StartedCommand, ToolOrigin, ToolPattern, ToolPatternError,
-    ToolPatternFault, ToolPermit, ToolSettings, Toolbox, ToolboxBuilder, UnmatchedRule, Workspace, WorkspaceBuilder,
-    WorkspaceError, WorkspaceFault, Yields, command_line, reading,
+    ImplementationKind, Kinds, LiveSource, LookupError, MAX_EXPRESSION_COST, MAX_EXPRESSION_LEN, MAX_PATTERN_LEN,
+    MAX_SEGMENT_LEN, NameError, NamedSecretError, Namespace, OrgName, PatternList, PermissionExplanation,
+    PermissionOutcome, PermissionRule, PermissionSettings, Permissions, Probe, Reach, Recipient, Refreshing,
+    RegisteredTool, Registry, RegistryBuilder, RegistryError, RegistryFault, RegistryNameFault, RuleEffect,
+    RuleExpression, RuleSetSettings, RuleSettings, SecretFault, SecretOrigin, Secrets, SimpleName, StartedCommand,
+    ToolOrigin, ToolPattern, ToolPatternError, ToolPatternFault, ToolPermit, ToolSettings, Toolbox, ToolboxBuilder,
+    UnmatchedRule, Workspace, WorkspaceBuilder, WorkspaceError, WorkspaceFault, Yields, command_line, reading,
 };

@@ -83,6 +83,7 @@ pub(crate) async fn run(arguments: &CheckArguments, cx: &Context) -> Result<Exit
     findings.extend(probe::rules(&workspace));
     findings.extend(probe::secrets(&workspace));
     findings.extend(probe::programs(&workspace));
+    findings.extend(probe::entries(&workspace));
     if !arguments.offline {
         findings.extend(probe::hosts(&workspace, &tools).await);
     }

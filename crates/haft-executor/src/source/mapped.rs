@@ -1,19 +1,20 @@
 //! A source whose tools are derived from those of another one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use haft_schema::isolation::{Isolated, isolated};
 
 use super::cache::SnapshotCache;
 use super::{Changed, Snapshot, SourceFault, ToolSource};
+use crate::handler::BoxError;
 use crate::middleware::{Layer, Middleware};
 use crate::tool::Tool;
-use crate::toolkit::{NamespaceError, NamespaceFault, Toolkit};
+use crate::toolkit::{NamespaceError, NamespaceFault, Toolkit, ToolkitFault};
 
 /// A source that is derived from another one, with its generation. The tools are derived once for each generation. See
-/// [`ToolSource::namespaced`], [`filtered`](ToolSource::filtered), [`wrapped`](ToolSource::wrapped) and
-/// [`mapped`](ToolSource::mapped).
+/// [`ToolSource::namespaced`], [`filtered`](ToolSource::filtered), [`adapted`](ToolSource::adapted),
+/// [`wrapped`](ToolSource::wrapped) and [`mapped`](ToolSource::mapped).
 pub struct Mapped<S> {
     source: S,
     derive: Box<DeriveFn>,
@@ -47,6 +48,34 @@ impl<S> Mapped<S> {
                 })
             });
             (kept, faults)
+        })
+    }
+
+    pub(super) fn adapted(source: S, adapt: impl Fn(&Tool) -> Result<Tool, BoxError> + Send + Sync + 'static) -> Self {
+        let adapt = Isolated::new(adapt);
+        Self::deriving(source, move |kit| {
+            let (mut faults, mut adapted, mut names) = (Vec::new(), Vec::new(), HashSet::new());
+            let mut take = |tool: &Tool| -> Result<Tool, BoxError> {
+                let tool = isolated(|| adapt(tool))??;
+                if !names.insert(tool.name().to_owned()) {
+                    return Err(ToolkitFault::DuplicateName { name: tool.name().to_owned() }.into());
+                }
+                Ok(tool)
+            };
+            let kept = kit.filter(|tool| match take(tool) {
+                Ok(tool) => {
+                    adapted.push(tool);
+                    true
+                }
+                Err(cause) => {
+                    faults.push(SourceFault::new(tool.name(), cause));
+                    false
+                }
+            });
+            let mut adapted = adapted.into_iter();
+            // There is one tool for each that was kept, and no two have the same name.
+            let kit = kept.map(|tool| Ok(adapted.next().unwrap_or_else(|| tool.clone())));
+            (kit.unwrap_or_default(), faults)
         })
     }
 

@@ -31,8 +31,9 @@ impl GuardedTools {
         // The executor's services come after the tools' own.
         let all = Toolkit::new().with_services(settings.services.clone()).merge(all);
         let visible = all.clone().filter(|tool| index.visible().get(tool.name()).is_some());
-        let snapshot = |kit: Toolkit| Snapshot::new(kit, generation);
-        Self { index, settings, all: snapshot(all), visible: snapshot(visible) }
+        let snapshot = |kit: Toolkit| Snapshot::new(kit, generation).with_faults(index.faults().iter().cloned());
+        let (all, visible) = (snapshot(all), snapshot(visible));
+        Self { index, settings, all, visible }
     }
 
     pub(super) fn index(&self) -> &Index {

@@ -21,8 +21,8 @@ use super::command_line::command_line;
 /// The function from arguments to an effect.
 type Preview = dyn Fn(&Map<String, Value>) -> Result<CallEffect, Issues> + Send + Sync;
 
-/// What a tool's calls do: in general, and with a call's arguments. It is a tool annotation; descriptors do not contain
-/// it.
+/// The effect of a tool's calls: with variables, and with a call's arguments. It is a tool annotation; descriptors do
+/// not contain it.
 ///
 /// If your program asks a person to approve a call, show the effect: an approver's context has the
 /// [tool](haft_executor::Cx::tool).

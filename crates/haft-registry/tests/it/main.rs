@@ -4,6 +4,7 @@
 
 mod executor;
 mod live;
+mod live_source;
 mod name;
 mod permission;
 mod precedence;

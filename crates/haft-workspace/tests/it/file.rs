@@ -5,6 +5,7 @@ mod confine;
 mod good;
 mod hostile;
 mod implementation;
+mod live;
 mod org;
 mod policy;
 mod proxy;

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use haft::http::{GuardRejection, HostCheckError};
-use haft::registry::{ConditionSeverity, Recipient, RegisteredTool, SecretOrigin, StartedCommand};
-use haft::workspace::{FileFault, Loaded, LoadedEntry, Privilege, PrivilegeKind, RuleFinding, TrustStatus};
+use haft::registry::{ConditionSeverity, EntryFault, Probe, Recipient, RegisteredTool, SecretOrigin, StartedCommand};
+use haft::workspace::{
+    FileFault, FilePosition, Loaded, LoadedEntry, Privilege, PrivilegeKind, RuleFinding, TrustStatus,
+};
 use tokio::task::JoinSet;
 
 use super::finding::{CheckFinding, CheckSeverity};
@@ -54,8 +56,7 @@ pub(super) fn rules(workspace: &OpenWorkspace) -> Vec<CheckFinding> {
 }
 
 fn of_file(severity: CheckSeverity, check: &'static str, fault: &FileFault) -> CheckFinding {
-    let line = fault.position.map(|at| format!(":{}", at.line)).unwrap_or_default();
-    CheckFinding::new(severity, check, &fault.key, &fault.message).at(format!("{}{line}", fault.path.display()))
+    CheckFinding::new(severity, check, &fault.key, &fault.message).at(place(&fault.path, fault.position))
 }
 
 /// Returns the secrets that can't be read now. They are named, and never read into a message.
@@ -77,7 +78,22 @@ fn secret(loaded: &Loaded, privilege: &Privilege) -> Option<CheckFinding> {
     let users: Vec<&str> = loaded.entries.iter().filter(reads).map(|entry| entry.key.as_str()).collect();
     let used = if users.is_empty() { String::new() } else { format!(", which {} reads,", users.join(" and ")) };
     let message = format!("the secret `{name}`{used} is missing from {}", origin_text(origin));
-    Some(warning("secret", &privilege.key, message).at(place(privilege)).advice(advice))
+    Some(warning("secret", &privilege.key, message).at(place(&privilege.path, privilege.position)).advice(advice))
+}
+
+/// Returns what the entries' kinds find.
+pub(super) fn entries(workspace: &OpenWorkspace) -> Vec<CheckFinding> {
+    let entries = workspace.loaded.iter().flat_map(|loaded| &loaded.entries);
+    let findings = |entry: &LoadedEntry| -> Vec<CheckFinding> {
+        let place = place(&entry.path, entry.position);
+        let finding = |fault: EntryFault| {
+            let key = format!("{}{}", entry.key, fault.pointer.replace('/', "."));
+            warning("entry", &key, fault.message).at(&place)
+        };
+        let faults = entry.probe.as_ref().map(Probe::faults).unwrap_or_default();
+        faults.into_iter().map(finding).collect()
+    };
+    entries.flat_map(findings).collect()
 }
 
 /// Returns the commands whose programs are not found.
@@ -97,8 +113,8 @@ fn missing_program(privilege: &Privilege) -> Option<CheckFinding> {
     if is_found(program, folder, &search) {
         return None;
     }
-    let found =
-        warning("program", &privilege.key, format!("the program `{program}` is not found")).at(place(privilege));
+    let found = warning("program", &privilege.key, format!("the program `{program}` is not found"))
+        .at(place(&privilege.path, privilege.position));
     Some(found.advice(if program.contains('/') { "check the path" } else { "install it, or add its folder to PATH" }))
 }
 
@@ -193,7 +209,7 @@ fn warning(check: &'static str, subject: &str, message: impl Into<String>) -> Ch
     CheckFinding::new(CheckSeverity::Warning, check, subject, message)
 }
 
-fn place(privilege: &Privilege) -> String {
-    let line = privilege.position.map(|position| format!(":{}", position.line)).unwrap_or_default();
-    format!("{}{line}", PathBuf::from(&*privilege.path).display())
+fn place(path: &Path, position: Option<FilePosition>) -> String {
+    let line = position.map(|position| format!(":{}", position.line)).unwrap_or_default();
+    format!("{}{line}", path.display())
 }

@@ -33,7 +33,7 @@ pub(crate) struct ToolListing<'w> {
 impl<'w> ToolListing<'w> {
     pub(crate) fn new(tool: &'w RegisteredTool, workspace: &'w OpenWorkspace) -> Self {
         let entries = workspace.loaded.as_ref().map(|loaded| loaded.entries.as_slice()).unwrap_or_default();
-        let is_its = |entry: &&LoadedEntry| *tool.origin() != ToolOrigin::Internal && entry.tools.contains(&tool.name);
+        let is_its = |entry: &&LoadedEntry| *tool.origin() != ToolOrigin::Internal && entry.has_tool(&tool.name);
         Self { tool, entry: entries.iter().find(is_its) }
     }
 

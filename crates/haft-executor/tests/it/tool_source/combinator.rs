@@ -165,3 +165,22 @@ fn sources_are_combined_behind_every_pointer() {
     assert_eq!(generation(&all), 2, "both parts have changed");
     assert_eq!(format!("{shared:?}"), "ToolSource(..)");
 }
+
+#[test]
+fn an_adapted_source_leaves_out_a_tool_that_fails_panics_or_takes_a_name() {
+    let tools = SharedToolkit::new(["a", "b", "c", "d"].map(|name| tool(name, 1)).into_iter().collect());
+    let adapted = tools.clone().adapted(|tool| match tool.name() {
+        "b" => Err("not this one".into()),
+        "c" => panic!("nor this one"),
+        _ => Ok(tool.with_name("a")?),
+    });
+    let snapshot = adapted.snapshot();
+    assert_eq!(snapshot.toolkit().names().collect::<Vec<_>>(), ["a"]);
+    let faults: Vec<String> = snapshot.faults().iter().map(|fault| fault.cause.to_string()).collect();
+    assert_eq!(snapshot.faults().iter().map(|fault| fault.tool.as_str()).collect::<Vec<_>>(), ["b", "c", "d"]);
+    assert!(faults[0] == "not this one" && faults[1].contains("nor this one") && faults[2].contains('a'), "{faults:?}");
+
+    tools.remove("a");
+    assert_eq!(adapted.snapshot().faults().len(), 2);
+    assert_eq!(adapted.snapshot().toolkit().names().collect::<Vec<_>>(), ["a"]);
+}

@@ -1,0 +1,91 @@
+//! The settings that a file adds to the tools that a kind has built: ids, marks, limits and approval.
+//!
+//! Tools in a list get it once, and those of a live source whenever they change.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use haft_core::Version;
+use haft_executor::Tool;
+use haft_registry::{EntryError, Exported};
+use serde_json::{Map, Value};
+
+use super::resource::with_resources;
+use super::settings::CommonKeys;
+use super::source::FileDigest;
+use super::untrusted::UntrustedAuthor;
+
+/// An entry's settings that mean the same for every kind, for all of its tools.
+#[derive(Debug)]
+pub(crate) struct EntryTools {
+    kind: String,
+    /// The JSON Pointer to the entry.
+    pointer: String,
+    /// The kind's settings as written.
+    settings: Value,
+    /// The digests of the files that the kind has read.
+    files: Value,
+    common: CommonKeys,
+    /// The mark, if the file is not trusted.
+    untrusted: Option<UntrustedAuthor>,
+}
+
+impl EntryTools {
+    /// Collects the settings. `untrusted` is the file's path if it is not trusted.
+    pub(crate) fn new(
+        kind: &str,
+        pointer: &str,
+        settings: &Map<String, Value>,
+        files: &[FileDigest],
+        common: CommonKeys,
+        untrusted: Option<Arc<Path>>,
+    ) -> Self {
+        Self {
+            kind: kind.to_owned(),
+            pointer: pointer.to_owned(),
+            settings: Value::Object(settings.clone()),
+            files: files.iter().map(ToString::to_string).collect(),
+            common,
+            untrusted: untrusted.map(UntrustedAuthor::new),
+        }
+    }
+
+    /// Returns the export that the entry asks for.
+    pub(crate) fn exported(&self) -> Exported {
+        if self.common.export { Exported::Yes } else { Exported::No }
+    }
+
+    /// Returns one of the kind's tools with these settings.
+    pub(crate) fn tool(&self, tool: &Tool) -> Result<Tool, EntryError> {
+        let place = format!("{} {}", self.pointer, tool.name());
+        let mut tool = tool.with_id(implementation_id(&self.kind, &place, &self.settings, &self.files))?;
+        if let Some(mark) = &self.untrusted {
+            tool = tool.annotate(mark.clone());
+        }
+        configured(tool, &self.common)
+    }
+}
+
+/// Returns a tool's id: the digest over its place, its settings, and the files that its kind has read.
+///
+/// Approvals are bound to the id. A function's definition does not depend on its code, but approving one command or
+/// request must not run another.
+fn implementation_id(kind: &str, place: &str, settings: &Value, files: &Value) -> String {
+    let text = Value::from(vec![place.into(), settings.clone(), files.clone()]).to_string();
+    format!("{kind}.{}", &FileDigest::of(text.as_bytes()).to_string()[..32])
+}
+
+/// Applies the settings that mean the same for every kind.
+fn configured(tool: Tool, common: &CommonKeys) -> Result<Tool, EntryError> {
+    let mut tool = with_resources(tool, &common.resources)?;
+    if let Some(limits) = common.limits(tool.limits()) {
+        tool = tool.with_limits(limits)?;
+    }
+    if let Some(approval) = common.approval {
+        tool = tool.set_needs_approval(approval.policy())?;
+    }
+    if let Some(version) = &common.version {
+        tool = tool.annotate(Version(version.clone()));
+    }
+    Ok(tool)
+}
