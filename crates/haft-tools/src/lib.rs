@@ -15,7 +15,8 @@
 //! use haft_tools::command::CommandTool;
 //!
 //! let list = CommandTool::new(["ls", "-l", "{folder}"]).folder("/srv");
-//! let tool = list.build(Tool::dynamic("list").params_json(list.default_parameters()))?;
+//! let definition = Tool::dynamic("list").params_json(list.default_parameters());
+//! let tool = list.build(definition)?;
 //! assert_eq!(tool.name(), "list");
 //!
 //! assert_eq!(haft_tools::kinds().names().collect::<Vec<_>>(), ["command", "http", "openapi"]);

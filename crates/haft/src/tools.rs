@@ -9,7 +9,8 @@
 //! use haft::tools::command::CommandTool;
 //!
 //! let list = CommandTool::new(["ls", "-l", "{folder}"]).folder("/srv");
-//! let tool = list.build(Tool::dynamic("list").params_json(list.default_parameters()))?;
+//! let definition = Tool::dynamic("list").params_json(list.default_parameters());
+//! let tool = list.build(definition)?;
 //! assert_eq!(tool.name(), "list");
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```

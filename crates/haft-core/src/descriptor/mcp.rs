@@ -1,4 +1,4 @@
-//! What the Model Context Protocol says about a tool beyond haft's own settings.
+//! Members of an MCP tool's definition beyond haft's own settings.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -67,8 +67,8 @@ pub struct RunOptions {
 
 pub(super) type Observer = dyn Fn(&ToolEvent) + Send + Sync;
 
-/// The part that the tools' own approval policies have in a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The part that the tools' own approval policies have in a run. Merged options take the greater.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ToolPolicies {
     /// They apply beside those of the run.
     #[default]
@@ -77,8 +77,8 @@ pub(super) enum ToolPolicies {
     Replaced,
 }
 
-/// The task that handlers run in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The task that handlers run in. Merged options take the greater.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum HandlerTask {
     /// The task that polls the run.
     #[default]
@@ -87,8 +87,8 @@ pub(super) enum HandlerTask {
     Spawned,
 }
 
-/// The treatment of the moment at which an attempt reaches its handler.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The treatment of the moment at which an attempt reaches its handler. Merged options take the greater.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum StartEvents {
     /// It is no event.
     #[default]

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::option::{HandlerTask, RunOptions, StartEvents, ToolPolicies};
+use super::option::RunOptions;
 use super::run_deadline::RunDeadline;
 use crate::approval::Gate;
 use crate::scope::RunScope;
@@ -102,10 +102,7 @@ impl RunOptions {
             call_idle_timeout: stricter(call_idle_timeout, narrower_call_idle_timeout, Ord::min),
             output_cap: stricter(output_cap, narrower_output_cap, |cap, narrower| narrower.smaller(cap)),
             policies,
-            tool_policies: match (tool_policies, narrower_tool_policies) {
-                (ToolPolicies::Applied, ToolPolicies::Applied) => ToolPolicies::Applied,
-                (ToolPolicies::Replaced, _) | (_, ToolPolicies::Replaced) => ToolPolicies::Replaced,
-            },
+            tool_policies: tool_policies.max(narrower_tool_policies),
             permits,
             approver: narrower_approver.or(approver),
             approval_timeout: stricter(approval_timeout, narrower_approval_timeout, Ord::min),
@@ -116,15 +113,9 @@ impl RunOptions {
             cancellations,
             observers,
             sink: narrower_sink.or(sink),
-            handler_task: match (handler_task, narrower_handler_task) {
-                (HandlerTask::Inline, HandlerTask::Inline) => HandlerTask::Inline,
-                (HandlerTask::Spawned, _) | (_, HandlerTask::Spawned) => HandlerTask::Spawned,
-            },
+            handler_task: handler_task.max(narrower_handler_task),
             run_id: narrower_run_id.or(run_id),
-            start_events: match (start_events, narrower_start_events) {
-                (StartEvents::Omitted, StartEvents::Omitted) => StartEvents::Omitted,
-                (StartEvents::Emitted, _) | (_, StartEvents::Emitted) => StartEvents::Emitted,
-            },
+            start_events: start_events.max(narrower_start_events),
             lanes,
         }
     }

@@ -52,7 +52,7 @@ impl Tool {
                 Issue::new("", "type", format!("must be an object with `name` and `inputSchema`, not {}", found(tool)));
             return Err(DefinitionError { tool: String::new(), faults: vec![DefinitionFault::Member(issue)] });
         };
-        let mut form = Members { at: "", unread: Cow::Borrowed(members), issues: Vec::new() };
+        let mut form = UnreadMembers { at: "", unread: Cow::Borrowed(members), issues: Vec::new() };
         let name = form.name();
         let description = form.text("description");
         let input = form.input_schema();
@@ -77,14 +77,14 @@ impl Tool {
 }
 
 /// An object's members that were not read yet, and the faults of those that were.
-struct Members<'a> {
+struct UnreadMembers<'a> {
     /// The object's JSON Pointer.
     at: &'a str,
     unread: Cow<'a, Map<String, Value>>,
     issues: Vec<Issue>,
 }
 
-impl Members<'_> {
+impl UnreadMembers<'_> {
     fn name(&mut self) -> Option<String> {
         match self.take("name") {
             Some(Value::String(name)) => return Some(name),
@@ -125,7 +125,7 @@ impl Members<'_> {
         let title = self.text("title");
         let hints = self.object("annotations").unwrap_or_default();
         let mut hints =
-            Members { at: "/annotations", unread: Cow::Owned(hints), issues: std::mem::take(&mut self.issues) };
+            UnreadMembers { at: "/annotations", unread: Cow::Owned(hints), issues: std::mem::take(&mut self.issues) };
         annotations = add(annotations, hints.flag("readOnlyHint").map(Readonly));
         annotations = add(annotations, hints.flag("destructiveHint").map(Destructive));
         annotations = add(annotations, hints.flag("idempotentHint").map(Idempotent));
@@ -164,7 +164,7 @@ impl Members<'_> {
                 continue;
             };
             let issues = std::mem::take(&mut self.issues);
-            let mut form = Members { at: &at, unread: Cow::Borrowed(members), issues };
+            let mut form = UnreadMembers { at: &at, unread: Cow::Borrowed(members), issues };
             read.extend(form.icon());
             whole &= form.unread.is_empty();
             self.issues = form.issues;

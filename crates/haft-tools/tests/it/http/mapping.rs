@@ -47,7 +47,7 @@ async fn the_rest_goes_to_the_query_of_some_methods_and_to_a_json_body_of_others
 #[derive(Deserialize, JsonSchema)]
 #[expect(dead_code, reason = "described, never read")]
 struct Search {
-    /// Who has it.
+    /// The owner's name.
     owner: String,
     #[schemars(length(min = 2))]
     text: String,
