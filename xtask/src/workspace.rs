@@ -48,10 +48,10 @@ impl Workspace {
         self.invoke(&cargo)
     }
 
-    /// Counts the crates of a package's build, itself included, with additional arguments for cargo.
-    pub(crate) fn crate_count(&self, package: &str, more: &[&str]) -> anyhow::Result<usize> {
+    /// Counts the crates of a package's build, itself included.
+    pub(crate) fn crate_count(&self, package: &str) -> anyhow::Result<usize> {
         let tree = ["tree", "-p", package, "-e", "normal", "--no-dedupe", "--prefix", "none"];
-        Ok(distinct_lines(&self.cargo().args(tree).args(more).capture()?))
+        Ok(distinct_lines(&self.cargo().args(tree).capture()?))
     }
 
     /// Returns the packages of the workspace, as in `cargo metadata`.

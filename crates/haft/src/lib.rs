@@ -9,11 +9,11 @@
 //! | [`tool`](mod@crate::tool) | definitions, handlers, kinds of tools, a handler's context |
 //! | [`toolkit`](mod@crate::toolkit) | sets of tools, live ones too; namespaces, services |
 //! | [`run`](mod@crate::run) | running calls, options, events, permits; reading calls and results by type |
-//! | [`approval`](crate::approval) | policies, approvers, verdicts, plans, suspended runs |
-//! | [`schema`](crate::schema) | schemas, limits, issues, repairs |
-//! | [`middleware`](crate::middleware) | tracing, retries, timeouts, rate limits, caches, your own |
-//! | [`conversation`](crate::conversation) | items, turns, histories |
-//! | [`model`](crate::model) | models, the turn loop, stored chats, scripted and recorded models for tests, providers' clients |
+//! | [`approval`] | policies, approvers, verdicts, plans, suspended runs |
+//! | [`schema`] | schemas, limits, issues, repairs |
+//! | [`middleware`] | tracing, retries, timeouts, rate limits, caches, your own |
+//! | [`conversation`] | items, turns, histories |
+//! | [`model`] | models, the turn loop, stored chats, scripted and recorded models for tests, providers' clients |
 //! | `haft::wire` | requests, responses and streams without I/O; checks of tools; provider-defined tools |
 //! | `haft::mcp` | tools of MCP servers |
 //! | `haft::registry` | tools by name: registries, the executor service, permissions |
@@ -47,7 +47,7 @@
 //!    and a message that the model can act on. Other calls are not affected.
 //! 2. **Arguments are checked in full, within a budget.** Every keyword in five JSON Schema drafts counts, for typed tools
 //!    and raw schemas alike. A valid call is parsed once, straight into your type, at about 1.25 times what
-//!    [`serde_json::from_str`](crate::serde_json::from_str) costs; an invalid one reports every problem. Hostile schemas,
+//!    [`serde_json::from_str`] costs; an invalid one reports every problem. Hostile schemas,
 //!    patterns and arguments cost no more than their size allows, and numbers are exact.
 //! 3. **An approval covers exactly what was shown.** A request carries a digest over the tool, its definition and the
 //!    decoded arguments. A verdict on other arguments, on a changed tool, after expiry or with a forged signature runs
