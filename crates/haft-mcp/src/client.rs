@@ -38,9 +38,18 @@ struct Offered {
 
 impl McpClient {
     pub(crate) async fn connect(server: McpServer) -> Result<Self, McpError> {
-        let client = Self::new(Link::new(server, None), Listing::default());
-        client.0.link.session().await?;
+        let client = Self::unconnected(server);
+        client.start().await?;
         Ok(client)
+    }
+
+    /// Creates a client without tools, which it gets once the server is started.
+    pub(crate) fn unconnected(server: McpServer) -> Self {
+        Self::new(Link::new(server, None), Listing::default())
+    }
+
+    pub(crate) async fn start(&self) -> Result<(), McpError> {
+        self.0.link.session().await.map(drop)
     }
 
     pub(crate) fn pinned(server: McpServer, definitions: impl IntoIterator<Item = Value>) -> Self {

@@ -83,6 +83,14 @@ pub enum McpError {
         /// The time until the next start.
         retry_after: Duration,
     },
+    /// The name of the server can't be used.
+    #[error("the MCP server `{server}` needs another name: {reason}")]
+    Name {
+        /// The server.
+        server: String,
+        /// The reason.
+        reason: String,
+    },
     /// The client was closed.
     #[error("the connection to the MCP server `{server}` was closed")]
     Closed {
@@ -114,6 +122,7 @@ impl McpError {
             | Self::Unreachable { server, .. }
             | Self::List { server, .. }
             | Self::Restarts { server, .. }
+            | Self::Name { server, .. }
             | Self::Closed { server }
             | Self::Waiting { server, .. } => server,
         }
@@ -138,6 +147,7 @@ impl McpError {
             | Self::Handshake { .. }
             | Self::LoginRequired { .. }
             | Self::List { .. }
+            | Self::Name { .. }
             | Self::Closed { .. } => false,
         }
     }

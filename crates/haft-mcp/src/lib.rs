@@ -12,6 +12,7 @@ mod log;
 mod process;
 mod result_policy;
 mod server;
+mod servers;
 mod session;
 mod wire;
 
@@ -24,4 +25,5 @@ pub use self::limit::McpLimits;
 pub use self::listing::{Listing, McpTool, QuarantineReason, QuarantinedTool, definition_digest};
 pub use self::result_policy::ResultPolicy;
 pub use self::server::McpServer;
+pub use self::servers::{McpClients, McpServers};
 pub use self::session::McpServerInfo;

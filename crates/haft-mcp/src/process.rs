@@ -5,7 +5,13 @@
 //! ```
 //!
 //! A server leaves when its input ends, and is made to leave if it doesn't. The group is killed in any case, directly
-//! after the program was reaped: its id is free for others only when no process of it is left.
+//! after the program was reaped: its id is free for others only when no process of it is left. If this process can't do
+//! any of that because it was killed itself, the guard does, or the next process that uses the same state folder.
+
+#[cfg(unix)]
+mod guard;
+#[cfg(unix)]
+mod leftover;
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
@@ -42,7 +48,7 @@ const KEPT_VARIABLES: &[&str] =
 /// A running program. Dropping it ends its whole group.
 #[derive(Debug)]
 pub(crate) struct ServerProcess {
-    child: Option<Box<dyn ChildWrapper>>,
+    child: Option<Doomed>,
     /// Reads standard error.
     errors: JoinHandle<()>,
     runtime: Handle,
@@ -58,17 +64,28 @@ pub(crate) struct ServerPipes {
 impl ServerProcess {
     /// Starts a program as the leader of a new group.
     pub(crate) fn start(command: &ServerCommand, log: &ServerLog) -> io::Result<(Self, ServerPipes)> {
-        let mut wrapped = CommandWrap::from(prepared(command));
+        let mut prepared = prepared(command);
+        #[cfg(unix)]
+        let keeping = Keeping::prepare(command, &mut prepared);
+        let mut wrapped = CommandWrap::from(prepared);
         wrapped.wrap(KillOnDrop);
         #[cfg(unix)]
         wrapped.wrap(process_wrap::tokio::ProcessGroup::leader());
         let mut child = wrapped.spawn()?;
+        #[cfg(unix)]
+        let keeping = keeping.keep(child.id());
         let pipes = (child.stdin().take(), child.stdout().take(), child.stderr().take());
         let (Some(input), Some(output), Some(errors)) = pipes else {
             return Err(io::Error::other("the program has no pipes"));
         };
         let errors = tokio::spawn(read_errors(errors, log.clone()));
-        let process = Self { child: Some(child), errors, runtime: Handle::current() };
+        let doomed = Doomed {
+            child,
+            #[cfg(unix)]
+            keeping,
+            is_killed: false,
+        };
+        let process = Self { child: Some(doomed), errors, runtime: Handle::current() };
         Ok((process, ServerPipes { input, output }))
     }
 
@@ -76,7 +93,7 @@ impl ServerProcess {
     /// has written to its standard error was read then.
     pub(crate) async fn exit_status(&mut self, within: Duration) -> Option<ExitStatus> {
         let child = self.child.as_mut()?;
-        let status = timeout(within, leader(&mut **child).wait()).await.ok()?.ok();
+        let status = timeout(within, leader(&mut *child.child).wait()).await.ok()?.ok();
         // A process that it has left behind may keep its standard error open.
         if !self.errors.is_finished() {
             let _ = timeout(within, &mut self.errors).await;
@@ -89,7 +106,7 @@ impl ServerProcess {
     /// Ends the program, and waits until it has ended.
     pub(crate) async fn end(mut self) {
         if let Some(child) = self.child.take() {
-            Doomed(child).end().await;
+            child.end().await;
         }
     }
 }
@@ -97,22 +114,31 @@ impl ServerProcess {
 impl Drop for ServerProcess {
     fn drop(&mut self) {
         if let Some(child) = self.child.take() {
-            self.runtime.spawn(Doomed(child).end());
+            self.runtime.spawn(child.end());
         }
     }
 }
 
-/// A program that must not survive. Dropping it kills its group.
-struct Doomed(Box<dyn ChildWrapper>);
+/// A program that does not survive this value. Dropping it kills its group.
+#[derive(Debug)]
+struct Doomed {
+    child: Box<dyn ChildWrapper>,
+    #[cfg(unix)]
+    keeping: Keeping,
+    is_killed: bool,
+}
 
 impl Doomed {
     async fn end(mut self) {
-        if timeout(GRACE, leader(&mut *self.0).wait()).await.is_err() {
+        if timeout(GRACE, leader(&mut *self.child).wait()).await.is_err() {
             self.request_exit();
-            let _ = timeout(GRACE, leader(&mut *self.0).wait()).await;
+            let _ = timeout(GRACE, leader(&mut *self.child).wait()).await;
         }
         self.kill();
-        if !matches!(timeout(MAX_REAP, self.0.wait()).await, Ok(Ok(_))) {
+        if matches!(timeout(MAX_REAP, self.child.wait()).await, Ok(Ok(_))) {
+            #[cfg(unix)]
+            self.keeping.release();
+        } else {
             tracing::warn!("a killed MCP server was not reaped");
         }
     }
@@ -121,15 +147,18 @@ impl Doomed {
     fn request_exit(&self) {
         const SIGTERM: i32 = 15;
         // The only error is that no process is left.
-        drop(self.0.signal(SIGTERM));
+        drop(self.child.signal(SIGTERM));
     }
 
     #[cfg(not(unix))]
     fn request_exit(&self) {}
 
+    /// Kills the group, once: its id may belong to others later.
     fn kill(&mut self) {
-        // The only error is that no process is left.
-        drop(self.0.start_kill());
+        if !std::mem::replace(&mut self.is_killed, true) {
+            // The only error is that no process is left.
+            drop(self.child.start_kill());
+        }
     }
 }
 
@@ -139,8 +168,58 @@ impl Drop for Doomed {
     }
 }
 
+/// The means by which a program ends if this process is killed.
+#[cfg(unix)]
+#[derive(Debug, Default)]
+struct Keeping {
+    guard: Option<guard::Guard>,
+    tag: Option<(std::path::PathBuf, String)>,
+    leftover: Option<leftover::Leftover>,
+}
+
+#[cfg(unix)]
+impl Keeping {
+    fn prepare(command: &ServerCommand, prepared: &mut Command) -> Self {
+        let guard = guard::Guard::start();
+        let guard = guard.inspect_err(|error| tracing::warn!(%error, "an MCP server has no guard process")).ok();
+        let tag = command.state_folder.as_ref().map(|folder| {
+            for group in leftover::end_leftovers(folder) {
+                tracing::info!(group, "ended an MCP server that an earlier process has left behind");
+            }
+            (folder.clone(), leftover::new_tag())
+        });
+        if let Some((_, tag)) = &tag {
+            prepared.env(leftover::TAG_VARIABLE, tag);
+        }
+        Self { guard, tag, leftover: None }
+    }
+
+    fn keep(mut self, id: Option<u32>) -> Self {
+        let Some(id) = id else { return self };
+        if let Some(guard) = &mut self.guard
+            && let Err(error) = guard.watch(id)
+        {
+            tracing::warn!(%error, "an MCP server has no guard process");
+        }
+        if let Some((folder, tag)) = &self.tag {
+            self.leftover = leftover::Leftover::record(folder, id, tag).unwrap_or_else(|error| {
+                tracing::warn!(%error, "a running MCP server can't be recorded");
+                None
+            });
+        }
+        self
+    }
+
+    /// Ends the guard of a group that has no process left.
+    fn release(&mut self) {
+        if let Some(guard) = self.guard.take() {
+            guard.release();
+        }
+    }
+}
+
 fn prepared(command: &ServerCommand) -> Command {
-    let ServerCommand { program, arguments, variables, secrets, inherited, folder } = command;
+    let ServerCommand { program, arguments, variables, secrets, inherited, folder, state_folder: _ } = command;
     let mut prepared = Command::new(program);
     prepared.args(arguments).env_clear();
     for name in KEPT_VARIABLES.iter().map(AsRef::as_ref).chain(inherited.iter().map(AsRef::as_ref)) {

@@ -58,6 +58,7 @@ pub(crate) struct ServerCommand {
     pub(crate) secrets: Vec<(OsString, Secret)>,
     pub(crate) inherited: Vec<OsString>,
     pub(crate) folder: Option<PathBuf>,
+    pub(crate) state_folder: Option<PathBuf>,
 }
 
 /// A server behind a URL.
@@ -87,6 +88,7 @@ impl McpServer {
                 secrets: Vec::new(),
                 inherited: Vec::new(),
                 folder: None,
+                state_folder: None,
             }),
         )
     }
@@ -142,6 +144,15 @@ impl McpServer {
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         if let Target::Command(command) = &mut self.target {
             command.folder = Some(folder.into());
+        }
+        self
+    }
+
+    /// Sets a folder in which running programs are recorded, so that the next process that uses the same folder ends those
+    /// that this one leaves behind because it was killed. Ignored for a URL, and on systems without `/proc`.
+    pub fn state_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        if let Target::Command(command) = &mut self.target {
+            command.state_folder = Some(folder.into());
         }
         self
     }
