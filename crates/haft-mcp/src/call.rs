@@ -4,6 +4,7 @@
 //! lost otherwise ends as `outcome_unknown`: nobody knows whether it took effect.
 
 mod answer;
+mod input;
 
 use std::sync::Arc;
 
@@ -13,15 +14,19 @@ use rmcp::model::{ErrorCode, ErrorData};
 
 use crate::error::McpError;
 use crate::link::{Link, PinFault};
-use crate::session::{CallFault, OutgoingCall, Session};
+use crate::session::{CallFault, GivenInput, OutgoingCall, Session};
+
+use self::answer::Reading;
 
 /// The kind of a call whose tool is not the one that was pinned.
 pub const TOOL_CHANGED: &str = "tool_changed";
 /// The kind of a call whose pinned tool the server does not have any more.
 pub const TOOL_REMOVED: &str = "tool_removed";
 
-/// The times that a call is sent at most.
+/// The times that a call is sent at most, in each round.
 const MAX_ATTEMPTS: u32 = 3;
+/// The times that a server may ask something before it answers.
+const MAX_ROUNDS: u32 = 10;
 
 /// Forwards one call to its server.
 pub(crate) async fn forward(
@@ -33,15 +38,29 @@ pub(crate) async fn forward(
     cx.mark_unsent();
     let _slot = link.slot().await;
     let arguments = if call.arguments.trim().is_empty() { "{}" } else { &*call.arguments };
-    let mut attempt = 0;
+    let (mut attempt, mut round) = (0, 0);
+    let mut input = GivenInput::default();
     loop {
         attempt += 1;
         let session = link.session().await.map_err(|error| unavailable(&error))?;
         link.check_pin(tool.name()).map_err(|fault| rejected_pin(&link, &tool, fault))?;
         cx.mark_sending()?;
-        let outgoing = OutgoingCall { tool: tool.name(), arguments, limits: &link.server().limits };
+        let outgoing = OutgoingCall { tool: tool.name(), arguments, input: &input, limits: &link.server().limits };
         let fault = match session.call(outgoing, &cx).await {
-            Ok(answer) => return answer::read(&answer, &tool, link.server()),
+            Ok(answer) => match answer::read(&answer, &tool, link.server())? {
+                Reading::Output(output) => return Ok(output),
+                Reading::InputRequired(required) => {
+                    // The server has not begun: it keeps nothing until it gets the answers.
+                    cx.mark_waiting();
+                    round += 1;
+                    if round > MAX_ROUNDS {
+                        return Err(input::too_many_rounds(link.server(), MAX_ROUNDS));
+                    }
+                    input = input::given(session.asking(), link.server(), required).await?;
+                    attempt = 0;
+                    continue;
+                }
+            },
             Err(fault) => fault,
         };
         let may_repeat = match &fault {

@@ -11,6 +11,7 @@ mod listing;
 mod log;
 mod process;
 mod result_policy;
+mod sampling;
 mod server;
 mod servers;
 mod session;

@@ -5,7 +5,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use haft_core::Secret;
+use haft_core::{Secret, Turn, TurnRequest};
+use haft_executor::BoxError;
 use haft_http::GuardedClient;
 use serde_json::Value;
 
@@ -14,6 +15,7 @@ use crate::era::Era;
 use crate::error::McpError;
 use crate::limit::McpLimits;
 use crate::result_policy::ResultPolicy;
+use crate::sampling::{self, SamplingHandler};
 
 /// The settings of an MCP server. [`connect`](Self::connect) starts it and lists its tools.
 ///
@@ -40,6 +42,8 @@ pub struct McpServer {
     pub(crate) era: Era,
     pub(crate) results: ResultPolicy,
     pub(crate) limits: McpLimits,
+    pub(crate) roots: Vec<(String, Option<String>)>,
+    pub(crate) sampling: Option<SamplingHandler>,
 }
 
 /// The way to a server.
@@ -106,7 +110,15 @@ impl McpServer {
 
     fn of(name: String, target: Target) -> Self {
         let name = if name.is_empty() { "mcp".to_owned() } else { name };
-        Self { name, target, era: Era::default(), results: ResultPolicy::default(), limits: McpLimits::default() }
+        Self {
+            name,
+            target,
+            era: Era::default(),
+            results: ResultPolicy::default(),
+            limits: McpLimits::default(),
+            roots: Vec::new(),
+            sampling: None,
+        }
     }
 
     /// Sets the name, by which errors and logs identify the server.
@@ -196,6 +208,34 @@ impl McpServer {
     /// Sets the bounds.
     pub fn limits(mut self, limits: McpLimits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Adds a root: a `file:` URI that the server may work in. Without any, the server is told that there are none.
+    pub fn root(mut self, uri: impl Into<String>, name: impl Into<Option<String>>) -> Self {
+        self.roots.push((uri.into(), name.into()));
+        self
+    }
+
+    /// Sets a handler that answers the server's requests for a model's answer, which it makes at your expense. The model of
+    /// the request is empty: choose one. Without a handler such requests are refused.
+    ///
+    /// ```
+    /// use haft_core::{Finish, Item, Message, Role, Turn, TurnRequest};
+    /// use haft_mcp::McpServer;
+    ///
+    /// let server = McpServer::command("my-server", ["--stdio"]).sampling(|request: TurnRequest| async move {
+    ///     let text = format!("{} messages", request.history.len());
+    ///     Ok::<_, std::io::Error>(Turn::new(vec![Item::Message(Message::text(Role::Assistant, text))], Finish::Stop))
+    /// });
+    /// ```
+    pub fn sampling<F, Fut, E>(mut self, handler: F) -> Self
+    where
+        F: Fn(TurnRequest) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Turn, E>> + Send + 'static,
+        E: Into<BoxError>,
+    {
+        self.sampling = Some(sampling::erase(handler));
         self
     }
 

@@ -137,6 +137,9 @@ impl ToolSource for McpClients {
 
 impl fmt::Debug for McpClients {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("McpClients").field("clients", &self.clients).field("failed", &self.failed()).finish()
+        f.debug_struct("McpClients")
+            .field("clients", &self.clients)
+            .field("failed", &self.failed())
+            .finish_non_exhaustive()
     }
 }

@@ -1,5 +1,6 @@
 //! One live connection to a server.
 
+mod asking;
 mod fault;
 mod request;
 
@@ -7,16 +8,17 @@ use std::future::pending;
 use std::sync::Arc;
 
 use haft_http::{AddressGuard, HttpClient};
-use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion, SubscriptionFilter};
+use rmcp::model::{ProtocolVersion, SubscriptionFilter};
 use rmcp::service::RunningService;
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rmcp::{ClientHandler, ClientServiceExt, RoleClient};
+use rmcp::{ClientServiceExt, RoleClient};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+pub(crate) use self::asking::Asking;
 pub(crate) use self::fault::CallFault;
-pub(crate) use self::request::OutgoingCall;
+pub(crate) use self::request::{GivenInput, OutgoingCall};
 use crate::era::Era;
 use crate::error::McpError;
 use crate::listing::Listing;
@@ -45,7 +47,7 @@ pub struct McpServerInfo {
 
 /// A connection. Dropping it ends the server.
 pub(crate) struct Session {
-    running: RunningService<RoleClient, ClientSide>,
+    running: RunningService<RoleClient, Asking>,
     tap: Arc<Tap>,
     log: ServerLog,
     process: Option<Mutex<ServerProcess>>,
@@ -54,24 +56,11 @@ pub(crate) struct Session {
     announces_tools: bool,
 }
 
-/// This side of the protocol: what a server may ask of it.
-#[derive(Clone, Debug)]
-struct ClientSide {
-    version: ProtocolVersion,
-}
-
-impl ClientHandler for ClientSide {
-    fn get_info(&self) -> ClientConfig {
-        let implementation = Implementation::new("haft", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(ClientCapabilities::default(), implementation).with_protocol_version(self.version.clone())
-    }
-}
-
 impl Session {
     /// Starts the server and agrees on a protocol revision.
     pub(crate) async fn connect(server: &McpServer, era: Era, log: &ServerLog) -> Result<Self, McpError> {
         let tap = Tap::new(log.clone());
-        let side = ClientSide { version: ProtocolVersion::LATEST_WITH_INITIALIZE };
+        let side = Asking::new(server);
         let (running, process) = match &server.target {
             Target::Command(command) => {
                 let (process, pipes) = ServerProcess::start(command, log).map_err(|source| McpError::Start {
@@ -94,7 +83,7 @@ impl Session {
     }
 
     fn of(
-        running: RunningService<RoleClient, ClientSide>,
+        running: RunningService<RoleClient, Asking>,
         tap: Arc<Tap>,
         log: ServerLog,
         process: Option<Mutex<ServerProcess>>,
@@ -153,6 +142,11 @@ impl Session {
         if let Some(process) = process {
             process.into_inner().end().await;
         }
+    }
+
+    /// Returns what the server may ask.
+    pub(crate) fn asking(&self) -> &Asking {
+        self.running.service()
     }
 
     /// Returns a text of the server without secrets, cut to a maximum length.

@@ -16,6 +16,21 @@ const META: &str = "mcp";
 /// The longest message of a failure. The output cap applies as well.
 const MAX_MESSAGE: usize = 64 * 1024;
 
+/// An answer that was read.
+pub(super) enum Reading {
+    Output(ToolOutput),
+    /// The server asks something first. It keeps nothing meanwhile.
+    InputRequired(InputRequired),
+}
+
+/// The requests that must be answered before a call goes on.
+pub(super) struct InputRequired {
+    /// The requests, each with its `method` and `params`, by a name that the answer has as well.
+    pub(super) requests: Map<String, Value>,
+    /// Data that the server gets back as it is.
+    pub(super) state: Option<String>,
+}
+
 /// A result, of which each member is read by itself: one that is malformed does not lose the others.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -30,6 +45,10 @@ struct Answer<'a> {
     is_error: Option<bool>,
     #[serde(rename = "_meta", default)]
     meta: Option<Map<String, Value>>,
+    #[serde(default)]
+    input_requests: Option<Map<String, Value>>,
+    #[serde(default)]
+    request_state: Option<String>,
 }
 
 /// Reads a member that may be `null`, which is not the same as an absent one.
@@ -38,7 +57,7 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<&
 }
 
 /// Reads an answer. The output's value is checked by the executor.
-pub(super) fn read(answer: &RawValue, tool: &Tool, server: &McpServer) -> Result<ToolOutput, ToolFailure> {
+pub(super) fn read(answer: &RawValue, tool: &Tool, server: &McpServer) -> Result<Reading, ToolFailure> {
     let answer = Answer::deserialize(answer).map_err(|error| unreadable(server).cause(error))?;
     match answer.result_type.as_deref() {
         None | Some("complete") => {}
@@ -49,6 +68,10 @@ pub(super) fn read(answer: &RawValue, tool: &Tool, server: &McpServer) -> Result
                 tool.name()
             );
             return Err(ToolFailure::new(FailureKind::OutcomeUnknown, message));
+        }
+        Some("input_required") => {
+            let requests = answer.input_requests.unwrap_or_default();
+            return Ok(Reading::InputRequired(InputRequired { requests, state: answer.request_state }));
         }
         Some(_) => return Err(unreadable(server)),
     }
@@ -69,10 +92,10 @@ pub(super) fn read(answer: &RawValue, tool: &Tool, server: &McpServer) -> Result
         Some(value) => output(value, content, server.results),
         None => ToolOutput::content_only(content),
     };
-    Ok(match answer.meta.filter(|meta| !meta.is_empty()) {
+    Ok(Reading::Output(match answer.meta.filter(|meta| !meta.is_empty()) {
         Some(meta) => output.with_metadata(META, meta),
         None => output,
-    })
+    }))
 }
 
 fn with_meta_failure(failure: ToolFailure, meta: Option<Map<String, Value>>) -> ToolFailure {
@@ -152,7 +175,14 @@ mod tests {
     fn read_with(policy: ResultPolicy, answer: &Value) -> Result<ToolOutput, ToolFailure> {
         let tool = Tool::dynamic("t").define().unwrap();
         let answer = RawValue::from_string(answer.to_string()).unwrap();
-        read(&answer, &tool, &McpServer::command("s", ["x"; 0]).results(policy))
+        output_of(read(&answer, &tool, &McpServer::command("s", ["x"; 0]).results(policy)))
+    }
+
+    fn output_of(reading: Result<Reading, ToolFailure>) -> Result<ToolOutput, ToolFailure> {
+        match reading? {
+            Reading::Output(output) => Ok(output),
+            Reading::InputRequired(_) => panic!("nothing is asked"),
+        }
     }
 
     fn texts(output: &ToolOutput) -> Vec<String> {
@@ -233,7 +263,7 @@ mod tests {
         let answer = r#"{"content":[],"structuredContent":{"n":123456789012345678901234567890}}"#;
         let tool = Tool::dynamic("t").define().unwrap();
         let raw = RawValue::from_string(answer.to_owned()).unwrap();
-        let output = read(&raw, &tool, &McpServer::command("s", ["x"; 0])).unwrap();
+        let output = output_of(read(&raw, &tool, &McpServer::command("s", ["x"; 0]))).unwrap();
         assert_eq!(output.value().unwrap().as_str(), r#"{"n":123456789012345678901234567890}"#);
     }
 }

@@ -56,3 +56,51 @@ impl Guard {
         let _ = self.pipe.write_all(b"done\n");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::{CommandExt, ExitStatusExt};
+
+    use super::*;
+
+    fn group(script: &str) -> std::process::Child {
+        std::process::Command::new("sh").args(["-c", script]).stdout(Stdio::piped()).process_group(0).spawn().unwrap()
+    }
+
+    /// Waits until the child has written a line, so that its traps are set.
+    fn until_ready(child: &mut std::process::Child) {
+        let mut byte = [0];
+        io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut byte).unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_group_is_ended_when_the_pipe_closes() {
+        // The second one must be killed, with the process that it has started.
+        for (script, signal) in [("echo; sleep 1000", 15), ("trap '' TERM; echo; sleep 1000 & wait; sleep 1000", 9)] {
+            let mut child = group(script);
+            until_ready(&mut child);
+            let mut guard = Guard::start().unwrap();
+            guard.watch(child.id()).unwrap();
+            drop(guard);
+            let mut output = child.stdout.take().unwrap();
+            assert_eq!(child.wait().unwrap().signal(), Some(signal), "{script}");
+            // The end of the output: no process of the group is left that holds it.
+            assert_eq!(io::Read::read_to_end(&mut output, &mut Vec::new()).unwrap(), 0);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_guard_that_is_released_ends_nothing() {
+        let mut child = group("echo; exec sleep 1000");
+        until_ready(&mut child);
+        let mut guard = Guard::start().unwrap();
+        guard.watch(child.id()).unwrap();
+        let Guard { mut pipe, _shell: mut shell } = guard;
+        pipe.write_all(b"done\n").unwrap();
+        drop(pipe);
+        assert!(shell.wait().await.unwrap().success());
+        assert!(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}

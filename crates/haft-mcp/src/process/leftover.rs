@@ -136,7 +136,7 @@ mod tests {
         for (tag, server, owner) in [("tag-1", server, alive), ("tag-2", server, gone()), ("tag-1", other_time, gone())]
         {
             write(folder.path(), tag, server, owner);
-            assert_eq!(end_leftovers(folder.path()), []);
+            assert!(end_leftovers(folder.path()).is_empty());
             assert!(child.try_wait().unwrap().is_none());
         }
         write(folder.path(), "tag-1", server, gone());
@@ -154,7 +154,7 @@ mod tests {
         assert_ne!(tag, new_tag());
         let record = Leftover::record(folder.path(), std::process::id(), &tag).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
-        assert_eq!(end_leftovers(folder.path()), []);
+        assert!(end_leftovers(folder.path()).is_empty());
         drop(record);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }

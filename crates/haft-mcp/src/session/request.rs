@@ -12,8 +12,8 @@ use rmcp::model::{
 use rmcp::service::{PeerRequestOptions, RequestHandle};
 use rmcp::{Peer, RoleClient, ServiceError};
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until};
 
@@ -31,7 +31,15 @@ const MAX_PAGES: usize = 1000;
 pub(crate) struct OutgoingCall<'a> {
     pub(crate) tool: &'a str,
     pub(crate) arguments: &'a str,
+    pub(crate) input: &'a GivenInput,
     pub(crate) limits: &'a McpLimits,
+}
+
+/// The answers to what a server asked in place of an answer, and what it left for itself.
+#[derive(Default)]
+pub(crate) struct GivenInput {
+    pub(crate) responses: Map<String, Value>,
+    pub(crate) state: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -107,6 +115,9 @@ impl Session {
         let invalid = |_| CallFault::NotSent("takes JSON arguments only".to_owned());
         let arguments = RawValue::from_string(call.arguments.to_owned()).map_err(invalid)?;
         let mut params = CallToolRequestParams::new(call.tool.to_owned());
+        let responses = &call.input.responses;
+        params.input_responses = (!responses.is_empty()).then(|| responses.clone().into_iter().collect());
+        params.request_state.clone_from(&call.input.state);
         if self.process.is_none() {
             // The HTTP transport copies some arguments to headers.
             params.arguments = serde_json::from_str(call.arguments).ok();
