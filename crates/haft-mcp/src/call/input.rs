@@ -1,4 +1,4 @@
-//! What a server asks before it answers a call.
+//! The input that a server asks for before it answers a call.
 
 use haft_core::{FailureKind, ToolFailure};
 use serde_json::{Map, json};
