@@ -61,6 +61,7 @@ def _rules(body):
     if "stream_options" in body and not body.get("stream"):
         yield "/stream_options", "is allowed only with `stream`"
     yield from rule.sampling(body, body.get("reasoning_effort"))
+    yield from rule.stops(body)
     yield from rule.settings(body, (body.get("response_format") or {}).get("type") == "json_schema")
     yield from _tools(body)
     pending = {}

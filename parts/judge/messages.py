@@ -17,6 +17,10 @@ SETS_ITSELF = re.compile(r"claude-(opus-4-[78]|(opus|sonnet|haiku|fable|mythos)-
 # Models that reject a forced choice: "type "tool" and "any" are not supported for this model".
 # https://platform.claude.com/docs/en/models/opus-5-5/whats-new-opus-5-5#forced-tool-use-is-not-supported
 NEVER_FORCED = re.compile(r"claude-(opus-5-5|sonnet-5-5|fable-5-1|mythos-5-1)")
+# Models that take one setting of sampling at a time, from Opus 4.1 on: "`temperature` and `top_p` cannot both be specified
+# for this model". https://platform.claude.com/docs/en/about-claude/models/migration-guide and
+# https://github.com/SalesforceAIResearch/MCP-Universe/issues/49
+ONE_SAMPLING = re.compile(r"claude-((opus|sonnet|haiku)-4-[1-9](-|$)|opus-4-1)")
 # Models from before structured outputs, which came with Sonnet 4.5 and Opus 4.1.
 # https://platform.claude.com/docs/en/build-with-claude/structured-outputs
 NO_GRAMMARS = re.compile(r"claude-(3|(opus|sonnet)-4([-@]2|-0))")
@@ -76,6 +80,7 @@ def _rules(body):
     yield from _thinking(body)
     yield from _model(body)
     yield from _binding(body)
+    yield from _references(body)
     messages = rule.objects(body.get("messages"))
     if not messages:
         yield "/messages", "at least one message is required"
@@ -134,6 +139,8 @@ def _model(body):
             yield f"/{key}", "is deprecated for this model"
     if (body.get("thinking") or {}).get("type") == "enabled" and SETS_ITSELF.match(model):
         yield "/thinking/type", "is not supported for this model, which thinks adaptively"
+    if "temperature" in body and "top_p" in body and ONE_SAMPLING.match(model):
+        yield "/top_p", "is rejected together with `temperature`"
     if NEVER_FORCED.match(model) and isinstance(choice, dict) and choice.get("type") in ("any", "tool"):
         yield "/tool_choice", "a forced choice is not supported for this model"
     if NO_GRAMMARS.match(model):
@@ -177,6 +184,10 @@ def _results(message, blocks, at, pending):
         if number != position:
             yield where, "a `tool_result` comes before everything else in its message"
         yield from _id(call, f"{where}/tool_use_id")
+        # "all content must be type 'text' if 'is_error' is true": https://github.com/vellum-ai/vellum-assistant/pull/18387
+        for inner, part in rule.objects(block.get("content")) if block.get("is_error") else ():
+            if part.get("type") != "text":
+                yield f"{where}/content/{inner}/type", "is not 'text' in the result of a failed call"
         if pending.pop(call, None) is None:
             yield f"{where}/tool_use_id", f"{call!r} is the id of no pending call in the message before"
     yield from _unanswered(pending)
@@ -185,6 +196,28 @@ def _results(message, blocks, at, pending):
 def _unanswered(pending):
     for call, at in pending.items():
         yield at, f"{call!r} has no `tool_result` in the next message"
+
+
+def _references(body):
+    """What a search found earlier is offered in this request as well.
+
+    "Tool reference 'LSP' not found in available tools": https://github.com/anthropics/claude-code/issues/78485
+    """
+    offered = {tool.get("name") for _, tool in rule.objects(body.get("tools"))}
+    for at, reference in _found(body.get("messages"), "/messages"):
+        if reference not in offered:
+            yield at, f"{reference!r} is no tool of this request"
+
+
+def _found(value, at):
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _found(item, f"{at}/{index}")
+    elif isinstance(value, dict):
+        if value.get("type") == "tool_reference":
+            yield f"{at}/tool_name", value.get("tool_name")
+        for key in ("content", "tool_references"):
+            yield from _found(value.get(key), f"{at}/{key}")
 
 
 def _is_spoken(message):
@@ -259,6 +292,11 @@ def _tools(body):
         if tool.get("strict"):
             yield from rule.strict_schema(tool.get("input_schema"), f"/tools/{index}/input_schema", is_complete=False)
     yield from rule.tool_names(names)
+    # "All tools have defer_loading set. At least one tool must be non-deferred."
+    # https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool#error-handling
+    tools = [tool for _, tool in rule.objects(body.get("tools"))]
+    if tools and all(tool.get("defer_loading") for tool in tools):
+        yield "/tools", "are all deferred, and at least one must not be"
     choice = body.get("tool_choice")
     if isinstance(choice, dict):
         if not body.get("tools"):

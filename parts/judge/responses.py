@@ -24,6 +24,9 @@ OUTPUT_OF = {
 CALL_OF = {output: call for call, output in OUTPUT_OF.items()}
 # The service rejects an item whose id has another prefix.
 ID_PREFIX = {"function_call": "fc", "message": "msg", "reasoning": "rs", "custom_tool_call": "ctc"}
+# "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16".
+# https://github.com/UKGovernmentBEIS/inspect_evals/issues/694
+LEAST_OUTPUT = 16
 # Items that the model did not write.
 WRITTEN_BY_CLIENT = set(CALL_OF) | {"mcp_approval_response", "item_reference", "compaction_trigger", "additional_tools"}
 
@@ -76,6 +79,8 @@ def _rules(body):
             yield f"/{key}", "is required"
     if "stream_options" in body and not body.get("stream"):
         yield "/stream_options", "is allowed only with `stream`"
+    if isinstance(body.get("max_output_tokens"), int) and body["max_output_tokens"] < LEAST_OUTPUT:
+        yield "/max_output_tokens", f"is less than {LEAST_OUTPUT}"
     yield from _tools(body)
     yield from rule.sampling(body, (body.get("reasoning") or {}).get("effort"))
     yield from rule.settings(body, ((body.get("text") or {}).get("format") or {}).get("type") == "json_schema")

@@ -99,6 +99,17 @@ def settings(body, schema_format):
         yield "/parallel_tool_calls", "is not supported with this model"
 
 
+# "Unsupported parameter: 'stop' is not supported with this model." The reference of Chat Completions names o3 and o4-mini.
+# https://github.com/huggingface/smolagents/issues/1671 and https://github.com/BerriAI/litellm/pull/15244
+NO_STOP = re.compile(r"(ft:)?(o3(?!-mini)|o4|gpt-5(?!(\.\d+)?-chat))")
+
+
+def stops(body):
+    """Sequences that end the answer are rejected by OpenAI's models that reason."""
+    if body.get("stop") and NO_STOP.match(str(body.get("model"))):
+        yield "/stop", "is not supported with this model"
+
+
 def sampling(body, effort):
     """Settings of sampling are rejected by OpenAI's models that reason, unless they are asked not to.
 

@@ -26,6 +26,12 @@ REASONING = {
     "llama.cpp": {"reasoning_content"},
 }
 
+# The options of a server, which OpenAI does not have.
+OPTIONS = {
+    # https://api-docs.deepseek.com/guides/thinking_mode
+    "deepseek": {"thinking"},
+}
+
 # Members of requests that a server rejects, or documents as not supported.
 UNKNOWN = {
     # Unknown members are "Extra inputs are not permitted". https://docs.mistral.ai/api/endpoint/chat
@@ -41,7 +47,10 @@ UNKNOWN = {
 
 def plain(body, server):
     """Returns a request without the members that the server takes and OpenAI does not have."""
-    known = REASONING.get(server, set()) if isinstance(server, str) else set()
+    if not isinstance(server, str):
+        return body
+    known = REASONING.get(server, set())
+    body = {key: value for key, value in body.items() if key not in OPTIONS.get(server, ())}
     if not known or not isinstance(body.get("messages"), list):
         return body
     messages = [
@@ -60,12 +69,29 @@ def rules(body, server):
         yield from _mistral(messages)
     if server == "openrouter":
         yield from _openrouter(messages)
-    if server == "deepseek" and (body.get("response_format") or {}).get("type") == "json_schema":
-        # "This response_format type is unavailable now". https://api-docs.deepseek.com/guides/json_mode
-        yield "/response_format/type", "deepseek takes no schema"
+    if server == "deepseek":
+        yield from _deepseek(body, messages)
     if server == "llama.cpp" and isinstance(body.get("tool_choice"), dict):
         # Read as a string with the default `auto`. https://github.com/ggml-org/llama.cpp/blob/master/tools/server
         yield "/tool_choice", "a named tool counts as `auto` at llama.cpp"
+
+
+def _deepseek(body, messages):
+    format_ = (body.get("response_format") or {}).get("type")
+    if format_ == "json_schema":
+        # "This response_format type is unavailable now". https://api-docs.deepseek.com/guides/json_mode
+        yield "/response_format/type", "deepseek takes no schema"
+    if format_ == "json_object" and not any("json" in str(message.get("content")).lower() for _, message in messages):
+        # "Prompt must contain the word 'json' in some form to use 'response_format' of type 'json_object'."
+        # https://github.com/vercel/ai/issues/7913
+        yield "/response_format/type", "is 'json_object', and no message contains the word 'json'"
+    if (body.get("thinking") or {}).get("type") == "disabled":
+        return
+    for index, message in messages:
+        # "The `reasoning_content` in the thinking mode must be passed back to the API.", for all turns with calls, also
+        # those before the last user message. https://api-docs.deepseek.com/guides/thinking_mode
+        if message.get("tool_calls") and message.get("reasoning_content") is None:
+            yield f"/messages/{index}/reasoning_content", "is required beside calls in thinking mode"
 
 
 def _mistral(messages):

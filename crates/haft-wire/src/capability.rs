@@ -33,6 +33,10 @@ pub struct Capabilities {
     pub forced_choice: ForcedChoice,
     /// The request may set `temperature` and `top_p`.
     pub sampling: bool,
+    /// The request may set `temperature` and `top_p` at once.
+    pub joint_sampling: bool,
+    /// The request may set sequences that end the answer.
+    pub stop: bool,
     /// The model reads images.
     pub images: bool,
     /// The model reads images in tool results. Otherwise Gemini's wire sends them after the result.
@@ -97,6 +101,8 @@ pub struct AcceptedSettings {
     pub temperature: Option<f64>,
     /// The probability mass to sample from.
     pub top_p: Option<f64>,
+    /// The sequences that end the answer.
+    pub stop: Vec<String>,
     /// The setting for several calls in one turn.
     pub parallel_tool_calls: Option<bool>,
     /// The settings that are left off.
@@ -114,6 +120,8 @@ impl Default for Capabilities {
             parallel_calls: true,
             forced_choice: ForcedChoice::Always,
             sampling: true,
+            joint_sampling: true,
+            stop: true,
             images: true,
             image_results: true,
             encrypted_reasoning: EncryptedReasoning::Unknown,
@@ -148,6 +156,7 @@ impl Capabilities {
         let mut accepted = AcceptedSettings {
             temperature: request.temperature,
             top_p: request.top_p,
+            stop: request.stop.clone(),
             parallel_tool_calls: request.parallel_tool_calls,
             dropped: Vec::new(),
             warnings: Vec::new(),
@@ -160,6 +169,20 @@ impl Capabilities {
                     accepted.dropped.push(Dropped::setting(name, reason));
                 }
             }
+        }
+        if !self.joint_sampling && accepted.temperature.is_some() && accepted.top_p.is_some() {
+            // A model that thinks takes no temperature but its own.
+            let (name, setting) = match thinking {
+                Thinking::Requested => ("temperature", &mut accepted.temperature),
+                Thinking::Unset => ("top_p", &mut accepted.top_p),
+            };
+            *setting = None;
+            let reason = format!("`{model}` takes `temperature` or `top_p`, and not both");
+            accepted.dropped.push(Dropped::setting(name, reason));
+        }
+        if !self.stop && !accepted.stop.is_empty() {
+            accepted.stop.clear();
+            accepted.dropped.push(Dropped::setting("stop", format!("`{model}` rejects it")));
         }
         // A model without parallel calls rejects the setting, even though it asks for its only behaviour.
         if !self.parallel_calls && accepted.parallel_tool_calls.take() == Some(true) {
@@ -261,24 +284,40 @@ mod tests {
 
     #[test]
     fn a_setting_that_a_model_rejects_is_left_off_and_reported() {
-        let asked = request().temperature(0.5).top_p(0.25).allow_parallel_calls();
+        let asked = request().temperature(0.5).top_p(0.25).stop("END").allow_parallel_calls();
         let all = Capabilities::default();
         let accepted = all.accept(&asked, Thinking::Unset).unwrap();
         assert_eq!(
             (accepted.temperature, accepted.top_p, accepted.parallel_tool_calls),
             (Some(0.5), Some(0.25), Some(true))
         );
-        assert_eq!((accepted.dropped.len(), accepted.warnings.len()), (0, 0));
+        assert_eq!((accepted.stop.len(), accepted.dropped.len(), accepted.warnings.len()), (1, 0, 0));
 
-        let few = Capabilities { sampling: false, parallel_calls: false, ..all };
+        let few = Capabilities { sampling: false, stop: false, parallel_calls: false, ..all };
         let accepted = few.accept(&asked, Thinking::Unset).unwrap();
         assert_eq!((accepted.temperature, accepted.top_p, accepted.parallel_tool_calls), (None, None, None));
+        assert_eq!(accepted.stop, [""; 0]);
         let parts: Vec<_> = accepted.dropped.iter().map(|dropped| &*dropped.part).collect();
-        assert_eq!(parts, ["temperature", "top_p", "parallel_tool_calls"]);
+        assert_eq!(parts, ["temperature", "top_p", "stop", "parallel_tool_calls"]);
         assert!(accepted.dropped[0].reason.contains("`m` rejects it"), "{}", accepted.dropped[0]);
 
         let accepted = few.accept(&request().forbid_parallel_calls(), Thinking::Unset).unwrap();
         assert_eq!((accepted.parallel_tool_calls, accepted.dropped.len()), (None, 0), "it is what the model does");
+    }
+
+    #[test]
+    fn one_of_two_settings_of_sampling_is_left_off_where_they_exclude_each_other() {
+        let one = Capabilities { joint_sampling: false, ..Capabilities::default() };
+        let asked = request().temperature(0.5).top_p(0.25);
+        for (thinking, kept, lost) in
+            [(Thinking::Unset, (Some(0.5), None), "top_p"), (Thinking::Requested, (None, Some(0.25)), "temperature")]
+        {
+            let accepted = one.accept(&asked, thinking).unwrap();
+            assert_eq!(((accepted.temperature, accepted.top_p), &*accepted.dropped[0].part), (kept, lost));
+        }
+        for alone in [request().temperature(0.5), request().top_p(0.25)] {
+            assert_eq!(one.accept(&alone, Thinking::Unset).unwrap().dropped, []);
+        }
     }
 
     #[test]

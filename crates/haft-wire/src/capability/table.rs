@@ -167,29 +167,20 @@ const ROWS: &[(&str, CapabilityChange)] = &[
         model.structured_output = false;
         without_images(model);
     }),
-    ("o3*", reasoning_200k),
+    ("o3*", without_stop),
     ("o3-mini*", |model| {
         reasoning_200k(model);
         without_images(model);
     }),
-    ("o4*", reasoning_200k),
+    ("o4*", without_stop),
     ("codex-mini*", reasoning_200k),
-    ("gpt-5*", |model| {
-        limits(model, 400_000, 128_000);
-        reasoning(model);
-    }),
+    ("gpt-5*", |model| gpt_5(model, 400_000)),
     ("gpt-5*-chat*", |model| {
         limits(model, 128_000, 16_384);
         without_reasoning(model);
     }),
-    ("gpt-5.4*", |model| {
-        limits(model, 1_050_000, 128_000);
-        reasoning(model);
-    }),
-    ("gpt-5.5*", |model| {
-        limits(model, 1_050_000, 128_000);
-        reasoning(model);
-    }),
+    ("gpt-5.4*", |model| gpt_5(model, 1_050_000)),
+    ("gpt-5.5*", |model| gpt_5(model, 1_050_000)),
     ("gpt-6*", |model| model.encrypted_reasoning = EncryptedReasoning::Available),
     // Anthropic
     ("claude-*", |model| limits(model, 200_000, 64_000)),
@@ -199,10 +190,7 @@ const ROWS: &[(&str, CapabilityChange)] = &[
         thinks(model);
     }),
     // A gateway puts the version before the name.
-    ("claude-4-*", |model| {
-        limits(model, 200_000, 64_000);
-        thinks(model);
-    }),
+    ("claude-4-*", one_sampling_200k),
     ("claude-4-7-*", adaptive_1m),
     ("claude-4-8-*", adaptive_1m),
     ("claude-3-*", |model| {
@@ -221,19 +209,16 @@ const ROWS: &[(&str, CapabilityChange)] = &[
         thinks(model);
     }),
     // The generation's first models are named by date.
-    ("claude-*-4-*", |model| {
-        limits(model, 200_000, 64_000);
-        thinks(model);
-    }),
+    ("claude-*-4-*", one_sampling_200k),
     ("claude-*-4-0*", before_grammars),
     ("claude-*-4-2*", before_grammars),
     ("claude-opus-4-1*", |model| {
+        one_sampling_200k(model);
         limits(model, 200_000, 32_000);
-        thinks(model);
     }),
     ("claude-sonnet-4-6*", |model| {
+        one_sampling_200k(model);
         limits(model, 1_000_000, 64_000);
-        thinks(model);
     }),
     ("claude-opus-4-6*", thinking_1m),
     ("claude-opus-4-7*", adaptive_1m),
@@ -288,6 +273,13 @@ fn thinks(model: &mut Capabilities) {
     model.forced_choice = ForcedChoice::WithoutThinking;
 }
 
+/// Anthropic models from Opus 4.1 on, which take one setting of sampling at a time.
+fn one_sampling_200k(model: &mut Capabilities) {
+    limits(model, 200_000, 64_000);
+    thinks(model);
+    model.joint_sampling = false;
+}
+
 /// Anthropic models from before strict tools.
 fn before_grammars(model: &mut Capabilities) {
     limits(model, 200_000, 32_000);
@@ -297,8 +289,8 @@ fn before_grammars(model: &mut Capabilities) {
 
 /// Anthropic models with a large context whose thinking can be turned off.
 fn thinking_1m(model: &mut Capabilities) {
+    one_sampling_200k(model);
     limits(model, 1_000_000, 128_000);
-    thinks(model);
 }
 
 /// Anthropic models from Opus 4.7 on, which choose their own sampling and reject sampling settings.
@@ -332,6 +324,19 @@ fn without_reasoning(model: &mut Capabilities) {
 fn reasoning(model: &mut Capabilities) {
     model.sampling = false;
     model.encrypted_reasoning = EncryptedReasoning::Available;
+}
+
+/// OpenAI's GPT-5 models, as far as they reason.
+fn gpt_5(model: &mut Capabilities, context: u64) {
+    limits(model, context, 128_000);
+    reasoning(model);
+    model.stop = false;
+}
+
+/// OpenAI's reasoning models that reject sequences which end the answer.
+fn without_stop(model: &mut Capabilities) {
+    reasoning_200k(model);
+    model.stop = false;
 }
 
 /// OpenAI's reasoning models before GPT-5.
@@ -464,6 +469,32 @@ mod tests {
             ("gemini-4-argon", false),
         ] {
             assert_eq!(models.find(model).sampling, accepted, "{model}");
+        }
+    }
+
+    #[test]
+    fn settings_that_exclude_each_other_or_have_no_effect_are_known() {
+        let models = ModelTable::built_in();
+        for (model, joint, stop) in [
+            ("claude-3-7-sonnet-latest", true, true),
+            ("claude-opus-4-20250514", true, true),
+            ("claude-opus-4-1-20250805", false, true),
+            ("claude-sonnet-4-5", false, true),
+            ("anthropic/claude-4.5-sonnet", false, true),
+            ("us.anthropic.claude-haiku-4-5-v1:0", false, true),
+            ("claude-sonnet-4-6", false, true),
+            ("claude-opus-4-6", false, true),
+            ("gpt-4.1", true, true),
+            ("o1", true, true),
+            ("o3", true, false),
+            ("o3-mini", true, true),
+            ("ft:o4-mini-2025-04-16:acme::7p4l", true, false),
+            ("openai/gpt-5", true, false),
+            ("gpt-5.4-mini", true, false),
+            ("gpt-5-chat-latest", true, true),
+        ] {
+            let found = models.find(model);
+            assert_eq!((found.joint_sampling, found.stop), (joint, stop), "{model}");
         }
     }
 

@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::tool_limits::Cost;
 use super::{ProfileDefinition, Strictness, UnmetStrict};
 use crate::profile::finding::{Finding, FindingKind};
-use crate::profile::rendered_tools::{RenderedTool, RenderedTools, ToolMode};
+use crate::profile::rendered_tools::{DEFERRED, RenderedTool, RenderedTools, ToolMode};
 use crate::profile::tool_form::{FunctionTool, ProviderToolJson};
 use crate::seal::{self, Opened, SealedElsewhere};
 
@@ -319,6 +319,7 @@ fn rendered_tool(
         beta: None,
         namespace: None,
         called_by_programs: profile.form.is_called_by_programs(descriptor),
+        deferred: json[DEFERRED] == true,
         opened_json: None,
         beside: None,
         secrets: Vec::new(),

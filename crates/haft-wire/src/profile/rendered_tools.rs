@@ -18,6 +18,9 @@ use crate::wire_error::RequestError;
 /// The `provider_data` member that holds the arguments as the model wrote them, if they differ from the decoded ones.
 const WRITTEN_ARGUMENTS: &str = "arguments";
 
+/// The tool member that defers a definition, at OpenAI and at Anthropic.
+pub(crate) const DEFERRED: &str = "defer_loading";
+
 /// The wire name for a call without a name. A model may make such a call, but no provider accepts it back. No encoded
 /// name looks like this.
 const NO_NAME: &str = "_x5F_empty";
@@ -37,6 +40,7 @@ pub struct RenderedTools {
     list: Box<RawValue>,
     /// The list with its secrets in place, if it has any. Never shown.
     opened_list: Option<Box<RawValue>>,
+    has_deferred: bool,
     findings: Vec<Finding>,
 }
 
@@ -60,6 +64,8 @@ pub struct RenderedTool {
     pub namespace: Option<Arc<ToolNamespace>>,
     /// True if programs at the provider may call the tool.
     pub called_by_programs: bool,
+    /// True if the model has to search for the tool before it reads its definition.
+    pub deferred: bool,
     /// The JSON text with its secrets in place, if it has any.
     pub(crate) opened_json: Option<Secret>,
     /// The JSON text that the request contains outside the tool, with its secrets in place; see
@@ -105,7 +111,8 @@ impl RenderedTools {
         let list = raw(&form.list(&mut tools.iter().map(RenderedTool::shown)));
         let has_secrets = tools.iter().any(|tool| tool.opened_json.is_some());
         let opened_list = has_secrets.then(|| raw(&form.list(&mut tools.iter().map(RenderedTool::listed))));
-        Self { provider, tools, by_name, by_wire_name, names, form, list, opened_list, findings }
+        let has_deferred = tools.iter().any(|tool| tool.deferred);
+        Self { provider, tools, by_name, by_wire_name, names, form, list, opened_list, has_deferred, findings }
     }
 
     /// Returns the tool list as JSON text for display, with secrets sealed. To send the list, use
@@ -153,6 +160,11 @@ impl RenderedTools {
         }
         let flat = |tool| ListedTool { namespace: None, ..RenderedTool::listed(tool) };
         Cow::Owned(raw(&self.form.list(&mut self.tools.iter().map(flat))))
+    }
+
+    /// Reports whether the model has to search for any of the tools.
+    pub(crate) fn has_deferred(&self) -> bool {
+        self.has_deferred
     }
 
     /// Checks that every tool can be sent as it must be. A wire calls this when it writes a request.
@@ -275,6 +287,21 @@ fn argument_issue(error: CodecError) -> Option<Issue> {
             Some(Issue::new("", "maxBytes", format!("must have at most {bytes} bytes when converted; send less")))
         }
         _ => None,
+    }
+}
+
+/// Returns a tool list with all definitions loaded at once, for a request in which none could be found.
+pub(crate) fn loaded(list: &RawValue) -> Cow<'_, RawValue> {
+    let Ok(mut tools) = serde_json::from_str::<Value>(list.get()) else { return Cow::Borrowed(list) };
+    load(&mut tools);
+    Cow::Owned(raw(&tools.to_string()))
+}
+
+/// Removes the flag from the tools of a list, and from those of its namespaces.
+fn load(tools: &mut Value) {
+    for tool in tools.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+        tool.shift_remove(DEFERRED);
+        tool.get_mut("tools").into_iter().for_each(load);
     }
 }
 

@@ -71,6 +71,25 @@ const REPORTED: &[Reported] = &[
         ],
     },
     Reported {
+        subject: "DeepSeek's demands",
+        rules: Rules::Judged(&["server::_deepseek"], &["haft-parts::parts::request::chat::deepseek"]),
+        tests: &["haft-model::client::rejection::deepseek_gets_the_reasoning_and_the_instruction_that_it_demands"],
+    },
+    Reported {
+        subject: "deferred tools, and tools that were found and are gone",
+        rules: Rules::Judged(
+            &["messages::_tools", "messages::_references", "responses::_deferred"],
+            &[
+                "haft-parts::parts::request::anthropic::deferred_tools",
+                "haft-parts::parts::request::responses::namespaces_and_programs",
+            ],
+        ),
+        tests: &[
+            "haft-model::client::rejection::definitions_are_deferred_only_where_the_model_can_find_them",
+            "haft-model::client::rejection::references_to_tools_that_are_gone_do_not_fail_the_conversation",
+        ],
+    },
+    Reported {
         subject: "empty turns, and turns that are cut off",
         rules: Rules::NoRequest(ANSWER),
         tests: &[
@@ -102,11 +121,22 @@ const REPORTED: &[Reported] = &[
     Reported {
         subject: "settings and content that a model rejects",
         rules: Rules::Judged(
-            &["rule::sampling", "messages::_model", "messages::_thinking", "gemini::_result_media"],
+            &[
+                "rule::sampling",
+                "rule::stops",
+                "responses::_rules",
+                "messages::_model",
+                "messages::_thinking",
+                "messages::_results",
+                "gemini::_result_media",
+            ],
             &[
                 "haft-parts::parts::request::chat::models_that_reason_have_no_sampling",
+                "haft-parts::parts::request::chat::settings_that_some_models_reject",
+                "haft-parts::parts::request::responses::limits_of_the_answer",
                 "haft-parts::parts::request::anthropic::what_some_models_reject",
                 "haft-parts::parts::request::anthropic::thinking_and_tools",
+                "haft-parts::parts::request::anthropic::calls_and_results",
                 "haft-parts::parts::request::gemini::files_of_results",
             ],
         ),
@@ -114,6 +144,9 @@ const REPORTED: &[Reported] = &[
             "haft-model::client::rejection::settings_that_a_model_rejects_are_left_off",
             "haft-model::client::rejection::what_the_table_doubts_is_sent",
             "haft-model::client::rejection::images_that_a_tool_returns_do_not_fail_the_requests_to_gemini_2",
+            "haft-model::client::rejection::what_a_failed_call_returned_besides_text_follows_its_result",
+            "haft-model::client::rejection::settings_that_exclude_each_other_are_not_sent_together",
+            "haft-model::client::rejection::sequences_and_limits_that_openai_rejects_are_left_off_or_raised",
             "haft-model::client::thinking::a_budget_of_thinking_is_below_the_limit_of_the_answer",
         ],
     },

@@ -284,3 +284,161 @@ async fn a_tool_that_must_be_strict_is_sent_so_or_fails_the_request_by_name() {
     turn.unwrap();
     assert_eq!((&body["tools"][0]["name"], &body["tools"][0]["strict"]), (&json!("pay"), &json!(false)));
 }
+
+#[tokio::test]
+async fn what_a_failed_call_returned_besides_text_follows_its_result() {
+    let server = Server::start().await;
+    let model = Provider::Anthropic.whole(&server);
+    let image = ContentPart::image("image/png", MediaData::Base64("AA==".to_owned()));
+    let mut request = named("claude-sonnet-4-5");
+    let failed = ToolCallOutput::new("c1", vec![ContentPart::text("too dark"), image]).error();
+    request.history.extend([ToolCall::new("c1", "shoot", "{}").into(), failed.into()]);
+    let rejects = |body: &Value| {
+        let is_mixed = |result: &Value| {
+            let mut blocks = result["content"].as_array().into_iter().flatten();
+            result["is_error"] == true && blocks.any(|block| block["type"] != "text")
+        };
+        let mut blocks =
+            body["messages"].as_array().unwrap().iter().flat_map(|message| message["content"].as_array().unwrap());
+        blocks
+            .any(is_mixed)
+            .then_some("messages.2.content.0.tool_result: all content must be type \"text\" if \"is_error\" is true")
+    };
+    let (body, turn) = judged(&*model, (&server, Provider::Anthropic), &request, rejects).await;
+    assert_eq!(turn.unwrap().text(), "Hello");
+    assert_eq!(body["messages"][2]["content"][2]["source"]["data"], "AA==", "{body:#}");
+}
+
+#[tokio::test]
+async fn references_to_tools_that_are_gone_do_not_fail_the_conversation() {
+    let server = Server::start().await;
+    let model = Provider::Anthropic.whole(&server);
+    let found = |name: &str| json!({"type": "tool_reference", "tool_name": name});
+    let blocks = json!([
+        {"type": "server_tool_use", "id": "s1", "name": "tool_search_tool_regex", "input": {"query": "look"}},
+        {"type": "tool_search_tool_result", "tool_use_id": "s1", "content": {
+            "type": "tool_search_tool_search_result", "tool_references": [found("listen"), found("look")]}},
+    ]);
+    let search = haft_core::ProviderCall::new("anthropic", "tool_search_tool_regex", blocks).call_id("s1");
+    let mut request = named("claude-sonnet-4-5").tools(&[ToolDescriptor::new("look", json!({"type": "object"}))]);
+    request.history.extend([search.into(), Item::assistant("Found."), Item::user("go on")]);
+    let rejects = |body: &Value| {
+        let text = body["messages"].to_string();
+        text.contains(r#""tool_name":"listen""#).then_some("Tool reference 'listen' not found in available tools")
+    };
+    let (body, turn) = judged(&*model, (&server, Provider::Anthropic), &request, rejects).await;
+    assert_eq!(turn.unwrap().text(), "Hello");
+    assert_eq!(body["messages"][1]["content"][1]["content"]["tool_references"], json!([found("look")]), "{body:#}");
+}
+
+#[tokio::test]
+async fn definitions_are_deferred_only_where_the_model_can_find_them() {
+    let server = Server::start().await;
+    let mut tool = ToolDescriptor::new("look", json!({"type": "object"}));
+    tool.provider_options = ProviderOptions::new().deferred();
+    let search_of = |other: bool| {
+        let [own, foreign] = [
+            haft_wire::catalogue::anthropic::tool_search_regex().define().unwrap(),
+            haft_wire::catalogue::openai::tool_search().define().unwrap(),
+        ];
+        (if other { foreign } else { own }).descriptor().as_ref().clone()
+    };
+    let rejects = |body: &Value| {
+        let tools = body["tools"].as_array().unwrap();
+        tools
+            .iter()
+            .all(|tool| tool["defer_loading"] == true)
+            .then_some("All tools have defer_loading set. At least one tool must be non-deferred.")
+    };
+    // The conversation moves from one provider to the other, with the search of the first.
+    for (provider, name, is_openai) in
+        [(Provider::Anthropic, "claude-sonnet-4-5", true), (Provider::Responses, "gpt-5.4", false)]
+    {
+        let model = provider.whole(&server);
+        let request = named(name).tools(&[tool.clone(), search_of(is_openai)]);
+        let (body, turn) = judged(&*model, (&server, provider), &request, rejects).await;
+        assert_eq!(turn.unwrap().text(), "Hello", "{name}");
+        assert_eq!(
+            (body["tools"].as_array().unwrap().len(), body["tools"][0].get("defer_loading")),
+            (1, None),
+            "{name}"
+        );
+        let request = named(name).tools(&[tool.clone(), search_of(!is_openai)]);
+        let (body, turn) = judged(&*model, (&server, provider), &request, rejects).await;
+        assert_eq!(
+            (turn.unwrap().text().as_str(), &body["tools"][0]["defer_loading"]),
+            ("Hello", &json!(true)),
+            "{name}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn settings_that_exclude_each_other_are_not_sent_together() {
+    let server = Server::start().await;
+    let model = Provider::Anthropic.whole(&server);
+    let both = |body: &Value| {
+        (body.get("temperature").is_some() && body.get("top_p").is_some())
+            .then_some("`temperature` and `top_p` cannot both be specified for this model. Please use only one.")
+    };
+    for name in ["claude-opus-4-1-20250805", "claude-sonnet-4-6", "us.anthropic.claude-haiku-4-5-v1:0"] {
+        let request = named(name).temperature(0.5).top_p(0.9);
+        let (body, turn) = judged(&*model, (&server, Provider::Anthropic), &request, both).await;
+        assert_eq!((turn.unwrap().text().as_str(), &body["temperature"]), ("Hello", &json!(0.5)), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn sequences_and_limits_that_openai_rejects_are_left_off_or_raised() {
+    let server = Server::start().await;
+    let stopped =
+        |body: &Value| body.get("stop").map(|_| "Unsupported parameter: 'stop' is not supported with this model.");
+    for (name, is_sent) in [("o3", false), ("gpt-5-mini", false), ("openai/gpt-5.4", false), ("gpt-4.1", true)] {
+        let model = Provider::Chat.whole(&server);
+        let rejects = |body: &Value| stopped(body).filter(|_| !is_sent);
+        let (body, turn) = judged(&*model, (&server, Provider::Chat), &named(name).stop("END"), rejects).await;
+        assert_eq!((turn.unwrap().text().as_str(), body.get("stop").is_some()), ("Hello", is_sent), "{name}");
+    }
+    let few = |body: &Value| {
+        body["max_output_tokens"].as_u64().filter(|tokens| *tokens < 16).map(
+            |_| "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got 5 instead.",
+        )
+    };
+    let model = Provider::Responses.whole(&server);
+    let (body, turn) =
+        judged(&*model, (&server, Provider::Responses), &named("gpt-5.4").max_output_tokens(5), few).await;
+    assert_eq!((turn.unwrap().text().as_str(), &body["max_output_tokens"]), ("Hello", &json!(16)));
+}
+
+#[tokio::test]
+async fn deepseek_gets_the_reasoning_and_the_instruction_that_it_demands() {
+    let server = Server::start().await;
+    let model = OpenAi::compatible("deepseek", server.url("")).http_client(client()).whole();
+    let rejects = |body: &Value| {
+        let messages = body["messages"].as_array().unwrap();
+        let is_silent =
+            |message: &Value| message.get("tool_calls").is_some() && message.get("reasoning_content").is_none();
+        if messages.iter().any(is_silent) {
+            return Some("The `reasoning_content` in the thinking mode must be passed back to the API.");
+        }
+        let says_json = messages.iter().any(|message| message["content"].to_string().to_lowercase().contains("json"));
+        (body["response_format"]["type"] == "json_object" && !says_json).then_some(
+            "Prompt must contain the word 'json' in some form to use 'response_format' of type 'json_object'.",
+        )
+    };
+    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}});
+    let mut request = named("deepseek-v4-pro").output_format(haft_core::OutputFormat::new("place", schema));
+    // A turn that is over, and one that another provider's model has begun.
+    let data = json!({"member": "reasoning_content"});
+    let thought = Reasoning::text("hm").signed("deepseek", "").provider_data("deepseek", data);
+    request.history.push(thought.into());
+    for id in ["c1", "c2"] {
+        request.history.extend([ToolCall::new(id, "look", "{}").into(), ToolCallOutput::new(id, "dark").into()]);
+        request.history.extend([Item::assistant("Dark."), Item::user("go on")]);
+    }
+    let (body, turn) = judged(&model, (&server, Provider::Chat), &request, rejects).await;
+    assert_eq!(turn.unwrap().text(), "Hello");
+    let sent: Vec<_> =
+        body["messages"].as_array().unwrap().iter().filter_map(|one| one.get("reasoning_content")).collect();
+    assert_eq!(sent, [&json!("hm"), &json!("")], "{body:#}");
+}

@@ -11,20 +11,24 @@ mod conversation;
 mod history_index;
 mod mcp_server;
 mod part;
+mod tool_reference;
 
 use std::borrow::Cow;
 
 use haft_core::{OutputFormat, ToolChoice, ToolDemand, ToolResult, Turn, TurnRequest};
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use self::block::SentBlock;
 use self::cache_mark::MarkedPrompt;
+use self::tool_reference::OfferedTools;
 use super::{AnthropicMessages, PromptCache};
 use crate::capability::{AcceptedSettings, Capabilities, Thinking};
-use crate::profile::rendered_tools::{RenderedTool, RenderedTools};
+use crate::profile::rendered_tools::{RenderedTool, RenderedTools, loaded};
 use crate::profile::{RenderTools, RenderedOutput};
 use crate::seal;
+use crate::wire::request::format_instruction;
 use crate::wire::request::result_history::ResultHistory;
 use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest, WireResults};
 use crate::wire_error::RequestError;
@@ -71,16 +75,19 @@ pub(super) fn write(
         history,
         request.instructions.as_deref(),
         (provider, capabilities),
-        &tools,
+        OfferedTools { tools: &tools, narrowed: narrowing(&request.tool_choice, &tools) },
         wire.later_system,
     )?;
     let output = request.output_format.as_ref().map(|format| profile.render_output(format)).transpose()?;
     let mut dropped = std::mem::take(&mut conversation.dropped);
     dropped.extend(accepted.dropped.iter().cloned());
-    if let Some(instruction) = output.as_deref().zip(request.output_format.as_ref()).and_then(unenforced) {
+    if let (Some(rendered), Some(format)) = (output.as_deref(), &request.output_format)
+        && !rendered.strict
+    {
         dropped.push(Dropped::setting("output_format", "the API can't enforce its schema; the model reads it instead"));
-        conversation.system.push(SentBlock::text(instruction));
+        conversation.system.push(SentBlock::text(format_instruction::of(rendered, format)));
     }
+    let list = listed(&request.tool_choice, &tools, &mut dropped);
 
     let mut body = MessagesBody::new(options);
     body.member("model", &request.model)?;
@@ -88,7 +95,7 @@ pub(super) fn write(
     // The API places a mark for the whole request itself.
     if wire.prompt_cache == PromptCache::Marked && !options.contains_key("cache_control") {
         let prompt = MarkedPrompt {
-            tools: values("tools", &listed(&request.tool_choice, &tools))?,
+            tools: values("tools", list.get())?,
             system: values("system", &json_text("system", &conversation.system)?)?,
             messages: values("messages", &json_text("messages", &conversation.messages)?)?,
         };
@@ -98,8 +105,7 @@ pub(super) fn write(
         write_tools(&mut body, request, (&tools, &list), accepted.parallel_tool_calls, &mut dropped)?;
     } else {
         write_prompt(&mut body, &conversation.system, &conversation.messages)?;
-        let list = listed(&request.tool_choice, &tools);
-        write_tools(&mut body, request, (&tools, &list), accepted.parallel_tool_calls, &mut dropped)?;
+        write_tools(&mut body, request, (&tools, list.get()), accepted.parallel_tool_calls, &mut dropped)?;
     }
     write_settings(&mut body, request, (&accepted, thinking), &mut dropped)?;
     if let Some(container) = conversation.container {
@@ -116,6 +122,7 @@ pub(super) fn write(
         body.written.push(binding::THINKING);
     }
     drop(conversation);
+    drop(list);
     let headers = beta_header(options, &tools, binding::beta(options, bound.as_ref()))?;
     let text = body.finish()?;
     let mut context = ReadContext::new(tools).turn(history.len());
@@ -213,14 +220,27 @@ fn values(key: &str, json: &str) -> Result<Vec<Value>, RequestError> {
     serde_json::from_str(json).map_err(|error| invalid(key, &format!("it is no list: {error}")))
 }
 
-/// Returns the tool list. A choice of one tool names it and keeps the others in the list, so that a prompt cache stays
-/// valid.
-fn listed<'t>(choice: &ToolChoice, tools: &'t RenderedTools) -> Cow<'t, str> {
-    let may_call = tools.iter().any(|tool| choice.permits(&tool.name));
-    match choice {
-        ToolChoice::OneOf { .. } if may_call => tools.list_permitted(choice),
-        _ => Cow::Borrowed(tools.raw_list().get()),
+/// Returns the choice if only the tools that it permits are sent. A choice of one tool names it and keeps the others in
+/// the list, so that a prompt cache stays valid.
+fn narrowing<'c>(choice: &'c ToolChoice, tools: &RenderedTools) -> Option<&'c ToolChoice> {
+    let is_narrow = matches!(choice, ToolChoice::OneOf { .. });
+    (is_narrow && tools.iter().any(|tool| choice.permits(&tool.name))).then_some(choice)
+}
+
+/// Returns the tool list.
+fn listed<'t>(choice: &ToolChoice, tools: &'t RenderedTools, dropped: &mut Vec<Dropped>) -> Cow<'t, RawValue> {
+    let narrowed = narrowing(choice, tools);
+    let list = match narrowed {
+        Some(choice) => tools.raw_permitted(choice),
+        None => Cow::Borrowed(tools.raw_list()),
+    };
+    let is_sent = |tool: &&RenderedTool| narrowed.is_none_or(|choice| choice.permits(&tool.name));
+    if !tools.has_deferred() || tools.iter().filter(is_sent).any(|tool| !tool.deferred) {
+        return list;
     }
+    let reason = "the API rejects a request whose tools are all deferred; offer a tool that searches for them";
+    dropped.push(Dropped::setting("defer_loading", reason));
+    Cow::Owned(loaded(&list).into_owned())
 }
 
 /// Writes the MCP servers for the toolsets that are sent.
@@ -229,10 +249,8 @@ fn write_servers(
     request: &TurnRequest,
     tools: &RenderedTools,
 ) -> Result<(), RequestError> {
-    let choice = &request.tool_choice;
-    let may_call = tools.iter().any(|tool| choice.permits(&tool.name));
-    let is_sent =
-        |tool: &&RenderedTool| !may_call || !matches!(choice, ToolChoice::OneOf { .. }) || choice.permits(&tool.name);
+    let narrowed = narrowing(&request.tool_choice, tools);
+    let is_sent = |tool: &&RenderedTool| narrowed.is_none_or(|choice| choice.permits(&tool.name));
     if let Some(servers) = mcp_server::written(body.options, tools.iter().filter(is_sent))? {
         body.append(mcp_server::MEMBER, &servers);
         body.written.push(mcp_server::MEMBER);
@@ -294,8 +312,8 @@ fn write_settings(
         }
     }
     let is_sent = |text: &&String| !text.trim().is_empty();
-    let stop: Vec<&String> = request.stop.iter().filter(is_sent).collect();
-    if stop.len() < request.stop.len() {
+    let stop: Vec<&String> = accepted.stop.iter().filter(is_sent).collect();
+    if stop.len() < accepted.stop.len() {
         dropped.push(Dropped::setting("stop", "a sequence of white space only is rejected by the API"));
     }
     if !stop.is_empty() {
@@ -324,21 +342,6 @@ fn write_output(
         schema.entry("description").or_insert_with(|| description.as_str().into());
     }
     body.joined_member("output_config", "format", &format)
-}
-
-/// Returns the instruction that replaces a format which can't be enforced.
-fn unenforced((output, format): (&RenderedOutput, &OutputFormat)) -> Option<String> {
-    if output.strict {
-        return None;
-    }
-    let mut text = String::from("Answer with a single JSON value and nothing else: no other text, no code fence. ");
-    if let Some(description) = &format.description {
-        text.push_str(description.trim());
-        text.push(' ');
-    }
-    text.push_str("It must be valid by this JSON Schema:\n");
-    text.push_str(&output.schema.to_string());
-    Some(text)
 }
 
 /// Returns the header with the features that tools, thinking and options require, without duplicates.

@@ -150,11 +150,11 @@ fn generation_config(
     set("temperature", accepted.temperature.map(Value::from));
     set("topP", accepted.top_p.map(Value::from));
     set("maxOutputTokens", request.max_output_tokens.map(Value::from));
-    if request.stop.len() > MAX_STOPS {
+    if accepted.stop.len() > MAX_STOPS {
         let message = format!("Gemini accepts {MAX_STOPS} stop sequences; remove the others");
         return Err(RequestError::Invalid { param: "stop".to_owned(), message });
     }
-    set("stopSequences", Some(request.stop.as_slice()).filter(|stops| !stops.is_empty()).map(Value::from));
+    set("stopSequences", Some(accepted.stop.as_slice()).filter(|stops| !stops.is_empty()).map(Value::from));
     let codec = match &request.output_format {
         None => Codec::identity(),
         Some(format) => {

@@ -136,10 +136,12 @@ impl<'r> Messages<'r> {
         request: &'r TurnRequest,
         server: (&'r str, ChatQuirks),
         tools: &'r RenderedTools,
+        format_instruction: Option<String>,
     ) -> Result<Self, RequestError> {
         let mut messages = Self::new(&request.history, server, tools)?;
         let instructions = request.instructions.as_deref().filter(|text| !text.is_empty());
-        messages.list.extend(instructions.map(|text| ChatMessage::System { content: Cow::Borrowed(text) }));
+        let instructions = instructions.map(Cow::Borrowed).into_iter().chain(format_instruction.map(Cow::Owned));
+        messages.list.extend(instructions.map(|content| ChatMessage::System { content }));
         messages.items(&request.history);
         Ok(messages)
     }
@@ -274,7 +276,7 @@ impl<'r> Messages<'r> {
         let own = reasoning.provider.as_deref() == Some(self.provider) && member.is_some();
         if !own {
             self.drop_item(at, "reasoning", "it is of another provider, or of another API");
-        } else if at > self.last_input {
+        } else if at > self.last_input || self.quirks.reasoning_of_calls {
             let accepted = |member: &str| self.quirks.reasoning.contains(&member);
             let text = reasoning.text.as_deref().filter(|_| member.is_some_and(accepted));
             let details = data.and_then(|data| data.get("details")).filter(|_| accepted("details"));
@@ -320,7 +322,10 @@ impl<'r> Messages<'r> {
 
     /// Ends the message in progress and adds its calls' outputs.
     fn end_turn(&mut self) {
-        let message = std::mem::take(&mut self.open);
+        let mut message = std::mem::take(&mut self.open);
+        if self.quirks.reasoning_of_calls && !message.tool_calls.is_empty() {
+            message.reasoning_content.get_or_insert_default();
+        }
         let has_content = message.content.is_some() || message.refusal.is_some() || message.audio.is_some();
         if has_content || !message.tool_calls.is_empty() {
             self.list.push(ChatMessage::Assistant(message));

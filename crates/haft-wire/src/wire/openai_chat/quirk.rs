@@ -30,6 +30,9 @@ pub struct ChatQuirks {
     pub choices: ChoiceForms,
     /// The members in which the server takes reasoning back.
     pub reasoning: &'static [&'static str],
+    /// True if the server demands `reasoning_content` beside calls, also in earlier turns. Calls without reasoning get an
+    /// empty one.
+    pub reasoning_of_calls: bool,
     /// The supported output formats.
     pub formats: FormatForms,
     /// The rule for sending metadata.
@@ -109,6 +112,7 @@ const COMPATIBLE: ChatQuirks = ChatQuirks {
     call_ids: CallIdRule::FortyCharacters,
     choices: ChoiceForms::Named,
     reasoning: &["reasoning", "reasoning_content", "details"],
+    reasoning_of_calls: false,
     formats: FormatForms::Schema,
     metadata: MetadataRule::Sent,
     max_stops: None,
@@ -152,10 +156,10 @@ const SERVERS: [ServerRow; 8] = [
         max_stops: Some(4),
         ..COMPATIBLE
     } },
-    // Output formats have no schema, and `parallel_tool_calls` is not documented. Reasoning is expected back within a turn.
+    // Output formats have no schema, and `parallel_tool_calls` is not documented. The reasoning of calls is demanded back.
     ServerRow { names: &["deepseek"], hosts: &["api.deepseek.com"], quirks: ChatQuirks {
-        reasoning: &["reasoning_content"], formats: FormatForms::JsonObject, metadata: MetadataRule::Rejected,
-        max_stops: Some(16), parallel_tool_calls: false,
+        reasoning: &["reasoning_content"], reasoning_of_calls: true, formats: FormatForms::JsonObject,
+        metadata: MetadataRule::Rejected, max_stops: Some(16), parallel_tool_calls: false,
         ..COMPATIBLE
     } },
     // `max_tokens` is deprecated, and `metadata` is documented as not supported.

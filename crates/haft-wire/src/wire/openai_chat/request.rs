@@ -17,6 +17,7 @@ use crate::seal;
 use crate::wire::openai::metadata_pair::Pairs;
 use crate::wire::openai::prompt_key;
 use crate::wire::request::body;
+use crate::wire::request::format_instruction;
 use crate::wire::request::result_history::ResultHistory;
 use crate::wire::{Delivery, Dropped, ReadContext, Wire, WireRequest, WireResults};
 use crate::wire_error::RequestError;
@@ -110,7 +111,7 @@ struct JsonSchemaFormat<'r> {
 pub(super) fn write(wire: &OpenAiChat, request: &TurnRequest, delivery: Delivery) -> Result<WireRequest, RequestError> {
     let (capabilities, profile) = wire.profile.for_model(&request.model);
     let accepted = capabilities.accept(request, Thinking::Unset)?;
-    check_stops(request, wire)?;
+    check_stops(&accepted.stop, wire)?;
     let tools = request.render_tools(profile);
     tools.ensure_sendable()?;
     let output = request.output_format.as_ref().map(|format| profile.render_output(format)).transpose()?;
@@ -118,7 +119,10 @@ pub(super) fn write(wire: &OpenAiChat, request: &TurnRequest, delivery: Delivery
     if !capabilities.may_reason() {
         quirks.reasoning = &[];
     }
-    let messages = Messages::write(request, (wire.provider(), quirks), &tools)?;
+    let unenforced = output.as_deref().filter(|_| quirks.formats == FormatForms::JsonObject);
+    let instruction = unenforced.zip(request.output_format.as_ref());
+    let instruction = instruction.map(|(rendered, format)| format_instruction::of(rendered, format));
+    let messages = Messages::write(request, (wire.provider(), quirks), &tools, instruction)?;
     let Messages { list, mut dropped, .. } = messages;
     dropped.extend(accepted.dropped);
     if list.is_empty() {
@@ -149,7 +153,7 @@ pub(super) fn write(wire: &OpenAiChat, request: &TurnRequest, delivery: Delivery
         top_p: accepted.top_p,
         max_completion_tokens,
         max_tokens,
-        stop: &request.stop,
+        stop: &accepted.stop,
         response_format: request.output_format.as_ref().zip(output.as_deref()).map(|output| format(quirks, output)),
         metadata: metadata(request, wire, &mut dropped),
         prompt_cache_key: (wire.caches_prompts && wire.provider() == "openai")
@@ -215,7 +219,7 @@ fn report_unknown_settings(
         dropped.push(Dropped::setting("parallel_tool_calls", "the server does not know it"));
     }
     if quirks.formats == FormatForms::JsonObject && request.output_format.is_some() {
-        let reason = "the server takes no schema and is asked for any JSON; describe the schema in the instructions";
+        let reason = "the server takes no schema and is asked for any JSON; the model reads the schema instead";
         dropped.push(Dropped::setting("output_format", reason));
     }
 }
@@ -247,9 +251,9 @@ fn is_claude_by_gateway(wire: &OpenAiChat, model: &str) -> bool {
 }
 
 /// Rejects more sequences than the API takes.
-fn check_stops(request: &TurnRequest, wire: &OpenAiChat) -> Result<(), RequestError> {
+fn check_stops(stops: &[String], wire: &OpenAiChat) -> Result<(), RequestError> {
     match wire.quirks.max_stops {
-        Some(most) if request.stop.len() > most => {
+        Some(most) if stops.len() > most => {
             let message = format!("the API accepts {most} stop sequences; remove the others");
             Err(RequestError::Invalid { param: "stop".to_owned(), message })
         }

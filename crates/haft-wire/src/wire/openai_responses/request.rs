@@ -17,6 +17,7 @@ use self::input::InputWriter;
 use self::item::InputItem;
 use super::OpenAiResponses;
 use crate::capability::{Capabilities, EncryptedReasoning, Thinking};
+use crate::profile::rendered_tools::{ToolMode, loaded};
 use crate::profile::tool_name::NameRule;
 use crate::profile::{RenderTools, RenderedOutput};
 use crate::seal;
@@ -31,6 +32,10 @@ const PATH: &str = "/responses";
 /// The options that refer to input which the provider already has.
 const ELSEWHERE: [&str; 4] = ["previous_response_id", "conversation", "prompt", "input"];
 const ENCRYPTED_REASONING: &str = "reasoning.encrypted_content";
+/// The lowest `max_output_tokens` that the API accepts.
+const LEAST_OUTPUT_TOKENS: u64 = 16;
+/// The type of OpenAI's tool that searches for others.
+const TOOL_SEARCH: &str = "tool_search";
 /// The provider that reads only encrypted reasoning, and only from its own reasoning models.
 const OPENAI: &str = "openai";
 
@@ -122,6 +127,14 @@ pub(super) fn write(
         _ => Cow::Borrowed(tools.raw_list()),
     };
     let mut dropped = accepted.dropped;
+    let is_searched = tools.iter().any(|tool| tool.mode == ToolMode::BuiltIn && tool.wire_name == TOOL_SEARCH);
+    let offered = if tools.has_deferred() && !is_searched {
+        let reason = "the API takes it only together with the tool `tool_search`; offer that as well";
+        dropped.push(Dropped::setting("defer_loading", reason));
+        Cow::Owned(loaded(&offered).into_owned())
+    } else {
+        offered
+    };
     let body = ResponsesBody {
         model: &request.model,
         instructions: request.instructions.as_deref(),
@@ -131,7 +144,7 @@ pub(super) fn write(
         parallel_tool_calls: accepted.parallel_tool_calls.filter(|_| !tools.is_empty()),
         temperature: accepted.temperature,
         top_p: accepted.top_p,
-        max_output_tokens: request.max_output_tokens,
+        max_output_tokens: request.max_output_tokens.map(|tokens| tokens.max(LEAST_OUTPUT_TOKENS)),
         text: request.output_format.as_ref().zip(output.as_deref()).map(|both| TextSetting::of(names, both)),
         metadata: Pairs::of(&request.metadata, &mut dropped),
         prompt_cache_key: wire.keys_prompts.then(|| prompt_key::of(request, tools.raw_list().get())),
@@ -139,7 +152,11 @@ pub(super) fn write(
         include: if asks_reasoning { &[ENCRYPTED_REASONING] } else { &[] },
         stream: delivery == Delivery::Streamed,
     };
-    if !request.stop.is_empty() {
+    if let Some(asked) = request.max_output_tokens.filter(|asked| *asked < LEAST_OUTPUT_TOKENS) {
+        let reason = format!("the API accepts no limit below {LEAST_OUTPUT_TOKENS}, which is sent in place of {asked}");
+        dropped.push(Dropped::setting("max_output_tokens", reason));
+    }
+    if !accepted.stop.is_empty() {
         dropped.push(Dropped::setting("stop", "the Responses API has no sequences that end the answer"));
     }
     let options = merged_options(options, &body, &mut dropped);

@@ -98,6 +98,15 @@ fn calls_and_results() {
     cases.rejects("an empty text", "/messages/2/content/2/text", |body| {
         set(body, "/messages/2/content/2", "text", json!(""));
     });
+    cases.rejects("an image in the result of a failed call", "/messages/2/content/0/content/1/type", |body| {
+        let image = body["messages"][0]["content"][1].clone();
+        let content = json!([{ "type": "text", "text": "no such city" }, image]);
+        set(body, "/messages/2/content/0", "content", content);
+    });
+    cases.accepts("an image in a result", |body| {
+        let image = body["messages"][0]["content"][1].clone();
+        set(body, "/messages/2/content/1", "content", json!([image]));
+    });
     cases.rejects("a server-run call without its result", "/messages/1/content/4", |body| {
         let call = json!({ "type": "server_tool_use", "id": "s1", "name": "web_search", "input": {} });
         list(body, "/messages/1/content").push(call);
@@ -124,6 +133,28 @@ fn thinking_and_tools() {
     cases.rejects("too many cache marks", "", |body| {
         let mark = json!({ "type": "text", "text": "x", "cache_control": { "type": "ephemeral" } });
         list(body, "/system").extend(vec![mark; 4]);
+    });
+}
+
+#[test]
+fn deferred_tools() {
+    let mut body = right();
+    remove(&mut body, "", "tool_choice");
+    set(&mut body, "/tools/0", "defer_loading", json!(true));
+    let found = json!({ "type": "tool_search_tool_result", "tool_use_id": "s1", "content":
+        { "type": "tool_search_tool_search_result", "tool_references": [{ "type": "tool_reference", "tool_name": "get_weather" }] } });
+    let search = json!({ "type": "server_tool_use", "id": "s1", "name": "tool_search_tool_regex", "input": {} });
+    list(&mut body, "/messages/1/content").splice(1..1, [search, found]);
+    list(&mut body, "/tools")
+        .push(json!({ "type": "tool_search_tool_regex_20251119", "name": "tool_search_tool_regex" }));
+    let cases = Cases { right: body, ..Cases::of(WireName::Anthropic, right()) };
+    cases.accepts("as it is", |_| ());
+    cases.rejects("no tool that is not deferred", "/tools", |body| drop(list(body, "/tools").drain(1..)));
+    let at = "/messages/1/content/2/content/tool_references/0/tool_name";
+    cases.rejects("a reference to a tool that is gone", at, |body| set(body, "/tools/0", "name", json!("other")));
+    cases.rejects("a reference in a result", "/messages/2/content/1/content/0/tool_name", |body| {
+        let reference = json!([{ "type": "tool_reference", "tool_name": "gone" }]);
+        set(body, "/messages/2/content/1", "content", reference);
     });
 }
 
@@ -183,6 +214,20 @@ fn what_some_models_reject() {
             plain(model)(body);
             body["output_config"] = json!({ "format": { "type": "json_schema", "schema": { "type": "object" } } });
         });
+    }
+    for model in ["claude-opus-4-1-20250805", "claude-sonnet-4-5", "claude-opus-4-6"] {
+        // The SDK has no members for sampling at all, and rejects each by itself.
+        let is_together = |settings: &[&str]| {
+            let mut body = cases.right.clone();
+            plain(model)(&mut body);
+            for key in settings {
+                body[*key] = json!(0.5);
+            }
+            let faults = cases.judge.validate_with(cases.wire, &body, cases.options.clone());
+            faults.iter().any(|fault| fault.message.contains("together with `temperature`"))
+        };
+        assert!(is_together(&["temperature", "top_p"]), "{model}");
+        assert!(!is_together(&["temperature"]) && !is_together(&["top_p"]), "{model}");
     }
     cases.rejects("thinking of another model", "/messages/1/content/0", |body| {
         body["model"] = json!("claude-3-5-haiku-20241022");

@@ -168,13 +168,6 @@ fn openrouter() {
 fn other_servers() {
     at("groq", |_| ()).rejects("metadata", "/metadata", |body| body["metadata"] = json!({ "a": "b" }));
     at("xai", |_| ()).rejects("metadata", "/metadata", |body| body["metadata"] = json!({ "a": "b" }));
-    let json_only = |body: &mut Value| body["response_format"] = json!({ "type": "json_object" });
-    at("deepseek", json_only).rejects("a schema", "/response_format/type", |body| {
-        body["response_format"] = right()["response_format"].clone();
-    });
-    at("deepseek", json_only).accepts("reasoning", |body| {
-        set(body, "/messages/2", "reasoning_content", json!("hm"));
-    });
     let without_choice = |body: &mut Value| {
         remove(body, "", "tool_choice");
         remove(body, "", "parallel_tool_calls");
@@ -182,6 +175,28 @@ fn other_servers() {
     at("ollama", without_choice).rejects("a choice", "/tool_choice", |body| body["tool_choice"] = json!("required"));
     at("llama.cpp", without_choice).rejects("a named tool", "/tool_choice", |body| {
         body["tool_choice"] = right()["tool_choice"].clone();
+    });
+}
+
+#[test]
+fn deepseek() {
+    let mut cases = at("deepseek", |body| {
+        body["response_format"] = json!({ "type": "json_object" });
+        set(body, "/messages/0", "content", json!("Answer in JSON."));
+    });
+    set(&mut cases.right, "/messages/2", "reasoning_content", json!("hm"));
+    cases.accepts("as it is", |_| ());
+    cases.rejects("a schema", "/response_format/type", |body| {
+        body["response_format"] = right()["response_format"].clone();
+    });
+    cases.rejects("JSON without a word about it", "/response_format/type", |body| {
+        set(body, "/messages/0", "content", json!("Be brief."));
+    });
+    let without_reasoning = |body: &mut Value| remove(body, "/messages/2", "reasoning_content");
+    cases.rejects("calls without their reasoning", "/messages/2/reasoning_content", without_reasoning);
+    cases.accepts("calls without reasoning outside of the thinking mode", |body| {
+        without_reasoning(body);
+        body["thinking"] = json!({ "type": "disabled" });
     });
 }
 
@@ -230,6 +245,16 @@ fn settings_that_some_models_reject() {
         });
         cases.rejects("a format", "", |body| body["model"] = json!(model));
     }
+    for model in ["o3", "o4-mini", "gpt-5-mini", "gpt-5.4"] {
+        cases.rejects("sequences that end the answer", "/stop", |body| {
+            body["model"] = json!(model);
+            body["stop"] = json!(["END"]);
+        });
+    }
+    cases.accepts("sequences of a model that does not reason", |body| {
+        body["model"] = json!("gpt-4.1");
+        body["stop"] = json!(["END"]);
+    });
     cases.accepts("gpt-4.1", |body| body["model"] = json!("gpt-4.1"));
     cases.accepts("gpt-4o", |body| body["model"] = json!("gpt-4o"));
 }

@@ -62,6 +62,13 @@ fn shapes() {
 }
 
 #[test]
+fn limits_of_the_answer() {
+    let cases = Cases::of(WireName::OpenAiResponses, right());
+    cases.accepts("the least", |body| body["max_output_tokens"] = json!(16));
+    cases.rejects("less", "/max_output_tokens", |body| body["max_output_tokens"] = json!(15));
+}
+
+#[test]
 fn calls_and_outputs() {
     let cases = Cases::of(WireName::OpenAiResponses, right());
     cases.rejects("an orphan output", "/input/8/call_id", |body| {

@@ -40,6 +40,9 @@ pub(super) enum SentBlock<'r> {
     /// A block in the provider's own form.
     #[serde(untagged)]
     Own(&'r Value),
+    /// A block in the provider's own form, without what this request rejects.
+    #[serde(untagged)]
+    Changed(Value),
 }
 
 /// Provider data that is added to a block as members, such as `cache_control`.

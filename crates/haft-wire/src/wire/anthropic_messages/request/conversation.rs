@@ -17,6 +17,7 @@ use super::block::{
 };
 use super::history_index::{HistoryIndex, own_blocks, server_call, server_result, unreconciled};
 use super::part::{self, LeftOut};
+use super::tool_reference::OfferedTools;
 use crate::capability::Capabilities;
 use crate::profile::rendered_tools::RenderedTools;
 use crate::profile::tool_name::NameRule;
@@ -58,10 +59,10 @@ pub(super) fn write<'r>(
     items: &'r [Item],
     instructions: Option<&'r str>,
     (provider, capabilities): (&'r str, Capabilities),
-    tools: &'r RenderedTools,
+    offered: OfferedTools<'r>,
     later_system: LaterSystem,
 ) -> Result<Conversation<'r>, RequestError> {
-    let mut writer = ConversationWriter::new(items, provider, tools, later_system)?;
+    let mut writer = ConversationWriter::new(items, provider, offered, later_system)?;
     writer.may_reason = capabilities.may_reason();
     let instructions = instructions.filter(|text| !text.trim().is_empty());
     writer.conversation.system.extend(instructions.map(SentBlock::text));
@@ -75,7 +76,8 @@ pub(super) fn write_results<'r>(
     provider: &'r str,
     tools: &'r RenderedTools,
 ) -> Result<Conversation<'r>, RequestError> {
-    let mut writer = ConversationWriter::new(items, provider, tools, LaterSystem::Tagged)?;
+    let offered = OfferedTools { tools, narrowed: None };
+    let mut writer = ConversationWriter::new(items, provider, offered, LaterSystem::Tagged)?;
     writer.items(items)?;
     writer.place_results();
     writer.conversation.messages.retain(|message| message.role == SentRole::User);
@@ -85,11 +87,14 @@ pub(super) fn write_results<'r>(
 struct ConversationWriter<'r> {
     provider: &'r str,
     tools: &'r RenderedTools,
+    offered: OfferedTools<'r>,
     later_system: LaterSystem,
     index: HistoryIndex<'r>,
     conversation: Conversation<'r>,
     /// The results for the calls in the last message, which is the assistant's.
     results: Vec<SentBlock<'r>>,
+    /// The images and documents that failed calls among them returned.
+    behind_results: Vec<SentBlock<'r>>,
     /// Set unless the model is known not to reason.
     may_reason: bool,
     /// The position of the last reasoning written.
@@ -100,16 +105,18 @@ impl<'r> ConversationWriter<'r> {
     fn new(
         items: &'r [Item],
         provider: &'r str,
-        tools: &'r RenderedTools,
+        offered: OfferedTools<'r>,
         later_system: LaterSystem,
     ) -> Result<Self, RequestError> {
         Ok(Self {
             provider,
-            tools,
+            tools: offered.tools,
+            offered,
             later_system,
             index: HistoryIndex::of(items, provider)?,
             conversation: Conversation::default(),
             results: Vec::new(),
+            behind_results: Vec::new(),
             may_reason: true,
             last_reasoning: 0,
         })
@@ -254,7 +261,7 @@ impl<'r> ConversationWriter<'r> {
         };
         let input = self.input(at, call);
         let id = filled(ID_RULE.encode(call.call_id.as_str()));
-        let result = self.result(output_at, output, id.clone(), toolset_name);
+        let result = self.result(output_at, output, (id.clone(), &name), toolset_name);
         let (caller, cache_control) = (member("caller"), member("cache_control"));
         let block = SentCall { id, name, input, caller, toolset_name, cache_control };
         self.push(SentRole::Assistant, SentBlock::ToolUse(block));
@@ -289,15 +296,15 @@ impl<'r> ConversationWriter<'r> {
         &mut self,
         at: usize,
         output: &'r ToolCallOutput,
-        tool_use_id: Cow<'r, str>,
+        (tool_use_id, name): (Cow<'r, str>, &str),
         toolset_name: Option<&'r Value>,
     ) -> SentBlock<'r> {
         let is_error = output.is_error;
         let mut content = match &output.output {
             CallOutputBody::Text(text) => SentOutput::Text(text),
             CallOutputBody::Parts(parts) => {
-                let blocks = parts.iter().filter_map(|part| self.taken(at, part::block(part, self.provider)));
-                SentOutput::Blocks(blocks.collect())
+                let blocks = parts.iter().filter_map(|part| self.returned(at, part)).collect();
+                SentOutput::Blocks(if is_error { self.texts_of_failure(at, blocks, name) } else { blocks })
             }
         };
         if is_error && content.is_empty() {
@@ -305,6 +312,33 @@ impl<'r> ConversationWriter<'r> {
         }
         let cache_control = output.provider_data.get(self.provider).and_then(|data| data.get("cache_control"));
         SentBlock::ToolResult(SentResult { tool_use_id, content, is_error, toolset_name, cache_control })
+    }
+
+    fn returned(&mut self, at: usize, part: &'r ContentPart) -> Option<SentBlock<'r>> {
+        if self.offered.lacks(part) {
+            self.drop(at, "tool reference", "the request does not offer the tool");
+            return None;
+        }
+        self.taken(at, part::block(part, self.provider))
+    }
+
+    /// Returns a failed result's texts, the only blocks that the API takes there. Images and documents follow all
+    /// results.
+    fn texts_of_failure(&mut self, at: usize, blocks: Vec<SentBlock<'r>>, name: &str) -> Vec<SentBlock<'r>> {
+        let (texts, others): (Vec<_>, Vec<_>) =
+            blocks.into_iter().partition(|block| matches!(block, SentBlock::Text(_)));
+        let before = self.behind_results.len();
+        for block in others {
+            match block {
+                SentBlock::Image(_) | SentBlock::Document(_) => self.behind_results.push(block),
+                _ => self.drop(at, "content", "the API takes only text in the result of a failed call"),
+            }
+        }
+        if self.behind_results.len() > before {
+            let intro = SentBlock::text(format!("Returned by the call of `{name}`:"));
+            self.behind_results.insert(before, intro);
+        }
+        texts
     }
 
     /// Ends an assistant message: its results were placed by their calls.
@@ -333,6 +367,9 @@ impl<'r> ConversationWriter<'r> {
                 self.drop(at, "provider call", "the turn ended before the call had a result");
             } else if server_result(block).is_some_and(|id| !self.index.server_calls.contains(id)) {
                 self.drop(at, "provider call", "the history has the result without the call");
+            } else if let Some(changed) = self.offered.without_missing(block) {
+                self.drop(at, "tool reference", "the request does not offer the tool");
+                self.push(SentRole::Assistant, SentBlock::Changed(changed));
             } else {
                 self.push(SentRole::Assistant, SentBlock::Own(block));
             }
@@ -375,7 +412,8 @@ impl<'r> ConversationWriter<'r> {
     fn place_results(&mut self) {
         if !self.results.is_empty() {
             self.end_assistant();
-            let content = std::mem::take(&mut self.results);
+            let mut content = std::mem::take(&mut self.results);
+            content.append(&mut self.behind_results);
             self.conversation.messages.push(SentMessage { role: SentRole::User, content });
         }
     }

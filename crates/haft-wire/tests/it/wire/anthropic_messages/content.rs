@@ -151,6 +151,29 @@ fn outputs_have_their_forms() {
 }
 
 #[test]
+fn what_failed_calls_return_besides_text_follows_all_results() {
+    let image = || ContentPart::image("image/png", base64("aQ=="));
+    let history = vec![
+        Item::user("go"),
+        ToolCall::new("c1", "shop/look", "{}").into(),
+        ToolCall::new("c2", "listen", "{}").into(),
+        ToolCallOutput::new("c1", vec![ContentPart::text("too dark"), image()]).error().into(),
+        ToolCallOutput::new("c2", vec![image()]).into(),
+        Item::user("go on"),
+    ];
+    let png = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aQ=="}});
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let failed = json!({"type": "tool_result", "tool_use_id": "c1", "content": [text("too dark")], "is_error": true});
+    let seen = json!({"type": "tool_result", "tool_use_id": "c2", "content": [png]});
+    let expected = json!([failed, seen, text("Returned by the call of `shop--look`:"), png, text("go on")]);
+    assert_eq!((&messages(history.clone())[2]["content"], dropped(history).len()), (&expected, 0));
+    let search = ContentPart::Unknown(json!({"type": "search_result", "source": "s", "title": "t", "content": []}));
+    let history = returned(ToolCallOutput::new("c1", vec![search]).error());
+    assert_eq!(messages(history.clone())[2]["content"][0]["content"], "The call failed without a message.");
+    assert_eq!(dropped(history), ["item 2: content: the API takes only text in the result of a failed call"]);
+}
+
+#[test]
 fn data_of_the_provider_is_added_to_blocks() {
     let cached = json!({"cache_control": {"type": "ephemeral"}});
     let mut text = TextPart::new("hi");

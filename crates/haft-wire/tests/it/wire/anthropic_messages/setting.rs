@@ -148,7 +148,10 @@ fn settings_of_sampling_that_the_api_rejects_are_left_off_and_reported() {
         (body_of(&sent).get("temperature").cloned(), body_of(&sent).get("top_p").cloned(), parts.join(" "))
     };
     let none = || json!({});
-    assert_eq!(sampled("claude-opus-4-6", none()), (Some(json!(0.5)), Some(json!(0.97)), String::new()));
+    assert_eq!(sampled("claude-3-7-sonnet-latest", none()), (Some(json!(0.5)), Some(json!(0.97)), String::new()));
+    for model in ["claude-opus-4-1", "claude-sonnet-4-5", "claude-opus-4-6"] {
+        assert_eq!(sampled(model, none()), (Some(json!(0.5)), None, "top_p".to_owned()), "{model}");
+    }
     for model in
         ["claude-opus-4-7", "claude-opus-4-8", "anthropic/claude-opus-4.7", "us.anthropic.claude-opus-4-7-v1:0"]
     {

@@ -1,14 +1,45 @@
 //! Tools in requests.
 
-use haft_core::{CacheControl, Item, ProviderOptions, ToolDescriptor, TurnRequest};
+use haft_core::{CacheControl, Item, ProviderOptions, ToolChoice, ToolDescriptor, TurnRequest};
 use haft_executor::Tool;
+use haft_wire::catalogue::anthropic::tool_search_regex;
 use haft_wire::{AnthropicMessages, Delivery, ModelTable, Wire};
 use serde_json::{Value, json};
 
 use super::{MODEL, body_of, send, weather};
 
+/// Sends a tool beside one that searches for others, and returns it as it is listed.
 fn listed(tool: ToolDescriptor) -> Value {
-    body_of(&send(&TurnRequest::new(MODEL, vec![Item::user("hi")]).tools(&[tool])).unwrap())["tools"][0].take()
+    let search = tool_search_regex().define().unwrap().descriptor().as_ref().clone();
+    body_of(&send(&TurnRequest::new(MODEL, vec![Item::user("hi")]).tools(&[tool, search])).unwrap())["tools"][0].take()
+}
+
+#[test]
+fn a_request_in_which_nothing_could_be_found_has_no_deferred_tools() {
+    let deferred = || {
+        let mut tool = weather();
+        tool.provider_options = ProviderOptions::new().deferred();
+        tool
+    };
+    let search = || tool_search_regex().define().unwrap().descriptor().as_ref().clone();
+    let foreign = || haft_wire::catalogue::openai::tool_search().define().unwrap().descriptor().as_ref().clone();
+    let request = |tools: &[ToolDescriptor]| TurnRequest::new(MODEL, vec![Item::user("hi")]).tools(tools);
+    let only = ToolChoice::may_call([deferred().name]);
+    for (request, is_deferred) in [
+        (request(&[deferred()]), false),
+        (request(&[deferred(), foreign()]), false),
+        (request(&[deferred(), search()]), true),
+        (request(&[deferred(), ToolDescriptor::new("now", json!({"type": "object"}))]), true),
+        (request(&[deferred(), search()]).tool_choice(only), false),
+    ] {
+        for wire in [AnthropicMessages::new(), AnthropicMessages::new().cache_prompt()] {
+            let sent = wire.request(&request, Delivery::Whole).unwrap();
+            let flag = body_of(&sent)["tools"][0].get("defer_loading").cloned();
+            assert_eq!(flag, is_deferred.then_some(json!(true)), "{}", sent.body);
+            let reported = sent.dropped.iter().any(|dropped| dropped.part == "defer_loading");
+            assert_eq!(reported, !is_deferred, "{:?}", sent.dropped);
+        }
+    }
 }
 
 #[test]

@@ -90,7 +90,11 @@ fn reasoning_goes_back_in_the_members_that_a_server_takes() {
         for member in ["reasoning", "reasoning_content", "details", "thinking"] {
             let request = TurnRequest::new("m", history(provider, member));
             let (body, dropped) = sent(&OpenAiChat::compatible(provider), &request);
-            let message = body["messages"][1].as_object().unwrap();
+            let mut message = body["messages"][1].as_object().unwrap().clone();
+            // DeepSeek demands it of every call.
+            if provider == "deepseek" && message["reasoning_content"] == "" {
+                message.remove("reasoning_content");
+            }
             let found: Vec<&str> =
                 message.keys().map(String::as_str).filter(|key| key.starts_with("reasoning")).collect();
             let expected: Vec<&str> =
@@ -99,6 +103,42 @@ fn reasoning_goes_back_in_the_members_that_a_server_takes() {
             assert_eq!(dropped.is_empty(), !expected.is_empty(), "{provider} {member}: {dropped:?}");
         }
     }
+}
+
+#[test]
+fn deepseek_gets_the_reasoning_of_all_calls_back() {
+    let data = json!({"member": "reasoning_content"});
+    let thought = Reasoning::text("hm").signed("deepseek", "").provider_data("deepseek", data);
+    let called = |id: &str| [ToolCall::new(id, "look", "{}").into(), ToolCallOutput::new(id, "dark").into()];
+    let mut history = vec![Item::user("hi"), thought.into()];
+    history.extend(called("c1"));
+    history.extend([Item::assistant("Dark."), Item::user("Again.")]);
+    // Calls of another provider's model have no reasoning that could be sent.
+    history.push(Reasoning::encrypted("openai", "ZW5j").into());
+    history.extend(called("c2"));
+    history.push(Item::assistant("Still dark."));
+    history.push(Item::user("And now?"));
+    let (body, dropped) =
+        sent(&OpenAiChat::compatible("deepseek"), &TurnRequest::new("deepseek-v4-pro", history.clone()));
+    let reasoning = |at: usize| body["messages"][at].get("reasoning_content").cloned();
+    assert_eq!([1, 3, 5, 7].map(reasoning), [Some(json!("hm")), None, Some(json!("")), None]);
+    assert_eq!(dropped, ["reasoning"]);
+    let (body, _) = sent(&OpenAiChat::compatible("xai"), &TurnRequest::new("grok-4", history));
+    assert!(!body.to_string().contains("reasoning_content"), "{body}");
+}
+
+#[test]
+fn the_model_reads_a_schema_that_a_server_does_not_take() {
+    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}});
+    let format = OutputFormat::new("place", schema).describe("Where it is.");
+    let request = TurnRequest::new("m", vec![Item::user("hi")]).instructions("Be brief.").output_format(format);
+    let (body, _) = sent(&OpenAiChat::compatible("deepseek"), &request);
+    let texts: Vec<_> = body["messages"].as_array().unwrap().iter().map(|message| &message["content"]).collect();
+    assert_eq!((texts.len(), texts[0], texts[2]), (3, &json!("Be brief."), &json!("hi")));
+    let instruction = texts[1].as_str().unwrap();
+    assert!(["JSON", "Where it is.", r#""city""#].iter().all(|part| instruction.contains(part)), "{instruction}");
+    let (body, _) = sent(&OpenAiChat::compatible("acme"), &request);
+    assert_eq!(body["messages"].as_array().unwrap().len(), 2);
 }
 
 #[test]

@@ -192,7 +192,7 @@ fn options_of_the_provider_win() {
 fn reasoning_is_sent_back_to_its_server_while_its_turn_lasts() {
     let reasoning = |text: &str| {
         let data = json!({"member": "reasoning_content"});
-        Item::Reasoning(Reasoning::text(text).signed("deepseek", "").provider_data("deepseek", data))
+        Item::Reasoning(Reasoning::text(text).signed("xai", "").provider_data("xai", data))
     };
     let history = vec![
         Item::user("a"),
@@ -203,8 +203,8 @@ fn reasoning_is_sent_back_to_its_server_while_its_turn_lasts() {
         Item::ToolCall(call("c1", "t")),
         Item::ToolOutput(ToolCallOutput::new("c1", "done")),
     ];
-    let request = TurnRequest::new("deepseek-reasoner", history).tools(&[tool("t")]);
-    let (body, sent) = send(&OpenAiChat::compatible("deepseek"), &request);
+    let request = TurnRequest::new("grok-4", history).tools(&[tool("t")]);
+    let (body, sent) = send(&OpenAiChat::compatible("xai"), &request);
     assert_eq!(body["messages"][1], json!({"role": "assistant", "content": "b"}));
     assert_eq!(body["messages"][3]["reasoning_content"], "new");
     assert!(sent.dropped.is_empty());

@@ -8,8 +8,32 @@ use serde_json::{Value, json};
 
 use super::{MODEL, body_of, called, response, send, weather};
 
+/// Sends a tool beside one that searches for others, and returns it as it is listed.
 fn listed(tool: ToolDescriptor) -> Value {
-    body_of(&send(&TurnRequest::new(MODEL, vec![Item::user("hi")]).tools(&[tool])).unwrap())["tools"][0].take()
+    let tools = [tool, search()];
+    body_of(&send(&TurnRequest::new(MODEL, vec![Item::user("hi")]).tools(&tools)).unwrap())["tools"][0].take()
+}
+
+fn search() -> ToolDescriptor {
+    catalogue::openai::tool_search().define().unwrap().descriptor().as_ref().clone()
+}
+
+#[test]
+fn tools_are_deferred_only_beside_the_search() {
+    let mut deferred = ToolDescriptor::new("shop/find", json!({"type": "object"}));
+    deferred.provider_options = ProviderOptions::new().deferred();
+    let foreign = catalogue::anthropic::tool_search_regex().define().unwrap().descriptor().as_ref().clone();
+    let flat = OpenAiResponses::new();
+    let grouped = OpenAiResponses::new().profile(Profile::openai().namespaces());
+    for (wire, at) in [(flat, "/tools/0/defer_loading"), (grouped, "/tools/0/tools/0/defer_loading")] {
+        for (beside, is_deferred) in [(search(), true), (foreign.clone(), false)] {
+            let request = TurnRequest::new(MODEL, vec![Item::user("hi")]).tools(&[deferred.clone(), beside]);
+            let sent = wire.request(&request, Delivery::Whole).unwrap();
+            assert_eq!(body_of(&sent).pointer(at), is_deferred.then_some(&json!(true)), "{}", sent.body);
+            let reported = sent.dropped.iter().any(|dropped| dropped.part == "defer_loading");
+            assert_eq!(reported, !is_deferred, "{:?}", sent.dropped);
+        }
+    }
 }
 
 #[test]
@@ -103,8 +127,15 @@ fn the_tools_of_a_namespace_are_sent_as_one_and_their_calls_map_back() {
     };
     let mut deferred = named("shop/eu/price");
     deferred.provider_options = ProviderOptions::new().deferred();
-    let tools =
-        [named("shop/eu/find"), named("plain"), deferred, named("crm/orders"), named("other/x"), named("other")];
+    let tools = [
+        named("shop/eu/find"),
+        named("plain"),
+        deferred,
+        named("crm/orders"),
+        named("other/x"),
+        named("other"),
+        search(),
+    ];
     let wire = OpenAiResponses::new().profile(Profile::openai().namespaces().namespace("crm", "Customers."));
     let call = |name: &str, id: &str| Item::from(ToolCall::new(id, name, "{}"));
     let history = vec![
@@ -118,7 +149,7 @@ fn the_tools_of_a_namespace_are_sent_as_one_and_their_calls_map_back() {
     let sent = wire.request(&request, Delivery::Whole).unwrap();
     let body = body_of(&sent);
     let outline = |body: &Value| {
-        let name = |tool: &Value| tool["name"].as_str().unwrap().to_owned();
+        let name = |tool: &Value| tool["name"].as_str().or(tool["type"].as_str()).unwrap().to_owned();
         let inner = |tool: &Value| tool["tools"].as_array().into_iter().flatten().map(name).collect::<Vec<_>>();
         body["tools"].as_array().unwrap().iter().map(|tool| (name(tool), inner(tool))).collect::<Vec<_>>()
     };
@@ -132,6 +163,7 @@ fn the_tools_of_a_namespace_are_sent_as_one_and_their_calls_map_back() {
             // A function has the name already.
             flat("other--x"),
             flat("other"),
+            flat("tool_search"),
         ]
     );
     assert_eq!(body["tools"][0]["description"], "The tools of `shop/eu`: find, price.");
@@ -150,6 +182,6 @@ fn the_tools_of_a_namespace_are_sent_as_one_and_their_calls_map_back() {
     // A choice can't name a tool in a namespace.
     let chosen = request.clone().tool_choice(ToolChoice::tool("shop/eu/find"));
     let body = body_of(&wire.request(&chosen, Delivery::Whole).unwrap());
-    assert_eq!(outline(&body).len(), 6);
+    assert_eq!(outline(&body).len(), 7);
     assert_eq!(body["tool_choice"], json!({"type": "function", "name": "shop--eu--find"}));
 }

@@ -1,8 +1,12 @@
 //! Every item of a history, and the orders that a history may have.
 
-use haft_core::{ApprovalRequest, Item, Message, ProviderCall, Reasoning, Role, ToolCall, ToolCallOutput, TurnRequest};
+use haft_core::{
+    ApprovalRequest, ContentPart, Item, Message, ProviderCall, Reasoning, Role, ToolCall, ToolCallOutput, ToolChoice,
+    TurnRequest,
+};
 use serde_json::json;
 
+use super::super::sample_tools;
 use super::case::RequestCase;
 
 fn call(id: &str, name: &str, arguments: &str) -> Item {
@@ -23,6 +27,7 @@ pub(super) fn cases() -> Vec<RequestCase> {
     let mut cases = messages();
     cases.extend(calls());
     cases.extend(items_of_providers());
+    cases.extend(found_tools());
     cases
 }
 
@@ -145,6 +150,30 @@ fn calls() -> Vec<RequestCase> {
         }
     }
     cases
+}
+
+/// Searches whose tools may be gone: only references to tools of the request are sent back.
+fn found_tools() -> Vec<RequestCase> {
+    let reference = |name: &str| json!({"type": "tool_reference", "tool_name": name});
+    let found = json!([
+        {"type": "server_tool_use", "id": "s1", "name": "tool_search_tool_regex", "input": {}},
+        {"type": "tool_search_tool_result", "tool_use_id": "s1", "content": {
+            "type": "tool_search_tool_search_result", "tool_references": [reference("gone"), reference("add")]}},
+    ]);
+    let search = ProviderCall::new("anthropic", "tool_search_tool_regex", found).call_id("s1");
+    let parts = vec![ContentPart::Unknown(reference("gone")), ContentPart::Unknown(reference("add"))];
+    let returned = vec![call("c1", "t", "{}"), ToolCallOutput::new("c1", parts).into()];
+    let offering = |history: Vec<Item>| TurnRequest::new("", history).tools(&sample_tools());
+    let searched = || after_user(vec![search.clone().into(), Item::assistant("so"), Item::user("go on")]);
+    vec![
+        RequestCase::new("tools that were found", offering(searched())),
+        RequestCase::new(
+            "tools that were found and may not be called",
+            offering(searched()).tool_choice(ToolChoice::may_call(["now"])),
+        ),
+        RequestCase::history("tools that were found and are gone", searched()),
+        RequestCase::new("tools that a tool has found", offering(after_user(returned))),
+    ]
 }
 
 fn items_of_providers() -> Vec<RequestCase> {

@@ -18,6 +18,8 @@ pub(super) fn cases() -> Vec<RequestCase> {
         RequestCase::new("temperature", request().temperature(0.25)).contains("0.25"),
         RequestCase::new("top_p", request().top_p(0.125)).contains("0.125"),
         RequestCase::new("max_output_tokens", request().max_output_tokens(4321)).contains("4321"),
+        RequestCase::new("temperature and top_p", request().temperature(0.25).top_p(0.99)).contains("0.99"),
+        RequestCase::new("few tokens", request().max_output_tokens(5)),
         RequestCase::new("stop", request().stop("STOP").stop("END")).contains("STOP").contains("END"),
         RequestCase::new("five stops", five).contains("a1").contains("a5"),
         RequestCase::new("empty stop", request().stop("")),

@@ -1,6 +1,6 @@
 //! Every kind of tool: all function shapes, and those that are built into a provider.
 
-use haft_core::{Item, ToolCall, ToolCallOutput, ToolDescriptor, TurnRequest};
+use haft_core::{Item, ProviderOptions, ToolCall, ToolCallOutput, ToolChoice, ToolDescriptor, TurnRequest};
 use haft_schema::Schema;
 use haft_wire::catalogue::{self, anthropic, openai};
 use serde_json::{Value, json};
@@ -35,11 +35,40 @@ pub(super) fn cases() -> Vec<RequestCase> {
     cases.push(RequestCase::new("without a description", offering(&[bare])).contains("bare"));
     let many: Vec<_> = (0..130).map(|at| named(&format!("tool_{at}"))).collect();
     cases.push(RequestCase::new("a hundred and thirty", offering(&many)).contains("tool_0").contains("tool_129"));
+    cases.extend(deferred_cases());
     cases.push(RequestCase::new("a call of a tool with an encoded name", called(named("acme/weather.get"), "{}")));
     let map = json!({"type": "object", "properties": {"labels": {"type": "object", "additionalProperties": {"type": "string"}}}});
     let call = called(tool("t", "the described tool", map), "{\"labels\":{\"a\":\"b\"}}");
     cases.push(RequestCase::new("a call with arguments of another shape", call));
     cases
+}
+
+/// Tools whose definitions are deferred, and tools that search for them.
+fn deferred_cases() -> Vec<RequestCase> {
+    let deferred = |name: &str| {
+        let mut tool = tool(name, "the described tool", json!({"type": "object", "properties": {}}));
+        tool.provider_options = ProviderOptions::new().deferred();
+        tool
+    };
+    let searches = [anthropic::tool_search_regex().define(), openai::tool_search().define()];
+    let searches = searches.map(|tool| tool.unwrap().descriptor().as_ref().clone());
+    let with = |tools: Vec<ToolDescriptor>| offering(&tools);
+    let all = || vec![deferred("a"), deferred("shop/b")];
+    let [one, two] = searches.each_ref().map(|search| [all(), vec![search.clone()]].concat());
+    let both = [all(), searches.to_vec()].concat();
+    let named = |name: &str, request: TurnRequest| RequestCase::new(name, request).contains("the described tool");
+    vec![
+        named("deferred tools", with(all())),
+        named(
+            "deferred tools and one that is not",
+            with([all(), vec![tool("t", "d", json!({"type": "object"}))]].concat()),
+        ),
+        named("deferred tools and Anthropic's search", with(one)),
+        named("deferred tools and OpenAI's search", with(two)),
+        named("deferred tools and both searches", with(both.clone())),
+        named("a choice of one deferred tool", with(both.clone()).tool_choice(ToolChoice::tool("a"))),
+        named("a choice of deferred tools", with(both).tool_choice(ToolChoice::may_call(["a"]))),
+    ]
 }
 
 /// A request after a call of its tool.
