@@ -25,7 +25,7 @@
 //!
 //! 1. **The [`Profile`]** is what the provider demands of tools: its name, its form of JSON Schema (a
 //!    [`Dialect`](crate::schema::Dialect); [`McpDialect`] is plain JSON Schema), the JSON of one tool (a [`ToolForm`], for which
-//!    a closure will do), and if needed its [`names`](crate::wire::Profile::names), its [`budget`](crate::wire::Profile::budget) and its
+//!    a closure will do), and if needed its [`names`](crate::wire::Profile::names), its [`limits`](crate::wire::Profile::limits) and its
 //!    [strict mode](crate::wire::Profile::strict_dialect).
 //! 2. **The request.** [`render_tools`](crate::wire::RenderTools::render_tools) renders the tools once per profile and set of tools.
 //!    [`wire_name`](crate::wire::RenderedTools::wire_name) and [`encode`](crate::wire::RenderedTools::encode) translate the calls of the history, also
