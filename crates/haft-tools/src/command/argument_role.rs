@@ -13,6 +13,8 @@ pub(super) enum ValueRole {
     File,
     /// The name of other code.
     Load,
+    /// An environment variable's name and value.
+    Variable,
     /// A program's name, which its arguments follow.
     Program,
     Data,
@@ -107,6 +109,7 @@ fn role_of(rule: &KnownProgram, matches: impl Fn(&str) -> bool) -> Option<ValueR
         (rule.code, ValueRole::Code),
         (rule.file, ValueRole::File),
         (rule.load, ValueRole::Load),
+        (rule.sets, ValueRole::Variable),
         (rule.starts, ValueRole::Program),
         (rule.valued, ValueRole::Data),
     ];
@@ -138,6 +141,7 @@ fn container_role(rule: &KnownProgram, text: &str) -> Option<(ValueRole, ValuePl
     match name.strip_prefix('-') {
         None | Some("") => None,
         Some(_) if has_word(rule.load, name) => Some((ValueRole::Load, place)),
+        Some(_) if has_word(rule.sets, name) => Some((ValueRole::Variable, place)),
         Some(_) if has_word(rule.valued, name) => None,
         Some(long) if long.starts_with('-') => Some((ValueRole::Data, place)),
         Some(letters) => {

@@ -23,6 +23,8 @@ pub(super) enum Hazard {
     Option,
     /// It is the value of an environment variable that is read as code.
     Variable,
+    /// It names an environment variable, which may be such a one.
+    VariableName,
     /// It may begin with one of these characters, and is then an option or code.
     Mark(&'static str),
     /// It is a script's parameter, about which this text tells more.
@@ -39,6 +41,7 @@ impl CodeFault {
             Hazard::Program => format!("a value would name the program that `{name}` starts here"),
             Hazard::Option => format!("a value would be code, as the name of `{name}` says"),
             Hazard::Variable => format!("a value would be loaded as code, by the environment variable `{name}`"),
+            Hazard::VariableName => format!("a value would name the environment variable that `{name}` sets"),
             Hazard::Mark(marks) => {
                 let marks: Vec<String> = marks.chars().map(|mark| format!("`{mark}`")).collect();
                 format!("a value that begins with {} would be no data of `{name}`", marks.join(" or "))
@@ -58,6 +61,7 @@ impl fmt::Display for CodeFault {
             }
             Hazard::Script => "; write its name literally",
             Hazard::Program => "; name it literally",
+            Hazard::VariableName => "; write its name literally, as in `NAME={p}`",
             Hazard::Option | Hazard::Variable => "; write its value literally",
             Hazard::Mark(_) => "; begin it literally, as in `./{p}`, or put `--` before it if the program reads that",
             Hazard::Parameter(_) => {

@@ -12,15 +12,16 @@
 //! and a fixed script may evaluate its own arguments. The command's author decides about those.
 
 mod chain;
+mod script;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::argument_role::{OptionPlace, ValuePlace, ValueRole, option_role, values_after};
 use super::code_fault::{CodeFault, Hazard};
 use super::known_program::{
-    AfterCode, KnownProgram, OperandRule, OptionStyle, is_code_variable, known, option_of_code,
+    AfterCode, KnownProgram, OperandRule, OptionStyle, code_variable_in, is_code_variable, known, option_of_code,
 };
-use super::shell_script::{self, ScriptCommand};
+use super::shell_script;
 use super::template::{ArgvElement, ArgvPiece, ArgvVariable, VariableForm};
 
 /// The check's result.
@@ -36,22 +37,25 @@ pub(super) struct CodeFindings {
     pub(super) reads_stdin: Option<String>,
     /// The elements that name the programs of the chain.
     pub(super) programs: BTreeSet<usize>,
+    /// The elements that name files with code.
+    scripts: BTreeSet<usize>,
 }
 
 /// Checks a command's elements, including the program. Invalid ones are `None`.
 pub(super) fn check(elements: &[Option<ArgvElement>]) -> CodeFindings {
-    check_in(Surroundings::Template, elements)
+    check_in(Surroundings::Template, elements, &[])
 }
 
-fn check_in(surroundings: Surroundings, elements: &[Option<ArgvElement>]) -> CodeFindings {
+/// Checks elements inside other texts.
+fn check_in(surroundings: Surroundings, elements: &[Option<ArgvElement>], around: &[&str]) -> CodeFindings {
     let Some(at) = elements.iter().position(|element| reads_arguments(element.as_ref())) else {
-        return findings(surroundings, elements);
+        return findings(surroundings, elements, around);
     };
     // Such a program reads stdin as if it were written at the end.
     let input = ArgvVariable { name: "stdin".to_owned(), form: VariableForm::Plain };
     let mut with_input = elements.to_vec();
     with_input.push(Some(ArgvElement::Values(input)));
-    let mut found = findings(surroundings, &with_input);
+    let mut found = findings(surroundings, &with_input, around);
     if found.faults.remove(&elements.len()).is_some() {
         found.reads_stdin = elements[at].as_ref().map(|program| program.prefix().to_owned());
     }
@@ -61,11 +65,14 @@ fn check_in(surroundings: Surroundings, elements: &[Option<ArgvElement>]) -> Cod
 /// Reports whether this program reads another program's arguments from stdin.
 fn reads_arguments(element: Option<&ArgvElement>) -> bool {
     let Some(ArgvElement::Literal(text)) = element else { return false };
-    known(text).is_some_and(|rule| rule.operands == OperandRule::ProgramWithInput)
+    known(text).is_some_and(|rule| rule.appends_stdin)
 }
 
-fn findings(surroundings: Surroundings, elements: &[Option<ArgvElement>]) -> CodeFindings {
-    let mut check = CodeCheck { surroundings, elements, followed: Vec::new(), findings: CodeFindings::default() };
+fn findings(surroundings: Surroundings, elements: &[Option<ArgvElement>], around: &[&str]) -> CodeFindings {
+    let mut texts = around.to_vec();
+    texts.extend(elements.iter().flatten().flat_map(ArgvElement::literals));
+    let findings = CodeFindings::default();
+    let mut check = CodeCheck { surroundings, elements, texts, followed: Vec::new(), findings };
     check.follow(0);
     for at in 1..elements.len() {
         if !check.followed.contains(&at) {
@@ -73,6 +80,7 @@ fn findings(surroundings: Surroundings, elements: &[Option<ArgvElement>]) -> Cod
         }
         check.check_option_name(at);
         check.check_command_line(at);
+        check.check_variable(at);
     }
     check.findings
 }
@@ -88,6 +96,8 @@ enum Surroundings {
 struct CodeCheck<'a> {
     surroundings: Surroundings,
     elements: &'a [Option<ArgvElement>],
+    /// The texts that may set a script's variables: these elements', and those around them.
+    texts: Vec<&'a str>,
     /// The chain positions whose programs are known.
     followed: Vec<usize>,
     findings: CodeFindings,
@@ -138,12 +148,34 @@ impl CodeCheck<'_> {
             (AfterCode::Parameters, ArgvElement::Literal(script)) => {
                 // A `--` after it is a parameter for the script.
                 self.findings.innermost = self.elements.len();
-                let Err(reason) = check_script(script) else { return };
-                Hazard::Parameter(reason)
+                let script::ScriptFindings { fault, reads_stdin } = script::check(script, &self.texts);
+                self.findings.reads_stdin = self.findings.reads_stdin.take().or(reads_stdin);
+                let Some(reason) = fault else { return };
+                let hazard = Hazard::Parameter(reason);
+                self.reject_settings(at, script, name, &hazard);
+                hazard
             }
         };
         for (index, element) in self.elements.iter().enumerate().skip(at + 1) {
             if let Some(element) = element {
+                self.reject_variable(index, element, name, hazard.clone());
+            }
+        }
+    }
+
+    /// Rejects the environment variables with values that a script mentions. In another script, any may be one.
+    fn reject_settings(&mut self, at: usize, script: &str, name: &str, hazard: &Hazard) {
+        if self.surroundings == Surroundings::Script {
+            self.findings
+                .faults
+                .entry(at)
+                .or_insert_with(|| CodeFault { hazard: hazard.clone(), name: name.to_owned() });
+        }
+        for (index, element) in self.elements.iter().enumerate().take(at) {
+            let Some(element) = element else { continue };
+            let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
+            let mut names = element.settings().filter_map(|text| text.rsplit(|last| !is_name(last)).next());
+            if names.any(|variable| shell_script::mentions(script, variable)) {
                 self.reject_variable(index, element, name, hazard.clone());
             }
         }
@@ -186,6 +218,35 @@ impl CodeCheck<'_> {
         }
     }
 
+    /// Rejects a variable in what looks like such an environment variable, whatever program reads it.
+    fn check_variable(&mut self, at: usize) {
+        let Some(Some(element)) = self.elements.get(at) else { return };
+        if let Some(name) = element.settings().find_map(code_variable_in) {
+            self.reject_variable(at, element, name, Hazard::Variable);
+        }
+    }
+
+    /// Checks an option's value that sets an environment variable, or the option with its value.
+    fn check_setting(&mut self, index: usize, element: &ArgvElement, name: &str) {
+        let text = element.prefix();
+        let setting = match text.strip_prefix("--") {
+            Some(option) => option.split_once('=').map_or("", |(_, setting)| setting),
+            None => text.strip_prefix('-').and_then(|option| option.get(1..)).unwrap_or(text),
+        };
+        if !setting.contains('=') {
+            self.reject_variable(index, element, name, Hazard::VariableName);
+        }
+    }
+
+    /// Checks an element that names a file with code.
+    fn check_script_name(&mut self, index: usize, element: &ArgvElement, name: &str) {
+        self.findings.scripts.insert(index);
+        if element.is_stdin() {
+            self.findings.reads_stdin = Some(name.to_owned());
+        }
+        self.reject_variable(index, element, name, Hazard::Script);
+    }
+
     fn reject_variable(&mut self, index: usize, element: &ArgvElement, name: &str, hazard: Hazard) {
         if element.has_variable() {
             self.findings.faults.entry(index).or_insert_with(|| CodeFault { hazard, name: name.to_owned() });
@@ -193,43 +254,11 @@ impl CodeCheck<'_> {
     }
 }
 
-/// Checks what becomes of a script's parameters. The error continues a sentence about the script.
-fn check_script(script: &str) -> Result<(), String> {
-    let mut is_elsewhere = false;
-    for ScriptCommand { mut words, reads_file } in shell_script::commands(script).map_err(|error| error.to_string())? {
-        let program = words.first().map_or("", ArgvElement::prefix);
-        if is_elsewhere && program.contains('/') && !program.starts_with('/') {
-            return Err(format!("starts `{program}` in the folder that the value names"));
-        }
-        is_elsewhere |= matches!(program, "cd" | "pushd") && words.iter().any(ArgvElement::has_variable);
-        match words.first() {
-            Some(first) if first.is_assignment() => words.insert(0, ArgvElement::Literal("env".to_owned())),
-            Some(first) if first.has_variable() => return Err("runs it as a program".to_owned()),
-            Some(first) if first.prefix().contains('$') => {
-                return Err(format!("passes it to the program `{}`, which may be any", first.prefix()));
-            }
-            Some(_) | None => {}
-        }
-        let words: Vec<Option<ArgvElement>> = words.into_iter().map(Some).collect();
-        let found = check_in(Surroundings::Script, &words);
-        if let Some(fault) = found.faults.into_values().next() {
-            return Err(format!("has a command in which {}", fault.problem()));
-        }
-        if let Some(program) = found.reads_stdin.filter(|_| !reads_file) {
-            return Err(format!("lets `{program}` read code from stdin"));
-        }
-    }
-    Ok(())
-}
-
 impl KnownProgram {
     /// Reports whether the code options are so distinctive that they count wherever the program is named.
     fn is_scanned(&self) -> bool {
         match self.operands {
-            OperandRule::Script
-            | OperandRule::DataOrStdin
-            | OperandRule::ProgramAfter(_)
-            | OperandRule::ProgramWithInput => true,
+            OperandRule::Script | OperandRule::DataOrStdin | OperandRule::ProgramAfter(_) => true,
             OperandRule::CodeAfter(_) => matches!(self.style, OptionStyle::Cmd | OptionStyle::PowerShell),
             OperandRule::Data
             | OperandRule::Subcommand

@@ -9,7 +9,7 @@ mod table;
 mod word;
 
 use self::table::PROGRAMS;
-use self::word::{CODE_VARIABLES, CODE_WORDS, INFORMATION, SHELL_WORDS};
+use self::word::{CODE_VARIABLES, CODE_WORDS, INFORMATION, SHELL_WORDS, UNKNOWN};
 
 /// A program, by its names, and what its arguments mean. Each option list is one text, separated by spaces. A
 /// single-letter option may be combined with others, as in `-lc`. `clone:-c` is an option for the subcommand `clone`.
@@ -27,6 +27,8 @@ pub(super) struct KnownProgram {
     pub(super) file: &'static str,
     /// Options whose value names code to load besides the script.
     pub(super) load: &'static str,
+    /// Options whose value sets an environment variable, as in `-e NAME=value`.
+    pub(super) sets: &'static str,
     /// Options that a program's name follows.
     pub(super) starts: &'static str,
     /// Words and options that another name follows, such as a container's, and then a program.
@@ -40,6 +42,10 @@ pub(super) struct KnownProgram {
     /// The first characters that make an operand something else than data, such as the `+` in `vim +q`.
     pub(super) marks: &'static str,
     pub(super) after_code: AfterCode,
+    /// Without a program or code, it starts a shell.
+    pub(super) starts_shell: bool,
+    /// It reads more arguments from stdin, for the program that it starts.
+    pub(super) appends_stdin: bool,
 }
 
 /// The meaning of arguments that are not options.
@@ -60,13 +66,22 @@ pub(super) enum OperandRule {
     CodeAfter(usize),
     /// A program and its arguments follow so many others.
     ProgramAfter(usize),
-    /// A program and its arguments follow, and more of its arguments come from stdin.
-    ProgramWithInput,
     /// A program and its arguments follow an argument `--`.
     ProgramAfterDashes,
     /// After `run`, `create` or `exec`: an image or a container, then a program and its arguments. The options in
     /// `valued` are those that have *no* value.
     Container,
+}
+
+impl KnownProgram {
+    /// Reports whether an operand that begins like this may be a word of the program, such as `run`, that makes what
+    /// follows code or a program.
+    pub(super) fn may_be_word(&self, prefix: &str) -> bool {
+        let lists = [self.rest, self.code, self.starts, self.targets];
+        let mut words = lists.iter().flat_map(|list| list.split_ascii_whitespace());
+        let is_word = |word: &str| word.starts_with(|first: char| first.is_ascii_alphabetic()) && !word.contains(':');
+        !self.names.is_empty() && words.any(|word| is_word(word) && word.starts_with(prefix))
+    }
 }
 
 impl OperandRule {
@@ -79,7 +94,6 @@ impl OperandRule {
             | Self::Code
             | Self::CodeAfter(_)
             | Self::ProgramAfter(_)
-            | Self::ProgramWithInput
             | Self::Container => true,
         }
     }
@@ -134,6 +148,11 @@ pub(super) fn shell_word(text: &str) -> Option<&'static KnownProgram> {
     named(SHELL_WORDS, text)
 }
 
+/// Returns the row for programs that are not listed.
+pub(super) fn unknown() -> &'static KnownProgram {
+    &UNKNOWN
+}
+
 /// Returns the first row with a name.
 fn named(rows: &'static [KnownProgram], name: &str) -> Option<&'static KnownProgram> {
     rows.iter().find(|program| has_word(program.names, name))
@@ -157,6 +176,14 @@ pub(super) fn is_information(text: &str) -> bool {
 pub(super) fn is_code_variable(name: &str) -> bool {
     let last = name.rsplit('_').next().unwrap_or_default().to_ascii_lowercase();
     has_word(CODE_VARIABLES, name) || has_word(CODE_WORDS, &last) || name.starts_with("GIT_CONFIG")
+}
+
+/// Returns the name of such a variable in upper case that a text ends with: `PATH` in `--env=PATH`.
+pub(super) fn code_variable_in(text: &str) -> Option<&str> {
+    let is_name = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
+    let length = text.bytes().rev().take_while(|byte| is_name(byte)).count();
+    let name = &text[text.len() - length..];
+    is_code_variable(name).then_some(name)
 }
 
 /// Reports whether a list has a word.
@@ -209,5 +236,16 @@ mod tests {
             is_code_variable("X_COMMAND") && is_code_variable("LD_PRELOAD") && is_code_variable("GIT_CONFIG_KEY_0")
         );
         assert!(!is_code_variable("LANG") && !is_code_variable("COMMAND_ID"));
+        for (text, expected) in [
+            ("PATH", Some("PATH")),
+            ("--env=BASH_ENV", Some("BASH_ENV")),
+            ("-eLD_PRELOAD", Some("LD_PRELOAD")),
+            ("--path", None),
+            ("cmd", None),
+            ("A", None),
+            ("", None),
+        ] {
+            assert_eq!(code_variable_in(text), expected, "{text}");
+        }
     }
 }

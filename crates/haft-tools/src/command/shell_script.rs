@@ -8,15 +8,35 @@
 //! and `for` around them. An expansion is a plain parameter within double quotes. Everything else is an error; write a
 //! file if you need it. A variable that the script never sets does not contain a call's value.
 
+use super::known_program::code_variable_in;
 use super::template::{ArgvElement, ArgvPiece, ArgvVariable, VariableForm};
+
+/// A script, as far as its values can be followed.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct ShellScript {
+    pub(super) commands: Vec<ScriptCommand>,
+    /// The files with fixed names to which a redirection writes.
+    pub(super) written: Vec<String>,
+}
 
 /// A script's command.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ScriptCommand {
     /// The program, with the assignments before it, and its arguments.
     pub(super) words: Vec<ArgvElement>,
-    /// Its stdin is a file with a fixed name.
-    pub(super) reads_file: bool,
+    pub(super) stdin: ScriptInput,
+}
+
+/// What a script's command reads from stdin.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) enum ScriptInput {
+    /// What the script reads.
+    #[default]
+    Inherited,
+    /// A file with this fixed name.
+    File(String),
+    /// A pipe, a text, a file that a value names, or another descriptor.
+    Other,
 }
 
 /// A script whose values can't be followed.
@@ -28,6 +48,8 @@ pub(super) enum ScriptError {
     Unquoted(String),
     #[error("has a quote without its counterpart")]
     OpenQuote,
+    #[error("sets `{0}`, by which other programs load code")]
+    Variable(String),
 }
 
 /// Words before a command.
@@ -37,20 +59,41 @@ const PREFIXES: [&str; 10] = ["if", "then", "elif", "else", "while", "until", "d
 const NO_COMMANDS: [&str; 3] = ["fi", "done", "for"];
 
 /// Words that begin what is not read here.
-const UNREAD: [&str; 4] = ["case", "select", "function", "[["];
+const UNREAD: [&str; 5] = ["case", "select", "function", "[[", "alias"];
 
-/// Reads a script's commands.
-pub(super) fn commands(script: &str) -> Result<Vec<ScriptCommand>, ScriptError> {
-    let mut reader = ScriptReader { script, rest: script, commands: Vec::new(), current: ScriptCommand::default() };
+/// Words whose operands name variables to set.
+const SETTERS: [&str; 5] = ["for", "read", "getopts", "mapfile", "readarray"];
+
+/// Redirections, each before those that it begins with.
+const REDIRECTIONS: [&str; 11] = ["<<<", "<<", "<>", "<&", "<", "&>>", "&>", ">>", ">|", ">&", ">"];
+
+/// Reads a script. Besides its own, it has the variables that other texts mention: the command's arguments, and the
+/// script around it.
+pub(super) fn read(script: &str, around: &[&str]) -> Result<ShellScript, ScriptError> {
+    let (read, current) = (ShellScript::default(), ScriptCommand::default());
+    let mut reader = ScriptReader { script, around, rest: script, read, current };
     reader.read()?;
-    Ok(reader.commands)
+    Ok(reader.read)
+}
+
+/// Reports whether a text contains a variable's name.
+pub(super) fn mentions(text: &str, name: &str) -> bool {
+    !name.is_empty() && positions(text, name).next().is_some()
+}
+
+/// Returns the offsets of a name in a text.
+fn positions<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = usize> + 't {
+    let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    let is_whole = move |at: &usize| !text[..*at].ends_with(is_name) && !text[at + name.len()..].starts_with(is_name);
+    text.match_indices(name).map(|(at, _)| at).filter(is_whole)
 }
 
 struct ScriptReader<'s> {
     script: &'s str,
+    around: &'s [&'s str],
     /// The part that is not read yet.
     rest: &'s str,
-    commands: Vec<ScriptCommand>,
+    read: ShellScript,
     current: ScriptCommand,
 }
 
@@ -59,13 +102,24 @@ impl<'s> ScriptReader<'s> {
         loop {
             self.rest = self.rest.trim_start_matches([' ', '\t']);
             let Some(first) = self.rest.chars().next() else { return self.end() };
+            let digits = self.rest.find(|character: char| !character.is_ascii_digit()).unwrap_or_default();
             match first {
+                '|' if !self.rest.starts_with("||") => {
+                    self.rest = self.rest[1..].trim_start_matches('&');
+                    self.end()?;
+                    self.current.stdin = ScriptInput::Other;
+                }
                 '\n' | ';' | '&' | '|' if !self.rest.starts_with("&>") => {
-                    self.rest = &self.rest[1..];
+                    self.rest = self.rest.strip_prefix("||").unwrap_or(&self.rest[1..]);
                     self.end()?;
                 }
                 '#' => self.rest = self.rest.find('\n').map_or("", |at| &self.rest[at..]),
-                '<' | '>' | '&' => self.redirection()?,
+                '<' | '>' | '&' => self.redirection("")?,
+                _ if digits > 0 && self.rest[digits..].starts_with(['<', '>']) => {
+                    let (descriptor, rest) = self.rest.split_at(digits);
+                    self.rest = rest;
+                    self.redirection(descriptor)?;
+                }
                 _ => {
                     let word = self.word()?;
                     self.current.words.push(word);
@@ -88,21 +142,34 @@ impl<'s> ScriptReader<'s> {
             let word = command.words.first().map(ArgvElement::prefix).unwrap_or_default();
             return Err(ScriptError::Construct(word.to_owned()));
         }
+        let mut after_setter = command.words.iter().skip_while(|word| !SETTERS.contains(&word.prefix()));
+        if let Some(name) = after_setter.find_map(|word| code_variable_in(word.prefix())) {
+            return Err(ScriptError::Variable(name.to_owned()));
+        }
         if !command.words.is_empty() && !begins_with(&command, &NO_COMMANDS) {
-            self.commands.push(command);
+            self.read.commands.push(command);
         }
         Ok(())
     }
 
-    /// Reads `< file`, `2>> file`, `>&2` and their like. The number before it is a separate word, which is harmless.
-    fn redirection(&mut self) -> Result<(), ScriptError> {
-        if self.rest.starts_with("<<") && !self.rest.starts_with("<<<") {
-            return Err(ScriptError::Construct("<<".to_owned()));
+    /// Reads `< file`, `2>> file`, `>&2` and their like, after the number before it.
+    fn redirection(&mut self, descriptor: &str) -> Result<(), ScriptError> {
+        let operator = REDIRECTIONS.into_iter().find(|operator| self.rest.starts_with(operator)).unwrap_or_default();
+        if operator == "<<" {
+            return Err(ScriptError::Construct(operator.to_owned()));
         }
-        let is_file = self.rest.starts_with('<') && !self.rest.starts_with("<<<");
-        self.rest = self.rest.trim_start_matches(['<', '>', '&', '|']).trim_start_matches([' ', '\t']);
+        self.rest = self.rest[operator.len()..].trim_start_matches([' ', '\t']);
         let target = self.word()?;
-        self.current.reads_file |= is_file && !target.has_variable();
+        let file = match &target {
+            ArgvElement::Literal(name) => Some(name),
+            ArgvElement::Values(_) | ArgvElement::Joined(_) => None,
+        };
+        let is_stdin = if descriptor.is_empty() { operator.starts_with('<') } else { descriptor.parse() == Ok(0) };
+        if is_stdin {
+            let file = file.filter(|_| matches!(operator, "<" | "<>"));
+            self.current.stdin = file.map_or(ScriptInput::Other, |name| ScriptInput::File(name.clone()));
+        }
+        self.read.written.extend(file.filter(|_| !matches!(operator, "<<<" | "<&" | "<")).cloned());
         Ok(())
     }
 
@@ -223,16 +290,13 @@ impl<'s> ScriptReader<'s> {
     }
 
     /// Reports whether a parameter may be a value: the script's own parameter, one that the call sets, or a variable
-    /// that the script mentions other than to expand it.
+    /// that the script, or a text around it, mentions other than to expand it.
     fn is_value(&self, name: &str) -> bool {
-        let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
-        let is_mentioned = |(at, _): (usize, &str)| {
-            let (before, after) = (&self.script[..at], &self.script[at + name.len()..]);
-            let is_whole = !before.ends_with(is_name) && !after.starts_with(is_name);
-            is_whole && !before.ends_with('$') && !before.ends_with("${")
-        };
+        let is_set =
+            |text: &str| positions(text, name).any(|at| !text[..at].ends_with('$') && !text[..at].ends_with("${"));
         let is_own = !name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
-        is_own || name.starts_with("HAFT_") || self.script.match_indices(name).any(is_mentioned)
+        let mut texts = self.around.iter().copied().chain([self.script]);
+        is_own || name.starts_with("HAFT_") || texts.any(is_set)
     }
 }
 
@@ -295,7 +359,7 @@ mod tests {
                 .collect(),
         };
         let line = |command: &ScriptCommand| command.words.iter().map(text).collect::<Vec<_>>().join("·");
-        Ok(commands(script)?.iter().map(line).collect())
+        Ok(read(script, &[])?.commands.iter().map(line).collect())
     }
 
     #[test]
@@ -310,7 +374,9 @@ mod tests {
             ("if grep \"$1\" f; then echo yes; fi", &["grep·<1>·f", "echo·yes"]),
             ("{ a; b; }", &["a", "b"]),
             ("X=\"$1\" run", &["X=<1>·run"]),
-            ("a >out 2>&1 <in &>all", &["a·2"]),
+            ("a >out 2>&1 <in &>all", &["a"]),
+            ("2>x a 3<&4 b c2>d", &["a·b·c2"]),
+            ("a |& b || c", &["a", "b", "c"]),
             ("a # b \"$1\nc", &["a", "c"]),
             ("echo $? $# \"$$\" $", &["echo·$?·$#·$$·$"]),
             ("find . -exec cat {} \\;", &["find·.·-exec·cat·{}·;"]),
@@ -358,6 +424,9 @@ mod tests {
             ("[[ a == b && \"$1\" ]]", "`[[`"),
             ("for x in $@; do y; done", "`$@` without"),
             ("select x in a; do y; done", "`select`"),
+            ("alias x=eval; x \"$1\"", "`alias`"),
+            ("read -r PATH; ls", "sets `PATH`"),
+            ("for PATH in \"$1\"; do ls; done", "sets `PATH`"),
             ("echo \"", "quote"),
             ("echo '", "quote"),
         ] {
@@ -367,9 +436,32 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_file_as_input_is_known() {
-        for (script, reads_file) in [("a <f", true), ("a < \"$1\"", false), ("a >f", false), ("a <<< x", false)] {
-            assert_eq!(commands(script).unwrap()[0].reads_file, reads_file, "{script}");
+    fn the_last_redirection_is_the_input() {
+        let file = |name: &str| ScriptInput::File(name.to_owned());
+        for (script, stdin) in [
+            ("a", ScriptInput::Inherited),
+            ("a <f", file("f")),
+            ("a 0< f 3<g", file("f")),
+            ("a < \"$1\"", ScriptInput::Other),
+            ("a >f", ScriptInput::Inherited),
+            ("a <<< x", ScriptInput::Other),
+            ("a <f <<< x", ScriptInput::Other),
+            ("a <f 0<&3", ScriptInput::Other),
+            ("a <f 00>&3", ScriptInput::Other),
+            ("a <&3", ScriptInput::Other),
+        ] {
+            assert_eq!(read(script, &[]).unwrap().commands[0].stdin, stdin, "{script}");
         }
+        assert_eq!(read("a | b", &[]).unwrap().commands[1].stdin, ScriptInput::Other);
+        assert_eq!(read("a >x 2>>y <z 3<>u &>v >&2", &[]).unwrap().written, ["x", "y", "u", "v", "2"]);
+    }
+
+    #[test]
+    fn a_variable_that_a_text_around_the_script_mentions_is_a_value() {
+        assert!(read("eval $X", &[]).is_ok());
+        for around in ["X=", "sh -c 'eval \"$X\"' X", "--env=X"] {
+            assert_eq!(read("eval $X", &["a", around]), Err(ScriptError::Unquoted("X".to_owned())), "{around}");
+        }
+        assert!(read("eval $X", &["echo $X ${X} XY"]).is_ok());
     }
 }

@@ -22,6 +22,9 @@ use super::interpreter;
 /// The literal element after which no element is an option.
 const END_OF_OPTIONS: &str = "--";
 
+/// The files that are a process's stdin.
+const STDIN_FILES: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/self/fd/0"];
+
 /// A program, and the elements that follow it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ArgvTemplate {
@@ -276,13 +279,42 @@ impl ArgvElement {
         }
     }
 
+    /// Returns the literal texts.
+    pub(super) fn literals(&self) -> impl Iterator<Item = &str> {
+        let (own, pieces): (Option<&str>, &[ArgvPiece]) = match self {
+            Self::Literal(text) => (Some(text), &[]),
+            Self::Values(_) => (None, &[]),
+            Self::Joined(pieces) => (None, pieces),
+        };
+        let joined = pieces.iter().filter_map(|piece| match piece {
+            ArgvPiece::Literal(text) => Some(text.as_str()),
+            ArgvPiece::Variable(_) => None,
+        });
+        own.into_iter().chain(joined)
+    }
+
     pub(super) fn has_variable(&self) -> bool {
         self.variables().next().is_some()
+    }
+
+    /// Reports whether this names stdin as a file, perhaps as an option's value.
+    pub(super) fn is_stdin(&self) -> bool {
+        let Self::Literal(text) = self else { return false };
+        let value = text.rsplit_once('=').map_or(text.as_str(), |(_, value)| value);
+        let is_letter_with_value = text.len() == 3 && text.starts_with('-') && text.ends_with('-');
+        is_letter_with_value || value == "-" || STDIN_FILES.iter().any(|file| value.ends_with(file))
     }
 
     /// Reports whether this may be left out without changing what follows: `--name={x}` and `NAME={x}`.
     fn is_optional(&self) -> bool {
         self.prefix().starts_with('-') || self.is_assignment()
+    }
+
+    /// Returns the texts before a variable that `=` follows, which may end with an environment variable's name: `A` in
+    /// `--env=A={p}`.
+    pub(super) fn settings(&self) -> impl Iterator<Item = &str> {
+        let text = if self.has_variable() { self.prefix() } else { "" };
+        text.match_indices('=').map(|(at, _)| &text[..at])
     }
 
     /// Reports whether this sets an environment variable, as in `env A=1`.

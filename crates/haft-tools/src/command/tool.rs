@@ -61,8 +61,9 @@ use super::template::ArgvTemplate;
 /// - programs that take a command or a query as text: `ssh host`, `su -c`, `env -S`, `flock -c`, `watch`, `make`,
 ///   `git config`, `sed`, `awk`, `psql -c`, `sqlite3` and others
 /// - any program's options whose name says so: those that end in a word such as `command`, `exec`, `eval`, `pager`
-/// - the program itself, one behind a known wrapper (`timeout 5`, `sudo -u bob`, `find -exec`), and an interpreter's
-///   script
+/// - the program itself, one behind a known wrapper (`timeout 5`, `sudo -u bob`, `find -exec`) or behind `exec`, and an
+///   interpreter's script
+/// - environment variables that load code (`env LD_PRELOAD={p}`, `docker run -e BASH_ENV={p}`)
 /// - an interpreter that would read its code from the call's arguments on stdin
 /// - a first character with its own meaning, such as the `+` in `vim +q`: begin the argument literally, or put `--`
 ///   before it

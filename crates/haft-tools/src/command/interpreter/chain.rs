@@ -9,7 +9,7 @@ use super::{CodeCheck, Surroundings};
 use crate::command::argument_role::{OptionPlace, ValuePlace, ValueRole, option_role, values_after};
 use crate::command::code_fault::Hazard;
 use crate::command::known_program::{
-    AfterCode, KnownProgram, OperandRule, OptionStyle, has_word, is_information, known, shell_word,
+    AfterCode, KnownProgram, OperandRule, OptionStyle, has_word, is_information, known, shell_word, unknown,
 };
 use crate::command::template::ArgvElement;
 
@@ -56,7 +56,7 @@ impl<'a> CodeCheck<'a> {
         self.findings.innermost = self.findings.innermost.max(at);
         let Some(Some(ArgvElement::Literal(name))) = self.elements.get(at) else { return };
         self.findings.programs.insert(at);
-        let Some(rule) = self.known(name) else { return };
+        let rule = self.known(name).unwrap_or_else(unknown);
         self.followed.push(at);
         let mut state = ProgramState {
             at,
@@ -103,19 +103,15 @@ impl<'a> CodeCheck<'a> {
         let text = element.prefix();
         let is_option = state.left == Left::Arguments && state.rule.style.is_option(text);
         if state.left == Left::Code {
+            if element.is_stdin() && state.rule.style == OptionStyle::PowerShell {
+                self.findings.reads_stdin = Some(state.name.to_owned());
+            }
+            state.has_script = true;
             self.reject_variable(index, element, state.name, Hazard::Code);
             return Continue(());
         }
         if let Some(role) = state.pending {
-            let hazard = match role {
-                ValueRole::Code | ValueRole::Rest => Some(Hazard::Code),
-                ValueRole::File | ValueRole::Load => Some(Hazard::Script),
-                ValueRole::Program => Some(Hazard::Program),
-                ValueRole::Data => None,
-            };
-            if let Some(hazard) = hazard {
-                self.reject_variable(index, element, state.name, hazard);
-            }
+            self.check_value(state, index, element, role);
             // A shell takes the first argument that is neither an option, as in `bash -c -x "echo"`, nor an option's
             // value.
             if role == ValueRole::Code && is_option && !element.has_variable() {
@@ -132,6 +128,7 @@ impl<'a> CodeCheck<'a> {
         }
         if state.left == Left::Arguments && text == "--" && !element.has_variable() {
             if state.rule.operands == OperandRule::ProgramAfterDashes {
+                state.has_script = true;
                 self.start(state.name, index + 1);
                 return Break(());
             }
@@ -164,16 +161,18 @@ impl<'a> CodeCheck<'a> {
         role: ValueRole,
         value: ValuePlace,
     ) -> ControlFlow<()> {
-        match role {
-            ValueRole::Code | ValueRole::Rest => self.reject_variable(index, element, state.name, Hazard::Code),
-            ValueRole::File | ValueRole::Load => self.reject_variable(index, element, state.name, Hazard::Script),
-            ValueRole::Program => self.reject_variable(index, element, state.name, Hazard::Program),
-            ValueRole::Data => {}
+        if value == ValuePlace::Inline || element.has_variable() {
+            self.check_value(state, index, element, role);
         }
         match role {
             ValueRole::Rest => state.left = Left::Code,
             ValueRole::Program if value == ValuePlace::Next => self.start_after(state, index),
-            ValueRole::Code | ValueRole::File | ValueRole::Load | ValueRole::Data | ValueRole::Program => {
+            ValueRole::Code
+            | ValueRole::File
+            | ValueRole::Load
+            | ValueRole::Variable
+            | ValueRole::Data
+            | ValueRole::Program => {
                 state.pending = (value == ValuePlace::Next).then_some(role);
                 let values = values_after(state.rule, element.prefix());
                 state.more_values = if role == ValueRole::Code { values } else { values.saturating_sub(1) };
@@ -182,7 +181,9 @@ impl<'a> CodeCheck<'a> {
         if (role, value) == (ValueRole::Code, ValuePlace::Inline) {
             self.check_after(state.rule, state.name, index, element);
         }
-        let has_code = matches!(role, ValueRole::Code | ValueRole::Rest | ValueRole::Program);
+        // A wrapper's option for a shell needs no command: the shell then reads stdin.
+        let is_shell = role == ValueRole::Rest && matches!(state.rule.operands, OperandRule::ProgramAfter(_));
+        let has_code = matches!(role, ValueRole::Code | ValueRole::Rest | ValueRole::Program) && !is_shell;
         // If operands are code, they are so in addition to an option's.
         let adds_code = matches!(state.rule.operands, OperandRule::CodeAfter(_));
         let adds_code = adds_code && state.rule.after_code != AfterCode::Parameters;
@@ -190,13 +191,26 @@ impl<'a> CodeCheck<'a> {
         Continue(())
     }
 
+    /// Checks an option's value, or an element that contains it.
+    fn check_value(&mut self, state: &ProgramState<'a>, index: usize, element: &ArgvElement, role: ValueRole) {
+        match role {
+            ValueRole::Code | ValueRole::Rest => self.reject_variable(index, element, state.name, Hazard::Code),
+            ValueRole::File | ValueRole::Load => self.check_script_name(index, element, state.name),
+            ValueRole::Program => self.reject_variable(index, element, state.name, Hazard::Program),
+            ValueRole::Variable => self.check_setting(index, element, state.name),
+            ValueRole::Data => {}
+        }
+    }
+
     fn operand(&mut self, state: &mut ProgramState<'a>, index: usize, element: &'a ArgvElement) -> ControlFlow<()> {
         if has_word(state.rule.targets, element.prefix()) {
             state.until_program = Some(1);
             return Continue(());
         }
+        let is_target = state.until_program.is_some();
         match state.until_program {
             Some(0) => {
+                state.has_script = true;
                 self.start(state.name, index);
                 return Break(());
             }
@@ -216,6 +230,15 @@ impl<'a> CodeCheck<'a> {
             self.reject_variable(index, element, state.name, Hazard::Code);
         }
         match state.rule.operands {
+            OperandRule::Data | OperandRule::DataOrStdin | OperandRule::ProgramAfterDashes
+                if count == 0
+                    && !is_target
+                    && state.left == Left::Arguments
+                    && state.rule.may_be_word(element.prefix()) =>
+            {
+                self.reject_variable(index, element, state.name, Hazard::Program);
+                Continue(())
+            }
             OperandRule::Subcommand if count == 0 => {
                 self.reject_variable(index, element, state.name, Hazard::Program);
                 state.subcommand = Some(element.prefix());
@@ -227,8 +250,10 @@ impl<'a> CodeCheck<'a> {
             | OperandRule::ProgramAfterDashes => Continue(()),
             OperandRule::Script | OperandRule::Code | OperandRule::CodeAfter(_) if state.has_script => Break(()),
             OperandRule::Script | OperandRule::Code => {
-                let hazard = if state.rule.operands == OperandRule::Code { Hazard::Code } else { Hazard::Script };
-                self.reject_variable(index, element, state.name, hazard);
+                match state.rule.operands {
+                    OperandRule::Script => self.check_script_name(index, element, state.name),
+                    _ => self.reject_variable(index, element, state.name, Hazard::Code),
+                }
                 state.has_script = true;
                 // This may be an unlisted option's value, so code options still count.
                 let before = self.elements[index - 1].as_ref().map_or("", |before| before.prefix());
@@ -243,13 +268,14 @@ impl<'a> CodeCheck<'a> {
                 }
                 Continue(())
             }
-            OperandRule::ProgramAfter(0) | OperandRule::ProgramWithInput if element.is_assignment() => {
+            OperandRule::ProgramAfter(0) if element.is_assignment() => {
                 state.operands = 0;
                 self.check_assignment(index, element);
                 Continue(())
             }
             OperandRule::ProgramAfter(data) if count < data => Continue(()),
-            OperandRule::ProgramAfter(_) | OperandRule::ProgramWithInput => {
+            OperandRule::ProgramAfter(_) => {
+                state.has_script = true;
                 self.start(state.name, index);
                 // If unknown options have values, the program comes later.
                 for later in index + 1..=index + state.doubts {
@@ -285,8 +311,11 @@ impl<'a> CodeCheck<'a> {
                 self.reject_variable(index, element, state.name, Hazard::Program);
             }
             self.findings.counted.insert(index);
-            // What follows is for the program, also if it begins with `-`.
+            // What follows is for the program, also if it begins with `-`. Without it, the image's own program runs.
             let after = index + 1;
+            if after == self.elements.len() && subcommand != "exec" {
+                self.follow(index);
+            }
             if self.elements.get(after).is_some_and(|next| next.as_ref().is_some_and(|next| next.prefix() != "--")) {
                 self.start(state.name, after);
                 return Break(());
@@ -343,13 +372,9 @@ impl<'p> ProgramState<'p> {
                 let reads_some = self.rule.style != OptionStyle::Unix || !self.rule.stdin.is_empty();
                 reads_some && !self.has_script && self.left != Left::Code
             }
-            OperandRule::Data
-            | OperandRule::Subcommand
-            | OperandRule::Code
-            | OperandRule::ProgramAfter(_)
-            | OperandRule::ProgramWithInput
-            | OperandRule::ProgramAfterDashes
-            | OperandRule::Container => false,
+            OperandRule::ProgramAfter(_) => !self.has_script && (self.rule.starts_shell || self.left == Left::Code),
+            OperandRule::Data | OperandRule::ProgramAfterDashes => self.rule.starts_shell && !self.has_script,
+            OperandRule::Subcommand | OperandRule::Code | OperandRule::Container => false,
         }
     }
 }

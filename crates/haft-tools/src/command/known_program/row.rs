@@ -12,6 +12,7 @@ pub(super) const fn program(names: &'static str, operands: OperandRule) -> Known
         rest: "",
         file: "",
         load: "",
+        sets: "",
         starts: "",
         targets: "",
         valued: "",
@@ -19,6 +20,8 @@ pub(super) const fn program(names: &'static str, operands: OperandRule) -> Known
         stdin: "",
         marks: "",
         after_code: AfterCode::Operands,
+        starts_shell: false,
+        appends_stdin: false,
     }
 }
 
@@ -47,6 +50,16 @@ pub(super) const fn wrapper(
     flags: &'static str,
 ) -> KnownProgram {
     KnownProgram { valued, flags, ..program(names, OperandRule::ProgramAfter(before)) }
+}
+
+/// Creates a row for a wrapper that starts a shell without a program.
+pub(super) const fn shell_starting(
+    names: &'static str,
+    before: usize,
+    valued: &'static str,
+    flags: &'static str,
+) -> KnownProgram {
+    KnownProgram { starts_shell: true, ..wrapper(names, before, valued, flags) }
 }
 
 /// Creates a row for a program that starts another one after a word such as `run`, or after `--`: options with a value.

@@ -1,7 +1,8 @@
 //! The programs that are known to read arguments as code, or to start another program, as data.
 
 use super::row::{
-    editor, interpreter, marked, options, options_of_subcommand, program, reader, runner, shell, shell_line, wrapper,
+    editor, interpreter, marked, options, options_of_subcommand, program, reader, runner, shell, shell_line,
+    shell_starting, wrapper,
 };
 use super::{AfterCode, KnownProgram, OperandRule, OptionStyle};
 
@@ -45,6 +46,10 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
     },
     editor("timeit", "-s --setup -n --number -r --repeat -u --unit", ""),
     interpreter("pdb ipdb pudb bpdb", "-c", "", ""),
+    interpreter("erb erubi ejs pry byebug bpython", "-e -x --exec --eval", "-r -I --require", "-T -P"),
+    interpreter("bpftrace stap dtrace execlineb", "-e -n -c", "-I", "-p"),
+    interpreter("torchrun deepspeed sbatch qsub", "--wrap", "", "-n -N -p -t -J -o -e --nproc_per_node --nnodes"),
+    KnownProgram { rest: "fsi script tool exec", ..options_of_subcommand("dotnet", "--additionalprobingpath") },
     interpreter("cprofile profile trace runpy coverage pyinstrument scalene", "run", "-m", "-o -s"),
     // With `-n` and `-p`, perl opens its operands with a function that starts programs.
     KnownProgram { style: OptionStyle::Letters, rest: "-n -p", ..interpreter("perl", "-e -E -F", "-M -m -I", "") },
@@ -52,11 +57,16 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
     interpreter("ruby jruby truffleruby mruby irb", "-e -F", "-r -I --require", "-C -E -K -T"),
     interpreter(
         "node nodejs tsx ts-node",
-        "-e -p -pe --eval --print",
+        "-e -p -pe --eval --print --run",
         "-r --require --import --loader --experimental-loader --env-file --env-file-if-exists",
         "-C --conditions",
     ),
-    interpreter("deno", "eval run test bench serve compile -e --eval", "--config -c --import-map", ""),
+    interpreter(
+        "deno",
+        "eval run test bench serve compile task install jupyter x -e --eval",
+        "--config -c --import-map",
+        "",
+    ),
     interpreter(
         "bun",
         "run exec test x install add create -e -p --eval --print",
@@ -113,6 +123,7 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
     KnownProgram {
         code: "-c --command --session-command",
         load: "-s --shell",
+        starts_shell: true,
         targets: "-u --user",
         valued: "-g -G -w --group --supp-group",
         after_code: AfterCode::Parameters,
@@ -127,7 +138,8 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
             "-s -x -e -n -u -o -F -v --shared --exclusive --nonblock --nb --unlock --close --no-fork --verbose",
         )
     },
-    KnownProgram { rest: "--", ..options("script scriptlive capsh", "-c --command") },
+    KnownProgram { rest: "--", starts_shell: true, ..options("script scriptlive capsh", "-c --command") },
+    KnownProgram { starts_shell: true, ..options("newgrp login", "") },
     KnownProgram {
         rest: "-S --split-string",
         ..wrapper("env", 0, "-u -C --unset --chdir", "-i -0 -v --ignore-environment --null --debug")
@@ -146,10 +158,11 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
     KnownProgram { load: "--shell", ..shell_line("watch viddy", 0, "-n --interval") },
     KnownProgram {
         stdin: "-",
+        appends_stdin: true,
         ..shell_line("parallel sem rush", 0, "-j --jobs -a --arg-file --colsep --delay --joblog --results")
     },
     shell_line(
-        "hyperfine concurrently watchexec nodemon tmux tmate screen socat mispipe pee",
+        "hyperfine concurrently watchexec nodemon reflex tmux tmate byobu screen socat mispipe pee bsub",
         0,
         "-n --name -e -w --watch",
     ),
@@ -164,8 +177,24 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
     options("ssh-keygen", "-D"),
     options("ssh-add", "-s -S"),
     KnownProgram { rest: "shell exec-out", valued: "-s -t -H -P", ..program("adb", OperandRule::Data) },
-    KnownProgram { rest: "run ssh exec alias query", ..options("heroku knife gh bq", "-C") },
-    options("puppet chef-apply", "-e --execute"),
+    KnownProgram { rest: "run ssh exec alias extension query", ..options("heroku knife gh bq", "-C") },
+    KnownProgram { rest: "configure ssm", ..options("aws", "") },
+    KnownProgram {
+        rest: "ssh exec lock watch monitor add run action",
+        ..options("minikube colima consul pueue zellij", "")
+    },
+    KnownProgram { rest: "lock elect watch exec-watch", ..options("etcdctl", "") },
+    KnownProgram { rest: "launch", ..options("accelerate", "") },
+    KnownProgram {
+        rest: "enable reenable link preset mask edit set-environment import-environment set-property",
+        ..options("systemctl", "")
+    },
+    KnownProgram { rest: "run", ..options("bazel bazelisk", "--run_under") },
+    options("puppet chef-apply pidstat ksu", "-e --execute"),
+    options("dosbox enscript watchman-make msfconsole debugfs", "-c -I -r -x -R --run"),
+    options("code codium cursor", "--install-extension"),
+    KnownProgram { load: "-f -o", ..options("cowsay cowthink sshfs", "") },
+    editor("sysctl", "-w --write", ""),
     options("vagrant gcloud fly flyctl", "-c -C --command"),
     interpreter(
         "ansible-playbook ansible-console",
@@ -177,7 +206,7 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
     KnownProgram { stdin: "-", valued: "-u", ..program("crontab fcrontab", OperandRule::Script) },
     reader("at batch", "", "-f", "-q -t"),
     program("run-parts run-mailcap logrotate cpan cpanm", OperandRule::Script),
-    shell_line("just task rake gulp grunt invoke fab", 0, "-f -d -C"),
+    shell_line("just task rake gulp grunt invoke fab doit earthly", 0, "-f -d -C"),
     KnownProgram {
         code: "-D -P",
         load: "-f -b -I --init-script --build-file --settings",
@@ -263,7 +292,11 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
         "@",
         "-processor -processorpath -cp -classpath -J --class-path --processor-path",
     ),
-    KnownProgram { rest: "install", valued: "-C", ..options_of_subcommand("cargo", "--config") },
+    KnownProgram {
+        rest: "install script eval",
+        valued: "-C",
+        ..options_of_subcommand("cargo", "--config watch:-x watch:-s")
+    },
     // `\x` is TeX code.
     marked(
         "tex latex pdftex pdflatex xetex xelatex luatex lualatex context",
@@ -309,9 +342,9 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
     },
     KnownProgram { rest: "install", ..options("gem luarocks composer opam cabal stack", "-e") },
     KnownProgram {
-        rest: "install add",
+        rest: "install add run",
         ..options(
-            "apt apt-get aptitude dnf yum zypper brew apk pacman snap port choco winget scoop",
+            "opkg pkg apt apt-get aptitude dnf yum zypper brew apk pacman snap port choco winget scoop",
             "-o -c --option --setopt",
         )
     },
@@ -359,6 +392,14 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
     },
     // Programs that start another one.
     wrapper("nice", 0, "-n --adjustment", ""),
+    wrapper(
+        "service invoke-rc.d rc-service msgfilter systemd-cat run-one run-this-one flatpak-spawn srun mpirun mpiexec prun aprun \
+         tsp nq",
+        0,
+        "-n -np -N -p -t -J -i -o -E -H",
+        "--host",
+    ),
+    wrapper("tcpserver", 2, "-c -g -u -l -t -x", "-v -q -Q -R -H -h -p"),
     wrapper("sshpass", 0, "-f -p -d -P", "-e -v"),
     wrapper(
         "nohup ld.so ld-linux ld-linux-x86-64.so ld-linux-aarch64.so ld-musl-x86_64.so wine wine64 box64 mono busybox toybox coreutils catatonit torsocks torify proxychains proxychains4 unbuffer chronic ifne fakeroot \
@@ -393,20 +434,23 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
         "-p -v -a -q -l --portability --verbose --append --quiet",
     ),
     wrapper("ionice", 0, "-c -n -p -P -u --class --classdata", "-t --ignore"),
-    wrapper(
-        "chroot taskset chrt faketime su-exec gosu setuidgid envdir setlock logsave lckdo",
-        1,
-        "-T -P -D",
-        "-a -b -c -d -f -i -m -n -N -o -r -R -v -x -X --skip-chdir --all-tasks --cpu-list --rr --fifo --batch --idle",
-    ),
-    wrapper(
+    KnownProgram {
+        starts_shell: true,
+        ..wrapper(
+            "chroot taskset chrt faketime su-exec gosu setuidgid envdir setlock logsave lckdo s6-setuidgid s6-envdir s6-setlock",
+            1,
+            "-T -P -D",
+            "-a -b -c -d -f -i -m -n -N -o -r -R -v -x -X --skip-chdir --all-tasks --cpu-list --rr --fifo --batch --idle",
+        )
+    },
+    shell_starting(
         "unshare setpriv",
         0,
         "-S -G -R -w --setuid --setgid --root --wd --reuid --regid --groups --inh-caps --bounding-set --ambient-caps",
         "-m -u -i -n -p -U -C -T -f -r -c --mount --uts --ipc --net --pid --user --cgroup --time --fork --map-root-user \
          --map-current-user --mount-proc --keep-caps --no-new-privs --clear-groups --keep-groups --init-groups --reset-env",
     ),
-    wrapper(
+    shell_starting(
         "nsenter",
         0,
         "-t -S -G --target --setuid --setgid",
@@ -426,10 +470,11 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
     KnownProgram { starts: "record stat trace", ..program("perf", OperandRule::ProgramAfterDashes) },
     KnownProgram {
         code: "-p --property",
+        sets: "-E --setenv",
         ..wrapper(
             "systemd-run systemd-inhibit",
             0,
-            "-u -M -H -E --unit --machine --host --slice --description --setenv --uid --gid --nice --working-directory \
+            "-u -M -H --unit --machine --host --slice --description --uid --gid --nice --working-directory \
              --what --who --why --mode",
             "-t -P -q -d -G -r --pty --pipe --quiet --same-dir --collect --wait --user --system --scope \
              --remain-after-exit --no-block --no-ask-password",
@@ -445,7 +490,8 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
         rest: "-I -i -J --replace",
         valued: "-a -d -E -L -n -P -s --arg-file --delimiter --max-args --max-procs --max-lines --max-chars --eof",
         flags: "-0 -r -t -p -x -o --null --no-run-if-empty --verbose --interactive --exit --open-tty",
-        ..program("xargs gxargs", OperandRule::ProgramWithInput)
+        appends_stdin: true,
+        ..program("xargs gxargs", OperandRule::ProgramAfter(0))
     },
     KnownProgram { code: "-s", ..wrapper("entr", 0, "", "-a -c -d -n -p -r -z") },
     KnownProgram {
@@ -456,14 +502,23 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
     KnownProgram { starts: "-x -X --exec --exec-batch", ..program("fd fdfind", OperandRule::Data) },
     KnownProgram {
         targets: "exec debug shell enter",
+        sets: "--env",
         ..runner(
             "kubectl oc k3s microk8s lxc incus lxc-attach distrobox toolbox machinectl systemd-nspawn cross",
             "",
             "-c -n --container --namespace --context --kubeconfig -f --filename --user --cwd --env",
         )
     },
+    KnownProgram {
+        targets: "exec shell run enter attach",
+        ..runner(
+            "pct multipass limactl crictl ctr buildah runc crun singularity apptainer nomad rustup nvm direnv",
+            "",
+            "--exec-id --user --cwd --env --task --job --group --workdir",
+        )
+    },
     runner(
-        "bundle rbenv direnv mise asdf conda mamba micromamba dotenv foreman nodenv pyenv",
+        "bundle rbenv volta fnm mise asdf conda mamba micromamba dotenv foreman overmind honcho nodenv pyenv",
         "exec run",
         "-n -p --name --prefix",
     ),
@@ -471,7 +526,8 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
     runner("op doppler aws-vault chamber teller infisical", "run exec", ""),
     KnownProgram { rest: "exec-env exec-file", ..options("sops", "") },
     KnownProgram {
-        load: "--entrypoint",
+        load: "--entrypoint --env-file",
+        sets: "-e --env",
         valued: "-d -i -t -q -P -T -D --debug --tls --tlsverify --detach --interactive --tty --rm --init --privileged --read-only --quiet \
                  --publish-all --no-healthcheck --oom-kill-disable --sig-proxy --no-deps --build --service-ports \
                  --use-aliases --no-TTY --remove-orphans",

@@ -146,7 +146,37 @@ fn a_value_is_never_code_of_a_fixed_script() {
         ("echo \"$(cat \"$1\")\"", "contains `$("),
         ("(ls \"$1\")", "contains `(`"),
         ("[[ a && \"$1\" -eq 1 ]]", "contains `[[`"),
+        ("2>x eval \"$1\"", "would be code of `eval`"),
+        ("A=1 2>&1 \"$1\"", "would name the program that `env` starts"),
+        ("2>x \"$1\"", "runs it as a program"),
+        ("wait -p \"$1\"", "would be code of `wait`"),
+        ("jobs -x \"$1\"", "would be code of `jobs`"),
+        ("alias x=eval\nx \"$1\"", "contains `alias`"),
+        ("/bin/s? -c \"$1\"", "the program `/bin/s?`, which may be any"),
+        ("timeout 5 e* \"$1\"", "the program `e*`, which may be any"),
+        ("$HOME/x \"$1\"", "the program `$HOME/x`, which may be any"),
+        ("~/x \"$1\"", "the program `~/x`, which may be any"),
+        ("echo \"$1\" | while read -r PATH; do ls; done", "sets `PATH`"),
+        ("for LD_PRELOAD in \"$1\"; do ls; done", "sets `LD_PRELOAD`"),
+        ("X=\"$1\" sh -c 'eval \"$X\"'", "would be code of `eval`"),
+        ("HOME=\"$1\"; sh -c 'eval \"$HOME\"'", "would be code of `eval`"),
+        ("set -a; X=\"$1\"; bash -c '$X'", "expands `$X` without double quotes"),
+        ("sh <x <<< \"$1\"", "lets `sh` read code from stdin"),
+        ("echo \"$1\" | sh <x 0<&3", "lets `sh` read code from stdin"),
+        ("exec 3<<< \"$1\"; sh <&3", "lets `sh` read code from stdin"),
+        ("echo \"$1\" | make -f -", "lets `make` read code from stdin"),
+        ("echo \"$1\" | python3 /dev/stdin", "lets `python3` read code from stdin"),
+        ("echo \"$1\" | erb", "lets `erb` read code from stdin"),
+        ("echo \"$1\" | sudo -s", "lets `sudo` read code from stdin"),
+        ("echo \"$1\" | chroot /x", "lets `chroot` read code from stdin"),
+        ("echo \"$1\" >x.sh; sh x.sh", "runs the file `x.sh`, which it may write before"),
+        ("echo \"$1\" >x.sh; sh <./x.sh", "runs the file `./x.sh`, which it may write before"),
+        ("echo \"$1\" | tee x; ./x", "runs the file `./x`, which it may write before"),
+        ("cp in x; timeout 5 bash x \"$1\"", "runs the file `x`, which it may write before"),
         ("cd \"$1\" && ./run", "starts `./run` in the folder that the value names"),
+        ("cd \"$1\" && timeout 5 ./run", "starts `./run` in the folder that the value names"),
+        ("cd \"$1\" && sh run.sh", "starts `run.sh` in the folder that the value names"),
+        ("cd \"$1\" && python3 <run.py", "starts `run.py` in the folder that the value names"),
         ("cd -- \"/srv/$1\"; ls; bin/run x", "starts `bin/run` in the folder that the value names"),
     ] {
         for argv in [
@@ -160,6 +190,23 @@ fn a_value_is_never_code_of_a_fixed_script() {
             // A script that is a program's name is rejected as such behind `env`.
             assert!(faults.iter().any(is_it), "{argv:?}: {faults:?}");
         }
+    }
+}
+
+#[test]
+fn a_value_in_the_environment_is_never_code_of_a_fixed_script() {
+    for (setting, script) in [
+        ("env | X={p}", "eval \"$X\""),
+        ("env | X={p}", "$X"),
+        ("env | HOME=/a/{p}", "sh -c 'eval \"$HOME\"'"),
+        ("sudo | X={p}", "ls $X"),
+        ("docker | run | -e | X={p} | img", "eval \"$X\""),
+        ("docker | run | --env=X={p} | img", "$(ls \"$X\")"),
+        ("mywrap | X={p}", "eval \"$X\""),
+    ] {
+        let argv: Vec<&str> = setting.split(" | ").chain(["sh", "-c", script]).collect();
+        let faults = faults(&argv);
+        assert!(faults.iter().any(|fault| fault.contains("since the script of `sh`")), "{argv:?}: {faults:?}");
     }
 }
 
@@ -310,6 +357,31 @@ const COMMAND_STRINGS: &[&str] = &[
     "bq | query | {p}",
     "nix-shell | -p | {p}",
     "gpg | --photo-viewer | {p}",
+    "dosbox | -c | {p}",
+    "debugfs | -R | {p}",
+    "bpftrace | -e | {p}",
+    "msfconsole | -x | {p}",
+    "pry | -e | {p}",
+    "sbatch | --wrap={p}",
+    "bsub | {p}",
+    "byobu | {p}",
+    "minikube | ssh | {p}",
+    "consul | lock | k | {p}",
+    "pueue | add | {p}",
+    "zellij | run | -- | {p}",
+    "etcdctl | lock | k | {p}",
+    "aws | configure | set | credential_process | {p}",
+    "systemctl | enable | {p}",
+    "sysctl | {p}",
+    "dotnet | fsi | {p}",
+    "gh | extension | install | {p}",
+    "opkg | install | {p}",
+    "snap | run | {p}",
+    "cargo | watch | -x | {p}",
+    "watchman-make | --run | {p}",
+    "code | --install-extension | {p}",
+    "mywrap | --plugins={p}",
+    "mywrap | exec | c | ls | {p}",
     "mywrap | --command | {p}",
     "mywrap | --ssh-command={p}",
     "mywrap | -exec | {p}",
@@ -351,6 +423,32 @@ const PROGRAM_NAMES: &[&str] = &[
     "sshpass | -p | x | {p}",
     "wine | {p}",
     "ld.so | {p}",
+    "service | {p}",
+    "rc-service | {p}",
+    "srun | -n | 4 | {p}",
+    "mpirun | -np | 4 | {p}",
+    "systemd-cat | {p}",
+    "flatpak-spawn | --host | {p}",
+    "msgfilter | {p}",
+    "tcpserver | 0 | 80 | {p}",
+    "s6-setuidgid | bob | {p}",
+    "pct | exec | 1 | -- | {p}",
+    "limactl | shell | x | {p}",
+    "multipass | exec | x | -- | {p}",
+    "crictl | exec | id | {p}",
+    "ctr | task | exec | --exec-id | x | id | {p}",
+    "apptainer | exec | img | {p}",
+    "rustup | run | stable | {p}",
+    "nvm | exec | 18 | {p}",
+    "direnv | exec | . | {p}",
+    "volta | run | {p}",
+    "kubectl | {p}",
+    "npm | {p}",
+    "go | {p}",
+    "pip | {p}",
+    "gh | {p}",
+    "aws | conf{p}",
+    "dotnet | {p}",
     "/lib64/ld-linux-x86-64.so.2 | {p}",
 ];
 
@@ -387,6 +485,12 @@ const SCRIPT_NAMES: &[&str] = &[
     "gunicorn | {p}",
     "logrotate | {p}",
     "cpan | {p}",
+    "erb | {p}",
+    "torchrun | {p}",
+    "sbatch | {p}",
+    "cowsay | -f | {p}",
+    "sshfs | -o | {p}",
+    "docker | run | --env-file | {p}",
     "gradle | -b | {p}",
 ];
 
@@ -401,7 +505,28 @@ fn a_value_never_names_the_program_or_its_script() {
     assert_eq!(faults(&["{p}"]), ["/command/0: the program can't contain a variable; name it literally"]);
     assert_rejected(
         "a value would be loaded as code",
-        &["env | LD_PRELOAD={p}", "sudo | PATH=/x:{p}", "env | GIT_SSH_COMMAND={p}", "env | GIT_CONFIG_VALUE_0={p}"],
+        &[
+            "env | LD_PRELOAD={p}",
+            "sudo | PATH=/x:{p}",
+            "env | GIT_SSH_COMMAND={p}",
+            "env | GIT_CONFIG_VALUE_0={p}",
+            "docker | run | -e | BASH_ENV={p}",
+            "docker | run | -eBASH_ENV={p}",
+            "docker | run | --env=LD_PRELOAD={p}",
+            "systemd-run | -E | LD_PRELOAD={p}",
+            "systemd-run | --setenv=BASH_ENV={p}",
+            "kubectl | set | env | deploy/x | NODE_OPTIONS={p}",
+            "mywrap | LD_PRELOAD={p}",
+        ],
+    );
+    assert_rejected(
+        "a value would name the environment variable",
+        &[
+            "docker | run | -e | {p}",
+            "docker | exec | --env={p}",
+            "systemd-run | -E | {p}",
+            "kubectl | run | --env={p}",
+        ],
     );
 }
 
@@ -482,6 +607,26 @@ const DATA: &[&str] = &[
     "python3 | manage.py | migrate | {p}",
     "gpg | --verify | {p}",
     "pytest | -k | {p}",
+    "docker | run | --env=A={p} | img",
+    "docker | run | --env | A={p} | img | ls",
+    "systemd-run | --setenv=A={p} | ls",
+    "env | X={p} | sh | -c | echo \"$X\"",
+    "sh | -c | chmod +x run.sh; ./run.sh \"$1\" | x | {p}",
+    "sh | -c | echo \"$1\" >out.txt; cat out.txt | x | {p}",
+    "sh | -c | for cmd in \"$@\"; do ls \"$cmd\"; done | x | {p}",
+    "sh | -c | /opt/tool <in.txt 2>err.txt \"$1\" | x | {p}",
+    "aws | s3 | ls | {p}",
+    "brew | info | {p}",
+    "kubectl | run | {p} | --image=i",
+    "systemctl | status | {p}",
+    "dotnet | run | -- | {p}",
+    "gh | api | {p}",
+    "wc | {p}",
+    "mywrap | run | {p}",
+    "curl | -d | cmd={p} | https://a.example",
+    "consul | kv | get | {p}",
+    "multipass | info | {p}",
+    "srun | -n | {n} | ls | {p}",
 ];
 
 #[test]
@@ -511,6 +656,30 @@ fn no_interpreter_reads_the_arguments_of_a_call_as_its_code() {
         &["at", "now"],
         &["crontab", "-"],
         &["su", "bob"],
+        &["sh", "-c", "sh"],
+        &["bash", "-c", "cat x; exec ssh host"],
+        &["env", "sh", "-c", "sh -c bash"],
+        &["sudo", "-s"],
+        &["sudo", "-u", "bob", "-i"],
+        &["doas", "-s"],
+        &["chroot", "/x"],
+        &["unshare", "-r"],
+        &["nsenter", "-t", "1", "-m"],
+        &["runuser", "-l", "bob"],
+        &["script", "-q", "out"],
+        &["docker", "run", "-i", "bash"],
+        &["docker", "run", "-i", "--rm", "python:3"],
+        &["make", "-f", "-"],
+        &["make", "-f-"],
+        &["make", "--file=-"],
+        &["bash", "/dev/fd/0"],
+        &["python3", "/dev/stdin"],
+        &["php", "-f", "/proc/self/fd/0"],
+        &["psql", "-f", "-"],
+        &["erb"],
+        &["sbatch"],
+        &["parallel", "echo"],
+        &["pwsh", "-Command", "-"],
     ] {
         let faults = faults(argv);
         assert!(
@@ -522,9 +691,19 @@ fn no_interpreter_reads_the_arguments_of_a_call_as_its_code() {
         let silent = CommandTool::new(argv.iter().copied()).stdin(StdinFormat::None);
         assert!(silent.build(Tool::dynamic("run").params_json(json!({"type": "object"}))).is_ok(), "{argv:?}");
     }
-    for argv in
-        [&["sh", "tool.sh"][..], &["python3", "--version"], &["node", "-e", "read()"], &["make"], &["git", "status"]]
-    {
+    for argv in [
+        &["sh", "tool.sh"][..],
+        &["python3", "--version"],
+        &["node", "-e", "read()"],
+        &["make"],
+        &["git", "status"],
+        &["env"],
+        &["sudo", "ls"],
+        &["docker", "run", "-i", "img"],
+        &["sh", "-c", "cat query.sql | psql shop"],
+        &["sh", "-c", "psql shop <query.sql"],
+        &["jq", "."],
+    ] {
         assert_eq!(faults(argv), [""; 0], "{argv:?}");
     }
 }
