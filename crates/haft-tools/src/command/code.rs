@@ -45,11 +45,14 @@ pub(super) fn read(entry: &Entry, command: &StartedCommand) -> Result<Vec<String
     Ok(uncovered)
 }
 
-/// Returns the words of an argument that may be a shell's script, as in `sh -c "./build.sh && ./test.sh"`.
+/// Returns the words of an argument that may be a shell's script, as in `sh -c "./build.sh && ./test.sh"`. A file to which
+/// a redirection writes is data.
 fn script_words(argument: &str) -> impl Iterator<Item = &str> {
     let is_script = argument.contains(char::is_whitespace);
-    let separator = |character: char| character.is_whitespace() || "'\"\\;|&()<>=`$".contains(character);
-    argument.split(separator).filter(move |word| is_script && !word.is_empty())
+    let separator = |character: char| character.is_whitespace() || "'\"\\;|&()<=`$".contains(character);
+    argument.split('>').enumerate().filter(move |_| is_script).flat_map(move |(redirections, text)| {
+        text.split(separator).filter(|word| !word.is_empty()).skip(usize::from(redirections > 0))
+    })
 }
 
 /// Reads a file if it is below the entry's folder, and reports whether it did. An unreadable file is not covered.

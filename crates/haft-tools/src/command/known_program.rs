@@ -1,15 +1,17 @@
 //! Rows that describe how a program reads arguments as code, or starts another program.
 //!
-//! The programs themselves are rows in `known_program/table.rs`; the code in [`interpreter`](super::interpreter) knows
+//! The programs themselves are rows in `table.rs` and `wrapper.rs`; the code in [`interpreter`](super::interpreter) knows
 //! no program by name. A row that is too strict rejects a command that its author can write in another way; a missing
 //! or lax row lets a model write code. So a row lists every option that takes code, and in doubt a text counts as code.
 
 mod row;
 mod table;
 mod word;
+mod wrapper;
 
 use self::table::PROGRAMS;
 use self::word::{CODE_VARIABLES, CODE_WORDS, INFORMATION, SHELL_WORDS, UNKNOWN};
+use self::wrapper::WRAPPERS;
 
 /// A program, by its names, and what its arguments mean. Each option list is one text, separated by spaces. A
 /// single-letter option may be combined with others, as in `-lc`. `clone:-c` is an option for the subcommand `clone`.
@@ -140,7 +142,8 @@ pub(super) fn known(text: &str) -> Option<&'static KnownProgram> {
     let name = name.split([':', '@']).next().unwrap_or_default();
     let name = [".exe", ".cmd", ".bat", ".com"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
     let unversioned = name.trim_end_matches(|last: char| last.is_ascii_digit() || matches!(last, '.' | '-'));
-    named(PROGRAMS, name).or_else(|| named(PROGRAMS, unversioned))
+    let find = |name| named(PROGRAMS, name).or_else(|| named(WRAPPERS, name));
+    find(name).or_else(|| find(unversioned))
 }
 
 /// Finds a word that is a command only in a script.
@@ -199,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_program_has_one_row() {
-        for rows in [PROGRAMS, SHELL_WORDS] {
+        for rows in [[PROGRAMS, WRAPPERS].concat(), SHELL_WORDS.to_vec()] {
             let mut names: BTreeMap<&str, usize> = BTreeMap::new();
             for name in rows.iter().flat_map(|row| row.names.split_ascii_whitespace()) {
                 *names.entry(name).or_default() += 1;

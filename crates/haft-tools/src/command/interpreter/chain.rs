@@ -275,17 +275,21 @@ impl<'a> CodeCheck<'a> {
             }
             OperandRule::ProgramAfter(data) if count < data => Continue(()),
             OperandRule::ProgramAfter(_) => {
-                state.has_script = true;
-                self.start(state.name, index);
-                // If unknown options have values, the program comes later.
-                for later in index + 1..=index + state.doubts {
-                    if let Some(Some(element)) = self.elements.get(later) {
-                        self.reject_variable(later, element, state.name, Hazard::Program);
-                    }
-                }
+                self.start_in_doubt(state, index);
                 Break(())
             }
             OperandRule::Container => self.container_operand(state, index, element),
+        }
+    }
+
+    /// Follows the chain to a program, which comes later if unknown options have values.
+    fn start_in_doubt(&mut self, state: &mut ProgramState<'a>, index: usize) {
+        state.has_script = true;
+        self.start(state.name, index);
+        for later in index + 1..=index + state.doubts {
+            if let Some(Some(element)) = self.elements.get(later) {
+                self.reject_variable(later, element, state.name, Hazard::Program);
+            }
         }
     }
 
