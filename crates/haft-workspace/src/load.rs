@@ -128,17 +128,23 @@ pub async fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Loade
     let grant = TrustGrant::new(&options.trust, record, &sources);
 
     let loading = LoadInProgress::build(tree, format, grant.trusted()).await;
-    let loading = match &grant {
-        // A file that a kind has read may have changed, which is known only now. Building had no effect yet.
-        TrustGrant::Recorded(record) if loading.is_without_faults() && !loading.is_as_recorded(record) => {
-            let tree = FileTree { parts: loading.reread(format), ..FileTree::default() };
-            let mut untrusted = LoadInProgress::build(tree, format, Trusted::No).await;
-            untrusted.status = TrustStatus::Changed;
-            untrusted
-        }
-        _ => LoadInProgress { status: grant.status(), ..loading },
+    let TrustGrant::Recorded(record) = &grant else {
+        return LoadInProgress { status: grant.status(), ..loading }.finish(path, options, policy);
     };
-    loading.finish(path, options, policy)
+    // A file that a kind has read may have changed, which is known only now. Building had no effect yet.
+    if loading.is_without_faults() && !loading.is_as_recorded(record) {
+        let tree = FileTree { parts: loading.reread(format), ..FileTree::default() };
+        return LoadInProgress::build_changed(tree, format).await.finish(path, options, policy);
+    }
+    let loaded = LoadInProgress { status: grant.status(), ..loading }.finish(path, options, policy.clone())?;
+    if record.is_for(&loaded.privileges) {
+        return Ok(loaded);
+    }
+    let tree = FileTree::read(path, format, &|_: &FileSource| false);
+    if tree.parts.is_empty() {
+        return Err(FileError { path: path.to_owned(), faults: tree.faults, files: tree.missing });
+    }
+    LoadInProgress::build_changed(tree, format).await.finish(path, options, policy)
 }
 
 /// The trust in a workspace's files, before it is known which files its kinds read.
@@ -207,6 +213,11 @@ impl LoadInProgress {
             }
         }
         Self { parts: built, faults, missing, trusted, status: TrustStatus::Unknown, files }
+    }
+
+    /// Builds files that are not what was trusted.
+    async fn build_changed(tree: FileTree, format: &FileFormat) -> Self {
+        Self { status: TrustStatus::Changed, ..Self::build(tree, format, Trusted::No).await }
     }
 
     fn is_without_faults(&self) -> bool {

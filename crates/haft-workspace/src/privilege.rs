@@ -4,14 +4,15 @@
 //! not.
 
 use std::collections::HashSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft_registry::{Recipient, SecretOrigin};
+use haft_registry::{Recipient, SecretOrigin, StartedCommand};
 
 use super::document::TextPlace;
 use super::error::FilePosition;
-use super::source::FileSource;
+use super::source::{FileDigest, FileSource};
 
 /// A workspace file's privilege, with its place. All privileges require trust, except files in the workspace file's own
 /// folder.
@@ -74,6 +75,26 @@ pub enum PrivilegeKind {
         /// The standard tool's name.
         name: String,
     },
+}
+
+impl Privilege {
+    /// Returns the digest of privileges: of what a person who trusts the files has read.
+    pub(crate) fn digest_of_all(privileges: &[Self]) -> FileDigest {
+        let lines: Vec<String> = privileges.iter().map(Self::fact).collect();
+        FileDigest::of(lines.join("\n").as_bytes())
+    }
+
+    /// Returns the privilege as one line, the same from every current folder.
+    fn fact(&self) -> String {
+        match &self.kind {
+            // Whether code elsewhere is there depends on the machine, and trust does not cover it.
+            PrivilegeKind::Reach(Recipient::Command(StartedCommand { argv, folder, env, secret_env, .. })) => {
+                let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
+                format!("{} {argv:?} {folder:?} {env:?} {secret_env:?}", self.key)
+            }
+            kind => format!("{} {kind:?}", self.key),
+        }
+    }
 }
 
 /// One file's privileges, whose places are not located yet.

@@ -188,7 +188,7 @@ impl SectionReader<'_> {
         for (name, setting) in secrets {
             // Keep the file away from the tools even if its secret is withheld or left out.
             if let SecretSetting::File(path) = &setting {
-                secret_files.push((at, name.clone(), self.part.source.folder().join(path)));
+                secret_files.push((at, name.clone(), self.part.source.resolved(path)));
             }
             if all.contains(&name) {
                 let message = format!("left out: another file defines the secret `{name}` already");
@@ -197,7 +197,7 @@ impl SectionReader<'_> {
             }
             let origin = match setting {
                 SecretSetting::Env(variable) => SecretOrigin::Env(variable),
-                SecretSetting::File(path) => SecretOrigin::File(self.part.source.folder().join(path)),
+                SecretSetting::File(path) => SecretOrigin::File(self.part.source.resolved(&path)),
             };
             let privilege = PrivilegeKind::Secret { name: name.clone(), origin: origin.clone() };
             self.privileges.add_at_key(member("/secrets", &name), privilege);

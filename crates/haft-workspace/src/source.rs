@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use haft_registry::reading::read_bounded;
@@ -65,6 +65,18 @@ impl fmt::Debug for FileDigest {
     }
 }
 
+/// Returns a path with each `..` applied to the name before it.
+fn without_parents(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut whole, part| {
+        if part == Component::ParentDir {
+            drop(whole.pop())
+        } else {
+            whole.push(part)
+        }
+        whole
+    })
+}
+
 /// A workspace file as it was read.
 #[derive(Debug)]
 pub(crate) struct FileSource {
@@ -102,6 +114,18 @@ impl FileSource {
     /// Returns the folder that relative paths refer to.
     pub(crate) fn folder(&self) -> &Path {
         self.canonical.parent().unwrap_or(Path::new("/"))
+    }
+
+    /// Returns a path from the folder. A link below the folder is the file's author's: where it leads is returned.
+    pub(crate) fn resolved(&self, path: &Path) -> PathBuf {
+        let path = self.folder().join(path);
+        let canonical = |part| Some((part, fs::canonicalize(part).ok()?));
+        let existing: Vec<(&Path, PathBuf)> = path.ancestors().filter_map(canonical).collect();
+        let is_below = existing.iter().any(|(_, found)| found.starts_with(self.folder()));
+        let Some((part, found)) = existing.first().filter(|_| is_below) else { return path };
+        let rest = path.strip_prefix(part).unwrap_or(Path::new(""));
+        let resolved = without_parents(&found.join(rest));
+        if resolved == without_parents(&path) { path } else { resolved }
     }
 
     pub(crate) fn as_read(&self) -> ReadFile {

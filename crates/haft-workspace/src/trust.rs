@@ -3,7 +3,8 @@
 //! A workspace file can start any command and send any secret anywhere, so loading one is like running a program. You
 //! trust a file by its path and its content's digest. The trust covers the files that it reads: organisations' files
 //! and imported documents, because they decide where secrets are sent, and scripts below its folder that its commands
-//! start. It does not cover what those load themselves, nor programs elsewhere.
+//! start. It covers what the file reaches, too, which may change without it: a folder can become a link. It does not
+//! cover what those scripts load themselves, nor programs elsewhere.
 //!
 //! Every doubt means that a file is not trusted: a record that can't be read, a path that was moved, a file that
 //! changed.
@@ -17,6 +18,7 @@ use haft_registry::reading::read_bounded;
 use serde::{Deserialize, Serialize};
 
 use super::loaded::Loaded;
+use super::privilege::Privilege;
 use super::source::{FileDigest, MAX_READ, ReadFile};
 
 /// The trust in the files that are loaded.
@@ -109,6 +111,8 @@ pub(crate) struct TrustRecord {
     version: u32,
     /// The files, the workspace file first.
     files: Vec<TrustedFile>,
+    /// The digest of the privileges.
+    privileges: String,
     /// The entries that were faulty: nobody has seen what they reach.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     set_aside: Vec<FaultyPlace>,
@@ -130,7 +134,7 @@ struct TrustedFile {
 }
 
 /// The record format version.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The maximum size of a record.
 const MAX_RECORD: u64 = 1024 * 1024;
@@ -158,8 +162,12 @@ impl TrustStore {
             let (file, pointer) = (entry.file.clone(), entry.pointer.clone());
             FaultyPlace { file, pointer }
         });
-        let record =
-            TrustRecord { version: VERSION, files: files.collect::<Result<_, _>>()?, set_aside: faulty.collect() };
+        let record = TrustRecord {
+            version: VERSION,
+            files: files.collect::<Result<_, _>>()?,
+            privileges: Privilege::digest_of_all(&loaded.privileges).to_string(),
+            set_aside: faulty.collect(),
+        };
         let path = self.record_path(&loaded.path);
         self.write(&path, &record).map_err(|source| TrustError::Record { path, source })
     }
@@ -179,9 +187,10 @@ impl TrustStore {
         }
     }
 
-    /// Returns the trust in a workspace file with its current content.
+    /// Returns the trust in a workspace file, as far as the content of the files tells.
     ///
-    /// To load a file by its trust, use [`Trust::Recorded`]: it reads every file once, and decides by what was read.
+    /// To load a file by its trust, use [`Trust::Recorded`]: it reads every file once, and decides by what was read and
+    /// what it would reach.
     pub fn status(&self, path: impl AsRef<Path>) -> Result<TrustStatus, TrustError> {
         let path = path.as_ref();
         let canonical = fs::canonicalize(path).map_err(|source| TrustError::File { path: path.to_owned(), source })?;
@@ -229,6 +238,12 @@ impl TrustRecord {
     pub(crate) fn covers(&self, file: &ReadFile) -> bool {
         let digest = file.digest.to_string();
         self.files.iter().any(|known| known.path == file.path && known.sha256 == digest)
+    }
+
+    /// Reports whether these privileges were trusted. They change without the file if it names a folder that is replaced
+    /// by a link.
+    pub(crate) fn is_for(&self, privileges: &[Privilege]) -> bool {
+        self.privileges == Privilege::digest_of_all(privileges).to_string()
     }
 
     /// Reports whether an entry had a fault when its file was trusted.

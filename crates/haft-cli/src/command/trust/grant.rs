@@ -132,11 +132,11 @@ fn facts(loaded: &Loaded, privilege: &Privilege) -> Vec<String> {
 
 fn command_facts(command: &StartedCommand, file: &Path) -> Vec<String> {
     let StartedCommand { folder, env, secret_env, uncovered, .. } = command;
-    let is_own = |folder: &Path| {
-        let canonical = |path: &Path| std::fs::canonicalize(path).ok();
-        canonical(folder).is_some_and(|folder| canonical(file).is_some_and(|file| file.parent() == Some(&folder)))
-    };
-    let folder = (!is_own(folder)).then(|| format!("in the folder {}", folder.display()));
+    // A link in place of the folder would hide which one it is.
+    let canonical = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = canonical(folder);
+    let is_own = canonical(file).parent() == Some(&folder);
+    let folder = (!is_own).then(|| format!("in the folder {}", folder.display()));
     let variables = env.iter().map(|(variable, value)| format!("with {variable}={value}"));
     let secrets = secret_env.iter().map(|(variable, secret)| format!("with the secret `{secret}` as {variable}"));
     let code = (!uncovered.is_empty()).then(|| {

@@ -125,6 +125,59 @@ async fn code_below_the_folder_that_a_command_starts_counts_for_the_trust() {
     }
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_in_place_of_what_was_trusted_ends_the_trust() {
+    let outside = Folder::with("");
+    outside.write("key", "other");
+    for (text, name, target) in [
+        ("[workspace]\nstandard = { files = 'own' }\n[secrets]\nk = { env = 'K' }\n", "own", outside.path("")),
+        ("[secrets]\nk = { file = 'own/key' }\n", "own", outside.path("")),
+        ("[secrets]\nk = { file = 'key' }\n", "key", outside.path("key")),
+        ("[secrets]\nk = { file = 'sub/../key' }\n", "key", outside.path("key")),
+        ("[toolbox.a.tool.x]\nkind = 'command'\ncommand = ['ls']\nfolder = 'own'\n", "own", outside.path("")),
+    ] {
+        let folder = Folder::with(text);
+        for (file, content) in [("own/key", "mine"), ("key", "mine"), ("sub/x", "")] {
+            folder.write(file, content);
+        }
+        let load = async || built_in(&folder, Trust::Recorded(folder.store())).await.unwrap();
+        folder.store().trust(&load().await).unwrap();
+        assert_eq!(load().await.trust, TrustStatus::Trusted, "{text}");
+        let own = folder.path(name);
+        std::fs::rename(&own, folder.path("before")).unwrap();
+        symlink(&target, &own);
+        let loaded = load().await;
+        assert_eq!(loaded.trust, TrustStatus::Changed, "{text}");
+        assert!(loaded.standard.as_ref().is_none_or(|choice| choice.files.is_none()), "{text}");
+        assert!(loaded.entries.iter().all(|entry| entry.is_left_out), "{text}");
+        // A person who reviews it sees where it leads.
+        let target = target.canonicalize().unwrap();
+        if text.contains("file") {
+            assert!(format!("{:?}", loaded.privileges).contains(&*target.to_string_lossy()), "{text}");
+        }
+        std::fs::remove_file(&own).unwrap();
+        std::fs::rename(folder.path("before"), &own).unwrap();
+        assert_eq!(load().await.trust, TrustStatus::Trusted, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_script_writes_does_not_count_for_the_trust() {
+    let script = "echo x >>log.txt; ls 2> 'err.txt'; ./run.sh >out.txt";
+    let text = format!("[toolbox.a.tool.run]\nkind = 'command'\ncommand = ['sh', '-c', {script:?}]\n");
+    let folder = Folder::with(text);
+    folder.write("run.sh", "echo 1\n");
+    let load = async || built_in(&folder, Trust::Recorded(folder.store())).await.unwrap();
+    folder.store().trust(&load().await).unwrap();
+    for name in ["log.txt", "err.txt", "out.txt"] {
+        folder.write(name, "written");
+        assert_eq!(load().await.trust, TrustStatus::Trusted, "{name}");
+    }
+    folder.write("run.sh", "echo 2\n");
+    assert_eq!(load().await.trust, TrustStatus::Changed);
+}
+
 #[tokio::test]
 async fn files_of_organisations_elsewhere_are_reviewed_and_trusted_together() {
     let outside = Folder::with(ORG.replace("'constant'\ntext = 'x'", "'program'\nrun = ['ls']"));

@@ -161,8 +161,8 @@ async fn records_are_private_and_broken_ones_grant_nothing() {
     for broken in [
         String::new(),
         "{}".to_owned(),
-        good.replace("\"version\":2", "\"version\":1"),
-        good.replace("\"version\":2", "\"version\":3"),
+        good.replace("\"version\":3", "\"version\":1"),
+        good.replace("\"version\":3", "\"version\":4"),
         good[..good.len() - 2].to_owned(),
         good.replace("/haft.toml", "/other.toml"),
     ] {
