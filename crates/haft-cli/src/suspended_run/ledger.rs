@@ -170,6 +170,10 @@ impl RememberedRuns {
         if is_current(&generation.id) || generation.previous.as_ref().is_some_and(is_current) {
             return Ok(Standing::Current { workspace: run.workspace.clone() });
         }
+        if run.finished {
+            return Err(Fault::new(format!("the run `{run_id}` has ended: every call has its result"))
+                .advice("the results were printed, and this file is left over or a copy; remove it"));
+        }
         Err(Fault::new(format!("the run `{run_id}` has gone on since this file was written"))
             .advice("this is a copy of a file that was resumed; its calls would run twice")
             .advice("use the file that `haft resume` named last, if the run still waits"))
@@ -208,8 +212,10 @@ mod tests {
         let second = advance(&ledger, &first).unwrap();
         assert!(advance(&ledger, &first).is_err(), "a copy from before");
         assert!(advance(&ledger, &second).is_ok());
+        assert!(advance(&ledger, &first).unwrap_err().message.contains("has gone on since"));
         ledger.finish(&"r1".into()).unwrap();
-        assert!(ledger.check(&"r1".into(), &second).is_err());
+        // A process may be killed before it removes the file.
+        assert!(ledger.check(&"r1".into(), &second).unwrap_err().message.contains("every call has its result"));
         // Repeating the run with the same id makes another file.
         let again = ledger.start(&"r1".into(), None, |_| Ok(())).unwrap();
         assert!(advance(&ledger, &again).is_ok() && advance(&ledger, &second).is_err());
