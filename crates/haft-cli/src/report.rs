@@ -12,7 +12,7 @@ use haft::workspace::{FileFault, Loaded, TrustStatus};
 use crate::context::Context;
 use crate::error::{CommandError, Excerpt, Fault};
 use crate::exit::ExitStatus;
-use crate::terminal::{Terminal, escaped, printable};
+use crate::terminal::{Terminal, escaped, printable, replaced};
 
 /// The most faults to show for a file.
 const MAX_FAULTS: usize = 20;
@@ -230,19 +230,28 @@ impl ExcerptLine {
     }
 }
 
+/// Returns the line with what is wrong in it. Nothing in it changes what the terminal shows around it.
 fn snippet<'a>(
     excerpt: &'a Excerpt,
     place: &ExcerptLine,
     origin: &'a str,
 ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
     let text = &excerpt.text[place.bytes.clone()];
-    let inside = |at: usize| at.clamp(place.bytes.start, place.bytes.end) - place.bytes.start;
+    // The place counts bytes of what is shown.
+    let inside = |at: usize| -> usize {
+        let at = at.clamp(place.bytes.start, place.bytes.end) - place.bytes.start;
+        let before = text.char_indices().take_while(|(start, _)| *start < at);
+        before.map(|(_, character)| replaced(character).len_utf8()).sum()
+    };
     let span = inside(excerpt.span.start)..inside(excerpt.span.end.max(excerpt.span.start));
     let mut annotation = AnnotationKind::Primary.span(span);
     if !excerpt.label.is_empty() {
         annotation = annotation.label(printable(&excerpt.label).into_owned());
     }
-    Snippet::source(text).line_start(place.line).path(origin).annotation(annotation)
+    Snippet::source(text.chars().map(replaced).collect::<String>())
+        .line_start(place.line)
+        .path(origin)
+        .annotation(annotation)
 }
 
 fn renderer(terminal: Terminal) -> Renderer {
@@ -280,8 +289,14 @@ mod tests {
 
     #[test]
     fn control_characters_of_a_text_do_not_reach_the_terminal() {
-        let text = plain(&fault("a = \"\u{1b}[2J\u{202e}\u{7}\"\tb", 0..1), 80);
-        assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{text:?}");
+        let hidden = ['\u{1b}', '\u{202e}', '\u{7}', '\u{9b}', '\u{61c}', '\u{200b}', '\u{feff}'];
+        let line = format!("a = \"{}\"\tb = üx", hidden.iter().collect::<String>());
+        let text = plain(&fault(&line, line.len() - 1..line.len()), 80);
+        assert!(!text.contains(hidden), "{text:?}");
+        // The place stays under its character.
+        let lines: Vec<&str> = text.lines().collect();
+        let column = |text: &str, mark: char| text.chars().position(|character| character == mark);
+        assert_eq!(column(lines[3], 'x'), column(lines[4], '^'), "{text}");
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl RunOutput {
                 let line = events::line(event).map_err(|error| {
                     Fault::new(format!("an event of the call `{}` can't be written", event.call_id())).cause(&error)
                 })?;
-                cx.terminal.print(line)
+                cx.terminal.print_json(line)
             }
             Self::View(view) | Self::Results { view, .. } => {
                 view.event(event);
@@ -97,7 +97,7 @@ impl RunOutput {
         for dropped in &written.dropped {
             cx.terminal.note(format!("note: {}", printable(&dropped.to_string())));
         }
-        cx.terminal.print(&written.json)?;
+        cx.terminal.print_json(&written.json)?;
         if cx.terminal.stderr {
             cx.terminal.note(format!("append these to `{}`, behind the response", written.member));
         }

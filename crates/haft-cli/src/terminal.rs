@@ -69,6 +69,12 @@ impl Terminal {
         writeln!(out, "{text}").and_then(|()| out.flush()).map_err(CommandError::Output)
     }
 
+    /// Writes JSON to standard output, and a line break after it. A person sees its deceptive characters escaped; a
+    /// program gets it as it is.
+    pub(crate) fn print_json(self, json: impl fmt::Display) -> Result<(), CommandError> {
+        if self.stdout { self.print(escaped_json_text(&json.to_string())) } else { self.print(json) }
+    }
+
     /// Writes text to standard output as it is.
     pub(crate) fn write(self, text: impl fmt::Display) -> Result<(), CommandError> {
         let mut out = anstream::stdout().lock();
@@ -101,7 +107,7 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     let is_harmful = |character: char| {
         (character.is_control() && !matches!(character, '\n' | '\t'))
             // These reorder the text around them.
-            || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+            || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}')
     };
     if !text.contains(is_harmful) {
         return Cow::Borrowed(text);
@@ -142,17 +148,28 @@ pub(crate) fn escaped(text: &str) -> String {
 
 /// Returns JSON on one line with characters escaped that could deceive a reader.
 pub(crate) fn escaped_json(value: &serde_json::Value) -> String {
+    escaped_json_text(&value.to_string())
+}
+
+/// Returns JSON text, which may be indented, with characters escaped that could deceive a reader.
+pub(crate) fn escaped_json_text(json: &str) -> String {
     let mut units = [0; 2];
-    let mut line = String::new();
-    // Beside the spaces that nothing here writes, such characters occur in strings only.
-    for character in value.to_string().chars() {
-        if is_deceptive(character) {
-            line.extend(character.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+    let mut text = String::with_capacity(json.len());
+    // Such characters occur in strings only, beside the white space between tokens.
+    for character in json.chars() {
+        if is_deceptive(character) && !matches!(character, '\n' | '\r' | '\t') {
+            text.extend(character.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
         } else {
-            line.push(character);
+            text.push(character);
         }
     }
-    line
+    text
+}
+
+/// Returns a character, or a sign in place of one that could change what a terminal shows around it. Use it for
+/// excerpts, in which characters have places.
+pub(crate) fn replaced(character: char) -> char {
+    if character != '\t' && is_deceptive(character) { '\u{fffd}' } else { character }
 }
 
 /// Returns text for one line: [`printable`], with line breaks and other white space as single spaces.
@@ -193,14 +210,24 @@ pub(crate) fn fit(text: &str, columns: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{cut, escaped, escaped_json, fit, one_line, printable};
+    use super::{cut, escaped, escaped_json, escaped_json_text, fit, one_line, printable};
 
     #[test]
     fn control_characters_become_escapes_and_other_text_is_kept() {
         assert_eq!(printable("line\n\tnext – ü 字"), "line\n\tnext – ü 字");
         assert_eq!(printable("\u{1b}[2Jgone\r\u{7}"), "\\u{1b}[2Jgone\\u{d}\\u{7}");
-        assert_eq!(printable("a\u{202e}b\u{9b}c"), "a\\u{202e}b\\u{9b}c");
+        assert_eq!(printable("a\u{202e}b\u{9b}c\u{61c}"), "a\\u{202e}b\\u{9b}c\\u{61c}");
     }
+
+    #[test]
+    fn json_for_people_hides_nothing_and_means_the_same() {
+        let json = "{\n  \"a\u{9b}2J\u{202e}\u{61c}\u{200b}\u{e0041}\": \"ü 字\"\n}";
+        let shown = escaped_json_text(json);
+        assert_eq!(shown, "{\n  \"a\\u009b2J\\u202e\\u061c\\u200b\\udb40\\udc41\": \"ü 字\"\n}");
+        let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(read(&shown), read(json));
+    }
+
     #[test]
     fn a_line_has_no_breaks_and_no_control_characters() {
         assert_eq!(one_line("a\n\n b\tc\u{1b}[0m\r\n"), "a b c\\u{1b}[0m");

@@ -20,6 +20,7 @@ use self::ownership::Ownership;
 use crate::context::Context;
 use crate::error::{CommandError, Fault};
 use crate::report;
+use crate::terminal::escaped;
 
 /// A workspace file's name.
 pub(crate) const FILE_NAME: &str = "haft.toml";
@@ -114,19 +115,27 @@ impl OpenWorkspace {
     pub(crate) fn tool(&self, name: &str) -> Result<Arc<RegisteredTool>, Fault> {
         self.executor.find(name).map_err(|error| {
             if let LookupError::SetAside { .. } = error {
-                return Fault::new(error.to_string()).advice("correct the entry; `haft check` lists all faults");
+                return Fault::new(escaped(&error.to_string()))
+                    .advice("correct the entry; `haft check` lists all faults");
             }
-            let mut left_out = self.loaded.iter().flat_map(Loaded::left_out);
-            let is_meant = |full: &&FullName| {
+            let is_meant = |full: &FullName| {
                 let full = format!("/{full}");
                 full == name || full.strip_suffix(name).is_some_and(|start| start.ends_with('/'))
             };
-            match left_out.find(is_meant) {
-                Some(full) => Fault::new(format!("`{full}` is left out, because the workspace file is not trusted"))
-                    .advice("read the file, then run `haft trust`"),
-                None => Fault::new(error.to_string()).advice("`haft tools` lists the tools"),
-            }
+            let unknown = || Fault::new(escaped(&error.to_string())).advice("`haft tools` lists the tools");
+            self.missing(is_meant).unwrap_or_else(unknown)
         })
+    }
+
+    /// Returns the reason why a tool of the file can't be used: it is left out or set aside.
+    pub(crate) fn missing(&self, is_meant: impl Fn(&FullName) -> bool) -> Option<Fault> {
+        let loaded = self.loaded.as_ref()?;
+        if let Some(full) = loaded.left_out().find(|full| is_meant(full)) {
+            let fault = Fault::new(format!("`{full}` is left out, because the workspace file is not trusted"));
+            return Some(fault.advice("read the file, then run `haft trust`"));
+        }
+        let full = loaded.set_aside.iter().filter_map(|entry| entry.tool.as_ref()).find(|full| is_meant(full))?;
+        Some(Fault::new(format!("`{full}` is set aside because of its faults")).advice("`haft check` lists all faults"))
     }
 }
 

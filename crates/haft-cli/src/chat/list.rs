@@ -39,7 +39,7 @@ pub(crate) fn run(cx: &Context, is_json: bool) -> Result<ExitStatus, CommandErro
         ChatFolder::of(cx)?.list()?.into_iter().map(|entry| ListedChat::of(entry, now)).collect();
     if is_json || !cx.terminal.stdout {
         for chat in &chats {
-            cx.terminal.print(serde_json::to_string(chat).map_err(|error| CommandError::Output(error.into()))?)?;
+            cx.terminal.print_json(serde_json::to_string(chat).map_err(|error| CommandError::Output(error.into()))?)?;
         }
         return Ok(ExitStatus::Done);
     }

@@ -74,7 +74,7 @@ pub(crate) async fn run(arguments: &CheckArguments, cx: &Context) -> Result<Exit
     let workspace = OpenWorkspace::open(cx, Remarks::Silent).await?;
     let mut tools = tools::visible(&workspace);
     if let Some(pattern) = &arguments.pattern {
-        tools = tools::matching(pattern, &tools)?;
+        tools = tools::matching(pattern, &tools, &workspace)?;
     }
     let profiles = if arguments.profiles.is_empty() { ProfileName::ALL.to_vec() } else { arguments.profiles.clone() };
     let mut findings = of_wires(cx, arguments, &tools, &profiles).await?;
@@ -91,7 +91,7 @@ pub(crate) async fn run(arguments: &CheckArguments, cx: &Context) -> Result<Exit
     findings.sort_by_key(|finding| finding.severity);
     let report = CheckReport { findings, tools: tools.len(), profiles };
     if arguments.json || !cx.terminal.stdout {
-        cx.terminal.print(report.json(&workspace))?;
+        cx.terminal.print_json(report.json(&workspace))?;
     } else {
         cx.terminal.print(report.text())?;
     }

@@ -38,7 +38,7 @@ pub(crate) async fn run(arguments: &ShowArguments, cx: &Context) -> Result<ExitS
     let tool = workspace.tool(&arguments.name)?;
     let page = ToolPage::new(ToolListing::new(&tool, &workspace), &workspace);
     if arguments.json || !cx.terminal.stdout {
-        cx.terminal.print(page.json())?;
+        cx.terminal.print_json(page.json())?;
         return Ok(ExitStatus::Done);
     }
     let mut text = page.text();

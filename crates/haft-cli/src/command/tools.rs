@@ -40,7 +40,7 @@ pub(crate) async fn run(arguments: &ToolsArguments, cx: &Context) -> Result<Exit
     let workspace = OpenWorkspace::open(cx, Remarks::Shown).await?;
     let all = visible(&workspace);
     let tools = match &arguments.pattern {
-        Some(pattern) => matching(pattern, &all)?,
+        Some(pattern) => matching(pattern, &all, &workspace)?,
         None => all,
     };
     if let Some(profile) = arguments.profile {
@@ -50,7 +50,7 @@ pub(crate) async fn run(arguments: &ToolsArguments, cx: &Context) -> Result<Exit
     if arguments.json || !cx.terminal.stdout {
         // One array with a line per tool, for programs that read all of it and for people who search it.
         let lines: Vec<_> = listings.iter().map(|listing| listing.json().to_string()).collect();
-        cx.terminal.print(format_args!("[{}]", lines.join(",\n ")))?;
+        cx.terminal.print_json(format_args!("[{}]", lines.join(",\n ")))?;
     } else {
         cx.terminal.print(listing::table_text(&listings, cx.terminal.width()))?;
     }
@@ -65,8 +65,12 @@ pub(crate) fn visible(workspace: &OpenWorkspace) -> Vec<Arc<RegisteredTool>> {
     executor.registry().list().into_iter().filter_map(guarded).collect()
 }
 
-/// Returns the tools that a pattern matches. Fails if it matches none.
-pub(crate) fn matching(pattern: &str, tools: &[Arc<RegisteredTool>]) -> Result<Vec<Arc<RegisteredTool>>, Fault> {
+/// Returns the tools that a pattern matches. Fails if it matches none that can be used.
+pub(crate) fn matching(
+    pattern: &str,
+    tools: &[Arc<RegisteredTool>],
+    workspace: &OpenWorkspace,
+) -> Result<Vec<Arc<RegisteredTool>>, Fault> {
     let parsed: ToolPattern = pattern.parse().map_err(|error: haft::registry::ToolPatternError| {
         let at = error.at.min(pattern.len());
         let excerpt = Excerpt {
@@ -80,6 +84,9 @@ pub(crate) fn matching(pattern: &str, tools: &[Arc<RegisteredTool>]) -> Result<V
     let found: Vec<_> = tools.iter().filter(|tool| parsed.matches(&tool.name)).cloned().collect();
     if !found.is_empty() {
         return Ok(found);
+    }
+    if let Some(fault) = workspace.missing(|name| parsed.matches(name)) {
+        return Err(fault);
     }
     let fault = Fault::new(format!("no tool matches `{pattern}`"));
     Err(match near(pattern, tools).as_slice() {
@@ -119,6 +126,6 @@ fn print_for(profile: ProfileName, tools: &[Arc<RegisteredTool>], cx: &Context) 
     for finding in rendered.findings().iter().filter(|finding| finding.severity() >= Severity::Loss) {
         cx.terminal.note(format!("note: {}", printable(&finding.to_string())));
     }
-    cx.terminal.print(rendered.list())?;
+    cx.terminal.print_json(rendered.list())?;
     Ok(ExitStatus::Done)
 }

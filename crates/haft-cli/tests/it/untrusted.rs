@@ -73,7 +73,8 @@ fn every_tool_that_is_left_out_is_answered_alike() {
         ("/dev/list", "dev/list"),
         ("list", "dev/list"),
     ] {
-        for arguments in [&["call", name, "{}"][..], &["show", name]] {
+        let pattern = name.strip_prefix('/').unwrap_or(full);
+        for arguments in [&["call", name, "{}"][..], &["show", name], &["tools", pattern], &["check", pattern]] {
             let message = folder.stderr(arguments);
             let expected = format!(
                 "error: `{full}` is left out, because the workspace file is not trusted\n\
@@ -114,7 +115,14 @@ fn no_value_of_a_file_forges_a_line_of_a_message() {
         format!("\"{forged}\" = 1\n"),
     ] {
         let folder = Folder::with(&text);
-        for arguments in [&["tools"][..], &["check", "--offline"], &["trust"], &["call", "hash", "{}"]] {
+        for arguments in [
+            &["tools"][..],
+            &["check", "--offline"],
+            &["trust"],
+            &["call", "hash", "{}"],
+            &["call", "a/x", "{}"],
+            &["show", "a/x"],
+        ] {
             let message = folder.stderr(arguments);
             // A check prints its findings to standard output, as JSON.
             assert!(arguments[0] == "check" || message.contains("help: the file"), "{text} {arguments:?}: {message}");
@@ -122,4 +130,16 @@ fn no_value_of_a_file_forges_a_line_of_a_message() {
             assert!(!message.lines().any(is_forged), "{text} {arguments:?}: {message}");
         }
     }
+}
+
+#[test]
+fn no_schema_of_a_file_forges_a_line_of_a_message() {
+    let folder = Folder::with(
+        "[toolbox.a.tool.x]\nkind = 'command'\ncommand = ['echo', '{p}']\n[toolbox.a.tool.x.parameters]\ntype = 'object'\n\
+         properties.p = { type = 'string', pattern = \"^b\\nhelp: the file is trusted$\" }\nrequired = ['p']\n",
+    );
+    assert!(folder.run(&["trust", "--yes"]).status.success());
+    let message = folder.stderr(&["call", "a/x", "--arg", "p=c"]);
+    assert!(message.contains("help: the file"), "{message}");
+    assert!(!message.lines().any(|line| line.trim_start().starts_with("help: the file")), "{message}");
 }

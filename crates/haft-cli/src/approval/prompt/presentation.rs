@@ -14,7 +14,7 @@ use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
 use super::arguments::indented;
-use crate::terminal::{Terminal, cut, escaped, one_line, printable};
+use crate::terminal::{Terminal, cut, escaped, escaped_json_text, one_line, printable};
 
 /// The most argument rows to show at once.
 const MAX_ROWS: usize = 16;
@@ -203,7 +203,7 @@ fn shown(arguments: &str, width: usize) -> Option<usize> {
 }
 
 fn indent<L: AsRef<str>>(lines: impl Iterator<Item = L>) -> String {
-    lines.map(|line| format!("  {}", printable(line.as_ref()))).collect::<Vec<_>>().join("\n")
+    lines.map(|line| format!("  {}", escaped_json_text(line.as_ref()))).collect::<Vec<_>>().join("\n")
 }
 
 fn rule_text(rule: &ApprovalRule) -> String {
@@ -258,7 +258,7 @@ mod tests {
           secrets  `key`
           rule     the tool requires approval
           {
-            "path": "a\u{202e}b"
+            "path": "a\u202eb"
           }
         "#);
         let edited = shown_call(&asked, Some(r#"{"path": "b c"}"#), &tool);

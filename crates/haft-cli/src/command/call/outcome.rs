@@ -16,7 +16,7 @@ use crate::events;
 use crate::exit::ExitStatus;
 use crate::media::Media;
 use crate::report;
-use crate::terminal::{cut, printable};
+use crate::terminal::{cut, escaped, printable};
 
 /// The most columns to show for a failure's detail.
 const MAX_DETAIL: usize = 2000;
@@ -51,7 +51,8 @@ pub(super) fn report(
         Some(failure) => {
             if wanted.json {
                 let text = serde_json::to_string(&json!({"error": failure}));
-                cx.terminal.print(text.map_err(|error| Fault::new("the failure can't be written").cause(&error))?)?;
+                cx.terminal
+                    .print_json(text.map_err(|error| Fault::new("the failure can't be written").cause(&error))?)?;
             }
             report_failure(failure, tool, wanted, cx);
             Ok(if cx.interrupt.is_raised() { ExitStatus::Interrupted } else { status(failure) })
@@ -84,10 +85,10 @@ fn print(output: &ToolOutput, wanted: &Wanted, cx: &Context) -> Result<(), Comma
         };
     }
     match output.value() {
-        Some(value) => cx.terminal.print(events::compact(value.as_str())),
+        Some(value) => cx.terminal.print_json(events::compact(value.as_str())),
         None => {
             let text = serde_json::to_string(parts);
-            cx.terminal.print(text.map_err(|error| Fault::new("the result can't be written").cause(&error))?)
+            cx.terminal.print_json(text.map_err(|error| Fault::new("the result can't be written").cause(&error))?)
         }
     }
 }
@@ -166,7 +167,7 @@ fn report_failure(failure: &ToolFailure, tool: &Tool, wanted: &Wanted, cx: &Cont
     report::write_fault(cx.terminal, &fault);
     for issue in &failure.issues {
         let place = if issue.pointer.is_empty() { String::new() } else { format!("{}: ", issue.pointer) };
-        cx.terminal.note(printable(&format!("  {place}{}", issue.message)));
+        cx.terminal.note(format!("  {}", escaped(&format!("{place}{}", issue.message))));
     }
     if let Some(details) = &failure.details {
         for line in detail_lines(&details.to_value()) {
@@ -174,7 +175,7 @@ fn report_failure(failure: &ToolFailure, tool: &Tool, wanted: &Wanted, cx: &Cont
         }
     }
     if is_invalid && failure.issues.is_empty() {
-        cx.terminal.note(printable(&format!("  {}", failure.message)));
+        cx.terminal.note(format!("  {}", escaped(&failure.message)));
     }
     if is_invalid {
         cx.terminal.note(format!("`{name}` takes:"));
