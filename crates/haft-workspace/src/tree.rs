@@ -34,7 +34,7 @@ pub(crate) struct FilePart {
     pub(crate) outside: Vec<OutsideOrg>,
     /// True if the text is TOML that names an organisation.
     names_org: bool,
-    /// True if the text is TOML with a section that only workspace files have.
+    /// True if the text is TOML with something that only workspace files have. Cargo's have a `[workspace]`, too.
     is_workspace: bool,
 }
 
@@ -194,7 +194,8 @@ impl FilePart {
             Err(faults) => (Value::Null, faults),
         };
         let names_org = sections["workspace"]["org"].is_string();
-        let is_workspace = sections["workspace"].is_object() || sections["toolbox"].is_object();
+        let is_own = |key: &str| sections["workspace"].get(key).is_some();
+        let is_workspace = sections["toolbox"].is_object() || ["org", "orgs", "standard"].into_iter().any(is_own);
         let (workspace, outside) = (WorkspaceSettings::default(), Vec::new());
         let mut part = Self { source, sections, workspace, org: None, faults, outside, names_org, is_workspace };
         part.workspace = part.section("workspace").unwrap_or_default();

@@ -50,7 +50,7 @@ async fn an_untrusted_file_opens_nothing_outside_its_folder() {
 }
 
 /// Other people's files, from which nothing may be shown.
-const CONTENTS: [&str; 8] = [
+const CONTENTS: [&str; 9] = [
     "TOKEN=s3cret\0PATH=/bin",
     "TOKEN=\"s3cret\"\n",
     "-----BEGIN s3cret KEY-----\n",
@@ -59,6 +59,7 @@ const CONTENTS: [&str; 8] = [
     "{ \"s3cret\": 1 }",
     "x: *s3cret\n",
     "s3cret: 1\ns3cret: 2\n",
+    "[workspace]\nmembers = ['s3cret']\n",
 ];
 
 #[cfg(unix)]
