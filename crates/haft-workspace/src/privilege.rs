@@ -90,6 +90,7 @@ impl Privilege {
             // Whether code elsewhere is there depends on the machine, and trust does not cover it.
             PrivilegeKind::Reach(Recipient::Command(StartedCommand { argv, folder, env, secret_env, .. })) => {
                 let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
+                let folder = folder.to_string_lossy();
                 format!("{} {argv:?} {folder:?} {env:?} {secret_env:?}", self.key)
             }
             kind => format!("{} {kind:?}", self.key),

@@ -68,10 +68,11 @@ impl fmt::Debug for FileDigest {
 /// Returns a path with each `..` applied to the name before it.
 fn without_parents(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut whole, part| {
-        if part == Component::ParentDir {
-            drop(whole.pop())
-        } else {
-            whole.push(part)
+        match part {
+            Component::ParentDir => {
+                whole.pop();
+            }
+            _ => whole.push(part),
         }
         whole
     })

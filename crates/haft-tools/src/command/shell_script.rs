@@ -27,10 +27,10 @@ pub(super) struct ScriptCommand {
     pub(super) stdin: ScriptInput,
 }
 
-/// What a script's command reads from stdin.
+/// The stdin of a script's command.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) enum ScriptInput {
-    /// What the script reads.
+    /// The script's own.
     #[default]
     Inherited,
     /// A file with this fixed name.

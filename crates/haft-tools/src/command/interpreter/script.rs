@@ -1,4 +1,4 @@
-//! What becomes of a value in a shell script: it stays data, or the script is rejected.
+//! Values in shell scripts: each stays data, or the script is rejected.
 
 use super::{Surroundings, check_in};
 use crate::command::shell_script::{self, ScriptCommand, ScriptInput};
