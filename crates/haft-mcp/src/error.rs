@@ -83,6 +83,14 @@ pub enum McpError {
         /// The time until the next start.
         retry_after: Duration,
     },
+    /// The login failed.
+    #[error("the login at the MCP server `{server}` failed")]
+    Login {
+        /// The server.
+        server: String,
+        /// The reason.
+        source: Source,
+    },
     /// The name of the server can't be used.
     #[error("the MCP server `{server}` needs another name: {reason}")]
     Name {
@@ -122,6 +130,7 @@ impl McpError {
             | Self::Unreachable { server, .. }
             | Self::List { server, .. }
             | Self::Restarts { server, .. }
+            | Self::Login { server, .. }
             | Self::Name { server, .. }
             | Self::Closed { server }
             | Self::Waiting { server, .. } => server,
@@ -147,6 +156,7 @@ impl McpError {
             | Self::Handshake { .. }
             | Self::LoginRequired { .. }
             | Self::List { .. }
+            | Self::Login { .. }
             | Self::Name { .. }
             | Self::Closed { .. } => false,
         }

@@ -9,6 +9,8 @@ mod limit;
 mod link;
 mod listing;
 mod log;
+#[cfg(feature = "oauth")]
+mod oauth;
 mod process;
 mod result_policy;
 mod sampling;
@@ -24,6 +26,8 @@ pub use self::era::Era;
 pub use self::error::McpError;
 pub use self::limit::McpLimits;
 pub use self::listing::{Listing, McpTool, QuarantineReason, QuarantinedTool, definition_digest};
+#[cfg(feature = "oauth")]
+pub use self::oauth::OAuth;
 pub use self::result_policy::ResultPolicy;
 pub use self::server::McpServer;
 pub use self::servers::{McpClients, McpServers};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use haft_core::{Secret, Turn, TurnRequest};
 use haft_executor::BoxError;
-use haft_http::GuardedClient;
+use haft_http::{AddressGuard, GuardedClient, HttpClient};
 use serde_json::Value;
 
 use crate::client::McpClient;
@@ -72,6 +72,16 @@ pub(crate) struct ServerUrl {
     pub(crate) bearer: Option<Secret>,
     pub(crate) headers: Vec<(String, Secret)>,
     pub(crate) client: Option<GuardedClient>,
+    #[cfg(feature = "oauth")]
+    pub(crate) oauth: Option<crate::oauth::OAuth>,
+}
+
+impl ServerUrl {
+    /// Returns the client that was set, or one that connects to public addresses only.
+    pub(crate) fn guarded_client(&self) -> GuardedClient {
+        let guarded = || HttpClient::builder().guarded_on_use(AddressGuard::new());
+        self.client.clone().unwrap_or_else(guarded)
+    }
 }
 
 impl McpServer {
@@ -105,7 +115,17 @@ impl McpServer {
         let url = url.into();
         let host = url.split("://").nth(1).and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
         let name = host.rsplit('@').next().unwrap_or_default().to_owned();
-        Self::of(name, Target::Http(ServerUrl { url, bearer: None, headers: Vec::new(), client: None }))
+        Self::of(
+            name,
+            Target::Http(ServerUrl {
+                url,
+                bearer: None,
+                headers: Vec::new(),
+                client: None,
+                #[cfg(feature = "oauth")]
+                oauth: None,
+            }),
+        )
     }
 
     fn of(name: String, target: Target) -> Self {

@@ -7,9 +7,8 @@ mod request;
 use std::future::pending;
 use std::sync::Arc;
 
-use haft_http::{AddressGuard, HttpClient};
 use rmcp::model::{ProtocolVersion, SubscriptionFilter};
-use rmcp::service::RunningService;
+use rmcp::service::{ClientInitializeError, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientServiceExt, RoleClient};
@@ -71,10 +70,7 @@ impl Session {
                 let lines = LineTransport::new(pipes.output, pipes.input, server.limits.message, Arc::clone(&tap));
                 (side.serve_with_lifecycle(lines, era.lifecycle()).await, Some(Mutex::new(process)))
             }
-            Target::Http(http) => {
-                let transport = http_transport(http, server, &tap);
-                (side.serve_with_lifecycle(transport, era.lifecycle()).await, None)
-            }
+            Target::Http(http) => (serve_http(side, era, http, server, &tap).await?, None),
         };
         match running {
             Ok(running) => Ok(Self::of(running, tap, log.clone(), process)),
@@ -160,14 +156,16 @@ impl Session {
     }
 }
 
-fn http_transport(
+/// Connects to a server behind a URL.
+async fn serve_http(
+    side: Asking,
+    era: Era,
     http: &ServerUrl,
     server: &McpServer,
     tap: &Arc<Tap>,
-) -> StreamableHttpClientTransport<HttpTransport> {
-    let guarded = || HttpClient::builder().guarded_on_use(AddressGuard::new());
+) -> Result<Result<RunningService<RoleClient, Asking>, ClientInitializeError>, McpError> {
     let client = HttpTransport {
-        client: http.client.clone().unwrap_or_else(guarded),
+        client: http.guarded_client(),
         bearer: http.bearer.clone(),
         headers: http.headers.clone().into(),
         limit: server.limits.message,
@@ -176,7 +174,16 @@ fn http_transport(
     let mut config = StreamableHttpClientTransportConfig::with_uri(Arc::clone(&http.url));
     config.max_concurrent_requests = server.limits.in_flight.get().saturating_add(4);
     config.max_sse_event_size = server.limits.message;
-    StreamableHttpClientTransport::with_client(client, config)
+    #[cfg(feature = "oauth")]
+    if let Some(oauth) = &http.oauth {
+        let manager = oauth.authorized(http, http.guarded_client()).await;
+        let manager = manager.map_err(|error| McpError::Login { server: server.name.clone(), source: error.into() })?;
+        let client = rmcp::transport::auth::AuthClient::new(client, manager);
+        let transport = StreamableHttpClientTransport::with_client(client, config);
+        return Ok(side.serve_with_lifecycle(transport, era.lifecycle()).await);
+    }
+    let transport = StreamableHttpClientTransport::with_client(client, config);
+    Ok(side.serve_with_lifecycle(transport, era.lifecycle()).await)
 }
 
 /// Lists the tools of a new session, all within the start-up timeout.

@@ -106,7 +106,8 @@ fn end_leftover(file: &Path) -> Option<u32> {
     Some(record.server.id)
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use std::os::unix::process::CommandExt;
     use std::process::{Child, Command};

@@ -7,6 +7,8 @@ use rmcp::ServiceError;
 use rmcp::model::ErrorData;
 use rmcp::service::ClientInitializeError;
 use rmcp::transport::DynamicTransportError;
+#[cfg(feature = "oauth")]
+use rmcp::transport::auth::AuthError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use tokio::sync::Mutex;
 
@@ -60,6 +62,8 @@ impl CallFault {
             Some(StreamableHttpError::AuthRequired(_) | StreamableHttpError::InsufficientScope(_)) => {
                 Self::LoginRequired
             }
+            #[cfg(feature = "oauth")]
+            Some(StreamableHttpError::Auth(error)) => Self::of_login(error),
             Some(StreamableHttpError::HttpStatus(status)) if status.status == 429 => {
                 Self::NotSent("has answered with HTTP status 429: it takes no more requests for now".to_owned())
             }
@@ -70,6 +74,17 @@ impl CallFault {
                 Self::NotSent("has forgotten the session".to_owned())
             }
             _ => Self::Lost("has sent an answer that haft can't read".to_owned()),
+        }
+    }
+
+    /// Returns the fault of a request that has no valid token.
+    #[cfg(feature = "oauth")]
+    fn of_login(error: &AuthError) -> Self {
+        match error {
+            AuthError::AuthorizationRequired | AuthError::TokenRefreshRejected(_) | AuthError::TokenExpired => {
+                Self::LoginRequired
+            }
+            _ => Self::NotSent("requires a token that can't be refreshed at the moment".to_owned()),
         }
     }
 }

@@ -6,6 +6,8 @@ mod discovery;
 mod exchange;
 mod hostile;
 mod http;
+#[cfg(feature = "oauth")]
+mod oauth;
 mod parts;
 #[cfg(unix)]
 mod process;

@@ -14,7 +14,7 @@ fn npm(name: &str, arguments: &[&str]) -> McpServer {
     McpServer::command(program, arguments).named(name)
 }
 
-/// Returns a server from PyPI.
+/// Returns a server written in Python.
 fn python(name: &str, arguments: &[&str]) -> McpServer {
     let program = haft_parts::folder("python").join("bin").join(format!("mcp-server-{name}"));
     McpServer::command(program, arguments).named(name)

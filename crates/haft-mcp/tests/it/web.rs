@@ -20,16 +20,22 @@ struct WebState {
     host: String,
     tools: Value,
     /// The token that every request must have.
-    token: Option<&'static str>,
+    token: Mutex<Option<&'static str>>,
     requests: Mutex<Vec<(String, HeaderMap, Value)>>,
 }
 
 impl Web {
     pub(crate) async fn start(tools: Value, token: Option<&'static str>) -> Self {
+        Self::start_beside(tools, token, axum::Router::new()).await
+    }
+
+    /// Starts the server beside other routes.
+    pub(crate) async fn start_beside(tools: Value, token: Option<&'static str>, routes: axum::Router) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let host = listener.local_addr().unwrap().to_string();
+        let token = Mutex::new(token);
         let web = Self(Arc::new(WebState { host, tools, token, requests: Mutex::default() }));
-        let router = axum::Router::new().fallback(handle).with_state(web.clone());
+        let router = axum::Router::new().fallback(handle).with_state(web.clone()).merge(routes);
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
         web
     }
@@ -45,6 +51,10 @@ impl Web {
         McpServer::http(self.url()).named("web").era(era).http_client(client)
     }
 
+    pub(crate) fn set_token(&self, token: &'static str) {
+        *self.0.token.lock().unwrap() = Some(token);
+    }
+
     /// Returns the headers and the messages of the requests with this JSON-RPC method, or this HTTP method.
     pub(crate) fn received(&self, method: &str) -> Vec<(HeaderMap, Value)> {
         let requests = self.0.requests.lock().unwrap();
@@ -57,7 +67,7 @@ async fn handle(State(web): State<Web>, method: Method, headers: HeaderMap, body
     let message: Value = serde_json::from_slice(&body).unwrap_or_default();
     web.0.requests.lock().unwrap().push((method.to_string(), headers.clone(), message.clone()));
     let token = headers.get("authorization").and_then(|value| value.to_str().ok());
-    if web.0.token.is_some_and(|expected| token != Some(expected)) {
+    if web.0.token.lock().unwrap().is_some_and(|expected| token != Some(expected)) {
         return (StatusCode::UNAUTHORIZED, [("www-authenticate", "Bearer realm=\"x\"")]).into_response();
     }
     match method {

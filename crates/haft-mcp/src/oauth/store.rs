@@ -1,0 +1,148 @@
+//! The tokens of one server, in a file that only its owner can read.
+//!
+//! A file is replaced in one step, so a reader sees the old tokens or the new ones. A refresh holds a lock on a file beside
+//! it from reading the tokens to writing the new ones: of two processes, the second finds the tokens that the first got.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use haft_core::internal::sha256;
+use rmcp::transport::auth::{AuthError, CredentialRefreshGuard, CredentialStore, StoredCredentials};
+
+/// The file of one server.
+#[derive(Clone)]
+pub(super) struct TokenFile {
+    path: PathBuf,
+}
+
+impl TokenFile {
+    pub(super) fn new(folder: &Path, url: &str) -> Self {
+        let name = &sha256(url)["sha256:".len()..];
+        Self { path: folder.join(format!("{name}.tokens.json")) }
+    }
+
+    fn read(&self) -> io::Result<Option<StoredCredentials>> {
+        match fs::read(&self.path) {
+            Ok(text) => Ok(Some(serde_json::from_slice(&text)?)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn write(&self, credentials: &StoredCredentials) -> io::Result<()> {
+        if let Some(folder) = self.path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let new = self.path.with_extension(format!("{}.new", std::process::id()));
+        let text = serde_json::to_vec(credentials)?;
+        // One that a killed process has left behind may have other permissions.
+        let _ = fs::remove_file(&new);
+        let mut file = private(OpenOptions::new().write(true).create_new(true)).open(&new)?;
+        let written = file.write_all(&text).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&new, &self.path));
+        written.inspect_err(|_| drop(fs::remove_file(&new)))
+    }
+
+    pub(super) fn remove(&self) -> io::Result<()> {
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    #[cfg(unix)]
+    fn lock(&self) -> io::Result<fs::File> {
+        if let Some(folder) = self.path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let path = self.path.with_extension("lock");
+        let file = private(OpenOptions::new().write(true).create(true).truncate(false)).open(path)?;
+        rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive)?;
+        Ok(file)
+    }
+
+    /// Does blocking work elsewhere.
+    async fn blocking<T, F>(&self, work: F) -> Result<T, AuthError>
+    where
+        T: Send + 'static,
+        F: FnOnce(Self) -> io::Result<T> + Send + 'static,
+    {
+        let file = self.clone();
+        let done = tokio::task::spawn_blocking(move || work(file)).await;
+        let done = done.unwrap_or_else(|error| Err(io::Error::other(error)));
+        done.map_err(|error| AuthError::CredentialStoreError(error.to_string()))
+    }
+}
+
+/// Lets only the owner read and write a file that is created.
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
+#[async_trait]
+impl CredentialStore for TokenFile {
+    async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
+        self.blocking(|file| file.read()).await
+    }
+
+    async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
+        self.blocking(move |file| file.write(&credentials)).await
+    }
+
+    async fn clear(&self) -> Result<(), AuthError> {
+        self.blocking(|file| file.remove()).await
+    }
+
+    #[cfg(unix)]
+    async fn acquire_refresh_guard(&self) -> Result<Option<CredentialRefreshGuard>, AuthError> {
+        self.blocking(|file| file.lock()).await.map(|lock| Some(CredentialRefreshGuard::new(lock)))
+    }
+
+    #[cfg(not(unix))]
+    async fn acquire_refresh_guard(&self) -> Result<Option<CredentialRefreshGuard>, AuthError> {
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn credentials(client: &str) -> StoredCredentials {
+        StoredCredentials::new(client.to_owned(), None, Vec::new(), None)
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn tokens_are_kept_in_a_private_file_per_server() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let file = TokenFile::new(&folder.path().join("mcp"), "https://a.example/mcp");
+        assert!(file.load().await.unwrap().is_none());
+        file.save(credentials("one")).await.unwrap();
+        file.save(credentials("two")).await.unwrap();
+        assert_eq!(file.load().await.unwrap().unwrap().client_id, "two");
+        assert_eq!(fs::metadata(&file.path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(TokenFile::new(folder.path(), "https://b.example/mcp").load().await.unwrap().is_none());
+        file.clear().await.unwrap();
+        file.clear().await.unwrap();
+        assert!(file.load().await.unwrap().is_none());
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_second_refresh_waits_for_the_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = TokenFile::new(folder.path(), "https://a.example/mcp");
+        let first = file.acquire_refresh_guard().await.unwrap();
+        let other = file.clone();
+        let second = tokio::spawn(async move { other.acquire_refresh_guard().await.map(drop) });
+        tokio::task::yield_now().await;
+        assert!(!second.is_finished());
+        drop(first);
+        second.await.unwrap().unwrap();
+    }
+}
