@@ -226,6 +226,17 @@ impl CodeCheck<'_> {
         }
     }
 
+    /// Rejects the variables in environment variables for a program that expands them.
+    fn reject_environment(&mut self, at: usize, name: &str) {
+        for (index, element) in self.elements.iter().enumerate().take(at) {
+            let Some(element) = element else { continue };
+            // `--name={p}` alone is an option of a program before.
+            if element.settings().any(|text| !text.starts_with("--") || text.contains('=')) {
+                self.reject_variable(index, element, name, Hazard::Code);
+            }
+        }
+    }
+
     /// Checks an option's value that sets an environment variable, or the option with its value.
     fn check_setting(&mut self, index: usize, element: &ArgvElement, name: &str) {
         let text = element.prefix();

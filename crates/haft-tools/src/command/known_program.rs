@@ -46,6 +46,8 @@ pub(super) struct KnownProgram {
     pub(super) after_code: AfterCode,
     /// Without a program or code, it starts a shell.
     pub(super) starts_shell: bool,
+    /// It expands environment variables as code.
+    pub(super) expands_environment: bool,
     /// It reads more arguments from stdin, for the program that it starts.
     pub(super) appends_stdin: bool,
 }

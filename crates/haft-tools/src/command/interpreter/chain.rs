@@ -58,6 +58,9 @@ impl<'a> CodeCheck<'a> {
         self.findings.programs.insert(at);
         let rule = self.known(name).unwrap_or_else(unknown);
         self.followed.push(at);
+        if rule.expands_environment {
+            self.reject_environment(at, name);
+        }
         let mut state = ProgramState {
             at,
             name,

@@ -21,6 +21,7 @@ pub(super) const fn program(names: &'static str, operands: OperandRule) -> Known
         marks: "",
         after_code: AfterCode::Operands,
         starts_shell: false,
+        expands_environment: false,
         appends_stdin: false,
     }
 }

@@ -266,6 +266,7 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
     KnownProgram { rest: "-a -x --startas --exec", ..options("start-stop-daemon", "") },
     // `make` expands a value before its recipe uses it, and an argument `X=…` is such a value.
     KnownProgram {
+        expands_environment: true,
         code: "--eval -E",
         load: "-f --file --makefile -C --directory -I",
         ..shell_line("make gmake bmake remake", 0, "-j -l -o -W")

@@ -160,6 +160,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("X=\"$1\" sh -c 'eval \"$X\"'", "would be code of `eval`"),
     ("HOME=\"$1\"; sh -c 'eval \"$HOME\"'", "would be code of `eval`"),
     ("set -a; X=\"$1\"; bash -c '$X'", "expands `$X` without double quotes"),
+    ("X=\"$1\" make", "would be code of `make`"),
     ("sh <x <<< \"$1\"", "lets `sh` read code from stdin"),
     ("echo \"$1\" | sh <x 0<&3", "lets `sh` read code from stdin"),
     ("exec 3<<< \"$1\"; sh <&3", "lets `sh` read code from stdin"),
@@ -211,6 +212,21 @@ fn a_value_in_the_environment_is_never_code_of_a_fixed_script() {
         let faults = faults(&argv);
         assert!(faults.iter().any(|fault| fault.contains("since the script of `sh`")), "{argv:?}: {faults:?}");
     }
+}
+
+#[test]
+fn a_value_in_the_environment_is_never_code_of_make() {
+    for argv in [
+        &["env", "X={p}", "make", "x"][..],
+        &["sudo", "X=a{p}", "make"],
+        &["env", "X={p}", "timeout", "5", "gmake"],
+        &["docker", "run", "-e", "X={p}", "img", "make"],
+        &["docker", "run", "--env=X={p}", "img", "make"],
+    ] {
+        let faults = faults(argv);
+        assert!(faults.iter().any(|fault| fault.contains("a value would be code of `")), "{argv:?}: {faults:?}");
+    }
+    assert_eq!(faults(&["sudo", "--user={p}", "make"]), [""; 0]);
 }
 
 #[test]
