@@ -6,8 +6,8 @@
 //! # A tool and a call
 //!
 //! A [`Tool`] is a name, schemas and a handler. It is made by a builder whose last step reports everything that is
-//! wrong with the definition at once. A [`ToolCall`] is what a model sent: a name and argument text. Running calls
-//! gives one [`ToolResult`] each: a value, or a failure that the model can read.
+//! wrong with the definition at once. A [`ToolCall`](haft_core::ToolCall) is what a model sent: a name and argument text. Running calls
+//! gives one [`ToolResult`](haft_core::ToolResult) each: a value, or a failure that the model can read.
 //!
 //! ```
 //! use haft_executor::{Tool, Toolkit};
@@ -38,21 +38,21 @@
 //!
 //! # Where to look
 //!
-//! - Defining: [`Tool`], [`ToolBuilder`], [`ToolType`] and [`Handle`] for tools as types, [`Annotations`],
+//! - Defining: [`Tool`], [`ToolBuilder`], [`ToolType`] and [`Handle`] for tools as types, [`Annotations`](haft_core::Annotations),
 //!   [`ProviderTool`] for tools of providers.
-//! - Checking: [`Schema`], [`Validation`], [`Limits`], [`Repairs`], [`Issues`], [`secure_json`].
+//! - Checking: [`Schema`](haft_schema::Schema), [`Validation`](haft_schema::Validation), [`Limits`](haft_schema::Limits), [`Repairs`](haft_schema::Repairs), [`Issues`](haft_schema::Issues), [`secure_json`](haft_schema::secure_json).
 //! - Handling: [`Cx`] is what a handler knows, [`Services`] what it needs, [`Failure`] and [`HandlerError`] how it fails,
 //!   [`Outputs`] how it answers in steps.
 //! - Putting together: [`Toolkit`] is an ordered set of tools; [`Middleware`] is code around their handlers. Ready-made
 //!   ones (`Trace`, `Retry`, `Timeout`, `RateLimit`, `Cache`) are in the crate `haft-middleware`.
 //! - Changing tools: [`ToolSource`] is a live set of tools, [`SharedToolkit`] one that a program changes, [`Snapshot`] its
 //!   tools at one moment.
-//! - Running: [`Toolkit::run`] gives a [`Run`], a stream of [`ToolEvent`]s; [`RunOptions`] say how; [`Permit`] and
+//! - Running: [`Toolkit::run`] gives a [`Run`], a stream of [`ToolEvent`](haft_core::ToolEvent)s; [`RunOptions`] say how; [`Permit`] and
 //!   [`Approve`] decide; [`Dispatch`] runs calls on any source.
-//! - Asking people: [`ApprovalPolicy`] says about which calls, [`ApprovalRequest`] and [`Verdict`] are the question
+//! - Asking people: [`ApprovalPolicy`] says about which calls, [`ApprovalRequest`](haft_core::ApprovalRequest) and [`Verdict`](haft_core::Verdict) are the question
 //!   and the verdict; [`VerdictQueue`], [`Toolkit::plan_from_map`], [`Suspend`] and [`Toolkit::resume`] are ways between them;
 //!   [`ApprovalMemory`], [`SigningKeys`] and [`ApprovalRecord`] what is kept.
-//! - Conversations: [`history`] keeps them whole; [`Item`], [`Turn`], [`Delta`], [`TurnRequest`], [`ToolChoice`], [`Usage`]; [`history`] keeps them whole.
+//! - Conversations: the items, turns and histories that calls are part of are in the crate `haft-core`.
 
 // tools, what runs them and what they need
 mod ambient;
