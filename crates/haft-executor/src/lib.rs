@@ -38,19 +38,19 @@
 //!
 //! # Where to look
 //!
-//! - Defining: [`Tool`], [`ToolBuilder`], [`ToolType`] and [`Handle`] for tools as types, [`Annotations`](haft_core::Annotations),
-//!   [`ProviderTool`] for tools of providers.
-//! - Checking: [`Schema`](haft_schema::Schema), [`Validation`](haft_schema::Validation), [`Limits`](haft_schema::Limits), [`Repairs`](haft_schema::Repairs), [`Issues`](haft_schema::Issues), [`secure_json`](haft_schema::secure_json).
+//! - Defining: [`Tool`], [`ToolBuilder`], [`ToolType`] and [`Handle`] for tools as types, [`ProviderTool`] for tools of
+//!   providers.
+//! - Checking: the crate `haft-schema`, with schemas, limits, repairs and issues.
 //! - Handling: [`Cx`] is what a handler knows, [`Services`] what it needs, [`Failure`] and [`HandlerError`] how it fails,
 //!   [`Outputs`] how it answers in steps.
 //! - Putting together: [`Toolkit`] is an ordered set of tools; [`Middleware`] is code around their handlers. Ready-made
 //!   ones (`Trace`, `Retry`, `Timeout`, `RateLimit`, `Cache`) are in the crate `haft-middleware`.
 //! - Changing tools: [`ToolSource`] is a live set of tools, [`SharedToolkit`] one that a program changes, [`Snapshot`] its
 //!   tools at one moment.
-//! - Running: [`Toolkit::run`] gives a [`Run`], a stream of [`ToolEvent`](haft_core::ToolEvent)s; [`RunOptions`] say how; [`Permit`] and
-//!   [`Approve`] decide; [`Dispatch`] runs calls on any source.
-//! - Asking people: [`ApprovalPolicy`] says about which calls, [`ApprovalRequest`](haft_core::ApprovalRequest) and [`Verdict`](haft_core::Verdict) are the question
-//!   and the verdict; [`VerdictQueue`], [`Toolkit::plan_from_map`], [`Suspend`] and [`Toolkit::resume`] are ways between them;
+//! - Running: [`Toolkit::run`] gives a [`Run`], a stream of [`ToolEvent`](haft_core::ToolEvent)s; [`RunOptions`] say
+//!   how; [`Permit`] and [`Approve`] decide; [`Dispatch`] runs calls on any source.
+//! - Asking people: [`ApprovalPolicy`] says about which calls, [`ApprovalRequest`](haft_core::ApprovalRequest) and
+//!   [`Verdict`](haft_core::Verdict) are the question and the verdict; [`VerdictQueue`], [`Toolkit::plan_from_map`], [`Suspend`] and [`Toolkit::resume`] are ways between them;
 //!   [`ApprovalMemory`], [`SigningKeys`] and [`ApprovalRecord`] what is kept.
 //! - Conversations: the items, turns and histories that calls are part of are in the crate `haft-core`.
 
