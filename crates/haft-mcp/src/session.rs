@@ -4,16 +4,16 @@ mod asking;
 mod fault;
 mod request;
 
-use std::future::pending;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::model::{ProtocolVersion, SubscriptionFilter};
-use rmcp::service::{ClientInitializeError, RunningService};
+use rmcp::service::{ClientInitializeError, RunningService, Subscription};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientServiceExt, RoleClient};
 use tokio::sync::Mutex;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 pub(crate) use self::asking::Asking;
 pub(crate) use self::fault::CallFault;
@@ -27,6 +27,9 @@ use crate::server::{McpServer, ServerUrl, Target};
 use crate::wire::http::HttpTransport;
 use crate::wire::line::LineTransport;
 use crate::wire::tap::{EndReason, Tap};
+
+/// The pause before a subscription that has ended is made again.
+const LISTEN_AGAIN: Duration = Duration::from_secs(5);
 
 /// The facts that a server states about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +56,14 @@ pub(crate) struct Session {
     pub(crate) info: McpServerInfo,
     /// The server reports changes of its tools to those who listen.
     announces_tools: bool,
+    listening: Mutex<Listening>,
+}
+
+/// The subscription to changes of the tools, in the new era.
+enum Listening {
+    NotYet,
+    Open(Box<Subscription>),
+    Refused,
 }
 
 impl Session {
@@ -98,7 +109,7 @@ impl Session {
         };
         let tools = peer.as_ref().and_then(|peer| peer.capabilities.tools.clone());
         let announces_tools = tools.is_some_and(|tools| tools.list_changed == Some(true));
-        Self { running, tap, log, process, info, announces_tools }
+        Self { running, tap, log, process, info, announces_tools, listening: Mutex::new(Listening::NotYet) }
     }
 
     /// Reports whether the connection has ended.
@@ -106,28 +117,37 @@ impl Session {
         self.running.is_closed() || self.running.peer().is_transport_closed() || self.tap.end_reason().is_some()
     }
 
-    /// Completes when the tools may have changed since it was last called: the server says so, or what it said may have
-    /// been missed.
+    /// Completes when the tools may have changed since it was last called: the server says so, or may have said so while
+    /// nothing listened.
     pub(crate) async fn tools_changed(&self) {
         let announced = self.tap.tools_changed();
         if self.info.era == Era::Legacy || !self.announces_tools {
             return announced.await;
         }
-        let listening = async {
-            let filter = SubscriptionFilter::builder().tools_list_changed().build();
-            match self.running.peer().listen(filter).await {
-                // The notifications themselves are read by the tap. This waits for the end of the subscription, after
-                // which something may have been missed.
-                Ok(mut subscription) => while let Ok(Some(_)) = subscription.next().await {},
-                Err(error) => {
-                    tracing::debug!(server = self.log.server(), %error, "can't listen for changes of the tools");
-                    pending::<()>().await;
+        let mut listening = self.listening.lock().await;
+        match &mut *listening {
+            Listening::Refused => announced.await,
+            Listening::NotYet => {
+                let filter = SubscriptionFilter::builder().tools_list_changed().build();
+                match self.running.peer().listen(filter).await {
+                    Ok(subscription) => *listening = Listening::Open(Box::new(subscription)),
+                    Err(error) => {
+                        tracing::debug!(server = self.log.server(), %error, "can't listen for changes of the tools");
+                        *listening = Listening::Refused;
+                    }
                 }
             }
-        };
-        tokio::select! {
-            () = announced => {}
-            () = listening => {}
+            Listening::Open(subscription) => {
+                // The tap has read the notifications. What ends here is the subscription.
+                let ended = async { while let Ok(Some(_)) = subscription.next().await {} };
+                tokio::select! {
+                    () = announced => {}
+                    () = ended => {
+                        *listening = Listening::NotYet;
+                        sleep(LISTEN_AGAIN).await;
+                    }
+                }
+            }
         }
     }
 
