@@ -167,7 +167,7 @@ impl Lanes {
     /// Sets how long a call waits for its slot. A call that waited this long is `timed_out`: it has not started, and may be
     /// repeated. The slots stay shared with this value and its clones.
     #[must_use]
-    pub fn wait_at_most(mut self, longest: Duration) -> Self {
+    pub fn longest_wait(mut self, longest: Duration) -> Self {
         self.longest_wait = Some(longest);
         self
     }

@@ -11,7 +11,7 @@ use std::future::ready;
 use std::sync::Arc;
 
 use haft_core::history::History;
-use haft_core::{CallId, Caller, ToolCall, ToolId, ToolName};
+use haft_core::{CallId, Caller, NAMESPACE_SEPARATOR, ToolCall, ToolId, ToolName};
 use haft_schema::isolation::Isolated;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -254,9 +254,16 @@ impl ApprovalPolicy {
 }
 
 impl ApprovalCx {
-    /// Reports whether the call is of the tool with this name or id.
+    /// Reports whether the call is of the tool with this name or id. The name may be behind a namespace.
     pub(super) fn is_about(&self, name: &str) -> bool {
-        self.tool == *name || self.id.as_ref().is_some_and(|id| id.as_str() == name)
+        let is_namespaced = || {
+            let namespace = self.tool.as_str().strip_suffix(name).filter(|_| !name.is_empty());
+            namespace.is_some_and(|namespace| {
+                let namespace = namespace.strip_suffix(NAMESPACE_SEPARATOR).or_else(|| namespace.strip_suffix('/'));
+                namespace.is_some_and(|namespace| !namespace.is_empty())
+            })
+        };
+        self.tool == *name || self.id.as_ref().is_some_and(|id| id.as_str() == name) || is_namespaced()
     }
 
     /// Reports whether the call is of the tool that this type defines.

@@ -9,8 +9,6 @@ use std::future::ready;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use haft_core::NAMESPACE_SEPARATOR;
-
 use crate::handler::ToolType;
 use crate::tool::approval::{ApprovalCx, ApprovalNeed, ApprovalPolicy, IntoApprovalNeed};
 
@@ -19,7 +17,8 @@ use crate::tool::approval::{ApprovalCx, ApprovalNeed, ApprovalPolicy, IntoApprov
 pub struct PolicyOf<T>(PhantomData<fn() -> T>);
 
 impl ApprovalPolicy {
-    /// Requires approval for every call of these tools, given by their names or ids, and for no call of any other.
+    /// Requires approval for every call of these tools, given by their names or ids, and for no call of any other. A name
+    /// is also found behind a namespace: `deploy` as `acme__deploy`.
     ///
     /// ```
     /// use haft_executor::{ApprovalPolicy, RunOptions};
@@ -87,13 +86,7 @@ impl<T: ToolType> PolicyOf<T> {
 }
 
 fn is_about<T: ToolType>(cx: &ApprovalCx) -> bool {
-    let is_namespaced = || {
-        cx.tool
-            .as_str()
-            .strip_suffix(T::NAME)
-            .is_some_and(|prefix| prefix.ends_with(NAMESPACE_SEPARATOR) || prefix.ends_with('/'))
-    };
-    cx.is_of_type(TypeId::of::<T>()) || cx.is_about(T::NAME) || is_namespaced()
+    cx.is_of_type(TypeId::of::<T>()) || cx.is_about(T::NAME)
 }
 
 impl<T> fmt::Debug for PolicyOf<T> {
@@ -153,6 +146,22 @@ mod tests {
         let calls =
             [ToolCall::new("large", "bank__transfer", "100"), ToolCall::new("other", "bank__greet", r#""Ada""#)];
         assert_eq!(unasked(&kit, ApprovalPolicy::of::<Transfer>().always(), &calls).await, ["other"]);
+    }
+
+    #[tokio::test]
+    async fn a_list_of_tools_finds_them_behind_a_namespace() {
+        let (kit, _) = tools();
+        let kit = kit.namespace("bank").unwrap().namespace("eu").unwrap();
+        let calls = [
+            ToolCall::new("large", "eu__bank__transfer", "100"),
+            ToolCall::new("other", "eu__bank__greet", r#""Ada""#),
+        ];
+        for name in ["transfer", "bank__transfer", "eu__bank__transfer"] {
+            assert_eq!(unasked(&kit, ApprovalPolicy::tools([name]), &calls).await, ["other"], "{name}");
+        }
+        for name in ["fer", "_transfer", "__transfer", "us__bank__transfer", ""] {
+            assert_eq!(unasked(&kit, ApprovalPolicy::tools([name]), &calls).await.len(), 2, "{name}");
+        }
     }
 
     #[tokio::test]

@@ -261,7 +261,7 @@ async fn waiting_has_its_own_timeout_and_counts_for_no_other() {
     let lanes = Lanes::new("one");
     let limits = ExecutionLimits::new().timeout(Duration::from_secs(1)).idle_timeout(Duration::from_secs(1));
     let patient = held(&meter, &end).with_limits(limits).unwrap();
-    let impatient = patient.in_lane(lanes.clone().wait_at_most(Duration::from_secs(3))).unwrap();
+    let impatient = patient.in_lane(lanes.clone().longest_wait(Duration::from_secs(3))).unwrap();
     let patient = kit(patient.in_lane(&lanes).unwrap());
 
     let slow = kit(held(&meter, &end).in_lane(&lanes).unwrap());

@@ -20,7 +20,7 @@ pub enum ChatError {
     Unknown,
     /// Calls wait for a verdict or an answer, so the model can't read a message. (HTTP 409)
     #[error(
-        "{} of the conversation wait for a verdict or an answer; give it, or cancel them with `cancel_pending`",
+        "{} for a verdict or an answer; give it, or go on without it by `cancel_pending`",
         waiting(.approvals.len() + .interactions.len())
     )]
     Waiting {
@@ -73,7 +73,11 @@ impl ChatError {
 }
 
 fn waiting(count: usize) -> String {
-    if count == 1 { "one call".to_owned() } else { format!("{count} calls") }
+    if count == 1 {
+        "one call of the conversation waits".to_owned()
+    } else {
+        format!("{count} calls of the conversation wait")
+    }
 }
 
 impl From<StoreError> for ChatError {

@@ -143,7 +143,7 @@ async fn a_message_waits_for_what_waits_unless_that_is_cancelled() {
     let waiting = chat.message(ID, "Hello?").await.unwrap_err();
     assert_eq!(
         waiting.to_string(),
-        "2 calls of the conversation wait for a verdict or an answer; give it, or cancel them with `cancel_pending`"
+        "2 calls of the conversation wait for a verdict or an answer; give it, or go on without it by `cancel_pending`"
     );
     assert_eq!(waiting.http_status(), 409);
     let ChatError::Waiting { approvals, interactions } = waiting else { panic!() };
@@ -166,6 +166,8 @@ async fn answers_are_checked_and_continue_the_conversation() {
     let model = ScriptedModel::default().then([call("c1", "ask", "\"why?\"")]).then("I see.");
     let chat = Chat::new(desk(model).agent, MemoryStore::new());
     say(&chat, "Help.").await;
+    let early = chat.message(ID, "Hello?").await.unwrap_err().to_string();
+    assert!(early.starts_with("one call of the conversation waits for a verdict or an answer"), "{early}");
     let wrong = chat.answers(ID, [("c1".into(), json!(7))]).await.unwrap_err();
     assert!(matches!(wrong, ChatError::State(StateError::Answer { .. })), "{wrong}");
     assert_eq!(wrong.http_status(), 422);
