@@ -21,7 +21,7 @@ pub enum FailureClass {
     Declared,
     /// An internal error: an undeclared error, a panic, a lost reply, or a result that violates its schema or its cap.
     Internal,
-    /// The call was rejected by a permit, a policy or an approver.
+    /// The call was rejected by a permit, a policy or an approver, or nobody could be asked.
     Denied,
     /// The call timed out.
     TimedOut,
@@ -46,7 +46,7 @@ impl FailureKind {
             Self::OutputValidationError | Self::ExecutionError | Self::OutputTooLarge | Self::OutcomeUnknown => {
                 FailureClass::Internal
             }
-            Self::PermissionDenied | Self::Denied => FailureClass::Denied,
+            Self::PermissionDenied | Self::Denied | Self::InputRequired => FailureClass::Denied,
             Self::TimedOut => FailureClass::TimedOut,
             Self::Cancelled | Self::Interrupted => FailureClass::Cancelled,
         }

@@ -53,6 +53,8 @@ pub enum FailureKind {
     /// The call was sent elsewhere and its reply was lost, so it may have had its effects. Not retryable: a repeated
     /// call may repeat them.
     OutcomeUnknown,
+    /// The call asked a question, and no approver could be asked. Not retryable: the same call would ask again.
+    InputRequired,
     /// A kind that user code defines. Not retryable unless the failure is marked so.
     Custom(CustomKind),
 }
@@ -89,7 +91,7 @@ impl fmt::Display for CustomKind {
 
 impl FailureKind {
     /// All built-in kinds.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::UnknownTool,
         Self::NonLocalTool,
         Self::InputValidationError,
@@ -104,6 +106,7 @@ impl FailureKind {
         Self::DuplicateCallId,
         Self::OutputTooLarge,
         Self::OutcomeUnknown,
+        Self::InputRequired,
     ];
 
     /// Returns the built-in kind with this name.
@@ -129,6 +132,7 @@ impl FailureKind {
             Self::DuplicateCallId => "duplicate_call_id",
             Self::OutputTooLarge => "output_too_large",
             Self::OutcomeUnknown => "outcome_unknown",
+            Self::InputRequired => "input_required",
             Self::Custom(name) => name.as_str(),
         }
     }
@@ -148,6 +152,7 @@ impl FailureKind {
             | Self::DuplicateCallId
             | Self::OutputTooLarge
             | Self::OutcomeUnknown
+            | Self::InputRequired
             | Self::Custom(_) => false,
         }
     }
@@ -164,6 +169,7 @@ impl FailureKind {
             | Self::TimedOut
             | Self::OutputTooLarge
             | Self::OutcomeUnknown
+            | Self::InputRequired
             | Self::Custom(_) => true,
             Self::UnknownTool
             | Self::NonLocalTool
@@ -196,6 +202,7 @@ impl FailureKind {
             Self::OutcomeUnknown => {
                 "the call was sent and no reply arrived: it may have taken effect; check before calling again"
             }
+            Self::InputRequired => "this call asks a question, and nobody can be asked here",
             Self::Custom(_) => "the call failed",
         }
     }
@@ -238,7 +245,7 @@ mod tests {
     use super::*;
 
     /// Name, retryable, started: one line per kind, in the order of [`FailureKind::ALL`].
-    const TABLE: [(&str, bool, bool); 14] = [
+    const TABLE: [(&str, bool, bool); 15] = [
         ("unknown_tool", true, false),
         ("non_local_tool", false, false),
         ("input_validation_error", true, false),
@@ -253,6 +260,7 @@ mod tests {
         ("duplicate_call_id", false, false),
         ("output_too_large", false, true),
         ("outcome_unknown", false, true),
+        ("input_required", false, true),
     ];
 
     #[test]

@@ -21,6 +21,7 @@ mod author;
 mod call_output;
 mod message;
 mod provider_call;
+mod question;
 mod reasoning;
 mod verdict;
 
@@ -32,6 +33,7 @@ pub use self::author::Author;
 pub use self::call_output::{CallOutputBody, ToolCallOutput};
 pub use self::message::{Message, Role};
 pub use self::provider_call::ProviderCall;
+pub use self::question::Question;
 pub use self::reasoning::Reasoning;
 pub use self::verdict::{ApprovalDecision, ApprovalScope, Verdict};
 use crate::call::ToolCall;

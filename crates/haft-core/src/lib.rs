@@ -90,7 +90,7 @@ pub use self::finish::Finish;
 pub use self::history::History;
 pub use self::item::{
     ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalRule, ApprovalScope, Author, CallOutputBody, Item, Message,
-    ProviderCall, Reasoning, RequestSignature, Role, ToolCallOutput, Verdict,
+    ProviderCall, Question, Reasoning, RequestSignature, Role, ToolCallOutput, Verdict,
 };
 pub use self::nearest_tool::nearest_tools;
 pub use self::output::ToolOutput;

@@ -11,6 +11,7 @@
 //! One context belongs to one call. Handlers take it by value, keep it and clone it freely. It can read settings and
 //! emit values; it can never change the call, its tool or the services.
 
+mod ask;
 mod identity;
 mod source;
 

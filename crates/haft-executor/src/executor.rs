@@ -20,6 +20,7 @@
 //! lock is held while user code runs.
 
 mod approve;
+mod asking;
 mod call_error;
 mod call_handle;
 mod call_state;
@@ -48,6 +49,8 @@ mod typed_call;
 
 pub use self::approve::Suspend;
 pub use self::approve::{ApprovalAnswer, Approve, IntoApprovalAnswer};
+pub use self::asking::AskError;
+pub(crate) use self::asking::{Asked, Asking};
 pub use self::call_error::CallError;
 pub(crate) use self::call_handle::CallHandle;
 pub(crate) use self::call_state::decoded;
@@ -58,6 +61,7 @@ pub use self::handling::{FailureOrigin, HandlerResult, HandlerResults};
 pub use self::lane::{Lane, Lanes};
 pub use self::listener::IsolatedSpan;
 pub(crate) use self::listener::is_heard;
+pub(crate) use self::mailbox::EmissionBody;
 pub use self::option::RunOptions;
 pub(crate) use self::option::StartEvents;
 pub(crate) use self::option_list::OptionList;

@@ -46,6 +46,7 @@ pub use self::error::{BoxError, HandlerError};
 pub use self::forward::ForwardCx;
 pub(crate) use self::forward::{ForwardFn, ForwardHandler, erase};
 pub use self::outputs::{HandlerOutput, NoFinalOutput, Outputs};
+pub(crate) use self::returned::RESUMABLE;
 pub use self::returned::{DECLARED, MIXED, OPAQUE, PLAIN, STREAM};
 pub use self::returned::{KindProbe, KindProbeDefault, Returned, ReturnedNow, kind};
 pub use self::tool_type::{BuilderOf, Handle, IntoTool, StaticTool, ToolType};

@@ -47,6 +47,8 @@
 //!   ones (`Trace`, `Retry`, `Timeout`, `RateLimit`, `Cache`) are in the crate `haft-middleware`.
 //! - Changing tools: [`ToolSource`] is a live set of tools, [`SharedToolkit`] one that a program changes, [`Snapshot`] its
 //!   tools at one moment.
+//! - Waiting: a [resumable](ToolBuilder::resumable) handler returns a [`Wait`] and goes on with its [`Resumed`] answers;
+//!   [`Cx::ask`] asks while it runs.
 //! - Running: [`Toolkit::run`] gives a [`Run`], a stream of [`ToolEvent`](haft_core::ToolEvent)s; [`RunOptions`] say
 //!   how; [`Permit`] and [`Approve`] decide; [`Dispatch`] runs calls on any source.
 //! - Asking people: [`ApprovalPolicy`] says about which calls, [`ApprovalRequest`](haft_core::ApprovalRequest) and
@@ -68,6 +70,7 @@ mod handler;
 #[doc(hidden)]
 pub mod macro_support;
 mod middleware;
+mod resumable;
 mod run_id;
 mod scope;
 mod seed;
@@ -81,7 +84,7 @@ pub use self::ambient::{Ambient, AmbientScope, CarriedAmbient};
 pub use self::approval::{
     ApprovalMemory, ApprovalOutcome, ApprovalRecord, ApprovedCall, AuditRecord, CallPlan, Decision, Decisions,
     DenialRecord, QueuePlan, Receipt, RejectedVerdict, RequestedCall, SignatureError, SigningKeyError, SigningKeys,
-    Suspended, SuspendedError, VerdictFault, VerdictQueue, VerdictSender,
+    Suspended, SuspendedError, VerdictFault, VerdictQueue, VerdictSender, WaitingCall,
 };
 pub use self::arguments::CallArguments;
 pub use self::backoff::Backoff;
@@ -89,7 +92,7 @@ pub use self::cancellation::Cancellation;
 pub use self::cx::Cx;
 pub use self::emit::{EmitError, Emitted, Emitter};
 pub use self::executor::{
-    ApprovalAnswer, Approve, CallError, Continuation, Dispatch, FailureOrigin, HandlerResult, HandlerResults,
+    ApprovalAnswer, Approve, AskError, CallError, Continuation, Dispatch, FailureOrigin, HandlerResult, HandlerResults,
     IntoApprovalAnswer, IsolatedSpan, Lane, Lanes, Permission, Permit, Permitting, Run, RunCall, RunError, RunOptions,
     Step, Suspend, TryRun,
 };
@@ -98,6 +101,7 @@ pub use self::handler::{
     NoFinalOutput, Outputs, StaticTool, ToolType, with_state,
 };
 pub use self::middleware::{Middleware, Next, Request};
+pub use self::resumable::{QuestionAnswer, Resumable, Resumed, Wait};
 pub use self::service::{
     Dependency, MissingService, Needs, PerRun, Provide, ProvideAll, Satisfies, ServiceList, ServiceNeed, ServiceSource,
     Services, ServicesIdentity,

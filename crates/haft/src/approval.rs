@@ -78,13 +78,13 @@
 
 #[doc(inline)]
 pub use haft_core::{
-    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalRule, ApprovalScope, RequestSignature, Verdict,
+    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalRule, ApprovalScope, Question, RequestSignature, Verdict,
 };
 #[doc(inline)]
 pub use haft_executor::{
     ApprovalAnswer, ApprovalCx, ApprovalMemory, ApprovalNeed, ApprovalOutcome, ApprovalPolicy, ApprovalRecord, Approve,
-    ApprovedCall, AuditRecord, CallPlan, DecidedLater, DecidedNow, DecidingNeed, Decision, Decisions, DenialRecord,
-    IntoApprovalAnswer, IntoApprovalNeed, PolicyError, PolicyOf, QueuePlan, Receipt, RejectedVerdict, RequestedCall,
-    SignatureError, SigningKeyError, SigningKeys, Suspend, Suspended, SuspendedError, VerdictFault, VerdictQueue,
-    VerdictSender,
+    ApprovedCall, AskError, AuditRecord, CallPlan, DecidedLater, DecidedNow, DecidingNeed, Decision, Decisions,
+    DenialRecord, IntoApprovalAnswer, IntoApprovalNeed, PolicyError, PolicyOf, QuestionAnswer, QueuePlan, Receipt,
+    RejectedVerdict, RequestedCall, SignatureError, SigningKeyError, SigningKeys, Suspend, Suspended, SuspendedError,
+    VerdictFault, VerdictQueue, VerdictSender, WaitingCall,
 };

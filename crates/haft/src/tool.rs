@@ -283,7 +283,8 @@ pub use haft_core::{Caller, Progress};
 #[doc(inline)]
 pub use haft_executor::{
     BoxError, Cancellation, Cx, EmitError, Emits, Emitted, Emitter, Failure, ForwardCx, Handle, HandlerError,
-    HandlerOutput, IntoTool, NoFailure, NoFinalOutput, Outputs, StaticTool, ToolType, with_state,
+    HandlerOutput, IntoTool, NoFailure, NoFinalOutput, Outputs, Resumable, Resumed, StaticTool, ToolType, Wait,
+    with_state,
 };
 // tools that a provider defines
 #[doc(inline)]

@@ -8,6 +8,7 @@ use haft_schema::JsonText;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use super::question::Question;
 use super::verdict::{ApprovalDecision, Verdict};
 use crate::call::{CallId, ToolCall};
 use crate::run_id::RunId;
@@ -20,7 +21,7 @@ text_id! {
     ApprovalId
 }
 
-/// A request for approval of one call.
+/// A request for approval of one call, or a [question](Self::question) of one that runs.
 ///
 /// A verdict in JSON, as a user interface writes it, returns the members that bind it unchanged: `request_id`,
 /// `call_id`, `digest`, and `expires_at`, `run_id`, `index` and `signature` if the request has them. It adds `decision`, which is
@@ -48,6 +49,10 @@ pub struct ApprovalRequest {
     /// The rule that required approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<ApprovalRule>,
+    /// The question that the call asks. Without one, the call has not run and requires approval. With one, it has, and
+    /// the verdict answers the question: see [`Question`] for the decisions that it accepts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<Box<Question>>,
     /// The time at which the request expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
@@ -115,6 +120,7 @@ impl ApprovalRequest {
             arguments: call.arguments.clone(),
             digest: String::new(),
             rule: None,
+            question: None,
             expires_at: None,
             run_id: None,
             index: None,
@@ -122,6 +128,34 @@ impl ApprovalRequest {
             provider_data: Map::new(),
             extra: Map::new(),
         }
+    }
+
+    /// Sets the question that the call asks.
+    #[must_use]
+    pub fn asking(mut self, question: Question) -> Self {
+        self.question = Some(Box::new(question));
+        self
+    }
+
+    /// Returns the request that a person decides about: that of the call inside which requires approval or asks a
+    /// question, or this one. Show its tool and its arguments, and give the verdict on this one.
+    ///
+    /// ```
+    /// use haft_core::{ApprovalRequest, Question, ToolCall};
+    ///
+    /// let inner = ApprovalRequest::new("q1", &ToolCall::new("i1", "delete_page", r#"{"page":7}"#));
+    /// let outer = ToolCall::new("c1", "tidy_up", r#"{"task":"remove old pages"}"#);
+    /// let request = ApprovalRequest::new("q2", &outer).asking(Question::approval(inner));
+    /// assert_eq!(request.subject().tool, "delete_page");
+    /// assert_eq!(request.approve().request_id, "q2");
+    /// ```
+    #[must_use]
+    pub fn subject(&self) -> &Self {
+        let mut subject = self;
+        while let Some(Question::Approval { request }) = subject.question.as_deref() {
+            subject = request;
+        }
+        subject
     }
 
     /// Creates the verdict that approves the call, bound to this request.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use haft_core::{ApprovalRequest, Outcome, ToolCall, ToolResult, Verdict};
 
+use super::waiting::StoredWait;
 use crate::executor::RunOptions;
 
 /// A call that may run, because it was approved or because it required no approval when it was planned.
@@ -67,8 +68,17 @@ pub(crate) enum PriorApproval {
     Open { request: Box<ApprovalRequest>, verdict: Option<Box<Verdict>> },
     /// A verdict names a request for this call, but the request was not kept.
     Claimed { verdict: Box<Verdict> },
+    /// The call has run, and waits for the answers to its questions.
+    Waiting { wait: Box<StoredWait>, questions: Vec<PriorQuestion> },
     /// The call does not run and has this outcome.
     Finished(Outcome),
+}
+
+/// An open question of a call that waits, and the verdict on it, if one has arrived.
+#[derive(Debug)]
+pub(crate) struct PriorQuestion {
+    pub(crate) request: ApprovalRequest,
+    pub(crate) verdict: Option<Box<Verdict>>,
 }
 
 impl ApprovedCall {

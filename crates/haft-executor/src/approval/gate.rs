@@ -56,6 +56,12 @@ impl Gate {
     pub(crate) const PLAIN: Self =
         Self { lifetime: None, clock: None, auditors: OptionList::EMPTY, memory: None, keys: None };
 
+    /// Returns the settings of a run, which may have none.
+    pub(crate) fn or_plain(gate: Option<&Self>) -> &Self {
+        static PLAIN: Gate = Gate::PLAIN;
+        gate.unwrap_or(&PLAIN)
+    }
+
     /// Combines these settings with narrower ones. All auditors receive every record, the shorter lifetime applies, and
     /// everything else is replaced where `narrower` sets it.
     pub(crate) fn merge(&self, narrower: &Self) -> Self {

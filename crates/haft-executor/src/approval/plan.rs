@@ -252,11 +252,15 @@ impl Toolkit {
         gate.check_verdict(request, response)?;
         // A tool that was removed, or no longer accepts the arguments, has another definition.
         let tool = self.get(&request.tool).ok_or(VerdictFault::OtherDigest)?;
+        if request.question.is_some() {
+            // The digest covers the state of the call, which is compared when the call goes on.
+            return Ruling::check(tool, decode, request, &response.decision);
+        }
         let arguments = decoded(tool, &request.arguments, decode).map_err(|_| VerdictFault::OtherDigest)?;
         if digest_of(tool, &arguments, &request.arguments) != request.digest {
             return Err(VerdictFault::OtherDigest);
         }
-        Ruling::of(tool, decode, request, &response.decision).map(drop)
+        Ruling::check(tool, decode, request, &response.decision)
     }
 
     /// Continues a suspended run. Approved calls run, other decided calls get their results, and calls without a

@@ -401,7 +401,7 @@ impl QueuedRequest {
             return Some(fault);
         }
         let (tool, decode) = self.tool.as_ref()?;
-        Ruling::of(tool, decode, &self.request, &response.decision).err()
+        Ruling::check(tool, decode, &self.request, &response.decision).err()
     }
 }
 

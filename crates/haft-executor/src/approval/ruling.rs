@@ -10,6 +10,7 @@ use haft_schema::isolation::{drop_isolated, isolated};
 use haft_schema::{DecodeOptions, Issue, Issues, JsonText};
 
 use super::gate::digest_of;
+use super::question::check_reply;
 use super::verdict::VerdictFault;
 use crate::cx::Cx;
 use crate::executor::decoded;
@@ -35,6 +36,19 @@ pub(crate) enum Ruling {
 }
 
 impl Ruling {
+    /// Checks a decision on a request: on a question, whether it answers that.
+    pub(crate) fn check(
+        tool: &Tool,
+        decode: &DecodeOptions,
+        request: &ApprovalRequest,
+        decision: &ApprovalDecision,
+    ) -> Result<(), VerdictFault> {
+        match request.question.as_deref() {
+            Some(question) => check_reply(question, decision),
+            None => Self::of(tool, decode, request, decision).map(drop),
+        }
+    }
+
     /// Checks the content of a decision about a call of `tool`.
     pub(crate) fn of(
         tool: &Tool,

@@ -162,14 +162,18 @@ fn text_without_run(request: &ApprovalRequest) -> String {
 }
 
 fn shown(request: &ApprovalRequest) -> Value {
-    json!({
+    let mut shown = json!({
         "request_id": request.request_id,
         "call_id": request.call_id,
         "tool": request.tool,
         "arguments": request.arguments,
         "digest": request.digest,
         "expires_at": request.expires_at,
-    })
+    });
+    if let Some(question) = &request.question {
+        shown["question"] = json!(question);
+    }
+    shown
 }
 
 fn read_hex(text: &str) -> Option<Vec<u8>> {

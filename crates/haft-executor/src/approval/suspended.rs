@@ -3,7 +3,8 @@
 //! A run whose approver answers [later](crate::ApprovalAnswer::Later) ends without a result for those calls. The rest
 //! of the run is this value: every call, the results of the finished ones, and the pending approval requests. It can be
 //! stored, sent, and resumed by another process; finished calls never run again. An inconsistent value is rejected when
-//! it is read.
+//! it is read. A call that waits for answers to its questions is part of it with the state that its handler goes on
+//! with.
 //!
 //! A run that was stored before it began is such a value too, of calls that have [not started](Suspended::not_started).
 
@@ -14,8 +15,9 @@ use haft_schema::internal::tree;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::approved_call::{PriorApproval, RequestedCall};
+use super::approved_call::{PriorApproval, PriorQuestion, RequestedCall};
 use super::verdict::{RejectedVerdict, VerdictFault};
+use super::waiting::{StoredWait, WaitingCall};
 
 /// A run that was suspended until verdicts arrive.
 ///
@@ -51,6 +53,9 @@ pub struct Suspended {
     calls: Vec<ToolCall>,
     pending: Vec<Pending>,
     finished: Vec<Finished>,
+    /// The calls that wait for answers. Each has a pending request for each open question.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    waiting: Vec<Waiting>,
     /// The indexes of calls that have neither an approval request nor a result, because they have not started.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unstarted: Vec<usize>,
@@ -69,6 +74,12 @@ pub(crate) struct Pending {
 pub(crate) struct Finished {
     pub(crate) index: usize,
     pub(crate) result: ToolResult,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Waiting {
+    pub(crate) index: usize,
+    pub(crate) wait: StoredWait,
 }
 
 /// Calls, approval requests and results that are inconsistent.
@@ -107,6 +118,26 @@ pub enum SuspendedError {
         /// The id of the approval request.
         request_id: ApprovalId,
     },
+    /// A request asks a question, and the state of the call that asks is missing.
+    #[error(
+        "the request `{request_id}` asks a question of the call `{call_id}` at index {index}, whose state is missing"
+    )]
+    MissingState {
+        /// The index of the call.
+        index: usize,
+        /// The id of the call.
+        call_id: CallId,
+        /// The id of the request.
+        request_id: ApprovalId,
+    },
+    /// A call waits, and its requests are not the questions that it asked.
+    #[error("the requests of the call `{call_id}` at index {index} are not the questions that it asked")]
+    OtherQuestions {
+        /// The index of the call.
+        index: usize,
+        /// The id of the call.
+        call_id: CallId,
+    },
     /// A call has neither an approval request nor a result, and is not among those that have not started.
     #[error("the call `{call_id}` at index {index} has neither an approval request nor a result")]
     Lost {
@@ -121,12 +152,35 @@ impl Suspended {
     /// Creates a suspended run of calls with their pending approval requests, such as those of a history. Signed requests
     /// name their run, and the first one that does is that of the value.
     pub fn of(waiting: impl IntoIterator<Item = (ToolCall, ApprovalRequest)>) -> Result<Self, SuspendedError> {
-        let (mut calls, mut pending) = (Vec::new(), Vec::new());
-        for (index, (call, request)) in waiting.into_iter().enumerate() {
-            calls.push(call);
+        Self::with_waiting(waiting, [])
+    }
+
+    /// Creates a suspended run as [`of`](Self::of) does, with the states of calls that wait for answers. Each open question
+    /// is listed with its call.
+    pub fn with_waiting(
+        waiting: impl IntoIterator<Item = (ToolCall, ApprovalRequest)>,
+        states: impl IntoIterator<Item = WaitingCall>,
+    ) -> Result<Self, SuspendedError> {
+        let mut states: HashMap<CallId, WaitingCall> =
+            states.into_iter().map(|state| (state.call.call_id.clone(), state)).collect();
+        let mut asking: HashMap<CallId, usize> = HashMap::new();
+        let (mut calls, mut pending, mut waits) = (Vec::new(), Vec::new(), Vec::new());
+        for (call, request) in waiting {
+            let known = asking.get(&call.call_id).copied().filter(|_| request.question.is_some());
+            let index = known.unwrap_or(calls.len());
+            if known.is_none() {
+                match states.remove(&call.call_id).filter(|_| request.question.is_some()) {
+                    Some(WaitingCall { call, wait }) => {
+                        asking.insert(call.call_id.clone(), index);
+                        calls.push(call);
+                        waits.push(Waiting { index, wait });
+                    }
+                    None => calls.push(call),
+                }
+            }
             pending.push(Pending { index, request });
         }
-        Self::new(calls, pending, Vec::new())
+        Self::from_parts(calls, pending, Vec::new(), waits, Vec::new())
     }
 
     /// Creates a run of which no call has started. An application that stores it before it runs the calls can run those
@@ -160,6 +214,7 @@ impl Suspended {
             calls,
             pending: Vec::new(),
             finished: Vec::new(),
+            waiting: Vec::new(),
             unstarted,
             rejected_verdicts: Vec::new(),
         }
@@ -169,18 +224,22 @@ impl Suspended {
         calls: Vec<ToolCall>,
         pending: Vec<Pending>,
         finished: Vec<Finished>,
+        waiting: Vec<Waiting>,
     ) -> Result<Self, SuspendedError> {
-        Self::with_unstarted(calls, pending, finished, Vec::new())
+        Self::from_parts(calls, pending, finished, waiting, Vec::new())
     }
 
-    fn with_unstarted(
+    fn from_parts(
         calls: Vec<ToolCall>,
         pending: Vec<Pending>,
         finished: Vec<Finished>,
+        waiting: Vec<Waiting>,
         unstarted: Vec<usize>,
     ) -> Result<Self, SuspendedError> {
         let mut is_known = vec![false; calls.len()];
-        let requests = pending.iter().map(|pending| (pending.index, &pending.request.call_id));
+        check_questions(&calls, &pending, &waiting, &mut is_known)?;
+        let requests = pending.iter().filter(|pending| pending.request.question.is_none());
+        let requests = requests.map(|pending| (pending.index, &pending.request.call_id));
         let done = finished.iter().map(|finished| (finished.index, &finished.result.call_id));
         for (index, found) in requests.chain(done) {
             let Some(call) = calls.get(index) else {
@@ -216,6 +275,7 @@ impl Suspended {
             calls,
             pending,
             finished,
+            waiting,
             unstarted,
             rejected_verdicts: Vec::new(),
         })
@@ -252,7 +312,7 @@ impl Suspended {
         &self.calls
     }
 
-    /// Returns the pending approval requests, in the order of their calls.
+    /// Returns the pending approval requests and questions, in the order of their calls.
     #[must_use]
     pub fn pending(&self) -> impl ExactSizeIterator<Item = &ApprovalRequest> {
         self.pending.iter().map(|pending| &pending.request)
@@ -286,31 +346,96 @@ impl Suspended {
         self,
         verdicts: impl IntoIterator<Item = Verdict>,
     ) -> (Vec<RequestedCall>, Vec<Finished>, Vec<RejectedVerdict>) {
-        let mut open: HashMap<usize, (ApprovalRequest, Option<Box<Verdict>>)> =
-            self.pending.into_iter().map(|Pending { index, request }| (index, (request, None))).collect();
-        let positions: HashMap<ApprovalId, usize> =
-            open.iter().map(|(index, (request, _))| (request.request_id.clone(), *index)).collect();
+        let mut open: Vec<(usize, PriorQuestion)> = Vec::with_capacity(self.pending.len());
+        let mut positions: HashMap<ApprovalId, usize> = HashMap::with_capacity(self.pending.len());
+        for Pending { index, request } in self.pending {
+            positions.insert(request.request_id.clone(), open.len());
+            open.push((index, PriorQuestion { request, verdict: None }));
+        }
         let mut rejected_verdicts = Vec::new();
         for response in verdicts {
-            let request = positions.get(&response.request_id).and_then(|index| open.get_mut(index));
-            let fault = match request {
+            let asked = positions.get(&response.request_id).and_then(|position| open.get_mut(*position));
+            let fault = match asked {
                 None => VerdictFault::UnknownRequest,
-                Some((_, Some(_))) => VerdictFault::AlreadyDecided,
-                Some((request, _)) if !request.binds(&response) => VerdictFault::OtherDigest,
-                Some((_, verdict)) => {
+                Some((_, PriorQuestion { verdict: Some(_), .. })) => VerdictFault::AlreadyDecided,
+                Some((_, PriorQuestion { request, .. })) if !request.binds(&response) => VerdictFault::OtherDigest,
+                Some((_, PriorQuestion { verdict, .. })) => {
                     *verdict = Some(Box::new(response));
                     continue;
                 }
             };
             rejected_verdicts.push(RejectedVerdict::new(response, fault));
         }
-        let calls = self.calls.into_iter().enumerate().map(|(index, call)| match open.remove(&index) {
-            Some((request, verdict)) => {
-                RequestedCall::with(call, PriorApproval::Open { request: Box::new(request), verdict })
+        let mut by_call: HashMap<usize, Vec<PriorQuestion>> = HashMap::with_capacity(open.len());
+        for (index, question) in open {
+            by_call.entry(index).or_default().push(question);
+        }
+        let mut waits: HashMap<usize, StoredWait> =
+            self.waiting.into_iter().map(|Waiting { index, wait }| (index, wait)).collect();
+        let calls = self.calls.into_iter().enumerate().map(|(index, call)| {
+            let mut questions = by_call.remove(&index).unwrap_or_default();
+            match (waits.remove(&index), questions.pop()) {
+                (Some(wait), last) => {
+                    questions.extend(last);
+                    RequestedCall::with(call, PriorApproval::Waiting { wait: Box::new(wait), questions })
+                }
+                (None, Some(PriorQuestion { request, verdict })) => {
+                    RequestedCall::with(call, PriorApproval::Open { request: Box::new(request), verdict })
+                }
+                (None, None) => call.into(),
             }
-            None => call.into(),
         });
         (calls.collect(), self.finished, rejected_verdicts)
+    }
+}
+
+/// Checks that the calls that wait ask exactly the questions that are pending or were answered, and marks them.
+fn check_questions(
+    calls: &[ToolCall],
+    pending: &[Pending],
+    waiting: &[Waiting],
+    is_known: &mut [bool],
+) -> Result<(), SuspendedError> {
+    let mut asked: HashMap<usize, HashSet<&ApprovalId>> = HashMap::new();
+    for Waiting { index, wait } in waiting {
+        let index = *index;
+        let Some(call) = calls.get(index) else {
+            return Err(SuspendedError::NoSuchCall { index, calls: calls.len() });
+        };
+        let mut questions: HashSet<&ApprovalId> = wait.questions.iter().collect();
+        let is_repeated = questions.len() < wait.questions.len();
+        if is_repeated || !wait.answers.iter().all(|answer| questions.remove(&answer.request.request_id)) {
+            return Err(SuspendedError::OtherQuestions { index, call_id: call.call_id.clone() });
+        }
+        if std::mem::replace(&mut is_known[index], true) {
+            return Err(SuspendedError::Repeated { index, call_id: call.call_id.clone() });
+        }
+        asked.insert(index, questions);
+    }
+    for Pending { index, request } in pending.iter().filter(|pending| pending.request.question.is_some()) {
+        let index = *index;
+        let Some(call) = calls.get(index) else {
+            return Err(SuspendedError::NoSuchCall { index, calls: calls.len() });
+        };
+        let call_id = call.call_id.clone();
+        if request.call_id != call_id {
+            return Err(SuspendedError::OtherCall { index, call_id, found: request.call_id.clone() });
+        }
+        match asked.get_mut(&index) {
+            None => {
+                let request_id = request.request_id.clone();
+                return Err(SuspendedError::MissingState { index, call_id, request_id });
+            }
+            Some(questions) => {
+                if !questions.remove(&request.request_id) {
+                    return Err(SuspendedError::OtherQuestions { index, call_id });
+                }
+            }
+        }
+    }
+    match asked.into_iter().find(|(_, questions)| !questions.is_empty()) {
+        Some((index, _)) => Err(SuspendedError::OtherQuestions { index, call_id: calls[index].call_id.clone() }),
+        None => Ok(()),
     }
 }
 
@@ -326,11 +451,13 @@ impl<'de> Deserialize<'de> for Suspended {
             pending: Vec<Pending>,
             finished: Vec<Finished>,
             #[serde(default)]
+            waiting: Vec<Waiting>,
+            #[serde(default)]
             unstarted: Vec<usize>,
         }
-        let StoredSuspended { run_id, calls, pending, finished, unstarted, .. } =
+        let StoredSuspended { run_id, calls, pending, finished, waiting, unstarted, .. } =
             StoredSuspended::deserialize(tree(deserializer)?).map_err(D::Error::custom)?;
-        let suspended = Self::with_unstarted(calls, pending, finished, unstarted).map_err(D::Error::custom)?;
+        let suspended = Self::from_parts(calls, pending, finished, waiting, unstarted).map_err(D::Error::custom)?;
         Ok(Self { run_id: run_id.or(suspended.run_id), ..suspended })
     }
 }

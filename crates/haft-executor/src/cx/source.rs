@@ -14,7 +14,8 @@ use tokio::time::Instant;
 use crate::approval::{Gate, RejectedVerdict};
 use crate::cancellation::Cancellation;
 use crate::emit::{EmissionMap, Emitted, Emitter};
-use crate::executor::{CallHandle, OptionList, StartEvents};
+use crate::executor::{Asking, CallHandle, OptionList, StartEvents};
+use crate::resumable::Resumed;
 use crate::run_id::{LazyRunId, RunIdSource};
 use crate::scope::RunScope;
 use crate::tool::Tool;
@@ -50,6 +51,8 @@ pub(crate) struct RunCx {
     pub(crate) scope: Option<Arc<RunScope>>,
     pub(crate) run_id: LazyRunId,
     pub(crate) start_events: StartEvents,
+    /// The approver for questions, if there is one.
+    pub(crate) asking: Option<Arc<Asking>>,
 }
 
 /// The values of an owned context.
@@ -79,6 +82,10 @@ pub(super) struct CallOverrides {
     pub(super) gate: Option<Arc<Gate>>,
     /// The previous verdict, which was rejected, in the context of an approver.
     pub(super) rejected: Option<Arc<RejectedVerdict>>,
+    /// The answers that the call goes on with.
+    pub(super) resumed: Option<Arc<Resumed>>,
+    /// The approver for questions of a call without a run.
+    pub(super) asking: Option<Arc<Asking>>,
 }
 
 /// The tool of the call, or only its name if the context is not bound to one.
@@ -192,6 +199,16 @@ impl CxSource {
         self.overrides()?.rejected.as_deref()
     }
 
+    pub(super) fn resumed(&self) -> Option<&Arc<Resumed>> {
+        self.overrides()?.resumed.as_ref()
+    }
+
+    /// Returns the approver for questions, if there is one.
+    pub(super) fn asking(&self) -> Option<&Arc<Asking>> {
+        let own = || self.overrides()?.asking.as_ref();
+        self.call_handle().and_then(|handle| handle.shared().asking.as_ref()).or_else(own)
+    }
+
     pub(super) fn call_handle(&self) -> Option<&CallHandle> {
         match self {
             Self::Run(handle) => Some(handle),
@@ -296,6 +313,8 @@ impl Default for CallOverrides {
             emission_map: None,
             gate: None,
             rejected: None,
+            resumed: None,
+            asking: None,
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use haft_core::{CallId, RunId, ToolCall};
 use tokio::time::Instant;
 
-use super::mailbox::{Mailbox, OccupancyGuard};
+use super::mailbox::{EmissionBody, Mailbox, OccupancyGuard};
 use super::option::StartEvents;
 use crate::cx::RunCx;
 use crate::emit::Emitted;
@@ -142,6 +142,11 @@ impl CallHandle {
         }
     }
 
+    /// Reports that the call asks a question, or that one was settled.
+    pub(crate) fn report_question(&self, body: EmissionBody) {
+        self.run_shared.mailbox.report_question(self.index, body);
+    }
+
     /// Records activity that is no event: it restarts the call's idle timeout.
     pub(crate) fn touch(&self) {
         self.run_shared.mailbox.touch(self.index);
@@ -194,6 +199,7 @@ mod tests {
             scope: Some(Arc::new(scope)),
             run_id: LazyRunId::default(),
             start_events: StartEvents::Omitted,
+            asking: None,
         };
         let calls = ["a", "b", "c"].map(|id| ToolCall::new(id, "one", "")).to_vec();
         let run_shared = RunShared::new(Arc::clone(both.set()), Arc::new(calls), shared);

@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! New ─► Permitting ─► Refining ─► Deciding ─► AwaitingVerdict ─► Cleared ─► WaitingForSlot ─► EnteringLanes ─► Running ─► Finished ─► Answered
-//!  ▲                                      │              └─► Held (in a plan) ─► Cleared
-//!  └──────────── edited arguments ────────┴─► Resolved (denied, or answered by a person) ─► Finished
+//!  ▲                                      │              └─► Held (in a plan) ─► Cleared    ▲                       │
+//!  └──────────── edited arguments ────────┴─► Resolved (denied, or answered by a person) ─► Finished                │
+//!                                                                                 └─────────── AwaitingAnswers ◄───┘
 //! ```
 //!
 //! Phases that a call need not wait in are passed within one step. Each phase owns what the call needs while it is in
@@ -12,9 +13,11 @@
 //! the rules below do not allow ends the call with an internal error instead of leaving it without a result.
 
 mod admission;
+mod answers;
 mod approval;
 mod lane_wait;
 mod permitting;
+mod poll_turn;
 mod prior_approval;
 mod refining;
 mod timeout;
@@ -27,10 +30,13 @@ use haft_core::{ApprovalRequest, Outcome, ToolCall, ToolFailure, ToolResult, Ver
 use haft_schema::Repair;
 use haft_schema::isolation::Isolated;
 
+use self::answers::AwaitingAnswers;
+pub(super) use self::answers::LeavingCall;
 pub(crate) use self::approval::decoded;
 use self::approval::{AwaitingVerdict, Gated, NeedFuture};
 use self::lane_wait::LaneWait;
 use self::permitting::AwaitingPermit;
+use self::poll_turn::PollTurn;
 use self::refining::Refining;
 use self::timeout::Timeouts;
 use super::call_handle::RunShared;
@@ -42,6 +48,7 @@ use super::span::CallSpan;
 use super::spawned::spawn;
 use crate::approval::{PriorApproval, RejectedVerdict};
 use crate::handler::Prepared;
+use crate::resumable::take_wait;
 use crate::tool::{OutputCap, Tool};
 use crate::toolkit::{NotRunnable, ProblemScope, ToolSet};
 
@@ -64,6 +71,10 @@ pub(super) struct CallState {
     poll_turn: PollTurn,
     holds_slot: bool,
     holds_lanes: bool,
+    /// Set if its handler has run before and may have had effects, in this run or in one before it.
+    has_started: bool,
+    /// The number of times that it has waited for answers.
+    round: u32,
 }
 
 /// The phase of a call. See the module's picture.
@@ -90,6 +101,8 @@ enum CallPhase {
     EnteringLanes(Box<LaneWait>),
     /// Its handler runs.
     Running { tool: usize, execution: HandlerExecution, timeouts: Option<Box<Timeouts>> },
+    /// Its handler has returned with questions, and is called again with their answers.
+    AwaitingAnswers(Box<AwaitingAnswers>),
     /// It has its outcome. An approval request that was still pending is closed together with the call.
     Finished { pending: Option<Box<ApprovalRequest>> },
     /// Its result was reported, or it left the run without one.
@@ -106,19 +119,6 @@ enum Ready {
 
 /// A new phase and the driver's next action.
 type Transition = (CallPhase, Advance);
-
-/// A call's entry in the queue of calls to be polled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PollTurn {
-    /// It is not queued.
-    None,
-    /// It is queued.
-    Queued,
-    /// It is queued, and passed its deadline before it was polled.
-    QueuedPastDeadline,
-    /// It is polled now, for the last time if it does not finish.
-    LastPoll,
-}
 
 /// The state of a run that its calls borrow for the length of a step.
 #[derive(Clone, Copy)]
@@ -148,6 +148,10 @@ pub(super) enum Advance {
     Answered { response: Box<Verdict>, edited: Option<String> },
     /// The verdict is deferred beyond this run.
     Suspended(Box<ApprovalRequest>),
+    /// The call waits for answers to its questions. These are asked now.
+    Asked(Vec<ApprovalRequest>),
+    /// Answers are deferred beyond this run.
+    Left(Box<LeavingCall>),
     /// The call needs a slot for its tool.
     NeedsSlot { tool: usize },
     /// The call may run, as part of a plan.
@@ -172,6 +176,8 @@ impl CallState {
             poll_turn: PollTurn::None,
             holds_slot: false,
             holds_lanes: false,
+            has_started: false,
+            round: 0,
         }
     }
 
@@ -182,6 +188,9 @@ impl CallState {
 
     /// Sets the approval facts that the call comes with, before its first step.
     pub(super) fn set_prior_approval(&mut self, prior: PriorApproval) {
+        if let PriorApproval::Waiting { wait, .. } = &prior {
+            (self.has_started, self.round) = (wait.started, wait.round);
+        }
         self.prior = Some(Box::new(prior));
     }
 
@@ -194,9 +203,16 @@ impl CallState {
         task: &mut Context<'_>,
     ) -> Advance {
         if let CallPhase::Running { tool, execution, .. } = &mut self.phase {
-            let (tool, _) = step_cx.set.at(*tool);
+            let tool_index = *tool;
+            let (tool, _) = step_cx.set.at(tool_index);
             let cap = output_cap(tool, step_cx.options);
-            let Poll::Ready(outcome) = execution.poll(tool, cap, &self.span, task) else { return Advance::Pending };
+            let Poll::Ready(mut outcome) = execution.poll(tool, cap, &self.span, task) else { return Advance::Pending };
+            if let Outcome::Failed(failure) = &mut outcome {
+                failure.started |= self.has_started;
+                if let Some(wait) = take_wait(failure) {
+                    return self.wait_for_answers((index, tool_index), &wait, failure.as_ref().clone(), call, step_cx);
+                }
+            }
             self.end_with(&outcome, None);
             return Advance::Finished(outcome);
         }
@@ -234,6 +250,7 @@ impl CallState {
             CallPhase::Resolved(outcome) => Ok((CallPhase::Finished { pending: None }, Advance::Finished(*outcome))),
             CallPhase::Cleared { tool, ready, digest } => Ok(cleared(tool, ready, digest, call, step_cx)),
             CallPhase::EnteringLanes(wait) => self.poll_lanes(index, wait, step_cx, task),
+            CallPhase::AwaitingAnswers(awaiting) => self.poll_answers(index, awaiting, call, step_cx, task),
             waiting @ (CallPhase::Held { .. } | CallPhase::WaitingForSlot { .. } | CallPhase::Answered) => {
                 Ok((waiting, Advance::Pending))
             }
@@ -279,7 +296,7 @@ impl CallState {
         let (tool, _) = set.at(tool_index);
         let timeouts = Timeouts::starting_now(tool.limits(), options);
         if let Some(deadline) = timeouts.as_ref().and_then(|timeouts| timeouts.deadline()) {
-            mailbox.set_deadline(index, deadline);
+            mailbox.set_deadline(index, Some(deadline));
         }
         self.span.begin();
         if options.handler_task == HandlerTask::Spawned {
@@ -291,11 +308,14 @@ impl CallState {
 
     /// Ends the call where it is, with a failure. A handler that runs is dropped.
     pub(super) fn cancel(&mut self, call: &ToolCall, mut failure: ToolFailure) -> Outcome {
-        failure.started = false;
+        failure.started = self.has_started;
         let mut pending = None;
         match std::mem::replace(&mut self.phase, CallPhase::Answered) {
             CallPhase::New if self.tool.is_none() => self.span = CallSpan::open(call, None),
-            CallPhase::Running { execution, .. } => failure = execution.cancel(failure),
+            CallPhase::Running { execution, .. } => {
+                failure = execution.cancel(failure);
+                failure.started |= self.has_started;
+            }
             CallPhase::AwaitingVerdict(awaiting) => pending = Some(awaiting.into_request()),
             CallPhase::New
             | CallPhase::Permitting(_)
@@ -306,6 +326,7 @@ impl CallState {
             | CallPhase::Held { .. }
             | CallPhase::WaitingForSlot { .. }
             | CallPhase::EnteringLanes(_)
+            | CallPhase::AwaitingAnswers(_)
             | CallPhase::Finished { .. }
             | CallPhase::Answered => {}
         }
@@ -325,10 +346,11 @@ impl CallState {
         self.phase = CallPhase::Answered;
     }
 
-    /// Finishes a call whose handler was not polled: `started` is false even if the outcome claims otherwise.
+    /// Finishes a call whose handler was not polled: `started` is false even if the outcome claims otherwise, unless it
+    /// was polled before the call waited.
     fn finish_unstarted(&mut self, mut outcome: Outcome) -> Advance {
         if let Outcome::Failed(failure) = &mut outcome {
-            failure.started = false;
+            failure.started = self.has_started;
         }
         self.end_with(&outcome, None);
         Advance::Finished(outcome)
@@ -370,6 +392,16 @@ impl CallState {
         matches!(self.phase, CallPhase::AwaitingVerdict(_))
     }
 
+    /// Reports whether the call waits for answers, and nothing of it runs.
+    pub(super) fn is_awaiting_answers(&self) -> bool {
+        matches!(self.phase, CallPhase::AwaitingAnswers(_))
+    }
+
+    /// Reports whether the call holds a slot.
+    pub(super) fn has_slot(&self) -> bool {
+        self.holds_slot
+    }
+
     /// Returns the digest that binds an approval to a call that is held.
     pub(super) fn digest(&self) -> Option<&str> {
         if let CallPhase::Held { digest, .. } = &self.phase { Some(digest) } else { None }
@@ -409,45 +441,6 @@ impl CallState {
     /// Returns the verdicts that were rejected, once.
     pub(super) fn take_rejected(&mut self) -> Vec<RejectedVerdict> {
         std::mem::take(&mut self.rejected)
-    }
-}
-
-/// The queue of calls to be polled.
-impl CallState {
-    /// Queues the call. Returns whether it was not queued before.
-    pub(super) fn enqueue(&mut self) -> bool {
-        let (turn, is_new) = match self.poll_turn {
-            PollTurn::None => (PollTurn::Queued, true),
-            PollTurn::LastPoll => (PollTurn::QueuedPastDeadline, true),
-            queued @ (PollTurn::Queued | PollTurn::QueuedPastDeadline) => (queued, false),
-        };
-        self.poll_turn = turn;
-        is_new
-    }
-
-    /// Takes the call out of the queue: it is polled now.
-    pub(super) fn dequeue(&mut self) {
-        let is_last = self.poll_turn == PollTurn::QueuedPastDeadline;
-        self.poll_turn = if is_last { PollTurn::LastPoll } else { PollTurn::None };
-    }
-
-    /// Records that the deadline has passed. Returns whether the call can be ended now: a call that is still queued may
-    /// have finished, and is polled once more first.
-    pub(super) fn pass_deadline(&mut self) -> bool {
-        let is_queued = matches!(self.poll_turn, PollTurn::Queued | PollTurn::QueuedPastDeadline);
-        if is_queued {
-            self.poll_turn = PollTurn::QueuedPastDeadline;
-        }
-        !is_queued
-    }
-
-    /// Reports whether this was the call's last poll before its deadline ends it.
-    pub(super) fn was_last_poll(&mut self) -> bool {
-        let is_last = self.poll_turn == PollTurn::LastPoll;
-        if is_last {
-            self.poll_turn = PollTurn::None;
-        }
-        is_last
     }
 }
 

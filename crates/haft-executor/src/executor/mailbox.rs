@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Wake, Waker};
 
+use haft_core::{ApprovalRequest, Verdict};
 use haft_schema::isolation::{Isolated, isolated, wake_isolated};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -36,10 +37,12 @@ struct CallEntry {
     /// Set while a wake of the call is queued.
     woken: AtomicBool,
     is_closed: AtomicBool,
+    /// Set while the call waits for answers and nothing of it runs.
+    is_waiting: AtomicBool,
     /// Triggered when the entry is closed; created by the first caller that waits for that.
     closed: OnceLock<Cancellation>,
     /// The deadline from the call's timeout.
-    deadline: OnceLock<Instant>,
+    deadline: Mutex<Option<Instant>>,
     /// The last activity that is no event. It wakes nothing: it is read when the call seems to have timed out.
     last_activity: Mutex<Option<Instant>>,
     /// The number of threads and tasks of this call that can't be stopped and still run.
@@ -68,11 +71,15 @@ pub(super) struct Emission {
 }
 
 /// The content of a call's message.
-pub(super) enum EmissionBody {
+pub(crate) enum EmissionBody {
     /// An attempt reaches the handler. It is no activity: whether it is reported must not change when the call is idle.
     Started { attempt: u32 },
     /// The handler emitted a value.
     Value { emitted: Emitted, at: Instant },
+    /// The call asks a question while it runs. Its timeouts are paused.
+    Asked { request: Box<ApprovalRequest>, at: Instant },
+    /// A question of the call was answered, or no longer needs an answer. Its timeouts go on when none is open.
+    Settled { verdict: Option<Box<Verdict>>, at: Instant },
 }
 
 /// Keeps a call's slot occupied while work of the call that can't be stopped runs.
@@ -104,8 +111,16 @@ impl Mailbox {
     }
 
     /// Sets the deadline from the call's timeout.
-    pub(super) fn set_deadline(&self, index: usize, deadline: Instant) {
-        let _ = self.entries[index].deadline.set(deadline);
+    pub(super) fn set_deadline(&self, index: usize, deadline: Option<Instant>) {
+        *locked(&self.entries[index].deadline) = deadline;
+    }
+
+    /// Records that the call waits for answers and nothing of it runs, or that it goes on.
+    pub(super) fn set_waiting(&self, index: usize, is_waiting: bool) {
+        self.entries[index].is_waiting.store(is_waiting, Ordering::SeqCst);
+        if is_waiting {
+            self.set_deadline(index, None);
+        }
     }
 
     /// Takes the messages, if there are any.
@@ -164,7 +179,7 @@ impl Mailbox {
 
     /// Returns the time of the call's last activity that is no event.
     pub(super) fn last_activity(&self, index: usize) -> Option<Instant> {
-        *self.entries[index].last_activity()
+        *locked(&self.entries[index].last_activity)
     }
 
     /// Reports whether work of the call that can't be stopped still runs.
@@ -213,11 +228,9 @@ impl Mailbox {
     }
 }
 
-impl CallEntry {
-    /// Locks the time for a single read or write, which can't panic.
-    fn last_activity(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.last_activity.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// Locks a time for a single read or write, which can't panic.
+fn locked(time: &Mutex<Option<Instant>>) -> MutexGuard<'_, Option<Instant>> {
+    time.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Operations of a call.
@@ -250,9 +263,17 @@ impl Mailbox {
         }
     }
 
+    /// Reports that the call asks a question, or that one was settled. It takes no capacity, and is dropped if the call has
+    /// ended.
+    pub(super) fn report_question(&self, index: usize, body: EmissionBody) {
+        if !self.is_closed(index) {
+            self.post(|messages| messages.emitted.push_back(Emission { index, body }));
+        }
+    }
+
     /// Records activity that is no event: it restarts the call's idle timeout.
     pub(super) fn touch(&self, index: usize) {
-        *self.entries[index].last_activity() = Some(Instant::now());
+        *locked(&self.entries[index].last_activity) = Some(Instant::now());
     }
 
     /// Keeps the call's slot occupied while the guard lives: for work that continues after the call is cancelled.
@@ -261,15 +282,16 @@ impl Mailbox {
         OccupancyGuard { mailbox: Arc::clone(self), index }
     }
 
-    /// Keeps the lanes of a call until it is [closed](Self::close) and nothing of it runs any more.
+    /// Keeps the lanes of a call until it is [closed](Self::close) or waits, and nothing of it runs any more.
     pub(super) fn hold_lanes(&self, index: usize, held: HeldLanes) {
         self.lanes().push((index, held));
     }
 
-    /// Frees the lanes of a closed call, unless work of it still runs where it can't be stopped: that frees them at its
-    /// end. Freeing a lane wakes calls of other runs, so it is done without the lock.
+    /// Frees the lanes of a call that is closed or waits, unless work of it still runs where it can't be stopped: that
+    /// frees them at its end. Freeing a lane wakes calls of other runs, so it is done without the lock.
     pub(super) fn leave_lanes(&self, index: usize) {
-        if self.is_occupied(index) || !self.is_closed(index) {
+        let is_waiting = self.entries[index].is_waiting.load(Ordering::SeqCst);
+        if self.is_occupied(index) || !(self.is_closed(index) || is_waiting) {
             return;
         }
         let held = {
@@ -286,7 +308,7 @@ impl Mailbox {
 
     /// Returns the deadline from the call's timeout, once its handler runs.
     pub(super) fn deadline(&self, index: usize) -> Option<Instant> {
-        self.entries[index].deadline.get().copied()
+        *locked(&self.entries[index].deadline)
     }
 
     /// Reports whether the call has ended.

@@ -448,8 +448,7 @@ impl RunOptions {
 
     /// Returns the settings for approval requests and verdicts.
     pub(crate) fn gate(&self) -> &Gate {
-        static PLAIN: Gate = Gate::PLAIN;
-        self.gate.as_deref().unwrap_or(&PLAIN)
+        Gate::or_plain(self.gate.as_deref())
     }
 
     fn gated(mut self, change: impl FnOnce(&mut Gate)) -> Self {

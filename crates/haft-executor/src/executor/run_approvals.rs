@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use haft_core::{ApprovalRequest, FailureKind, ToolCall, ToolEvent, ToolFailure, ToolResult};
 
-use super::call_state::CallState;
+use super::call_state::{CallState, LeavingCall};
 use super::option::RunOptions;
 use super::run::Run;
 use super::span::CallSpan;
 use crate::approval::Suspended;
 use crate::approval::{
-    ApprovedCall, Finished, Pending, Planned, PriorApproval, PriorState, RejectedVerdict, RequestedCall,
+    ApprovedCall, Finished, Pending, Planned, PriorApproval, PriorState, RejectedVerdict, RequestedCall, Waiting,
+    WaitingCall,
 };
 use crate::tool::NO_APPROVAL;
 use crate::toolkit::ToolSet;
@@ -30,8 +31,10 @@ pub(super) struct RunApprovals {
     earlier: Vec<Finished>,
     /// Results of this run.
     finished: Vec<Finished>,
-    /// Calls that are suspended.
+    /// Calls that are suspended, with a request each or a request for each open question.
     pending: Vec<Pending>,
+    /// Those of them that wait for answers.
+    waiting: Vec<Waiting>,
     /// Verdicts that match no request, or were rejected.
     rejected: Vec<RejectedVerdict>,
     /// Set in a planning run, which stops before the handlers.
@@ -116,9 +119,16 @@ impl RunApprovals {
     }
 
     /// Removes the calls that are not run here, and adjusts the indexes.
-    fn without_absent(&self, calls: &[ToolCall], pending: &mut [Pending], finished: &mut [Finished]) -> Vec<ToolCall> {
+    fn without_absent(
+        &self,
+        calls: &[ToolCall],
+        pending: &mut [Pending],
+        waiting: &mut [Waiting],
+        finished: &mut [Finished],
+    ) -> Vec<ToolCall> {
         let pending = pending.iter_mut().map(|pending| &mut pending.index);
-        for index in pending.chain(finished.iter_mut().map(|finished| &mut finished.index)) {
+        let waiting = waiting.iter_mut().map(|waiting| &mut waiting.index);
+        for index in pending.chain(waiting).chain(finished.iter_mut().map(|finished| &mut finished.index)) {
             *index -= self.absent.partition_point(|absent| absent < index);
         }
         let present = calls.iter().enumerate().filter(|(index, _)| self.absent.binary_search(index).is_err());
@@ -262,6 +272,23 @@ impl Run {
         self.ready.push_back(ToolEvent::Suspended { index, request });
     }
 
+    /// Suspends a call that waits for answers: it leaves this run with its state, and its open questions stay open.
+    pub(super) fn leave_waiting(&mut self, index: usize, leaving: LeavingCall) {
+        let LeavingCall { wait, open } = leaving;
+        self.drain_mailbox();
+        let rejected = self.call_states[index].take_rejected();
+        self.call_states[index].leave();
+        self.unfinished -= 1;
+        let approvals = self.approvals.get_or_insert_default();
+        approvals.rejected.extend(rejected);
+        approvals.waiting.push(Waiting { index, wait });
+        for request in open {
+            approvals.pending.push(Pending { index, request: request.clone() });
+            self.ready.push_back(ToolEvent::Suspended { index, request: Box::new(request) });
+        }
+        self.free_slot_of(index);
+    }
+
     /// Holds a call that may run, until its plan is run.
     pub(super) fn hold(&mut self, index: usize) {
         let digest = self.call_states[index].digest().unwrap_or_default().to_owned();
@@ -273,6 +300,21 @@ impl Run {
             plan.approved.push_back((index, approved));
             plan.held.insert(index);
         }
+    }
+
+    /// Returns the state of a call that waits for answers after this run; `None` for any other call. It is available when
+    /// the call's first [`Suspended`](ToolEvent::Suspended) event is. [`suspended`](Self::suspended) contains it as well.
+    #[must_use]
+    pub fn waiting_call(&self, index: usize) -> Option<WaitingCall> {
+        let waiting = self.approvals.as_ref()?.waiting.iter().find(|waiting| waiting.index == index)?;
+        Some(WaitingCall { call: self.calls[index].clone(), wait: waiting.wait.clone() })
+    }
+
+    /// Returns the open questions of a call that waits for answers after this run, in order.
+    pub fn open_questions(&self, index: usize) -> impl Iterator<Item = &ApprovalRequest> {
+        let pending = self.approvals.iter().flat_map(|approvals| &approvals.pending);
+        let pending = pending.filter(move |pending| pending.index == index && pending.request.question.is_some());
+        pending.map(|pending| &pending.request)
     }
 
     /// Reports whether calls of the run are suspended.
@@ -290,14 +332,15 @@ impl Run {
         let approvals =
             self.approvals.as_mut().filter(|approvals| self.unfinished == 0 && !approvals.pending.is_empty())?;
         let mut pending = std::mem::take(&mut approvals.pending);
+        let mut waiting = std::mem::take(&mut approvals.waiting);
         let mut finished = std::mem::take(&mut approvals.finished);
         finished.append(&mut approvals.earlier);
         pending.sort_by_key(|pending| pending.index);
         finished.sort_by_key(|finished| finished.index);
         // The indexes come from this run's calls, so the parts are consistent.
-        let calls = approvals.without_absent(&self.calls, &mut pending, &mut finished);
+        let calls = approvals.without_absent(&self.calls, &mut pending, &mut waiting, &mut finished);
         let rejected = self.rejected_verdicts().to_vec();
-        let suspended = Suspended::new(calls, pending, finished).ok()?.with_run_id(self.run_id());
+        let suspended = Suspended::new(calls, pending, finished, waiting).ok()?.with_run_id(self.run_id());
         Some(suspended.with_rejected_verdicts(rejected))
     }
 

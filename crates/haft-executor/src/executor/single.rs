@@ -22,6 +22,7 @@ use super::span::CallSpan;
 use crate::cx::Cx;
 use crate::emit::Emitted;
 use crate::handler::BoxFuture;
+use crate::resumable::take_wait;
 use crate::tool::{ApprovalPolicy, OutputCap, Tool};
 use crate::toolkit::Toolkit;
 
@@ -158,9 +159,13 @@ impl RunCall<'_> {
                 None => cx,
                 Some(options) => {
                     let cx = cx.layered_under(options.scope.as_ref()).with_decode_options(options.decode);
-                    match &options.run_id {
+                    let cx = match &options.run_id {
                         None => cx,
                         Some(run_id) => cx.with_run_id(run_id),
+                    };
+                    match options.asking() {
+                        None => cx,
+                        Some(asking) => cx.with_asking(asking),
                     }
                 }
             };
@@ -220,7 +225,12 @@ impl Future for RunCall<'_> {
 impl FastPath<'_> {
     fn poll(&mut self, task: &mut Context<'_>) -> Poll<Outcome> {
         let cap = OutputCap::applied(self.tool.limits().output_cap, None);
-        self.execution.poll(self.tool, cap, &self.span, task)
+        let mut outcome = ready!(self.execution.poll(self.tool, cap, &self.span, task));
+        if let Outcome::Failed(failure) = &mut outcome {
+            // Its handler is not one of those that wait.
+            drop(take_wait(failure));
+        }
+        Poll::Ready(outcome)
     }
 
     fn answer(&mut self, call: &ToolCall, outcome: Outcome) -> ToolResult {

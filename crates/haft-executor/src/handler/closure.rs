@@ -22,8 +22,8 @@ use crate::cancellation::{CancelOnDrop, Cancellation};
 use crate::cx::Cx;
 use crate::executor::{CallHandle, IsolatedSpan, MissingRuntime, PollRight};
 use crate::handler::{
-    BoxRunning, Deferred, Handler, HandlerError, OwnedRunning, Prepared, PreparedMeta, Returned, ReturnedNow, Running,
-    STREAM, StartFlag, TypeInfo, broken, cancelled, encode, encode_success, ended, rejected,
+    BoxRunning, Deferred, Handler, HandlerError, OwnedRunning, Prepared, PreparedMeta, RESUMABLE, Returned,
+    ReturnedNow, Running, STREAM, StartFlag, TypeInfo, broken, cancelled, encode, encode_success, ended, rejected,
 };
 use crate::tool::Tool;
 
@@ -169,6 +169,11 @@ where
 
     fn returns(&self) -> TypeInfo {
         TypeInfo::of::<<Fut::Output as Returned<KIND>>::Success>()
+    }
+
+    /// Only a run lets its calls wait.
+    fn needs_run(&self) -> bool {
+        KIND == RESUMABLE
     }
 }
 

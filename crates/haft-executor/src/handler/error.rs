@@ -8,6 +8,7 @@ use haft_core::internal::OPAQUE_MESSAGE;
 use haft_core::{FailureKind, ToolFailure};
 
 use crate::emit::EmitError;
+use crate::executor::AskError;
 use crate::handler::{Failure, NoFailure, checked_failure, invalid_output};
 use crate::tool::Tool;
 
@@ -82,11 +83,15 @@ fn declared_failure<F: Failure>(declared: &F, tool: &Tool) -> ToolFailure {
 }
 
 /// Returns the failure for an opaque error. A [`ToolFailure`] of the handler is passed on unchanged unless it nests too
-/// deep, and an invalid
-/// preliminary value is reported as an invalid final one would be; everything else is hidden from the model.
+/// deep, a question without an answer is reported as such, and an invalid preliminary value as an invalid final one
+/// would be; everything else is hidden from the model.
 pub(crate) fn opaque_failure(error: BoxError) -> ToolFailure {
     let error = match error.downcast::<ToolFailure>() {
         Ok(failure) => return checked_failure(*failure),
+        Err(error) => error,
+    };
+    let error = match error.downcast::<AskError>() {
+        Ok(error) => return ToolFailure::from(*error),
         Err(error) => error,
     };
     match error.downcast::<EmitError>().map(|error| *error) {

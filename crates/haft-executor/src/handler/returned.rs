@@ -1,16 +1,18 @@
 //! Return types of handlers, and how their kind is inferred.
 //!
 //! The kinds are a plain value, a `Result` with a declared failure, a `Result` with any other error, a stream, and a
-//! `Result` that mixes both kinds of error. Each is a number, so that the implementations never overlap although
+//! `Result` that mixes both kinds of error, and that of a handler that may wait. Each is a number, so that the implementations never overlap although
 //! `Result` is itself serialisable. [`KindProbe`] infers the number from the type, not from how the type is spelled.
 
 use std::future::{Future, ready};
 use std::marker::PhantomData;
 
+use haft_core::ToolFailure;
 use serde::Serialize;
 
 use crate::cx::Cx;
 use crate::handler::{BoxError, Failure, HandlerError, NoFailure, Outputs};
+use crate::resumable::Resumable;
 
 /// A plain value.
 pub const PLAIN: u8 = 0;
@@ -22,6 +24,8 @@ pub const OPAQUE: u8 = 2;
 pub const STREAM: u8 = 3;
 /// A `Result` whose error is a [`HandlerError`].
 pub const MIXED: u8 = 4;
+/// A `Result` of a [`Resumable`] whose error is a [`HandlerError`].
+pub(crate) const RESUMABLE: u8 = 5;
 
 /// A return value of a handler, interpreted as kind `KIND`.
 #[diagnostic::on_unimplemented(
@@ -170,6 +174,37 @@ impl<T: Serialize + Send + 'static, F: Failure> Returned<MIXED> for Result<T, Ha
 impl<T: Serialize + Send + 'static, F: Failure> ReturnedNow<MIXED> for Result<T, HandlerError<F>> {
     fn now(self) -> Self {
         self
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + Send + 'static, F: Failure> Returned<RESUMABLE> for Result<Resumable<T>, HandlerError<F>> {
+    type Success = T;
+    type Failure = F;
+
+    #[inline]
+    fn success(&self) -> Option<&T> {
+        match self {
+            Ok(Resumable::Done(value)) => Some(value),
+            Ok(Resumable::Wait(_)) | Err(_) => None,
+        }
+    }
+
+    fn ready(self) -> Result<Result<T, HandlerError<F>>, Self> {
+        Ok(done(self))
+    }
+
+    fn resolve(self, _: &Cx) -> impl Future<Output = Result<T, HandlerError<F>>> + Send {
+        ready(done(self))
+    }
+}
+
+/// Turns a wait into the failure by which the executor recognises it.
+fn done<T, F>(returned: Result<Resumable<T>, HandlerError<F>>) -> Result<T, HandlerError<F>> {
+    match returned {
+        Ok(Resumable::Done(value)) => Ok(value),
+        Err(error) => Err(error),
+        Ok(Resumable::Wait(wait)) => Err(HandlerError::Opaque(Box::new(ToolFailure::from(wait)))),
     }
 }
 

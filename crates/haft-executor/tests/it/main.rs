@@ -39,6 +39,7 @@ mod provider_executed;
 mod provider_results;
 mod refine;
 mod result_privacy;
+mod resumable;
 mod run_options;
 mod run_services;
 mod run_spans;

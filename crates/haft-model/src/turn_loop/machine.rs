@@ -22,7 +22,7 @@ use super::interruption::Interruption;
 use super::left_out::LeftOut;
 use super::open_turn::OpenTurn;
 use super::prepare::PrepareCause;
-use super::resume::Resumed;
+use super::resume::ResumedWork;
 use super::settings::Settings;
 use super::span::AgentSpan;
 use super::state::LoopState;
@@ -94,7 +94,7 @@ impl Machine {
     }
 
     async fn turns(&mut self) -> Result<Infallible, LoopEnd> {
-        let mut has_tools = self.resume().await? == Resumed::Nothing;
+        let mut has_tools = self.resume().await? == ResumedWork::Nothing;
         loop {
             self.may_ask()?;
             // No call waits at this point. The decide function may have added a request of the provider.

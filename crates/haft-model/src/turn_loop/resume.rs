@@ -14,7 +14,7 @@ use super::waiting::WaitingCalls;
 
 /// The work that was left in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Resumed {
+pub(super) enum ResumedWork {
     /// Nothing: the tools were not used yet.
     Nothing,
     /// Calls that waited, or a turn that was not concluded.
@@ -23,7 +23,7 @@ pub(super) enum Resumed {
 
 impl Machine {
     /// Checks that the state can be started, and resumes open calls until the model can be asked.
-    pub(super) async fn resume(&mut self) -> Result<Resumed, LoopEnd> {
+    pub(super) async fn resume(&mut self) -> Result<ResumedWork, LoopEnd> {
         self.state.read(LoopState::check).map_err(LoopError::from)?;
         if let Some(cause) = self.interruption.cause() {
             return Err(cause.into());
@@ -45,7 +45,7 @@ impl Machine {
         } else {
             self.ensure_no_call_failed().await?;
         }
-        Ok(if has_turn || !waiting.is_empty() { Resumed::Turn } else { Resumed::Nothing })
+        Ok(if has_turn || !waiting.is_empty() { ResumedWork::Turn } else { ResumedWork::Nothing })
     }
 
     /// Records the answers to interactions. An invalid one ends the loop before any is recorded.

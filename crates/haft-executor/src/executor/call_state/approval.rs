@@ -16,7 +16,9 @@ use tokio::time::Instant;
 
 use super::verdict::judge;
 use super::{Advance, CallPhase, CallState, Ready, StepCx, Transition, cleared};
-use crate::approval::{ApprovalOutcome, AtGate, PriorApproval, RejectedVerdict, VerdictFault, digest_of};
+use crate::approval::{
+    ApprovalOutcome, AtGate, PriorApproval, PriorQuestion, RejectedVerdict, VerdictFault, digest_of,
+};
 use crate::arguments::{Arguments, CallArguments};
 use crate::cx::Cx;
 use crate::executor::approve::ApprovalAnswer;
@@ -351,11 +353,14 @@ impl CallState {
     /// was not reached. Returns the verdicts that were not used.
     pub(in crate::executor) fn close_request(&mut self, call: &ToolCall, options: &RunOptions) -> Vec<RejectedVerdict> {
         let pending = if let CallPhase::Finished { pending } = &mut self.phase { pending.take() } else { None };
-        let (request, verdict) = match (pending, self.prior.take().map(|prior| *prior)) {
-            (Some(request), _) => (request, None),
-            (None, Some(PriorApproval::Open { request, verdict })) => (request, verdict),
+        let open = match (pending, self.prior.take().map(|prior| *prior)) {
+            (Some(request), _) => vec![(*request, None)],
+            (None, Some(PriorApproval::Open { request, verdict })) => vec![(*request, verdict)],
             (None, Some(PriorApproval::Claimed { verdict })) => {
-                (Box::new(ApprovalRequest::answered_by(call, &verdict)), Some(verdict))
+                vec![(ApprovalRequest::answered_by(call, &verdict), Some(verdict))]
+            }
+            (None, Some(PriorApproval::Waiting { questions, .. })) => {
+                questions.into_iter().map(|PriorQuestion { request, verdict }| (request, verdict)).collect()
             }
             (
                 None,
@@ -369,17 +374,20 @@ impl CallState {
             ) => return self.take_rejected(),
         };
         let (gate, caller) = (options.gate(), options.caller_ref());
-        gate.record(|| match &verdict {
-            Some(verdict) => {
-                gate.new_record(&request, caller, ApprovalOutcome::Rejected).with_response(verdict).with_reason(UNUSED)
-            }
-            None if gate.ensure_open(&request) == Err(VerdictFault::Expired) => {
-                gate.new_record(&request, caller, ApprovalOutcome::Expired)
-            }
-            None => gate.new_record(&request, caller, ApprovalOutcome::Unanswered),
-        });
-        let unused = verdict.map(|verdict| RejectedVerdict::new(*verdict, VerdictFault::UnknownRequest));
-        self.rejected.extend(unused);
+        for (request, verdict) in open {
+            gate.record(|| match &verdict {
+                Some(verdict) => gate
+                    .new_record(&request, caller, ApprovalOutcome::Rejected)
+                    .with_response(verdict)
+                    .with_reason(UNUSED),
+                None if gate.ensure_open(&request) == Err(VerdictFault::Expired) => {
+                    gate.new_record(&request, caller, ApprovalOutcome::Expired)
+                }
+                None => gate.new_record(&request, caller, ApprovalOutcome::Unanswered),
+            });
+            let unused = verdict.map(|verdict| RejectedVerdict::new(*verdict, VerdictFault::UnknownRequest));
+            self.rejected.extend(unused);
+        }
         self.take_rejected()
     }
 }
@@ -395,7 +403,11 @@ impl PriorApproval {
         match self {
             Self::Edited => true,
             Self::Approved { verdict, .. } => matches!(verdict.decision, ApprovalDecision::Edited(_)),
-            Self::Planned { .. } | Self::Open { .. } | Self::Claimed { .. } | Self::Finished(_) => false,
+            Self::Planned { .. }
+            | Self::Open { .. }
+            | Self::Claimed { .. }
+            | Self::Waiting { .. }
+            | Self::Finished(_) => false,
         }
     }
 }

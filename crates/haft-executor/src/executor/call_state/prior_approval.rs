@@ -59,6 +59,7 @@ impl CallState {
             PriorApproval::Planned { .. } => Err(rejection(VerdictFault::OtherDigest)),
             PriorApproval::Open { request, verdict } => self.reopen(gated, call, step_cx, request, verdict).map(Ok),
             PriorApproval::Claimed { verdict } => self.claim(gated, call, step_cx, verdict),
+            PriorApproval::Waiting { wait, questions } => self.rejoin(&gated, call, step_cx, *wait, questions).map(Ok),
             PriorApproval::Finished(outcome) => Ok(Ok((CallPhase::Resolved(Box::new(outcome)), Advance::Moved))),
         }
     }
@@ -178,7 +179,8 @@ fn recognise(
     let gate = step_cx.options.gate();
     let shows_call =
         (&request.call_id, &request.tool, &request.arguments) == (&call.call_id, &call.name, &call.arguments);
-    if !shows_call {
+    // A question is asked by a call that has run; its state is not here.
+    if !shows_call || request.question.is_some() {
         return Err(Unrecognised::Void(VerdictFault::OtherDigest));
     }
     if gated.digest != request.digest {

@@ -22,6 +22,8 @@ pub(super) struct Timeouts {
     idle_timeout: Option<Duration>,
     deadline: Option<Instant>,
     last_active: Instant,
+    /// The open questions of the call, and when the first of them was asked: no timeout fires meanwhile.
+    paused: Option<(u32, Instant)>,
 }
 
 impl Timeouts {
@@ -35,7 +37,7 @@ impl Timeouts {
         let now = Instant::now();
         // A moment that the clock can't represent is never reached.
         let deadline = timeout.and_then(|timeout| now.checked_add(timeout));
-        Some(Box::new(Self { timeout, idle_timeout, deadline, last_active: now }))
+        Some(Box::new(Self { timeout, idle_timeout, deadline, last_active: now, paused: None }))
     }
 
     /// Returns the moment by which the handler must have returned, with or without activity.
@@ -45,6 +47,9 @@ impl Timeouts {
 
     /// Returns the moment at which the call times out without further activity.
     pub(super) fn due(&self) -> Option<Instant> {
+        if self.paused.is_some() {
+            return None;
+        }
         let idle = self.idle_timeout.and_then(|idle| self.last_active.checked_add(idle));
         [self.deadline, idle].into_iter().flatten().min()
     }
@@ -57,6 +62,25 @@ impl Timeouts {
     /// Restarts the idle timeout.
     pub(super) fn touch(&mut self, at: Instant) {
         self.last_active = at.max(self.last_active);
+    }
+
+    /// Pauses the timeouts for a question.
+    fn pause(&mut self, at: Instant) {
+        self.paused.get_or_insert((0, at)).0 += 1;
+    }
+
+    /// Lets the timeouts go on when no question is open any more. The answer is activity.
+    fn settle(&mut self, at: Instant) {
+        match &mut self.paused {
+            Some((open, _)) if *open > 1 => *open -= 1,
+            Some((_, since)) => {
+                let paused = at.saturating_duration_since(*since);
+                self.deadline = self.deadline.and_then(|deadline| deadline.checked_add(paused));
+                self.paused = None;
+                self.touch(at);
+            }
+            None => {}
+        }
     }
 
     /// Returns the failure of a call that has timed out.
@@ -88,13 +112,30 @@ impl CallState {
 
     /// Restarts the idle timeout: the call showed activity.
     pub(in crate::executor) fn touch(&mut self, at: Instant) {
-        let timeouts = match &mut self.phase {
-            CallPhase::Running { timeouts, .. } => timeouts,
-            CallPhase::Refining(refining) => &mut refining.timeouts,
-            _ => return,
-        };
-        if let Some(timeouts) = timeouts {
+        if let Some(timeouts) = self.timeouts_mut() {
             timeouts.touch(at);
+        }
+    }
+
+    /// Pauses the timeouts: the call asks a question.
+    pub(in crate::executor) fn pause(&mut self, at: Instant) {
+        if let Some(timeouts) = self.timeouts_mut() {
+            timeouts.pause(at);
+        }
+    }
+
+    /// Lets the timeouts go on when the last question is settled, and returns the new deadline.
+    pub(in crate::executor) fn settle(&mut self, at: Instant) -> Option<Instant> {
+        let timeouts = self.timeouts_mut()?;
+        timeouts.settle(at);
+        timeouts.deadline()
+    }
+
+    fn timeouts_mut(&mut self) -> Option<&mut Timeouts> {
+        match &mut self.phase {
+            CallPhase::Running { timeouts, .. } => timeouts.as_deref_mut(),
+            CallPhase::Refining(refining) => refining.timeouts.as_deref_mut(),
+            _ => None,
         }
     }
 
@@ -122,6 +163,7 @@ impl CallState {
             | CallPhase::Held { .. }
             | CallPhase::WaitingForSlot { .. }
             | CallPhase::EnteringLanes(_)
+            | CallPhase::AwaitingAnswers(_)
             | CallPhase::Finished { .. }
             | CallPhase::Answered => None,
         }

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use haft_core::{FailureKind, Outcome, ToolEvent, ToolFailure, ToolName, ToolResult};
+use haft_core::{ApprovalRequest, FailureKind, Outcome, ToolEvent, ToolFailure, ToolName, ToolResult};
 use haft_schema::isolation::{Isolated, Panicked, poll_isolated};
 use tokio::task::coop::has_budget_remaining;
 use tokio::time::Instant;
@@ -65,6 +65,7 @@ impl Run {
             scope: self.options.scope.clone(),
             run_id: std::mem::take(&mut self.id),
             start_events: self.options.start_events,
+            asking: self.options.asking(),
         };
         self.shared = Some(RunShared::new(Arc::clone(&self.set), Arc::clone(&self.calls), shared));
         self.watch_cancellation();
@@ -172,7 +173,7 @@ impl Run {
         for _ in 0..self.woken.len() {
             let Some(index) = self.next_woken() else { return };
             let call_state = &self.call_states[index];
-            if call_state.is_running() || call_state.is_awaiting_verdict() {
+            if call_state.is_running() || call_state.is_awaiting_verdict() || call_state.is_awaiting_answers() {
                 self.advance_to(index, AdvanceUntil::Verdict);
                 if !has_budget_remaining() {
                     return;
@@ -238,6 +239,21 @@ impl Run {
                         Emitted::Preliminary(value) => ToolEvent::Preliminary { index, call_id, tool, seq, value },
                     }
                 }
+                EmissionBody::Asked { request, at } => {
+                    self.call_states[index].pause(at);
+                    ToolEvent::ApprovalRequested { index, request }
+                }
+                EmissionBody::Settled { verdict, at } => {
+                    let deadline = self.call_states[index].settle(at);
+                    if let (Some(_), Some(run_shared)) = (deadline, &self.shared) {
+                        run_shared.mailbox.set_deadline(index, deadline);
+                    }
+                    if let Some(due) = self.call_states[index].due() {
+                        self.timer.add(due, Due::Call(index));
+                    }
+                    let Some(response) = verdict else { continue };
+                    ToolEvent::ApprovalResolved { index, call_id, tool, response }
+                }
             });
         }
     }
@@ -294,12 +310,7 @@ impl Run {
                 advance = call_state.step(index, call, step_cx, &mut Context::from_waker(waker));
             }
             match advance {
-                Advance::Pending => {
-                    if call_state.was_last_poll() {
-                        self.end_after_last_poll(index);
-                    }
-                    return;
-                }
+                Advance::Pending => return self.has_to_wait(index),
                 Advance::Moved => {}
                 Advance::Refining => {
                     if let Some(due) = call_state.due() {
@@ -327,10 +338,12 @@ impl Run {
                     }
                 }
                 Advance::Suspended(request) => return self.suspend(index, request),
+                Advance::Asked(requests) => self.questions_asked(index, requests),
+                Advance::Left(leaving) => return self.leave_waiting(index, *leaving),
                 Advance::Held => return self.hold(index),
                 Advance::Started => self.handler_started(index),
                 Advance::NeedsSlot { tool } => {
-                    if !self.slots.enter(index, self.set.at(tool).0) {
+                    if !call_state.has_slot() && !self.slots.enter(index, self.set.at(tool).0) {
                         // It may overtake calls that wait only for a slot of their own kind.
                         self.has_free_slot = true;
                         return;
@@ -341,6 +354,16 @@ impl Run {
                 }
                 Advance::Finished(outcome) => return self.finish(index, outcome),
             }
+        }
+    }
+
+    /// Ends a call that has to wait and was polled for the last time.
+    fn has_to_wait(&mut self, index: usize) {
+        if self.call_states[index].was_last_poll() {
+            self.end_after_last_poll(index);
+        } else if self.call_states[index].is_awaiting_answers() {
+            // Work that could not be stopped may have kept its slot until now.
+            self.free_slot_of(index);
         }
     }
 
@@ -355,6 +378,19 @@ impl Run {
         }
         self.handler_started(index);
         true
+    }
+
+    /// Reports the questions of a call that waits, and frees what it held.
+    fn questions_asked(&mut self, index: usize, requests: Vec<ApprovalRequest>) {
+        // Values that it emitted come first.
+        self.drain_mailbox();
+        for request in requests {
+            self.ready.push_back(ToolEvent::ApprovalRequested { index, request: Box::new(request) });
+        }
+        if let Some(run_shared) = &self.shared {
+            run_shared.mailbox.set_waiting(index, true);
+        }
+        self.free_slot_of(index);
     }
 
     /// Watches the timeouts of a call that got further, and emits that its handler runs if it does.
@@ -410,11 +446,13 @@ impl Run {
     }
 
     /// Frees the slot of an answered call, unless work of it still runs where it can't be stopped.
-    fn free_slot_of(&mut self, index: usize) {
+    pub(in crate::executor) fn free_slot_of(&mut self, index: usize) {
         let Some(run_shared) = &self.shared else { return };
         if self.call_states[index].leave_lanes() {
-            // Closed, so that work that still occupies them frees them.
-            run_shared.mailbox.close(index);
+            // Closed, so that work that still occupies them frees them. A call that waits is not over.
+            if self.call_states[index].is_answered() {
+                run_shared.mailbox.close(index);
+            }
             run_shared.mailbox.leave_lanes(index);
         }
         if run_shared.mailbox.is_occupied(index) {

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use haft::JsonSchema;
+use haft::approval::{ApprovalRequest, Question};
 use haft::conversation::{Finish, Turn, history};
 use haft::middleware::{RateLimit, Timeout};
 use haft::run::{CallError, FailureClass, ToolCalls, Typed};
-use haft::tool::{Caller, Cancellation, EmitError, ExecutionLimits, ForwardCx, NoFailure, Outputs};
+use haft::tool::{Caller, Cancellation, EmitError, ExecutionLimits, ForwardCx, NoFailure, Outputs, Resumable};
 use serde::Serialize;
 use tokio::time::Instant;
 
@@ -123,6 +124,15 @@ pub(super) async fn handlers(messages: &mut Messages) {
         Err(ToolFailure::new(FailureKind::OutcomeUnknown, ""))
     });
     messages.failure("a forwarded call without a reply", &failed(lost.unwrap(), "").await);
+    let asking = || {
+        Tool::new("book")
+            .resumable(|(), _, _cx| async { Resumable::<()>::wait([Question::input::<u8>("How many?")], ()) })
+    };
+    messages.failure("a question without an approver", &failed(asking().unwrap(), "").await);
+    let agreeable = RunOptions::new().approvals(|request: ApprovalRequest, _cx: Cx| async move { request.approve() });
+    messages.failure("a question without a valid answer", &failed_with(asking().unwrap(), "", agreeable).await);
+    let endless = RunOptions::new().approvals(|request: ApprovalRequest, _cx: Cx| async move { request.deny("no") });
+    messages.failure("a call that asks again and again", &failed_with(asking().unwrap(), "", endless).await);
     let empty = Tool::new("empty").stream_handler(|(), _cx| Outputs::<u8>::values(futures_util::stream::empty()));
     messages.failure("the stream of the handler has no final value", &failed(empty.unwrap(), "").await);
     let kit: Toolkit = Toolkit::from_iter([Tool::new("later").params::<u8>().define().unwrap()]);
