@@ -39,7 +39,7 @@ pub(super) struct KnownProgram {
     pub(super) valued: &'static str,
     /// Wrapper options without a value. Unlisted ones may have one.
     pub(super) flags: &'static str,
-    /// Arguments by which the script is read from stdin.
+    /// Arguments by which the script is read from stdin. With any, it is also read from there if no script is named.
     pub(super) stdin: &'static str,
     /// The first characters that make an operand something else than data, such as the `+` in `vim +q`.
     pub(super) marks: &'static str,
@@ -61,8 +61,7 @@ pub(super) enum OperandRule {
     DataOrStdin,
     /// The first is the program's own word, and single-letter options have another meaning after it.
     Subcommand,
-    /// The first names a file with code, unless an option did; all others are data. Without any, the code is read from
-    /// stdin.
+    /// The first names a file with code, unless an option did; all others are data.
     Script,
     /// The first is code, unless an option contained it; all others are data.
     Code,

@@ -372,9 +372,8 @@ impl<'p> ProgramState<'p> {
 
     fn reads_code_from_stdin(&self) -> bool {
         match self.rule.operands {
-            OperandRule::Script | OperandRule::DataOrStdin | OperandRule::CodeAfter(1..) => {
-                self.reads_stdin || !self.has_script
-            }
+            OperandRule::Script => self.reads_stdin || (!self.has_script && !self.rule.stdin.is_empty()),
+            OperandRule::DataOrStdin | OperandRule::CodeAfter(1..) => self.reads_stdin || !self.has_script,
             OperandRule::CodeAfter(0) => {
                 let reads_some = self.rule.style != OptionStyle::Unix || !self.rule.stdin.is_empty();
                 reads_some && !self.has_script && self.left != Left::Code

@@ -36,6 +36,7 @@ pub(super) const PROGRAMS: &[KnownProgram] = &[
         rest: "-command -encodedcommand -ec -commandwithargs -cwa",
         file: "-file",
         valued: "-executionpolicy -ep -version -workingdirectory -wd -windowstyle -configurationname -outputformat",
+        stdin: "-",
         ..program("pwsh", OperandRule::Script)
     },
     // Languages. A module named by `python -m` is a program with its own arguments.

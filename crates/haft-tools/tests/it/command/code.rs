@@ -699,6 +699,7 @@ fn no_interpreter_reads_the_arguments_of_a_call_as_its_code() {
         &["sbatch"],
         &["parallel", "echo"],
         &["pwsh", "-Command", "-"],
+        &["pwsh"],
     ] {
         let faults = faults(argv);
         assert!(
@@ -719,6 +720,8 @@ fn no_interpreter_reads_the_arguments_of_a_call_as_its_code() {
         &["env"],
         &["sudo", "ls"],
         &["docker", "run", "-i", "img"],
+        &["cmake", "--build", "build"],
+        &["cmake", "-S", ".", "-B", "build"],
         &["sh", "-c", "cat query.sql | psql shop"],
         &["sh", "-c", "psql shop <query.sql"],
         &["jq", "."],
