@@ -24,6 +24,10 @@ ONE_SAMPLING = re.compile(r"claude-((opus|sonnet|haiku)-4-[1-9](-|$)|opus-4-1)")
 # Models from before structured outputs, which came with Sonnet 4.5 and Opus 4.1.
 # https://platform.claude.com/docs/en/build-with-claude/structured-outputs
 NO_GRAMMARS = re.compile(r"claude-(3|(opus|sonnet)-4([-@]2|-0))")
+# Models that continue no message of their own: "This model does not support assistant message prefill. The conversation
+# must end with a user message." https://github.com/ericc-ch/copilot-api/pull/261 and
+# https://github.com/cortexkit/magic-context/issues/511
+NO_PREFILL = re.compile(r"claude-((opus|sonnet)-4-[678]|(opus|sonnet|haiku|fable|mythos)-5)")
 # Models without thinking.
 # https://platform.claude.com/docs/en/build-with-claude/extended-thinking#supported-models
 NO_THINKING = re.compile(r"claude-3-(?!7)")
@@ -86,6 +90,13 @@ def _rules(body):
         yield "/messages", "at least one message is required"
     elif messages[0][1].get("role") == "assistant":
         yield "/messages/0/role", "the first message is not the user's"
+    thinks = (body.get("thinking") or {}).get("type") not in (None, "disabled")
+    if messages and (thinks or NO_PREFILL.match(str(body.get("model")))):
+        index, last = messages[-1]
+        blocks = rule.objects(last.get("content"))
+        # What the service runs itself is continued.
+        if last.get("role") == "assistant" and (not blocks or blocks[-1][1].get("type") == "text"):
+            yield f"/messages/{index}/role", "the model does not continue a message of its own"
     seen, pending = set(), {}
     spoken = max((index for index, message in messages if _is_spoken(message)), default=-1)
     for index, message in messages:

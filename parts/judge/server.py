@@ -95,6 +95,10 @@ def _deepseek(body, messages):
 
 
 def _mistral(messages):
+    if messages and messages[-1][1].get("role") not in ("user", "tool"):
+        # "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant"
+        # https://github.com/langchain-ai/langchain/issues/23703
+        yield f"/messages/{messages[-1][0]}/role", "is neither 'user' nor 'tool' in the last message"
     last = None
     for index, message in messages:
         at, role = f"/messages/{index}", message.get("role")

@@ -37,6 +37,9 @@ pub struct Capabilities {
     pub joint_sampling: bool,
     /// The request may set sequences that end the answer.
     pub stop: bool,
+    /// The conversation may end with a message of the model, which the answer continues. Otherwise Anthropic's wire lets
+    /// the user ask the model to continue.
+    pub prefill: bool,
     /// The model reads images.
     pub images: bool,
     /// The model reads images in tool results. Otherwise Gemini's wire sends them after the result.
@@ -122,6 +125,7 @@ impl Default for Capabilities {
             sampling: true,
             joint_sampling: true,
             stop: true,
+            prefill: true,
             images: true,
             image_results: true,
             encrypted_reasoning: EncryptedReasoning::Unknown,

@@ -187,6 +187,7 @@ const ROWS: &[(&str, CapabilityChange)] = &[
     ("claude-*-5*", |model| {
         limits(model, 1_000_000, 128_000);
         model.sampling = false;
+        model.prefill = false;
         thinks(model);
     }),
     // A gateway puts the version before the name.
@@ -217,7 +218,7 @@ const ROWS: &[(&str, CapabilityChange)] = &[
         limits(model, 200_000, 32_000);
     }),
     ("claude-sonnet-4-6*", |model| {
-        one_sampling_200k(model);
+        thinking_1m(model);
         limits(model, 1_000_000, 64_000);
     }),
     ("claude-opus-4-6*", thinking_1m),
@@ -287,10 +288,11 @@ fn before_grammars(model: &mut Capabilities) {
     thinks(model);
 }
 
-/// Anthropic models with a large context whose thinking can be turned off.
+/// Anthropic models with a large context whose thinking can be turned off, and which never continue a message.
 fn thinking_1m(model: &mut Capabilities) {
     one_sampling_200k(model);
     limits(model, 1_000_000, 128_000);
+    model.prefill = false;
 }
 
 /// Anthropic models from Opus 4.7 on, which choose their own sampling and reject sampling settings.
@@ -495,6 +497,26 @@ mod tests {
         ] {
             let found = models.find(model);
             assert_eq!((found.joint_sampling, found.stop), (joint, stop), "{model}");
+        }
+    }
+
+    #[test]
+    fn newer_models_of_anthropic_continue_no_message() {
+        let models = ModelTable::built_in();
+        for (model, continues) in [
+            ("claude-3-5-haiku-latest", true),
+            ("claude-opus-4-5", true),
+            ("claude-haiku-4-5", true),
+            ("claude-sonnet-4-6", false),
+            ("anthropic/claude-opus-4.6", false),
+            ("claude-opus-4-8", false),
+            ("claude-sonnet-5", false),
+            ("claude-haiku-5-5", false),
+            ("claude-fable-5", false),
+            ("claude-mythos-5-1", false),
+            ("gpt-5", true),
+        ] {
+            assert_eq!(models.find(model).prefill, continues, "{model}");
         }
     }
 

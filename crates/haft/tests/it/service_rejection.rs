@@ -90,6 +90,17 @@ const REPORTED: &[Reported] = &[
         ],
     },
     Reported {
+        subject: "answers that are continued",
+        rules: Rules::Judged(
+            &["messages::_rules", "server::_mistral"],
+            &[
+                "haft-parts::parts::request::anthropic::what_some_models_reject",
+                "haft-parts::parts::request::chat::mistral",
+            ],
+        ),
+        tests: &["haft-model::client::rejection::an_answer_that_was_cut_off_is_continued"],
+    },
+    Reported {
         subject: "empty turns, and turns that are cut off",
         rules: Rules::NoRequest(ANSWER),
         tests: &[

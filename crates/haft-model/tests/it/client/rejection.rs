@@ -4,7 +4,8 @@
 use std::sync::{Arc, Mutex};
 
 use haft_core::{ContentPart, MediaData, ProviderOptions, Reasoning, ToolCall, ToolCallOutput, ToolDescriptor};
-use haft_model::RequestReport;
+use haft_executor::Toolkit;
+use haft_model::{LoopEnd, RequestReport, TurnLoop};
 use haft_wire::{OpenAiResponses, Profile};
 use serde_json::json;
 
@@ -18,18 +19,24 @@ async fn judged(
     request: &TurnRequest,
     rejects: impl Fn(&Value) -> Option<&'static str>,
 ) -> (Value, Result<Turn, ModelError>) {
-    let serve = async {
-        let mut connection = server.accept().await;
-        let body = SentText(connection.request().await).body();
-        let reply = match rejects(&body) {
-            None => response(200, JSON, provider.body()),
-            Some(message) => response(400, JSON, &provider.error("invalid_request_error", message)),
-        };
-        connection.write(reply.replacen("\r\n", "\r\nconnection: close\r\n", 1)).await;
-        (body, connection)
-    };
-    let (turn, (body, _connection)) = join!(model.stream_turn(request).into_turn(), serve);
+    let served = served((server, provider), rejects);
+    let (turn, (body, _connection)) = join!(model.stream_turn(request).into_turn(), served);
     (body, turn)
+}
+
+/// Answers one request, with an error if the service rejects the body.
+async fn served(
+    (server, provider): (&Server, Provider),
+    rejects: impl Fn(&Value) -> Option<&'static str>,
+) -> (Value, Connection) {
+    let mut connection = server.accept().await;
+    let body = SentText(connection.request().await).body();
+    let reply = match rejects(&body) {
+        None => response(200, JSON, provider.body()),
+        Some(message) => response(400, JSON, &provider.error("invalid_request_error", message)),
+    };
+    connection.write(reply.replacen("\r\n", "\r\nconnection: close\r\n", 1)).await;
+    (body, connection)
 }
 
 fn named(model: &str) -> TurnRequest {
@@ -441,4 +448,43 @@ async fn deepseek_gets_the_reasoning_and_the_instruction_that_it_demands() {
     let sent: Vec<_> =
         body["messages"].as_array().unwrap().iter().filter_map(|one| one.get("reasoning_content")).collect();
     assert_eq!(sent, [&json!("hm"), &json!("")], "{body:#}");
+}
+
+#[tokio::test]
+async fn an_answer_that_was_cut_off_is_continued() {
+    let ends_with_model = |message: &'static str| {
+        move |body: &Value| {
+            let last = body["messages"].as_array().unwrap().last().unwrap();
+            (last["role"] == "assistant").then_some(message)
+        }
+    };
+    let claude =
+        "This model does not support assistant message prefill. The conversation must end with a user message.";
+    let mistral = "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant";
+    let cut_claude = json!({"id": "m", "type": "message", "role": "assistant", "model": "claude",
+        "content": [{"type": "text", "text": "Hel"}], "stop_reason": "max_tokens",
+        "usage": {"input_tokens": 1, "output_tokens": 1}});
+    let cut_chat = json!({"choices": [{"message": {"content": "Hel"}, "finish_reason": "length"}]});
+    let server = Server::start().await;
+    let anthropic = || Anthropic::new(Secret::new(KEY)).base_url(server.url("")).http_client(client()).whole();
+    let compatible = |name: &'static str| OpenAi::compatible(name, server.url("")).http_client(client()).whole();
+    // A server that lets its models continue their own messages gets no message of the user.
+    for (model, name, cut, message) in [
+        (Box::new(anthropic()) as Box<dyn LanguageModel>, "claude-opus-4-8", &cut_claude, Some(claude)),
+        (Box::new(compatible("mistral")), "mistral-large-latest", &cut_chat, Some(mistral)),
+        (Box::new(anthropic()), "claude-opus-4-5", &cut_claude, None),
+        (Box::new(compatible("vllm")), "qwen3", &cut_chat, None),
+    ] {
+        let provider = if name.starts_with("claude") { Provider::Anthropic } else { Provider::Chat };
+        let agent = TurnLoop::new(model, Toolkit::new());
+        let reply = response(200, JSON, &cut.to_string());
+        let (outcome, _connection) = join!(agent.start(named(name)).finish(), answer(&server, &reply));
+        assert!(matches!(outcome.end, LoopEnd::Truncated { .. }), "{name}: {:?}", outcome.end);
+        let rejects = |body: &Value| message.and_then(|message| ends_with_model(message)(body));
+        let (outcome, (body, _connection)) =
+            join!(agent.start(outcome.state).finish(), served((&server, provider), rejects));
+        assert_eq!(outcome.end, LoopEnd::Stopped, "{name}");
+        let messages = body["messages"].as_array().unwrap();
+        assert_eq!(messages.len(), if message.is_some() { 3 } else { 2 }, "{name}: {body:#}");
+    }
 }

@@ -71,10 +71,12 @@ pub(super) fn write(
     let tools = request.render_tools(profile);
     tools.ensure_sendable()?;
     let history: &[haft_core::Item] = &request.history;
+    // With thinking, no model continues a message of its own.
+    let prefill = capabilities.prefill && thinking == Thinking::Unset;
     let mut conversation = conversation::write(
         history,
         request.instructions.as_deref(),
-        (provider, capabilities),
+        (provider, Capabilities { prefill, ..capabilities }),
         OfferedTools { tools: &tools, narrowed: narrowing(&request.tool_choice, &tools) },
         wire.later_system,
     )?;

@@ -143,6 +143,7 @@ impl<'r> Messages<'r> {
         let instructions = instructions.map(Cow::Borrowed).into_iter().chain(format_instruction.map(Cow::Owned));
         messages.list.extend(instructions.map(|content| ChatMessage::System { content }));
         messages.items(&request.history);
+        messages.end_with_input();
         Ok(messages)
     }
 
@@ -241,6 +242,17 @@ impl<'r> Messages<'r> {
             self.list.push(ChatMessage::Assistant(AssistantMessage { content, ..AssistantMessage::default() }));
         }
         self.list.push(message);
+    }
+
+    /// Lets the user ask for more if the server does not let the model continue its own message.
+    fn end_with_input(&mut self) {
+        let is_input = |last: &ChatMessage<'_>| matches!(last, ChatMessage::User { .. } | ChatMessage::Tool { .. });
+        if !self.quirks.ends_with_input || self.list.last().is_none_or(is_input) {
+            return;
+        }
+        let reason = "the server lets no model continue its own message, so the user asks it to";
+        self.dropped.push(Dropped::setting("history", reason));
+        self.list.push(ChatMessage::User { content: UserContent::Text(Cow::Borrowed("Continue.")) });
     }
 
     /// Adds a model message to the message in progress.

@@ -47,6 +47,8 @@ pub struct ChatQuirks {
     pub parallel_tool_calls: bool,
     /// True if a user or system message may follow a tool message. Otherwise a model message goes between them.
     pub input_after_tool: bool,
+    /// True if a message of the user or of a tool must be the last. Otherwise the model may continue its own.
+    pub ends_with_input: bool,
     /// True if messages have a member `refusal`. Otherwise refusals are sent as text.
     pub refusal_member: bool,
     /// True if the server parses the call arguments in the history, so that they must be a JSON object.
@@ -120,6 +122,7 @@ const COMPATIBLE: ChatQuirks = ChatQuirks {
     stream_options: true,
     parallel_tool_calls: true,
     input_after_tool: true,
+    ends_with_input: false,
     refusal_member: true,
     parses_arguments: true,
 };
@@ -137,11 +140,11 @@ pub(super) const OPENAI: ChatQuirks = ChatQuirks {
 #[rustfmt::skip]
 const SERVERS: [ServerRow; 8] = [
     // Requests are checked strictly: unknown members (`stream_options`, `reasoning_content`, `refusal`) are errors, ids
-    // have nine letters and digits, and a user message right after a tool message is rejected (code 3230). Streams
-    // report their usage unasked.
+    // have nine letters and digits, a user message right after a tool message is rejected (code 3230), and so is a model
+    // message at the end. Streams report their usage unasked.
     ServerRow { names: &["mistral", "mistralai"], hosts: &["api.mistral.ai", "codestral.mistral.ai"], quirks: ChatQuirks {
         call_ids: CallIdRule::NineAlphanumerics, reasoning: &[], stream_options: false, input_after_tool: false,
-        refusal_member: false,
+        ends_with_input: true, refusal_member: false,
         ..COMPATIBLE
     } },
     // Reasoning goes back as `reasoning_details`, whole and in order; `reasoning` is accepted beside it.

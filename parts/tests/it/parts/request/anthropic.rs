@@ -229,6 +229,19 @@ fn what_some_models_reject() {
         assert!(is_together(&["temperature", "top_p"]), "{model}");
         assert!(!is_together(&["temperature"]) && !is_together(&["top_p"]), "{model}");
     }
+    let ends = |model: &'static str| {
+        move |body: &mut Value| {
+            plain(model)(body);
+            list(body, "/messages").push(json!({ "role": "assistant", "content": [{ "type": "text", "text": "So" }] }));
+        }
+    };
+    cases.accepts("a beginning of the answer", ends("claude-sonnet-4-5"));
+    for model in ["claude-sonnet-4-6", "claude-opus-4-8", "claude-haiku-5-5"] {
+        cases.rejects("a beginning of the answer", "/messages/3/role", ends(model));
+    }
+    cases.rejects("a beginning of an answer with thinking", "/messages/3/role", |body| {
+        list(body, "/messages").push(json!({ "role": "assistant", "content": "So" }));
+    });
     cases.rejects("thinking of another model", "/messages/1/content/0", |body| {
         body["model"] = json!("claude-3-5-haiku-20241022");
     });

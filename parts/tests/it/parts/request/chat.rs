@@ -146,6 +146,7 @@ fn mistral() {
         set(body, "/messages/2/tool_calls/0", "id", json!("call_1234567"));
         set(body, "/messages/4", "tool_call_id", json!("call_1234567"));
     });
+    cases.rejects("a message of the model at the end", "/messages/5/role", |body| drop(list(body, "/messages").pop()));
     cases.rejects("a user after a tool", "/messages/5/role", |body| drop(list(body, "/messages").remove(5)));
 }
 

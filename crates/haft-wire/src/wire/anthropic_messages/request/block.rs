@@ -141,6 +141,11 @@ impl Serialize for SentCitation<'_> {
     }
 }
 
+/// Returns text as JSON if it is an object.
+pub(super) fn object(text: &str) -> Option<&RawValue> {
+    serde_json::from_str::<&RawValue>(text).ok().filter(|raw| raw.get().starts_with('{'))
+}
+
 impl<'r> SentBlock<'r> {
     /// Creates a text block without citations.
     pub(super) fn text(text: impl Into<Cow<'r, str>>) -> Self {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::block::{
-    SentBlock, SentCall, SentCitation, SentInput, SentMessage, SentOutput, SentResult, SentRole, SentText,
+    SentBlock, SentCall, SentCitation, SentInput, SentMessage, SentOutput, SentResult, SentRole, SentText, object,
 };
 use super::history_index::{HistoryIndex, own_blocks, server_call, server_result, unreconciled};
 use super::part::{self, LeftOut};
@@ -33,6 +33,8 @@ const ID_RULE: NameRule = NameRule::new("_-", 64);
 const EMPTY: &str = "_x5F_empty";
 /// The text before a conversation that the assistant begins: the API requires a user message first.
 const START: &str = "(The assistant begins the conversation.)";
+/// The text after a conversation that ends with the assistant, for a model that does not continue its own message.
+const CONTINUE: &str = "Continue.";
 /// The content for an error without text: the API requires one.
 const NO_MESSAGE: &str = "The call failed without a message.";
 
@@ -64,6 +66,7 @@ pub(super) fn write<'r>(
 ) -> Result<Conversation<'r>, RequestError> {
     let mut writer = ConversationWriter::new(items, provider, offered, later_system)?;
     writer.may_reason = capabilities.may_reason();
+    writer.may_prefill = capabilities.prefill;
     let instructions = instructions.filter(|text| !text.trim().is_empty());
     writer.conversation.system.extend(instructions.map(SentBlock::text));
     writer.items(items)?;
@@ -97,6 +100,8 @@ struct ConversationWriter<'r> {
     behind_results: Vec<SentBlock<'r>>,
     /// Set unless the model is known not to reason.
     may_reason: bool,
+    /// Set if the conversation may end with the assistant's text.
+    may_prefill: bool,
     /// The position of the last reasoning written.
     last_reasoning: usize,
 }
@@ -118,6 +123,7 @@ impl<'r> ConversationWriter<'r> {
             results: Vec::new(),
             behind_results: Vec::new(),
             may_reason: true,
+            may_prefill: true,
             last_reasoning: 0,
         })
     }
@@ -448,6 +454,7 @@ impl<'r> ConversationWriter<'r> {
         if let Some((at, output)) = self.index.outputs.values().min_by_key(|(at, _)| *at) {
             return Err(unreconciled(*at, &format!("the output for `{:.80}` answers no call", output.call_id)));
         }
+        self.end_with_user();
         self.trim_end();
         if self.conversation.messages.first().is_some_and(|first| first.role == SentRole::Assistant) {
             let reason = "a conversation begins with the user, so a text of the user is sent before it";
@@ -462,6 +469,18 @@ impl<'r> ConversationWriter<'r> {
         Ok(self.conversation)
     }
 
+    /// Lets the user ask for more if the conversation ends with text that the model does not continue. The service
+    /// itself continues what it runs.
+    fn end_with_user(&mut self) {
+        let last = self.conversation.messages.last().filter(|last| last.role == SentRole::Assistant);
+        let is_text = last.is_some_and(|last| matches!(last.content.last(), Some(SentBlock::Text(_))));
+        if is_text && !self.may_prefill {
+            let reason = "the model does not continue its own message, so the user asks it to";
+            self.conversation.dropped.push(Dropped::setting("history", reason));
+            self.push(SentRole::User, SentBlock::text(CONTINUE));
+        }
+    }
+
     /// Removes white space at the end of a conversation that ends in assistant text, which the API rejects.
     fn trim_end(&mut self) {
         let last = self.conversation.messages.last_mut().filter(|last| last.role == SentRole::Assistant);
@@ -471,11 +490,6 @@ impl<'r> ConversationWriter<'r> {
             block.text = Cow::Borrowed(text.trim_end());
         }
     }
-}
-
-/// Returns text as JSON if it is an object.
-fn object(text: &str) -> Option<&RawValue> {
-    serde_json::from_str::<&RawValue>(text).ok().filter(|raw| raw.get().starts_with('{'))
 }
 
 fn filled(text: Cow<'_, str>) -> Cow<'_, str> {
