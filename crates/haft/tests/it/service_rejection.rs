@@ -159,6 +159,7 @@ const REPORTED: &[Reported] = &[
             "haft-model::client::rejection::settings_that_exclude_each_other_are_not_sent_together",
             "haft-model::client::rejection::sequences_and_limits_that_openai_rejects_are_left_off_or_raised",
             "haft-model::client::thinking::a_budget_of_thinking_is_below_the_limit_of_the_answer",
+            "haft-model::client::thinking::a_turn_that_another_provider_began_ends_without_thinking",
         ],
     },
     Reported {

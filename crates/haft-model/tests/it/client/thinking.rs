@@ -220,3 +220,32 @@ async fn the_options_decide_about_thinking_of_a_changed_conversation() {
     assert_eq!(outcome.end, LoopEnd::Stopped);
     assert!(service.requests.iter().all(|body| body["thinking"] == json!({"type": "between_tools"})));
 }
+
+#[tokio::test]
+async fn a_turn_that_another_provider_began_ends_without_thinking() {
+    let server = Server::start().await;
+    let call = haft_core::ToolCall::new("c1", "look", "{}");
+    let mut asking =
+        request().provider_options("anthropic", json!({"thinking": {"type": "enabled", "budget_tokens": 2048}}));
+    asking.history.extend([call.into(), haft_core::ToolCallOutput::new("c1", "dark").into()]);
+    let served = async {
+        let mut connection = server.accept().await;
+        let body = SentText(connection.request().await).body();
+        let thinks = body["thinking"]["type"] == "enabled";
+        let reply = if thinks && body["messages"][1]["content"][0]["type"] == "tool_use" {
+            let message = "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When \
+                           `thinking` is enabled, a final `assistant` message must start with a thinking block";
+            response(400, JSON, &Provider::Anthropic.error("invalid_request_error", message))
+        } else {
+            response(200, JSON, Provider::Anthropic.body())
+        };
+        connection.write(reply.replacen("\r\n", "\r\nconnection: close\r\n", 1)).await;
+        (body, connection)
+    };
+    let model = claude(&server, "claude-sonnet-4-5");
+    let (turn, (body, _connection)) = join!(model.stream_turn(&asking).into_turn(), served);
+    assert_eq!((turn.unwrap().text().as_str(), &body["thinking"]), ("Hello", &json!({"type": "disabled"})));
+    asking.history.extend([Item::assistant("It is dark."), Item::user("And now?")]);
+    let (turn, body) = join!(model.stream_turn(&asking).into_turn(), limited(&server));
+    assert_eq!((turn.unwrap().text().as_str(), &body["thinking"]["type"]), ("Hello", &json!("enabled")));
+}

@@ -71,12 +71,10 @@ pub(super) fn write(
     let tools = request.render_tools(profile);
     tools.ensure_sendable()?;
     let history: &[haft_core::Item] = &request.history;
-    // With thinking, no model continues a message of its own.
-    let prefill = capabilities.prefill && thinking == Thinking::Unset;
     let mut conversation = conversation::write(
         history,
         request.instructions.as_deref(),
-        (provider, Capabilities { prefill, ..capabilities }),
+        (provider, with_thinking(capabilities, thinking)),
         OfferedTools { tools: &tools, narrowed: narrowing(&request.tool_choice, &tools) },
         wire.later_system,
     )?;
@@ -118,7 +116,7 @@ pub(super) fn write(
         body.member("stream", &true)?;
     }
     write_servers(&mut body, request, &tools)?;
-    let bound = binding::thinking(options, capabilities, &conversation);
+    let bound = binding::thinking(options, capabilities, &conversation, &mut dropped);
     if let Some(thinking) = &bound {
         body.append(binding::THINKING, &json_text(binding::THINKING, thinking)?);
         body.written.push(binding::THINKING);
@@ -170,6 +168,11 @@ fn thinking(options: &Map<String, Value>) -> Thinking {
         None | Some("disabled") => Thinking::Unset,
         Some(_) => Thinking::Requested,
     }
+}
+
+/// Returns the model's capabilities in this request. With thinking, no model continues a message of its own.
+fn with_thinking(capabilities: Capabilities, thinking: Thinking) -> Capabilities {
+    Capabilities { prefill: capabilities.prefill && thinking == Thinking::Unset, ..capabilities }
 }
 
 /// Returns the answer's token limit, which must exceed the thinking limit before it. Our default makes room for the

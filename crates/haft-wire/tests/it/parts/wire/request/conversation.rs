@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::super::sample_tools;
 use super::case::RequestCase;
+use super::setting::thinking;
 
 fn call(id: &str, name: &str, arguments: &str) -> Item {
     ToolCall::new(id, name, arguments).into()
@@ -28,6 +29,8 @@ pub(super) fn cases() -> Vec<RequestCase> {
     cases.extend(calls());
     cases.extend(items_of_providers());
     cases.extend(found_tools());
+    let called = after_user(vec![call("c1", "t", "{}"), output("c1", "answered")]);
+    cases.push(RequestCase::new("thinking after calls of another provider", thinking(TurnRequest::new("", called))));
     cases
 }
 

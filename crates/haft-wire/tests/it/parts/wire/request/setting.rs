@@ -74,7 +74,7 @@ pub(super) fn cases() -> Vec<RequestCase> {
 }
 
 /// Asks each provider to think, except for those of Chat Completions.
-fn thinking(request: TurnRequest) -> TurnRequest {
+pub(super) fn thinking(request: TurnRequest) -> TurnRequest {
     request
         .provider_options("anthropic", json!({"thinking": {"type": "enabled", "budget_tokens": 2048}}))
         .provider_options(
