@@ -16,10 +16,12 @@ struct Server {
     tools: Option<String>,
     pages: Option<usize>,
     log: Option<String>,
+    /// The call that waits for the answer to a question.
+    asking: Option<Value>,
 }
 
 fn main() -> io::Result<()> {
-    let mut server = Server { era: "legacy".to_owned(), tools: None, pages: None, log: None };
+    let mut server = Server { era: "legacy".to_owned(), tools: None, pages: None, log: None, asking: None };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().unwrap_or_default();
@@ -48,8 +50,14 @@ fn main() -> io::Result<()> {
 }
 
 impl Server {
-    fn handle(&self, message: &Value) -> io::Result<()> {
+    fn handle(&mut self, message: &Value) -> io::Result<()> {
         let (method, id) = (message["method"].as_str().unwrap_or_default(), &message["id"]);
+        if id == "question"
+            && let Some(call) = self.asking.take()
+        {
+            let text = message.get("result").unwrap_or(&message["error"]["message"]).to_string();
+            return answer(&call, &json!({"content": [{"type": "text", "text": text}]}));
+        }
         if id.is_null() || method.is_empty() {
             return Ok(());
         }
@@ -103,7 +111,7 @@ impl Server {
         }
     }
 
-    fn call(&self, message: &Value) -> io::Result<()> {
+    fn call(&mut self, message: &Value) -> io::Result<()> {
         let (id, params) = (&message["id"], &message["params"]);
         let arguments = &params["arguments"];
         let token = &params["_meta"]["progressToken"];
@@ -155,6 +163,7 @@ impl Server {
                 line("{\"jsonrpc\":\"2.0\",\"method\":17}")?;
                 answer(id, &text("quiet"))
             }
+            "ask" => self.ask(id, params),
             "ask-much" => {
                 for question in 0..count("count") {
                     line(&json!({"jsonrpc": "2.0", "id": question, "method": "roots/list"}).to_string())?;
@@ -171,10 +180,42 @@ impl Server {
             _ => fail(id, -32602, "Unknown tool"),
         }
     }
+
+    /// Asks what the arguments say, in the way of its era, and answers with the answer.
+    fn ask(&mut self, id: &Value, params: &Value) -> io::Result<()> {
+        let arguments = &params["arguments"];
+        if self.era != "modern" {
+            self.asking = Some(id.clone());
+            let (method, params) = (&arguments["method"], &arguments["params"]);
+            return line(&json!({"jsonrpc": "2.0", "id": "question", "method": method, "params": params}).to_string());
+        }
+        let Some(responses) = params.get("inputResponses") else {
+            let requests = json!({"q": arguments});
+            return answer(
+                id,
+                &json!({"resultType": "input_required", "inputRequests": requests, "requestState": "s1"}),
+            );
+        };
+        let text = json!([responses, params["requestState"]]).to_string();
+        answer(id, &json!({"content": [{"type": "text", "text": text}], "resultType": "complete"}))
+    }
 }
 
-const DEFAULT: [&str; 12] =
-    ["echo", "raw", "text-id", "fail", "wait", "exit", "exit-once", "big", "progress", "flood", "noise", "ask-much"];
+const DEFAULT: [&str; 13] = [
+    "echo",
+    "raw",
+    "text-id",
+    "fail",
+    "wait",
+    "exit",
+    "exit-once",
+    "big",
+    "progress",
+    "flood",
+    "noise",
+    "ask-much",
+    "ask",
+];
 
 fn line(text: &str) -> io::Result<()> {
     let mut output = io::stdout().lock();

@@ -14,7 +14,7 @@ use rmcp::model::{ErrorCode, ErrorData};
 
 use crate::error::McpError;
 use crate::link::{Link, PinFault};
-use crate::session::{CallFault, GivenInput, OutgoingCall, Session};
+use crate::session::{CallFault, OutgoingCall, Session};
 
 use self::answer::Reading;
 
@@ -39,7 +39,7 @@ pub(crate) async fn forward(
     let _slot = link.slot().await;
     let arguments = if call.arguments.trim().is_empty() { "{}" } else { &*call.arguments };
     let (mut attempt, mut round) = (0, 0);
-    let mut input = GivenInput::default();
+    let mut input = input::resumed(&cx, link.server())?;
     loop {
         attempt += 1;
         let session = link.session().await.map_err(|error| unavailable(&error))?;

@@ -21,7 +21,7 @@ mod wire;
 
 pub use self::call::{TOOL_CHANGED, TOOL_REMOVED};
 pub use self::client::McpClient;
-pub use self::convert::{content, definition};
+pub use self::convert::{content, definition, elicitation};
 pub use self::era::Era;
 pub use self::error::McpError;
 pub use self::limit::McpLimits;

@@ -1,27 +1,40 @@
 //! This side of the protocol: requests that a server makes.
 //!
 //! In the old era a server sends requests while a call runs, and in the new one it answers the call with them. Both are
-//! answered here, as JSON, so that each request has one answer.
+//! answered here, as JSON, so that each request has one answer. A request of the old era belongs to a call: that whose
+//! stream it came on, or else the one that was made last.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use haft_executor::Cx;
 use rmcp::model::{
-    ClientConfig, ClientResult, CustomResult, ErrorData, Implementation, ProtocolVersion, ServerNotification,
-    ServerRequest,
+    ClientConfig, ClientResult, CustomResult, ErrorData, Implementation, ProtocolVersion, RequestId,
+    ServerNotification, ServerRequest,
 };
-use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext};
 use rmcp::{RoleClient, Service};
 use serde_json::{Value, json};
 
+use crate::convert::elicitation;
 use crate::sampling::{self, SamplingHandler};
 use crate::server::McpServer;
+use crate::wire::slot::Slot;
 
-/// The answers to a server's requests.
+/// The answers to a server's requests, and the calls that they may belong to. Clones share the calls.
 #[derive(Clone)]
 pub(crate) struct Asking {
     pub(super) version: ProtocolVersion,
     roots: Arc<[(String, Option<String>)]>,
     sampling: Option<SamplingHandler>,
+    calls: Arc<Mutex<Vec<RunningCall>>>,
+}
+
+/// A call that waits for its answer.
+#[derive(Clone)]
+pub(super) struct RunningCall {
+    pub(super) id: RequestId,
+    pub(super) cx: Cx,
+    pub(super) slot: Slot,
 }
 
 impl Asking {
@@ -30,7 +43,16 @@ impl Asking {
             version: ProtocolVersion::LATEST_WITH_INITIALIZE,
             roots: server.roots.clone().into(),
             sampling: server.sampling.clone(),
+            calls: Arc::default(),
         }
+    }
+
+    pub(super) fn begin(&self, call: RunningCall) {
+        self.calls().push(call);
+    }
+
+    pub(super) fn end(&self, id: &RequestId) {
+        self.calls().retain(|call| call.id != *id);
     }
 
     /// Answers a request that is not for a person.
@@ -53,17 +75,63 @@ impl Asking {
             _ => Err(ErrorData::new(rmcp::model::ErrorCode::METHOD_NOT_FOUND, "this client has no such method", None)),
         }
     }
+
+    /// Asks the person behind a call. Where nobody can be asked, the server's question is cancelled.
+    async fn elicit(&self, params: &Value, origin: Option<&InboundStreamOrigin>) -> Result<Value, ErrorData> {
+        let Some(question) = elicitation::read(params) else {
+            return Err(ErrorData::invalid_params("the question is neither a form nor a page", None));
+        };
+        let Some(call) = self.call_of(origin).filter(|call| call.cx.can_ask()) else {
+            return Ok(elicitation::cancelled());
+        };
+        let _paused = call.slot.pause();
+        let answer = tokio::select! {
+            answer = call.cx.ask(question) => answer,
+            () = call.cx.cancelled() => return Ok(elicitation::cancelled()),
+        };
+        Ok(match answer {
+            Ok(answer) => elicitation::write(params, &answer),
+            Err(error) => {
+                tracing::debug!(%error, "a question of an MCP server has no answer");
+                elicitation::cancelled()
+            }
+        })
+    }
+
+    /// Returns the call that a request belongs to.
+    fn call_of(&self, origin: Option<&InboundStreamOrigin>) -> Option<RunningCall> {
+        let calls = self.calls();
+        match origin {
+            Some(InboundStreamOrigin::OutboundRequest(id)) => calls.iter().find(|call| call.id == *id).cloned(),
+            _ => calls.last().cloned(),
+        }
+    }
+
+    fn calls(&self) -> MutexGuard<'_, Vec<RunningCall>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Service<RoleClient> for Asking {
     async fn handle_request(
         &self,
         request: ServerRequest,
-        _context: RequestContext<RoleClient>,
+        context: RequestContext<RoleClient>,
     ) -> Result<ClientResult, ErrorData> {
         let written = serde_json::to_value(&request).unwrap_or_default();
         let method = written["method"].as_str().unwrap_or_default();
-        self.answer(method, &written["params"]).await.map(|answer| ClientResult::CustomResult(CustomResult(answer)))
+        let params = &written["params"];
+        let answer = if method == "elicitation/create" {
+            let eliciting = self.elicit(params, context.extensions.get::<InboundStreamOrigin>());
+            tokio::select! {
+                answer = eliciting => answer?,
+                // The server does not want the answer any more.
+                () = context.ct.cancelled() => elicitation::cancelled(),
+            }
+        } else {
+            self.answer(method, params).await?
+        };
+        Ok(ClientResult::CustomResult(CustomResult(answer)))
     }
 
     /// The tap has handled what matters.
@@ -76,7 +144,7 @@ impl Service<RoleClient> for Asking {
     }
 
     fn get_info(&self) -> ClientConfig {
-        let mut capabilities = json!({});
+        let mut capabilities = json!({"elicitation": {"form": {}, "url": {}}});
         if !self.roots.is_empty() {
             capabilities["roots"] = json!({});
         }

@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until};
 
+use super::asking::RunningCall;
 use super::{CallFault, Session};
 use crate::error::McpError;
 use crate::limit::McpLimits;
@@ -126,6 +127,8 @@ impl Session {
         let mut request = CallToolRequest::new(params);
         request.extensions.insert(slot.clone());
         let mut pending = self.send(ClientRequest::CallToolRequest(request)).await?;
+        let id = pending.handle.id.clone();
+        self.asking().begin(RunningCall { id, cx: cx.clone(), slot: slot.clone() });
         let result = wait(&mut pending, &slot, call.limits, cx).await?;
         while let Some(progress) = slot.take_progress() {
             emit(cx, progress).await;
@@ -165,20 +168,32 @@ async fn wait(
     limits: &McpLimits,
     cx: &Cx,
 ) -> Result<Result<ServerResult, ServiceError>, CallFault> {
-    let end = after(limits.call_total);
-    let mut silence = after(limits.call_timeout);
+    let (mut end, mut silence) = (after(limits.call_total), after(limits.call_timeout));
+    // Set while a person is asked.
+    let mut paused: Option<Instant> = None;
     loop {
+        match (slot.is_paused(), paused) {
+            (true, None) => paused = Some(Instant::now()),
+            (false, Some(since)) => {
+                end += since.elapsed();
+                silence = after(limits.call_timeout);
+                paused = None;
+            }
+            (true, Some(_)) | (false, None) => {}
+        }
         let progress = tokio::select! {
             biased;
             result = pending.response() => return Ok(result),
-            progress = slot.next_progress() => progress,
-            () = sleep_until(silence.min(end)) => {
+            progress = slot.next_change() => progress,
+            () = sleep_until(silence.min(end)), if paused.is_none() => {
                 let limit = if silence <= end { limits.call_timeout } else { limits.call_total };
                 return Err(CallFault::TimedOut(limit));
             }
         };
-        emit(cx, progress).await;
-        silence = after(limits.call_timeout);
+        if let Some(progress) = progress {
+            emit(cx, progress).await;
+            silence = after(limits.call_timeout);
+        }
     }
 }
 
@@ -211,6 +226,7 @@ impl PendingRequest<'_> {
 impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
         self.session.tap.forget(&self.handle.id);
+        self.session.asking().end(&self.handle.id);
         if self.is_open
             && !self.session.has_ended()
             && let Ok(runtime) = Handle::try_current()

@@ -35,8 +35,20 @@ struct Received {
     /// The limit that the answer exceeded.
     too_large: Option<usize>,
     progress: VecDeque<Progress>,
+    /// The number of questions for a person that are open.
+    pauses: usize,
     /// The greatest progress so far: the protocol demands that it increases.
     done: Option<f64>,
+}
+
+/// A pause of a call's timeouts.
+pub(crate) struct Pause(Slot);
+
+impl Drop for Pause {
+    fn drop(&mut self) {
+        self.0.lock().pauses -= 1;
+        self.0.0.changed.notify_one();
+    }
 }
 
 impl Slot {
@@ -84,14 +96,24 @@ impl Slot {
         self.lock().progress.pop_front()
     }
 
-    /// Waits for progress, and takes the first.
-    pub(crate) async fn next_progress(&self) -> Progress {
-        loop {
-            if let Some(progress) = self.take_progress() {
-                return progress;
-            }
+    /// Waits for progress, and takes the first; or until a question was asked or answered, which gives `None`.
+    pub(crate) async fn next_change(&self) -> Option<Progress> {
+        let progress = self.take_progress();
+        if progress.is_none() {
             self.0.changed.notified().await;
         }
+        progress
+    }
+
+    /// Pauses the timeouts of the call until the value is dropped: a person is asked.
+    pub(crate) fn pause(&self) -> Pause {
+        self.lock().pauses += 1;
+        self.0.changed.notify_one();
+        Pause(self.clone())
+    }
+
+    pub(crate) fn is_paused(&self) -> bool {
+        self.lock().pauses > 0
     }
 
     fn lock(&self) -> MutexGuard<'_, Received> {

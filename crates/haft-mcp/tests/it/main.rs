@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "what helps a test may stop it")]
 
+mod asking;
 mod discovery;
 mod exchange;
 mod hostile;
