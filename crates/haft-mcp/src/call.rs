@@ -44,8 +44,11 @@ pub(crate) async fn forward(
         attempt += 1;
         let session = link.session().await.map_err(|error| unavailable(&error))?;
         link.check_pin(tool.name()).map_err(|fault| rejected_pin(&link, &tool, fault))?;
+        let has_headers =
+            link.listing().is_some_and(|listing| listing.get(tool.name()).is_some_and(|tool| tool.has_headers));
         cx.mark_sending()?;
-        let outgoing = OutgoingCall { tool: tool.name(), arguments, input: &input, limits: &link.server().limits };
+        let outgoing =
+            OutgoingCall { tool: tool.name(), arguments, input: &input, has_headers, limits: &link.server().limits };
         let fault = match session.call(outgoing, &cx).await {
             Ok(answer) => match answer::read(&answer, &tool, link.server())? {
                 Reading::Output(output) => return Ok(output),

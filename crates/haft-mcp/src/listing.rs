@@ -19,6 +19,8 @@ pub struct McpTool {
     pub definition: Arc<Value>,
     /// The digest of the definition.
     pub digest: Arc<str>,
+    /// Some of the arguments are HTTP headers as well.
+    pub(crate) has_headers: bool,
 }
 
 /// A tool that is not offered. The others of its server are not affected.
@@ -103,7 +105,12 @@ impl Listing {
                 Ok(tool) => {
                     let is_for_models = definition::is_for_models(&definition);
                     let digest = definition::digest(&definition).into();
-                    let tool = McpTool { tool, definition: Arc::new(definition), digest };
+                    let tool = McpTool {
+                        tool,
+                        has_headers: definition::has_headers(&definition),
+                        definition: Arc::new(definition),
+                        digest,
+                    };
                     if is_for_models { &mut listing.tools } else { &mut listing.app_tools }.push(tool);
                 }
                 Err(reason) => {

@@ -17,6 +17,12 @@ pub fn digest(definition: &Value) -> String {
     sha256(&canonical_text(definition))
 }
 
+/// Reports whether arguments of a tool are HTTP headers as well.
+#[must_use]
+pub fn has_headers(definition: &Value) -> bool {
+    definition.get("inputSchema").is_some_and(|schema| schema.to_string().contains("\"x-mcp-header\""))
+}
+
 /// Reports whether a tool is meant for models: `_meta.ui.visibility` may limit it to apps.
 #[must_use]
 pub fn is_for_models(definition: &Value) -> bool {

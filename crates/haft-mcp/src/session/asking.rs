@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use haft_executor::Cx;
 use rmcp::model::{
-    ClientConfig, ClientResult, CustomResult, ErrorData, Implementation, ProtocolVersion, RequestId,
-    ServerNotification, ServerRequest,
+    ClientConfig, ClientResult, ErrorData, Implementation, ProtocolVersion, RequestId, ServerNotification,
+    ServerRequest,
 };
 use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext};
 use rmcp::{RoleClient, Service};
@@ -19,6 +19,7 @@ use crate::convert::elicitation;
 use crate::sampling::{self, SamplingHandler};
 use crate::server::McpServer;
 use crate::wire::slot::Slot;
+use crate::wire::tap::Tap;
 
 /// The answers to a server's requests, and the calls that they may belong to. Clones share the calls.
 #[derive(Clone)]
@@ -27,6 +28,7 @@ pub(crate) struct Asking {
     roots: Arc<[(String, Option<String>)]>,
     sampling: Option<SamplingHandler>,
     calls: Arc<Mutex<Vec<RunningCall>>>,
+    tap: Arc<Tap>,
 }
 
 /// A call that waits for its answer.
@@ -38,12 +40,13 @@ pub(super) struct RunningCall {
 }
 
 impl Asking {
-    pub(super) fn new(server: &McpServer) -> Self {
+    pub(super) fn new(server: &McpServer, tap: Arc<Tap>) -> Self {
         Self {
             version: ProtocolVersion::LATEST_WITH_INITIALIZE,
             roots: server.roots.clone().into(),
             sampling: server.sampling.clone(),
             calls: Arc::default(),
+            tap,
         }
     }
 
@@ -131,7 +134,8 @@ impl Service<RoleClient> for Asking {
         } else {
             self.answer(method, params).await?
         };
-        Ok(ClientResult::CustomResult(CustomResult(answer)))
+        self.tap.keep_answer(context.id, answer);
+        Ok(ClientResult::empty(()))
     }
 
     /// The tap has handled what matters.

@@ -33,6 +33,8 @@ pub(crate) struct OutgoingCall<'a> {
     pub(crate) tool: &'a str,
     pub(crate) arguments: &'a str,
     pub(crate) input: &'a GivenInput,
+    /// The HTTP transport copies some of the arguments to headers.
+    pub(crate) has_headers: bool,
     pub(crate) limits: &'a McpLimits,
 }
 
@@ -119,8 +121,8 @@ impl Session {
         let responses = &call.input.responses;
         params.input_responses = (!responses.is_empty()).then(|| responses.clone().into_iter().collect());
         params.request_state.clone_from(&call.input.state);
-        if self.process.is_none() {
-            // The HTTP transport copies some arguments to headers.
+        // rmcp logs what it knows, so it gets no arguments that it does not need.
+        if call.has_headers {
             params.arguments = serde_json::from_str(call.arguments).ok();
         }
         let slot = Slot::new(SlotKind::Call { arguments: Some(arguments) });

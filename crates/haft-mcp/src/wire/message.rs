@@ -8,6 +8,7 @@ use rmcp::model::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::slot::{Slot, SlotKind};
 
@@ -56,6 +57,11 @@ pub(super) fn encode(message: &ClientJsonRpcMessage) -> serde_json::Result<Vec<u
         return serde_json::to_vec(&CallText { jsonrpc: "2.0", id: &request.id, method: "tools/call", params });
     }
     serde_json::to_vec(message)
+}
+
+/// Returns the answer to a request of the server as the server reads it.
+pub(super) fn encode_answer(id: &RequestId, answer: &Value) -> serde_json::Result<Vec<u8>> {
+    serde_json::to_vec(&json!({"jsonrpc": "2.0", "id": id, "result": answer}))
 }
 
 /// Returns the slot of a request, its id and its progress token.

@@ -44,6 +44,8 @@ pub(crate) struct Tap {
 struct Pending {
     slots: HashMap<RequestId, (Slot, Option<ProgressToken>)>,
     tokens: HashMap<ProgressToken, Slot>,
+    /// The answers to the server's requests. rmcp logs those that it sends, so it gets empty ones.
+    answers: HashMap<RequestId, Value>,
 }
 
 impl Tap {
@@ -67,10 +69,12 @@ impl Tap {
                     pending.slots.insert(id, (slot, token));
                 }
             }
-            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {
-                let answered = |open: usize| Some(open.saturating_sub(1));
-                let _ = self.requests.fetch_update(Ordering::Relaxed, Ordering::Relaxed, answered);
+            JsonRpcMessage::Response(response) => {
+                if let Some(answer) = self.settle(&response.id) {
+                    return message::encode_answer(&response.id, &answer);
+                }
             }
+            JsonRpcMessage::Error(error) => drop(error.id.as_ref().and_then(|id| self.settle(id))),
             JsonRpcMessage::Notification(_) => {}
         }
         message::encode(message)
@@ -97,6 +101,17 @@ impl Tap {
         if let Some((slot, _)) = self.lock().slots.get(id) {
             slot.too_large(limit);
         }
+    }
+
+    /// Keeps the answer to a request of the server until it is sent.
+    pub(crate) fn keep_answer(&self, id: RequestId, answer: Value) {
+        self.lock().answers.insert(id, answer);
+    }
+
+    /// Ends a request of the server, and returns its answer.
+    fn settle(&self, id: &RequestId) -> Option<Value> {
+        let _ = self.requests.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |open| Some(open.saturating_sub(1)));
+        self.lock().answers.remove(id)
     }
 
     /// Removes the slot of a request whose answer is not wanted any more.
@@ -139,7 +154,18 @@ impl Tap {
                 self.tools_changed.notify_one();
                 false
             }
-            "notifications/cancelled" | "notifications/subscriptions/acknowledged" => true,
+            "notifications/cancelled" => {
+                #[derive(Deserialize)]
+                #[serde(rename_all = "camelCase")]
+                struct Cancelled {
+                    request_id: RequestId,
+                }
+                if let Some(cancelled) = params.and_then(|params| Cancelled::deserialize(params).ok()) {
+                    self.settle(&cancelled.request_id);
+                }
+                true
+            }
+            "notifications/subscriptions/acknowledged" => true,
             _ => false,
         }
     }

@@ -12,5 +12,6 @@ mod oauth;
 mod parts;
 #[cfg(unix)]
 mod process;
+mod secrecy;
 mod servers;
 mod web;
