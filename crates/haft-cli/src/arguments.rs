@@ -4,7 +4,7 @@ use clap::builder::Styles;
 use clap::builder::styling::AnsiColor;
 use clap::{Parser, Subcommand};
 
-use crate::command::{add, call, chat, check, completions, init, resume, run, show, tools, trust};
+use crate::command::{add, call, chat, check, completions, init, mcp, resume, run, show, tools, trust};
 use crate::context::GlobalOptions;
 
 const STYLES: Styles = Styles::styled()
@@ -43,6 +43,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Init(init::InitArguments),
     Add(add::AddArguments),
+    Mcp(mcp::McpArguments),
     Trust(trust::TrustArguments),
     Tools(tools::ToolsArguments),
     Show(show::ShowArguments),

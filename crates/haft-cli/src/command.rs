@@ -6,6 +6,7 @@ pub(crate) mod chat;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod init;
+pub(crate) mod mcp;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod show;
@@ -23,6 +24,7 @@ pub(crate) async fn run(command: Command, cx: &Context) -> Result<ExitStatus, Co
     let outcome = match command {
         Command::Init(arguments) => Box::pin(init::run(&arguments, cx)).await,
         Command::Add(arguments) => Box::pin(add::run(arguments, cx)).await,
+        Command::Mcp(arguments) => Box::pin(mcp::run(&arguments, cx)).await,
         Command::Trust(arguments) => Box::pin(trust::run(&arguments, cx)).await,
         Command::Tools(arguments) => Box::pin(tools::run(&arguments, cx)).await,
         Command::Show(arguments) => Box::pin(show::run(&arguments, cx)).await,

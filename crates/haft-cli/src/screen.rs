@@ -11,9 +11,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{MultiProgress, ProgressDrawTarget};
+use inquire::{Confirm, InquireError};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::context::Context;
+use crate::error::{CommandError, Fault};
 use crate::terminal::{Terminal, modes};
 
 /// A command's screen. Clones share it.
@@ -75,6 +77,20 @@ impl Screen {
     /// may block. Returns `None` if `ask` panics.
     pub(crate) async fn ask<T: Send + 'static>(&self, ask: impl FnOnce() -> T + Send + 'static) -> Option<T> {
         self.claim().await.ask(ask).await
+    }
+}
+
+impl Screen {
+    /// Asks a question that is answered by yes or no, which is the default.
+    pub(crate) async fn confirm(&self, question: &'static str) -> Result<bool, CommandError> {
+        let ask = move || Confirm::new(question).with_default(false).prompt();
+        match self.ask(ask).await {
+            Some(Ok(answer)) => Ok(answer),
+            Some(Err(InquireError::OperationCanceled)) => Ok(false),
+            Some(Err(InquireError::OperationInterrupted)) => Err(CommandError::Interrupted),
+            Some(Err(error)) => Err(Fault::new("the question can't be asked").cause(&error).into()),
+            None => Err(Fault::new("the question can't be asked").into()),
+        }
     }
 }
 

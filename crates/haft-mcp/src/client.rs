@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use haft_core::ToolCall;
+use haft_core::{ToolCall, ToolFailure, ToolOutput};
 use haft_executor::{
     Changed, DefinitionError, ExecutionLimits, ForwardCx, SharedToolkit, Snapshot, Tool, ToolSource, Toolkit,
 };
@@ -109,6 +109,12 @@ impl McpClient {
         let session = self.0.link.session().await?;
         self.0.link.relist(&session).await?;
         Ok(self.listed().unwrap_or_default())
+    }
+
+    /// Forwards one call of a tool that this client lists or offers, connecting if necessary. Use it in a handler of your
+    /// own, for example when the tools have other names: the tool is the one with the server's name.
+    pub async fn forward(&self, tool: Tool, call: ToolCall, cx: ForwardCx) -> Result<ToolOutput, ToolFailure> {
+        call::forward(Arc::clone(&self.0.link), tool, call, cx).await
     }
 
     /// Ends the server, and waits until it has ended. Later calls fail.

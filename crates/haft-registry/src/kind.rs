@@ -23,7 +23,9 @@ mod command_line;
 mod entry;
 mod error;
 mod kinds;
+mod lister;
 mod live;
+mod pinned;
 mod preview;
 mod probe;
 mod reach;
@@ -40,7 +42,9 @@ pub use self::command_line::command_line;
 pub use self::entry::{Entry, ToolSettings};
 pub use self::error::{EntryError, EntryFault};
 pub use self::kinds::{DuplicateKind, Kinds};
+pub use self::lister::{ImportLister, ListedImport, ListingImport};
 pub use self::live::{Closing, LiveSource, Refreshing};
+pub use self::pinned::{PinOrigin, PinnedImport, PinnedTool, ReportedServer};
 pub use self::preview::{CallEffect, CallPreview, EffectFact};
 pub use self::probe::Probe;
 pub use self::reach::{Reach, Recipient, StartedCommand};
@@ -120,6 +124,11 @@ pub struct Built {
     pub reach: Reach,
     /// The kind's own check of the entry.
     pub probe: Option<Probe>,
+    /// The definitions behind the tools, if the kind knows them without connecting. Tools whose definitions are not those
+    /// that were accepted are then withheld.
+    pub offered: Option<PinnedImport>,
+    /// The way to the definitions that a server offers now.
+    pub lister: Option<ImportLister>,
 }
 
 impl Built {
@@ -132,7 +141,7 @@ impl Built {
     /// Creates the outcome for an entry that yields many tools, which share this reach.
     #[must_use]
     pub fn tools(tools: Vec<Tool>, reach: Reach) -> Self {
-        Self { tools, live: None, remarks: Vec::new(), reach, probe: None }
+        Self { tools, live: None, remarks: Vec::new(), reach, probe: None, offered: None, lister: None }
     }
 
     /// Creates the outcome for an import whose tools change. All that it ever lists share this reach.
@@ -145,6 +154,20 @@ impl Built {
     #[must_use]
     pub fn with_probe(mut self, probe: Probe) -> Self {
         self.probe = Some(probe);
+        self
+    }
+
+    /// Sets the definitions behind the tools.
+    #[must_use]
+    pub fn with_offered(mut self, offered: PinnedImport) -> Self {
+        self.offered = Some(offered);
+        self
+    }
+
+    /// Sets the way to the definitions that a server offers now.
+    #[must_use]
+    pub fn with_lister(mut self, lister: ImportLister) -> Self {
+        self.lister = Some(lister);
         self
     }
 

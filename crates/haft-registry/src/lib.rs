@@ -88,6 +88,7 @@ mod kind;
 
 pub use self::kind::{
     Building, Built, CallEffect, CallPreview, Closing, DuplicateKind, EffectFact, Entry, EntryError, EntryFault,
-    ImplementationKind, Kinds, LiveSource, Probe, Reach, Recipient, Refreshing, StartedCommand, ToolSettings, Yields,
+    ImplementationKind, ImportLister, Kinds, ListedImport, ListingImport, LiveSource, PinOrigin, PinnedImport,
+    PinnedTool, Probe, Reach, Recipient, Refreshing, ReportedServer, StartedCommand, ToolSettings, Yields,
     command_line, reading,
 };

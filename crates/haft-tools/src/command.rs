@@ -23,7 +23,7 @@
 //! as part of the failure's cause. After a success it is logged as a `tracing` event at debug level.
 
 mod argument_role;
-mod code;
+pub(crate) mod code;
 mod code_fault;
 mod environment;
 mod error;

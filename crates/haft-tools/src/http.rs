@@ -69,3 +69,6 @@ pub use self::status::{InvalidStatusSet, StatusSet};
 pub use self::template::{UrlTemplate, UrlTemplateError};
 pub use self::token::{TokenCache, TokenError};
 pub use self::tool::HttpTool;
+
+#[cfg(feature = "mcp")]
+pub(crate) use self::settings::AuthSettings;

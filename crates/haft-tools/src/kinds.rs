@@ -6,10 +6,13 @@ use crate::command::CommandKind;
 use crate::http::{HttpKind, TokenCache};
 use crate::openapi::OpenApiKind;
 
-/// Returns this crate's kinds: `command`, `http` and `openapi`. They share OAuth 2 tokens.
+/// Returns this crate's kinds: `command`, `http`, `openapi`, and `mcp` with that feature. They share OAuth 2 tokens.
 #[must_use]
 pub fn kinds() -> Kinds {
     let tokens = TokenCache::new();
     let command = Kinds::empty().replace(CommandKind::new());
-    command.replace(HttpKind::new().tokens(&tokens)).replace(OpenApiKind::new().tokens(&tokens))
+    let kinds = command.replace(HttpKind::new().tokens(&tokens)).replace(OpenApiKind::new().tokens(&tokens));
+    #[cfg(feature = "mcp")]
+    let kinds = kinds.replace(crate::mcp::McpKind::new());
+    kinds
 }

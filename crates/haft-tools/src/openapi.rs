@@ -22,6 +22,7 @@ mod filter;
 mod import;
 mod kind;
 mod name;
+mod offered;
 mod operation;
 mod options;
 mod path;
@@ -38,3 +39,8 @@ pub use self::kind::OpenApiKind;
 pub use self::options::{ImportOptions, OutputCheck, SchemeCredential};
 pub use self::schema::Loosened;
 pub use self::skip::{SkipReason, Skipped};
+
+#[cfg(feature = "mcp")]
+pub(crate) use self::filter::Selected;
+#[cfg(feature = "mcp")]
+pub(crate) use self::name::plain_name;

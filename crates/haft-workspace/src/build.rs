@@ -6,15 +6,16 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use haft_executor::{Tool, ToolSource};
 use haft_registry::{
-    Built, Entry, EntryError, EntryFault, Exported, ImplementationKind, Namespace, Reach, Recipient, SimpleName,
-    ToolSettings, Workspace, WorkspaceBuilder, WorkspaceFault, Yields,
+    Built, Entry, EntryError, EntryFault, Exported, ImplementationKind, Namespace, PinnedImport, Reach, Recipient,
+    SimpleName, ToolSettings, Workspace, WorkspaceBuilder, WorkspaceFault, Yields,
 };
 use serde_json::{Map, Value};
 
-use super::document::{TextFault, member};
+use super::document::{self, TextFault, member};
 use super::entry::UnlocatedEntry;
 use super::entry_tools::EntryTools;
 use super::format::FileFormat;
+use super::locked::{LoadedLock, import_name, withhold};
 use super::privilege::{PrivilegeKind, Privileges};
 use super::section::standard_names;
 use super::set_aside::{DeclaredEntry, FaultyEntry, SetAsideEntry, take_faulty};
@@ -47,12 +48,17 @@ pub(crate) struct Toolboxes {
     pub(crate) files: Vec<ReadFile>,
     /// All paths that kinds read, or could not.
     pub(crate) paths: Vec<PathBuf>,
+    /// The definitions of imports that were accepted.
+    pub(crate) lock: LoadedLock,
 }
 
 /// Builds a file's toolboxes. Entries with a fault are set aside; other faults are added to the file's.
 pub(crate) async fn build(part: &mut FilePart, format: &FileFormat, trusted: Trusted) -> Toolboxes {
     let mut built = Toolboxes::default();
     part.list_outside(&mut built.privileges, &mut built.remarks);
+    built.lock = LoadedLock::read(part);
+    built.files.extend(built.lock.file.clone());
+    built.paths.push(built.lock.path.clone());
     let Some(Value::Object(sections)) = part.take("toolbox") else {
         return Toolboxes { workspace: finish(part, empty(part), &HashMap::new()), ..built };
     };
@@ -267,9 +273,10 @@ impl BuildingToolboxes<'_> {
             return;
         };
         let settings = keys.clone();
-        let outcome = self.tools(&**kind, name, pointer, keys).await;
+        let pinned = self.built.lock.import(namespace, name);
+        let outcome = self.tools(&**kind, name, pointer, keys, pinned).await;
         let at = |fault: EntryFault| TextFault::at(format!("{pointer}{}", fault.pointer), fault.message);
-        let (Built { tools, live, remarks, reach, probe, .. }, finish) = match outcome {
+        let (Built { tools, live, remarks, reach, probe, lister, .. }, finish) = match outcome {
             Ok(built) => built,
             Err(error) => {
                 self.part.faults.extend(error.faults.into_iter().map(at));
@@ -296,6 +303,8 @@ impl BuildingToolboxes<'_> {
             is_left_out,
             live: live.clone(),
             probe,
+            import: lister.as_ref().map(|_| import_name(namespace, name)),
+            lister,
         });
         let exported = finish.exported();
         for tool in tools {
@@ -348,6 +357,7 @@ impl BuildingToolboxes<'_> {
         name: &str,
         pointer: &str,
         keys: Map<String, Value>,
+        pinned: Option<Arc<PinnedImport>>,
     ) -> Result<(Built, EntryTools), EntryError> {
         let common_keys = self.format.common_keys(kind.yields());
         let (common, settings): (Map<_, _>, Map<_, _>) =
@@ -357,10 +367,14 @@ impl BuildingToolboxes<'_> {
         let reads: Arc<Mutex<FileReads>> = Arc::default();
         let seen = Arc::clone(&reads);
         let written = settings.clone();
+        let toolbox = document::keys(pointer).nth(1).unwrap_or_default();
+        let import = if kind.yields() == Yields::ManyTools { import_name(&toolbox, name) } else { String::new() };
         let entry = Entry::new(name, Value::Object(settings)).folder(self.part.source.folder());
-        let entry = entry.tool(tool_settings(&mut common)).observe_reads(move |path, content| {
-            seen.lock().unwrap_or_else(PoisonError::into_inner).push((path, content.map(FileDigest::of)));
-        });
+        let entry = entry.tool(tool_settings(&mut common)).import(import).pinned(pinned.clone()).observe_reads(
+            move |path, content| {
+                seen.lock().unwrap_or_else(PoisonError::into_inner).push((path, content.map(FileDigest::of)));
+            },
+        );
         let built = kind.build(entry).await;
         let mut digests = Vec::new();
         for (path, digest) in reads.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
@@ -368,7 +382,10 @@ impl BuildingToolboxes<'_> {
             self.built.files.extend(digest.map(|digest| ReadFile { path: path.clone(), digest }));
             self.built.paths.push(path);
         }
-        let built = built?;
+        let mut built = built?;
+        if let Some(pinned) = &pinned {
+            withhold(&mut built, pinned)?;
+        }
         let file = (self.trusted == Trusted::No).then(|| Arc::clone(&self.part.source.path));
         let finish = EntryTools::new(kind.name(), pointer, &written, &digests, common, file);
         let message = match (kind.yields(), built.tools.as_slice(), &built.live) {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use haft_executor::ToolSource;
-use haft_registry::{FullName, LiveSource, Namespace, OrgName, Probe, Reach, SimpleName, ToolOrigin};
+use haft_registry::{FullName, ImportLister, LiveSource, Namespace, OrgName, Probe, Reach, SimpleName, ToolOrigin};
 use serde_json::{Map, Value};
 
 use super::document::TextPlace;
@@ -53,6 +53,10 @@ pub struct LoadedEntry {
     pub live: Option<Arc<dyn LiveSource>>,
     /// The kind's own check of the entry.
     pub probe: Option<Probe>,
+    /// The import's name in a lock, such as `github/server`; unset for tools, and for kinds without a lister.
+    pub import: Option<String>,
+    /// The way to the definitions that the import offers now.
+    pub lister: Option<ImportLister>,
     /// The toolbox.
     origin: Option<ToolOrigin>,
 }
@@ -80,6 +84,8 @@ pub(crate) struct UnlocatedEntry {
     pub(crate) is_left_out: bool,
     pub(crate) live: Option<Arc<dyn LiveSource>>,
     pub(crate) probe: Option<Probe>,
+    pub(crate) import: Option<String>,
+    pub(crate) lister: Option<ImportLister>,
 }
 
 impl UnlocatedEntry {
@@ -88,8 +94,34 @@ impl UnlocatedEntry {
         let placed = file.placed(entries, |entry| TextPlace::Key(entry.pointer.clone()));
         let located = |(position, key, entry): (Option<FilePosition>, String, Self)| {
             let (tools, origin, path) = (entry.full_names(org), entry.origin(org), Arc::clone(&file.path));
-            let Self { kind, settings, reach, is_left_out, live, probe, pointer: _, namespace: _, tools: _ } = entry;
-            LoadedEntry { path, position, key, kind, settings, tools, reach, is_left_out, live, probe, origin }
+            let Self {
+                kind,
+                settings,
+                reach,
+                is_left_out,
+                live,
+                probe,
+                import,
+                lister,
+                pointer: _,
+                namespace: _,
+                tools: _,
+            } = entry;
+            LoadedEntry {
+                path,
+                position,
+                key,
+                kind,
+                settings,
+                tools,
+                reach,
+                is_left_out,
+                live,
+                probe,
+                import,
+                lister,
+                origin,
+            }
         };
         placed.into_iter().map(located).collect()
     }

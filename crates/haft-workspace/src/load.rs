@@ -14,6 +14,7 @@ use super::entry::UnlocatedEntry;
 use super::error::{FileError, FileFault};
 use super::format::{FileFormat, KindFormatError};
 use super::loaded::Loaded;
+use super::locked::LoadedPins;
 use super::policy::UserPolicy;
 use super::rule::{FileRules, RuleAudience};
 use super::section::{LoadedSettings, SectionReader};
@@ -293,12 +294,10 @@ impl LoadInProgress {
         self.remark_on_rules(&settings);
         let is_failed = !self.is_without_faults();
         let watched = self.watched(options);
-        let mut faults = self.faults;
-        let mut remarks = Vec::new();
-        let mut workspaces = Vec::with_capacity(self.parts.len());
+        let (mut faults, mut remarks) = (self.faults, Vec::new());
+        let (mut workspaces, mut canonical) = (Vec::with_capacity(self.parts.len()), None);
         let (mut entries, mut privileges, mut set_aside) = (Vec::new(), Vec::new(), Vec::new());
-        let mut canonical = None;
-        let mut rules = Vec::with_capacity(self.parts.len());
+        let (mut rules, mut locks) = (Vec::with_capacity(self.parts.len()), Vec::new());
         for ((part, toolboxes), (permissions, ask_rules)) in self.parts.into_iter().zip(settings.file_rules) {
             let listed = if is_failed { toolboxes.set_aside.as_slice() } else { &[] };
             faults.extend(with_entries(part.source.located(part.faults), listed));
@@ -306,6 +305,7 @@ impl LoadInProgress {
             entries.extend(UnlocatedEntry::located(&part.source, part.org.as_ref(), toolboxes.entries));
             privileges.extend(toolboxes.privileges.located(&part.source));
             set_aside.extend(toolboxes.set_aside);
+            locks.push(LoadedPins::new(&part.source.path, toolboxes.lock));
             workspaces.push(toolboxes.workspace);
             canonical.get_or_insert_with(|| part.source.canonical.clone());
             let audience = match part.org {
@@ -346,6 +346,7 @@ impl LoadInProgress {
             entries,
             set_aside,
             privileges,
+            locks,
             remarks,
             trust: self.status,
             digest: FileDigest::of_all(&self.files),

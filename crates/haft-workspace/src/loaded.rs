@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::task::Poll;
 
 use haft_executor::{RunOptions, Services, Tool, Toolkit};
-use haft_http::{AddressGuard, HttpClientBuilder};
+use haft_http::{AddressGuard, GuardedClient, HttpClientBuilder};
 use haft_registry::{
     AskRules, Closing, Executor, ExecutorBuilder, FullName, Permissions, Registry, RegistryBuilder, Secrets,
     SimpleName, ToolOrigin, Workspace, WorkspaceBuilder, WorkspaceError,
@@ -14,6 +14,7 @@ use haft_tools::standard::{StandardToolbox, StandardToolboxError};
 
 use super::entry::LoadedEntry;
 use super::error::{FileError, FileFault};
+use super::locked::LoadedPins;
 use super::policy::UserPolicy;
 use super::privilege::Privilege;
 use super::rule::{FileRules, RuleFinding, named_tools};
@@ -61,6 +62,8 @@ pub struct Loaded {
     pub set_aside: Vec<SetAsideEntry>,
     /// The privileges that the files have, or would have if you trusted them. The list is the same either way.
     pub privileges: Vec<Privilege>,
+    /// The lock of each file, the workspace file's first.
+    pub locks: Vec<LoadedPins>,
     /// Remarks about what was left out.
     pub remarks: Vec<FileFault>,
     /// The trust by which the files were loaded.
@@ -146,10 +149,19 @@ impl Loaded {
         Ok(self.orgs.iter().cloned().fold(builder, RegistryBuilder::workspace))
     }
 
+    /// Returns the services that calls get: the secrets, and the HTTP client with its guard.
+    #[must_use]
+    pub fn services(&self) -> Services {
+        Services::new().with(self.secrets.clone()).with(self.guarded_client())
+    }
+
+    fn guarded_client(&self) -> GuardedClient {
+        self.client.clone().guarded_on_use(self.guard.clone())
+    }
+
     /// Starts an executor with the workspace's secrets, guard, rules and limits.
     pub fn executor(&self) -> ExecutorBuilder {
-        let client = self.client.clone().guarded_on_use(self.guard.clone());
-        let builder = Executor::builder().secrets(self.secrets.clone()).service(client);
+        let builder = Executor::builder().secrets(self.secrets.clone()).service(self.guarded_client());
         let builder = builder.ask_rules(self.ask_rules.clone()).options(self.limits.apply(RunOptions::new()));
         let builder = match &self.permissions {
             Some(permissions) => builder.permissions(permissions.clone()),

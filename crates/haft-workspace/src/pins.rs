@@ -17,7 +17,6 @@ mod error;
 mod field;
 mod finding;
 mod hidden;
-mod import;
 mod instruction;
 mod lock_file;
 mod text;
@@ -27,12 +26,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+pub use haft_registry::{PinOrigin, PinnedImport, PinnedTool, ReportedServer};
+
 pub use self::difference::{ImportDifference, ReportedChange, ToolChange, ToolDifference};
 pub use self::error::{LockFault, LockFileError, PinsError};
 pub use self::field::{FieldChange, FieldDifference};
 pub use self::finding::{PinFinding, PinSuspicion};
-pub use self::import::{PinOrigin, PinnedImport, PinnedTool, ReportedServer};
 pub use self::lock_file::{LOCK_EXTENSION, LockFile};
+pub(crate) use self::lock_file::{MAX_LOCK, parse};
 pub use self::words::TextPiece;
 
 /// The accepted definitions of all imports, by the imports' names, such as `github/server`.
@@ -102,8 +103,8 @@ impl Pins {
     #[must_use]
     pub fn compare(&self, import: &str, live: &PinnedImport) -> ImportDifference {
         match self.get(import) {
-            Some(pinned) => pinned.compare(live),
-            None => PinnedImport::new(live.kind(), live.origin().clone()).compare(live),
+            Some(pinned) => ImportDifference::between(pinned, live),
+            None => ImportDifference::between(&PinnedImport::new(live.kind(), live.origin().clone()), live),
         }
     }
 
@@ -121,9 +122,9 @@ impl Pins {
         let empty = || PinnedImport::new(live.kind(), live.origin().clone());
         let pinned = self.imports.entry(import.to_owned()).or_insert_with(empty);
         for name in &picked {
-            pinned.take_over(name, live);
+            pinned.set(name, live.get(name).cloned());
         }
-        if pinned.compare(live).tools.is_empty() {
+        if ImportDifference::between(pinned, live).tools.is_empty() {
             *pinned = live.clone();
         }
         picked

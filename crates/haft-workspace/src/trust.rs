@@ -18,6 +18,8 @@ use haft_registry::reading::read_bounded;
 use serde::{Deserialize, Serialize};
 
 use super::loaded::Loaded;
+use super::locked::LoadedPins;
+use super::pins::{MAX_LOCK, Pins, parse};
 use super::privilege::Privilege;
 use super::source::{FileDigest, MAX_READ, ReadFile};
 
@@ -169,7 +171,29 @@ impl TrustStore {
             set_aside: faulty.collect(),
         };
         let path = self.record_path(&loaded.path);
-        self.write(&path, &record).map_err(|source| TrustError::Record { path, source })
+        for lock in &loaded.locks {
+            // Without it, what changed can't be shown later; the trust itself does not depend on it.
+            let copy = self.lock_path(&loaded.path, &lock.path);
+            let written = match &lock.text {
+                Some(text) => self.write(&copy, text.as_bytes()),
+                None => fs::remove_file(&copy).or_else(missing_is_fine),
+            };
+            written.map_err(|source| TrustError::Record { path: copy, source })?;
+        }
+        let written = serde_json::to_vec(&record).map_err(io::Error::from);
+        written.and_then(|record| self.write(&path, &record)).map_err(|source| TrustError::Record { path, source })
+    }
+
+    /// Returns the pins of a lock as they were when the workspace was trusted; `None` if it never was, or if its record
+    /// can't be read.
+    #[must_use]
+    pub fn trusted_pins(&self, loaded: &Loaded, lock: &LoadedPins) -> Option<Pins> {
+        self.record(&loaded.path)?;
+        match read_bounded(&self.lock_path(&loaded.path, &lock.path), MAX_LOCK) {
+            Ok(content) => parse(&content).ok(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Some(Pins::new()),
+            Err(_) => None,
+        }
     }
 
     /// Removes the trust in a workspace file, which need not exist any more. Returns whether it was recorded.
@@ -214,14 +238,20 @@ impl TrustStore {
         self.folder.join(format!("{digest}.json"))
     }
 
+    /// Returns the path of the copy of a lock.
+    fn lock_path(&self, canonical: &Path, lock: &Path) -> PathBuf {
+        let places = [canonical, lock].map(|path| path.as_os_str().as_encoded_bytes());
+        self.folder.join(format!("{}.lock", FileDigest::of(&places.join(&0))))
+    }
+
     /// Writes a record in one step: readers see the old one or the new one, never a part.
-    fn write(&self, path: &Path, record: &TrustRecord) -> io::Result<()> {
+    fn write(&self, path: &Path, content: &[u8]) -> io::Result<()> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         create_private_folder(&self.folder)?;
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let temporary = path.with_extension(format!("{}-{count}.tmp", std::process::id()));
         let written = create_private(&temporary).and_then(|mut file| {
-            file.write_all(&serde_json::to_vec(record)?)?;
+            file.write_all(content)?;
             file.sync_all()?;
             fs::rename(&temporary, path)
         });
@@ -264,6 +294,10 @@ fn missing(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or(io::ErrorKind::NotFound)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     Ok(fs::canonicalize(folder)?.join(name))
+}
+
+fn missing_is_fine(error: io::Error) -> io::Result<()> {
+    if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }
 
 fn create_private_folder(folder: &Path) -> io::Result<()> {

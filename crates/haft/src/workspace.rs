@@ -18,12 +18,13 @@
 //! ```
 //!
 //! [`load`] reads a file and builds its tools; a file that nobody has [trusted](TrustStore) gets tools that reach nothing
-//! outside of it. [`WatchedWorkspace`] follows changes of the file.
+//! outside of it. [`WatchedWorkspace`] follows changes of the file. The module [`pins`] keeps what you accepted of imported
+//! tools, and compares it with what they are now.
 
 #[doc(inline)]
 pub use haft_workspace::{
     FileDigest, FileError, FileFault, FilePosition, FileSettings, FileWatch, GuardSettings, KindFormatError,
-    LimitSettings, LoadOptions, Loaded, LoadedEntry, Privilege, PrivilegeKind, ReadFile, ReloadError, RuleFinding,
-    Seconds, SecondsError, SetAsideEntry, StandardChoice, Trust, TrustError, TrustStatus, TrustStore, UntrustedAuthor,
-    UserPolicy, WatchStatus, WatchedWorkspace, json_schema, load,
+    LimitSettings, LoadOptions, Loaded, LoadedEntry, LoadedPins, Privilege, PrivilegeKind, ReadFile, ReloadError,
+    RuleFinding, Seconds, SecondsError, SetAsideEntry, StandardChoice, TOOL_CHANGED, TOOL_REMOVED, Trust, TrustError,
+    TrustStatus, TrustStore, UntrustedAuthor, UserPolicy, WatchStatus, WatchedWorkspace, json_schema, load, pins,
 };

@@ -26,7 +26,7 @@ const ALLOWED: [(&str, &[&str]); 14] = [
     ("haft-model", &["haft-schema", "haft-core", "haft-executor", "haft-wire", "haft-http"]),
     ("haft-mcp", &["haft-schema", "haft-core", "haft-executor", "haft-http"]),
     ("haft-registry", &["haft-schema", "haft-core", "haft-executor"]),
-    ("haft-tools", &["haft-schema", "haft-core", "haft-executor", "haft-http", "haft-registry"]),
+    ("haft-tools", &["haft-schema", "haft-core", "haft-executor", "haft-http", "haft-mcp", "haft-registry"]),
     ("haft-workspace", &["haft-schema", "haft-core", "haft-executor", "haft-http", "haft-registry", "haft-tools"]),
     (
         "haft",

@@ -174,7 +174,7 @@ impl<'t> Record<'t> {
 }
 
 /// An object's members in order, including those that repeat a key.
-struct Members<'t>(Vec<(Cow<'t, str>, &'t RawValue)>);
+pub(crate) struct Members<'t>(pub(crate) Vec<(Cow<'t, str>, &'t RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -7,17 +7,20 @@
 //! The file's comments, order and white space stay as they are. A text that could not be loaded never becomes the file.
 
 mod added_tools;
+mod client_file;
 mod edit;
 mod entry;
 mod parameter;
+mod server;
 mod write;
 
 use std::path::{Path, PathBuf};
 
 use haft::workspace::{Loaded, TrustStatus};
 
-use self::entry::NewEntry;
+use self::entry::{EntrySort, NewEntry};
 use self::parameter::ParameterSpec;
+use crate::command::mcp;
 use crate::context::Context;
 use crate::error::{CommandError, Fault};
 use crate::exit::ExitStatus;
@@ -25,11 +28,12 @@ use crate::report;
 use crate::terminal::printable;
 use crate::workspace::{self, FILE_NAME};
 
-/// Adds a tool to the workspace file, and shows what it adds
+/// Adds a tool, an OpenAPI document or an MCP server to the workspace file, and shows what it adds
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haft add http github/issues --url 'https://api.github.com/repos/{owner}/{repo}/issues' --bearer github=GITHUB_TOKEN
   haft add openapi shop --file shop.yaml --tag orders
+  haft add mcp files -- npx -y @modelcontextprotocol/server-filesystem docs
   haft add command git/log --description 'Shows the last commits.' -- git log --oneline '--max-count={count}'")]
 pub(crate) struct AddArguments {
     #[command(subcommand)]
@@ -41,6 +45,7 @@ pub(crate) struct AddArguments {
 enum AddKind {
     Http(HttpArguments),
     Openapi(OpenapiArguments),
+    Mcp(server::ServerArguments),
     Command(CommandArguments),
 }
 
@@ -141,21 +146,86 @@ pub(crate) async fn run(arguments: AddArguments, cx: &Context) -> Result<ExitSta
         Fault::new(format!("there is no `{FILE_NAME}` in the current folder or above it"))
             .advice("write one with `haft init`, then add the tool")
     })?;
+    if let AddKind::Mcp(arguments) = &arguments.kind {
+        return server::run(arguments, cx, &path).await;
+    }
     // A file with faults is reported as it is, before anything is added.
     let before = workspace::load_file(cx, &path).await?;
     let entry = NewEntry::new(&arguments.kind, &before)?;
-    check_free(&before, &path, &entry)?;
-    let added = edit::add(&before, &entry)?;
-    write::check(&added, &path, &before).await?;
+    add_entry(cx, &path, &before, &entry, Unlisted::Rejected).await?;
+    Ok(ExitStatus::Done)
+}
+
+/// The treatment of an import that can't be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unlisted {
+    /// Nothing is written.
+    Rejected,
+    /// It is written, and nothing of it is accepted.
+    Written,
+}
+
+/// Adds an entry to a loaded file. What a new import offers now is accepted.
+async fn add_entry(
+    cx: &Context,
+    path: &Path,
+    before: &Loaded,
+    entry: &NewEntry,
+    unlisted: Unlisted,
+) -> Result<(), CommandError> {
+    check_free(before, path, entry)?;
+    let added = edit::add(before, entry)?;
+    let draft = write::check(&added, path, before).await?;
+    let offered = offered(cx, entry, &draft, before, unlisted).await?;
+    let turn = mcp::LockTurn::wait(cx, &before.path)?;
     write::replace(&added, &before.path)?;
     cx.terminal.print(added.diff())?;
     // The recorded trust covers all files, including organisations' files elsewhere.
-    let after = workspace::load_for_review(cx, &path).await?;
+    let mut after = workspace::load_for_review(cx, path).await?;
+    if let Some(import) = offered {
+        let own = after.locks.first().map(|lock| lock.path.clone());
+        mcp::write_locks(&turn, &after, |lock, pins| {
+            if own.as_deref() == Some(lock) {
+                pins.insert(import.name.clone(), import.offered.clone());
+            }
+        })?;
+        after = workspace::load_for_review(cx, path).await?;
+    }
     cx.terminal.note(format!("added {} to {}", printable(&entry.shown_name()), printable(&path.display().to_string())));
-    report_trust(cx, &before, &after, &added)?;
+    report_trust(cx, before, &after, &added)?;
     // As it is with the trust that was just recorded.
-    added_tools::report(cx, &entry, &path, workspace::load_file(cx, &path).await?);
-    Ok(ExitStatus::Done)
+    added_tools::report(cx, entry, path, workspace::load_file(cx, path).await?);
+    Ok(())
+}
+
+/// Lists a new import, from the file that has it already.
+async fn offered(
+    cx: &Context,
+    entry: &NewEntry,
+    draft: &Loaded,
+    before: &Loaded,
+    unlisted: Unlisted,
+) -> Result<Option<mcp::LiveImport>, Fault> {
+    let name = entry.shown_name();
+    let file = draft.locks.first().map(|lock| lock.path.as_path());
+    let own = mcp::imports(draft).into_iter().filter(|import| import.name == name && Some(import.lock) == file);
+    let own: Vec<_> = own.take(usize::from(entry.sort == EntrySort::Import)).collect();
+    match mcp::listed_now(draft, &own).await.pop() {
+        None => Ok(None),
+        Some((_, Ok(import))) => {
+            if import.offered.kind() == "mcp" {
+                let known: Vec<_> = before.locks.iter().map(|lock| lock.pins.clone()).collect();
+                server::show(cx, &import, &known);
+            }
+            Ok(Some(import))
+        }
+        Some((_, Err(fault))) if unlisted == Unlisted::Rejected => Err(fault.advice("nothing was written")),
+        Some((name, Err(fault))) => {
+            let advice = format!("it is added without tools; mend this, then run `haft mcp accept {name}`");
+            report::write_fault(cx.terminal, &fault.advice(advice));
+            Ok(None)
+        }
+    }
 }
 
 /// Keeps the trust in a file that was trusted: the person made the change. Otherwise says what to do.

@@ -1,8 +1,9 @@
 //! `haft check`: every tool against every wire, and what would fail only when you call a tool.
 //!
-//! Nothing is started, and only host names are sent, to the resolver.
+//! Nothing is started, and only host names are sent, to the resolver, unless `--locked` is given.
 
 mod finding;
+mod lock;
 mod probe;
 mod wire_check;
 
@@ -26,10 +27,12 @@ use crate::workspace::{OpenWorkspace, Remarks};
 /// parts of a schema that a provider does not express; the arguments are still checked in full; those of the standard
 /// toolbox are listed only if a pattern is given. Warnings are what may fail when a tool is called.
 #[derive(Debug, clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "independent flags of the command line")]
 #[command(after_help = "Examples:
   haft check
   haft check 'github/*' --for openai --for anthropic
   haft check --offline --deny losses --deny warnings     for CI
+  haft check --locked                                    start the servers, and compare their tools
 
 Exit codes: 0 fine, 1 faults (and what `--deny` names), 2 the workspace can't be loaded, or not
 everything was checked.")]
@@ -48,6 +51,9 @@ pub(crate) struct CheckArguments {
     /// Does not resolve the names of hosts
     #[arg(long)]
     offline: bool,
+    /// Lists the tools of all servers, and fails if they are not as they were accepted in `haft.lock`
+    #[arg(long)]
+    locked: bool,
     /// Prints JSON also on a terminal
     #[arg(long)]
     json: bool,
@@ -84,6 +90,10 @@ pub(crate) async fn run(arguments: &CheckArguments, cx: &Context) -> Result<Exit
     findings.extend(probe::secrets(&workspace));
     findings.extend(probe::programs(&workspace));
     findings.extend(probe::entries(&workspace));
+    findings.extend(lock::suspicions(&workspace));
+    if arguments.locked {
+        findings.extend(lock::differences(&workspace, arguments.unchecked()).await);
+    }
     if !arguments.offline {
         findings.extend(probe::hosts(&workspace, &tools).await);
     }

@@ -4,11 +4,11 @@
 //! again.
 
 pub(crate) mod grant;
+mod locks;
 
 use std::path::{Path, PathBuf};
 
 use haft::workspace::{Loaded, TrustStatus};
-use inquire::{Confirm, InquireError};
 use serde_json::json;
 
 use crate::context::Context;
@@ -65,6 +65,7 @@ pub(crate) async fn run(arguments: &TrustArguments, cx: &Context) -> Result<Exit
         return done(arguments, cx, &loaded, "is already trusted");
     }
     cx.terminal.note(grant::text(&loaded));
+    locks::note(cx, &loaded)?;
     if loaded.needs_trust() && !arguments.yes && !is_confirmed(cx, &loaded).await? {
         cx.terminal.note("the file is not trusted");
         return Ok(ExitStatus::Denied);
@@ -82,14 +83,7 @@ async fn is_confirmed(cx: &Context, loaded: &Loaded) -> Result<bool, CommandErro
         ));
         return Err(fault.advice("read the list above, then run `haft trust --yes`").into());
     }
-    let ask = || Confirm::new("Trust this file as it is now?").with_default(false).prompt();
-    match Screen::new(cx).ask(ask).await {
-        Some(Ok(answer)) => Ok(answer),
-        Some(Err(InquireError::OperationCanceled)) => Ok(false),
-        Some(Err(InquireError::OperationInterrupted)) => Err(CommandError::Interrupted),
-        Some(Err(error)) => Err(Fault::new("the question can't be asked").cause(&error).into()),
-        None => Err(Fault::new("the question can't be asked").into()),
-    }
+    Screen::new(cx).confirm("Trust this file as it is now?").await
 }
 
 /// Shows what trusting grants, for a person or a program.
@@ -98,6 +92,7 @@ fn show(arguments: &TrustArguments, cx: &Context, loaded: &Loaded) -> Result<Exi
         cx.terminal.print(escaped_json(&grant::json(loaded, loaded.trust)))?;
     } else {
         cx.terminal.print(grant::text(loaded))?;
+        locks::note(cx, loaded)?;
         let path = loaded.path.display().to_string();
         cx.terminal.print(format!("\n{} {}", escaped(&path), grant::status_text(loaded.trust)))?;
     }

@@ -1,4 +1,5 @@
 //! The command against programs that others wrote.
 
 mod chat;
+mod mcp;
 mod run;

@@ -2,11 +2,13 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use haft_core::{Destructive, Idempotent, OpenWorld, Readonly};
 use haft_executor::{Open, Tool, ToolBuilder};
 use serde_json::Value;
 
+use super::pinned::PinnedImport;
 use super::reading::ReadObserver;
 
 /// One tool or one tool import, described for an [`ImplementationKind`](super::ImplementationKind).
@@ -21,6 +23,11 @@ pub struct Entry {
     pub settings: Value,
     /// The folder that relative paths refer to.
     pub folder: PathBuf,
+    /// The import's name with its toolbox, such as `github/server`, by which people know it; empty for a tool.
+    pub import: String,
+    /// The definitions that a person has accepted, for an import with any. A kind whose tools are known only to a server
+    /// offers these and no others.
+    pub pinned: Option<Arc<PinnedImport>>,
     /// Observes the files that the kind reads.
     reads: ReadObserver,
 }
@@ -67,6 +74,20 @@ impl Entry {
     #[must_use]
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = folder.into();
+        self
+    }
+
+    /// Sets an import's name with its toolbox.
+    #[must_use]
+    pub fn import(mut self, import: impl Into<String>) -> Self {
+        self.import = import.into();
+        self
+    }
+
+    /// Sets the definitions that a person has accepted.
+    #[must_use]
+    pub fn pinned(mut self, pinned: Option<Arc<PinnedImport>>) -> Self {
+        self.pinned = pinned;
         self
     }
 

@@ -17,7 +17,7 @@ use super::template::ArgvTemplate;
 const MAX_CODE: u64 = 256 * 1024 * 1024;
 
 /// Reads a command's files below the entry's folder. Returns the program and the files elsewhere.
-pub(super) fn read(entry: &Entry, command: &StartedCommand) -> Result<Vec<String>, EntryError> {
+pub(crate) fn read(entry: &Entry, command: &StartedCommand) -> Result<Vec<String>, EntryError> {
     let mut uncovered = Vec::new();
     let programs = ArgvTemplate::parse(&command.argv, &mut Vec::new()).programs;
     for (index, argument) in command.argv.iter().enumerate() {

@@ -143,7 +143,7 @@ impl HttpAuth {
     }
 
     /// Adds the settings' faults.
-    pub(super) fn check(&self, faults: &mut Vec<EntryFault>) {
+    pub(crate) fn check(&self, faults: &mut Vec<EntryFault>) {
         let at = match self {
             Self::Bearer { .. } => "/auth/bearer",
             Self::Basic { user, .. } => {

@@ -16,7 +16,7 @@ use haft_registry::{EntryError, EntryFault};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use self::auth::AuthSettings;
+pub(crate) use self::auth::AuthSettings;
 use self::request::{BodySettings, SourceSettings};
 pub(crate) use self::response::ErrorsSetting;
 use self::response::{ResultSettings, StatusSettings};

@@ -133,7 +133,7 @@ impl UrlTemplate {
     }
 
     /// Returns the template if it has no variables.
-    pub(super) fn constant(self) -> Result<Self, UrlTemplateError> {
+    pub(crate) fn constant(self) -> Result<Self, UrlTemplateError> {
         let has_variables = self.path_variables().chain(self.query_variables()).next().is_some();
         if has_variables { Err(UrlTemplateError::Brace) } else { Ok(self) }
     }

@@ -11,7 +11,7 @@ pub(super) struct Filter {
 
 /// Patterns for texts to include and exclude. An excluded text is never included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Selected {
+pub(crate) struct Selected {
     included: Vec<String>,
     excluded: Vec<String>,
 }
@@ -38,16 +38,16 @@ impl Filter {
 }
 
 impl Selected {
-    pub(super) fn include(&mut self, pattern: impl Into<String>) {
+    pub(crate) fn include(&mut self, pattern: impl Into<String>) {
         self.included.push(pattern.into());
     }
 
-    pub(super) fn exclude(&mut self, pattern: impl Into<String>) {
+    pub(crate) fn exclude(&mut self, pattern: impl Into<String>) {
         self.excluded.push(pattern.into());
     }
 
     /// Reports whether one of these texts is included and none is excluded. Without patterns everything is included.
-    fn accepts(&self, texts: &[&str]) -> bool {
+    pub(crate) fn accepts(&self, texts: &[&str]) -> bool {
         let any = |patterns: &[String]| texts.iter().any(|text| patterns.iter().any(|pattern| matches(pattern, text)));
         (self.included.is_empty() || any(&self.included)) && !any(&self.excluded)
     }

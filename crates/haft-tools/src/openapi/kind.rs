@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use haft_registry::{Building, Built, Entry, EntryError, EntryFault, ImplementationKind, Yields};
+use haft_registry::{
+    Building, Built, Entry, EntryError, EntryFault, ImplementationKind, ImportLister, ListedImport, Yields,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::document::{MAX_BYTES, OpenApi};
 use super::import::Imported;
+use super::offered::offered;
 use super::options::{ImportOptions, OutputCheck, SchemeCredential};
 use crate::http::{ErrorsSetting, ResponseMapping, TokenCache, pointer};
 
@@ -163,11 +166,22 @@ fn build(entry: &Entry, tokens: &TokenCache) -> Result<Built, EntryError> {
     let document = document.map_err(|error| EntryError::at("/file", error.to_string()))?;
     check_schemes(&document, &settings)?;
     check_responses(&settings)?;
+    let file = settings.file.clone();
     let options = options(settings).tokens(tokens);
     let imported = document.import(&options);
     let remarks = remarks(&document, &imported, &options);
     let reach = imported.reach();
-    Ok(Built::tools(imported.into_tools(), reach).with_remarks(remarks))
+    // A large document takes long to compare, so only one that somebody has accepted is.
+    let compared = entry.pinned.as_ref().map(|_| offered(&file, &imported.operations));
+    let operations = imported.operations.clone();
+    let lister = ImportLister::new(move |_| {
+        let listed = ListedImport::new(offered(&file, &operations));
+        Box::pin(std::future::ready(Ok(listed)))
+    });
+    let tools = imported.into_tools();
+    let mut built = Built::tools(tools, reach).with_remarks(remarks).with_lister(lister);
+    built.offered = compared;
+    Ok(built)
 }
 
 /// Rejects credentials for schemes that the document lacks.

@@ -37,6 +37,13 @@ pub(super) fn definition_name(pointer: &str) -> String {
     }
 }
 
+/// Returns a plain name for any text. Different texts have different names, except where one is plain already.
+#[cfg(feature = "mcp")]
+pub(crate) fn plain_name(text: &str) -> String {
+    let name = sanitized(text);
+    if name == text && name.len() <= MAX_SEGMENT_LEN { name } else { suffixed(&name, text) }
+}
+
 fn wanted(id: Option<&str>, method: &str, path: &str) -> String {
     let sanitized_id = id.map(sanitized).filter(|name| !name.is_empty());
     let (name, full) = match (sanitized_id, id) {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use haft_registry::{PinOrigin, PinnedImport, PinnedTool, ReportedServer};
 use serde_json::Value;
 
 use super::field::{self, FieldDifference};
-use super::import::{PinOrigin, PinnedImport, PinnedTool, ReportedServer};
 
 /// The differences between an import's pins and what it offers now.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,25 +52,28 @@ pub enum ToolChange {
 }
 
 impl ImportDifference {
+    /// Compares an import as it was accepted with what it offers now.
+    #[must_use]
+    pub fn between(pinned: &PinnedImport, live: &PinnedImport) -> Self {
+        let is_same_origin = pinned.origin() == live.origin() && pinned.kind() == live.kind();
+        let (old, new) = (pinned.reported(), live.reported());
+        let names: BTreeSet<&str> = pinned.tools().chain(live.tools()).map(|(name, _)| name).collect();
+        let differences = names.into_iter().filter_map(|name| {
+            let change = change(pinned.get(name), live.get(name))?;
+            Some(ToolDifference { name: name.to_owned(), change })
+        });
+        Self {
+            origin: (!is_same_origin).then(|| (pinned.origin().clone(), live.origin().clone())),
+            reported: (old != new).then(|| ReportedChange { old: old.cloned(), new: new.cloned() }),
+            tools: differences.collect(),
+        }
+    }
+
     /// Reports whether everything is as it was accepted, apart from the server's version.
     #[must_use]
     pub fn is_none(&self) -> bool {
         self.origin.is_none() && self.tools.is_empty()
     }
-}
-
-/// Compares accepted pins with current ones.
-pub(super) fn of(pinned: &PinnedImport, live: &PinnedImport) -> ImportDifference {
-    let is_same_origin = pinned.origin == live.origin && pinned.kind == live.kind;
-    let origin = (!is_same_origin).then(|| (pinned.origin.clone(), live.origin.clone()));
-    let reported =
-        (pinned.server != live.server).then(|| ReportedChange { old: pinned.server.clone(), new: live.server.clone() });
-    let names: BTreeSet<&String> = pinned.tools.keys().chain(live.tools.keys()).collect();
-    let differences = names.into_iter().filter_map(|name| {
-        let change = change(pinned.tools.get(name), live.tools.get(name))?;
-        Some(ToolDifference { name: name.clone(), change })
-    });
-    ImportDifference { origin, reported, tools: differences.collect() }
 }
 
 fn change(pinned: Option<&PinnedTool>, live: Option<&PinnedTool>) -> Option<ToolChange> {
@@ -112,15 +115,15 @@ mod tests {
             import().tool("same", json!({"a": 1})).tool("gone", json!({})).tool("other", json!({"b": 1, "c": [1]}));
         let new =
             import().tool("same", json!({"a": 1.0})).tool("more", json!({})).tool("other", json!({"b": 2, "c": [1]}));
-        let difference = old.compare(&new);
+        let difference = ImportDifference::between(&old, &new);
         assert_eq!(shown(&difference), "-gone, +more, ~other /b");
         assert!(difference.origin.is_none() && difference.reported.is_none() && !difference.is_none());
-        assert!(old.compare(&old).is_none());
+        assert!(ImportDifference::between(&old, &old).is_none());
     }
 
     #[test]
     fn another_version_alone_is_only_a_note() {
-        let difference = import().compare(&import().server("s", "2"));
+        let difference = ImportDifference::between(&import(), &import().server("s", "2"));
         assert!(difference.is_none());
         assert_eq!(difference.reported.unwrap().new.unwrap().version, "2");
     }
@@ -129,8 +132,8 @@ mod tests {
     fn another_origin_or_kind_is_a_difference() {
         let elsewhere = PinnedImport::new("mcp", PinOrigin::url("https://b.example")).server("s", "1");
         let other_kind = PinnedImport::new("openapi", PinOrigin::url("https://a.example")).server("s", "1");
-        assert!(import().compare(&elsewhere).origin.is_some());
-        assert!(import().compare(&other_kind).origin.is_some());
+        assert!(ImportDifference::between(&import(), &elsewhere).origin.is_some());
+        assert!(ImportDifference::between(&import(), &other_kind).origin.is_some());
     }
 
     #[test]

@@ -9,12 +9,12 @@
 
 use std::collections::BTreeMap;
 
+use haft_registry::{PinOrigin, PinnedImport, PinnedTool, ReportedServer};
 use haft_schema::internal::{nests_within, unambiguous_tree};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::error::PinsError;
-use super::import::{PinOrigin, PinnedImport, PinnedTool, ReportedServer};
 
 /// The version of the format.
 const VERSION: u64 = 1;
@@ -75,9 +75,12 @@ pub(super) fn write(imports: &BTreeMap<String, PinnedImport>) -> String {
 }
 
 fn form(import: &PinnedImport) -> ImportForm<BTreeMap<&str, ToolForm<'_>>> {
-    let PinnedImport { kind, origin, server, tools } = import;
-    let tools = tools.iter().map(|(name, tool)| (&**name, ToolForm::of(tool))).collect();
-    ImportForm { kind: kind.clone(), origin: origin.clone(), server: server.clone(), tools }
+    ImportForm {
+        kind: import.kind().to_owned(),
+        origin: import.origin().clone(),
+        server: import.reported().cloned(),
+        tools: import.tools().map(|(name, tool)| (name, ToolForm::of(tool))).collect(),
+    }
 }
 
 /// Reads pins from their text.
@@ -126,7 +129,10 @@ fn object(value: Option<Value>, name: &str, at: &str) -> Result<Map<String, Valu
 fn import(name: &str, value: Value) -> Result<PinnedImport, PinsError> {
     let form: ImportForm<Map<String, Value>> =
         serde_json::from_value(value).map_err(|error| PinsError::structure(name, error.to_string()))?;
-    let mut tools = BTreeMap::new();
+    let mut read = PinnedImport::new(form.kind, form.origin);
+    if let Some(ReportedServer { name, version, .. }) = form.server {
+        read = read.server(name, version);
+    }
     for (tool, value) in form.tools {
         let at = || format!("{name}, tool `{tool}`");
         let OwnedToolForm { digest, definition } =
@@ -135,9 +141,9 @@ fn import(name: &str, value: Value) -> Result<PinnedImport, PinsError> {
         if pinned.digest() != digest {
             return Err(PinsError::Digest { import: name.to_owned(), tool });
         }
-        tools.insert(tool, pinned);
+        read.set(tool, Some(pinned));
     }
-    Ok(PinnedImport { kind: form.kind, origin: form.origin, server: form.server, tools })
+    Ok(read)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod good;
 mod hostile;
 mod implementation;
 mod live;
+mod lock;
 mod org;
 mod policy;
 mod proxy;

@@ -1,6 +1,6 @@
 //! Pins over all definitions.
 
-use haft_workspace::pins::{FieldChange, PinOrigin, PinnedImport, Pins, TextPiece, ToolChange};
+use haft_workspace::pins::{FieldChange, ImportDifference, PinOrigin, PinnedImport, Pins, TextPiece, ToolChange};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
@@ -69,8 +69,8 @@ fn no_text_panics_and_no_damage_is_read_as_something_else() {
 fn a_difference_is_empty_exactly_for_equal_digests() {
     for_all(500, (json(), json()), |(old, new)| {
         let of = |definition: &Value| PinnedImport::new("mcp", PinOrigin::file("x")).tool("t", definition.clone());
-        let difference = of(&old).compare(&of(&new));
-        prop_assert!(of(&old).compare(&of(&old)).is_none());
+        let difference = ImportDifference::between(&of(&old), &of(&new));
+        prop_assert!(ImportDifference::between(&of(&old), &of(&old)).is_none());
         match difference.tools.as_slice() {
             [] => prop_assert!(of(&old).get("t").unwrap().is_of(&new)),
             [tool] => {
@@ -129,7 +129,7 @@ fn accepting_everything_leaves_no_difference_and_accepting_nothing_no_change() {
         let tools = |pins: &Pins| {
             pins.get("a/b").unwrap().tools().map(|(name, tool)| (name.to_owned(), tool.clone())).collect::<Vec<_>>()
         };
-        if !old.compare(&new).tools.is_empty() {
+        if !ImportDifference::between(&old, &new).tools.is_empty() {
             prop_assert_eq!(tools(&unchanged), tools(&pins));
         }
         pins.accept("a/b", &new, |_| true);

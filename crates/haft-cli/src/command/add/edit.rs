@@ -88,7 +88,7 @@ pub(super) fn add(before: &Loaded, entry: &NewEntry) -> Result<AddedText, Fault>
 fn add_to_text(old: &str, entry: &NewEntry) -> Result<AddedText, String> {
     let (mark, text) = old.strip_prefix(MARK).map_or(("", old), |text| (MARK, text));
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| error.message().to_owned())?;
-    if let Some((name, variable)) = &entry.secret {
+    for (name, variable) in &entry.secrets {
         let origin: InlineTable = [("env", variable.as_str())].into_iter().collect();
         let secrets = child(document.as_item_mut(), "secrets", TableHeader::Written)?;
         let secrets = secrets.as_table_like_mut().ok_or("`secrets` is no table")?;
@@ -203,7 +203,7 @@ mod tests {
             name: "read".to_owned(),
             sort: EntrySort::Tool,
             table,
-            secret: secret.map(|name| (name.to_owned(), "API_TOKEN".to_owned())),
+            secrets: secret.map(|name| (name.to_owned(), "API_TOKEN".to_owned())).into_iter().collect(),
         }
     }
 

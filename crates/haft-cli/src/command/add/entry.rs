@@ -26,8 +26,8 @@ pub(super) struct NewEntry {
     pub(super) sort: EntrySort,
     /// The entry's keys.
     pub(super) table: Table,
-    /// A secret to add to the file, with the environment variable that it is read from.
-    pub(super) secret: Option<(String, String)>,
+    /// The secrets to add to the file, each with the environment variable that it is read from.
+    pub(super) secrets: Vec<(String, String)>,
 }
 
 /// An entry's sort.
@@ -50,6 +50,7 @@ impl EntrySort {
 impl NewEntry {
     pub(super) fn new(kind: &AddKind, before: &Loaded) -> Result<Self, Fault> {
         match kind {
+            AddKind::Mcp(arguments) => super::server::entry(arguments, before),
             AddKind::Http(arguments) => Self::http(arguments, before),
             AddKind::Openapi(arguments) => Self::openapi(arguments, before),
             AddKind::Command(arguments) => Self::command(arguments),
@@ -102,15 +103,15 @@ impl NewEntry {
                 variables.extend(pairs.iter().filter_map(|(_, text)| placeholder(text)));
             }
         }
-        let mut secret = None;
+        let mut secrets = Vec::new();
         if let Some(bearer) = bearer {
             let (name, variable) =
                 bearer.split_once('=').map_or((bearer.as_str(), None), |(name, var)| (name, Some(var)));
             table.insert("auth", value([("bearer", name)].into_iter().collect::<InlineTable>()));
-            secret = new_secret(name, variable, before)?;
+            secrets.extend(new_secret(name, variable, before)?);
         }
         finish(&mut table, tool, variables);
-        Ok(Self { namespace, name, sort: EntrySort::Tool, table, secret })
+        Ok(Self { namespace, name, sort: EntrySort::Tool, table, secrets })
     }
 
     fn command(arguments: &CommandArguments) -> Result<Self, Fault> {
@@ -121,7 +122,7 @@ impl NewEntry {
         let defaults = CommandTool::new(argv.iter().map(String::as_str)).default_parameters();
         let variables = defaults["properties"].as_object().into_iter().flat_map(serde_json::Map::keys).cloned();
         finish(&mut table, tool, variables.collect());
-        Ok(Self { namespace, name, sort: EntrySort::Tool, table, secret: None })
+        Ok(Self { namespace, name, sort: EntrySort::Tool, table, secrets: Vec::new() })
     }
 
     fn openapi(arguments: &OpenapiArguments, before: &Loaded) -> Result<Self, Fault> {
@@ -143,7 +144,7 @@ impl NewEntry {
         if *approve {
             table.insert("approval", value("always"));
         }
-        Ok(Self { namespace, name: import, sort: EntrySort::Import, table, secret: None })
+        Ok(Self { namespace, name: import, sort: EntrySort::Import, table, secrets: Vec::new() })
     }
 }
 
@@ -215,14 +216,19 @@ fn tool_name(name: &str) -> Result<(Namespace, String), Fault> {
     }
 }
 
-fn invalid_name(name: &str, error: &dyn std::error::Error) -> Fault {
+pub(super) fn invalid_name(name: &str, error: &dyn std::error::Error) -> Fault {
     Fault::new(format!("`{name}` can't be the name of a tool"))
         .cause(error)
         .advice("write `toolbox/tool`, such as `github/issues`")
 }
 
 /// Splits options such as `name=value`.
-fn pairs<'t>(texts: &'t [String], at: char, option: &str, example: &str) -> Result<Vec<(&'t str, Value)>, Fault> {
+pub(super) fn pairs<'t>(
+    texts: &'t [String],
+    at: char,
+    option: &str,
+    example: &str,
+) -> Result<Vec<(&'t str, Value)>, Fault> {
     let split = |text: &'t String| match text.split_once(at) {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim(), Value::from(value.trim()))),
         _ => {
@@ -238,7 +244,11 @@ fn placeholder(value: &Value) -> Option<String> {
 }
 
 /// Returns the secret to add to the file, or `None` if the file has it.
-fn new_secret(name: &str, variable: Option<&str>, before: &Loaded) -> Result<Option<(String, String)>, Fault> {
+pub(super) fn new_secret(
+    name: &str,
+    variable: Option<&str>,
+    before: &Loaded,
+) -> Result<Option<(String, String)>, Fault> {
     match (before.secrets.contains(name), variable) {
         (false, Some(variable)) => Ok(Some((name.to_owned(), variable.to_owned()))),
         (true, None) => Ok(None),

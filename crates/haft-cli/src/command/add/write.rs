@@ -10,9 +10,9 @@ use tempfile::NamedTempFile;
 use super::edit::AddedText;
 use crate::error::{CommandError, Excerpt, Fault};
 
-/// Loads the text from a file beside the workspace file, so that relative paths are right. It is loaded as if it were
+/// Loads the text from a file beside the workspace file, so that relative paths are right, and returns it as loaded. It is loaded as if it were
 /// trusted, because what untrusted files leave out is not checked. Loading starts nothing and reads no secret.
-pub(super) async fn check(added: &AddedText, path: &Path, before: &Loaded) -> Result<(), CommandError> {
+pub(super) async fn check(added: &AddedText, path: &Path, before: &Loaded) -> Result<Loaded, CommandError> {
     let draft = draft(added, &before.path).map_err(|error| Fault::file(path, "write beside", &error))?;
     let options = LoadOptions::new(haft::tools::kinds())
         .map_err(|error| Fault::new("the kinds of tools contradict each other").cause(&error))?;
@@ -28,7 +28,7 @@ pub(super) async fn check(added: &AddedText, path: &Path, before: &Loaded) -> Re
     let failed = |error: &dyn std::error::Error| Fault::new("the tool can't be used beside the others").cause(error);
     let registry = loaded.registry().map_err(|error| failed(&error))?;
     registry.build().map_err(|error| failed(&error))?;
-    Ok(())
+    Ok(loaded)
 }
 
 /// Replaces the file by the text. Readers see the old text or the new one.

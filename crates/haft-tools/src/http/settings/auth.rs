@@ -6,9 +6,9 @@ use serde::Deserialize;
 use crate::http::auth::{ClientAuthStyle, ClientCredentials, HttpAuth};
 
 /// The authentication. All forms that are set are used together. Secrets are referred to by their names.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) struct AuthSettings {
+pub(crate) struct AuthSettings {
     /// The name of the secret that is sent as `authorization: Bearer …`.
     bearer: Option<String>,
     /// A user and a password that are sent as `authorization: Basic …`.
@@ -24,7 +24,7 @@ pub(super) struct AuthSettings {
 }
 
 /// A user and a password.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum BasicSettings {
     /// The name of a secret of the form `user:password`.
@@ -34,7 +34,7 @@ enum BasicSettings {
 }
 
 /// A user and the name of a secret.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct BasicUserSettings {
     /// The user.
@@ -44,7 +44,7 @@ struct BasicUserSettings {
 }
 
 /// A secret in a header.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct HeaderAuthSettings {
     /// The name of the header.
@@ -56,7 +56,7 @@ struct HeaderAuthSettings {
 }
 
 /// A secret in the query or in a cookie.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct NamedAuthSettings {
     /// The name of the parameter or the cookie.
@@ -66,7 +66,7 @@ struct NamedAuthSettings {
 }
 
 /// The OAuth 2 client credentials grant.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct OAuthSettings {
     /// The absolute URL of the token endpoint.
@@ -97,7 +97,7 @@ enum OAuthStyleSetting {
 }
 
 impl AuthSettings {
-    pub(super) fn into_auth(self) -> Vec<HttpAuth> {
+    pub(crate) fn into_auth(self) -> Vec<HttpAuth> {
         let Self { bearer, basic, header, query, cookie, oauth2 } = self;
         let mut all = Vec::new();
         all.extend(bearer.map(HttpAuth::bearer));

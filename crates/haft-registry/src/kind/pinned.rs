@@ -1,4 +1,7 @@
-//! One import's pins: where its tools come from, and their definitions.
+//! An import's origin and definitions, as they were accepted once or are offered now.
+//!
+//! A kind states what an import offers, and gets what a person has accepted of it. Whoever stores and compares the two
+//! is not its business.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +10,13 @@ use haft_schema::canonical_text;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::difference::{self, ImportDifference};
-
 /// An import's origin and the definitions of its tools, under the names that the origin gave them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PinnedImport {
-    pub(super) kind: String,
-    pub(super) origin: PinOrigin,
-    pub(super) server: Option<ReportedServer>,
-    pub(super) tools: BTreeMap<String, PinnedTool>,
+    kind: String,
+    origin: PinOrigin,
+    server: Option<ReportedServer>,
+    tools: BTreeMap<String, PinnedTool>,
 }
 
 /// The origin of an import's tools. It contains no credential.
@@ -66,8 +67,16 @@ impl PinnedImport {
     /// Adds a tool with its definition, or replaces the one with this name.
     #[must_use]
     pub fn tool(mut self, name: impl Into<String>, definition: Value) -> Self {
-        self.tools.insert(name.into(), PinnedTool::new(definition));
+        self.set(name, Some(PinnedTool::new(definition)));
         self
+    }
+
+    /// Adds, replaces or removes a tool.
+    pub fn set(&mut self, name: impl Into<String>, tool: Option<PinnedTool>) {
+        match tool {
+            Some(tool) => drop(self.tools.insert(name.into(), tool)),
+            None => drop(self.tools.remove(&name.into())),
+        }
     }
 
     /// Returns the kind of the import's entry, such as `mcp`.
@@ -97,20 +106,6 @@ impl PinnedImport {
     /// Returns all tools, in the order of their names.
     pub fn tools(&self) -> impl Iterator<Item = (&str, &PinnedTool)> {
         self.tools.iter().map(|(name, tool)| (name.as_str(), tool))
-    }
-
-    /// Compares these pins with what the import offers now.
-    #[must_use]
-    pub fn compare(&self, live: &Self) -> ImportDifference {
-        difference::of(self, live)
-    }
-
-    /// Makes one tool as it is in another value: present with its definition, or absent.
-    pub(super) fn take_over(&mut self, name: &str, live: &Self) {
-        match live.tools.get(name) {
-            Some(tool) => drop(self.tools.insert(name.to_owned(), tool.clone())),
-            None => drop(self.tools.remove(name)),
-        }
     }
 }
 

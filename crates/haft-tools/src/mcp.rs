@@ -1,0 +1,24 @@
+//! Tools of MCP servers: the kind `mcp` of imports.
+//!
+//! ```toml
+//! [toolbox.github.import.server]
+//! kind = "mcp"
+//! command = ["npx", "-y", "@modelcontextprotocol/server-github"]
+//! secret-env = { GITHUB_PERSONAL_ACCESS_TOKEN = "github" }
+//! ```
+//!
+//! The tools are those that a person has accepted, from the lock beside the workspace file: nothing is started to list
+//! them. The server is started, or connected to, when one of them is first called, and lists its tools then. A call to
+//! a tool that is not as it was accepted fails, and a new tool is not offered.
+//!
+//! ```text
+//! lock ─> definitions ─> tools ──call──> McpImport ─> McpClient, created with the secrets at the first call
+//! ```
+
+mod import;
+mod kind;
+mod name;
+mod redact;
+mod settings;
+
+pub use self::kind::McpKind;

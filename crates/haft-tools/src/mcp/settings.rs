@@ -1,0 +1,365 @@
+//! The settings of a server in an entry of a file.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use haft_core::Secret;
+use haft_executor::{BoxError, Services};
+use haft_http::GuardedClient;
+use haft_mcp::{Era, McpLimits, McpServer, ResultPolicy};
+use haft_registry::{
+    Entry, EntryError, EntryFault, ListedImport, PinOrigin, PinnedImport, Reach, Recipient, Secrets, StartedCommand,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::redact::ServerSecrets;
+use crate::command::code;
+use crate::http::{AuthSettings, HttpAuth, UrlTemplate};
+use crate::openapi::Selected;
+
+/// The settings of the kind `mcp`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct McpSettings {
+    /// The program that is the server, and its arguments. No shell is involved. Either this or `url` is required.
+    #[schemars(length(min = 1))]
+    command: Option<Vec<String>>,
+    /// The `http` or `https` URL of the server. It may not contain credentials; use `auth`.
+    url: Option<String>,
+    /// The working directory of the program, relative to the folder of this file. The default is that folder.
+    folder: Option<PathBuf>,
+    /// Environment variables of the program. It otherwise gets only those that programs need to run at all, such as `PATH`
+    /// and `HOME`.
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    /// Environment variables of the program with the names of the secrets that they contain.
+    #[serde(default)]
+    secret_env: BTreeMap<String, String>,
+    /// The secrets that are sent with every request to a URL: as `bearer`, `basic` or `header`.
+    auth: Option<AuthSettings>,
+    /// Headers of every request to a URL.
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    /// The era of the protocol: `auto` finds it out, which takes ten seconds with a program that ignores the question;
+    /// `modern` is 2026-07-28 and later, `legacy` what came before. The default is `auto`.
+    #[serde(default)]
+    era: EraSetting,
+    /// The form of results that have both structured content and content parts: `structured`, the default, `content` or
+    /// `both`.
+    #[serde(default)]
+    result: ResultSetting,
+    /// The time to start the server and list its tools, in seconds. The default is 60.
+    #[schemars(range(min = 0.1, max = 3600.0))]
+    start_timeout: Option<f64>,
+    /// The time that a call waits for its answer or for progress, in seconds. The default is 60.
+    #[schemars(range(min = 0.1, max = 86400.0))]
+    answer_timeout: Option<f64>,
+    /// The number of times per hour that the server is started again or connected to again. The default is 20.
+    #[schemars(range(max = 10_000))]
+    restarts: Option<usize>,
+    /// Patterns such as `search_*` for the server's names of tools, of which a tool must match one.
+    #[serde(default)]
+    tools: Vec<String>,
+    /// Patterns for names that a tool must not have.
+    #[serde(default)]
+    exclude_tools: Vec<String>,
+    /// Other names for tools, by the server's names.
+    #[serde(default)]
+    rename: BTreeMap<String, String>,
+    /// Hints in place of the server's, by its names of tools. Rules may depend on hints, and a server states its own as it
+    /// likes.
+    #[serde(default)]
+    hints: BTreeMap<String, HintSettings>,
+}
+
+/// Hints about a tool in place of its server's.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct HintSettings {
+    /// A hint that calls change nothing.
+    pub(super) readonly: Option<bool>,
+    /// A hint that calls may destroy something.
+    pub(super) destructive: Option<bool>,
+    /// A hint that a repeated call has no further effect.
+    pub(super) idempotent: Option<bool>,
+    /// A hint that calls reach systems beyond the program.
+    pub(super) open_world: Option<bool>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum EraSetting {
+    #[default]
+    Auto,
+    Modern,
+    Legacy,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum ResultSetting {
+    #[default]
+    Structured,
+    Content,
+    Both,
+}
+
+/// A server, as it is started or connected to.
+#[derive(Debug)]
+pub(super) struct ServerSettings {
+    name: String,
+    target: ServerTarget,
+    era: Era,
+    results: ResultPolicy,
+    limits: McpLimits,
+}
+
+#[derive(Debug)]
+enum ServerTarget {
+    Command {
+        argv: Vec<String>,
+        folder: PathBuf,
+        own_folder: Option<PathBuf>,
+        env: BTreeMap<String, String>,
+        secret_env: BTreeMap<String, String>,
+    },
+    Url {
+        url: UrlTemplate,
+        auth: Vec<HttpAuth>,
+        headers: BTreeMap<String, String>,
+    },
+}
+
+/// The choice of a server's tools.
+#[derive(Debug)]
+pub(super) struct ToolChoice {
+    selected: Selected,
+    pub(super) rename: BTreeMap<String, String>,
+    pub(super) hints: BTreeMap<String, HintSettings>,
+}
+
+impl ToolChoice {
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.selected.accepts(&[name])
+    }
+
+    /// Remarks on names that no tool has.
+    pub(super) fn check(&self, is_known: impl Fn(&str) -> bool, remarks: &mut Vec<EntryFault>) {
+        let keys = [("rename", self.rename.keys().collect::<Vec<_>>()), ("hints", self.hints.keys().collect())];
+        for (key, names) in keys {
+            for name in names.into_iter().filter(|name| !is_known(name)) {
+                remarks.push(EntryFault::at(format!("/{key}"), format!("no accepted tool is named `{name}`")));
+            }
+        }
+    }
+}
+
+impl McpSettings {
+    /// Reads an entry's settings, or returns all their faults.
+    pub(super) fn read(entry: &Entry) -> Result<(ServerSettings, ToolChoice), EntryError> {
+        let settings = Self::deserialize(&entry.settings).map_err(|error| EntryError::at("", error.to_string()))?;
+        let mut faults = Vec::new();
+        let target = settings.target(entry, &mut faults);
+        let mut selected = Selected::default();
+        settings.tools.iter().for_each(|pattern| selected.include(pattern.as_str()));
+        settings.exclude_tools.iter().for_each(|pattern| selected.exclude(pattern.as_str()));
+        let mut limits = McpLimits::default();
+        // The schema has rejected numbers that are no durations.
+        let seconds = |seconds: Option<f64>| seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        limits.start_timeout = seconds(settings.start_timeout).unwrap_or(limits.start_timeout);
+        limits.call_timeout = seconds(settings.answer_timeout).unwrap_or(limits.call_timeout);
+        limits.restarts_per_hour = settings.restarts.unwrap_or(limits.restarts_per_hour);
+        EntryError::check(faults)?;
+        let Some(target) = target else {
+            return Err(EntryError::at("", "needs either `command` or `url`"));
+        };
+        let server = ServerSettings {
+            name: if entry.import.is_empty() { entry.name.clone() } else { entry.import.clone() },
+            target,
+            era: match settings.era {
+                EraSetting::Auto => Era::Auto,
+                EraSetting::Modern => Era::Modern,
+                EraSetting::Legacy => Era::Legacy,
+            },
+            results: match settings.result {
+                ResultSetting::Structured => ResultPolicy::StructuredFirst,
+                ResultSetting::Content => ResultPolicy::ContentFirst,
+                ResultSetting::Both => ResultPolicy::Both,
+            },
+            limits,
+        };
+        Ok((server, ToolChoice { selected, rename: settings.rename, hints: settings.hints }))
+    }
+
+    fn target(&self, entry: &Entry, faults: &mut Vec<EntryFault>) -> Option<ServerTarget> {
+        let mut reject = |key: &str, is_set: bool, other: &str| {
+            if is_set {
+                faults.push(EntryFault::at(
+                    format!("/{key}"),
+                    format!("has no effect on a server with `{other}`; remove it"),
+                ));
+            }
+        };
+        match (&self.command, &self.url) {
+            (Some(argv), None) => {
+                reject("auth", self.auth.is_some(), "command");
+                reject("headers", !self.headers.is_empty(), "command");
+                self.check_variables(faults);
+                if argv.iter().any(|argument| argument.contains('\0')) || argv.first().is_some_and(String::is_empty) {
+                    faults.push(EntryFault::at("/command", "needs a program, and no argument may contain NUL"));
+                }
+                let own = self.folder.clone();
+                let folder = own.as_ref().map_or_else(|| entry.folder.clone(), |own| entry.folder.join(own));
+                let (env, secret_env) = (self.env.clone(), self.secret_env.clone());
+                Some(ServerTarget::Command { argv: argv.clone(), folder, own_folder: own, env, secret_env })
+            }
+            (None, Some(url)) => {
+                reject("env", !self.env.is_empty(), "url");
+                reject("secret-env", !self.secret_env.is_empty(), "url");
+                reject("folder", self.folder.is_some(), "url");
+                let auth = self.auth.clone().map(AuthSettings::into_auth).unwrap_or_default();
+                for auth in &auth {
+                    auth.check(faults);
+                    if matches!(auth, HttpAuth::Query { .. } | HttpAuth::Cookie { .. } | HttpAuth::OAuth2(_)) {
+                        let message = "an MCP server gets secrets as `bearer`, `basic` or `header`";
+                        faults.push(EntryFault::at("/auth", message));
+                    }
+                }
+                match url.parse::<UrlTemplate>().and_then(UrlTemplate::constant) {
+                    Ok(url) => Some(ServerTarget::Url { url, auth, headers: self.headers.clone() }),
+                    Err(error) => {
+                        faults.push(EntryFault::at("/url", error.to_string()));
+                        None
+                    }
+                }
+            }
+            (Some(_), Some(_)) => {
+                faults.push(EntryFault::at("/url", "a server has either `command` or `url`; remove one"));
+                None
+            }
+            (None, None) => None,
+        }
+    }
+
+    fn check_variables(&self, faults: &mut Vec<EntryFault>) {
+        for (table, names) in [("env", &self.env), ("secret-env", &self.secret_env)] {
+            for (name, value) in names {
+                if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+                    let message =
+                        format!("the variable `{name}` is invalid: names have no `=`, and nothing may contain NUL");
+                    faults.push(EntryFault::at(format!("/{table}"), message));
+                }
+            }
+        }
+        for name in self.secret_env.keys().filter(|name| self.env.contains_key(*name)) {
+            faults.push(EntryFault::at(
+                "/secret-env",
+                format!("the variable `{name}` is also set in `env`; remove one of them"),
+            ));
+        }
+    }
+}
+
+impl ServerSettings {
+    /// Returns the identity of the server.
+    pub(super) fn origin(&self) -> PinOrigin {
+        match &self.target {
+            ServerTarget::Command { argv, own_folder, .. } => {
+                PinOrigin::command(argv, own_folder.as_ref().map(|folder| folder.to_string_lossy()).as_deref())
+            }
+            ServerTarget::Url { url, .. } => PinOrigin::url(url.as_str()),
+        }
+    }
+
+    /// Returns who gets what.
+    pub(super) fn reach(&self, entry: &Entry) -> Result<Reach, EntryError> {
+        Ok(match &self.target {
+            ServerTarget::Command { argv, folder, env, secret_env, .. } => {
+                let mut started = StartedCommand::new(argv, folder);
+                started.env.clone_from(env);
+                started.secret_env.clone_from(secret_env);
+                started.uncovered = code::read(entry, &started)?;
+                Reach::nothing().with(Recipient::Command(started), secret_env.values().cloned())
+            }
+            ServerTarget::Url { url, auth, .. } => {
+                let secrets = auth.iter().map(|auth| auth.secret_name().to_owned());
+                Reach::nothing().with(Recipient::Host(url.origin().to_owned()), secrets)
+            }
+        })
+    }
+
+    /// Returns the server with its secrets, which are read now.
+    pub(super) fn with_secrets(&self, services: &Services) -> Result<(McpServer, ServerSecrets), BoxError> {
+        let mut secrets = ServerSecrets::default();
+        let mut read = |name: &str| -> Result<Secret, BoxError> {
+            let secret = services.get::<Secrets>()?.get(name)?;
+            secrets.add(&secret);
+            Ok(secret)
+        };
+        let server = match &self.target {
+            ServerTarget::Command { argv, folder, env, secret_env, .. } => {
+                let (program, arguments) = argv.split_first().ok_or("the command is empty")?;
+                let program = if program.contains(['/', std::path::MAIN_SEPARATOR]) {
+                    folder.join(program).into_os_string()
+                } else {
+                    program.into()
+                };
+                let mut server = McpServer::command(program, arguments).folder(folder);
+                for (name, value) in env {
+                    server = server.env(name, value);
+                }
+                for (name, secret) in secret_env {
+                    server = server.secret_env(name, read(secret)?);
+                }
+                server
+            }
+            ServerTarget::Url { url, auth, headers } => {
+                let mut server = McpServer::http(url.as_str()).http_client(services.get::<GuardedClient>()?.clone());
+                for (name, value) in headers {
+                    server = server.header(name, Secret::new(value));
+                }
+                for auth in auth {
+                    let secret = read(auth.secret_name())?;
+                    server = match auth {
+                        HttpAuth::Bearer { .. } => server.bearer(secret),
+                        HttpAuth::Header { name, prefix, .. } => {
+                            let text = format!("{}{}", prefix.as_deref().unwrap_or_default(), secret.expose());
+                            server.header(name, Secret::new(text))
+                        }
+                        HttpAuth::Basic { user, .. } => basic(server, &format!("{user}:{}", secret.expose())),
+                        _ => basic(server, secret.expose()),
+                    };
+                }
+                server
+            }
+        };
+        Ok((server.named(&self.name).era(self.era).results(self.results).limits(self.limits.clone()), secrets))
+    }
+
+    /// Starts or connects to the server, lists its tools, and ends it.
+    pub(super) async fn list(&self, services: &Services) -> Result<ListedImport, BoxError> {
+        let (server, _) = self.with_secrets(services)?;
+        let client = server.connect().await?;
+        let listing = client.offered();
+        let mut offered = PinnedImport::new("mcp", self.origin());
+        if let Some(info) = client.info() {
+            offered = offered.server(info.name.unwrap_or_default(), info.version.unwrap_or_default());
+        }
+        for tool in listing.tools.iter().chain(&listing.app_tools) {
+            offered = offered.tool(tool.tool.name(), (*tool.definition).clone());
+        }
+        let mut listed = ListedImport::new(offered);
+        listed.quarantined =
+            listing.quarantined.iter().map(|tool| (tool.name.clone(), tool.reason.to_string())).collect();
+        client.close().await;
+        Ok(listed)
+    }
+}
+
+fn basic(server: McpServer, pair: &str) -> McpServer {
+    server.header("authorization", Secret::new(format!("Basic {}", BASE64_STANDARD.encode(pair))))
+}
