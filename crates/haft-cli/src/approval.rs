@@ -101,6 +101,10 @@ fn not_a_mode(mut error: CommandError, path: &Path) -> CommandError {
     error
 }
 
+/// The reason of a question that is declined.
+const NOT_ASKED: &str =
+    "questions of tools are not asked here; run the command with `--suspend`, and answer them later";
+
 /// A ready source of verdicts.
 #[derive(Clone, Debug)]
 pub(crate) enum Approver {
@@ -113,6 +117,8 @@ pub(crate) enum Approver {
 impl Approve for Approver {
     async fn approve(&self, request: ApprovalRequest, cx: Cx) -> Result<ApprovalAnswer, BoxError> {
         match self {
+            // Nobody may approve what they are not shown.
+            Self::Person(_) | Self::Everybody if request.question.is_some() => Ok(request.deny(NOT_ASKED).into()),
             Self::Person(prompt) => prompt.approve(request, cx).await,
             Self::Everybody => Ok(request.approve().into()),
             Self::Nobody(Others::Denied) => Ok(request.deny("nobody approves calls here").into()),

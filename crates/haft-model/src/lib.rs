@@ -67,7 +67,7 @@ pub use self::store::{
 };
 pub use self::trace::ModelTrace;
 pub use self::turn_loop::{
-    AfterTurn, BeforeRequest, Budget, ClearToolResults, Flow, Interaction, LoopEnd, LoopError, LoopEvent, LoopOutcome,
-    LoopRun, LoopState, Prepare, PrepareFuture, Signal, Spent, StateError, Summarize, TurnLoop, TypedLoop,
+    AfterTurn, AgentTool, BeforeRequest, Budget, ClearToolResults, Flow, Interaction, LoopEnd, LoopError, LoopEvent,
+    LoopOutcome, LoopRun, LoopState, Prepare, PrepareFuture, Signal, Spent, StateError, Summarize, TurnLoop, TypedLoop,
     TypedOutcome, TypedRun,
 };

@@ -16,7 +16,9 @@
 //! without an event, or lose a state.
 
 mod after_turn;
+mod agent_tool;
 mod answer;
+mod around;
 mod asking;
 mod budget;
 mod call_outcome;
@@ -50,6 +52,7 @@ mod signal;
 mod span;
 mod state;
 mod state_cell;
+mod state_check;
 mod state_error;
 mod summarize;
 mod triage;
@@ -59,7 +62,6 @@ mod utterance;
 mod verdict;
 mod waiting;
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -67,6 +69,7 @@ use haft_core::{FailureClass, Verdict};
 use haft_executor::{Backoff, Cancellation, RunOptions, ToolSource};
 
 pub use self::after_turn::{AfterTurn, Flow};
+pub use self::agent_tool::AgentTool;
 pub use self::budget::{Budget, Spent};
 pub use self::clear_results::ClearToolResults;
 pub use self::end::{LoopEnd, LoopOutcome};
@@ -479,21 +482,5 @@ impl TurnLoop {
     fn changed(mut self, change: impl FnOnce(&mut Settings)) -> Self {
         change(Arc::make_mut(&mut self.0));
         self
-    }
-}
-
-impl fmt::Debug for TurnLoop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TurnLoop")
-            .field("options", &self.0.options)
-            .field("max_turns", &self.0.max_turns)
-            .field("budget", &self.0.budget)
-            .field("conversation_budget", &self.0.conversation_budget)
-            .field("repeated_calls", &self.0.repeated_calls)
-            .field("retries", &self.0.retries)
-            .field("max_retry_wait", &self.0.max_retry_wait)
-            .field("decides", &self.0.decide.is_some())
-            .field("fail_on", &self.0.fail_on)
-            .finish_non_exhaustive()
     }
 }

@@ -45,3 +45,4 @@ pub use self::ai_sdk::{AI_SDK_HEADERS, ChatPost, PostError, PostTrigger, ai_sdk_
 pub use self::event::{UiEnd, UiEvent, UiFile};
 pub use self::history::history;
 pub use self::stream::{EVENT_HEADERS, UiStream};
+pub(crate) use self::view::View;

@@ -100,11 +100,11 @@ pub use haft_model::{
 };
 #[doc(inline)]
 pub use haft_model::{
-    AfterTurn, BeforeRequest, Budget, Cassette, CassetteError, CassetteFault, Chat, ChatError, ChatRequest, ChatRun,
-    Claim, ClaimToken, ClearToolResults, ConversationStore, DeltaSender, Disconnect, ExchangeFault, Expect, Fallback,
-    Flow, Interaction, LanguageModel, LanguageModelExt, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun, LoopState,
-    MemoryStore, ModelError, ModelInfo, ModelSwitch, ModelTrace, ObjectAnswer, ObjectError, ObjectRequest, Prepare,
-    PrepareFuture, ProviderMessage, ScriptError, ScriptFault, ScriptedModel, ScriptedTurn, Signal, Spent, StateError,
-    StoreError, StoreFuture, StoredConversation, SuiteFault, Summarize, TurnEnd, TurnFault, TurnLoop, TurnStream,
-    TypedLoop, TypedOutcome, TypedRun, store_suite,
+    AfterTurn, AgentTool, BeforeRequest, Budget, Cassette, CassetteError, CassetteFault, Chat, ChatError, ChatRequest,
+    ChatRun, Claim, ClaimToken, ClearToolResults, ConversationStore, DeltaSender, Disconnect, ExchangeFault, Expect,
+    Fallback, Flow, Interaction, LanguageModel, LanguageModelExt, LoopEnd, LoopError, LoopEvent, LoopOutcome, LoopRun,
+    LoopState, MemoryStore, ModelError, ModelInfo, ModelSwitch, ModelTrace, ObjectAnswer, ObjectError, ObjectRequest,
+    Prepare, PrepareFuture, ProviderMessage, ScriptError, ScriptFault, ScriptedModel, ScriptedTurn, Signal, Spent,
+    StateError, StoreError, StoreFuture, StoredConversation, SuiteFault, Summarize, TurnEnd, TurnFault, TurnLoop,
+    TurnStream, TypedLoop, TypedOutcome, TypedRun, store_suite,
 };

@@ -67,8 +67,17 @@ impl Budget {
 
     /// Reports whether no tokens are left for another request.
     pub(super) fn lacks_tokens(&self, spent: &Usage) -> bool {
-        let total = spent.total_tokens.max(spent.input_tokens.saturating_add(spent.output_tokens));
-        self.tokens.is_some_and(|most| total >= most)
+        self.tokens_left(spent) == Some(0)
+    }
+
+    /// Returns the tokens that are left after this usage; `None` if unlimited.
+    pub(super) fn tokens_left(&self, spent: &Usage) -> Option<u64> {
+        self.tokens.map(|most| most.saturating_sub(Self::spent_tokens(spent)))
+    }
+
+    /// Returns the tokens of a usage.
+    pub(super) fn spent_tokens(spent: &Usage) -> u64 {
+        spent.total_tokens.max(spent.input_tokens.saturating_add(spent.output_tokens))
     }
 
     /// Returns the number of calls that are left after this many; `None` if unlimited.

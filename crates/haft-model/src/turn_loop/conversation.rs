@@ -69,6 +69,7 @@ impl LoopState {
         (self.conversation.turns, self.conversation.usage) = (turns, usage);
         self.conversation.time_used_ms = u64::try_from(time_used.as_millis()).unwrap_or(u64::MAX);
         (self.turns, self.usage, self.calls, self.time_used, self.re_asks) = Default::default();
+        self.nested_turns = 0;
         self.row.clear();
         self.lacks_calls = false;
         if self.interactions().is_empty() && pending_requests(self.history(), DecidedRequests::Included).is_empty() {
@@ -128,10 +129,10 @@ impl LoopState {
         cancelled
     }
 
-    /// Returns the number of turns of the conversation, over all tasks.
+    /// Returns the number of turns of the conversation, over all tasks and with those of sub-agents.
     #[must_use]
     pub fn total_turns(&self) -> u32 {
-        self.conversation.turns.saturating_add(self.turns)
+        self.conversation.turns.saturating_add(self.turns).saturating_add(self.nested_turns)
     }
 
     /// Returns the usage of the conversation, over all tasks.

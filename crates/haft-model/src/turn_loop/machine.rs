@@ -13,6 +13,7 @@ use std::sync::Arc;
 use haft_core::{ToolEvent, ToolResult};
 use haft_executor::{Cancellation, RunOptions, Snapshot, ToolSource};
 
+use super::around::{AroundLoop, NestedTotals};
 use super::budget::Spent;
 use super::end::LoopEnd;
 use super::error::LoopError;
@@ -53,6 +54,10 @@ pub(super) struct Machine {
     /// The tokens that the model read in the last turn of this run, if the provider reported them.
     pub(super) input_tokens: Option<u64>,
     pub(super) interruption: Interruption,
+    /// The number of loops around this one.
+    pub(super) depth: u32,
+    /// The totals of sub-agents, until they are part of the state.
+    pub(super) nested: NestedTotals,
 }
 
 impl Machine {
@@ -79,6 +84,8 @@ impl Machine {
             asked: ModelInfo::new(""),
             input_tokens: None,
             interruption: Interruption::new(flag, left),
+            depth: AroundLoop::current().map_or(0, |around| around.depth.saturating_add(1)),
+            nested: NestedTotals::default(),
             settings,
             options,
             state,
@@ -115,6 +122,9 @@ impl Machine {
     pub(super) fn may_ask(&self) -> Result<(), LoopEnd> {
         if let Some(cause) = self.interruption.cause() {
             return Err(cause.into());
+        }
+        if let Some(spent) = self.settings.outer.and_then(|outer| self.state.read(|state| outer.spent(state))) {
+            return Err(LoopEnd::Budget(spent));
         }
         let (turns, usage) = self.state.read(|state| (state.turns, state.usage));
         let (calls, lacks_calls) = self.state.read(|state| (state.calls, state.lacks_calls));

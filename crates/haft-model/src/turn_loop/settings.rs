@@ -1,5 +1,6 @@
 //! The settings of a loop.
 
+use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +9,9 @@ use std::time::Duration;
 use haft_core::FailureClass;
 use haft_executor::{Backoff, Cancellation, RunOptions, ToolSource};
 
+use super::TurnLoop;
 use super::after_turn::{AfterTurn, Flow};
+use super::around::OuterBudget;
 use super::budget::Budget;
 use super::final_answer::TypedAnswer;
 use super::prepare::Prepare;
@@ -54,6 +57,8 @@ pub(super) struct Settings {
     /// The name of the agent in spans.
     pub(super) name: Option<Arc<str>>,
     pub(super) trace: ModelTrace,
+    /// The budget of the loop around, if this is a sub-agent.
+    pub(super) outer: Option<OuterBudget>,
     /// The number of runs that were started. Clones of a loop share it.
     starts: Arc<AtomicU64>,
 }
@@ -80,6 +85,7 @@ impl Settings {
             answer: None,
             name: None,
             trace: ModelTrace::new(),
+            outer: None,
             starts: Arc::default(),
         }
     }
@@ -88,5 +94,21 @@ impl Settings {
     /// every execution of a test.
     pub(super) fn count_start(&self) -> u64 {
         self.starts.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+impl fmt::Debug for TurnLoop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TurnLoop")
+            .field("options", &self.0.options)
+            .field("max_turns", &self.0.max_turns)
+            .field("budget", &self.0.budget)
+            .field("conversation_budget", &self.0.conversation_budget)
+            .field("repeated_calls", &self.0.repeated_calls)
+            .field("retries", &self.0.retries)
+            .field("max_retry_wait", &self.0.max_retry_wait)
+            .field("decides", &self.0.decide.is_some())
+            .field("fail_on", &self.0.fail_on)
+            .finish_non_exhaustive()
     }
 }

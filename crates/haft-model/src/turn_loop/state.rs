@@ -4,14 +4,14 @@
 //! turns only. The tools are not in it, as they are code: the application supplies them at the start. A stored state
 //! that contradicts itself must be rejected when it is read.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use haft_core::{
-    ApprovalId, ApprovalRequest, Author, CallId, ContentPart, Finish, FormatVersion, Item, RunId, ToolCall, ToolResult,
-    Turn, TurnRequest, Usage, Verdict,
+    ApprovalId, ApprovalRequest, Author, CallId, ContentPart, FormatVersion, Item, RunId, ToolResult, TurnRequest,
+    Usage, Verdict,
 };
-use haft_executor::VerdictFault;
+use haft_executor::{VerdictFault, WaitingCall};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
@@ -48,6 +48,8 @@ pub struct LoopState {
     v: FormatVersion,
     pub(super) request: TurnRequest,
     pub(super) turns: u32,
+    /// The turns of sub-agents.
+    pub(super) nested_turns: u32,
     pub(super) usage: Usage,
     pub(super) calls: u64,
     /// True if the last turn had calls beyond the budget.
@@ -59,6 +61,8 @@ pub struct LoopState {
     /// The ids of the runs of calls that wait for a verdict: a call keeps its run id, and so its idempotency key, until
     /// it has its result.
     pub(super) run_ids: BTreeMap<CallId, RunId>,
+    /// The calls that wait for answers to their questions, with the states that they go on with.
+    pub(super) waits: BTreeMap<CallId, WaitingCall>,
     /// The requests of the provider whose verdicts were accepted and have not been sent yet.
     pub(super) accepted: BTreeSet<ApprovalId>,
     /// The failures of resumed calls that belong to no open turn, until no call waits any more.
@@ -85,6 +89,8 @@ struct WrittenState<'a> {
     v: FormatVersion,
     request: DeepValue<'a, TurnRequest>,
     turns: u32,
+    #[serde(skip_serializing_if = "is_zero")]
+    nested_turns: u32,
     usage: Usage,
     calls: u64,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -97,6 +103,8 @@ struct WrittenState<'a> {
     done: bool,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     run_ids: &'a BTreeMap<CallId, RunId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<DeepValue<'a, Vec<&'a WaitingCall>>>,
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     accepted: &'a BTreeSet<ApprovalId>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,6 +125,8 @@ struct StoredState {
     #[serde(default)]
     turns: u32,
     #[serde(default)]
+    nested_turns: u32,
+    #[serde(default)]
     usage: Usage,
     #[serde(default)]
     calls: u64,
@@ -132,6 +142,8 @@ struct StoredState {
     done: bool,
     #[serde(default)]
     run_ids: BTreeMap<CallId, RunId>,
+    #[serde(default, deserialize_with = "json_string::deserialize_deep")]
+    waiting: Vec<WaitingCall>,
     #[serde(default)]
     accepted: BTreeSet<ApprovalId>,
     #[serde(default, deserialize_with = "json_string::deserialize_deep")]
@@ -152,6 +164,7 @@ impl LoopState {
             v: FormatVersion::default(),
             request,
             turns: 0,
+            nested_turns: 0,
             usage: Usage::default(),
             calls: 0,
             lacks_calls: false,
@@ -159,6 +172,7 @@ impl LoopState {
             row: CallRow::default(),
             phase: LoopPhase::Ready,
             run_ids: BTreeMap::new(),
+            waits: BTreeMap::new(),
             accepted: BTreeSet::new(),
             failures: Vec::new(),
             re_asks: 0,
@@ -266,13 +280,20 @@ impl LoopState {
         self.turns
     }
 
-    /// Returns the usage, including that of failed attempts as far as it is known.
+    /// Returns the number of turns of [sub-agents](crate::TurnLoop::as_tool), at all depths. They do not count for
+    /// [`max_turns`](crate::TurnLoop::max_turns).
+    #[must_use]
+    pub fn sub_agent_turns(&self) -> u32 {
+        self.nested_turns
+    }
+
+    /// Returns the usage, including that of sub-agents, and of failed attempts as far as it is known.
     #[must_use]
     pub fn usage(&self) -> Usage {
         self.usage
     }
 
-    /// Returns the number of calls that were run.
+    /// Returns the number of calls that were run, including those of sub-agents.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.calls
@@ -297,80 +318,6 @@ impl LoopState {
         self.phase.open().map_or(&[], |open| &open.interactions)
     }
 
-    /// Checks that the state is consistent: everything that is open is about a call of the history.
-    pub(super) fn check(&self) -> Result<(), StateError> {
-        self.check_open()?;
-        self.check_interactions()?;
-        let mut calls: HashSet<&CallId> = HashSet::new();
-        for item in self.history() {
-            match item {
-                Item::ToolCall(call) => drop(calls.insert(&call.call_id)),
-                // A provider may use its own ids in approval requests for its own calls.
-                Item::ApprovalRequest(request)
-                    if request.provider_data.is_empty() && !calls.contains(&request.call_id) =>
-                {
-                    let (request_id, call_id) = (request.request_id.clone(), request.call_id.clone());
-                    return Err(StateError::MissingAskedCall { request_id, call_id });
-                }
-                _ => {}
-            }
-        }
-        let open = self.phase.open().into_iter().flat_map(|open| open.turn.tool_calls());
-        match open.map(|call| call.call_id).find(|call_id| !calls.contains(call_id)) {
-            Some(call_id) => Err(StateError::MissingTurnCall { call_id }),
-            None => Ok(()),
-        }
-    }
-
-    fn check_open(&self) -> Result<(), StateError> {
-        // A model that has finished may have nothing to say.
-        let is_silent = |turn: &Turn| turn.items.is_empty() && turn.finish != Finish::Stop;
-        let is_empty = self.phase.open().is_some_and(|open| is_silent(&open.turn));
-        if is_empty { Err(StateError::EmptyTurn) } else { Ok(()) }
-    }
-
-    fn check_interactions(&self) -> Result<(), StateError> {
-        if self.interactions().is_empty() {
-            return Ok(());
-        }
-        // The last call of each id, and the last output.
-        let (mut asked, mut answered) = (HashMap::new(), HashMap::new());
-        for (at, item) in self.history().iter().enumerate() {
-            if let Some(call) = item.local_call() {
-                asked.insert(&call.call_id, (at, call));
-            }
-            if let Item::ToolOutput(output) = item {
-                answered.insert(&output.call_id, at);
-            }
-        }
-        let mut said: HashMap<&CallId, Vec<&ToolCall>> = HashMap::new();
-        for item in self.phase.open().into_iter().flat_map(|open| &open.turn.items) {
-            if let Item::ToolCall(call) = item {
-                said.entry(&call.call_id).or_default().push(call);
-            }
-        }
-        let mut ids = HashSet::new();
-        for interaction in self.interactions() {
-            let call_id = interaction.call_id();
-            if !ids.insert(call_id) {
-                return Err(StateError::DuplicateInteraction { call_id: call_id.clone() });
-            }
-            let Some(&(at, found)) = asked.get(call_id) else {
-                return Err(StateError::MissingCall { call_id: call_id.clone() });
-            };
-            if answered.get(call_id).is_some_and(|&output| output > at) {
-                return Err(StateError::AnsweredCall { call_id: call_id.clone() });
-            }
-            if !interaction.is_about(found) {
-                return Err(StateError::OtherCall { call_id: call_id.clone(), at });
-            }
-            if !said.get(call_id).is_some_and(|said| said.iter().any(|said| interaction.is_about(said))) {
-                return Err(StateError::ForeignInteraction { call_id: call_id.clone() });
-            }
-        }
-        Ok(())
-    }
-
     pub(super) fn interaction(&mut self, call_id: CallId) -> Result<&mut Interaction, StateError> {
         let found = self.phase.open_mut().and_then(|open| open.interactions.get_mut(&call_id));
         found.ok_or(StateError::UnknownInteraction { call_id })
@@ -391,6 +338,7 @@ impl TryFrom<StoredState> for LoopState {
             v,
             request,
             turns,
+            nested_turns,
             usage,
             calls,
             lacks_calls,
@@ -399,6 +347,7 @@ impl TryFrom<StoredState> for LoopState {
             open,
             done,
             run_ids,
+            waiting,
             accepted,
             failures,
             re_asks,
@@ -411,8 +360,9 @@ impl TryFrom<StoredState> for LoopState {
             (None, true) => LoopPhase::Done,
             (None, false) => LoopPhase::Ready,
         };
-        let state = Self { phase, run_ids, accepted, failures, re_asks, conversation, ..Self::new(request) };
-        let state = Self { v, turns, usage, calls, lacks_calls, time_used, row: seen, ..state };
+        let waits = waiting.into_iter().map(|waiting| (waiting.call().call_id.clone(), waiting)).collect();
+        let state = Self { phase, run_ids, waits, accepted, failures, re_asks, conversation, ..Self::new(request) };
+        let state = Self { v, turns, nested_turns, usage, calls, lacks_calls, time_used, row: seen, ..state };
         state.check().map(|()| state)
     }
 }
@@ -423,6 +373,7 @@ impl Serialize for LoopState {
             v,
             request,
             turns,
+            nested_turns,
             usage,
             calls,
             lacks_calls,
@@ -430,15 +381,18 @@ impl Serialize for LoopState {
             row,
             phase,
             run_ids,
+            waits,
             accepted,
             failures,
             re_asks,
             conversation,
         } = self;
+        let waiting: Vec<&WaitingCall> = waits.values().collect();
         WrittenState {
             v: *v,
             request: DeepValue(request),
             turns: *turns,
+            nested_turns: *nested_turns,
             usage: *usage,
             calls: *calls,
             lacks_calls: *lacks_calls,
@@ -447,6 +401,7 @@ impl Serialize for LoopState {
             open: phase.open().map(DeepValue),
             done: self.is_done(),
             run_ids,
+            waiting: (!waiting.is_empty()).then_some(DeepValue(&waiting)),
             accepted,
             failures: (!failures.is_empty()).then_some(DeepValue(failures)),
             re_asks: *re_asks,

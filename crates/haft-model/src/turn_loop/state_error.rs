@@ -104,6 +104,14 @@ pub enum StateError {
         /// The call.
         call_id: CallId,
     },
+    /// A call asks a question, but the state that it goes on with is missing.
+    #[error("the request `{request_id}` asks a question of the call `{call_id}`, but the state of the call is missing")]
+    MissingWait {
+        /// The request.
+        request_id: ApprovalId,
+        /// The call.
+        call_id: CallId,
+    },
     /// An interaction is open, but the history contains its output.
     #[error("the interaction `{call_id}` is open, but the history contains its output")]
     AnsweredCall {

@@ -4,7 +4,7 @@
 //! verdict. Only then is the turn added to the state, with the results that are available, in one step. While the calls
 //! run, the state cell has the turn as well, so that a checkpoint contains what is known of it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use haft_core::{
     ApprovalRequest, CallId, ContentPart, Delta, FailureKind, Finish, Item, RunId, ToolCall, ToolChoice, ToolEvent,
     ToolFailure, ToolResult, Turn,
 };
-use haft_executor::{Dispatch, Run};
+use haft_executor::{Dispatch, Run, WaitingCall};
 
 use super::call_outcome::CallOutcome;
 use super::end::LoopEnd;
@@ -55,6 +55,8 @@ pub(super) struct TurnCalls {
     interactions: Vec<Interaction>,
     /// The approval requests of calls that wait for a verdict.
     approval_requests: Vec<ApprovalRequest>,
+    /// The states of those that wait for answers to their questions.
+    waits: Vec<WaitingCall>,
     /// The run of the calls that wait for a verdict, if there are any.
     run_id: Option<RunId>,
 }
@@ -96,7 +98,9 @@ impl Machine {
         }
 
         let is_stuck = count > 0 && counts.repeated_again == count;
-        if let Some(unplaced) = self.record_turn(&running, counts) {
+        let unplaced = self.record_turn(&running, counts);
+        self.add_nested_totals();
+        if let Some(unplaced) = unplaced {
             self.event_slot.emit(unplaced).await;
         }
         if let Some(cause) = cause {
@@ -134,7 +138,9 @@ impl Machine {
                 }
                 other => {
                     if let Some(request) = other.suspended_request() {
-                        turn.change(|turn| turn.add_request(other.index(), request.clone(), run.run_id()));
+                        let requests = open_requests(&run, at, request);
+                        let wait = run.waiting_call(at);
+                        turn.change(|turn| turn.add_requests(other.index(), requests, wait, run.run_id()));
                     }
                     Some(LoopEvent::Tool(other))
                 }
@@ -152,6 +158,7 @@ impl Machine {
         run: &mut Run,
         cause: &mut Option<InterruptionCause>,
     ) -> Option<ToolEvent> {
+        let around = self.around_calls();
         poll_fn(|task| {
             if cause.is_none()
                 && let Poll::Ready(found) = self.interruption.poll(task)
@@ -159,7 +166,7 @@ impl Machine {
                 *cause = Some(found);
                 run.cancel();
             }
-            Pin::new(&mut *run).poll_next(task)
+            around.clone().sync_scope(|| Pin::new(&mut *run).poll_next(task))
         })
         .await
     }
@@ -211,6 +218,7 @@ impl TurnCalls {
             signals: Vec::new(),
             interactions: Vec::new(),
             approval_requests: Vec::new(),
+            waits: Vec::new(),
             run_id: None,
         }
     }
@@ -259,10 +267,19 @@ impl TurnCalls {
         LoopEvent::Tool(ToolEvent::Output { index, result })
     }
 
-    /// Records that a call waits for a verdict.
-    fn add_request(&mut self, index: usize, request: ApprovalRequest, run_id: &RunId) {
-        self.running.remove(&index);
-        self.approval_requests.push(request);
+    /// Records that a call waits for verdicts, once.
+    fn add_requests(
+        &mut self,
+        index: usize,
+        requests: Vec<ApprovalRequest>,
+        wait: Option<WaitingCall>,
+        run_id: &RunId,
+    ) {
+        if !self.running.remove(&index) {
+            return;
+        }
+        self.approval_requests.extend(requests);
+        self.waits.extend(wait);
         self.run_id.get_or_insert_with(|| run_id.clone());
     }
 
@@ -275,7 +292,10 @@ impl TurnCalls {
         let interactions = std::mem::take(&mut self.interactions).into_iter();
         let mut waiting: Vec<CallId> = interactions.map(|interaction| interaction.call_id().clone()).collect();
         waiting.extend(std::mem::take(&mut self.approval_requests).into_iter().map(|request| request.call_id));
-        let waiting = waiting.iter().filter_map(|call_id| indexes.get(call_id).copied());
+        self.waits.clear();
+        let mut known = HashSet::new();
+        let waiting = waiting.iter().filter(|call_id| known.insert(*call_id));
+        let waiting = waiting.filter_map(|call_id| indexes.get(call_id).copied());
         waiting.map(|index| self.add_result(index, ToolResult::cancelled(&self.calls[index], LOOP_CANCELLED))).collect()
     }
 
@@ -288,7 +308,7 @@ impl TurnCalls {
 
     /// Adds the turn and the outcomes of its calls to a state. The output of a signal is `null` until it is answered.
     pub(super) fn record(self, state: &mut LoopState, staged: Option<&Staged>, counts: CallCounts) -> RecordedTurn {
-        let Self { turn, results, signals, interactions, approval_requests, run_id, .. } = self;
+        let Self { turn, results, signals, interactions, approval_requests, waits, run_id, .. } = self;
         let answers = results.iter().cloned().chain(signals.iter().map(Signal::result));
         let unplaced = append(&mut state.request.history, staged, turn.clone(), answers.collect());
         if let Some(run_id) = run_id {
@@ -296,6 +316,7 @@ impl TurnCalls {
             state.run_ids.extend(waiting.map(|call_id| (call_id, run_id.clone())));
         }
         state.request.history.extend(approval_requests.into_iter().map(Item::from));
+        state.waits.extend(waits.into_iter().map(|waiting| (waiting.call().call_id.clone(), waiting)));
         state.turns = state.turns.saturating_add(1);
         state.row = counts.row;
         (state.calls, state.lacks_calls) = (counts.made, counts.lacks_calls);
@@ -305,6 +326,12 @@ impl TurnCalls {
         open.add(results);
         RecordedTurn { unplaced, _before: std::mem::replace(&mut state.phase, LoopPhase::Open(Box::new(open))) }
     }
+}
+
+/// Returns the open requests of a call that left its run with this one: those of all its questions, if it asks any.
+pub(super) fn open_requests(run: &Run, at: usize, request: &ApprovalRequest) -> Vec<ApprovalRequest> {
+    let open: Vec<ApprovalRequest> = run.open_questions(at).cloned().collect();
+    if open.is_empty() { vec![request.clone()] } else { open }
 }
 
 /// Returns the result of a call that would run when the process ended.

@@ -18,7 +18,7 @@ use haft_core::history::{self, PendingApproval};
 use haft_core::{
     ApprovalDecision, ApprovalId, ApprovalRequest, CallId, Item, RunId, ToolCall, ToolEvent, ToolResult, Verdict,
 };
-use haft_executor::{Dispatch, Run, Suspended};
+use haft_executor::{Dispatch, Run, Suspended, WaitingCall};
 
 use super::call_outcome::CallOutcome;
 use super::end::LoopEnd;
@@ -32,7 +32,7 @@ use super::record::answer;
 use super::signal::Signal;
 use super::state::LoopState;
 use super::state_cell::ResumedCalls;
-use super::turn_calls::in_turn;
+use super::turn_calls::{in_turn, open_requests};
 
 impl Machine {
     /// Resumes the calls of the history that wait for a verdict.
@@ -42,6 +42,7 @@ impl Machine {
             // The history may have been changed from outside.
             let waiting: HashSet<&CallId> = pending.iter().map(|pending| &pending.call.call_id).collect();
             state.run_ids.retain(|call_id, _| waiting.contains(call_id));
+            state.waits.retain(|call_id, _| waiting.contains(call_id));
         });
         if pending.is_empty() {
             // Requests that were resolved elsewhere are not sent to the model.
@@ -59,14 +60,15 @@ impl Machine {
         let open: HashSet<ApprovalId> = pending.iter().map(|pending| pending.request.request_id.clone()).collect();
         let pending = one_per_call(pending);
         let Some(call_id) = pending.first().map(|pending| pending.call.call_id.clone()) else { return Ok(()) };
+        let waits = self.state.read(|state| state.waits.clone());
+        let waiting = pending.clone().into_iter().map(|pending| (pending.call, pending.request));
+        let states = waits.values().cloned();
+        let suspended = Suspended::with_waiting(waiting, states).map_err(LoopError::Suspended)?;
         let indexes: Vec<usize> = self.state.read(|state| {
             let known = state.phase.open().map(OpenTurn::indexes).unwrap_or_default();
-            let index =
-                |(at, pending): (usize, &PendingApproval)| known.get(&pending.call.call_id).copied().unwrap_or(at);
-            pending.iter().enumerate().map(index).collect()
+            let index = |(at, call): (usize, &ToolCall)| known.get(&call.call_id).copied().unwrap_or(at);
+            suspended.calls().iter().enumerate().map(index).collect()
         });
-        let waiting = pending.clone().into_iter().map(|pending| (pending.call, pending.request));
-        let suspended = Suspended::of(waiting).map_err(LoopError::Suspended)?;
         // Messages after the turn of the calls are not passed to them.
         let messages = self.state.read(|state| messages_up_to(state.history(), &call_id));
         let verdicts = self.state.change(|state| take_verdicts(&mut state.request.history, &open));
@@ -83,7 +85,9 @@ impl Machine {
             state.run_ids.extend(ids);
         });
         self.state.resume(resumed);
-        let calls = pending.into_iter().map(|pending| pending.call).collect();
+        let mut seen = HashSet::new();
+        let calls = pending.into_iter().map(|pending| pending.call);
+        let calls = calls.filter(|call| seen.insert(call.call_id.clone())).collect();
         self.event_slot.emit(LoopEvent::CallsResumed { calls }).await;
         let ended = self.run_resumed(run, &indexes).await;
         self.state.resume(ResumedCalls::default());
@@ -101,7 +105,14 @@ impl Machine {
             let Some(event) = in_turn(event, indexes) else { continue };
             if let Some(request) = event.suspended_request() {
                 self.state.settle(&request.call_id);
-                requests.insert(request.call_id.clone(), request.clone());
+                match run.waiting_call(at) {
+                    // Its requests and its state change in one step.
+                    Some(waiting) => {
+                        let open = open_requests(&run, at, request);
+                        self.state.change(|state| wait_again(state, waiting, open));
+                    }
+                    None => drop(requests.insert(request.call_id.clone(), request.clone())),
+                }
             }
             let ToolEvent::Output { index, result } = event else {
                 self.event_slot.emit(LoopEvent::Tool(event)).await;
@@ -126,6 +137,7 @@ impl Machine {
                 self.event_slot.emit(event).await;
             }
         }
+        self.add_nested_totals();
         for unplaced in self.state.place_results() {
             self.event_slot.emit(unplaced).await;
         }
@@ -154,6 +166,13 @@ impl ResumedCalls {
             verdicts.iter().rev().map(|verdict| (&verdict.request_id, verdict)).collect();
         let mut resumed = Self::default();
         for PendingApproval { call, request, .. } in pending {
+            if request.question.is_some() {
+                // Whatever the answer is, the call goes on with it.
+                if resumed.running.last() != Some(call) {
+                    resumed.running.push(call.clone());
+                }
+                continue;
+            }
             match by_request.get(&request.request_id).filter(|verdict| runs_nothing(&verdict.decision)) {
                 Some(&verdict) => resumed.verdicts.push((call.call_id.clone(), verdict.clone())),
                 None => resumed.running.push(call.clone()),
@@ -194,6 +213,7 @@ pub(super) fn record_results(state: &mut LoopState, results: Vec<ToolResult>) ->
     let unplaced = answer(items, results.clone());
     remove_approvals(items, &done);
     state.run_ids.retain(|call_id, _| !done.contains(call_id));
+    state.waits.retain(|call_id, _| !done.contains(call_id));
     match state.phase.open_mut() {
         Some(open) => {
             // These calls are finished, so they no longer wait for an answer.
@@ -258,6 +278,21 @@ fn replace_requests(items: &mut Vec<Item>, mut open: HashMap<CallId, ApprovalReq
     });
 }
 
+/// Records that a call waits again, or still: its requests are those that are open now.
+fn wait_again(state: &mut LoopState, waiting: WaitingCall, open: Vec<ApprovalRequest>) {
+    let call_id = waiting.call().call_id.clone();
+    let items = &mut state.request.history;
+    let is_old = |item: &Item| matches!(item, Item::ApprovalRequest(request) if request.call_id == call_id);
+    let place = items.iter().position(is_old).unwrap_or(items.len());
+    remove_approvals(items, &HashSet::from([call_id.clone()]));
+    let mut all: Vec<Item> = std::mem::take(items).into();
+    let after = all.split_off(place.min(all.len()));
+    all.extend(open.into_iter().map(Item::from));
+    all.extend(after);
+    *items = all.into();
+    state.waits.insert(call_id, waiting);
+}
+
 /// Groups pending approvals by the turn and the run of their call, in order. Mostly there is one turn: the last, whose
 /// calls were made in one run.
 fn by_run(state: &LoopState, pending: Vec<PendingApproval>) -> Vec<(Option<RunId>, Vec<PendingApproval>)> {
@@ -278,11 +313,15 @@ fn messages_up_to(items: &[Item], call_id: &CallId) -> Vec<Item> {
 }
 
 /// Selects one approval request for each call, as a call is resumed once: the first that was denied, else the first
-/// with a verdict, else the first.
+/// with a verdict, else the first. Of a call that asks questions, all of them are selected.
 fn one_per_call(pending: Vec<PendingApproval>) -> Vec<PendingApproval> {
     let mut positions: HashMap<CallId, usize> = HashMap::new();
     let mut chosen: Vec<PendingApproval> = Vec::new();
     for approval in pending {
+        if approval.request.question.is_some() {
+            chosen.push(approval);
+            continue;
+        }
         match positions.get(&approval.call.call_id) {
             None => {
                 positions.insert(approval.call.call_id.clone(), chosen.len());

@@ -1,6 +1,6 @@
 //! The pieces of a conversation that a user may see.
 
-use haft_core::{ApprovalId, CallId, FormatVersion, Timestamp};
+use haft_core::{ApprovalId, CallId, FormatVersion, Question, Timestamp};
 use haft_schema::JsonText;
 use serde::Serialize;
 
@@ -154,6 +154,10 @@ pub enum UiEvent {
         tool: String,
         /// The arguments that are to be approved.
         arguments: JsonText,
+        /// The question that the call asks, if it runs already: show this one. With an `approval` in it, a call inside
+        /// requires approval.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        question: Option<Box<Question>>,
         /// The digest of tool, definition and arguments. A verdict that repeats it holds for exactly what was shown.
         #[serde(skip_serializing_if = "String::is_empty")]
         digest: String,

@@ -46,6 +46,7 @@ pub(super) fn approval_requested(request: &ApprovalRequest) -> UiEvent {
         call_id: request.call_id.clone(),
         tool: request.tool.clone(),
         arguments: arguments(&request.arguments),
+        question: request.question.clone(),
         digest: request.digest.clone(),
         expires_at: request.expires_at,
         by_provider: !request.provider_data.is_empty(),

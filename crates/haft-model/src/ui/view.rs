@@ -21,7 +21,7 @@ use crate::turn_loop::{LoopEnd, LoopError, LoopEvent};
 pub(super) type ErrorText = Arc<dyn Fn(&LoopError) -> String + Send + Sync>;
 
 /// The part of a conversation that a user has seen.
-pub(super) struct View {
+pub(crate) struct View {
     /// The number of the current step.
     step: u32,
     shown: ShownStep,
@@ -53,7 +53,7 @@ struct ShownProviderCall {
 }
 
 impl View {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             step: 0,
             shown: ShownStep::default(),
@@ -69,7 +69,7 @@ impl View {
     }
 
     /// Returns what a user may see of an event.
-    pub(super) fn read(&mut self, event: LoopEvent) -> Vec<UiEvent> {
+    pub(crate) fn read(&mut self, event: LoopEvent) -> Vec<UiEvent> {
         match event {
             LoopEvent::TurnStarted { number, .. } => self.start_step(number),
             LoopEvent::Delta(Delta::TurnComplete(turn)) => self.complete(&turn),

@@ -1,5 +1,6 @@
 //! The turn loop: its requests, the calls that it runs, its states and its ends.
 
+mod agent_tool;
 mod approval;
 mod budget;
 mod cancellation;

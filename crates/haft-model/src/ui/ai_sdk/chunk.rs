@@ -1,6 +1,6 @@
 //! The chunks of the protocol.
 
-use haft_core::{ApprovalId, CallId, Timestamp};
+use haft_core::{ApprovalId, CallId, Question, Timestamp};
 use haft_schema::JsonText;
 use serde::Serialize;
 
@@ -118,13 +118,15 @@ pub(super) enum Chunk<'a> {
     },
 }
 
-/// The digest and the expiry of an approval request. The browser keeps them and posts them back.
+/// The digest and the expiry of an approval request, which the browser keeps and posts back, and its question.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ApprovalDescriptor<'a> {
     pub(super) digest: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) expires_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) question: Option<&'a Question>,
 }
 
 #[derive(Serialize)]

@@ -107,9 +107,18 @@ impl MessageWriter {
                 part["state"] = "output-error".into();
                 part["errorText"] = message.into();
             }
-            UiEvent::ApprovalRequested { request_id, call_id, tool, arguments, digest, expires_at, by_provider } => {
+            UiEvent::ApprovalRequested {
+                request_id,
+                call_id,
+                tool,
+                arguments,
+                question,
+                digest,
+                expires_at,
+                by_provider,
+            } => {
                 self.put_call(&call_id, &tool, Some(&arguments), by_provider);
-                let descriptor = ApprovalDescriptor { digest: &digest, expires_at };
+                let descriptor = ApprovalDescriptor { digest: &digest, expires_at, question: question.as_deref() };
                 let part = self.call_part(&call_id, &tool, by_provider);
                 part["state"] = "approval-requested".into();
                 part["approval"] = serde_json::json!({"id": request_id.as_str(), "descriptor": descriptor});

@@ -161,6 +161,7 @@ impl ChunkWriter {
                 call_id,
                 tool,
                 arguments,
+                question,
                 digest,
                 expires_at,
                 by_provider,
@@ -168,7 +169,8 @@ impl ChunkWriter {
                 // What is approved is what is shown: the arguments of the request, in one spelling.
                 self.introduce(call_id, tool, arguments, *by_provider, text);
                 self.requests.insert(approval_id.clone());
-                let approval_descriptor = Some(ApprovalDescriptor { digest, expires_at: *expires_at });
+                let approval_descriptor =
+                    Some(ApprovalDescriptor { digest, expires_at: *expires_at, question: question.as_deref() });
                 let chunk = Chunk::ToolApprovalRequest { approval_id, tool_call_id: call_id, approval_descriptor };
                 text.push(chunk.to_sse());
             }
