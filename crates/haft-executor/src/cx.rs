@@ -12,7 +12,9 @@
 //! emit values; it can never change the call, its tool or the services.
 
 mod ask;
+pub(crate) mod emit;
 mod identity;
+pub(crate) mod run_id;
 mod source;
 
 use std::fmt;
@@ -34,7 +36,7 @@ use self::source::{CallOverrides, CxSource, KitCx, OwnedCx, ToolRef};
 use crate::approval::{Gate, RejectedVerdict};
 use crate::blocking::wait;
 use crate::cancellation::Cancellation;
-use crate::emit::{EmissionMap, EmitError, Emitted, Emitter};
+use crate::cx::emit::{EmissionMap, EmitError, Emitted, Emitter};
 use crate::executor::{CallHandle, OptionList};
 use crate::scope::RunScope;
 use crate::service::{MissingService, Services};

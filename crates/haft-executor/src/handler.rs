@@ -22,6 +22,7 @@ mod forward;
 mod outputs;
 mod returned;
 mod tool_type;
+pub(crate) mod typed;
 mod with_state;
 
 use std::any::{Any, TypeId};

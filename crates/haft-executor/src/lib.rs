@@ -59,26 +59,22 @@
 // tools, what runs them and what they need
 mod ambient;
 mod approval;
-mod arguments;
 mod backoff;
 mod blocking;
 mod cancellation;
 mod cx;
-mod emit;
 mod executor;
 mod handler;
 #[doc(hidden)]
 pub mod macro_support;
 mod middleware;
 mod resumable;
-mod run_id;
 mod scope;
 mod seed;
 mod service;
 mod source;
 mod tool;
 mod toolkit;
-mod typed;
 
 pub use self::ambient::{Ambient, AmbientScope, CarriedAmbient};
 pub use self::approval::{
@@ -86,16 +82,16 @@ pub use self::approval::{
     DenialRecord, QueuePlan, Receipt, RejectedVerdict, RequestedCall, SignatureError, SigningKeyError, SigningKeys,
     Suspended, SuspendedError, VerdictFault, VerdictQueue, VerdictSender, WaitingCall,
 };
-pub use self::arguments::CallArguments;
 pub use self::backoff::Backoff;
 pub use self::cancellation::Cancellation;
 pub use self::cx::Cx;
-pub use self::emit::{EmitError, Emitted, Emitter};
+pub use self::cx::emit::{EmitError, Emitted, Emitter};
 pub use self::executor::{
     ApprovalAnswer, Approve, AskError, CallError, Continuation, Dispatch, FailureOrigin, HandlerResult, HandlerResults,
     IntoApprovalAnswer, IsolatedSpan, Lane, Lanes, Permission, Permit, Permitting, Run, RunCall, RunError, RunOptions,
     Step, Suspend, TryRun,
 };
+pub use self::handler::typed::{CallDecodeError, CallVariant, ToolCalls, Typed};
 pub use self::handler::{
     BoxError, BuilderOf, Emits, Failure, ForwardCx, Handle, HandlerError, HandlerOutput, IntoTool, NoFailure,
     NoFinalOutput, Outputs, StaticTool, ToolType, with_state,
@@ -107,6 +103,7 @@ pub use self::service::{
     Services, ServicesIdentity,
 };
 pub use self::source::{Changed, Mapped, Merged, SharedToolkit, Snapshot, SourceFault, ToolSource};
+pub use self::tool::arguments::CallArguments;
 pub use self::tool::{
     ApprovalCx, ApprovalNeed, ApprovalPolicy, Concurrency, CountedContent, DecidedLater, DecidedNow, DecidingNeed,
     DefinitionError, DefinitionFault, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Fixed, Inferred,
@@ -118,4 +115,3 @@ pub use self::toolkit::{
     NamespaceFault, NotRunnable, ReplaceError, ServedLater, Serves, Shadowed, StaticKit, Toolkit, ToolkitError,
     ToolkitFault, Tools,
 };
-pub use self::typed::{CallDecodeError, CallVariant, ToolCalls, Typed};

@@ -6,11 +6,11 @@
 #[doc(no_inline)]
 pub use {schemars, serde, serde_json};
 
+pub use crate::handler::typed::{OffersTool, OffersValue};
 pub use crate::handler::{
     DECLARED, KindProbe, KindProbeDefault, MIXED, OPAQUE, PLAIN, Returned, ReturnedNow, STREAM, kind,
 };
 pub use crate::kind_of;
-pub use crate::typed::{OffersTool, OffersValue};
 // the public names that expansions use, wherever a facade has them
 #[doc(no_inline)]
 pub use haft_core::{Destructive, Idempotent, Meta, OpenWorld, Readonly, Strict, Title, ToolCall};

@@ -14,6 +14,7 @@
 //! changed copies. All faults of a definition are reported when it is built, so every existing tool is well defined.
 
 mod approval;
+pub(crate) mod arguments;
 mod builder;
 mod combinator;
 mod definition;

@@ -14,9 +14,6 @@ use super::test_module::TestModules;
 /// The maximum number of modules that import each other in cycles.
 const CYCLE: usize = 8;
 
-/// Crates with a larger cycle today, each with its size, which must not grow. An entry is removed when its crate no longer needs it.
-const EXCEPTIONS: [(&str, usize); 1] = [("haft-executor", 12)];
-
 /// Crates whose number of top-level modules has a maximum, because they were once a drawer of files.
 const MODULES: [(&str, usize); 1] = [("haft-wire", 12)];
 
@@ -155,26 +152,21 @@ impl<'a> Graph<'a> {
 
 fn check_crate(krate: &str, graph: &Graph<'_>) -> Vec<Breach> {
     let breach = |message: String| Breach::new(graph.root, 1, message);
-    let of_crate = |table: &[(&str, usize)]| table.iter().find(|(name, _)| *name == krate).map(|(_, most)| *most);
     let mut breaches = Vec::new();
 
-    let (cycle, exception) = (graph.largest_cycle(), of_crate(&EXCEPTIONS));
-    let (size, most) = (cycle.len(), exception.unwrap_or(CYCLE));
-    if size > most {
+    let cycle = graph.largest_cycle();
+    let size = cycle.len();
+    if size > CYCLE {
         let modules: Vec<&str> = cycle.iter().copied().collect();
         breaches.push(breach(format!(
-            "{size} top-level modules of {krate} import each other in cycles, at most {most}: {}; imports made in one place: {}",
+            "{size} top-level modules of {krate} import each other in cycles, at most {CYCLE}: {}; imports made in one place: {}",
             modules.join(", "),
             graph.thin_imports(&cycle)
         )));
     }
-    if exception.is_some() && size <= CYCLE {
-        breaches.push(breach(format!(
-            "the largest import cycle of {krate} has {size} modules; remove its exception in xtask/src/tidy/module_graph.rs"
-        )));
-    }
     let modules = graph.imports.len();
-    if let Some(most) = of_crate(&MODULES).filter(|most| modules > *most) {
+    let most = MODULES.iter().find(|(name, _)| *name == krate).map(|(_, most)| *most);
+    if let Some(most) = most.filter(|most| modules > *most) {
         breaches.push(breach(format!(
             "{krate} has {modules} top-level modules, at most {most}; put them into the folders where they belong"
         )));
@@ -184,7 +176,7 @@ fn check_crate(krate: &str, graph: &Graph<'_>) -> Vec<Breach> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CYCLE, EXCEPTIONS, MODULES, ModuleGraphs};
+    use super::{CYCLE, MODULES, ModuleGraphs};
     use crate::tidy::source::Source;
 
     fn read(files: &[(String, String)]) -> ModuleGraphs {
@@ -253,15 +245,6 @@ mod tests {
             ("bin/a.rs", "use crate::a::A;"),
         ];
         assert!(largest_cycle(&files).is_empty());
-    }
-
-    #[test]
-    fn an_exception_holds_up_to_its_number_and_is_removed_when_it_is_not_needed() {
-        for (krate, most) in EXCEPTIONS {
-            assert_eq!(breaches(&ring(krate, most)), [""; 0]);
-            assert!(breaches(&ring(krate, most + 1))[0].contains("import each other"));
-            assert!(breaches(&ring(krate, CYCLE))[0].contains("remove its exception"));
-        }
     }
 
     #[test]

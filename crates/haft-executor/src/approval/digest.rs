@@ -9,8 +9,8 @@ use haft_schema::internal::nests_within;
 use haft_schema::{JsonText, Limits, canonical_text};
 use serde_json::{Value, json};
 
-use crate::arguments::Arguments;
 use crate::tool::Tool;
+use crate::tool::arguments::Arguments;
 
 impl Tool {
     /// Returns the [digest](haft_core::ToolDescriptor::digest) of the tool's definition. It is computed once.

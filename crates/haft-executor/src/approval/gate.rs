@@ -17,10 +17,10 @@ use super::memory::{ApprovalMemory, CallIdentity};
 use super::record::{ApprovalOutcome, ApprovalRecord};
 use super::signing::{SignatureError, SigningKeys};
 use super::verdict::VerdictFault;
-use crate::arguments::Arguments;
 use crate::cx::Cx;
 use crate::executor::{OptionList, is_heard, stricter};
 use crate::tool::Tool;
+use crate::tool::arguments::Arguments;
 
 type ApprovalClock = dyn Fn() -> Timestamp + Send + Sync;
 type Auditor = dyn Fn(&AuditRecord) + Send + Sync;

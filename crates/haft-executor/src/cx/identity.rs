@@ -3,7 +3,7 @@
 use haft_core::RunId;
 
 use super::Cx;
-use crate::run_id::RunIdSource;
+use crate::cx::run_id::RunIdSource;
 
 impl Cx {
     /// Returns the id of the run that the call is part of: the same for all calls of the run, and for the run that goes

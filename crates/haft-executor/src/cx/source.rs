@@ -13,10 +13,10 @@ use tokio::time::Instant;
 
 use crate::approval::{Gate, RejectedVerdict};
 use crate::cancellation::Cancellation;
-use crate::emit::{EmissionMap, Emitted, Emitter};
+use crate::cx::emit::{EmissionMap, Emitted, Emitter};
+use crate::cx::run_id::{LazyRunId, RunIdSource};
 use crate::executor::{Asking, CallHandle, OptionList, StartEvents};
 use crate::resumable::Resumed;
-use crate::run_id::{LazyRunId, RunIdSource};
 use crate::scope::RunScope;
 use crate::tool::Tool;
 use crate::toolkit::ToolSet;

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::mailbox::{EmissionBody, Mailbox, OccupancyGuard};
 use super::option::StartEvents;
 use crate::cx::RunCx;
-use crate::emit::Emitted;
+use crate::cx::emit::Emitted;
 use crate::scope::RunScope;
 use crate::tool::Tool;
 use crate::toolkit::ToolSet;
@@ -176,8 +176,8 @@ impl CallHandle {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cx::run_id::LazyRunId;
     use crate::executor::OptionList;
-    use crate::run_id::LazyRunId;
     use crate::service::Services;
     use crate::toolkit::Toolkit;
     use haft_schema::DecodeOptions;

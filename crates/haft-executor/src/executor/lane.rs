@@ -31,9 +31,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::execute::PollRight;
 use super::option::RunOptions;
 use crate::ambient::Ambient;
-use crate::arguments::CallArguments;
 use crate::handler::{BoxError, BoxFuture, BoxRunning, Running};
 use crate::tool::Tool;
+use crate::tool::arguments::CallArguments;
 
 /// Limits how many calls run at the same time, in all runs that share this value. Clones share their slots.
 ///

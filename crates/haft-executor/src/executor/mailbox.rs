@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 use super::lane::HeldLanes;
 use crate::cancellation::Cancellation;
-use crate::emit::Emitted;
+use crate::cx::emit::Emitted;
 use crate::tool::EmitBuffer;
 
 /// The wakes and emitted values of one run's calls. It must hold no value of user code: wakers keep it alive, and user

@@ -27,7 +27,7 @@ use super::run_deadline::RunDeadline;
 use crate::approval::{ApprovalMemory, SigningKeys};
 use crate::approval::{AuditRecord, Gate};
 use crate::cancellation::Cancellation;
-use crate::emit::Emitter;
+use crate::cx::emit::Emitter;
 use crate::scope::RunScope;
 use crate::service::Services;
 use crate::tool::{ApprovalPolicy, OutputCap};

@@ -13,10 +13,10 @@ use haft_core::{Caller, ToolCall};
 use haft_schema::isolation::{Isolated, isolated};
 
 use super::option::RunOptions;
-use crate::arguments::CallArguments;
 use crate::cx::Cx;
 use crate::handler::{BoxError, BoxFuture};
 use crate::tool::Tool;
+use crate::tool::arguments::CallArguments;
 
 /// Decides whether a call may run.
 ///

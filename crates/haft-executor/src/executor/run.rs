@@ -31,8 +31,8 @@ use crate::ambient::Ambient;
 use crate::approval::{Finished, RequestedCall};
 use crate::approval::{RejectedVerdict, Suspended};
 use crate::cancellation::Cancellation;
+use crate::cx::run_id::LazyRunId;
 use crate::handler::{BoxFuture, invalid_input};
-use crate::run_id::LazyRunId;
 use crate::toolkit::{NotRunnable, ProblemScope, ToolSet, Toolkit};
 
 /// The number of rounds per poll before the run yields to its runtime. A handler may wake itself in every round without

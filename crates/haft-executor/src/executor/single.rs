@@ -20,7 +20,7 @@ use super::option::RunOptions;
 use super::run::Run;
 use super::span::CallSpan;
 use crate::cx::Cx;
-use crate::emit::Emitted;
+use crate::cx::emit::Emitted;
 use crate::handler::BoxFuture;
 use crate::resumable::take_wait;
 use crate::tool::{ApprovalPolicy, OutputCap, Tool};

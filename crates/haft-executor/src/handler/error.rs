@@ -7,7 +7,7 @@ use std::fmt;
 use haft_core::internal::OPAQUE_MESSAGE;
 use haft_core::{FailureKind, ToolFailure};
 
-use crate::emit::EmitError;
+use crate::cx::emit::EmitError;
 use crate::executor::AskError;
 use crate::handler::{Failure, NoFailure, checked_failure, invalid_output};
 use crate::tool::Tool;

@@ -16,10 +16,10 @@ use serde::de::DeserializeOwned;
 
 use crate::cx::Cx;
 use crate::executor::CallError;
+use crate::handler::typed::{CallDecodeError, decode_params, read_result};
 use crate::handler::{Failure, HandlerError};
 use crate::service::ServiceList;
 use crate::tool::{DefinitionError, Fixed, Tool, ToolBuilder};
-use crate::typed::{CallDecodeError, decode_params, read_result};
 
 /// A tool known at compile time: its name and its types.
 ///

@@ -11,11 +11,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::arguments::Arguments;
 use crate::cx::Cx;
-use crate::emit::Emitted;
+use crate::cx::emit::Emitted;
 use crate::executor::CallHandle;
 use crate::handler::{BoxRunning, Deferred, StartFlag, broken, encode_success, invalid_input};
+use crate::tool::arguments::Arguments;
 use crate::tool::{MissingHandler, Tool};
 
 /// The message of a call whose arguments a middleware changed after they were approved.

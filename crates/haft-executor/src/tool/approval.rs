@@ -16,12 +16,12 @@ use haft_schema::isolation::Isolated;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::arguments::CallArguments;
 use crate::cx::Cx;
 use crate::handler::{BoxError, BoxFuture};
 use crate::scope::RunScope;
 use crate::service::{MissingService, Services};
 use crate::tool::Tool;
+use crate::tool::arguments::CallArguments;
 
 /// A rule that decides which calls of a tool require approval.
 ///

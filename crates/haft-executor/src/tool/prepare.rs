@@ -5,9 +5,9 @@ use haft_schema::{DecodeOptions, Issues};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::arguments::Arguments;
 use crate::cx::Cx;
 use crate::handler::{Prepared, invalid_input};
+use crate::tool::arguments::Arguments;
 use crate::tool::{Execution, Tool};
 
 /// The message to the model about a call that requires approval where no approver is configured.

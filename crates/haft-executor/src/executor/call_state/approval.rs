@@ -19,12 +19,12 @@ use super::{Advance, CallPhase, CallState, Ready, StepCx, Transition, cleared};
 use crate::approval::{
     ApprovalOutcome, AtGate, PriorApproval, PriorQuestion, RejectedVerdict, VerdictFault, digest_of,
 };
-use crate::arguments::{Arguments, CallArguments};
 use crate::cx::Cx;
 use crate::executor::approve::ApprovalAnswer;
 use crate::executor::option::{RunOptions, ToolPolicies};
 use crate::executor::run_approvals::Suspending;
 use crate::handler::{BoxError, BoxFuture, invalid_input};
+use crate::tool::arguments::{Arguments, CallArguments};
 use crate::tool::{ApprovalCx, ApprovalNeed, ApprovalPolicy, NO_APPROVAL, PolicyError, Tool};
 
 /// The message to the model about a call that was not approved.

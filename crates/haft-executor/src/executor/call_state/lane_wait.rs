@@ -11,12 +11,12 @@ use haft_schema::isolation::{Isolated, isolated};
 use tokio::time::Instant;
 
 use super::{Advance, CallPhase, CallState, StepCx, Transition};
-use crate::arguments::CallArguments;
 use crate::executor::lane::{HeldLanes, Lane, LaneError, LanePlace};
 use crate::executor::mailbox::Mailbox;
 use crate::executor::option::RunOptions;
 use crate::handler::{BoxFuture, Prepared, broken};
 use crate::tool::Tool;
+use crate::tool::arguments::CallArguments;
 
 /// A call that waits for its lanes.
 pub(super) struct LaneWait {

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use super::{Due, Run};
 use crate::cancellation::Cancellation;
 use crate::cx::RunCx;
-use crate::emit::Emitted;
+use crate::cx::emit::Emitted;
 use crate::executor::call_handle::RunShared;
 use crate::executor::call_state::{Advance, CallState, StepCx};
 use crate::executor::mailbox::{Emission, EmissionBody};

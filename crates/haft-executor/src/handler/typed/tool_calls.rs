@@ -3,7 +3,7 @@
 use haft_core::{NAMESPACE_SEPARATOR, ToolCall, ToolResult};
 use haft_schema::DecodeOptions;
 
-use crate::typed::CallDecodeError;
+use crate::handler::typed::CallDecodeError;
 
 /// An enum with one variant for each tool of a program.
 ///
