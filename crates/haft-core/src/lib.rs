@@ -97,7 +97,7 @@ pub use self::output::ToolOutput;
 pub use self::output_format::OutputFormat;
 pub use self::progress::Progress;
 pub use self::request::{Describe, TurnRequest};
-pub use self::result::{Outcome, ToolResult};
+pub use self::result::{Outcome, ResultParts, ToolResult};
 pub use self::run_id::RunId;
 pub use self::secret::{Secret, SecretError};
 pub use self::timestamp::Timestamp;

@@ -4,6 +4,8 @@
 //! [`ToolResult::to_call_output`] takes that step. The results of calls that can't be run are created here too, so that
 //! every call has a result and no failure is without a message.
 
+mod parts;
+
 use haft_schema::internal::CharBoundary;
 use haft_schema::{Issues, JsonText, Repair};
 use serde::de::DeserializeOwned;
@@ -20,6 +22,8 @@ use crate::output::{Shown, ToolOutput};
 use crate::tagged::{self, ReadVariant, TaggedEnum};
 use crate::tool_name::ToolName;
 use crate::version::FormatVersion;
+
+pub use self::parts::ResultParts;
 
 /// The longest tool name or call id that a message repeats, in bytes: both come from the model.
 const QUOTE_CAP: usize = 80;
@@ -332,7 +336,9 @@ impl ToolResult {
     /// [`to_call_output`]: ToolResult::to_call_output
     #[must_use]
     pub fn to_model_text(&self) -> String {
-        match &self.outcome {
+        // The others are not for the model.
+        let ResultParts { call_id: _, tool: _, outcome, repairs: _ } = self.parts();
+        match outcome {
             Outcome::Ok(output) => model_text(output),
             Outcome::Failed(failure) if failure.content().is_empty() => failure.to_model_text(),
             Outcome::Failed(failure) => CallOutputBody::Parts(failure_parts(failure)).to_string(),
@@ -348,7 +354,9 @@ impl ToolResult {
     /// Metadata is kept for the application.
     #[must_use]
     pub fn to_call_output(&self) -> ToolCallOutput {
-        let output = match &self.outcome {
+        // The model does not learn how its arguments were repaired.
+        let ResultParts { call_id, tool, outcome, repairs: _ } = self.parts();
+        let output = match outcome {
             Outcome::Ok(output) => match output.shown() {
                 Shown::Value(value) => CallOutputBody::Text(raw_text(value)),
                 Shown::Content(parts) => CallOutputBody::Parts(parts.to_vec()),
@@ -356,7 +364,7 @@ impl ToolResult {
             Outcome::Failed(failure) if failure.content().is_empty() => CallOutputBody::Text(failure.to_model_text()),
             Outcome::Failed(failure) => CallOutputBody::Parts(failure_parts(failure)),
         };
-        let mut answer = ToolCallOutput::new(self.call_id.clone(), output).tool(self.tool.as_str());
+        let mut answer = ToolCallOutput::new(call_id.clone(), output).tool(tool.as_str());
         answer.metadata = self.metadata().cloned().map(Box::new);
         if self.is_ok() { answer } else { answer.error() }
     }

@@ -195,7 +195,9 @@ use haft_executor::{ToolType, Toolkit};
 
 // calls and their results
 #[doc(inline)]
-pub use haft_core::{CallId, CustomKind, FailureKind, Outcome, ToolCall, ToolFailure, ToolOutput, ToolResult};
+pub use haft_core::{
+    CallId, CustomKind, FailureKind, Outcome, ResultParts, ToolCall, ToolFailure, ToolOutput, ToolResult,
+};
 // runs
 #[doc(inline)]
 pub use haft_core::{FailureClass, RunId, ToolEvent, UnknownEvent};

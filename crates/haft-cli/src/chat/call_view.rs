@@ -1,7 +1,7 @@
 //! A turn's calls as a person sees them: bars while they run, then one line each.
 
 use haft::approval::ApprovalDecision;
-use haft::run::{FailureClass, ToolCall, ToolEvent, ToolResult};
+use haft::run::{FailureClass, ResultParts, ToolCall, ToolEvent, ToolResult};
 
 use crate::screen::Screen;
 use crate::terminal::{cut, one_line};
@@ -61,6 +61,7 @@ pub(crate) fn is_denied(result: &ToolResult) -> bool {
 
 /// Returns a call and its result in one line.
 fn line(result: &ToolResult, call: Option<&ToolCall>, width: usize) -> String {
+    let ResultParts { call_id: _, tool, outcome, repairs: _ } = result.parts();
     let sign = if result.is_ok() { '✓' } else { '✗' };
     let arguments = call.map(|call| one_line(&call.arguments)).unwrap_or_default();
     let arguments = if matches!(arguments.as_str(), "" | "{}") {
@@ -68,11 +69,11 @@ fn line(result: &ToolResult, call: Option<&ToolCall>, width: usize) -> String {
     } else {
         format!(" {}", cut(&arguments, width / 2))
     };
-    let outcome = match result.failure() {
+    let outcome = match outcome.failure() {
         Some(failure) => format!("{}: {}", failure.kind.as_str(), one_line(&failure.message)),
         None => one_line(&result.to_model_text()),
     };
-    cut(&format!("{sign} {}{arguments} → {outcome}", one_line(result.tool.as_str())), width).into_owned()
+    cut(&format!("{sign} {}{arguments} → {outcome}", one_line(tool.as_str())), width).into_owned()
 }
 
 #[cfg(test)]

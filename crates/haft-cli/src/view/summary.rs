@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{
     Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Row, Table, Width, presets,
 };
-use haft::run::{Outcome, ToolFailure, ToolOutput, ToolResult};
+use haft::run::{Outcome, ResultParts, ToolFailure, ToolOutput, ToolResult};
 
 use super::ViewedCall;
 use super::row::time_text;
@@ -92,7 +92,9 @@ fn color(end: CallEnd) -> Color {
 
 /// Returns a result in short.
 fn result_text(result: &ToolResult) -> String {
-    let text = match &result.outcome {
+    // The line has the call and the tool already, and a person needs no repairs.
+    let ResultParts { call_id: _, tool: _, outcome, repairs: _ } = result.parts();
+    let text = match outcome {
         Outcome::Ok(output) => output_text(result, output),
         Outcome::Failed(failure) if failure.issues.len() > 1 => {
             format!("{} issues, see below", failure.issues.len())

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
-use haft_core::{FailureKind, Outcome, ToolCall, ToolEvent, ToolFailure, ToolResult};
+use haft_core::{FailureKind, Outcome, ResultParts, ToolCall, ToolEvent, ToolFailure, ToolResult};
 use haft_schema::Repair;
 use haft_schema::isolation::{Isolated, poll_isolated};
 
@@ -236,7 +236,9 @@ impl FastPath<'_> {
     fn answer(&mut self, call: &ToolCall, outcome: Outcome) -> ToolResult {
         let mut result = ToolResult::named(self.tool.shared_name().clone(), call, outcome);
         result.repairs = std::mem::take(&mut self.repairs);
-        self.span.end(&result.outcome);
+        // The span knows its call and its tool.
+        let ResultParts { call_id: _, tool: _, outcome, repairs: _ } = result.parts();
+        self.span.end(outcome);
         result
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::mem;
 use std::sync::Arc;
 
-use haft_core::{ApprovalId, ApprovalRequest, CallId, Delta, Item, Role, ToolEvent, Turn};
+use haft_core::{ApprovalId, ApprovalRequest, CallId, Delta, Item, ResultParts, Role, ToolEvent, Turn};
 use haft_schema::JsonText;
 
 use super::event::{UiEnd, UiEvent};
@@ -239,7 +239,11 @@ impl View {
                     reason: response.reason,
                 }
             }
-            ToolEvent::Output { result, .. } => shown::output(&result.to_call_output(), result.tool.as_str()),
+            ToolEvent::Output { result, .. } => {
+                // What the model reads contains the outcome; browsers get no repairs.
+                let ResultParts { call_id: _, tool, outcome: _, repairs: _ } = result.parts();
+                shown::output(&result.to_call_output(), tool.as_str())
+            }
             _ => return,
         };
         self.events.push(shown);

@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::path::PathBuf;
 
 use haft::conversation::ContentPart;
-use haft::run::{FailureKind, ToolFailure, ToolOutput, ToolResult};
+use haft::run::{FailureKind, Outcome, ResultParts, ToolFailure, ToolOutput, ToolResult};
 use haft::schema::JsonText;
 use haft::serde_json::{self, Value, json};
 use haft::tool::Tool;
@@ -47,8 +47,10 @@ pub(super) fn report(
     wanted: &Wanted,
     cx: &Context,
 ) -> Result<ExitStatus, CommandError> {
-    match result.failure() {
-        Some(failure) => {
+    // You named the tool and wrote the arguments.
+    let ResultParts { call_id: _, tool: _, outcome, repairs: _ } = result.parts();
+    match outcome {
+        Outcome::Failed(failure) => {
             if wanted.json {
                 let text = serde_json::to_string(&json!({"error": failure}));
                 cx.terminal
@@ -57,11 +59,9 @@ pub(super) fn report(
             report_failure(failure, tool, wanted, cx);
             Ok(if cx.interrupt.is_raised() { ExitStatus::Interrupted } else { status(failure) })
         }
-        None => {
-            if let Some(output) = result.outcome.output() {
-                print(output, wanted, cx)?;
-                save(output, wanted, cx)?;
-            }
+        Outcome::Ok(output) => {
+            print(output, wanted, cx)?;
+            save(output, wanted, cx)?;
             Ok(if cx.interrupt.is_raised() { ExitStatus::Interrupted } else { ExitStatus::Done })
         }
     }
