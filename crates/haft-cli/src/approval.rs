@@ -11,7 +11,7 @@ use haft::approval::{ApprovalAnswer, ApprovalRequest, Approve};
 use haft::run::RunOptions;
 use haft::tool::{BoxError, Cx};
 
-use self::prompt::ApprovalPrompt;
+use self::prompt::{ApprovalPrompt, remembering};
 use self::verdict_file::{Others, VerdictFile};
 use crate::context::Context;
 use crate::error::{CommandError, Fault};
@@ -56,11 +56,7 @@ impl ApproveMode {
         cx: &Context,
         screen: &Screen,
     ) -> Result<RunOptions, CommandError> {
-        Ok(match self.approver(Others::Denied, cx, screen).await? {
-            // Without an approver the calls are denied without a request.
-            Approver::Nobody(Others::Denied) => options,
-            approver => prompt::remembering(options.approvals(approver)),
-        })
+        Ok(self.approver(Others::Denied, cx, screen).await?.attach(options))
     }
 
     /// Reads a file of verdicts for calls that are suspended without one.
@@ -112,6 +108,46 @@ pub(crate) enum Approver {
     Everybody,
     Nobody(Others),
     File(VerdictFile),
+}
+
+/// A file's verdicts for calls that had not begun, and another approver for the others. It never answers a request anew
+/// that waited in a suspended run: verdicts for those are bound to what they were given for.
+struct FileFirst {
+    file: VerdictFile,
+    otherwise: Approver,
+}
+
+impl Approver {
+    /// Adds the approver to a run's options.
+    pub(crate) fn attach(self, options: RunOptions) -> RunOptions {
+        match self {
+            // Without an approver the calls are denied without a request.
+            Self::Nobody(Others::Denied) => options,
+            approver => approver.remember(options).approvals(approver),
+        }
+    }
+
+    /// Adds a file's verdicts to a run's options, and the approver for the other calls.
+    pub(crate) fn attach_after(self, file: VerdictFile, options: RunOptions) -> RunOptions {
+        self.remember(options).approvals(FileFirst { file, otherwise: self })
+    }
+
+    /// If a person approves all calls to a tool, that holds for later ones too.
+    fn remember(&self, options: RunOptions) -> RunOptions {
+        match self {
+            Self::Person(_) => remembering(options),
+            Self::Everybody | Self::Nobody(_) | Self::File(_) => options,
+        }
+    }
+}
+
+impl Approve for FileFirst {
+    async fn approve(&self, request: ApprovalRequest, cx: Cx) -> Result<ApprovalAnswer, BoxError> {
+        if self.file.decides(&request.call_id) {
+            return self.file.approve(request, cx).await;
+        }
+        self.otherwise.approve(request, cx).await
+    }
 }
 
 impl Approve for Approver {

@@ -7,42 +7,46 @@
 
 pub(crate) mod name;
 mod plain;
-pub(crate) mod provider;
+mod provider;
 pub(crate) mod record;
 
+use std::sync::LazyLock;
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use haft::conversation::{Finish, Turn};
 use haft::registry::Executor;
 use haft::run::{Dispatch, ToolCall};
 use haft::toolkit::{ToolSource, Toolkit};
+use haft::wire::KnownWire;
 
-use self::provider::Provider;
 use crate::error::CommandError;
 use crate::input::TextInput;
+use crate::wire::WireName;
 
 /// The form of a text with calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum CallForm {
-    /// A response of the Responses API of OpenAI
-    Openai,
-    /// A response of the Chat Completions API
-    OpenaiChat,
-    /// A response of the Messages API of Anthropic
-    Anthropic,
-    /// A response of Gemini
-    Gemini,
-    /// Plain calls: a JSON array, one call, or a call per line
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InputForm {
+    /// A provider's response.
+    Response(KnownWire),
+    /// Plain calls.
     Calls,
 }
 
-impl CallForm {
-    fn provider(self) -> Option<Provider> {
-        match self {
-            Self::Openai => Some(Provider::Openai),
-            Self::OpenaiChat => Some(Provider::OpenaiChat),
-            Self::Anthropic => Some(Provider::Anthropic),
-            Self::Gemini => Some(Provider::Gemini),
-            Self::Calls => None,
-        }
+impl ValueEnum for InputForm {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<InputForm>> =
+            LazyLock::new(|| KnownWire::ALL.map(InputForm::Response).into_iter().chain([InputForm::Calls]).collect());
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::Response(wire) => {
+                PossibleValue::new(wire.as_str()).help(format!("A response of the {}", wire.title()))
+            }
+            Self::Calls => PossibleValue::new("calls").help("Plain calls: a JSON array, one call, or a call per line"),
+        })
     }
 }
 
@@ -57,10 +61,11 @@ pub(crate) struct ReadCalls {
 }
 
 /// Reads calls. Without a form it is recognised.
-pub(crate) fn read(input: &TextInput, form: Option<CallForm>, executor: &Executor) -> Result<ReadCalls, CommandError> {
+pub(crate) fn read(input: &TextInput, form: Option<InputForm>, executor: &Executor) -> Result<ReadCalls, CommandError> {
     let provider = match form {
-        Some(form) => form.provider(),
-        None => Provider::recognise(&input.text),
+        Some(InputForm::Response(wire)) => Some(WireName(wire)),
+        Some(InputForm::Calls) => None,
+        None => WireName::recognise(&input.text),
     };
     let Some(provider) = provider else {
         let mut calls = plain::read(input)?;

@@ -23,6 +23,7 @@ mod input;
 mod interrupt;
 mod media;
 mod report;
+mod run_options;
 mod run_output;
 mod screen;
 mod span;

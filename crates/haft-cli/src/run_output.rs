@@ -1,12 +1,12 @@
 //! A run's output: events as JSON lines, a live view with a summary, or what to send back to a provider.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use haft::conversation::Turn;
-use haft::run::{FailureKind, ToolCall, ToolEvent, ToolResult};
+use haft::run::{CallId, FailureKind, Run, ToolCall, ToolEvent, ToolResult};
 use haft::tool::ToolDescriptor;
 
-use crate::calls::provider::Provider;
 use crate::context::Context;
 use crate::error::{CommandError, Fault};
 use crate::events;
@@ -14,6 +14,7 @@ use crate::exit::ExitStatus;
 use crate::screen::Screen;
 use crate::terminal::printable;
 use crate::view::LiveView;
+use crate::wire::WireName;
 
 /// The output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub(crate) enum OutputForm {
     /// A live view, then a summary.
     View,
     /// The results, as a provider takes them back.
-    Results(Provider),
+    Results(WireName),
 }
 
 /// One run's output.
@@ -31,7 +32,7 @@ pub(crate) enum OutputForm {
 pub(crate) enum RunOutput {
     Lines,
     View(LiveView),
-    Results { provider: Provider, view: LiveView },
+    Results { provider: WireName, view: LiveView },
 }
 
 /// The exit status for failed calls.
@@ -45,7 +46,7 @@ pub(crate) enum Failures {
 
 impl OutputForm {
     /// Returns the form for a terminal or a program.
-    pub(crate) fn of(cx: &Context, results: Option<Provider>, json: bool) -> Self {
+    pub(crate) fn of(cx: &Context, results: Option<WireName>, json: bool) -> Self {
         match results {
             Some(provider) => Self::Results(provider),
             None if cx.terminal.stdout && !json => Self::View,
@@ -106,7 +107,7 @@ impl RunOutput {
 }
 
 /// Returns the exit status for a run whose calls have these results.
-pub(crate) fn status(failures: Failures, results: &[ToolResult]) -> ExitStatus {
+fn status(failures: Failures, results: &[ToolResult]) -> ExitStatus {
     if failures == Failures::Ignored {
         return ExitStatus::Done;
     }
@@ -120,6 +121,42 @@ fn status_of(result: &ToolResult) -> ExitStatus {
         None => ExitStatus::Done,
         Some(FailureKind::Denied | FailureKind::PermissionDenied) => ExitStatus::Denied,
         Some(_) => ExitStatus::Failed,
+    }
+}
+
+/// Returns the status for a run whose reader may have gone away: then nobody got some results.
+pub(crate) fn unread(cx: &Context, outcome: Result<ExitStatus, CommandError>) -> Result<ExitStatus, CommandError> {
+    match outcome {
+        Err(error) if error.is_broken_pipe() && cx.interrupt.is_raised() => Ok(ExitStatus::Interrupted),
+        Err(error) if error.is_broken_pipe() => Ok(ExitStatus::Failed),
+        outcome => outcome,
+    }
+}
+
+/// Tells where calls wait, and how to go on.
+pub(crate) fn note_waiting(cx: &Context, path: &Path, count: usize) {
+    let calls = if count == 1 { "1 call waits".to_owned() } else { format!("{count} calls wait") };
+    let path = path.display();
+    cx.terminal.note(format!("{calls} for approval in `{path}`; go on with `haft resume {path}`"));
+}
+
+/// Reports verdicts that were not accepted. Their calls were denied.
+pub(crate) fn note_rejected(cx: &Context, run: &Run) {
+    for rejected in run.rejected_verdicts() {
+        let call = rejected.response.call_id.as_ref().map_or("", CallId::as_str);
+        let text = format!("warning: the verdict on `{call}` was rejected: {}", rejected.fault);
+        cx.terminal.note(printable(&text));
+    }
+}
+
+/// Returns a run's exit status.
+pub(crate) fn exit_status(cx: &Context, failures: Failures, results: &[ToolResult], is_waiting: bool) -> ExitStatus {
+    if cx.interrupt.is_raised() {
+        return ExitStatus::Interrupted;
+    }
+    match status(failures, results) {
+        ExitStatus::Done if is_waiting && failures == Failures::Counted => ExitStatus::Denied,
+        status => status,
     }
 }
 

@@ -31,13 +31,13 @@ use haft::middleware::{Middleware, Next, Request};
 use haft::run::{CallId, FailureKind, Outcome, RunId, ToolCall, ToolFailure, ToolResult};
 use haft::schema::JsonText;
 
-use self::document::{BegunCall, Change, StoredRun, SuspendedParts};
+use self::document::{BegunCall, Change, StoredRun};
 pub(crate) use self::ledger::Ledger;
 use self::ledger::{Generation, Standing};
-use crate::calls::provider::Provider;
 use crate::error::Fault;
 use crate::input::TextInput;
 use crate::state::{self, ExclusiveUse, GrowingFile};
+use crate::wire::WireName;
 
 /// The message for the model about a call whose beginning could not be stored.
 const NOT_STORED: &str = "the call was not started: its start can't be recorded";
@@ -69,7 +69,7 @@ pub(crate) struct NewRun<'r> {
     pub(crate) run_id: RunId,
     pub(crate) calls: &'r [ToolCall],
     pub(crate) workspace: Option<&'r Path>,
-    pub(crate) results: Option<Provider>,
+    pub(crate) results: Option<WireName>,
 }
 
 /// A middleware that records that a call begins, and its outcome before another call takes its slot. It has to be the
@@ -97,7 +97,7 @@ impl SuspendedRun {
             generation: Generation::default(),
             workspace: workspace.clone(),
             results,
-            suspended: SuspendedParts::of(&suspended)?,
+            suspended,
             begun: Vec::new(),
             done: BTreeMap::new(),
         };
@@ -153,13 +153,13 @@ impl SuspendedRun {
     }
 
     /// Returns the provider that the results are written for.
-    pub(crate) fn results_provider(&self) -> Option<Provider> {
+    pub(crate) fn results_provider(&self) -> Option<WireName> {
         self.state().stored.results
     }
 
     /// Returns the calls, in order.
     pub(crate) fn calls(&self) -> Vec<ToolCall> {
-        self.state().stored.suspended.calls.clone()
+        self.state().stored.suspended.calls().to_vec()
     }
 
     /// Returns, by index, the calls that got their results in a process that ended before it could report them.
@@ -169,17 +169,19 @@ impl SuspendedRun {
 
     /// Returns the rest of the run, or `None` if every call has its result.
     pub(crate) fn suspended(&self) -> Result<Option<Suspended>, Fault> {
-        let parts = self.state().stored.waiting();
-        if parts.is_finished() {
-            return Ok(None);
-        }
-        parts.to_suspended(&self.0.path.display().to_string()).map(Some)
+        Ok(Some(self.waiting()?).filter(|run| !run.is_finished()))
     }
 
-    /// Returns the results so far by index.
-    pub(crate) fn results(&self) -> BTreeMap<usize, ToolResult> {
-        let finished = self.state().stored.waiting().finished;
-        finished.into_iter().map(|part| (part.index, part.result)).collect()
+    /// Returns the results so far in call order.
+    pub(crate) fn results(&self) -> Result<Vec<ToolResult>, Fault> {
+        Ok(self.waiting()?.finished().cloned().collect())
+    }
+
+    fn waiting(&self) -> Result<Suspended, Fault> {
+        let waiting = self.state().stored.waiting();
+        waiting.map_err(|error| {
+            Fault::new(format!("the run in `{}` is inconsistent", self.0.path.display())).cause(&error)
+        })
     }
 
     /// Records a result, replacing an earlier one: the executor may cut what a tool returned.
@@ -192,13 +194,13 @@ impl SuspendedRun {
 
     /// Replaces the run by one that waits, whose results were reported.
     pub(crate) fn suspend_again(&self, suspended: &Suspended) -> Result<(), Fault> {
-        let parts = SuspendedParts::of(suspended)?;
-        self.rewrite(|stored| stored.replace(parts))
+        self.rewrite(|stored| stored.replace(suspended.clone()))
     }
 
     /// Records that the calls without results wait again.
     pub(crate) fn keep_waiting(&self) -> Result<(), Fault> {
-        self.rewrite(|stored| stored.replace(stored.waiting()))
+        let waiting = self.waiting()?;
+        self.rewrite(|stored| stored.replace(waiting))
     }
 
     /// Removes the file: every call has its result, and all were reported.
@@ -240,7 +242,7 @@ impl SuspendedRun {
 
     /// Records what a tool returned.
     fn returned(&self, index: usize, outcome: &Outcome) {
-        let call = self.state().stored.suspended.calls[index].clone();
+        let call = self.state().stored.suspended.calls()[index].clone();
         let mut result = ToolResult::ok(&call, JsonText::null());
         result.outcome = outcome.clone();
         // If it can't be stored, that is reported at the run's end.
@@ -249,7 +251,7 @@ impl SuspendedRun {
 
     fn run_id(&self) -> RunId {
         // A file without an id gets one when it is read.
-        self.state().stored.suspended.run_id.clone().unwrap_or_else(RunId::random)
+        self.state().stored.suspended.run_id().cloned().unwrap_or_else(RunId::random)
     }
 
     fn standing(&self) -> Result<Standing, Fault> {

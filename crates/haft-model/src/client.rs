@@ -16,6 +16,7 @@ mod compatible;
 mod credential;
 mod gemini;
 mod key;
+mod known;
 mod model_error;
 mod openai;
 mod report;

@@ -61,7 +61,7 @@ enum Choice {
 }
 
 /// Adds a memory to run options, for what is approved for the session. Clones of the options share it.
-pub(crate) fn remembering(options: RunOptions) -> RunOptions {
+pub(super) fn remembering(options: RunOptions) -> RunOptions {
     options.approval_memory(ApprovalMemory::new())
 }
 

@@ -11,50 +11,17 @@ use haft::wire::{KnownWire, ReadContext, ReadError, RenderTools, TurnReader, Wir
 use super::record::quoted;
 use crate::error::Fault;
 use crate::input::TextInput;
+use crate::wire::WireName;
 
-/// A provider whose responses are read, and which results are written for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Provider {
-    /// The Responses API of OpenAI
-    Openai,
-    /// The Chat Completions API of OpenAI and of compatible servers
-    OpenaiChat,
-    /// The Messages API of Anthropic
-    Anthropic,
-    /// The API of Gemini
-    Gemini,
-}
-
-impl Provider {
-    fn known(self) -> KnownWire {
-        match self {
-            Self::Openai => KnownWire::OpenAi,
-            Self::OpenaiChat => KnownWire::OpenAiChat,
-            Self::Anthropic => KnownWire::Anthropic,
-            Self::Gemini => KnownWire::Gemini,
-        }
-    }
-
-    /// Returns the name on the command line.
-    pub(crate) fn as_str(self) -> &'static str {
-        self.known().as_str()
-    }
-
+impl WireName {
     /// Recognises a provider's response.
     pub(crate) fn recognise(text: &str) -> Option<Self> {
-        Some(match KnownWire::recognise(text)? {
-            KnownWire::OpenAi => Self::Openai,
-            KnownWire::OpenAiChat => Self::OpenaiChat,
-            KnownWire::Anthropic => Self::Anthropic,
-            KnownWire::Gemini => Self::Gemini,
-            _ => return None,
-        })
+        KnownWire::recognise(text).map(Self)
     }
 
     /// Reads a response, whole or streamed, and translates its calls' names and arguments with the tools.
     pub(crate) fn read(self, input: &TextInput, tools: &[Arc<ToolDescriptor>]) -> Result<Turn, Fault> {
-        let turn = read_body(&*self.known().wire(), &input.text, &self.context(tools), read_events);
+        let turn = read_body(&*self.0.wire(), &input.text, &self.context(tools), read_events);
         turn.map_err(|error| {
             let message = format!("{} can't be read as a response of {self}", quoted(&input.origin));
             let fault = Fault::new(message).cause(&error);
@@ -73,18 +40,12 @@ impl Provider {
         results: &[ToolResult],
         tools: &[Arc<ToolDescriptor>],
     ) -> Result<WireResults, Fault> {
-        let written = self.known().wire().results(turn, results, &self.context(tools));
+        let written = self.0.wire().results(turn, results, &self.context(tools));
         written.map_err(|error| Fault::new(format!("the results can't be written for {self}")).cause(&error))
     }
 
     fn context(self, tools: &[Arc<ToolDescriptor>]) -> ReadContext {
-        ReadContext::new(TurnRequest::new("", Vec::new()).tools(tools).render_tools(self.known().wire().profile()))
-    }
-}
-
-impl std::fmt::Display for Provider {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
+        ReadContext::new(TurnRequest::new("", Vec::new()).tools(tools).render_tools(self.0.wire().profile()))
     }
 }
 

@@ -12,7 +12,6 @@ use super::record::{ChatDetails, StoredChat};
 use super::report::RequestNotes;
 use super::store::{ChatFile, ChatFolder};
 use crate::approval::ApproveMode;
-use crate::approval::prompt::remembering;
 use crate::context::Context;
 use crate::error::{CommandError, Fault};
 use crate::screen::Screen;
@@ -79,7 +78,7 @@ impl Chat {
         };
         let notes = RequestNotes::default();
         let client = model.open(base_url.as_deref(), &notes)?;
-        let options = remembering(RunOptions::new().started_events());
+        let options = RunOptions::new().started_events();
         let options = workspace.executor.options().merge(choice.approve.apply(options, cx, screen).await?);
         let mut agent = TurnLoop::new(client, workspace.executor.clone()).options(options).repair(CUT_OFF).name("haft");
         agent = agent.retries(choice.retries);

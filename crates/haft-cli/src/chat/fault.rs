@@ -1,6 +1,7 @@
 //! Loop ends without an answer, as a person reads them: what happened, and what to do.
 
 use haft::model::{LoopEnd, LoopError, ModelError};
+use haft::wire::KnownWire;
 
 use super::model::{ChatProvider, ModelName};
 use crate::error::Fault;
@@ -83,8 +84,10 @@ fn of_model(error: &ModelError, place: &ModelPlace) -> Fault {
         ModelError::ContentFiltered { .. } => fault.advice("ask in other words"),
         ModelError::Unreadable { .. } if base_url.is_some() => {
             let api = match model.provider {
-                ChatProvider::OpenAi | ChatProvider::OpenAiChat => "the URL usually ends in `/v1`",
-                _ => "the URL does not include the version",
+                ChatProvider::Wire(KnownWire::OpenAi | KnownWire::OpenAiChat) => "the URL usually ends in `/v1`",
+                ChatProvider::Wire(KnownWire::Anthropic | KnownWire::Gemini) | ChatProvider::Scripted => {
+                    "the URL does not include the version"
+                }
             };
             fault.advice(format!("check that {server} speaks the API of `{}`; {api}", model.provider.as_str()))
         }

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use haft::http::{Secret, SecretError};
-use haft::model::{Anthropic, Gemini, LanguageModel, OpenAi, ScriptError, ScriptedModel};
+use haft::http::SecretError;
+use haft::model::{HttpModel, LanguageModel, ScriptError, ScriptedModel};
+use haft::wire::KnownWire;
 
 use super::report::RequestNotes;
 use crate::error::Fault;
@@ -15,15 +16,11 @@ use crate::input::TextInput;
 /// The variable that names the model if no option does.
 pub(crate) const MODEL_VARIABLE: &str = "HAFT_MODEL";
 
-/// A kind of model.
+/// The provider of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChatProvider {
-    /// OpenAI's Responses API.
-    OpenAi,
-    /// The Chat Completions API, OpenAI's or a compatible server's.
-    OpenAiChat,
-    Anthropic,
-    Gemini,
+    /// The provider of a wire, or a compatible server.
+    Wire(KnownWire),
     /// A file with the answers.
     Scripted,
 }
@@ -46,37 +43,35 @@ pub(crate) enum ModelNameError {
 }
 
 impl ChatProvider {
-    pub(crate) const ALL: [Self; 5] = [Self::OpenAi, Self::OpenAiChat, Self::Anthropic, Self::Gemini, Self::Scripted];
+    /// Returns all providers, in the order they are shown.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        KnownWire::ALL.into_iter().map(Self::Wire).chain([Self::Scripted])
+    }
 
     /// Returns the name on the command line.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
-            Self::OpenAi => "openai",
-            Self::OpenAiChat => "openai-chat",
-            Self::Anthropic => "anthropic",
-            Self::Gemini => "gemini",
+            Self::Wire(wire) => wire.as_str(),
             Self::Scripted => "scripted",
         }
     }
 
     /// Returns an example model name.
-    pub(crate) fn example(self) -> &'static str {
-        match self {
-            Self::OpenAi => "openai:gpt-5-mini",
-            Self::OpenAiChat => "openai-chat:gpt-5-mini",
-            Self::Anthropic => "anthropic:claude-sonnet-4-5",
-            Self::Gemini => "gemini:gemini-2.5-flash",
-            Self::Scripted => "scripted:FILE",
-        }
+    pub(crate) fn example(self) -> String {
+        let model = match self {
+            Self::Wire(KnownWire::OpenAi | KnownWire::OpenAiChat) => "gpt-5-mini",
+            Self::Wire(KnownWire::Anthropic) => "claude-sonnet-4-5",
+            Self::Wire(KnownWire::Gemini) => "gemini-2.5-flash",
+            Self::Scripted => "FILE",
+        };
+        format!("{}:{model}", self.as_str())
     }
 
     /// Returns the variables with the key.
-    pub(crate) fn key_variables(self) -> &'static str {
+    pub(crate) fn key_variables(self) -> String {
         match self {
-            Self::OpenAi | Self::OpenAiChat => "OPENAI_API_KEY",
-            Self::Anthropic => "ANTHROPIC_API_KEY",
-            Self::Gemini => "GEMINI_API_KEY (or GOOGLE_API_KEY)",
-            Self::Scripted => "",
+            Self::Wire(wire) => HttpModel::key_variables(wire).join(" or "),
+            Self::Scripted => String::new(),
         }
     }
 }
@@ -84,46 +79,30 @@ impl ChatProvider {
 impl ModelName {
     /// Creates the client.
     pub(crate) fn open(&self, base_url: Option<&str>, notes: &RequestNotes) -> Result<Arc<dyn LanguageModel>, Fault> {
-        /// Applies what all clients share.
-        macro_rules! client {
-            ($client:expr) => {{
-                let notes = notes.clone();
-                Arc::new($client.on_report(move |report| notes.add(report)))
-            }};
-        }
-        let missing = |error: SecretError| self.missing_key(&error);
-        let client: Arc<dyn LanguageModel> = match (self.provider, base_url) {
-            (ChatProvider::Scripted, None) => Arc::new(script(Path::new(&self.name))?),
+        let wire = match (self.provider, base_url) {
+            (ChatProvider::Wire(wire), _) => wire,
+            (ChatProvider::Scripted, None) => return Ok(Arc::new(script(Path::new(&self.name))?)),
             (ChatProvider::Scripted, Some(_)) => {
                 return Err(Fault::new("a scripted model has no server").advice("leave out `--base-url`"));
             }
-            (ChatProvider::OpenAi, None) => client!(OpenAi::from_env().map_err(missing)?),
-            (ChatProvider::OpenAi, Some(url)) => client!(OpenAi::from_env().map_err(missing)?.base_url(url)),
-            (ChatProvider::OpenAiChat, None) => client!(OpenAi::from_env().map_err(missing)?.chat()),
-            (ChatProvider::OpenAiChat, Some(url)) => client!(compatible(url)),
-            (ChatProvider::Anthropic, None) => client!(Anthropic::from_env().map_err(missing)?),
-            (ChatProvider::Anthropic, Some(url)) => client!(Anthropic::from_env().map_err(missing)?.base_url(url)),
-            (ChatProvider::Gemini, None) => client!(Gemini::from_env().map_err(missing)?),
-            (ChatProvider::Gemini, Some(url)) => client!(Gemini::from_env().map_err(missing)?.base_url(url)),
         };
-        Ok(client)
+        let client = match base_url {
+            Some(url) => HttpModel::from_env_at(wire, url),
+            None => HttpModel::from_env(wire),
+        };
+        let client = client.map_err(|error| self.missing_key(&error))?;
+        let notes = notes.clone();
+        Ok(Arc::new(client.on_report(move |report| notes.add(report))))
     }
 
     fn missing_key(&self, error: &SecretError) -> Fault {
         let fault = Fault::new(format!("the model `{self}` can't be used")).cause(error);
         match self.provider {
-            ChatProvider::OpenAiChat => fault.advice("a compatible server without a key is named by `--base-url`"),
+            ChatProvider::Wire(KnownWire::OpenAiChat) => {
+                fault.advice("a compatible server without a key is named by `--base-url`")
+            }
             _ => fault,
         }
-    }
-}
-
-/// Returns the client for a compatible server, which gets the key if there is one.
-fn compatible(url: &str) -> OpenAi {
-    let client = OpenAi::compatible("openai-compatible", url);
-    match std::env::var("OPENAI_API_KEY") {
-        Ok(key) if !key.trim().is_empty() => client.key(Secret::new(key.trim())),
-        _ => client,
     }
 }
 
@@ -154,7 +133,7 @@ impl FromStr for ModelName {
 
     fn from_str(text: &str) -> Result<Self, ModelNameError> {
         let (provider, name) = text.split_once(':').unwrap_or((text, ""));
-        let Some(provider) = ChatProvider::ALL.into_iter().find(|known| known.as_str() == provider) else {
+        let Some(provider) = ChatProvider::all().find(|known| known.as_str() == provider) else {
             let nearest = nearest_provider(provider);
             return Err(ModelNameError::UnknownProvider { provider: provider.to_owned(), nearest });
         };
@@ -182,7 +161,7 @@ const LEAST_SIMILARITY: f64 = 0.7;
 
 fn nearest_provider(text: &str) -> Option<ChatProvider> {
     let similarity = |provider: ChatProvider| strsim::jaro_winkler(&text.to_lowercase(), provider.as_str());
-    let nearest = ChatProvider::ALL.into_iter().max_by(|a, b| similarity(*a).total_cmp(&similarity(*b)))?;
+    let nearest = ChatProvider::all().max_by(|a, b| similarity(*a).total_cmp(&similarity(*b)))?;
     (similarity(nearest) >= LEAST_SIMILARITY).then_some(nearest)
 }
 
@@ -191,7 +170,7 @@ fn did_you_mean(nearest: Option<ChatProvider>) -> String {
 }
 
 fn all_providers() -> String {
-    ChatProvider::ALL.map(ChatProvider::as_str).join(", ")
+    ChatProvider::all().map(ChatProvider::as_str).collect::<Vec<_>>().join(", ")
 }
 
 /// Chooses the model: from the option, else the stored conversation, else the environment.
@@ -213,7 +192,7 @@ pub(crate) fn choose(option: Option<ModelName>, stored: Option<&str>) -> Result<
         }),
         _ => Err(Fault::new("no model is named").advice(format!(
             "use `--model PROVIDER:NAME` or the variable {MODEL_VARIABLE}, for example `{}`",
-            ChatProvider::OpenAi.example()
+            ChatProvider::Wire(KnownWire::OpenAi).example()
         ))),
     }
 }
@@ -225,7 +204,7 @@ pub(crate) fn lasting_name(name: &ModelName) -> String {
             let path = std::path::absolute(&name.name).unwrap_or_else(|_| PathBuf::from(&name.name));
             format!("{}:{}", name.provider.as_str(), path.display())
         }
-        _ => name.to_string(),
+        ChatProvider::Wire(_) => name.to_string(),
     }
 }
 
@@ -236,9 +215,9 @@ mod tests {
     #[test]
     fn names_are_read_with_colons_in_the_models_name() {
         let name: ModelName = "openai-chat:llama3.3:70b".parse().unwrap();
-        assert_eq!((name.provider, name.name.as_str()), (ChatProvider::OpenAiChat, "llama3.3:70b"));
+        assert_eq!((name.provider, name.name.as_str()), (ChatProvider::Wire(KnownWire::OpenAiChat), "llama3.3:70b"));
         assert_eq!(name.to_string(), "openai-chat:llama3.3:70b");
-        for provider in ChatProvider::ALL {
+        for provider in ChatProvider::all() {
             assert_eq!(provider.example().parse::<ModelName>().unwrap().provider, provider);
         }
     }

@@ -12,7 +12,6 @@ use haft::run::{Dispatch, RunOptions, ToolCall, ToolEvent, ToolResult};
 
 use self::argument::{Argument, ArgumentTree};
 use self::outcome::{Approvals, Wanted};
-use super::run::{note_rejected, seconds, with_approver};
 use crate::approval::verdict_file::Others;
 use crate::approval::{ApproveMode, Approver};
 use crate::calls::name;
@@ -20,6 +19,8 @@ use crate::context::Context;
 use crate::error::{CommandError, Fault};
 use crate::exit::ExitStatus;
 use crate::input::TextInput;
+use crate::run_options::seconds;
+use crate::run_output::note_rejected;
 use crate::screen::Screen;
 use crate::view::LiveView;
 use crate::workspace::{OpenWorkspace, Remarks};
@@ -124,7 +125,7 @@ async fn run_call(
     if let Approver::File(verdicts) = &approver {
         verdicts.ensure_known([&call.call_id].into_iter())?;
     }
-    let options = with_approver(executor.options().merge(own), approver);
+    let options = approver.attach(executor.options().merge(own));
     let calls = [call.clone()];
     let mut view = LiveView::new(screen, &calls);
     let mut run = name::tools_for(&calls, executor)?.run_calls(calls.map(Into::into).into(), options);

@@ -82,7 +82,7 @@ pub(crate) async fn run(arguments: &CheckArguments, cx: &Context) -> Result<Exit
     if let Some(pattern) = &arguments.pattern {
         tools = tools::matching(pattern, &tools, &workspace)?;
     }
-    let profiles = if arguments.profiles.is_empty() { ProfileName::ALL.to_vec() } else { arguments.profiles.clone() };
+    let profiles = if arguments.profiles.is_empty() { ProfileName::all().to_vec() } else { arguments.profiles.clone() };
     let mut findings = of_wires(cx, arguments, &tools, &profiles).await?;
     findings.extend(probe::file(&workspace));
     findings.extend(probe::unchecked(&workspace, arguments.unchecked()));
@@ -244,7 +244,7 @@ mod tests {
                 finding(CheckSeverity::Fault, "shop/find").wires(vec!["mcp"]),
             ],
             tools: 1,
-            profiles: ProfileName::ALL.to_vec(),
+            profiles: ProfileName::all().to_vec(),
         }
     }
 

@@ -2,20 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use haft::approval::{ApprovalAnswer, ApprovalRequest, Approve, Suspended, Verdict};
+use haft::approval::{ApprovalRequest, Suspended, Verdict};
 use haft::conversation::{Finish, Turn};
 use haft::run::{CallId, Dispatch, FailureKind, RunOptions, ToolEvent, ToolResult};
-use haft::tool::{BoxError, Cx};
 use haft::toolkit::Toolkit;
 
-use super::run::{RunOptionArguments, exit_status, note_rejected, note_waiting, unread};
 use crate::approval::verdict_file::{Others, VerdictFile};
-use crate::approval::{ApproveMode, Approver, prompt};
+use crate::approval::{ApproveMode, Approver};
 use crate::calls::name;
 use crate::context::Context;
 use crate::error::{CommandError, Fault};
 use crate::exit::ExitStatus;
-use crate::run_output::{OutputForm, RunOutput};
+use crate::run_options::RunOptionArguments;
+use crate::run_output::{OutputForm, RunOutput, exit_status, note_rejected, note_waiting, unread};
 use crate::screen::Screen;
 use crate::suspended_run::{Ledger, RecordCalls, SuspendedRun};
 use crate::workspace::{self, OpenWorkspace, Remarks};
@@ -103,11 +102,16 @@ async fn resume(arguments: ResumeArguments, cx: &Context) -> Result<ExitStatus, 
         output.event(cx, &ToolEvent::Output { index, result })?;
     }
     if let Some(suspended) = suspended {
-        let options = with_approver(run_options.clone(), decided.unstarted, otherwise, &suspended);
+        let options = match (otherwise, decided.unstarted) {
+            // Requests that nobody answers stay as they are.
+            (Approver::Nobody(_), _) if suspended.unstarted().next().is_none() => run_options.clone(),
+            (otherwise, Some(file)) => otherwise.attach_after(file, run_options.clone()),
+            (otherwise, None) => otherwise.attach(run_options.clone()),
+        };
         let continued = Continued { tools, verdicts: decided.verdicts, options };
         go_on(suspended, continued, &stored, &mut output, cx).await?;
     }
-    let results: Vec<ToolResult> = stored.results().into_values().collect();
+    let results = stored.results()?;
     let waiting = stored.suspended()?.map_or(0, |suspended| suspended.pending().len() + suspended.unstarted().count());
     let turn = Turn::new(calls.into_iter().map(Into::into).collect(), Finish::ToolCalls);
     if waiting == 0 {
@@ -253,38 +257,4 @@ async fn go_on(
 /// Reports whether a call was cancelled before its handler was reached.
 fn is_untouched(result: &ToolResult) -> bool {
     result.failure().is_some_and(|failure| failure.kind == FailureKind::Cancelled && !failure.started)
-}
-
-/// Sets the approver.
-fn with_approver(
-    options: RunOptions,
-    unstarted: Option<VerdictFile>,
-    otherwise: Approver,
-    suspended: &Suspended,
-) -> RunOptions {
-    match otherwise {
-        // Requests that nobody answers stay as they are.
-        Approver::Nobody(_) if suspended.unstarted().next().is_none() => options,
-        otherwise => {
-            let is_person = matches!(otherwise, Approver::Person(_));
-            let options = options.approvals(FileFirst { unstarted, otherwise });
-            if is_person { prompt::remembering(options) } else { options }
-        }
-    }
-}
-
-/// An approver with verdicts for calls that had not begun. It never answers a request anew that waited in the file:
-/// verdicts for those are bound to what they were given for.
-struct FileFirst {
-    unstarted: Option<VerdictFile>,
-    otherwise: Approver,
-}
-
-impl Approve for FileFirst {
-    async fn approve(&self, request: ApprovalRequest, cx: Cx) -> Result<ApprovalAnswer, BoxError> {
-        match &self.unstarted {
-            Some(file) if file.decides(&request.call_id) => file.approve(request, cx).await,
-            _ => self.otherwise.approve(request, cx).await,
-        }
-    }
 }

@@ -1,21 +1,19 @@
 //! `haft run`: a model's calls, with one result each.
 
 use std::collections::{BTreeMap, HashSet};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use haft::run::{CallId, Dispatch, FailureKind, Run, RunId, RunOptions, ToolCall, ToolEvent, ToolResult};
+use haft::run::{Dispatch, FailureKind, RunId, RunOptions, ToolCall, ToolEvent, ToolResult};
 
+use crate::approval::Approver;
 use crate::approval::verdict_file::Others;
-use crate::approval::{ApproveMode, Approver, prompt};
-use crate::calls::provider::Provider;
-use crate::calls::{self, CallForm, ReadCalls};
+use crate::calls::{self, InputForm, ReadCalls};
 use crate::context::Context;
 use crate::error::{CommandError, Fault};
 use crate::exit::ExitStatus;
 use crate::input::TextInput;
-use crate::run_output::{self, Failures, OutputForm, RunOutput};
+use crate::run_options::RunOptionArguments;
+use crate::run_output::{OutputForm, RunOutput, exit_status, note_rejected, note_waiting, unread};
 use crate::screen::Screen;
 use crate::suspended_run::{Ledger, NewRun, RecordCalls, SuspendedRun};
 use crate::workspace::{OpenWorkspace, Remarks};
@@ -57,7 +55,7 @@ pub(crate) struct RunArguments {
     file: PathBuf,
     /// The form of the calls; recognised if it is not set
     #[arg(long, value_name = "FORM")]
-    from: Option<CallForm>,
+    from: Option<InputForm>,
     #[command(flatten)]
     options: RunOptionArguments,
     /// Keeps the run in this file: calls that require approval and get none wait in it for `haft resume`, and so does
@@ -70,56 +68,6 @@ pub(crate) struct RunArguments {
     run_id: Option<RunId>,
 }
 
-/// The options of commands that run calls.
-#[derive(Debug, clap::Args)]
-pub(crate) struct RunOptionArguments {
-    /// The approver of calls that require it: `ask` at the terminal, `all`, `none`, or a file of verdicts. Without it, `ask`
-    /// on a terminal and `none` otherwise
-    #[arg(long, value_name = "ask|all|none|FILE")]
-    pub(crate) approve: Option<ApproveMode>,
-    /// Prints the results as this provider takes them back, and nothing else
-    #[arg(long, value_name = "PROVIDER")]
-    pub(crate) results: Option<Provider>,
-    /// The maximum number of calls that run at the same time
-    #[arg(long, value_name = "N", value_parser = positive, allow_negative_numbers = true)]
-    concurrency: Option<NonZeroUsize>,
-    /// The maximum duration of each call, in seconds, not counting the wait for approval
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
-    timeout: Option<Duration>,
-    /// Exits with 1 if a call failed, else with 3 if one was denied, is not permitted or waits
-    #[arg(long)]
-    fail: bool,
-    /// Prints JSON lines on a terminal too
-    #[arg(long, conflicts_with = "results")]
-    pub(crate) json: bool,
-}
-
-impl RunOptionArguments {
-    /// Returns a run's options: the workspace's, and these.
-    pub(crate) fn apply(&self, workspace: RunOptions, cx: &Context) -> RunOptions {
-        let mut own = RunOptions::new().cancellation(cx.interrupt.cancellation()).started_events();
-        if let Some(most) = self.concurrency {
-            own = own.concurrency(most.get());
-        }
-        if let Some(timeout) = self.timeout {
-            own = own.call_timeout(timeout);
-        }
-        workspace.merge(own)
-    }
-
-    pub(crate) fn approve_mode(&self, cx: &Context) -> ApproveMode {
-        self.approve.clone().unwrap_or_else(|| ApproveMode::default_for(cx))
-    }
-
-    pub(crate) fn failures(&self) -> Failures {
-        if self.fail { Failures::Counted } else { Failures::Ignored }
-    }
-}
-
-fn positive(text: &str) -> Result<NonZeroUsize, String> {
-    text.parse().map_err(|_| "a whole number greater than 0 is required".to_owned())
-}
-
 /// Reads a run's id.
 fn run_id(text: &str) -> Result<RunId, String> {
     let is_fine = |character: char| character.is_ascii_alphanumeric() || "-_.:".contains(character);
@@ -129,26 +77,9 @@ fn run_id(text: &str) -> Result<RunId, String> {
     Ok(text.into())
 }
 
-/// Reads a duration in seconds.
-pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    let invalid = || "a number of seconds greater than 0 is required, such as `2.5`".to_owned();
-    let seconds: f64 = text.parse().map_err(|_| invalid())?;
-    let duration = Duration::try_from_secs_f64(seconds).map_err(|_| invalid())?;
-    if duration.is_zero() { Err(invalid()) } else { Ok(duration) }
-}
-
 /// Runs a file's calls.
 pub(crate) async fn run(arguments: RunArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
     unread(cx, run_file(arguments, cx).await)
-}
-
-/// Returns the status for a run whose reader may have gone away: then nobody got some results.
-pub(crate) fn unread(cx: &Context, outcome: Result<ExitStatus, CommandError>) -> Result<ExitStatus, CommandError> {
-    match outcome {
-        Err(error) if error.is_broken_pipe() && cx.interrupt.is_raised() => Ok(ExitStatus::Interrupted),
-        Err(error) if error.is_broken_pipe() => Ok(ExitStatus::Failed),
-        outcome => outcome,
-    }
 }
 
 async fn run_file(arguments: RunArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
@@ -172,7 +103,7 @@ async fn run_file(arguments: RunArguments, cx: &Context) -> Result<ExitStatus, C
     }
     let is_unapproved = matches!(approver, Approver::Nobody(Others::Denied));
     let run_id = run_id.unwrap_or_else(RunId::random);
-    let run_options = with_approver(options.apply(executor.options(), cx), approver).run_id(&run_id);
+    let run_options = approver.attach(options.apply(executor.options(), cx)).run_id(&run_id);
     let tools = executor.list(&run_options);
     let output = RunOutput::new(form, &screen, &read.calls);
     let stored = match suspend.filter(|_| !read.turn.is_cut_off()) {
@@ -261,17 +192,6 @@ async fn run_calls(
     Ok((output, Ran { results: results.into_values().collect(), suspended: run.suspended(), written }))
 }
 
-/// Sets the approver, if there is one.
-pub(crate) fn with_approver(options: RunOptions, approver: Approver) -> RunOptions {
-    match approver {
-        // Without an approver the calls are denied without a request.
-        Approver::Nobody(Others::Denied) => options,
-        // If a person approves all calls to a tool, that holds for later ones too.
-        approver @ Approver::Person(_) => prompt::remembering(options.approvals(approver)),
-        approver => options.approvals(approver),
-    }
-}
-
 /// Shows a run's results while calls still wait. What goes back to a provider has to be whole.
 fn finish_waiting(
     cx: &Context,
@@ -283,13 +203,6 @@ fn finish_waiting(
         RunOutput::Results { .. } => Ok(()),
         output => output.finish(cx, &read.turn, results, &[]),
     }
-}
-
-/// Tells where calls wait, and how to go on.
-pub(crate) fn note_waiting(cx: &Context, path: &Path, count: usize) {
-    let calls = if count == 1 { "1 call waits".to_owned() } else { format!("{count} calls wait") };
-    let path = path.display();
-    cx.terminal.note(format!("{calls} for approval in `{path}`; go on with `haft resume {path}`"));
 }
 
 /// Tells where the results are that could not be printed.
@@ -307,26 +220,6 @@ fn note_unapproved(cx: &Context, results: &[ToolResult]) {
         count => format!("{count} calls were denied"),
     };
     cx.terminal.note(format!("{calls} because nobody approves calls; use `--approve` or `--suspend`"));
-}
-
-/// Reports verdicts that were not accepted. Their calls were denied.
-pub(crate) fn note_rejected(cx: &Context, run: &Run) {
-    for rejected in run.rejected_verdicts() {
-        let call = rejected.response.call_id.as_ref().map_or("", CallId::as_str);
-        let text = format!("warning: the verdict on `{call}` was rejected: {}", rejected.fault);
-        cx.terminal.note(crate::terminal::printable(&text));
-    }
-}
-
-/// Returns a run's exit status.
-pub(crate) fn exit_status(cx: &Context, failures: Failures, results: &[ToolResult], is_waiting: bool) -> ExitStatus {
-    if cx.interrupt.is_raised() {
-        return ExitStatus::Interrupted;
-    }
-    match run_output::status(failures, results) {
-        ExitStatus::Done if is_waiting && failures == Failures::Counted => ExitStatus::Denied,
-        status => status,
-    }
 }
 
 /// Rejects calls that share an id before any runs: their results could not be sent back.
@@ -353,14 +246,6 @@ mod tests {
         }
         for invalid in ["", " ", "a b", "ä", "../x", "a\n", &"x".repeat(129)] {
             assert!(run_id(invalid).is_err(), "{invalid}");
-        }
-    }
-
-    #[test]
-    fn seconds_are_positive_numbers() {
-        assert_eq!(seconds("2.5"), Ok(Duration::from_millis(2500)));
-        for invalid in ["", "0", "-1", "inf", "NaN", "1e300", "2s"] {
-            assert!(seconds(invalid).is_err(), "{invalid}");
         }
     }
 }

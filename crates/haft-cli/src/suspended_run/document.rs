@@ -9,17 +9,17 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use haft::approval::{ApprovalRequest, Suspended};
+use haft::approval::{Suspended, SuspendedError};
 use haft::conversation::FormatVersion;
-use haft::run::{CallId, FailureKind, RunId, ToolCall, ToolFailure, ToolResult};
+use haft::run::{CallId, FailureKind, RunId, ToolFailure, ToolResult};
 use haft::serde_json;
 use serde::{Deserialize, Serialize};
 
 use super::ledger::Generation;
-use crate::calls::provider::Provider;
 use crate::calls::record::quoted;
 use crate::error::Fault;
 use crate::input::TextInput;
+use crate::wire::WireName;
 
 /// The message for the model about a call that may have run.
 const UNKNOWN: &str = "the process ended while this call ran; whether it had effects is not known";
@@ -36,9 +36,9 @@ pub(super) struct StoredRun {
     pub(super) workspace: Option<PathBuf>,
     /// The provider that the results are written for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) results: Option<Provider>,
+    pub(super) results: Option<WireName>,
     /// The run, when the file was written whole.
-    pub(super) suspended: SuspendedParts,
+    pub(super) suspended: Suspended,
     /// The calls that began since.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) begun: Vec<BegunCall>,
@@ -66,32 +66,6 @@ pub(super) struct BegunCall {
     pub(super) repeatable: bool,
 }
 
-/// The parts of [`Suspended`], which reads and writes them.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct SuspendedParts {
-    #[serde(default)]
-    v: FormatVersion,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) run_id: Option<RunId>,
-    pub(super) calls: Vec<ToolCall>,
-    pub(super) pending: Vec<PendingPart>,
-    pub(super) finished: Vec<FinishedPart>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) unstarted: Vec<usize>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct PendingPart {
-    index: usize,
-    request: ApprovalRequest,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct FinishedPart {
-    pub(super) index: usize,
-    pub(super) result: ToolResult,
-}
-
 impl StoredRun {
     /// Reads a run as the process that wrote it left it, and answers the calls whose results are lost.
     pub(super) fn read(input: &TextInput) -> Result<Self, Fault> {
@@ -101,9 +75,13 @@ impl StoredRun {
             fault.advice("`haft run --suspend FILE` writes such files")
         })?;
         stored.recover();
-        // Checks that the parts fit together.
-        stored.suspended.to_suspended(&input.origin)?;
-        stored.suspended.run_id.get_or_insert_with(RunId::random);
+        if stored.suspended.run_id().is_none() {
+            stored.suspended = stored.suspended.with_run_id(RunId::random());
+        }
+        // Checks that the results belong to the calls.
+        stored
+            .waiting()
+            .map_err(|error| Fault::new(format!("the run in `{}` is inconsistent", input.origin)).cause(&error))?;
         Ok(stored)
     }
 
@@ -130,13 +108,13 @@ impl StoredRun {
 
     /// Returns the index of the call that runs by this id: of two calls with one id, the first.
     pub(super) fn index_of(&self, call_id: &CallId) -> Option<usize> {
-        self.suspended.calls.iter().position(|call| call.call_id == *call_id)
+        self.suspended.calls().iter().position(|call| call.call_id == *call_id)
     }
 
     /// Answers the calls that began and whose results are lost, except those that may run again.
     fn recover(&mut self) {
         for BegunCall { index, repeatable } in std::mem::take(&mut self.begun) {
-            let call = self.suspended.calls.get(index).filter(|_| !repeatable && !self.done.contains_key(&index));
+            let call = self.suspended.calls().get(index).filter(|_| !repeatable && !self.done.contains_key(&index));
             if let Some(call) = call {
                 self.done.insert(
                     index,
@@ -147,19 +125,14 @@ impl StoredRun {
     }
 
     /// Returns the run with the results since.
-    pub(super) fn waiting(&self) -> SuspendedParts {
-        let mut parts = self.suspended.clone();
-        parts.pending.retain(|part| !self.done.contains_key(&part.index));
-        parts.unstarted.retain(|index| !self.done.contains_key(index));
-        let done = self.done.iter().map(|(index, result)| FinishedPart { index: *index, result: result.clone() });
-        parts.finished.extend(done);
-        parts.finished.sort_by_key(|part| part.index);
-        parts
+    pub(super) fn waiting(&self) -> Result<Suspended, SuspendedError> {
+        let add = |run: Suspended, (index, result): (&usize, &ToolResult)| run.with_result(*index, result.clone());
+        self.done.iter().try_fold(self.suspended.clone(), add)
     }
 
     /// Replaces the run, with nothing that happened since.
-    pub(super) fn replace(&mut self, parts: SuspendedParts) {
-        self.suspended = parts;
+    pub(super) fn replace(&mut self, suspended: Suspended) {
+        self.suspended = suspended;
         self.begun.clear();
         self.done.clear();
     }
@@ -181,30 +154,13 @@ impl Change {
     }
 }
 
-impl SuspendedParts {
-    pub(super) fn of(suspended: &Suspended) -> Result<Self, Fault> {
-        let text = serde_json::to_string(suspended);
-        text.and_then(|text| serde_json::from_str(&text)).map_err(|error| unwritable(&error))
-    }
-
-    pub(super) fn to_suspended(&self, origin: &str) -> Result<Suspended, Fault> {
-        serde_json::to_string(self)
-            .and_then(|text| serde_json::from_str(&text))
-            .map_err(|error| Fault::new(format!("the run in `{origin}` is inconsistent")).cause(&error))
-    }
-
-    /// Reports whether every call has its result.
-    pub(super) fn is_finished(&self) -> bool {
-        self.pending.is_empty() && self.unstarted.is_empty()
-    }
-}
-
 fn unwritable(error: &serde_json::Error) -> Fault {
     Fault::new("the suspended run can't be written").cause(error)
 }
 
 #[cfg(test)]
 mod tests {
+    use haft::run::ToolCall;
     use haft::serde_json::json;
 
     use super::*;
@@ -217,7 +173,7 @@ mod tests {
             generation: Generation::default(),
             workspace: None,
             results: None,
-            suspended: SuspendedParts::of(&suspended).unwrap(),
+            suspended,
             begun: Vec::new(),
             done: BTreeMap::new(),
         }
@@ -230,7 +186,7 @@ mod tests {
     #[test]
     fn a_call_is_answered_kept_or_run_again_by_how_far_it_came() {
         let run = stored(4);
-        let result = ToolResult::ok(&run.suspended.calls[0], json!("paid"));
+        let result = ToolResult::ok(&run.suspended.calls()[0], json!("paid"));
         let mut text = run.to_text().unwrap();
         for change in [
             Change::Begun(BegunCall { index: 0, repeatable: false }),
@@ -244,8 +200,9 @@ mod tests {
         let read = read(&text).unwrap();
         assert!(read.done[&0].is_ok());
         assert_eq!(read.done[&1].failure().unwrap().kind, FailureKind::OutcomeUnknown);
-        assert_eq!(read.waiting().unstarted, [2, 3]);
-        assert_eq!(read.waiting().to_suspended("run.json").unwrap().run_id().unwrap(), &"r1");
+        let waiting = read.waiting().unwrap();
+        assert_eq!(waiting.unstarted().map(|call| call.call_id.as_str()).collect::<Vec<_>>(), ["c2", "c3"]);
+        assert_eq!(waiting.run_id().unwrap(), &"r1");
     }
 
     #[test]

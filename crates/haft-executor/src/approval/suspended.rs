@@ -8,6 +8,8 @@
 //!
 //! A run that was stored before it began is such a value too, of calls that have [not started](Suspended::not_started).
 
+mod progress;
+
 use std::collections::{HashMap, HashSet};
 
 use haft_core::{ApprovalId, ApprovalRequest, CallId, FormatVersion, RunId, ToolCall, ToolResult, Verdict};

@@ -10,6 +10,8 @@ use super::compatible::client_of_http_model;
 use super::credential::ApiKey;
 use super::key::{VariableLookup, key, setting};
 
+/// The variable with the key.
+pub(super) const KEY_VARIABLE: &str = "ANTHROPIC_API_KEY";
 const BASE_URL: &str = "https://api.anthropic.com";
 /// The version of the API, which every request states.
 const VERSION: (&str, &str) = ("anthropic-version", "2023-06-01");
@@ -43,7 +45,7 @@ impl Anthropic {
     }
 
     fn from_lookup(lookup: &VariableLookup<'_>) -> Result<Self, SecretError> {
-        let client = Self::new(key(lookup, "ANTHROPIC_API_KEY")?);
+        let client = Self::new(key(lookup, KEY_VARIABLE)?);
         Ok(match setting(lookup, "ANTHROPIC_BASE_URL") {
             Some(url) => client.base_url(url),
             None => client,

@@ -64,6 +64,12 @@ macro_rules! client_of_http_model {
             }
         }
 
+        impl From<$client> for crate::HttpModel {
+            fn from(client: $client) -> Self {
+                client.model
+            }
+        }
+
         impl crate::LanguageModel for $client {
             fn info(&self) -> crate::ModelInfo {
                 self.model.info()

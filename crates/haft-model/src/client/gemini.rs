@@ -12,7 +12,7 @@ use super::key::{VariableLookup, either_key, setting};
 
 const BASE_URL: &str = "https://generativelanguage.googleapis.com";
 /// The variables with the key. The first one that has one wins.
-const VARIABLES: [&str; 2] = ["GEMINI_API_KEY", "GOOGLE_API_KEY"];
+pub(super) const KEY_VARIABLES: [&str; 2] = ["GEMINI_API_KEY", "GOOGLE_API_KEY"];
 
 /// Gemini, by its `generateContent` API.
 ///
@@ -86,7 +86,7 @@ impl Gemini {
     }
 
     fn from_lookup(lookup: &VariableLookup<'_>) -> Result<Self, SecretError> {
-        let client = Self::new(either_key(lookup, VARIABLES)?);
+        let client = Self::new(either_key(lookup, KEY_VARIABLES)?);
         Ok(match setting(lookup, "GOOGLE_GEMINI_BASE_URL") {
             Some(url) => client.base_url(url),
             None => client,

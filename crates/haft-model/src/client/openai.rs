@@ -11,6 +11,8 @@ use super::compatible::client_of_http_model;
 use super::credential::ApiKey;
 use super::key::{VariableLookup, key, setting};
 
+/// The variable with the key.
+pub(super) const KEY_VARIABLE: &str = "OPENAI_API_KEY";
 const BASE_URL: &str = "https://api.openai.com/v1";
 /// The headers that environment variables set.
 const ENV_HEADERS: [(&str, &str); 2] =
@@ -71,7 +73,7 @@ impl OpenAi {
     }
 
     fn from_lookup(lookup: &VariableLookup<'_>) -> Result<Self, SecretError> {
-        let mut client = Self::new(key(lookup, "OPENAI_API_KEY")?);
+        let mut client = Self::new(key(lookup, KEY_VARIABLE)?);
         if let Some(url) = setting(lookup, "OPENAI_BASE_URL") {
             client = client.base_url(url);
         }

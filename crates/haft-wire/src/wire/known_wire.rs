@@ -4,6 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use haft_schema::nearest;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::profile::Profile;
 use crate::wire::Wire;
@@ -13,28 +15,67 @@ use crate::wire::openai_chat::OpenAiChat;
 use crate::wire::openai_responses::OpenAiResponses;
 use crate::wire::response::recognition;
 
-/// One of the built-in wires. Its name is its [`Profile`]'s.
-///
-/// ```
-/// use haft_wire::KnownWire;
-///
-/// let wire: KnownWire = "gemini".parse()?;
-/// assert_eq!((wire, wire.wire().provider()), (KnownWire::Gemini, "google"));
-/// let error = "opnai".parse::<KnownWire>().unwrap_err();
-/// assert_eq!(error.to_string(), "there is no wire called `opnai`; the nearest is `openai`");
-/// # Ok::<_, haft_wire::UnknownWire>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum KnownWire {
+macro_rules! wires {
+    ($($(#[$doc:meta])* $wire:ident = $name:literal, $title:literal, $form:ident;)+) => {
+        /// One of the built-in wires. Its name is its [`Profile`]'s.
+        ///
+        /// The enum is exhaustive: a new wire does not compile until everything that decides by wire has decided about it.
+        ///
+        /// ```
+        /// use haft_wire::KnownWire;
+        ///
+        /// let wire: KnownWire = "gemini".parse()?;
+        /// assert_eq!((wire, wire.wire().provider()), (KnownWire::Gemini, "google"));
+        /// let error = "opnai".parse::<KnownWire>().unwrap_err();
+        /// assert_eq!(error.to_string(), "there is no wire called `opnai`; the nearest is `openai`");
+        /// # Ok::<_, haft_wire::UnknownWire>(())
+        /// ```
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum KnownWire {
+            $($(#[$doc])* $wire,)+
+        }
+
+        impl KnownWire {
+            /// All wires.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$wire),+];
+
+            /// Returns the name.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$wire => $name,)+
+                }
+            }
+
+            /// Returns the API's name for people, such as `Messages API of Anthropic`.
+            #[must_use]
+            pub fn title(self) -> &'static str {
+                match self {
+                    $(Self::$wire => $title,)+
+                }
+            }
+
+            /// Creates the wire with its default profile and the built-in model table.
+            #[must_use]
+            pub fn wire(self) -> Box<dyn Wire> {
+                match self {
+                    $(Self::$wire => Box::new($form::new()),)+
+                }
+            }
+        }
+    };
+}
+
+// The one list of wires.
+wires! {
     /// OpenAI's Responses API, `openai`.
-    OpenAi,
+    OpenAi = "openai", "Responses API of OpenAI", OpenAiResponses;
     /// The Chat Completions API, `openai-chat`.
-    OpenAiChat,
+    OpenAiChat = "openai-chat", "Chat Completions API of OpenAI and of compatible servers", OpenAiChat;
     /// Anthropic's Messages API, `anthropic`.
-    Anthropic,
+    Anthropic = "anthropic", "Messages API of Anthropic", AnthropicMessages;
     /// Gemini's `generateContent` API, `gemini`.
-    Gemini,
+    Gemini = "gemini", "API of Gemini", GeminiContent;
 }
 
 /// The error for a name that no wire has.
@@ -49,31 +90,6 @@ pub struct UnknownWire {
 }
 
 impl KnownWire {
-    /// All wires.
-    pub const ALL: [Self; 4] = [Self::OpenAi, Self::OpenAiChat, Self::Anthropic, Self::Gemini];
-
-    /// Returns the name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::OpenAi => "openai",
-            Self::OpenAiChat => "openai-chat",
-            Self::Anthropic => "anthropic",
-            Self::Gemini => "gemini",
-        }
-    }
-
-    /// Creates the wire with its default profile and the built-in model table.
-    #[must_use]
-    pub fn wire(self) -> Box<dyn Wire> {
-        match self {
-            Self::OpenAi => Box::new(OpenAiResponses::new()),
-            Self::OpenAiChat => Box::new(OpenAiChat::new()),
-            Self::Anthropic => Box::new(AnthropicMessages::new()),
-            Self::Gemini => Box::new(GeminiContent::new()),
-        }
-    }
-
     /// Returns the default profile.
     #[must_use]
     pub fn profile(self) -> Profile {
@@ -107,6 +123,19 @@ impl fmt::Display for KnownWire {
     }
 }
 
+/// Writes the name.
+impl Serialize for KnownWire {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for KnownWire {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
 impl FromStr for KnownWire {
     type Err = UnknownWire;
 
@@ -131,6 +160,8 @@ mod tests {
         for wire in KnownWire::ALL {
             assert_eq!(wire.as_str().parse(), Ok(wire));
             assert_eq!(wire.profile().name(), wire.to_string());
+            let stored = serde_json::to_string(&wire).unwrap();
+            assert_eq!(serde_json::from_str::<KnownWire>(&stored).unwrap(), wire);
         }
     }
 

@@ -30,7 +30,7 @@ impl<'w> ToolPage<'w> {
         let access = ToolAccess::new(listing.tool, workspace);
         let descriptor = listing.tool.tool.descriptor();
         let rendered = |name: ProfileName| (name, name.profile().render(std::slice::from_ref(&descriptor)));
-        let wires = ProfileName::ALL.into_iter().map(rendered).collect();
+        let wires = ProfileName::all().iter().copied().map(rendered).collect();
         Self { listing, access, descriptor, wires, loaded: workspace.loaded.as_ref() }
     }
 
