@@ -263,7 +263,7 @@ impl ToolboxBuilder {
     /// let project = Workspace::builder().toolbox("session").toolkit(tools).build()?;
     /// let registry = Registry::builder().workspace(project).build()?;
     /// let executor = Executor::builder().service(ApiKey("k-1")).build(registry);
-    /// assert_eq!(executor.run("session/whoami", json!(null)).await?, "k-1");
+    /// assert_eq!(executor.run("session/whoami", json!({})).await?, "k-1");
     /// # Ok(())
     /// # }
     /// ```
