@@ -44,6 +44,10 @@ mod providers {}
 mod raw_schema {}
 
 #[cfg(doctest)]
+#[doc = include_str!("../../docs/src/sub-agents.md")]
+mod sub_agents {}
+
+#[cfg(doctest)]
 #[doc = include_str!("../../docs/src/tenants.md")]
 mod tenants {}
 
