@@ -16,5 +16,12 @@
 //! # }
 //! ```
 
+#[cfg(feature = "mcp-oauth")]
 #[doc(inline)]
-pub use haft_mcp::*;
+pub use haft_mcp::OAuth;
+#[doc(inline)]
+pub use haft_mcp::{
+    Era, Listing, McpClient, McpClients, McpError, McpLimits, McpServer, McpServerInfo, McpServers, McpTool,
+    QuarantineReason, QuarantinedTool, ResultPolicy, TOOL_CHANGED, TOOL_REMOVED, content, definition,
+    definition_digest, elicitation,
+};

@@ -109,8 +109,13 @@ impl ModelRow {
         Self { pattern, prefix, capabilities }
     }
 
+    #[inline]
     fn is_for(&self, name: &str) -> bool {
-        name.as_bytes().starts_with(&self.pattern.as_bytes()[..self.prefix]) && matches(&self.pattern, name)
+        let (prefix, name_bytes) = (&self.pattern.as_bytes()[..self.prefix], name.as_bytes());
+        // Every request searches the table. Most rows differ in their first byte, which costs less than to compare slices.
+        prefix.first().is_none_or(|first| name_bytes.first() == Some(first))
+            && name_bytes.starts_with(prefix)
+            && matches(&self.pattern, name)
     }
 }
 

@@ -9,12 +9,13 @@ const MODEL: &str = include_str!("../../../haft-model/src/lib.rs");
 const MIDDLEWARE: &str = include_str!("../../../haft-middleware/src/lib.rs");
 const WIRE: &str = include_str!("../../../haft-wire/src/lib.rs");
 const REGISTRY: &str = include_str!("../../../haft-registry/src/lib.rs");
+const MCP: &str = include_str!("../../../haft-mcp/src/lib.rs");
 const TOOLS: &str = include_str!("../../../haft-tools/src/lib.rs");
 const WORKSPACE: &str = include_str!("../../../haft-workspace/src/lib.rs");
 const HTTP: &str = include_str!("../../../haft-http/src/lib.rs");
 const ROOT: &str = include_str!("../../src/lib.rs");
 const PRELUDE: &str = include_str!("../../src/prelude.rs");
-const MODULES: [&str; 13] = [
+const MODULES: [&str; 14] = [
     include_str!("../../src/tool.rs"),
     include_str!("../../src/toolkit.rs"),
     include_str!("../../src/run.rs"),
@@ -25,13 +26,14 @@ const MODULES: [&str; 13] = [
     include_str!("../../src/model.rs"),
     include_str!("../../src/wire.rs"),
     include_str!("../../src/http.rs"),
+    include_str!("../../src/mcp.rs"),
     include_str!("../../src/registry.rs"),
     include_str!("../../src/tools.rs"),
     include_str!("../../src/workspace.rs"),
 ];
 /// The crates by the paths that they are re-exported from. Names differ within each crate, not between them: the budget
 /// of a loop and that of a wire are both a `Budget`.
-const CRATES: [(&str, &str); 10] = [
+const CRATES: [(&str, &str); 11] = [
     ("haft_schema::", SCHEMA),
     ("haft_core::", CORE),
     ("haft_executor::", EXECUTOR),
@@ -39,6 +41,7 @@ const CRATES: [(&str, &str); 10] = [
     ("haft_middleware::", MIDDLEWARE),
     ("haft_wire::", WIRE),
     ("haft_http::", HTTP),
+    ("haft_mcp::", MCP),
     ("haft_registry::", REGISTRY),
     ("haft_tools::", TOOLS),
     ("haft_workspace::", WORKSPACE),

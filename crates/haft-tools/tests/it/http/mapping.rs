@@ -68,7 +68,7 @@ async fn types_describe_the_arguments_and_the_result() {
         HttpTool::get(&server.url("/repos/{owner}/issues")).unwrap().params::<Search>().describe("Finds issues.");
     let tool = search.tool("search").unwrap();
     assert_eq!((tool.name(), tool.description()), ("search", Some("Finds issues.")));
-    assert_eq!(tool.json_schema()["properties"]["owner"]["description"], "Who has it.");
+    assert_eq!(tool.json_schema()["properties"]["owner"]["description"], "The owner's name.");
     assert_eq!(rejected(&tool, json!({"owner": "ada", "text": "x"})).await, ["/text"]);
     assert_eq!(
         call(&tool, json!({"owner": "ada", "text": "fn main"})).await.unwrap(),
