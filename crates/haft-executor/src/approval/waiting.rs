@@ -1,8 +1,8 @@
 //! Calls that wait for answers to their questions, as data.
 //!
-//! Such a call is stored as its handler's state, the order of its questions, and the answers so far. The open questions are
-//! stored beside it, as approval requests. None of this is trusted when the call goes on: each question is compared with
-//! its digest, and each answer with its question.
+//! Such a call is stored as its handler's state, the order of its questions, and the answers so far. The open questions
+//! are stored beside it, as approval requests. None of this is trusted when the call goes on: each question is compared
+//! with its digest, and each answer with its question.
 
 use haft_core::{ApprovalId, ApprovalRequest, ToolCall, Verdict};
 use haft_schema::JsonText;
