@@ -31,6 +31,9 @@ struct ModelRow {
     pattern: Cow<'static, str>,
     /// The length of the pattern up to its first `*`, or its whole length. Most names differ within it.
     prefix: usize,
+    /// The byte that names begin with, unless the pattern begins with `*`. Every request searches the table, and most
+    /// rows are skipped for it.
+    first: Option<u8>,
     capabilities: Capabilities,
 }
 
@@ -105,16 +108,15 @@ impl fmt::Debug for ModelTable {
 
 impl ModelRow {
     fn new(pattern: Cow<'static, str>, capabilities: Capabilities) -> Self {
+        let first = pattern.bytes().next().filter(|byte| *byte != b'*');
         let prefix = pattern.find('*').unwrap_or(pattern.len());
-        Self { pattern, prefix, capabilities }
+        Self { pattern, prefix, first, capabilities }
     }
 
     #[inline]
     fn is_for(&self, name: &str) -> bool {
-        let (prefix, name_bytes) = (&self.pattern.as_bytes()[..self.prefix], name.as_bytes());
-        // Every request searches the table. Most rows differ in their first byte, which costs less than to compare slices.
-        prefix.first().is_none_or(|first| name_bytes.first() == Some(first))
-            && name_bytes.starts_with(prefix)
+        self.first.is_none_or(|first| name.as_bytes().first() == Some(&first))
+            && name.as_bytes().starts_with(&self.pattern.as_bytes()[..self.prefix])
             && matches(&self.pattern, name)
     }
 }
