@@ -11,27 +11,18 @@ use crate::redactor::Redactor;
 #[derive(Default)]
 pub(super) struct ServerSecrets {
     redactor: Redactor,
-    is_empty: IsEmpty,
-}
-
-/// True until a secret is added.
-struct IsEmpty(bool);
-
-impl Default for IsEmpty {
-    fn default() -> Self {
-        Self(true)
-    }
+    has_secrets: bool,
 }
 
 impl ServerSecrets {
     pub(super) fn add(&mut self, secret: &Secret) {
         self.redactor.add(secret);
-        self.is_empty = IsEmpty(false);
+        self.has_secrets = true;
     }
 
     /// Returns an output without the secrets.
     pub(super) fn output(&self, output: ToolOutput) -> ToolOutput {
-        if self.is_empty.0 {
+        if !self.has_secrets {
             return output;
         }
         let value = output.value().map(|value| self.redactor.redact_json(value.clone()));
@@ -60,7 +51,7 @@ impl ServerSecrets {
 
     /// Returns a failure without the secrets.
     pub(super) fn failure(&self, mut failure: ToolFailure) -> ToolFailure {
-        if self.is_empty.0 {
+        if !self.has_secrets {
             return failure;
         }
         failure.message = self.redactor.redact(&failure.message);
@@ -76,5 +67,45 @@ impl ServerSecrets {
 impl fmt::Debug for ServerSecrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ServerSecrets").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use haft_core::{ContentPart, FailureKind, Secret, ToolFailure, ToolOutput};
+    use serde_json::json;
+
+    use super::ServerSecrets;
+
+    const PLANTED: &str = "planted-secret-of-a-server";
+
+    fn secrets() -> ServerSecrets {
+        let mut secrets = ServerSecrets::default();
+        secrets.add(&Secret::new(PLANTED));
+        secrets
+    }
+
+    #[test]
+    fn no_part_of_an_output_has_a_secret() {
+        let text = format!("the token is {PLANTED}.");
+        let output =
+            ToolOutput::rendered(json!({"token": text, PLANTED: 1}).into(), Some(vec![ContentPart::text(&*text)]))
+                .with_metadata("trace", json!([text]));
+        let redacted = secrets().output(output);
+        assert!(!format!("{redacted:?}").contains(PLANTED), "{redacted:?}");
+        assert!(format!("{redacted:?}").contains("the token is "), "{redacted:?}");
+    }
+
+    #[test]
+    fn no_part_of_a_failure_has_a_secret() {
+        let failure = ToolFailure::new(FailureKind::ExecutionError, format!("401 for {PLANTED}"));
+        let redacted = secrets().failure(failure);
+        assert!(redacted.message.starts_with("401 for ") && !redacted.message.contains(PLANTED), "{redacted:?}");
+    }
+
+    #[test]
+    fn without_secrets_nothing_changes() {
+        let redacted = ServerSecrets::default().output(ToolOutput::rendered(json!([PLANTED]).into(), None));
+        assert!(format!("{redacted:?}").contains(PLANTED));
     }
 }
