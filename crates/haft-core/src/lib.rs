@@ -89,8 +89,8 @@ pub use self::failure_kind::{CustomKind, FailureKind};
 pub use self::finish::Finish;
 pub use self::history::History;
 pub use self::item::{
-    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalRule, ApprovalScope, Author, CallOutputBody, Item, Message,
-    ProviderCall, Question, Reasoning, RequestSignature, Role, ToolCallOutput, Verdict,
+    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalRule, ApprovalScope, Author, CallOutputBody, Decider, Item,
+    Message, ProviderCall, Question, Reasoning, RequestSignature, Role, ToolCallOutput, Verdict,
 };
 pub use self::nearest_tool::nearest_tools;
 pub use self::output::ToolOutput;

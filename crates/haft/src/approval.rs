@@ -78,7 +78,8 @@
 
 #[doc(inline)]
 pub use haft_core::{
-    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalRule, ApprovalScope, Question, RequestSignature, Verdict,
+    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalRule, ApprovalScope, Decider, Question, RequestSignature,
+    Verdict,
 };
 #[doc(inline)]
 pub use haft_executor::{

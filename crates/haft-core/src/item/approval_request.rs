@@ -8,6 +8,7 @@ use haft_schema::JsonText;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use super::decider::Decider;
 use super::question::Question;
 use super::verdict::{ApprovalDecision, Verdict};
 use crate::call::{CallId, ToolCall};
@@ -49,6 +50,10 @@ pub struct ApprovalRequest {
     /// The rule that required approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<ApprovalRule>,
+    /// The party that decides, if the rule names it. It says whom to ask: no verdict is bound to it.
+    /// [`decider`](Self::decider) includes the calls inside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decider: Option<Decider>,
     /// The question that the call asks. Without one, the call has not run and requires approval. With one, it has, and
     /// the verdict answers the question: see [`Question`] for the decisions that it accepts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -120,6 +125,7 @@ impl ApprovalRequest {
             arguments: call.arguments.clone(),
             digest: String::new(),
             rule: None,
+            decider: None,
             question: None,
             expires_at: None,
             run_id: None,
@@ -135,6 +141,24 @@ impl ApprovalRequest {
     pub fn asking(mut self, question: Question) -> Self {
         self.question = Some(Box::new(question));
         self
+    }
+
+    /// Names the party that decides.
+    #[must_use]
+    pub fn decided_by(mut self, decider: Decider) -> Self {
+        self.decider = Some(decider);
+        self
+    }
+
+    /// Returns the party that decides; unset if neither this request nor that of a call inside names one. Approvers
+    /// decide if any of them requires it.
+    #[must_use]
+    pub fn decider(&self) -> Option<Decider> {
+        let inside = match self.question.as_deref() {
+            Some(Question::Approval { request }) => request.decider(),
+            Some(_) | None => None,
+        };
+        self.decider.max(inside)
     }
 
     /// Returns the request that a person decides about: that of the call inside which requires approval or asks a
@@ -301,6 +325,19 @@ mod tests {
         let read: ApprovalRequest = serde_json::from_value(written.clone()).unwrap();
         assert_eq!(read.rule, Some(ApprovalRule::Other("office_hours".into())));
         assert_eq!(serde_json::to_value(&read).unwrap(), written);
+    }
+
+    #[test]
+    fn approvers_decide_if_a_call_inside_requires_it() {
+        let asked = |decider: Option<Decider>| {
+            let request = ApprovalRequest::new("q1", &ToolCall::new("c1", "pay", "5"));
+            decider.map_or(request.clone(), |decider| request.decided_by(decider))
+        };
+        let (client, approvers) = (Some(Decider::Client), Some(Decider::Approvers));
+        let table = [(None, client, client), (client, approvers, approvers), (approvers, client, approvers)];
+        for (outer, inner, expected) in table {
+            assert_eq!(asked(outer).asking(Question::approval(asked(inner))).decider(), expected);
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::future::ready;
 use std::sync::Arc;
 
 use haft_core::history::History;
-use haft_core::{CallId, Caller, NAMESPACE_SEPARATOR, ToolCall, ToolId, ToolName};
+use haft_core::{CallId, Caller, Decider, NAMESPACE_SEPARATOR, ToolCall, ToolId, ToolName};
 use haft_schema::isolation::Isolated;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -87,13 +87,25 @@ pub enum ApprovalNeed {
     /// The call requires approval by the rule with this name, which the request then has as
     /// [`ApprovalRule::Other`](haft_core::ApprovalRule::Other).
     NeededBy(String),
+    /// The call requires approval by this party, and by the rule with this name if it has one. See
+    /// [`decided_by`](Self::decided_by).
+    NeededFrom {
+        /// The party that decides.
+        decider: Decider,
+        /// The rule's name.
+        rule: Option<String>,
+    },
     /// The policy failed, so the call requires approval.
     Undecided(PolicyError),
 }
 
 /// An error of a policy that could not decide.
 #[derive(Clone, Debug)]
-pub struct PolicyError(Arc<Isolated<BoxError>>);
+pub struct PolicyError {
+    error: Arc<Isolated<BoxError>>,
+    /// The party that decides about the call all the same.
+    pub(crate) decider: Option<Decider>,
+}
 
 /// The return value of a policy function: a decision, or a future of one.
 ///
@@ -130,6 +142,8 @@ enum PolicyRule {
     When(Arc<PolicyFn>),
     /// Both are asked, in this order, until one requires approval.
     Either(Arc<(ApprovalPolicy, ApprovalPolicy)>),
+    /// The other policy decides whether approval is required, and this party whether it is given.
+    DecidedBy(Arc<ApprovalPolicy>, Decider),
 }
 
 impl ApprovalPolicy {
@@ -178,7 +192,7 @@ impl ApprovalPolicy {
     }
 
     /// Requires approval for the calls for which this policy or another one requires it. The other one is not asked if
-    /// this one does.
+    /// this one does, so this one names the party that decides.
     ///
     /// ```
     /// use haft_executor::ApprovalPolicy;
@@ -194,8 +208,28 @@ impl ApprovalPolicy {
         match (self.0, other.0) {
             (PolicyRule::Never, other) => Self(other),
             (own, PolicyRule::Never) => Self(own),
-            (PolicyRule::Always, _) | (_, PolicyRule::Always) => Self::always(),
+            (PolicyRule::Always, _) => Self::always(),
             (own, other) => Self(PolicyRule::Either(Arc::new((Self(own), Self(other))))),
+        }
+    }
+
+    /// Names the party that decides about the calls for which this policy requires approval.
+    ///
+    /// ```
+    /// use haft_core::Decider;
+    /// use haft_executor::ApprovalPolicy;
+    ///
+    /// let policy = ApprovalPolicy::always().decided_by(Decider::Approvers);
+    /// assert!(policy.is_always());
+    /// ```
+    ///
+    /// Whoever runs the call reads it in [`ApprovalRequest::decider`](haft_core::ApprovalRequest::decider), and asks that
+    /// party: a server asks its client, or other people. Without it, the server chooses.
+    #[must_use]
+    pub fn decided_by(self, decider: Decider) -> Self {
+        match self.0 {
+            PolicyRule::Never => Self::never(),
+            rule => Self(PolicyRule::DecidedBy(Arc::new(Self(rule)), decider)),
         }
     }
 
@@ -208,6 +242,16 @@ impl ApprovalPolicy {
     /// Reports whether every call requires approval.
     #[must_use]
     pub fn is_always(&self) -> bool {
+        match &self.0 {
+            PolicyRule::Never | PolicyRule::When(_) => false,
+            PolicyRule::Always => true,
+            PolicyRule::Either(policies) => policies.0.is_always() || policies.1.is_always(),
+            PolicyRule::DecidedBy(policy, _) => policy.is_always(),
+        }
+    }
+
+    /// Reports whether every call requires approval, and nothing more can be said about any.
+    pub(crate) fn is_plainly_always(&self) -> bool {
         matches!(self.0, PolicyRule::Always)
     }
 
@@ -242,6 +286,10 @@ impl ApprovalPolicy {
                     let need = deciding.await;
                     if need.is_needed() { need } else { other.await }
                 }) as BoxFuture<ApprovalNeed>)
+            }
+            PolicyRule::DecidedBy(policy, decider) => {
+                let (deciding, decider) = (policy.decide(arguments, cx), *decider);
+                Err(Box::pin(async move { deciding.await.decided_by(decider) }) as BoxFuture<ApprovalNeed>)
             }
         };
         async move {
@@ -368,19 +416,19 @@ impl PolicyError {
     }
 
     fn of(error: BoxError) -> Self {
-        Self(Arc::new(Isolated::new(error)))
+        Self { error: Arc::new(Isolated::new(error)), decider: None }
     }
 }
 
 impl fmt::Display for PolicyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the approval policy failed: {}", **self.0)
+        write!(f, "the approval policy failed: {}", **self.error)
     }
 }
 
 impl Error for PolicyError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&***self.0)
+        Some(&***self.error)
     }
 }
 
@@ -389,6 +437,28 @@ impl ApprovalNeed {
     #[must_use]
     pub fn is_needed(&self) -> bool {
         !matches!(self, Self::NotNeeded)
+    }
+
+    /// Names the party that decides about the call, if it requires approval. Without one, whoever runs the call does.
+    ///
+    /// ```
+    /// use haft_core::Decider;
+    /// use haft_executor::{ApprovalNeed, ApprovalPolicy};
+    ///
+    /// let large = ApprovalPolicy::when(|cents: u64, _cx| {
+    ///     ApprovalNeed::from(cents > 10_000).decided_by(Decider::Approvers)
+    /// });
+    /// # let _ = large;
+    /// ```
+    #[must_use]
+    pub fn decided_by(self, decider: Decider) -> Self {
+        match self {
+            Self::NotNeeded => Self::NotNeeded,
+            Self::Needed => Self::NeededFrom { decider, rule: None },
+            Self::NeededBy(rule) => Self::NeededFrom { decider, rule: Some(rule) },
+            Self::NeededFrom { rule, .. } => Self::NeededFrom { decider, rule },
+            Self::Undecided(error) => Self::Undecided(PolicyError { decider: Some(decider), ..error }),
+        }
     }
 
     fn undecided(error: BoxError) -> Self {
@@ -403,6 +473,7 @@ impl fmt::Debug for ApprovalPolicy {
             PolicyRule::Always => "ApprovalPolicy::always()",
             PolicyRule::When(_) => "ApprovalPolicy::when(..)",
             PolicyRule::Either(_) => "ApprovalPolicy::or(..)",
+            PolicyRule::DecidedBy(..) => "ApprovalPolicy::decided_by(..)",
         })
     }
 }
@@ -429,6 +500,19 @@ mod tests {
         let policy = ApprovalPolicy::when(|n: u8, cx| async move { n > 3 && cx.call_id == "c1" });
         assert!(matches!(ask(&policy, json!(4)).await, ApprovalNeed::Needed));
         assert!(matches!(ask(&policy, json!(3)).await, ApprovalNeed::NotNeeded));
+    }
+
+    #[tokio::test]
+    async fn a_policy_names_the_party_that_decides_also_when_it_fails() {
+        let failing = ApprovalPolicy::when(|_: u8, _| Err::<bool, _>("no idea")).decided_by(Decider::Approvers);
+        let ApprovalNeed::Undecided(error) = ask(&failing, json!(1)).await else { panic!("it decided") };
+        assert_eq!(error.decider, Some(Decider::Approvers));
+        let large = ApprovalPolicy::when(|n: u8, _| n > 3).decided_by(Decider::Approvers);
+        let either = large.or(ApprovalPolicy::always());
+        assert!(either.is_always() && !either.is_plainly_always());
+        assert!(matches!(ask(&either, json!(4)).await, ApprovalNeed::NeededFrom { decider: Decider::Approvers, .. }));
+        assert!(matches!(ask(&either, json!(3)).await, ApprovalNeed::Needed));
+        assert!(!ask(&ApprovalPolicy::never().decided_by(Decider::Client), json!(3)).await.is_needed());
     }
 
     #[tokio::test]

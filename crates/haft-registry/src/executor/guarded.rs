@@ -83,7 +83,8 @@ fn guarded(tool: &Tool, index: &Index, settings: &ExecutorBuilder) -> Result<Too
     let permissions = settings.permissions.iter().chain(&settings.narrowing);
     let guarded = tool.guard(ToolPermit::new(permissions, &registered.name, tool));
     match settings.ask_rules.policy_for(&registered.name, tool) {
-        Some(policy) => guarded.set_needs_approval(tool.approval().clone().or(policy)),
+        // The rules come first, as they may say who decides.
+        Some(policy) => guarded.set_needs_approval(policy.or(tool.approval().clone())),
         None => Ok(guarded),
     }
 }

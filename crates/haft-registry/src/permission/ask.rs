@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use haft_core::Decider;
 use haft_executor::{ApprovalNeed, ApprovalPolicy, Tool};
 use serde::de::IgnoredAny;
 
@@ -29,6 +30,7 @@ struct AskRule {
     pointer: Box<str>,
     matcher: ToolMatcher,
     when: Option<RuleExpression>,
+    approve: Option<Decider>,
 }
 
 /// The error for a rule that can't be evaluated for a call.
@@ -59,6 +61,7 @@ impl AskRules {
                     pointer: pointer.into(),
                     matcher: compiled.matcher,
                     when: compiled.when,
+                    approve: rule.approve,
                 }))
             })
             .collect();
@@ -83,13 +86,15 @@ impl AskRules {
     #[must_use]
     pub fn policy_for(&self, name: &FullName, tool: &Tool) -> Option<ApprovalPolicy> {
         let rules: Vec<&AskRule> = self.rules_for(name, tool).collect();
-        if rules.is_empty() {
-            return None;
-        }
-        if let Some(conditions) = rules.iter().map(|rule| Some((rule.name.clone(), rule.when.clone()?))).collect() {
-            return Some(conditional(name, conditions));
-        }
-        rules.iter().find(|rule| rule.is_unconditional()).map(|rule| unconditional(&rule.name))
+        // Unset is stricter than `client`: over HTTP it means the approvers.
+        [Some(Decider::Approvers), None, Some(Decider::Client)]
+            .into_iter()
+            .filter_map(|decider| {
+                let of_decider: Vec<&AskRule> = rules.iter().filter(|rule| rule.approve == decider).copied().collect();
+                let policy = policy(name, &of_decider)?;
+                Some(decider.map_or(policy.clone(), |decider| policy.decided_by(decider)))
+            })
+            .reduce(ApprovalPolicy::or)
     }
 
     /// Returns the names of the rules that match a tool with at least some arguments.
@@ -131,6 +136,15 @@ impl AskRule {
     fn is_unconditional(&self) -> bool {
         self.when.is_none()
     }
+}
+
+/// Creates the policy for the rules about a tool that leave the decision to the same party; `None` without rules.
+fn policy(name: &FullName, rules: &[&AskRule]) -> Option<ApprovalPolicy> {
+    if let Some(rule) = rules.iter().find(|rule| rule.is_unconditional()) {
+        return Some(unconditional(&rule.name));
+    }
+    let conditions: Option<Vec<_>> = rules.iter().map(|rule| Some((rule.name.clone(), rule.when.clone()?))).collect();
+    conditions.filter(|conditions| !conditions.is_empty()).map(|conditions| conditional(name, conditions))
 }
 
 /// Creates the policy for a rule without a condition.

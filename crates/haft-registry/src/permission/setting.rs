@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use haft_core::Decider;
 use schemars::JsonSchema;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{MapAccess, SeqAccess, Visitor};
@@ -138,6 +139,11 @@ pub struct AskSettings {
     /// Requires approval for calls for which this expression over `args`, `tool` and `caller` is true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
+    /// The party that decides when the tools are served: `"client"`, the user of the client that calls, or `"approvers"`,
+    /// other people. Without it, clients decide over stdio and approvers over HTTP. If several rules match a call and one
+    /// says `"approvers"`, they decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approve: Option<Decider>,
     /// The name of the rule, for the operator. A rule without one is named by its own text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -309,6 +315,13 @@ impl AskSettings {
     #[must_use]
     pub fn ask(patterns: impl Into<PatternList>) -> Self {
         Self { ask: patterns.into(), ..Self::default() }
+    }
+
+    /// Names the party that decides when the tools are served.
+    #[must_use]
+    pub fn approve(mut self, decider: Decider) -> Self {
+        self.approve = Some(decider);
+        self
     }
 }
 

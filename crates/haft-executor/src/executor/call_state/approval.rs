@@ -147,7 +147,7 @@ impl CallState {
             };
         }
         let policies = Policies::of(tool, step_cx.options);
-        if let Some((_, rule)) = policies.iter().find(|(policy, _)| policy.is_always()) {
+        if let Some((_, rule)) = policies.iter().find(|(policy, _)| policy.is_plainly_always()) {
             return self.decided(gated, call, step_cx, Ok((ApprovalNeed::Needed, rule)));
         }
         let about = ApprovalCx::of(call, Some(&gated.cx));
@@ -189,20 +189,24 @@ impl CallState {
         let (need, rule) = need.unwrap_or_else(|panicked| {
             (ApprovalNeed::Undecided(PolicyError::new(panicked)), ApprovalRule::PolicyFailed)
         });
-        let (rule, cause) = match need {
+        let (rule, decider, cause) = match need {
             ApprovalNeed::NotNeeded => {
                 if step_cx.is_planning {
                     gated.bind_digest(call, step_cx);
                 }
                 return Ok(gated.into_cleared(call, step_cx));
             }
-            ApprovalNeed::Needed => (rule, None),
-            ApprovalNeed::NeededBy(name) => (ApprovalRule::Other(name), None),
-            ApprovalNeed::Undecided(error) => (ApprovalRule::PolicyFailed, Some(error)),
+            ApprovalNeed::Needed => (rule, None, None),
+            ApprovalNeed::NeededBy(name) => (ApprovalRule::Other(name), None, None),
+            ApprovalNeed::NeededFrom { decider, rule: named } => {
+                (named.map_or(rule, ApprovalRule::Other), Some(decider), None)
+            }
+            ApprovalNeed::Undecided(error) => (ApprovalRule::PolicyFailed, error.decider, Some(error)),
         };
         gated.bind_digest(call, step_cx);
         let gate = step_cx.options.gate();
         let mut request = Box::new(gate.new_request(gated.at_gate(call, step_cx), rule));
+        request.decider = decider;
         if let Some(recalled) = self.recall(&gated, call, step_cx, &request) {
             return Ok(self.take_verdict(*gated, call, step_cx, &request, recalled));
         }

@@ -3,7 +3,7 @@
 //! A call may come approved, with an approval request that is still pending, or with a verdict whose request was not kept.
 //! None of it is trusted: it must match this call and the current definition of its tool.
 
-use haft_core::{ApprovalRequest, ApprovalRule, ToolCall, ToolFailure, Verdict};
+use haft_core::{ApprovalRequest, ApprovalRule, Decider, ToolCall, ToolFailure, Verdict};
 
 use super::approval::{Gated, rejection};
 use super::verdict::judge;
@@ -84,7 +84,7 @@ impl CallState {
                     return Err(rejection(fault));
                 }
                 self.reject(step_cx, &request, verdict, fault);
-                return self.ask_instead(gated, call, step_cx, rule);
+                return self.ask_instead(gated, call, step_cx, rule, request.decider);
             }
             Err(Unrecognised::Void(fault)) => {
                 self.reject(step_cx, &request, verdict, fault.clone());
@@ -115,8 +115,10 @@ impl CallState {
         call: &ToolCall,
         step_cx: StepCx<'_>,
         rule: ApprovalRule,
+        decider: Option<Decider>,
     ) -> Result<Transition, ToolFailure> {
-        let request = Box::new(step_cx.options.gate().new_request(gated.at_gate(call, step_cx), rule));
+        let mut request = Box::new(step_cx.options.gate().new_request(gated.at_gate(call, step_cx), rule));
+        request.decider = decider;
         match self.recall(&gated, call, step_cx, &request) {
             Some(recalled) => Ok(self.take_verdict(*gated, call, step_cx, &request, recalled)),
             None => self.ask_signed(gated, step_cx, request),

@@ -1,6 +1,6 @@
 //! Tools whose definition changed between an approval request and its verdict: approval is requested again.
 
-use haft_core::{ApprovalRequest, ApprovalRule, ToolEvent};
+use haft_core::{ApprovalRequest, ApprovalRule, Decider, ToolEvent};
 use haft_executor::{
     ApprovalOutcome, ApprovalPolicy, Cx, RunOptions, Suspend, Suspended, Tool, Toolkit, VerdictFault, VerdictQueue,
 };
@@ -12,7 +12,7 @@ use crate::executing::{calls, kit};
 /// Creates `pay` with this description.
 fn described(journal: &Journal, said: &str) -> Toolkit {
     let journal = journal.clone();
-    let pay = Tool::new("pay").describe(said).needs_approval(ApprovalPolicy::always());
+    let pay = Tool::new("pay").describe(said).needs_approval(ApprovalPolicy::always().decided_by(Decider::Approvers));
     kit([pay.handler(move |cents: u16, _cx| {
         journal.note(format!("pay {cents}"));
         async move { cents }
@@ -46,6 +46,7 @@ async fn a_changed_definition_voids_the_verdict_and_approval_is_requested_again(
         assert_ne!((&again.request_id, &again.digest), (&asked.request_id, &asked.digest));
         assert_eq!(again.digest, after.get("pay").unwrap().approval_digest(&serde_json::json!(5)));
         assert_eq!(again.rule, Some(ApprovalRule::DefinitionChanged));
+        assert_eq!((asked.decider(), again.decider()), (Some(Decider::Approvers), Some(Decider::Approvers)));
         let written = [
             (asked.request_id.clone(), ApprovalOutcome::Rejected),
             (again.request_id.clone(), ApprovalOutcome::Suspended),

@@ -101,6 +101,7 @@ const SECTIONS: &[&str] = &[
     "[[approval]]\nask = 'a/*'\n[[approval]]\nask = ['b/*', '../']\nwhen = 'args.amount >'\n",
     "[[approval]]\nallow = 'a/*'\n",
     "[approval]\nask = 'a/*'\n",
+    "[[approval]]\nask = 'a/*'\napprove = 'client'\n[[approval]]\nask = 'b/*'\napprove = 'aprovers'\n",
 ];
 
 /// A file with every sort of fault reports all of them in file order.
