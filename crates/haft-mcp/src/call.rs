@@ -22,6 +22,8 @@ use self::answer::Reading;
 pub const TOOL_CHANGED: &str = "tool_changed";
 /// The kind of a call whose pinned tool the server does not have any more.
 pub const TOOL_REMOVED: &str = "tool_removed";
+/// The kind of a call whose server requires a login, or one with more rights than the last.
+pub const LOGIN_REQUIRED: &str = "login_required";
 
 /// The times that a call is sent at most, in each round.
 const MAX_ATTEMPTS: u32 = 3;
@@ -89,7 +91,11 @@ fn may_be_repeated(tool: &Tool) -> bool {
 
 /// Returns the failure of a call that was not sent because its server can't be used.
 fn unavailable(error: &McpError) -> ToolFailure {
-    let failure = ToolFailure::new(FailureKind::ExecutionError, error.to_string()).not_started();
+    let kind = match error {
+        McpError::LoginRequired { .. } => LOGIN_REQUIRED.into(),
+        _ => FailureKind::ExecutionError,
+    };
+    let failure = ToolFailure::new(kind, error.to_string()).not_started();
     let failure = match error.retry_after() {
         Some(wait) => failure.retry_after(wait),
         None if error.retryable() => failure.retryable(),

@@ -19,7 +19,7 @@ mod servers;
 mod session;
 mod wire;
 
-pub use self::call::{TOOL_CHANGED, TOOL_REMOVED};
+pub use self::call::{LOGIN_REQUIRED, TOOL_CHANGED, TOOL_REMOVED};
 pub use self::client::McpClient;
 pub use self::convert::{content, definition, elicitation};
 pub use self::era::Era;

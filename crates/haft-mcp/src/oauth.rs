@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use haft_core::Secret;
 use haft_http::GuardedClient;
-use rmcp::transport::auth::{AuthError, AuthorizationManager, AuthorizationRequest, OAuthState};
+use rmcp::transport::auth::{AuthError, AuthorizationManager, AuthorizationRequest, OAuthClientConfig, OAuthState};
 use tokio::time::timeout;
 
 use self::exchange::OAuthExchange;
@@ -23,6 +23,7 @@ use self::redirect::Redirect;
 use self::store::TokenFile;
 use crate::error::McpError;
 use crate::server::{McpServer, ServerUrl, Target};
+use crate::wire::http::Challenges;
 
 /// The time that a person has to log in.
 const LOGIN: Duration = Duration::from_secs(600);
@@ -81,8 +82,21 @@ impl OAuth {
         self
     }
 
+    /// Returns the place for what this server demands of a login.
+    pub(crate) fn challenges(&self, url: &str) -> Challenges {
+        let file = TokenFile::new(&self.folder, url);
+        Arc::new(move |challenge| {
+            if let Err(error) = file.keep_challenge(challenge) {
+                tracing::warn!(%error, "the rights that an MCP server demands can't be kept for the next login");
+            }
+        })
+    }
+
     fn request(&self, redirect: &str) -> AuthorizationRequest {
-        let mut request = AuthorizationRequest::new(redirect).with_client_name("haft").with_scopes(self.scopes.clone());
+        let mut request = AuthorizationRequest::new(redirect)
+            .with_client_name("haft")
+            .with_scopes(self.scopes.clone())
+            .with_initial_scope_selection();
         if let Some(id) = &self.client_id {
             request = request.with_preregistered_client(id);
         }
@@ -111,8 +125,35 @@ impl OAuth {
     ) -> Result<AuthorizationManager, AuthError> {
         let mut manager = self.manager(http, client).await?;
         // Without tokens the server's own answer says that a login is required.
-        manager.initialize_from_store().await?;
+        let has_tokens = manager.initialize_from_store().await?;
+        if has_tokens && let (Some(id), Some(secret)) = (&self.client_id, &self.client_secret) {
+            // The secret is not among what is stored, and a refresh needs it. The redirect is not used.
+            let client = OAuthClientConfig::new(id, "http://127.0.0.1/callback").with_client_secret(secret.expose());
+            manager.configure_client(client)?;
+        }
         Ok(manager)
+    }
+
+    /// Adds what the server demanded when it rejected a request: more rights than those that were granted before.
+    async fn widen(
+        &self,
+        request: AuthorizationRequest,
+        manager: &AuthorizationManager,
+        file: &TokenFile,
+    ) -> Result<AuthorizationRequest, AuthError> {
+        let Some(challenge) = file.challenge().map_err(|error| store::error(&error))? else { return Ok(request) };
+        let mut scopes = file.granted_scopes().map_err(|error| store::error(&error))?;
+        if !scopes.is_empty() {
+            manager.resolve_metadata_from_challenge(Some(&challenge)).await?;
+            scopes.extend(self.scopes.iter().cloned());
+            for scope in manager.select_initial_scopes(&[]).await {
+                if !scopes.contains(&scope) {
+                    scopes.push(scope);
+                }
+            }
+        }
+        let request = if scopes.is_empty() { request } else { request.with_scopes(scopes) };
+        Ok(request.with_challenge(challenge))
     }
 }
 
@@ -137,8 +178,11 @@ impl McpServer {
         let Target::Http(http) = &self.target else { return Ok(()) };
         let redirect = Redirect::bind().await.map_err(|error| failed(error.into()))?;
         let manager = settings.manager(http, http.guarded_client()).await.map_err(|error| failed(error.into()))?;
+        let file = TokenFile::new(&settings.folder, &http.url);
+        let request = settings.widen(settings.request(redirect.url()), &manager, &file).await;
+        let request = request.map_err(|error| failed(error.into()))?;
         let mut state = OAuthState::Unauthorized(manager);
-        let started = state.start_authorization(settings.request(redirect.url())).await;
+        let started = state.start_authorization(request).await;
         started.map_err(|error| failed(error.into()))?;
         let page = state.get_authorization_url().await.map_err(|error| failed(error.into()))?;
         open(&page);
@@ -146,7 +190,8 @@ impl McpServer {
             Ok(callback) => callback.map_err(|error| failed(error.into()))?,
             Err(_) => return Err(failed("nobody logged in within ten minutes".into())),
         };
-        state.handle_callback_url(&callback).await.map_err(|error| failed(error.into()))
+        state.handle_callback_url(&callback).await.map_err(|error| failed(error.into()))?;
+        file.remove_challenge().map_err(|error| failed(error.into()))
     }
 
     /// Forgets the tokens of an earlier [`login`](Self::login).

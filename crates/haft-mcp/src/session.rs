@@ -12,7 +12,7 @@ use rmcp::service::{ClientInitializeError, RunningService, Subscription};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientServiceExt, RoleClient};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 use tokio::time::{sleep, timeout};
 
 pub(crate) use self::asking::Asking;
@@ -190,6 +190,8 @@ async fn serve_http(
         headers: http.headers.clone().into(),
         limit: server.limits.message,
         tap: Arc::clone(tap),
+        challenges: http.challenges(),
+        is_listening: watch::Sender::new(false),
     };
     let mut config = StreamableHttpClientTransportConfig::with_uri(Arc::clone(&http.url));
     config.max_concurrent_requests = server.limits.in_flight.get().saturating_add(4);

@@ -21,7 +21,7 @@
 pub use haft_mcp::OAuth;
 #[doc(inline)]
 pub use haft_mcp::{
-    Era, Listing, McpClient, McpClients, McpError, McpLimits, McpServer, McpServerInfo, McpServers, McpTool,
-    QuarantineReason, QuarantinedTool, ResultPolicy, TOOL_CHANGED, TOOL_REMOVED, content, definition,
+    Era, LOGIN_REQUIRED, Listing, McpClient, McpClients, McpError, McpLimits, McpServer, McpServerInfo, McpServers,
+    McpTool, QuarantineReason, QuarantinedTool, ResultPolicy, TOOL_CHANGED, TOOL_REMOVED, content, definition,
     definition_digest, elicitation,
 };

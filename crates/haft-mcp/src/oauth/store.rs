@@ -1,5 +1,7 @@
 //! The tokens of one server, in a file that only its owner can read.
 //!
+//! Beside it is what the server demanded when it rejected a request, for the next login, which another process may make.
+//!
 //! A file is replaced in one step, so a reader sees the old tokens or the new ones. A refresh holds a lock on a file beside
 //! it from reading the tokens to writing the new ones: of two processes, the second finds the tokens that the first got.
 
@@ -31,24 +33,38 @@ impl TokenFile {
         }
     }
 
-    fn write(&self, credentials: &StoredCredentials) -> io::Result<()> {
-        if let Some(folder) = self.path.parent() {
-            fs::create_dir_all(folder)?;
+    /// Returns the scopes that the tokens have.
+    pub(super) fn granted_scopes(&self) -> io::Result<Vec<String>> {
+        Ok(self.read()?.map(|stored| stored.granted_scopes).unwrap_or_default())
+    }
+
+    /// Returns the header with which the server demanded a login.
+    pub(super) fn challenge(&self) -> io::Result<Option<String>> {
+        match fs::read_to_string(self.challenge_path()) {
+            Ok(challenge) => Ok(Some(challenge)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
         }
-        let new = self.path.with_extension(format!("{}.new", std::process::id()));
-        let text = serde_json::to_vec(credentials)?;
-        // One that a killed process has left behind may have other permissions.
-        let _ = fs::remove_file(&new);
-        let mut file = private(OpenOptions::new().write(true).create_new(true)).open(&new)?;
-        let written = file.write_all(&text).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&new, &self.path));
-        written.inspect_err(|_| drop(fs::remove_file(&new)))
+    }
+
+    pub(super) fn keep_challenge(&self, challenge: &str) -> io::Result<()> {
+        replace(&self.challenge_path(), challenge.as_bytes())
+    }
+
+    pub(super) fn remove_challenge(&self) -> io::Result<()> {
+        remove(&self.challenge_path())
+    }
+
+    fn challenge_path(&self) -> PathBuf {
+        self.path.with_extension("challenge")
+    }
+
+    fn write(&self, credentials: &StoredCredentials) -> io::Result<()> {
+        replace(&self.path, &serde_json::to_vec(credentials)?)
     }
 
     pub(super) fn remove(&self) -> io::Result<()> {
-        match fs::remove_file(&self.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        remove(&self.path)
     }
 
     #[cfg(unix)]
@@ -71,7 +87,34 @@ impl TokenFile {
         let file = self.clone();
         let done = tokio::task::spawn_blocking(move || work(file)).await;
         let done = done.unwrap_or_else(|error| Err(io::Error::other(error)));
-        done.map_err(|error| AuthError::CredentialStoreError(error.to_string()))
+        done.map_err(|fault| error(&fault))
+    }
+}
+
+/// Returns the error of a store that can't be read or written.
+pub(super) fn error(error: &io::Error) -> AuthError {
+    AuthError::CredentialStoreError(error.to_string())
+}
+
+/// Writes a file in one step.
+fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    let new = path.with_extension(format!("{extension}.{}.new", std::process::id()));
+    // One that a killed process has left behind may have other permissions.
+    let _ = fs::remove_file(&new);
+    let mut file = private(OpenOptions::new().write(true).create_new(true)).open(&new)?;
+    let written = file.write_all(text).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&new, path));
+    written.inspect_err(|_| drop(fs::remove_file(&new)))
+}
+
+/// Removes a file, if there is one.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 

@@ -106,6 +106,7 @@ pub(super) async fn start_error(
             match error.error.downcast::<StreamableHttpError<HttpError>>() {
                 Ok(error) => match *error {
                     StreamableHttpError::Client(source) => McpError::Unreachable { server: name, source },
+                    StreamableHttpError::InsufficientScope(_) => McpError::LoginRequired { server: name },
                     other => McpError::Handshake { server: name, source: other.into() },
                 },
                 Err(_) => ended(name, tap, log, process, &context).await,

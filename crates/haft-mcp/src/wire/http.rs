@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::stream::{BoxStream, StreamExt};
 use haft_core::Secret;
@@ -18,6 +19,8 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpPostResponse,
 };
 use sse_stream::Sse;
+use tokio::sync::watch;
+use tokio::time::timeout;
 
 use super::tap::Tap;
 
@@ -27,6 +30,8 @@ const EVENT_STREAM: &str = "text/event-stream";
 const JSON: &str = "application/json";
 /// Servers that mount an application redirect `/mcp` to `/mcp/`.
 const REDIRECTS: usize = 3;
+/// The longest time that a call waits for the stream on which a server of the old era may ask something.
+const LISTENING: Duration = Duration::from_secs(1);
 /// The size of an error response that is read.
 const MAX_ERROR_BODY: usize = 64 * 1024;
 
@@ -42,7 +47,14 @@ pub(crate) struct HttpTransport {
     /// The size of one message in bytes.
     pub(crate) limit: usize,
     pub(crate) tap: Arc<Tap>,
+    /// Keeps what a server demands of a login.
+    pub(crate) challenges: Option<Challenges>,
+    /// Becomes true when the server has answered the request for a stream of its own messages.
+    pub(crate) is_listening: watch::Sender<bool>,
 }
+
+/// Gets the header with which a server demands a login.
+pub(crate) type Challenges = Arc<dyn Fn(&str) + Send + Sync>;
 
 impl HttpTransport {
     /// Creates a request. The call's own timeouts apply, and a stream stays open for as long as the server likes.
@@ -69,17 +81,30 @@ impl HttpTransport {
 
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Error> {
         let response = self.client.send(request).await.map_err(StreamableHttpError::Client)?;
-        let challenge = || header(&response, WWW_AUTHENTICATE.as_str());
-        match response.status() {
-            StatusCode::UNAUTHORIZED => {
-                let challenge = challenge().unwrap_or_default();
-                Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge)))
+        let challenge = header(&response, WWW_AUTHENTICATE.as_str());
+        if let (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, Some(challenge), Some(keep)) =
+            (response.status(), &challenge, &self.challenges)
+        {
+            keep(challenge);
+        }
+        match (response.status(), challenge) {
+            (StatusCode::UNAUTHORIZED, challenge) => {
+                Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge.unwrap_or_default())))
             }
-            StatusCode::FORBIDDEN if challenge().is_some() => {
-                let challenge = challenge().unwrap_or_default();
+            (StatusCode::FORBIDDEN, Some(challenge)) => {
                 Err(StreamableHttpError::InsufficientScope(InsufficientScopeError::new(challenge, None)))
             }
             _ => Ok(response),
+        }
+    }
+
+    /// Waits until the server has answered the request for a stream of its own messages. What it asks before that is
+    /// lost with some servers, and the call waits for ever.
+    async fn until_listening(&self) {
+        let mut is_listening = self.is_listening.subscribe();
+        if timeout(LISTENING, is_listening.wait_for(|&is_listening| is_listening)).await.is_err() {
+            // It answers with the first message only.
+            self.is_listening.send_replace(true);
         }
     }
 
@@ -193,6 +218,9 @@ impl StreamableHttpClient for HttpTransport {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Error> {
         let in_session = session_id.is_some();
+        if in_session && is_call(&message) {
+            self.until_listening().await;
+        }
         let text = self.tap.outgoing(&message)?;
         let mut request = self
             .request(Method::POST, &uri, token, headers)
@@ -253,7 +281,9 @@ impl StreamableHttpClient for HttpTransport {
         if let Some(id) = last_event_id {
             request = request.header(LAST_EVENT_ID, id);
         }
-        let response = self.send(request).await?;
+        let response = self.send(request).await;
+        self.is_listening.send_replace(true);
+        let response = response?;
         let status = response.status();
         if status == StatusCode::METHOD_NOT_ALLOWED || (status.is_success() && !response.is_event_stream()) {
             return Err(StreamableHttpError::ServerDoesNotSupportSse);
@@ -263,6 +293,10 @@ impl StreamableHttpClient for HttpTransport {
         }
         self.events(response, None)
     }
+}
+
+fn is_call(message: &ClientJsonRpcMessage) -> bool {
+    matches!(message, JsonRpcMessage::Request(request) if matches!(request.request, ClientRequest::CallToolRequest(_)))
 }
 
 fn request_id(message: &ClientJsonRpcMessage) -> Option<RequestId> {

@@ -15,7 +15,7 @@ fn tools(names: &[&str]) -> Value {
 }
 
 fn all() -> Value {
-    tools(&["echo", "stream", "odd", "big", "big-stream", "cut", "garbage", "status", "busy", "wait", "lost"])
+    tools(&["echo", "stream", "odd", "big", "big-stream", "cut", "garbage", "status", "busy", "wait", "lost", "heard"])
 }
 
 #[tokio::test]
@@ -93,6 +93,13 @@ async fn a_silent_server_times_out_and_a_lost_session_is_made_again() {
     assert_eq!(web.received("initialize").len(), 2);
     client.close().await;
     tokio::time::timeout(PATIENCE, until(|| web.received("DELETE").into_iter().next())).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_call_waits_for_the_stream_on_which_its_server_may_ask() {
+    let web = Web::start(all(), None).await;
+    let client = web.server(Era::Legacy).connect().await.unwrap();
+    assert_eq!(call(&client, "heard", json!({})).await.to_model_text(), "1");
 }
 
 #[tokio::test]

@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::{Form, State};
 use axum::http::HeaderMap;
 use axum::routing::{get, post};
-use haft_core::FailureKind;
-use haft_mcp::{Era, McpServer, OAuth};
+use haft_core::Secret;
+use haft_mcp::{Era, LOGIN_REQUIRED, McpError, McpServer, OAuth};
 use serde_json::{Value, json};
 
 use crate::hostile::call;
@@ -24,7 +24,7 @@ fn authorization_server() -> (axum::Router, Grants) {
             "token_endpoint": format!("{issuer}/token"), "registration_endpoint": format!("{issuer}/register"),
             "response_types_supported": ["code"], "code_challenge_methods_supported": ["S256"],
             "grant_types_supported": ["authorization_code", "refresh_token"],
-            "token_endpoint_auth_methods_supported": ["none"]}))
+            "token_endpoint_auth_methods_supported": ["none", "client_secret_post"]}))
     };
     let resource = |headers: HeaderMap| async move {
         let issuer = format!("http://{}", headers["host"].to_str().unwrap());
@@ -44,10 +44,12 @@ fn authorization_server() -> (axum::Router, Grants) {
 }
 
 async fn token(State(grants): State<Grants>, Form(form): Form<Vec<(String, String)>>) -> Json<Value> {
-    let is_refresh = form.contains(&("grant_type".to_owned(), "refresh_token".to_owned()));
-    grants.lock().unwrap().push(form);
-    let token = if is_refresh { "at-2" } else { "at-1" };
-    Json(json!({"access_token": token, "token_type": "bearer", "expires_in": 3600, "refresh_token": "rt-1"}))
+    let mut grants = grants.lock().unwrap();
+    grants.push(form);
+    let (token, scope) = if grants.len() > 1 { ("at-2", "read write") } else { ("at-1", "read") };
+    let (kind, lifetime) = ("bearer", 3600);
+    Json(json!({"access_token": token, "token_type": kind, "expires_in": lifetime, "refresh_token": "rt-1",
+        "scope": scope}))
 }
 
 /// Follows the page as a browser in which the person logs in at once.
@@ -100,11 +102,64 @@ async fn a_login_opens_a_server_and_its_tokens_are_refreshed() {
     // No refresh helps.
     web.set_token("Bearer at-3");
     let failure = call(&client, "echo", json!({})).await.failure().unwrap().clone();
-    assert_eq!((failure.kind, failure.started), (FailureKind::ExecutionError, false));
+    assert_eq!((failure.kind.as_str(), failure.started), (LOGIN_REQUIRED, false));
     assert!(failure.message.contains("requires a login"), "{}", failure.message);
 
     server().logout().unwrap();
     assert!(server().connect().await.is_err());
+}
+
+#[tokio::test]
+async fn a_login_after_a_call_without_the_rights_requests_them_and_those_granted_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let (routes, _) = authorization_server();
+    let tools = json!([{"name": "rights", "inputSchema": {"type": "object"}}]);
+    let web = Web::start_beside(tools, None, routes).await;
+    let server = || web.server(Era::Modern).oauth(OAuth::new(folder.path()));
+    server().login(browser).await.unwrap();
+    let client = server().connect().await.unwrap();
+    let failure = call(&client, "rights", json!({})).await.failure().unwrap().clone();
+    assert_eq!((failure.kind.as_str(), failure.started), (LOGIN_REQUIRED, false));
+
+    // Another process may log in: it knows what was demanded.
+    let page = Mutex::new(String::new());
+    let open = |address: &str| {
+        page.lock().unwrap().push_str(address);
+        browser(address);
+    };
+    server().login(open).await.unwrap();
+    assert!(page.lock().unwrap().contains("scope=read+write"), "{page:?}");
+    // The client that runs finds the new token.
+    assert_eq!(call(&client, "rights", json!({})).await.to_model_text(), "granted");
+}
+
+#[tokio::test]
+async fn a_server_that_demands_more_rights_at_once_requires_a_login() {
+    let web = Web::start(json!([]), Some("Bearer at-1")).await;
+    web.set_challenge(403, "Bearer error=\"insufficient_scope\", scope=\"read\"");
+    for era in [Era::Modern, Era::Legacy] {
+        let error = web.server(era).connect().await.unwrap_err();
+        assert!(matches!(error, McpError::LoginRequired { .. }), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_secret_of_a_registered_client_is_part_of_a_refresh() {
+    let folder = tempfile::tempdir().unwrap();
+    let (routes, grants) = authorization_server();
+    let tools = json!([{"name": "echo", "inputSchema": {"type": "object"}}]);
+    let web = Web::start_beside(tools, Some("Bearer at-1"), routes).await;
+    let settings = || OAuth::new(folder.path()).client_id("client-2").client_secret(Secret::new("sk-1"));
+    let server = || web.server(Era::Modern).oauth(settings());
+    server().login(browser).await.unwrap();
+    let client = server().connect().await.unwrap();
+    web.set_token("Bearer at-2");
+    assert_eq!(call(&client, "echo", json!({})).await.to_model_text(), "{}");
+    let grants = grants.lock().unwrap();
+    for grant in &*grants {
+        assert!(grant.contains(&("client_secret".to_owned(), "sk-1".to_owned())), "{grant:?}");
+    }
+    assert_eq!(grants.len(), 2);
 }
 
 #[tokio::test]

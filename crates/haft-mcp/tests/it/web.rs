@@ -21,6 +21,8 @@ struct WebState {
     tools: Value,
     /// The token that every request must have.
     token: Mutex<Option<&'static str>>,
+    /// The answer to a request without the token.
+    challenge: Mutex<(StatusCode, &'static str)>,
     requests: Mutex<Vec<(String, HeaderMap, Value)>>,
 }
 
@@ -34,7 +36,8 @@ impl Web {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let host = listener.local_addr().unwrap().to_string();
         let token = Mutex::new(token);
-        let web = Self(Arc::new(WebState { host, tools, token, requests: Mutex::default() }));
+        let challenge = Mutex::new((StatusCode::UNAUTHORIZED, "Bearer realm=\"x\""));
+        let web = Self(Arc::new(WebState { host, tools, token, challenge, requests: Mutex::default() }));
         let router = axum::Router::new().fallback(handle).with_state(web.clone()).merge(routes);
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
         web
@@ -55,6 +58,10 @@ impl Web {
         *self.0.token.lock().unwrap() = Some(token);
     }
 
+    pub(crate) fn set_challenge(&self, status: u16, header: &'static str) {
+        *self.0.challenge.lock().unwrap() = (StatusCode::from_u16(status).unwrap(), header);
+    }
+
     /// Returns the headers and the messages of the requests with this JSON-RPC method, or this HTTP method.
     pub(crate) fn received(&self, method: &str) -> Vec<(HeaderMap, Value)> {
         let requests = self.0.requests.lock().unwrap();
@@ -68,7 +75,8 @@ async fn handle(State(web): State<Web>, method: Method, headers: HeaderMap, body
     web.0.requests.lock().unwrap().push((method.to_string(), headers.clone(), message.clone()));
     let token = headers.get("authorization").and_then(|value| value.to_str().ok());
     if web.0.token.lock().unwrap().is_some_and(|expected| token != Some(expected)) {
-        return (StatusCode::UNAUTHORIZED, [("www-authenticate", "Bearer realm=\"x\"")]).into_response();
+        let (status, challenge) = *web.0.challenge.lock().unwrap();
+        return (status, [("www-authenticate", challenge)]).into_response();
     }
     match method {
         Method::POST if message["id"].is_null() || message["method"].is_null() => StatusCode::ACCEPTED.into_response(),
@@ -97,9 +105,19 @@ fn answer(web: &Web, headers: &HeaderMap, message: &Value) -> Response {
             id,
             &json!({"tools": web.0.tools, "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}),
         ),
+        "tools/call" if message["params"]["name"] == "rights" => rights(headers, id),
         "tools/call" => call(web, message),
         _ => (StatusCode::BAD_REQUEST, error(id, -32601)).into_response(),
     }
+}
+
+/// Answers a call for which the first token is not enough.
+fn rights(headers: &HeaderMap, id: &Value) -> Response {
+    if headers.get("authorization").is_some_and(|token| token == "Bearer at-2") {
+        return json_answer(id, &json!({"content": [{"type": "text", "text": "granted"}], "resultType": "complete"}));
+    }
+    let challenge = "Bearer error=\"insufficient_scope\", scope=\"write\"";
+    (StatusCode::FORBIDDEN, [("www-authenticate", challenge)]).into_response()
 }
 
 fn call(web: &Web, message: &Value) -> Response {
@@ -122,6 +140,8 @@ fn call(web: &Web, message: &Value) -> Response {
             let result = json!({"content": [{"type": "hologram"}, {"type": "text", "text": "x"}], "tools": []});
             events_of(vec![event(&json!("stray")), event(&answered(&result))])
         }
+        // Whether there is a stream on which it could ask something.
+        "heard" => json_answer(id, &text(&web.received("GET").len().to_string())),
         "big" => json_answer(id, &text(&"x".repeat(1_000_000))),
         "big-stream" => events_of(vec![event(&progress(1.0)), event(&answered(&text(&"x".repeat(1_000_000))))]),
         "cut" => events_of(vec![event(&progress(1.0))]),
