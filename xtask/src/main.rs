@@ -7,6 +7,7 @@
 mod argument;
 mod artifact;
 mod bench;
+mod conformance;
 mod fuzz;
 mod growth;
 mod invocation;
@@ -38,6 +39,7 @@ usage: cargo xtask <command>
   bench --instructions --save          publish the ratios of this checkout
   growth [WORK...]                     measure how cost grows with size, and compare with the bar
   weigh [--only SIDE] [--tools N]      measure the cost of building tools, and compare with rmcp and the bars
+  conformance client                   let the official conformance suite of MCP judge our client
   wires                                count how real tools and calls fare on the profiles of all wires
   openapi                              count the operations of real OpenAPI documents that are imported
   live                                 one conversation with each provider whose key is in the environment
@@ -67,6 +69,7 @@ fn run(mut arguments: Arguments) -> anyhow::Result<()> {
         Some("wires") => wires::run(&workspace, arguments),
         Some("openapi") => openapi::run(&workspace, arguments),
         Some("live") => live::run(&workspace, arguments),
+        Some("conformance") => conformance::run(&workspace, arguments),
         Some("fuzz") => fuzz::run(&workspace, arguments),
         None | Some("help" | "--help" | "-h") => {
             println!("{USAGE}");

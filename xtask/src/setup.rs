@@ -8,6 +8,7 @@
 //! but the instruction counts, and those in a browser.
 
 mod bfcl;
+mod conformance;
 mod http;
 mod json_schema;
 mod judge;
@@ -45,7 +46,7 @@ struct Folders<'a> {
     work: &'a Path,
 }
 
-const PARTS: [Part; 11] = [
+const PARTS: [Part; 12] = [
     json_schema::PART,
     mcp_tools::PART,
     bfcl::PART,
@@ -57,6 +58,7 @@ const PARTS: [Part; 11] = [
     openapi::OPENAPI,
     openapi::PRISM,
     use_chat::USE_CHAT,
+    conformance::CONFORMANCE,
 ];
 
 /// Runs the command.

@@ -15,7 +15,7 @@ use crate::invocation::Invocation;
 use crate::setup::Chromium;
 use crate::valgrind::Valgrind;
 use crate::workspace::Workspace;
-use crate::{artifact, fuzz, setup, tidy};
+use crate::{artifact, conformance, fuzz, setup, tidy};
 
 /// The maximum number of distinct crates of a package with its default features, itself included.
 const CRATE_BARS: [(&str, usize); 3] = [("haft-schema", 26), ("haft-core", 37), ("haft", 55)];
@@ -35,12 +35,13 @@ enum Network {
 
 const SETUP: &str = "setup";
 const TESTS: &str = "tests";
+const CONFORMANCE: &str = "conformance";
 const INSTRUCTIONS: &str = "instructions";
 
 /// A named piece of the run.
 type Step = (&'static str, fn(&Workspace, Network) -> anyhow::Result<()>);
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 13] = [
     (SETUP, |workspace, _| setup::all(workspace)),
     ("format", |workspace, _| workspace.cargo().args(["fmt", "--all", "--check"]).run()),
     ("clippy", |workspace, _| clippy(workspace, &["--workspace", "--all-targets", "--all-features"])),
@@ -51,6 +52,7 @@ const STEPS: [Step; 12] = [
     }),
     ("documentation", documentation),
     ("examples", examples),
+    (CONFORMANCE, |workspace, _| conformance::client(workspace, &EXAMPLES)),
     ("crate-count", crate_count),
     (INSTRUCTIONS, |workspace, _| instruction::check(workspace, &[])),
     ("fuzz", |workspace, _| fuzz::short(workspace)),
@@ -101,6 +103,7 @@ fn reason_to_skip(step: &str, network: Network) -> Option<&'static str> {
         SETUP if network == Network::Offline => {
             Some("the set-up, and what needs it: the tests in modules named `parts`, and two examples (--offline)")
         }
+        CONFORMANCE if network == Network::Offline => Some("the conformance suite of MCP (--offline)"),
         INSTRUCTIONS if Valgrind::find().is_none() => {
             Some("the instruction counts: valgrind is missing and the set-up could not install it")
         }
@@ -154,16 +157,19 @@ fn documentation(workspace: &Workspace, _: Network) -> anyhow::Result<()> {
     cargo.args(["doc", "--workspace", "--no-deps", "--all-features", "--quiet"]).run()
 }
 
-/// The examples that are not run: two need a provider, and tests run them; the third only has to be without warnings.
-const NOT_RUN: [&str; 3] = ["agent", "chat_service", "strict_lints"];
+/// The build of all examples, with the features that the tests were built with, so that nothing is built again.
+const EXAMPLES: [&str; 5] = ["build", "--quiet", "--workspace", "--all-features", "--examples"];
+
+/// The examples that are not run: two need a provider, and tests run them; one needs the conformance suite, which runs
+/// it; and one only has to be without warnings.
+const NOT_RUN: [&str; 4] = ["agent", "chat_service", "conformance_client", "strict_lints"];
 
 /// The examples that need a part of `setup`: they count what is in it.
 const WITH_PARTS: [&str; 2] = ["openapi", "wires"];
 
-/// Runs every example. They are built with the features that the tests were built with, so that nothing is built again.
+/// Runs every example.
 fn examples(workspace: &Workspace, network: Network) -> anyhow::Result<()> {
-    let build = ["build", "--quiet", "--workspace", "--all-features", "--examples"];
-    let mut examples = artifact::build(workspace, &build)?;
+    let mut examples = artifact::build(workspace, &EXAMPLES)?;
     examples.retain(|example| is_run(&example.name, network));
     for example in &examples {
         eprintln!("   {}", example.name);
@@ -216,6 +222,7 @@ mod tests {
             ("wires", true, false),
             ("agent", false, false),
             ("chat_service", false, false),
+            ("conformance_client", false, false),
             ("strict_lints", false, false),
         ] {
             let runs = [Network::Allowed, Network::Offline].map(|network| is_run(example, network));
