@@ -19,7 +19,6 @@
 //! it is never used twice; a verdict is never dropped without being returned to the application; and every wait for a
 //! verdict ends.
 
-mod approved_call;
 mod audit;
 mod decision;
 mod digest;
@@ -28,26 +27,29 @@ mod memory;
 mod plan;
 mod question;
 mod queue;
+mod queue_plan;
 mod record;
 mod remote;
+mod requested_call;
 mod ruling;
 mod signing;
 mod suspended;
 mod verdict;
 mod waiting;
 
-pub use self::approved_call::{ApprovedCall, RequestedCall};
-pub(crate) use self::approved_call::{Planned, PriorApproval, PriorQuestion, PriorState};
 pub use self::audit::{AuditRecord, DenialRecord};
-pub use self::decision::{Decision, Decisions};
+pub use self::decision::Decision;
 pub(crate) use self::gate::{AtGate, Gate, digest_of};
 pub use self::memory::ApprovalMemory;
-pub use self::plan::{CallPlan, QueuePlan};
+pub use self::plan::CallPlan;
 pub(crate) use self::question::{AskingCall, check_question, check_questions, check_reply};
 pub use self::queue::{Receipt, VerdictQueue, VerdictSender};
+pub use self::queue_plan::QueuePlan;
 pub use self::record::{ApprovalOutcome, ApprovalRecord};
+pub use self::requested_call::RequestedCall;
+pub(crate) use self::requested_call::{Planned, PriorApproval, PriorQuestion, PriorState};
 pub(crate) use self::ruling::Ruling;
-pub use self::signing::{SignatureError, SigningKeyError, SigningKeys};
+pub use self::signing::{SigningKeyError, SigningKeys};
 pub(crate) use self::suspended::{Finished, Pending, Waiting};
 pub use self::suspended::{Suspended, SuspendedError};
 pub use self::verdict::{RejectedVerdict, VerdictFault};

@@ -48,7 +48,7 @@ mod try_run;
 mod typed_call;
 
 pub use self::approve::Suspend;
-pub use self::approve::{ApprovalAnswer, Approve, IntoApprovalAnswer};
+pub use self::approve::{ApprovalAnswer, Approve};
 pub use self::asking::AskError;
 pub(crate) use self::asking::{Asked, Asking};
 pub use self::call_error::CallError;

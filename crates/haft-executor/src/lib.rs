@@ -78,9 +78,9 @@ mod toolkit;
 
 pub use self::ambient::{Ambient, AmbientScope, CarriedAmbient};
 pub use self::approval::{
-    ApprovalMemory, ApprovalOutcome, ApprovalRecord, ApprovedCall, AuditRecord, CallPlan, Decision, Decisions,
-    DenialRecord, QueuePlan, Receipt, RejectedVerdict, RequestedCall, SignatureError, SigningKeyError, SigningKeys,
-    Suspended, SuspendedError, VerdictFault, VerdictQueue, VerdictSender, WaitingCall,
+    ApprovalMemory, ApprovalOutcome, ApprovalRecord, AuditRecord, CallPlan, Decision, DenialRecord, QueuePlan, Receipt,
+    RejectedVerdict, RequestedCall, SigningKeyError, SigningKeys, Suspended, SuspendedError, VerdictFault,
+    VerdictQueue, VerdictSender, WaitingCall,
 };
 pub use self::backoff::Backoff;
 pub use self::cancellation::Cancellation;
@@ -88,8 +88,8 @@ pub use self::cx::Cx;
 pub use self::cx::emit::{EmitError, Emitted, Emitter};
 pub use self::executor::{
     ApprovalAnswer, Approve, AskError, CallError, Continuation, Dispatch, FailureOrigin, HandlerResult, HandlerResults,
-    IntoApprovalAnswer, IsolatedSpan, Lane, Lanes, Permission, Permit, Permitting, Run, RunCall, RunError, RunOptions,
-    Step, Suspend, TryRun,
+    IsolatedSpan, Lane, Lanes, Permission, Permit, Permitting, Run, RunCall, RunError, RunOptions, Step, Suspend,
+    TryRun,
 };
 pub use self::handler::typed::{CallDecodeError, CallVariant, ToolCalls, Typed};
 pub use self::handler::{
@@ -107,7 +107,7 @@ pub use self::tool::arguments::CallArguments;
 pub use self::tool::{
     ApprovalCx, ApprovalNeed, ApprovalPolicy, Concurrency, CountedContent, DecidedLater, DecidedNow, DecidingNeed,
     DefinitionError, DefinitionFault, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Fixed, Inferred,
-    IntoApprovalNeed, MAX_NAME_LEN, MissingHandler, NameFault, OnOverflow, Open, OutputCap, PolicyError, PolicyOf,
+    IntoApprovalNeed, MAX_NAME_LEN, MissingHandler, NameFault, OnOverflow, Open, OutputCap, PolicyError,
     ProviderDefinition, ProviderTool, RefineError, SchemaPart, Slot, Tool, ToolBuilder, ToolIdentity, ToolKind,
 };
 pub use self::toolkit::{

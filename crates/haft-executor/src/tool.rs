@@ -62,7 +62,6 @@ pub use self::provider::{ProviderDefinition, ProviderTool};
 pub use self::refine::RefineError;
 pub(crate) use self::refine::{Refine, RefineFuture};
 pub(crate) use self::resource::{CanonicalArguments, ResourceArgument, is_ruled_out};
-pub use self::scoped_policy::PolicyOf;
 pub use self::slot::{Fixed, Inferred, Open, Slot};
 use crate::executor::{Lane, Permit};
 use crate::handler::Handler;

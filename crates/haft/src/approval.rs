@@ -78,14 +78,12 @@
 
 #[doc(inline)]
 pub use haft_core::{
-    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalRule, ApprovalScope, Decider, Question, RequestSignature,
-    Verdict,
+    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalRule, ApprovalScope, Decider, RequestSignature, Verdict,
 };
 #[doc(inline)]
 pub use haft_executor::{
     ApprovalAnswer, ApprovalCx, ApprovalMemory, ApprovalNeed, ApprovalOutcome, ApprovalPolicy, ApprovalRecord, Approve,
-    ApprovedCall, AskError, AuditRecord, CallPlan, DecidedLater, DecidedNow, DecidingNeed, Decision, Decisions,
-    DenialRecord, IntoApprovalAnswer, IntoApprovalNeed, PolicyError, PolicyOf, QuestionAnswer, QueuePlan, Receipt,
-    RejectedVerdict, RequestedCall, SignatureError, SigningKeyError, SigningKeys, Suspend, Suspended, SuspendedError,
-    VerdictFault, VerdictQueue, VerdictSender, WaitingCall,
+    AuditRecord, CallPlan, DecidedLater, DecidedNow, DecidingNeed, Decision, DenialRecord, IntoApprovalNeed,
+    PolicyError, QueuePlan, Receipt, RejectedVerdict, SigningKeyError, SigningKeys, Suspend, Suspended, SuspendedError,
+    VerdictFault, VerdictQueue, VerdictSender,
 };

@@ -286,6 +286,11 @@ pub use haft_executor::{
     HandlerOutput, IntoTool, NoFailure, NoFinalOutput, Outputs, Resumable, Resumed, StaticTool, ToolType, Wait,
     with_state,
 };
+// questions of handlers
+#[doc(inline)]
+pub use haft_core::Question;
+#[doc(inline)]
+pub use haft_executor::{AskError, QuestionAnswer};
 // tools that a provider defines
 #[doc(inline)]
 pub use haft_executor::{ProviderDefinition, ProviderTool};

@@ -5,9 +5,7 @@
 //! planning run later continues as the run of its calls, so concurrency limits, services, approval requests and indexes
 //! are those of a single run.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
-use std::fmt;
-use std::future::poll_fn;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -15,7 +13,7 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use haft_core::{ApprovalRequest, ToolCall, ToolEvent, ToolResult, Verdict};
 
-use super::approved_call::{ApprovedCall, Origin, Planned};
+use super::requested_call::{Origin, Planned, RequestedCall};
 use super::verdict::RejectedVerdict;
 use crate::executor::Run;
 
@@ -48,17 +46,6 @@ pub enum Decision {
     },
 }
 
-/// A stream of decisions, one for each call that could not be decided at once. It ends when every call is decided.
-///
-/// While it is not polled, the plan makes no progress and no timeout fires.
-#[must_use = "nothing is decided unless the stream is polled"]
-pub struct Decisions {
-    planning: Planning,
-    ready: VecDeque<Decision>,
-    /// The indexes of the calls that were approved at once and returned to the caller.
-    handed_out: BTreeSet<usize>,
-}
-
 /// A run that holds each call before its handler.
 pub(super) struct Planning {
     run: Run,
@@ -74,7 +61,7 @@ pub(super) struct Planning {
 /// A step of a planning run.
 pub(super) enum PlanningEvent {
     ApprovalRequested(usize, ApprovalRequest),
-    Approved(usize, ApprovedCall),
+    Approved(usize, RequestedCall),
     Finished { index: usize, call: ToolCall, result: ToolResult, verdict: Option<Box<Verdict>> },
 }
 
@@ -106,61 +93,11 @@ impl Decision {
         match found {
             PlanningEvent::ApprovalRequested(..) => None,
             PlanningEvent::Approved(index, approved) => {
-                let ApprovedCall { call, verdict, .. } = approved;
-                Some(Self::Approved { index, call, verdict })
+                let verdict = approved.verdict().cloned().map(Box::new);
+                Some(Self::Approved { index, call: approved.call, verdict })
             }
             PlanningEvent::Finished { index, call, result, verdict } => {
                 Some(Self::Finished { index, call, result, verdict })
-            }
-        }
-    }
-}
-
-impl Decisions {
-    pub(super) fn new(planning: Planning, ready: VecDeque<Decision>, handed_out: BTreeSet<usize>) -> Self {
-        Self { planning, ready, handed_out }
-    }
-
-    /// Returns the verdicts that reached the plan and were rejected, with the reasons.
-    #[must_use]
-    pub fn rejected_verdicts(&self) -> &[RejectedVerdict] {
-        self.planning.rejected_verdicts()
-    }
-
-    /// Returns the next decision, or `None` when every call is decided.
-    pub async fn next(&mut self) -> Option<Decision> {
-        poll_fn(|task| Pin::new(&mut *self).poll_next(task)).await
-    }
-
-    /// Continues as the run of the calls. Calls that were handed out run only if they are in `given_back`.
-    pub(super) fn into_run(self, given_back: &[ApprovedCall]) -> Run {
-        let Self { planning: Planning { run, planned, log, .. }, handed_out: mut taken, .. } = self;
-        for origin in given_back.iter().filter_map(|approved| approved.origin.as_ref()) {
-            if Arc::ptr_eq(&origin.plan, &planned) {
-                taken.remove(&origin.index);
-            }
-        }
-        run.released(log, &taken)
-    }
-}
-
-impl Stream for Decisions {
-    type Item = Decision;
-
-    fn poll_next(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Decision>> {
-        let this = self.get_mut();
-        if let Some(decision) = this.ready.pop_front() {
-            return Poll::Ready(Some(decision));
-        }
-        loop {
-            match this.planning.poll(task) {
-                Poll::Ready(Some(found)) => {
-                    if let Some(decision) = Decision::of(found) {
-                        return Poll::Ready(Some(decision));
-                    }
-                }
-                Poll::Ready(None) => return Poll::Ready(None),
-                Poll::Pending => return Poll::Pending,
             }
         }
     }
@@ -189,13 +126,14 @@ impl Planning {
                 // The verdict's event is emitted before the call that it approves is held, so all events are read
                 // first.
                 nothing @ (Poll::Ready(None) | Poll::Pending) => {
-                    let Some((index, mut approved)) = self.run.next_approved() else {
+                    let Some((index, digest)) = self.run.next_approved() else {
                         let is_over = nothing.is_ready() || self.run.is_decided();
                         return if is_over { Poll::Ready(None) } else { Poll::Pending };
                     };
-                    approved.verdict = self.verdicts.remove(&index);
-                    approved.origin = Some(Origin { plan: Arc::clone(&self.planned), index });
                     self.approved.insert(index);
+                    let (call, verdict) = (self.run.calls()[index].clone(), self.verdicts.remove(&index));
+                    let origin = Origin { plan: Arc::clone(&self.planned), index };
+                    let approved = RequestedCall::approved(call, digest, verdict, origin);
                     return Poll::Ready(Some(PlanningEvent::Approved(index, approved)));
                 }
             }
@@ -238,6 +176,16 @@ impl Planning {
         self.planned
     }
 
+    /// Continues as the run of the calls. Calls that were `handed_out` run only if they are in `given_back`.
+    pub(super) fn into_run(self, mut handed_out: BTreeSet<usize>, given_back: &[RequestedCall]) -> Run {
+        for origin in given_back.iter().filter_map(RequestedCall::origin) {
+            if Arc::ptr_eq(&origin.plan, &self.planned) {
+                handed_out.remove(&origin.index);
+            }
+        }
+        self.run.released(self.log, &handed_out)
+    }
+
     /// Returns the verdicts that were rejected.
     pub(super) fn rejected_verdicts(&self) -> &[RejectedVerdict] {
         self.run.rejected_verdicts()
@@ -246,11 +194,5 @@ impl Planning {
     /// Reports whether every call is decided or waits for a verdict.
     pub(super) fn is_waiting_for_answers(&self) -> bool {
         self.run.is_waiting_for_answers()
-    }
-}
-
-impl fmt::Debug for Decisions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Decisions").field("run", &self.planning.run).finish_non_exhaustive()
     }
 }

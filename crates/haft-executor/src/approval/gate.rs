@@ -15,7 +15,7 @@ use haft_schema::isolation::isolated;
 use super::audit::{AuditRecord, DenialRecord};
 use super::memory::{ApprovalMemory, CallIdentity};
 use super::record::{ApprovalOutcome, ApprovalRecord};
-use super::signing::{SignatureError, SigningKeys};
+use super::signing::SigningKeys;
 use super::verdict::VerdictFault;
 use crate::cx::Cx;
 use crate::executor::{OptionList, is_heard, stricter};
@@ -126,7 +126,7 @@ impl Gate {
         }
         if request.signature != response.signature {
             let is_missing = response.signature.is_none();
-            return Err(if is_missing { SignatureError::Missing } else { SignatureError::Forged }.into());
+            return Err(if is_missing { VerdictFault::Unsigned } else { VerdictFault::Forged });
         }
         if let ApprovalDecision::Other(word) = &response.decision {
             return Err(VerdictFault::UnusableDecision { word: word.clone() });
@@ -261,9 +261,9 @@ impl Gate {
                 keys.verify(request)?;
                 let is_of_run = run_id().is_none_or(|run_id| request.run_id == Some(run_id));
                 // Under another id the call would have another idempotency key, and could run once more.
-                if is_of_run { Ok(()) } else { Err(SignatureError::Forged.into()) }
+                if is_of_run { Ok(()) } else { Err(VerdictFault::Forged) }
             }
-            (None, Some(signature)) => Err(SignatureError::UnknownKey { key_id: signature.key_id.clone() }.into()),
+            (None, Some(signature)) => Err(VerdictFault::UnknownKey { key_id: signature.key_id.clone() }),
             (None, None) => Ok(()),
         }
     }

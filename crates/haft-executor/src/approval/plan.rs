@@ -14,10 +14,11 @@ use std::task::Poll;
 
 use haft_core::{ApprovalRequest, CallId, RunId, ToolCall, ToolResult, Verdict};
 
-use super::approved_call::{ApprovedCall, Origin, Planned, PriorApproval, RequestedCall};
-use super::decision::{Decision, Decisions, Planning, PlanningEvent};
+use super::decision::{Decision, Planning, PlanningEvent};
 use super::gate::{Gate, digest_of};
 use super::queue::VerdictQueue;
+use super::queue_plan::QueuePlan;
+use super::requested_call::{Origin, Planned, PriorApproval, RequestedCall};
 use super::ruling::Ruling;
 use super::verdict::{RejectedVerdict, VerdictFault};
 use crate::executor::{Run, RunOptions, Suspend, decoded};
@@ -30,7 +31,7 @@ use crate::toolkit::Toolkit;
 #[non_exhaustive]
 pub struct CallPlan {
     /// The calls that may run, in order.
-    pub approved: Vec<ApprovedCall>,
+    pub approved: Vec<RequestedCall>,
     /// The results of the calls that do not run, in order: invalid, denied, without a verdict, or answered by a
     /// verdict.
     pub rejected: Vec<ToolResult>,
@@ -48,33 +49,6 @@ pub struct CallPlan {
 enum PlanEntry {
     Approved,
     Rejected { call: Box<ToolCall>, verdict: Option<Box<Verdict>> },
-}
-
-/// The calls that may run now, the approval requests for the others, and the decisions as verdicts arrive.
-///
-/// [`into_run`](QueuePlan::into_run) turns the plan into the run of its calls: a single run, with the options of the
-/// plan.
-#[derive(Debug)]
-#[must_use = "a plan does nothing unless its calls are run"]
-#[non_exhaustive]
-pub struct QueuePlan {
-    /// The calls that may run at once, in order. A call that is removed from this list is not run by the plan and gets
-    /// no result from it.
-    pub approved: Vec<ApprovedCall>,
-    /// The approval requests for the other calls, in order. The run also emits them as events.
-    pub approval_requests: Vec<ApprovalRequest>,
-    /// The decisions about all other calls. Calls that failed before approval could be requested come first.
-    pub decisions: Decisions,
-}
-
-impl QueuePlan {
-    /// Continues as the run of the calls. Approved calls run at once, the others when they are decided. The run emits
-    /// the events of all calls, approval requests and verdicts included, independent of what was read from
-    /// [`decisions`](Self::decisions). Its options are those of the plan, and its timeouts have been running since the
-    /// plan was made.
-    pub fn into_run(self) -> Run {
-        self.decisions.into_run(&self.approved)
-    }
 }
 
 impl Toolkit {
@@ -214,8 +188,7 @@ impl Toolkit {
         })
         .await;
         let handed_out: BTreeSet<usize> = approved.iter().map(|(index, _)| *index).collect();
-        let decisions = Decisions::new(planning, ready, handed_out);
-        QueuePlan { approved: in_order(approved), approval_requests: in_order(requested), decisions }
+        QueuePlan::new(planning, in_order(approved), in_order(requested), ready, handed_out)
     }
 
     /// Checks a verdict on a pending approval request as a run with these options would, without acting on it: request
@@ -296,7 +269,7 @@ impl IntoIterator for CallPlan {
         let (mut approved, mut rejected) = (self.approved.into_iter(), self.rejected.into_iter().peekable());
         let planned = self.planned;
         let calls = self.order.into_iter().enumerate().filter_map(|(index, entry)| match entry {
-            PlanEntry::Approved => approved.next().map(RequestedCall::from),
+            PlanEntry::Approved => approved.next(),
             // A result that the application removed is not replaced by the result of another call.
             PlanEntry::Rejected { call, verdict } => {
                 let result = rejected.next_if(|result| result.call_id == call.call_id)?;

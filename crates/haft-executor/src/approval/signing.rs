@@ -19,6 +19,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
+use super::verdict::VerdictFault;
+
 /// The minimum length of a secret, in bytes.
 const LEAST_SECRET: usize = 16;
 /// Separates these signatures from anything else that is signed with the same secret. The number is that of what they
@@ -70,27 +72,6 @@ pub enum SigningKeyError {
     },
 }
 
-/// The reason why a signature is invalid.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SignatureError {
-    /// The verdict has no signature.
-    #[error("the verdict does not contain the signature of its approval request")]
-    Missing,
-    /// The signature was made with a key that is not accepted, or no longer accepted.
-    #[error("the approval request was signed with the key `{key_id}`, which is not accepted here")]
-    UnknownKey {
-        /// The id of the key.
-        key_id: String,
-    },
-    /// The signature is that of an earlier version, and does not cover the run of the call.
-    #[error("the approval request was signed by an earlier version, which did not bind it to its run")]
-    Outdated,
-    /// The signature does not match the approval request.
-    #[error("the signature does not match the approval request, which was modified after it was signed")]
-    Forged,
-}
-
 impl SigningKeys {
     /// Creates a set of one key, which signs and verifies.
     pub fn new(key_id: impl Into<String>, secret: impl AsRef<[u8]>) -> Result<Self, SigningKeyError> {
@@ -122,18 +103,18 @@ impl SigningKeys {
     }
 
     /// Checks that an approval request carries a valid signature and was not modified since it was signed.
-    pub fn verify(&self, request: &ApprovalRequest) -> Result<(), SignatureError> {
-        let signature = request.signature.as_ref().ok_or(SignatureError::Missing)?;
-        let given = read_hex(&signature.mac).ok_or(SignatureError::Forged)?;
+    pub fn verify(&self, request: &ApprovalRequest) -> Result<(), VerdictFault> {
+        let signature = request.signature.as_ref().ok_or(VerdictFault::Unsigned)?;
+        let given = read_hex(&signature.mac).ok_or(VerdictFault::Forged)?;
         let is_signed = |text: String| {
             let mac = self.mac(&signature.key_id, &text);
-            let mac = mac.ok_or_else(|| SignatureError::UnknownKey { key_id: signature.key_id.clone() })?;
+            let mac = mac.ok_or_else(|| VerdictFault::UnknownKey { key_id: signature.key_id.clone() })?;
             // `verify_slice` compares in constant time.
-            mac.verify_slice(&given).map_err(|_| SignatureError::Forged)
+            mac.verify_slice(&given).map_err(|_| VerdictFault::Forged)
         };
         match is_signed(signed_text(request)) {
-            Err(SignatureError::Forged) if is_signed(text_without_run(request)).is_ok() => {
-                Err(SignatureError::Outdated)
+            Err(VerdictFault::Forged) if is_signed(text_without_run(request)).is_ok() => {
+                Err(VerdictFault::OutdatedSignature)
             }
             verified => verified,
         }
@@ -227,14 +208,14 @@ mod tests {
         for change in changes {
             let mut changed = request.clone();
             change(&mut changed);
-            assert_eq!(keys.verify(&changed), Err(SignatureError::Forged), "{changed:?}");
+            assert_eq!(keys.verify(&changed), Err(VerdictFault::Forged), "{changed:?}");
         }
         for mac in ["", "0", "zz", "00", &"0".repeat(64), "\u{e9}\u{e9}"] {
             let mut forged = request.clone();
             forged.signature = Some(RequestSignature::new("k", mac));
-            assert_eq!(keys.verify(&forged), Err(SignatureError::Forged), "{mac}");
+            assert_eq!(keys.verify(&forged), Err(VerdictFault::Forged), "{mac}");
         }
-        assert_eq!(keys.verify(&unsigned()), Err(SignatureError::Missing));
+        assert_eq!(keys.verify(&unsigned()), Err(VerdictFault::Unsigned));
     }
 
     #[test]
@@ -245,10 +226,10 @@ mod tests {
         let signed_before = signed(&before);
         assert_eq!(during.verify(&signed_before), Ok(()));
         assert_eq!(signed(&during).signature.unwrap().key_id, "new");
-        let gone = SignatureError::UnknownKey { key_id: "old".into() };
+        let gone = VerdictFault::UnknownKey { key_id: "old".into() };
         assert_eq!(after.verify(&signed_before), Err(gone));
         let same_id_other_secret = SigningKeys::new("old", NEW).unwrap();
-        assert_eq!(same_id_other_secret.verify(&signed_before), Err(SignatureError::Forged));
+        assert_eq!(same_id_other_secret.verify(&signed_before), Err(VerdictFault::Forged));
     }
 
     #[test]

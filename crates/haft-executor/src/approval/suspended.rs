@@ -17,7 +17,7 @@ use haft_schema::internal::tree;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::approved_call::{PriorApproval, PriorQuestion, RequestedCall};
+use super::requested_call::{PriorApproval, PriorQuestion, RequestedCall};
 use super::verdict::{RejectedVerdict, VerdictFault};
 use super::waiting::{StoredWait, WaitingCall};
 

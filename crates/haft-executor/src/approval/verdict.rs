@@ -7,7 +7,6 @@ use haft_core::Verdict;
 use haft_schema::{Issues, REASON_CAP};
 
 use super::record::ApprovalOutcome;
-use super::signing::SignatureError;
 
 /// A verdict that was rejected, and the reason.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -65,9 +64,21 @@ pub enum VerdictFault {
         /// Every problem, with its location.
         issues: Issues,
     },
-    /// The signature is missing or invalid.
-    #[error(transparent)]
-    Signature(#[from] SignatureError),
+    /// The verdict has no signature, and keys are set.
+    #[error("the verdict does not contain the signature of its approval request")]
+    Unsigned,
+    /// The signature was made with a key that is not accepted, or no longer accepted.
+    #[error("the approval request was signed with the key `{key_id}`, which is not accepted here")]
+    UnknownKey {
+        /// The id of the key.
+        key_id: String,
+    },
+    /// An earlier version made the signature, which does not cover the call's run.
+    #[error("the approval request was signed by an earlier version, which did not bind it to its run")]
+    OutdatedSignature,
+    /// The signature does not match the approval request.
+    #[error("the signature does not match the approval request, which was modified after it was signed")]
+    Forged,
     /// The verdict was removed because too many later ones arrived for unknown requests.
     #[error("too many later verdicts arrived for unknown approval requests")]
     Full,
@@ -81,14 +92,17 @@ impl VerdictFault {
     pub(crate) fn outcome(&self) -> ApprovalOutcome {
         match self {
             Self::Expired => ApprovalOutcome::Expired,
-            Self::Signature(_)
-            | Self::UnknownRequest
+            Self::UnknownRequest
             | Self::AlreadyDecided
             | Self::OtherDigest
             | Self::UnusableDecision { .. }
             | Self::ProviderCall { .. }
             | Self::Invalid { .. }
             | Self::ClockFailed
+            | Self::Unsigned
+            | Self::UnknownKey { .. }
+            | Self::OutdatedSignature
+            | Self::Forged
             | Self::Full
             | Self::Closed => ApprovalOutcome::Rejected,
         }
@@ -101,7 +115,7 @@ impl VerdictFault {
 
     /// Reports whether the request was signed by an earlier version, so that the call needs a new one.
     pub(crate) fn is_outdated(&self) -> bool {
-        matches!(self, Self::Signature(SignatureError::Outdated))
+        matches!(self, Self::OutdatedSignature)
     }
 
     /// Returns the reason for an audit record, which contains nothing of arguments and results.

@@ -16,8 +16,8 @@ use crate::handler::{BoxError, BoxFuture};
 /// Decides about approval requests: a person at a terminal, a queue, a service. Each request is a separate call, and
 /// several may be pending at the same time.
 ///
-/// A closure `Fn(ApprovalRequest, Cx)` whose future returns an [`Verdict`], an [`ApprovalAnswer`], or a
-/// `Result` of one, is an approver.
+/// A closure `Fn(ApprovalRequest, Cx)` is an approver if its future returns a [`Verdict`], an [`ApprovalAnswer`], or a
+/// `Result` with one of them. An error denies the call.
 ///
 /// ```
 /// use haft_core::ApprovalRequest;
@@ -86,42 +86,27 @@ impl<A: Approve> Approver for Isolated<A> {
     }
 }
 
-/// The output of an approver closure's future.
-pub trait IntoApprovalAnswer {
-    /// Converts the output into an answer. An error denies the call.
-    fn into_answer(self) -> Result<ApprovalAnswer, BoxError>;
-}
-
 impl From<Verdict> for ApprovalAnswer {
     fn from(response: Verdict) -> Self {
         Self::Verdict(Box::new(response))
     }
 }
 
-impl IntoApprovalAnswer for Verdict {
-    fn into_answer(self) -> Result<ApprovalAnswer, BoxError> {
-        Ok(self.into())
-    }
-}
+/// The answer of an approver closure that may fail.
+impl<A: Into<ApprovalAnswer>, E: Into<BoxError>> TryFrom<Result<A, E>> for ApprovalAnswer {
+    type Error = BoxError;
 
-impl IntoApprovalAnswer for ApprovalAnswer {
-    fn into_answer(self) -> Result<ApprovalAnswer, BoxError> {
-        Ok(self)
-    }
-}
-
-impl<A: Into<ApprovalAnswer>, E: Into<BoxError>> IntoApprovalAnswer for Result<A, E> {
-    fn into_answer(self) -> Result<ApprovalAnswer, BoxError> {
-        self.map(Into::into).map_err(Into::into)
+    fn try_from(answered: Result<A, E>) -> Result<Self, BoxError> {
+        answered.map(Into::into).map_err(Into::into)
     }
 }
 
 impl<F, Fut> Approve for F
 where
     F: Fn(ApprovalRequest, Cx) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output: IntoApprovalAnswer> + Send,
+    Fut: Future<Output: TryInto<ApprovalAnswer, Error: Into<BoxError>>> + Send,
 {
     async fn approve(&self, request: ApprovalRequest, cx: Cx) -> Result<ApprovalAnswer, BoxError> {
-        self(request, cx).await.into_answer()
+        self(request, cx).await.try_into().map_err(Into::into)
     }
 }

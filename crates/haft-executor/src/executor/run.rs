@@ -132,7 +132,7 @@ impl Toolkit {
     /// Runs calls concurrently and returns their events as a stream.
     ///
     /// A call is passed as the model requested it, or with facts about its approval: no approval is requested again for
-    /// a call of a [`CallPlan`](crate::CallPlan) or an [`ApprovedCall`](crate::ApprovedCall) that has its verdict.
+    /// a call of a [`CallPlan`](crate::CallPlan).
     /// Calls of one plan run with the options of the plan, and their events carry the indexes of the plan, even if some
     /// of its calls are left out.
     pub fn run<C: Into<RequestedCall>>(&self, calls: impl IntoIterator<Item = C>) -> Run {

@@ -14,8 +14,7 @@ use super::run::Run;
 use super::span::CallSpan;
 use crate::approval::Suspended;
 use crate::approval::{
-    ApprovedCall, Finished, Pending, Planned, PriorApproval, PriorState, RejectedVerdict, RequestedCall, Waiting,
-    WaitingCall,
+    Finished, Pending, Planned, PriorApproval, PriorState, RejectedVerdict, RequestedCall, Waiting, WaitingCall,
 };
 use crate::tool::NO_APPROVAL;
 use crate::toolkit::ToolSet;
@@ -45,7 +44,7 @@ pub(super) struct RunApprovals {
 #[derive(Default)]
 struct Plan {
     /// Those that were not returned yet.
-    approved: VecDeque<(usize, ApprovedCall)>,
+    approved: VecDeque<(usize, String)>,
     /// All of them. Each is ready to run, and held.
     held: BTreeSet<usize>,
 }
@@ -150,13 +149,13 @@ impl Run {
         self
     }
 
-    /// Returns the next call that may run, each once.
-    pub(crate) fn next_approved(&mut self) -> Option<(usize, ApprovedCall)> {
+    /// Returns the index of the next call that may run, each once, and the digest that its approval is bound to.
+    pub(crate) fn next_approved(&mut self) -> Option<(usize, String)> {
         let plan = self.approvals.as_mut()?.plan.as_mut()?;
         // A call that was cancelled or timed out meanwhile has its result.
-        while let Some((index, approved)) = plan.approved.pop_front() {
+        while let Some((index, digest)) = plan.approved.pop_front() {
             if plan.held.contains(&index) {
-                return Some((index, approved));
+                return Some((index, digest));
             }
         }
         None
@@ -292,12 +291,11 @@ impl Run {
     /// Holds a call that may run, until its plan is run.
     pub(super) fn hold(&mut self, index: usize) {
         let digest = self.call_states[index].digest().unwrap_or_default().to_owned();
-        let approved = ApprovedCall::new(self.calls[index].clone(), digest);
         let rejected = self.call_states[index].take_rejected();
         let Some(approvals) = &mut self.approvals else { return };
         approvals.rejected.extend(rejected);
         if let Some(plan) = &mut approvals.plan {
-            plan.approved.push_back((index, approved));
+            plan.approved.push_back((index, digest));
             plan.held.insert(index);
         }
     }

@@ -4,17 +4,11 @@
 //! the others, and so would require approval for all of them; these ignore the calls of other tools.
 
 use std::any::TypeId;
-use std::fmt;
 use std::future::ready;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::handler::ToolType;
-use crate::tool::approval::{ApprovalCx, ApprovalNeed, ApprovalPolicy, IntoApprovalNeed};
-
-/// The start of a policy about one tool. See [`ApprovalPolicy::of`].
-#[must_use = "a policy starts here and ends with `when` or `always`"]
-pub struct PolicyOf<T>(PhantomData<fn() -> T>);
+use crate::tool::approval::{ApprovalCx, ApprovalNeed, ApprovalPolicy};
 
 impl ApprovalPolicy {
     /// Requires approval for every call of these tools, given by their names or ids, and for no call of any other. A name
@@ -32,8 +26,8 @@ impl ApprovalPolicy {
         Self::always().among(move |cx| names.iter().any(|name| cx.is_about(name)))
     }
 
-    /// Starts a policy about one tool, which requires no approval for calls of any other. Use it for a policy of a whole
-    /// run, whose other tools have other parameters.
+    /// Limits the policy to one tool's calls: it requires approval for no other. Use it in the policy of a whole run, whose
+    /// tools have different parameters.
     ///
     /// ```
     /// use haft_executor::{ApprovalPolicy, NoFailure, RunOptions, ToolType};
@@ -48,15 +42,16 @@ impl ApprovalPolicy {
     ///     type Services = ();
     /// }
     ///
-    /// let large = ApprovalPolicy::of::<Transfer>().when(|cents, _cx| cents > 10_000);
+    /// let large = ApprovalPolicy::when(|cents: u64, _cx| cents > 10_000).only::<Transfer>();
     /// let options = RunOptions::new().policy(large);
     /// # let _ = options;
     /// ```
     ///
     /// The tool is found by its type, and by [`NAME`](ToolType::NAME) if it was made without it: as its name, also behind
-    /// a namespace, or its id.
-    pub fn of<T: ToolType>() -> PolicyOf<T> {
-        PolicyOf(PhantomData)
+    /// a namespace, or its id. A function that can't read the tool's parameters requires approval for every call.
+    #[must_use]
+    pub fn only<T: ToolType>(self) -> Self {
+        self.among(|cx| cx.is_of_type(TypeId::of::<T>()) || cx.is_about(T::NAME))
     }
 
     /// Limits the policy to some calls: the others require no approval.
@@ -64,34 +59,6 @@ impl ApprovalPolicy {
         Self::from_fn(Arc::new(move |arguments, cx| {
             if includes(&cx) { Box::pin(self.decide(arguments, cx)) } else { Box::pin(ready(ApprovalNeed::NotNeeded)) }
         }))
-    }
-}
-
-impl<T: ToolType> PolicyOf<T> {
-    /// Requires approval for the tool's calls for which the function requires it, as [`ApprovalPolicy::when`] does.
-    #[must_use]
-    pub fn when<F, R, M>(self, decide: F) -> ApprovalPolicy
-    where
-        F: Fn(T::Params, ApprovalCx) -> R + Send + Sync + 'static,
-        R: IntoApprovalNeed<M>,
-    {
-        ApprovalPolicy::when(decide).among(is_about::<T>)
-    }
-
-    /// Requires approval for every call of the tool.
-    #[must_use]
-    pub fn always(self) -> ApprovalPolicy {
-        ApprovalPolicy::always().among(is_about::<T>)
-    }
-}
-
-fn is_about<T: ToolType>(cx: &ApprovalCx) -> bool {
-    cx.is_of_type(TypeId::of::<T>()) || cx.is_about(T::NAME)
-}
-
-impl<T> fmt::Debug for PolicyOf<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PolicyOf(..)")
     }
 }
 
@@ -134,9 +101,9 @@ mod tests {
     #[tokio::test]
     async fn a_policy_about_one_tool_does_not_ask_about_others() {
         let (kit, calls) = tools();
-        let large = ApprovalPolicy::of::<Transfer>().when(|cents, _cx| cents > 10);
+        let large = ApprovalPolicy::when(|cents: u64, _cx| cents > 10).only::<Transfer>();
         assert_eq!(unasked(&kit, large, &calls).await, ["small", "greeting"]);
-        assert_eq!(unasked(&kit, ApprovalPolicy::of::<Transfer>().always(), &calls).await, ["greeting"]);
+        assert_eq!(unasked(&kit, ApprovalPolicy::always().only::<Transfer>(), &calls).await, ["greeting"]);
     }
 
     #[tokio::test]
@@ -145,7 +112,7 @@ mod tests {
         let kit = kit.namespace("bank").unwrap();
         let calls =
             [ToolCall::new("large", "bank__transfer", "100"), ToolCall::new("other", "bank__greet", r#""Ada""#)];
-        assert_eq!(unasked(&kit, ApprovalPolicy::of::<Transfer>().always(), &calls).await, ["other"]);
+        assert_eq!(unasked(&kit, ApprovalPolicy::always().only::<Transfer>(), &calls).await, ["other"]);
     }
 
     #[tokio::test]
@@ -169,7 +136,7 @@ mod tests {
         let transfer = Tool::of::<Transfer>().id("bank/7").handler(|_, _cx| async { true }).unwrap();
         let kit: Toolkit = Toolkit::new().with(transfer.with_name("move_money").unwrap()).unwrap();
         let calls = [ToolCall::new("large", "move_money", "100")];
-        assert!(unasked(&kit, ApprovalPolicy::of::<Transfer>().always(), &calls).await.is_empty());
+        assert!(unasked(&kit, ApprovalPolicy::always().only::<Transfer>(), &calls).await.is_empty());
     }
 
     #[tokio::test]

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use haft::approval::{Verdict, RequestedCall, Suspended};
+use haft::approval::{Suspended, Verdict};
 use haft::prelude::*;
-use haft::run::{Dispatch, Run};
+use haft::run::{Dispatch, RequestedCall, Run};
 use haft::tool::ToolDescriptor;
 
 struct Remote;

@@ -465,13 +465,16 @@ pub(super) fn rejection(fault: VerdictFault) -> ToolFailure {
     let failure = match fault {
         VerdictFault::Expired => ToolFailure::new(FailureKind::Cancelled, EXPIRED),
         VerdictFault::OtherDigest => ToolFailure::new(FailureKind::Denied, CHANGED),
-        VerdictFault::Signature(_)
-        | VerdictFault::UnknownRequest
+        VerdictFault::UnknownRequest
         | VerdictFault::AlreadyDecided
         | VerdictFault::UnusableDecision { .. }
         | VerdictFault::ProviderCall { .. }
         | VerdictFault::Invalid { .. }
         | VerdictFault::ClockFailed
+        | VerdictFault::Unsigned
+        | VerdictFault::UnknownKey { .. }
+        | VerdictFault::OutdatedSignature
+        | VerdictFault::Forged
         | VerdictFault::Full
         | VerdictFault::Closed => ToolFailure::new(FailureKind::Denied, NOT_APPROVED),
     };

@@ -141,7 +141,7 @@ async fn an_ungated_call_that_was_planned_is_bound_too() {
     let planned = kit([noting("look", &journal)]);
     let changed = kit([noting("look", &journal).map(|tool| tool.annotate(Readonly(true)))]);
     let plan = planned.plan_from_map(RunOptions::new(), [], calls([("look", "1")])).await;
-    assert_eq!(plan.approved[0].digest(), planned.get("look").unwrap().approval_digest(&json!(1)));
+    assert_eq!(plan.approved[0].digest().unwrap(), planned.get("look").unwrap().approval_digest(&json!(1)));
     assert_eq!(all_came(&changed.run(plan).collect_results().await), ["denied"]);
     assert_eq!(journal.lines(), [""; 0]);
 }

@@ -49,7 +49,7 @@ async fn the_call_has_the_arguments_that_it_ran_with() {
     let plan = kit.plan_from_map(RunOptions::new(), [edited], calls([("pay", "5")])).await;
     let approved = &plan.approved[0];
     assert_eq!(approved.call().arguments, "6");
-    assert_eq!(approved.digest(), kit.get("pay").unwrap().approval_digest(&json!(6)));
+    assert_eq!(approved.digest().unwrap(), kit.get("pay").unwrap().approval_digest(&json!(6)));
     assert_eq!(approved.verdict().unwrap().decision.as_str(), "edited");
 }
 

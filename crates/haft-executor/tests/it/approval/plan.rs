@@ -92,7 +92,7 @@ async fn a_queue_plan_keeps_the_concurrency_of_its_options() {
             sender.send(request.approve()).unwrap();
         }
         // Reading the decisions first does not affect the run.
-        while plan.decisions.next().await.is_some() {}
+        while plan.next_decision().await.is_some() {}
         assert_eq!(gauge.most.load(Ordering::SeqCst), 0);
         let results = plan.into_run().collect_results().await;
         assert_eq!(all_came(&results), ["\"10 by ana\"", "\"1 by ana\"", "\"20 by ana\"", "\"2 by ana\""]);
@@ -167,9 +167,9 @@ async fn a_queue_plan_keeps_the_deadline_of_its_options() {
     let (_sender, queue) = VerdictQueue::new();
     let options = RunOptions::new().timeout(Duration::from_secs(5));
     let mut plan = kit.plan_from_queue(options, &queue, calls([("look", "1"), ("pay", "2")])).await;
-    let decision = plan.decisions.next().await.unwrap();
+    let decision = plan.next_decision().await.unwrap();
     assert_eq!((decision.index(), decision.is_approved()), (1, false));
-    assert!(plan.decisions.next().await.is_none());
+    assert!(plan.next_decision().await.is_none());
     assert_eq!(all_came(&plan.into_run().collect_results().await), ["timed_out", "timed_out"]);
     assert_eq!(journal.lines(), [""; 0]);
 }

@@ -224,8 +224,8 @@ async fn no_call_waits_longer_than_the_approval_timeout() {
 
     let (_sender, queue) = VerdictQueue::new();
     let mut plan = kit.plan_from_queue(&options, &queue, &calls).await;
-    assert!(!plan.decisions.next().await.unwrap().is_approved());
-    assert!(plan.decisions.next().await.is_none());
+    assert!(!plan.next_decision().await.unwrap().is_approved());
+    assert!(plan.next_decision().await.is_none());
     let results = plan.into_run().collect_results().await;
     assert_eq!(all_came(&results), ["cancelled", "1"]);
     assert!(message(&results).contains("the approval request timed out"));

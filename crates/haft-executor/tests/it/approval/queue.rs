@@ -301,18 +301,18 @@ async fn decisions_come_in_the_order_of_the_verdicts() {
     let mut plan = kit.plan_from_queue(RunOptions::new(), &queue, &calls).await;
     assert_eq!(plan.approved.len(), 1);
     for expected in ["c2", "c5"] {
-        let decision = plan.decisions.next().await.unwrap();
+        let decision = plan.next_decision().await.unwrap();
         assert!(!decision.is_approved());
         assert_eq!(decision.call().call_id, expected);
     }
     sender.send(plan.approval_requests[1].approve()).unwrap();
-    let decision = plan.decisions.next().await.unwrap();
+    let decision = plan.next_decision().await.unwrap();
     assert_eq!((decision.index(), decision.is_approved()), (2, true));
     sender.send(plan.approval_requests[0].answer(json!(9))).unwrap();
-    let decision = plan.decisions.next().await.unwrap();
+    let decision = plan.next_decision().await.unwrap();
     assert_eq!((decision.index(), decision.is_approved()), (0, false));
-    assert!(plan.decisions.next().await.is_none());
-    assert!(plan.decisions.next().await.is_none());
+    assert!(plan.next_decision().await.is_none());
+    assert!(plan.next_decision().await.is_none());
     assert_eq!(journal.lines(), [""; 0], "a decision runs nothing");
     let results = plan.into_run().collect_results().await;
     assert_eq!(all_came(&results), ["9", "unknown_tool", "3", "4", "input_validation_error"]);

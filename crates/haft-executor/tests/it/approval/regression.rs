@@ -10,7 +10,7 @@ use haft_core::{
 };
 use haft_executor::{
     ApprovalAnswer, ApprovalMemory, ApprovalOutcome, ApprovalPolicy, Approve, BoxError, Cx, Receipt, RunOptions,
-    SignatureError, SigningKeys, Suspend, Suspended, Tool, Toolkit, VerdictFault, VerdictQueue,
+    SigningKeys, Suspend, Suspended, Tool, Toolkit, VerdictFault, VerdictQueue,
 };
 use haft_schema::Schema;
 
@@ -70,7 +70,7 @@ async fn a_plan_returns_verdicts_that_do_not_count() {
     let unsigned = unsigned(&raised);
     let plan = kit.plan_from_map(&signed, [unsigned.clone()], [call("5")]).await;
     assert!(plan.approved.is_empty());
-    assert!(matches!(plan.rejected_verdicts[0].fault, VerdictFault::Signature(_)), "{:?}", plan.rejected_verdicts);
+    assert!(matches!(plan.rejected_verdicts[0].fault, VerdictFault::Unsigned), "{:?}", plan.rejected_verdicts);
     assert_eq!(*plan.rejected_verdicts[0].response, unsigned);
 
     let plan = kit.plan_from_map(&signed, [raised.approve()], [call("6")]).await;
@@ -111,7 +111,7 @@ async fn a_resumed_run_returns_verdicts_that_do_not_count() {
     verdict.expires_at = Some(Timestamp::from_unix_millis(1));
     let mut run = pay("Pays.").resume_with(kept, [verdict], signed());
     while run.next().await.is_some() {}
-    assert!(matches!(run.rejected_verdicts()[0].fault, VerdictFault::Signature(_)));
+    assert!(matches!(run.rejected_verdicts()[0].fault, VerdictFault::Unsigned));
 }
 
 #[tokio::test]
@@ -137,7 +137,7 @@ async fn a_queue_returns_verdicts_that_do_not_count() {
     assert!(run.next().await.is_some());
     let question = queue.open().remove(0);
     let refused = sender.send(unsigned(&question)).unwrap_err();
-    assert_eq!((&*refused.response, refused.fault), (&unsigned(&question), SignatureError::Missing.into()));
+    assert_eq!((&*refused.response, refused.fault), (&unsigned(&question), VerdictFault::Unsigned));
     assert_eq!(queue.open().len(), 1);
 
     assert_eq!(sender.send(question.approve()), Ok(Receipt::Delivered));

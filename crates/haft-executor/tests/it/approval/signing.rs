@@ -5,9 +5,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use haft_core::{ApprovalRequest, Timestamp, Verdict};
-use haft_executor::{
-    ApprovalPolicy, Cx, RunOptions, SignatureError, SigningKeys, Suspended, Tool, VerdictFault, VerdictQueue,
-};
+use haft_executor::{ApprovalPolicy, Cx, RunOptions, SigningKeys, Suspended, Tool, VerdictFault, VerdictQueue};
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::json;
 use sha2::Sha256;
@@ -40,18 +38,14 @@ async fn a_verdict_that_repeats_the_signature_counts_in_every_way() {
 }
 
 /// A verdict with a signature fault, and the fault.
-type Forgery = (&'static str, Decide, SignatureError);
+type Forgery = (&'static str, Decide, VerdictFault);
 
 fn forgeries() -> [Forgery; 6] {
     [
-        ("none", |request| unsigned(request.approve()), SignatureError::Missing),
-        ("guessed", |request| signed_by("new", &"0".repeat(64), request), SignatureError::Forged),
-        ("empty", |request| signed_by("new", "", request), SignatureError::Forged),
-        (
-            "by nobody",
-            |request| signed_by("ghost", "00", request),
-            SignatureError::UnknownKey { key_id: "ghost".into() },
-        ),
+        ("none", |request| unsigned(request.approve()), VerdictFault::Unsigned),
+        ("guessed", |request| signed_by("new", &"0".repeat(64), request), VerdictFault::Forged),
+        ("empty", |request| signed_by("new", "", request), VerdictFault::Forged),
+        ("by nobody", |request| signed_by("ghost", "00", request), VerdictFault::UnknownKey { key_id: "ghost".into() }),
         (
             "by another secret",
             |request| {
@@ -59,7 +53,7 @@ fn forgeries() -> [Forgery; 6] {
                 SigningKeys::new("new", OLD).unwrap().sign(&mut request);
                 request.approve()
             },
-            SignatureError::Forged,
+            VerdictFault::Forged,
         ),
         (
             "of a longer life",
@@ -68,7 +62,7 @@ fn forgeries() -> [Forgery; 6] {
                 response.expires_at = Some(Timestamp::from_unix_millis(u64::MAX));
                 response
             },
-            SignatureError::Forged,
+            VerdictFault::Forged,
         ),
     ]
 }
@@ -92,7 +86,7 @@ async fn a_verdict_in_a_plan_proves_its_request_or_does_not_count() {
         let calls = calls([("pay", "5")]);
         let asked = kit.plan_from_map(keys(), [], &calls).await.requests.remove(0);
         let plan = kit.plan_from_map(keys(), [forge(&asked)], &calls).await;
-        assert_eq!(plan.rejected_verdicts[0].fault, VerdictFault::Signature(fault), "{name}");
+        assert_eq!(plan.rejected_verdicts[0].fault, fault, "{name}");
         assert_eq!(plan.requests.len(), 1, "{name}: and is asked about anew");
         assert_eq!(all_came(&kit.run(plan).collect_results().await), ["cancelled"], "{name}");
         let plan = kit.plan_from_map(keys(), [asked.approve()], &calls).await;
@@ -185,12 +179,12 @@ async fn a_signed_verdict_gives_its_call_one_idempotency_key() {
     let [first, second] = &seen.lines()[..] else { panic!("{seen:?}") };
     assert_eq!(first, second);
     let plan = kit.plan_from_map(keys().run_id("another"), [asked.approve()], &calls).await;
-    assert_eq!(plan.rejected_verdicts[0].fault, VerdictFault::Signature(SignatureError::Forged));
+    assert_eq!(plan.rejected_verdicts[0].fault, VerdictFault::Forged);
     assert_eq!(all_came(&kit.run(plan).collect_results().await), ["cancelled"]);
     let mut moved = asked.approve();
     moved.run_id = Some("another".into());
     let plan = kit.plan_from_map(keys(), [moved], &calls).await;
-    assert_eq!(plan.rejected_verdicts[0].fault, VerdictFault::Signature(SignatureError::Forged));
+    assert_eq!(plan.rejected_verdicts[0].fault, VerdictFault::Forged);
     assert_eq!(seen.lines().len(), 2);
 }
 
@@ -217,7 +211,7 @@ async fn a_request_that_was_signed_without_its_run_is_asked_about_again() {
     let earlier = signed(&earlier_mac(&stored["pending"][0]["request"]));
     let run = kit.resume_with(earlier.clone(), verdicts(&earlier), keys());
     let again = run.collect_or_suspend().await.unwrap_err();
-    assert_eq!(again.rejected_verdicts()[0].fault, VerdictFault::Signature(SignatureError::Outdated));
+    assert_eq!(again.rejected_verdicts()[0].fault, VerdictFault::OutdatedSignature);
     assert_eq!(journal.lines(), [""; 0]);
     let results = kit.resume_with((*again).clone(), verdicts(&again), keys()).collect_or_suspend().await.unwrap();
     assert_eq!(all_came(&results), ["5"]);
@@ -265,17 +259,17 @@ async fn requests_are_signed_only_if_keys_are_configured() {
     let (kit, journal) = bench();
     let calls = calls([("pay", "5")]);
     for (asking, taking, fault) in [
-        (RunOptions::new(), keys(), SignatureError::Missing),
-        (keys(), RunOptions::new(), SignatureError::UnknownKey { key_id: "new".into() }),
+        (RunOptions::new(), keys(), VerdictFault::Unsigned),
+        (keys(), RunOptions::new(), VerdictFault::UnknownKey { key_id: "new".into() }),
     ] {
         let suspended = suspend(&kit, &asking, &calls).await;
         let verdicts: Vec<_> = suspended.pending().map(ApprovalRequest::approve).collect();
         let plan = kit.plan_from_map(&taking, verdicts.clone(), &calls).await;
-        assert_eq!(plan.rejected_verdicts[0].fault, VerdictFault::Signature(fault.clone()));
+        assert_eq!(plan.rejected_verdicts[0].fault, fault.clone());
         let results = kit.resume_with(suspended, verdicts, taking).collect_or_suspend().await.unwrap();
         assert_eq!(all_came(&results), ["denied"]);
         let cause = results[0].failure().unwrap().source().unwrap().to_string();
-        assert_eq!(cause, VerdictFault::Signature(fault).to_string());
+        assert_eq!(cause, fault.to_string());
     }
     assert_eq!(kit.plan_from_map(RunOptions::new(), [], &calls).await.requests[0].signature, None);
     assert_eq!(journal.lines(), [""; 0]);
@@ -286,18 +280,17 @@ async fn requests_are_signed_only_if_keys_are_configured() {
 async fn a_signature_is_not_valid_for_another_request() {
     let (kit, journal) = bench();
     let (sender, queue) = VerdictQueue::new();
-    let plan = kit.plan_from_queue(keys(), &queue, calls([("pay", "5"), ("pay", "5")])).await;
+    let mut plan = kit.plan_from_queue(keys(), &queue, calls([("pay", "5"), ("pay", "5")])).await;
     let [first, second] = &plan.approval_requests[..] else { panic!("{plan:?}") };
     assert_eq!(first.digest, second.digest);
     assert_ne!(first.signature, second.signature);
     let mut borrowed = second.approve();
     borrowed.signature.clone_from(&first.signature);
-    assert_eq!(sender.send(borrowed).unwrap_err().fault, VerdictFault::Signature(SignatureError::Forged));
+    assert_eq!(sender.send(borrowed).unwrap_err().fault, VerdictFault::Forged);
     sender.send(first.approve()).unwrap();
     sender.send(second.deny("no")).unwrap();
-    let mut decisions = plan.decisions;
     let mut told = Vec::new();
-    while let Some(decision) = decisions.next().await {
+    while let Some(decision) = plan.next_decision().await {
         told.push((decision.call().call_id.to_string(), decision.is_approved()));
         drop(decision);
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use haft_core::{ApprovalDecision, ApprovalRequest, ToolEvent, Verdict};
 use haft_executor::{
-    ApprovalAnswer, BoxError, Cx, OutputCap, RunOptions, SignatureError, SigningKeys, Tool, VerdictFault, VerdictQueue,
+    ApprovalAnswer, BoxError, Cx, OutputCap, RunOptions, SigningKeys, Tool, VerdictFault, VerdictQueue,
 };
 use serde_json::json;
 
@@ -52,8 +52,8 @@ fn uncounted() -> [Uncounted; 6] {
         ("no digest", |request| request.approve().digest(""), VerdictFault::OtherDigest),
         ("another digest", |request| request.approve().digest("sha256:00"), VerdictFault::OtherDigest),
         ("another call", |request| of_call("c9", request.approve()), VerdictFault::OtherDigest),
-        ("unsigned", |request| signed_as(None, request.approve()), SignatureError::Missing.into()),
-        ("forged", |request| signed_as(Some("00"), request.approve()), SignatureError::Forged.into()),
+        ("unsigned", |request| signed_as(None, request.approve()), VerdictFault::Unsigned),
+        ("forged", |request| signed_as(Some("00"), request.approve()), VerdictFault::Forged),
         (
             "another word",
             |request| request.respond(ApprovalDecision::from("approve")),

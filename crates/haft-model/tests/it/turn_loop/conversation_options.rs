@@ -104,7 +104,7 @@ async fn a_verdict_is_checked_by_the_keys_of_the_conversation() {
     let mut state = agent.start_with(request(), signed()).finish().await.state;
     let yes = state.approvals()[0].approve();
     let fault = agent.verdict(&mut state, yes.clone()).unwrap_err();
-    assert!(matches!(fault, StateError::Verdict { fault: VerdictFault::Signature(_), .. }), "{fault}");
+    assert!(matches!(fault, StateError::Verdict { fault: VerdictFault::UnknownKey { .. }, .. }), "{fault}");
     agent.verdict_with(&mut state, yes, signed()).unwrap();
     assert_eq!(agent.start_with(state, signed()).finish().await.state.text(), "done");
 }

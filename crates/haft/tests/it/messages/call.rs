@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use haft::JsonSchema;
-use haft::approval::{ApprovalRequest, Question};
+use haft::approval::ApprovalRequest;
 use haft::conversation::{Finish, Turn, history};
 use haft::middleware::{RateLimit, Timeout};
 use haft::run::{CallError, FailureClass, ToolCalls, Typed};
-use haft::tool::{Caller, Cancellation, EmitError, ExecutionLimits, ForwardCx, NoFailure, Outputs, Resumable};
+use haft::tool::{
+    Caller, Cancellation, EmitError, ExecutionLimits, ForwardCx, NoFailure, Outputs, Question, Resumable,
+};
 use serde::Serialize;
 use tokio::time::Instant;
 

@@ -1,6 +1,6 @@
 //! Errors of approvals, suspended runs, histories and stored values.
 
-use haft::approval::{ApprovalDecision, SignatureError, SigningKeys, Suspended, Verdict, VerdictFault, VerdictQueue};
+use haft::approval::{ApprovalDecision, SigningKeys, Suspended, Verdict, VerdictFault, VerdictQueue};
 use haft::conversation::{History, ToolCallOutput, Turn, history};
 use haft::schema::Issue;
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ pub(super) async fn rejected(messages: &mut Messages) {
         let fault = kit.check_verdict(&RunOptions::new(), &request, &verdict).unwrap_err();
         messages.add(situation, fault);
     }
-    messages.add("VerdictFault::Signature", VerdictFault::Signature(SignatureError::Missing));
+    messages.add("VerdictFault::Unsigned", VerdictFault::Unsigned);
 }
 
 pub(super) fn signatures(messages: &mut Messages) {
@@ -59,7 +59,7 @@ pub(super) fn signatures(messages: &mut Messages) {
     keys.sign(&mut request);
     "500".clone_into(&mut request.arguments);
     messages.add("a request that was changed", keys.verify(&request).unwrap_err());
-    messages.add("a request that an earlier version signed", SignatureError::Outdated);
+    messages.add("a request that an earlier version signed", VerdictFault::OutdatedSignature);
 }
 
 pub(super) fn suspended(messages: &mut Messages) {

@@ -10,7 +10,7 @@ mod sent;
 use std::collections::HashMap;
 
 use haft_core::{ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalScope, Verdict};
-use haft_executor::{ApprovalOutcome, Receipt, SignatureError, VerdictFault};
+use haft_executor::{ApprovalOutcome, Receipt, VerdictFault};
 use haft_schema::Issues;
 
 use super::bench::GONE;
@@ -213,7 +213,7 @@ impl Model {
             Some(VerdictFault::OtherDigest)
         } else if verdict.signature != question.signature {
             let is_missing = verdict.signature.is_none();
-            Some(if is_missing { SignatureError::Missing } else { SignatureError::Forged }.into())
+            Some(if is_missing { VerdictFault::Unsigned } else { VerdictFault::Forged })
         } else if let ApprovalDecision::Other(word) = &verdict.decision {
             Some(VerdictFault::UnusableDecision { word: word.clone() })
         } else {

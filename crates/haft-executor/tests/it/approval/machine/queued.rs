@@ -147,7 +147,7 @@ impl Queued<'_> {
                     let mut plan = kit.plan_from_queue(options, &queue, calls).await;
                     // Some decisions are read before anything runs, which must not affect the run.
                     if place % 2 == 1 {
-                        while let Some(Some(_)) = plan.decisions.next().now_or_never() {}
+                        while let Some(Some(_)) = plan.next_decision().now_or_never() {}
                     }
                     plan.into_run().collect_results().await;
                 })

@@ -1,7 +1,7 @@
 //! Verdicts that are delivered all at once, for calls that no run waits for.
 
 use haft_core::{ApprovalRequest, Verdict};
-use haft_executor::{ApprovalOutcome, SignatureError, VerdictFault};
+use haft_executor::{ApprovalOutcome, VerdictFault};
 
 use super::{Call, Fate, Model, Place, Refusals, State, names};
 use crate::approval::machine::bench::GONE;
@@ -101,9 +101,9 @@ impl Model {
         } else if asked.1 != tools || is_swapped || !names(&question, verdict) {
             Some(VerdictFault::OtherDigest)
         } else if self.is_signed && verdict.signature.is_none() {
-            Some(SignatureError::Missing.into())
+            Some(VerdictFault::Unsigned)
         } else if self.is_signed && !is_signed_as(&question, verdict) {
-            Some(SignatureError::Forged.into())
+            Some(VerdictFault::Forged)
         } else if self.has_lapsed(asked) {
             Some(VerdictFault::Expired)
         } else {

@@ -1,6 +1,5 @@
 //! Calls as they are passed to a run: plain, or together with the state of their approval.
 
-use std::fmt;
 use std::sync::Arc;
 
 use haft_core::{ApprovalRequest, Outcome, ToolCall, ToolResult, Verdict};
@@ -8,23 +7,13 @@ use haft_core::{ApprovalRequest, Outcome, ToolCall, ToolResult, Verdict};
 use super::waiting::StoredWait;
 use crate::executor::RunOptions;
 
-/// A call that may run, because it was approved or because it required no approval when it was planned.
+/// A call as it is passed to a run: a [`ToolCall`], or a call that a plan decided about.
 ///
-/// It carries the digest that its approval is bound to. A run accepts it only if the tool, its definition and the
-/// arguments still have that digest. It can't be cloned, so one approval runs one call. With a [verdict](Self::verdict)
-/// it runs without another approval request. Without one, the policies of the run that executes it are evaluated again.
-/// It belongs to the plan that created it: a run of calls of one plan uses the options of that plan, its policies
-/// included, and its events carry the indexes of the plan.
-#[must_use = "an approved call does nothing unless it is run"]
-pub struct ApprovedCall {
-    pub(super) call: ToolCall,
-    pub(super) digest: String,
-    pub(super) verdict: Option<Box<Verdict>>,
-    pub(super) origin: Option<Origin>,
-}
-
-/// A call as it is passed to a run. Created from a [`ToolCall`], an [`ApprovedCall`] or a
-/// [`CallPlan`](crate::CallPlan).
+/// A plan's call that may run carries the [digest](Self::digest) that its approval is bound to. A run accepts it only if
+/// the tool, its definition and the arguments still have that digest. It can't be cloned, so one approval runs one call.
+/// With a [verdict](Self::verdict) it runs without another approval request. Without one, the run evaluates its policies
+/// again. It belongs to the plan that created it: a run of one plan's calls uses that plan's options, policies included,
+/// and its events carry the plan's indexes.
 #[derive(Debug)]
 #[must_use = "a call does nothing unless it is run"]
 pub struct RequestedCall {
@@ -81,32 +70,55 @@ pub(crate) struct PriorQuestion {
     pub(crate) verdict: Option<Box<Verdict>>,
 }
 
-impl ApprovedCall {
-    pub(crate) fn new(call: ToolCall, digest: String) -> Self {
-        Self { call, digest, verdict: None, origin: None }
-    }
-
-    /// Returns the call, with the arguments it was approved with, before its tool [refines](crate::ToolBuilder::refine)
-    /// them.
+impl RequestedCall {
+    /// Returns the call. An approved one has the arguments it was approved with, before its tool
+    /// [refines](crate::ToolBuilder::refine) them.
     #[must_use]
     pub fn call(&self) -> &ToolCall {
         &self.call
     }
 
-    /// Returns the digest that the approval is bound to.
+    /// Returns the digest that the plan's decision is bound to; `None` for a call that no plan allowed to run.
     #[must_use]
-    pub fn digest(&self) -> &str {
-        &self.digest
+    pub fn digest(&self) -> Option<&str> {
+        match &self.prior.as_deref()?.prior_approval {
+            PriorApproval::Approved { digest, .. } | PriorApproval::Planned { digest } => Some(digest),
+            PriorApproval::Edited
+            | PriorApproval::Open { .. }
+            | PriorApproval::Claimed { .. }
+            | PriorApproval::Waiting { .. }
+            | PriorApproval::Finished(_) => None,
+        }
     }
 
-    /// Returns the verdict, if approval was requested.
+    /// Returns the verdict that approved the call, if approval was requested.
     #[must_use]
     pub fn verdict(&self) -> Option<&Verdict> {
-        self.verdict.as_deref()
+        match &self.prior.as_deref()?.prior_approval {
+            PriorApproval::Approved { verdict, .. } => Some(verdict),
+            PriorApproval::Planned { .. }
+            | PriorApproval::Edited
+            | PriorApproval::Open { .. }
+            | PriorApproval::Claimed { .. }
+            | PriorApproval::Waiting { .. }
+            | PriorApproval::Finished(_) => None,
+        }
     }
-}
 
-impl RequestedCall {
+    /// Creates a planned call that may run, with the digest that its approval is bound to.
+    pub(super) fn approved(call: ToolCall, digest: String, verdict: Option<Box<Verdict>>, origin: Origin) -> Self {
+        let prior_approval = match verdict {
+            Some(verdict) => PriorApproval::Approved { digest, verdict },
+            None => PriorApproval::Planned { digest },
+        };
+        Self { call, prior: Some(Box::new(PriorState { prior_approval, verdict: None, origin: Some(origin) })) }
+    }
+
+    /// Returns the plan that decided about the call, if one did, and the call's index in it.
+    pub(super) fn origin(&self) -> Option<&Origin> {
+        self.prior.as_ref()?.origin.as_ref()
+    }
+
     pub(crate) fn with(call: ToolCall, prior_approval: PriorApproval) -> Self {
         Self { call, prior: Some(Box::new(PriorState { prior_approval, verdict: None, origin: None })) }
     }
@@ -128,22 +140,5 @@ impl From<ToolCall> for RequestedCall {
 impl From<&ToolCall> for RequestedCall {
     fn from(call: &ToolCall) -> Self {
         call.clone().into()
-    }
-}
-
-impl From<ApprovedCall> for RequestedCall {
-    fn from(approved: ApprovedCall) -> Self {
-        let ApprovedCall { call, digest, verdict, origin } = approved;
-        let prior_approval = match verdict {
-            Some(verdict) => PriorApproval::Approved { digest, verdict },
-            None => PriorApproval::Planned { digest },
-        };
-        Self { call, prior: Some(Box::new(PriorState { prior_approval, verdict: None, origin })) }
-    }
-}
-
-impl fmt::Debug for ApprovedCall {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ApprovedCall").field("call", &self.call).field("digest", &self.digest).finish_non_exhaustive()
     }
 }
