@@ -59,7 +59,7 @@ const METADATA_HOSTS: [&str; 8] = [
 /// let client = HttpClient::builder().no_proxy().redirects(5).guarded(guard)?;
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use = "a guard does nothing until it is set for a client"]
 pub struct AddressGuard {
     exempt: Vec<HostRule>,

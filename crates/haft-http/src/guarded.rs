@@ -53,6 +53,12 @@ impl GuardedClient {
         self.client()?.send(request).await
     }
 
+    /// Reports whether both are the same client, and share their connections.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     fn client(&self) -> Result<&HttpClient, HttpError> {
         match &*self.0 {
             GuardedSetup::Created(client) => Ok(client),

@@ -2,7 +2,7 @@
 //!
 //! It is written without an SDK, so that it can send what none would. Arguments: `--era legacy|modern|silent`,
 //! `--tools FILE` (a JSON list, read for every `tools/list`), `--pages N` (tools per page; 0 repeats the first cursor for
-//! ever), `--log FILE` (every line that is received), `--exit-at-start`.
+//! ever), `--log FILE` (every line that is received, and one for the end of the input), `--exit-at-start`.
 //!
 //! A call does what the name of its tool says; see `call`.
 
@@ -45,6 +45,9 @@ fn main() -> io::Result<()> {
         if let Ok(message) = serde_json::from_str::<Value>(&line) {
             server.handle(&message)?;
         }
+    }
+    if let Some(log) = &server.log {
+        writeln!(OpenOptions::new().create(true).append(true).open(log)?, "{{\"method\":\"end\"}}")?;
     }
     Ok(())
 }
@@ -128,6 +131,8 @@ impl Server {
             )),
             "text-id" => answer(&id.to_string().into(), &text("a number as text")),
             "fail" => fail(id, arguments["code"].as_i64().unwrap_or(-32000), "the disk of sk-planted-secret is full"),
+            "leak" => leak(id, token, &std::env::var("TOKEN").unwrap_or_default()),
+            "pid" => answer(id, &text(&std::process::id().to_string())),
             "wait" => Ok(()),
             "exit" => std::process::exit(3),
             // Ends the first time, and answers afterwards.
@@ -201,7 +206,22 @@ impl Server {
     }
 }
 
-const DEFAULT: [&str; 13] = [
+/// Says a secret in every way that a server has.
+fn leak(id: &Value, token: &Value, secret: &str) -> io::Result<()> {
+    writeln!(io::stderr(), "standard error has {secret}")?;
+    let log = |level: &str, data: Value| notify("notifications/message", &json!({"level": level, "data": data}));
+    log("error", format!("the log has {secret}").into())?;
+    log("debug", json!({"nested": [secret], secret: 1}))?;
+    let message = format!("progress has {secret}");
+    notify("notifications/progress", &json!({"progressToken": token, "progress": 1, "message": message}))?;
+    let resource = json!({"uri": format!("file:///{secret}"), "mimeType": "text/plain", "text": secret});
+    let content = json!([{"type": "text", "text": format!("the text has {secret}")},
+        {"type": "resource", "resource": resource}]);
+    let structured = json!({"value": secret, secret: 1});
+    answer(id, &json!({"content": content, "structuredContent": structured, "_meta": {"vendor/secret": secret}}))
+}
+
+const DEFAULT: [&str; 15] = [
     "echo",
     "raw",
     "text-id",
@@ -215,6 +235,8 @@ const DEFAULT: [&str; 13] = [
     "noise",
     "ask-much",
     "ask",
+    "leak",
+    "pid",
 ];
 
 fn line(text: &str) -> io::Result<()> {

@@ -8,6 +8,7 @@ use haft_executor::{
     Changed, DefinitionError, ExecutionLimits, ForwardCx, SharedToolkit, Snapshot, Tool, ToolSource, Toolkit,
 };
 use serde_json::Value;
+use tokio::sync::watch;
 
 use crate::call;
 use crate::error::McpError;
@@ -90,6 +91,13 @@ impl McpClient {
     #[must_use]
     pub fn listed(&self) -> Option<Arc<Listing>> {
         self.0.link.listing()
+    }
+
+    /// Returns a receiver of every list that the server gives from now on, for example to report what of pinned tools has
+    /// changed. It does not keep the server running, and ends with the client.
+    #[must_use]
+    pub fn listings(&self) -> watch::Receiver<Option<Arc<Listing>>> {
+        self.0.link.listings()
     }
 
     /// Returns the tools that are set aside, with the reasons.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use haft_core::CallId;
 use haft_executor::Backoff;
-use tokio::sync::{Mutex as AsyncMutex, Semaphore, SemaphorePermit};
+use tokio::sync::{Mutex as AsyncMutex, Semaphore, SemaphorePermit, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
@@ -27,8 +27,10 @@ pub(crate) struct Link {
     /// The digests of the definitions that were pinned, by name.
     pins: Option<HashMap<String, Arc<str>>>,
     connection: AsyncMutex<Connection>,
-    /// The facts known about the server.
-    known: Mutex<Known>,
+    /// The facts that the server stated last.
+    info: Mutex<Option<McpServerInfo>>,
+    /// The tools that the server listed last.
+    listing: watch::Sender<Option<Arc<Listing>>>,
     in_flight: Semaphore,
     /// The client, which offers the tools.
     client: OnceLock<Weak<ClientState>>,
@@ -57,12 +59,6 @@ struct FailedStart {
     not_before: Instant,
 }
 
-#[derive(Default)]
-struct Known {
-    info: Option<McpServerInfo>,
-    listing: Option<Arc<Listing>>,
-}
-
 /// The difference between a tool and its pin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PinFault {
@@ -79,7 +75,8 @@ impl Link {
             log,
             pins,
             connection: AsyncMutex::default(),
-            known: Mutex::default(),
+            info: Mutex::default(),
+            listing: watch::Sender::new(None),
             in_flight,
             client: OnceLock::new(),
         }
@@ -95,12 +92,17 @@ impl Link {
     }
 
     pub(crate) fn info(&self) -> Option<McpServerInfo> {
-        self.known().info.clone()
+        self.lock_info().clone()
     }
 
     /// Returns the tools that the server listed last.
     pub(crate) fn listing(&self) -> Option<Arc<Listing>> {
-        self.known().listing.clone()
+        self.listing.borrow().clone()
+    }
+
+    /// Returns a receiver of every list. It does not keep the link.
+    pub(crate) fn listings(&self) -> watch::Receiver<Option<Arc<Listing>>> {
+        self.listing.subscribe()
     }
 
     /// Waits until the server may get another call.
@@ -147,7 +149,7 @@ impl Link {
             Ok((session, listing)) => {
                 let session = Arc::new(session);
                 connection.failure = None;
-                self.known().info = Some(session.info.clone());
+                *self.lock_info() = Some(session.info.clone());
                 self.publish(listing);
                 let refreshing = tokio::spawn(refresh(Arc::downgrade(self), Arc::clone(&session)));
                 connection.current = Some(Live { session: Arc::clone(&session), refreshing });
@@ -162,7 +164,7 @@ impl Link {
 
     /// Returns the era that was set, or the one that the server was found to speak.
     fn era(&self) -> Era {
-        match (self.server.era, &self.known().info) {
+        match (self.server.era, &*self.lock_info()) {
             (Era::Auto, Some(info)) => info.era,
             (era, _) => era,
         }
@@ -185,8 +187,10 @@ impl Link {
         live.refreshing.abort();
         // The task ends at once, and holds the session no longer.
         drop(live.refreshing.await);
-        if let Ok(session) = Arc::try_unwrap(live.session) {
-            session.close().await;
+        match Arc::try_unwrap(live.session) {
+            Ok(session) => session.close().await,
+            // A call under way has it, and fails now.
+            Err(session) => session.end().await,
         }
     }
 
@@ -195,7 +199,7 @@ impl Link {
             tracing::warn!(server = self.server.name, "{quarantined}");
         }
         let listing = Arc::new(listing);
-        self.known().listing = Some(Arc::clone(&listing));
+        self.listing.send_replace(Some(Arc::clone(&listing)));
         if self.pins.is_none()
             && let Some(client) = self.client.get().and_then(Weak::upgrade)
         {
@@ -203,8 +207,8 @@ impl Link {
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_info(&self) -> MutexGuard<'_, Option<McpServerInfo>> {
+        self.info.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -104,7 +104,7 @@ impl ServerProcess {
 
 impl ServerProcess {
     /// Ends the program, and waits until it has ended.
-    pub(crate) async fn end(mut self) {
+    pub(crate) async fn end(&mut self) {
         if let Some(child) = self.child.take() {
             child.end().await;
         }

@@ -151,12 +151,20 @@ impl Session {
         }
     }
 
-    /// Ends the server, and waits until it has ended.
+    /// Ends the server in good order, and waits until it has ended.
     pub(crate) async fn close(self) {
         let Self { running, process, .. } = self;
         drop(running.cancel().await);
         if let Some(process) = process {
-            process.into_inner().end().await;
+            process.lock().await.end().await;
+        }
+    }
+
+    /// Ends the server while calls are under way, and waits until its program has ended.
+    pub(crate) async fn end(&self) {
+        self.running.cancellation_token().cancel();
+        if let Some(process) = &self.process {
+            process.lock().await.end().await;
         }
     }
 

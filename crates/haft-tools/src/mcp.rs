@@ -12,13 +12,17 @@
 //! a tool that is not as it was accepted fails, and a new tool is not offered.
 //!
 //! ```text
-//! lock ─> definitions ─> tools ──call──> McpImport ─> McpClient, created with the secrets at the first call
+//! lock ─> definitions ─> McpSource ──call──> McpImport ─> McpClient, created with the secrets at the first call
+//!                            ^                   │
+//!                            └── lists of the server
 //! ```
 
+mod given;
 mod import;
 mod kind;
 mod name;
 mod redact;
 mod settings;
+mod source;
 
 pub use self::kind::McpKind;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use haft_executor::{Tool, ToolSource};
 use haft_registry::{
-    Built, Entry, EntryError, EntryFault, Exported, ImplementationKind, Namespace, PinnedImport, Reach, Recipient,
-    SimpleName, ToolSettings, Workspace, WorkspaceBuilder, WorkspaceFault, Yields,
+    Built, Entry, EntryError, EntryFault, Exported, ImplementationKind, LiveSource, Namespace, PinnedImport, Reach,
+    Recipient, SimpleName, ToolSettings, Workspace, WorkspaceBuilder, WorkspaceFault, Yields,
 };
 use serde_json::{Map, Value};
 
@@ -15,6 +15,7 @@ use super::document::{self, TextFault, member};
 use super::entry::UnlocatedEntry;
 use super::entry_tools::EntryTools;
 use super::format::FileFormat;
+use super::kept::KeptSources;
 use super::locked::{LoadedLock, import_name, withhold};
 use super::privilege::{PrivilegeKind, Privileges};
 use super::section::standard_names;
@@ -53,7 +54,7 @@ pub(crate) struct Toolboxes {
 }
 
 /// Builds a file's toolboxes. Entries with a fault are set aside; other faults are added to the file's.
-pub(crate) async fn build(part: &mut FilePart, format: &FileFormat, trusted: Trusted) -> Toolboxes {
+pub(crate) async fn build(part: &mut FilePart, format: &FileFormat, trusted: Trusted, kept: &KeptSources) -> Toolboxes {
     let mut built = Toolboxes::default();
     part.list_outside(&mut built.privileges, &mut built.remarks);
     built.lock = LoadedLock::read(part);
@@ -66,6 +67,7 @@ pub(crate) async fn build(part: &mut FilePart, format: &FileFormat, trusted: Tru
         part,
         format,
         trusted,
+        kept,
         built,
         owners: HashMap::new(),
         declared: Vec::new(),
@@ -197,6 +199,7 @@ struct BuildingToolboxes<'a> {
     part: &'a mut FilePart,
     format: &'a FileFormat,
     trusted: Trusted,
+    kept: &'a KeptSources,
     built: Toolboxes,
     owners: Owners,
     /// All entries.
@@ -274,7 +277,7 @@ impl BuildingToolboxes<'_> {
         };
         let settings = keys.clone();
         let pinned = self.built.lock.import(namespace, name);
-        let outcome = self.tools(&**kind, name, pointer, keys, pinned).await;
+        let outcome = self.tools(&**kind, name, pointer, keys, pinned.clone()).await;
         let at = |fault: EntryFault| TextFault::at(format!("{pointer}{}", fault.pointer), fault.message);
         let (Built { tools, live, remarks, reach, probe, lister, .. }, finish) = match outcome {
             Ok(built) => built,
@@ -293,15 +296,19 @@ impl BuildingToolboxes<'_> {
             self.built.remarks.push(TextFault::at_key(pointer, message));
         }
         let listed = live.as_ref().map(|live| live.snapshot().into_toolkit()).unwrap_or_default();
+        let listed = tools.iter().chain(&listed).map(|tool| tool.name().to_owned()).collect();
+        let built_from = live.is_some().then(|| finish.built_from(&self.part.source.canonical, pinned.as_deref()));
+        let live = live.filter(|_| !is_left_out).map(|live| self.kept_or(live, built_from.as_ref()));
         self.built.entries.push(UnlocatedEntry {
             pointer: pointer.to_owned(),
             kind: kind.name().to_owned(),
             settings,
             namespace: namespace.to_owned(),
-            tools: tools.iter().chain(&listed).map(|tool| tool.name().to_owned()).collect(),
+            tools: listed,
             reach,
             is_left_out,
             live: live.clone(),
+            built_from,
             probe,
             import: lister.as_ref().map(|_| import_name(namespace, name)),
             lister,
@@ -320,10 +327,16 @@ impl BuildingToolboxes<'_> {
                 Err(error) => self.part.faults.extend(error.faults.into_iter().map(at)),
             }
         }
-        if let Some(source) = live.filter(|_| !is_left_out) {
+        if let Some(source) = live {
             let source = Arc::new(source.adapted(move |tool| Ok(finish.tool(tool)?)));
             toolbox.live.push(DraftLive { source, entry: pointer.to_owned() });
         }
+    }
+
+    /// Returns the earlier load's source if it was built from the same as this one.
+    fn kept_or(&self, built: Arc<dyn LiveSource>, built_from: Option<&FileDigest>) -> Arc<dyn LiveSource> {
+        let kept = built_from.filter(|_| self.trusted == Trusted::Yes).and_then(|digest| self.kept.get(digest));
+        kept.map_or(built, Arc::clone)
     }
 
     /// Returns the export that a tool gets: an untrusted file never replaces a standard tool.

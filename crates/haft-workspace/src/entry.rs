@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::document::TextPlace;
 use super::error::FilePosition;
-use super::source::FileSource;
+use super::source::{FileDigest, FileSource};
 
 /// A workspace file's entry: a tool or a tool import.
 ///
@@ -49,7 +49,7 @@ pub struct LoadedEntry {
     pub reach: Reach,
     /// True if the tools are left out because the file is not trusted.
     pub is_left_out: bool,
-    /// The source of tools that change, for kinds with one.
+    /// The source of tools that change, for kinds with one; unset if the tools are left out.
     pub live: Option<Arc<dyn LiveSource>>,
     /// The kind's own check of the entry.
     pub probe: Option<Probe>,
@@ -57,6 +57,8 @@ pub struct LoadedEntry {
     pub import: Option<String>,
     /// The way to the definitions that the import offers now.
     pub lister: Option<ImportLister>,
+    /// The digest of everything that the live source was built from.
+    pub(crate) built_from: Option<FileDigest>,
     /// The toolbox.
     origin: Option<ToolOrigin>,
 }
@@ -83,6 +85,7 @@ pub(crate) struct UnlocatedEntry {
     pub(crate) reach: Reach,
     pub(crate) is_left_out: bool,
     pub(crate) live: Option<Arc<dyn LiveSource>>,
+    pub(crate) built_from: Option<FileDigest>,
     pub(crate) probe: Option<Probe>,
     pub(crate) import: Option<String>,
     pub(crate) lister: Option<ImportLister>,
@@ -100,6 +103,7 @@ impl UnlocatedEntry {
                 reach,
                 is_left_out,
                 live,
+                built_from,
                 probe,
                 import,
                 lister,
@@ -120,6 +124,7 @@ impl UnlocatedEntry {
                 probe,
                 import,
                 lister,
+                built_from,
                 origin,
             }
         };

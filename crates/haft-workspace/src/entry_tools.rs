@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use haft_core::Version;
 use haft_executor::Tool;
-use haft_registry::{EntryError, Exported};
+use haft_registry::{EntryError, Exported, PinnedImport};
 use serde_json::{Map, Value};
 
 use super::resource::with_resources;
@@ -48,6 +48,18 @@ impl EntryTools {
             common,
             untrusted: untrusted.map(UntrustedAuthor::new),
         }
+    }
+
+    /// Returns the digest of everything that the entry's live source is built from: the entry in its file, the kind's
+    /// settings, the files that it has read, and the definitions that were accepted.
+    pub(crate) fn built_from(&self, file: &Path, pinned: Option<&PinnedImport>) -> FileDigest {
+        let tools = pinned.into_iter().flat_map(PinnedImport::tools);
+        let tools: Vec<Value> = tools.map(|(name, tool)| vec![name, tool.digest()].into()).collect();
+        let origin = serde_json::json!(pinned.map(PinnedImport::origin));
+        let place = format!("{} {}", file.display(), self.pointer);
+        let parts = [place.into(), self.kind.clone().into(), self.settings.clone(), self.files.clone(), origin];
+        let whole: Vec<Value> = parts.into_iter().chain(tools).collect();
+        FileDigest::of(Value::from(whole).to_string().as_bytes())
     }
 
     /// Returns the export that the entry asks for.

@@ -78,6 +78,7 @@ mod entry;
 mod entry_tools;
 mod error;
 mod format;
+mod kept;
 mod load;
 mod loaded;
 mod locked;

@@ -13,6 +13,7 @@ use super::build::{self, Toolboxes, Trusted};
 use super::entry::UnlocatedEntry;
 use super::error::{FileError, FileFault};
 use super::format::{FileFormat, KindFormatError};
+use super::kept::KeptSources;
 use super::loaded::Loaded;
 use super::locked::LoadedPins;
 use super::policy::UserPolicy;
@@ -107,7 +108,20 @@ impl LoadOptions {
 ///
 /// Any other fault, with all faults in all files.
 pub async fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Loaded, FileError> {
-    let path = path.as_ref();
+    load_keeping(path.as_ref(), options, &KeptSources::default()).await
+}
+
+/// Loads a workspace again. Live sources of the earlier load whose entries are the same go on, and so does its HTTP
+/// client if the guard is the same.
+pub(crate) async fn load_again(options: &LoadOptions, path: &Path, earlier: &Loaded) -> Result<Loaded, FileError> {
+    let mut loaded = load_keeping(path, options, &KeptSources::of(earlier)).await?;
+    if loaded.guard == earlier.guard {
+        loaded.guarded = earlier.guarded.clone();
+    }
+    Ok(loaded)
+}
+
+async fn load_keeping(path: &Path, options: &LoadOptions, kept: &KeptSources) -> Result<Loaded, FileError> {
     let format = &*options.format;
     let policy = options.policy.as_deref().map(UserPolicy::read).transpose()?.flatten();
     let record = match &options.trust {
@@ -128,7 +142,7 @@ pub async fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Loade
     let sources: Vec<ReadFile> = tree.parts.iter().map(|part| part.source.as_read()).collect();
     let grant = TrustGrant::new(&options.trust, record, &sources);
 
-    let loading = LoadInProgress::build(tree, format, grant.trusted()).await;
+    let loading = LoadInProgress::build(tree, format, grant.trusted(), kept).await;
     let TrustGrant::Recorded(record) = &grant else {
         return LoadInProgress { status: grant.status(), ..loading }.finish(path, options, policy);
     };
@@ -198,11 +212,11 @@ struct LoadInProgress {
 }
 
 impl LoadInProgress {
-    async fn build(tree: FileTree, format: &FileFormat, trusted: Trusted) -> Self {
+    async fn build(tree: FileTree, format: &FileFormat, trusted: Trusted, kept: &KeptSources) -> Self {
         let FileTree { parts, faults, missing } = tree;
         let mut built = Vec::with_capacity(parts.len());
         for mut part in parts {
-            let toolboxes = build::build(&mut part, format, trusted).await;
+            let toolboxes = build::build(&mut part, format, trusted, kept).await;
             built.push((part, toolboxes));
         }
         let sources = built.iter().map(|(part, _)| part.source.as_read());
@@ -218,7 +232,7 @@ impl LoadInProgress {
 
     /// Builds files that are not what was trusted.
     async fn build_changed(tree: FileTree, format: &FileFormat) -> Self {
-        Self { status: TrustStatus::Changed, ..Self::build(tree, format, Trusted::No).await }
+        Self { status: TrustStatus::Changed, ..Self::build(tree, format, Trusted::No, &KeptSources::default()).await }
     }
 
     fn is_without_faults(&self) -> bool {
@@ -246,7 +260,8 @@ impl LoadInProgress {
         for (part, toolboxes) in &self.parts {
             for entry in &toolboxes.entries {
                 targets.add_tools(entry.full_names(part.org.as_ref()));
-                if entry.live.is_some() {
+                // What an import with a lister offers was accepted, so all of it is known.
+                if entry.live.is_some() && entry.lister.is_none() {
                     targets.add_live(entry.origin(part.org.as_ref()));
                 }
             }
@@ -292,8 +307,7 @@ impl LoadInProgress {
             self.parts[at].0.faults.push(fault);
         }
         self.remark_on_rules(&settings);
-        let is_failed = !self.is_without_faults();
-        let watched = self.watched(options);
+        let (is_failed, watched) = (!self.is_without_faults(), self.watched(options));
         let (mut faults, mut remarks) = (self.faults, Vec::new());
         let (mut workspaces, mut canonical) = (Vec::with_capacity(self.parts.len()), None);
         let (mut entries, mut privileges, mut set_aside) = (Vec::new(), Vec::new(), Vec::new());
@@ -319,8 +333,7 @@ impl LoadInProgress {
         }
         let mut workspaces = workspaces.into_iter();
         let LoadedSettings { standard, secrets, http, guard, fetch_guard, limits, permissions, .. } = settings;
-        let LoadedSettings { files: file_settings, .. } = settings;
-        let LoadedSettings { mut narrowing, mut ask_rules, .. } = settings;
+        let LoadedSettings { files: file_settings, mut narrowing, mut ask_rules, .. } = settings;
         let left_out = settings.left_out_tools.iter().filter_map(|name| SimpleName::new(name.as_str()).ok());
         let left_out_standard = left_out.map(|name| FullName::new(ToolOrigin::Internal, name)).collect();
         if let Some(policy) = &policy {
@@ -336,7 +349,7 @@ impl LoadInProgress {
             file_settings,
             secrets,
             http,
-            guard,
+            guard: guard.clone(),
             fetch_guard,
             limits,
             permissions,
@@ -352,7 +365,9 @@ impl LoadInProgress {
             digest: FileDigest::of_all(&self.files),
             files: self.files,
             watched,
+            guarded: options.client.clone().guarded_on_use(guard),
             client: options.client.clone(),
+            closed: Arc::default(),
             rules,
             left_out_standard,
         })

@@ -2,6 +2,8 @@
 
 use std::future::poll_fn;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 
 use haft_executor::{RunOptions, Services, Tool, Toolkit};
@@ -76,6 +78,10 @@ pub struct Loaded {
     pub watched: Vec<PathBuf>,
     /// The HTTP client settings.
     pub(super) client: HttpClientBuilder,
+    /// The client of all tools.
+    pub(super) guarded: GuardedClient,
+    /// True once the live sources were closed.
+    pub(super) closed: Arc<AtomicBool>,
     /// Each file's rules.
     pub(super) rules: Vec<FileRules>,
     /// The standard tools that are left out because the file is not trusted.
@@ -125,6 +131,7 @@ impl Loaded {
     ///
     /// Without it everything ends as well, when the last tool is dropped; but nobody waits for that.
     pub async fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
         let sources = self.entries.iter().filter_map(|entry| entry.live.as_ref());
         let mut closing: Vec<Closing<'_>> = sources.map(|live| live.close()).collect();
         poll_fn(|task| {
@@ -132,6 +139,10 @@ impl Loaded {
             if closing.is_empty() { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
     }
 
     /// Checks that no entry is set aside. The error has the faults of all that are.
@@ -152,16 +163,12 @@ impl Loaded {
     /// Returns the services that calls get: the secrets, and the HTTP client with its guard.
     #[must_use]
     pub fn services(&self) -> Services {
-        Services::new().with(self.secrets.clone()).with(self.guarded_client())
-    }
-
-    fn guarded_client(&self) -> GuardedClient {
-        self.client.clone().guarded_on_use(self.guard.clone())
+        Services::new().with(self.secrets.clone()).with(self.guarded.clone())
     }
 
     /// Starts an executor with the workspace's secrets, guard, rules and limits.
     pub fn executor(&self) -> ExecutorBuilder {
-        let builder = Executor::builder().secrets(self.secrets.clone()).service(self.guarded_client());
+        let builder = Executor::builder().secrets(self.secrets.clone()).service(self.guarded.clone());
         let builder = builder.ask_rules(self.ask_rules.clone()).options(self.limits.apply(RunOptions::new()));
         let builder = match &self.permissions {
             Some(permissions) => builder.permissions(permissions.clone()),

@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
 use super::error::FileError;
-use super::load::{LoadOptions, load};
+use super::load::{LoadOptions, load, load_again};
 use super::loaded::Loaded;
 use super::policy::UserPolicy;
 use super::source::{FileDigest, MAX_READ, ReadFile};
@@ -168,7 +168,8 @@ impl WatchedWorkspace {
 
     async fn load_and_apply(&self) -> Result<Arc<Loaded>, ReloadError> {
         let Inner { path, options, complete, executor, .. } = &*self.0;
-        let mut loaded = load(path, options).await?;
+        let earlier = Arc::clone(&self.0.status.borrow().loaded);
+        let mut loaded = load_again(options, path, &earlier).await?;
         let settings = complete(&mut loaded)?;
         executor.replace(loaded.registry()?, settings)?;
         for fault in loaded.set_aside.iter().flat_map(|entry| &entry.faults) {

@@ -215,6 +215,7 @@ async fn a_pinned_tool_runs_as_long_as_it_is_the_one_that_was_pinned() {
     let hostile = Hostile::new().tools(&json!([tool("echo", "Says it."), tool("raw", "new"), tool("fail", "new")]));
     let pins = [tool("echo", "Says it."), tool("raw", "old"), tool("wait", "gone")];
     let client = hostile.server().pinned(pins);
+    let mut listings = client.listings();
     assert_eq!(client.snapshot().toolkit().names().collect::<Vec<_>>(), ["echo", "raw", "wait"]);
     assert!(hostile.received("initialize").is_empty(), "nothing was started");
 
@@ -225,5 +226,6 @@ async fn a_pinned_tool_runs_as_long_as_it_is_the_one_that_was_pinned() {
     assert_eq!((removed.kind.as_str(), removed.started), (haft_mcp::TOOL_REMOVED, false));
     assert_eq!(client.snapshot().toolkit().len(), 3, "new tools are not offered");
     assert_eq!(client.listed().unwrap().tools.len(), 3);
+    assert_eq!(listings.borrow_and_update().as_ref().unwrap().tools.len(), 3);
     assert_eq!(hostile.received("tools/call").len(), 1);
 }

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::pin::Pin;
 
-use haft_executor::{BoxError, ToolSource};
+use haft_executor::{BoxError, Services, ToolSource};
 
 /// The future that [`LiveSource::refresh`] returns.
 pub type Refreshing<'a> = Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send + 'a>>;
@@ -24,9 +24,9 @@ pub type Closing<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 ///
 /// Building it starts nothing, as for every kind: the entry's author may not be trusted yet.
 pub trait LiveSource: ToolSource + 'static {
-    /// Lists the tools anew, connecting if necessary. Programs call it to have current tools before their first call;
-    /// nothing here does. It sets its own time limit.
-    fn refresh(&self) -> Refreshing<'_>;
+    /// Lists the tools anew, connecting if necessary, with the services that calls get. Programs call it to have current
+    /// tools before their first call; nothing here does. It sets its own time limit.
+    fn refresh(&self, services: Services) -> Refreshing<'_>;
 
     /// Ends connections and programs in order, and completes when they have ended. Calls under way get a result, and
     /// later calls fail. It sets its own time limit, and closing twice is fine.

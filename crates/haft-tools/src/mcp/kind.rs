@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::import::McpImport;
 use super::name::tool_names;
 use super::settings::{HintSettings, McpSettings, ServerSettings, ToolChoice};
+use super::source::{McpSource, NamedTool};
 
 /// The most remarks about single tools.
 const MAX_REMARKS: usize = 20;
@@ -62,11 +63,11 @@ fn build(entry: &Entry) -> Result<Built, EntryError> {
         })
     };
     let mut remarks = Vec::new();
-    let tools = match accepted(entry, &server, &mut remarks) {
-        Some(pinned) => tools(pinned, &server, &choice, &mut remarks)?,
-        None => Vec::new(),
+    let built = match accepted(entry, &server, &mut remarks) {
+        Some(pinned) => Built::live(source(pinned, &server, &choice, &mut remarks)?, reach),
+        None => Built::tools(Vec::new(), reach),
     };
-    Ok(Built::tools(tools, reach).with_remarks(remarks).with_lister(lister))
+    Ok(built.with_remarks(remarks).with_lister(lister))
 }
 
 /// Returns the definitions that were accepted, if they are those of this server.
@@ -82,29 +83,32 @@ fn accepted<'e>(entry: &'e Entry, server: &ServerSettings, remarks: &mut Vec<Ent
     None
 }
 
-/// Creates the tools that were accepted and chosen.
-fn tools(
+/// Creates the source of the tools that were accepted and chosen.
+fn source(
     pinned: &PinnedImport,
     server: &Arc<ServerSettings>,
     choice: &ToolChoice,
     remarks: &mut Vec<EntryFault>,
-) -> Result<Vec<Tool>, EntryError> {
+) -> Result<McpSource, EntryError> {
     let definitions: Vec<Value> = pinned.tools().map(|(_, tool)| tool.definition().clone()).collect();
     let listing = Listing::read(definitions.iter().cloned());
     let quarantined = listing.quarantined.iter().take(MAX_REMARKS);
     remarks.extend(quarantined.map(|tool| EntryFault::at("", format!("left out: {tool}"))));
     choice.check(|name| pinned.get(name).is_some(), remarks);
-    let own = |tool: &Tool| tool.name().to_owned();
+    let accepted = listing.tools.iter().chain(&listing.app_tools).map(|tool| tool.tool.name().to_owned()).collect();
     let chosen: Vec<Tool> =
-        listing.tools.into_iter().map(|tool| tool.tool).filter(|tool| choice.has(&own(tool))).collect();
+        listing.tools.into_iter().map(|tool| tool.tool).filter(|tool| choice.has(tool.name())).collect();
     let names = tool_names(chosen.iter().map(Tool::name), &choice.rename)?;
     let import = Arc::new(McpImport::new(Arc::clone(server), definitions));
     let made = chosen.iter().zip(names).map(|(tool, name)| {
-        let import = Arc::clone(&import);
+        let (own, import) = (tool.name().to_owned(), Arc::clone(&import));
+        // The hints come first: they also decide whether a call whose answer was lost is sent again.
+        let tool = hinted(tool, choice.hints.get(&own));
         let tool = tool.with_forward(move |tool, call, cx| Arc::clone(&import).call(tool, call, cx))?;
-        hinted(&tool, choice.hints.get(tool.name())).with_name(name)
+        Ok(NamedTool { own, tool: tool.with_name(name)? })
     });
-    Ok(made.collect::<Result<_, DefinitionError>>()?)
+    let tools = made.collect::<Result<_, DefinitionError>>()?;
+    Ok(McpSource::new(import, tools, accepted))
 }
 
 /// Returns a tool with the hints of the file in place of the server's.

@@ -16,7 +16,7 @@ use haft_registry::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::redact::ServerSecrets;
+use super::given::Given;
 use crate::command::code;
 use crate::http::{AuthSettings, HttpAuth, UrlTemplate};
 use crate::openapi::Selected;
@@ -292,14 +292,27 @@ impl ServerSettings {
         })
     }
 
-    /// Returns the server with its secrets, which are read now.
-    pub(super) fn with_secrets(&self, services: &Services) -> Result<(McpServer, ServerSecrets), BoxError> {
-        let mut secrets = ServerSecrets::default();
-        let mut read = |name: &str| -> Result<Secret, BoxError> {
-            let secret = services.get::<Secrets>()?.get(name)?;
-            secrets.add(&secret);
-            Ok(secret)
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns what the server gets from a call's services. The secrets are read now.
+    pub(super) fn given(&self, services: &Services) -> Result<Given, BoxError> {
+        let (names, http): (Vec<&str>, _) = match &self.target {
+            ServerTarget::Command { secret_env, .. } => (secret_env.values().map(String::as_str).collect(), None),
+            ServerTarget::Url { auth, .. } => {
+                (auth.iter().map(HttpAuth::secret_name).collect(), Some(services.get::<GuardedClient>()?.clone()))
+            }
         };
+        let read = |name: &str| -> Result<(String, Secret), BoxError> {
+            Ok((name.to_owned(), services.get::<Secrets>()?.get(name)?))
+        };
+        Ok(Given { secrets: names.into_iter().map(read).collect::<Result<_, _>>()?, http })
+    }
+
+    /// Returns the server with what it gets.
+    pub(super) fn server(&self, given: &Given) -> Result<McpServer, BoxError> {
+        let read = |name: &str| given.secret(name).cloned().ok_or("a secret is missing");
         let server = match &self.target {
             ServerTarget::Command { argv, folder, env, secret_env, .. } => {
                 let (program, arguments) = argv.split_first().ok_or("the command is empty")?;
@@ -318,7 +331,10 @@ impl ServerSettings {
                 server
             }
             ServerTarget::Url { url, auth, headers } => {
-                let mut server = McpServer::http(url.as_str()).http_client(services.get::<GuardedClient>()?.clone());
+                let mut server = McpServer::http(url.as_str());
+                if let Some(client) = &given.http {
+                    server = server.http_client(client.clone());
+                }
                 for (name, value) in headers {
                     server = server.header(name, Secret::new(value));
                 }
@@ -337,13 +353,12 @@ impl ServerSettings {
                 server
             }
         };
-        Ok((server.named(&self.name).era(self.era).results(self.results).limits(self.limits.clone()), secrets))
+        Ok(server.named(&self.name).era(self.era).results(self.results).limits(self.limits.clone()))
     }
 
     /// Starts or connects to the server, lists its tools, and ends it.
     pub(super) async fn list(&self, services: &Services) -> Result<ListedImport, BoxError> {
-        let (server, _) = self.with_secrets(services)?;
-        let client = server.connect().await?;
+        let client = self.server(&self.given(services)?)?.connect().await?;
         let listing = client.offered();
         let mut offered = PinnedImport::new("mcp", self.origin());
         if let Some(info) = client.info() {

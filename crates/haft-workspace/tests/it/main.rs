@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "what helps a test may stop it")]
 
 mod file;
+mod mcp;
 mod pins;
 #[path = "../../../haft-registry/tests/it/recorder.rs"]
 mod recorder;

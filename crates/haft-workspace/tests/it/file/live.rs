@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use haft_core::FailureKind;
-use haft_executor::{Changed, SharedToolkit, Snapshot, Tool, ToolSource};
+use haft_executor::{Changed, Services, SharedToolkit, Snapshot, Tool, ToolSource};
 use haft_registry::{
     Building, Built, Closing, Entry, EntryFault, ImplementationKind, Kinds, LiveSource, Probe, Reach, Recipient,
     Refreshing, Yields,
@@ -33,7 +33,7 @@ impl ToolSource for Server {
 }
 
 impl LiveSource for Server {
-    fn refresh(&self) -> Refreshing<'_> {
+    fn refresh(&self, _: Services) -> Refreshing<'_> {
         Box::pin(async { self.tools.add(tool("fresh")).map_err(Into::into) })
     }
 
@@ -92,7 +92,7 @@ async fn an_executor_follows_an_import_with_the_settings_of_its_entry() {
     assert_eq!(loaded.entries[0].tools[0].to_string(), "shop/known");
     let executor = loaded.executor().build(loaded.registry().unwrap().build().unwrap());
 
-    loaded.entries[0].live.as_ref().unwrap().refresh().await.unwrap();
+    loaded.entries[0].live.as_ref().unwrap().refresh(Services::new()).await.unwrap();
     let found = executor.find("shop/fresh").unwrap();
     assert_eq!(found.tool.limits().timeout.unwrap().as_secs(), 3);
     assert!(loaded.entries[0].has_tool(&found.name));
