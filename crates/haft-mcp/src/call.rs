@@ -38,25 +38,41 @@ pub(crate) async fn forward(
     cx: ForwardCx,
 ) -> Result<ToolOutput, ToolFailure> {
     cx.mark_unsent();
+    let mut was_lost = false;
+    let forwarded = exchange(&link, &tool, &call, &cx, &mut was_lost).await;
+    // An attempt whose answer was lost may have taken effect, whatever became of the next.
+    forwarded.map_err(|failure| if was_lost { failure.started() } else { failure })
+}
+
+/// Sends a call until it has an answer or may not be sent again. `was_lost` becomes true when an answer is lost.
+async fn exchange(
+    link: &Arc<Link>,
+    tool: &Tool,
+    call: &ToolCall,
+    cx: &ForwardCx,
+    was_lost: &mut bool,
+) -> Result<ToolOutput, ToolFailure> {
     let _slot = link.slot().await;
     let arguments = if call.arguments.trim().is_empty() { "{}" } else { &*call.arguments };
     let (mut attempt, mut round) = (0, 0);
-    let mut input = input::resumed(&cx, link.server())?;
+    let mut input = input::resumed(cx, link.server())?;
     loop {
         attempt += 1;
         let session = link.session().await.map_err(|error| unavailable(&error))?;
-        link.check_pin(tool.name()).map_err(|fault| rejected_pin(&link, &tool, fault))?;
+        link.check_pin(tool.name()).map_err(|fault| rejected_pin(link, tool, fault))?;
         let has_headers =
             link.listing().is_some_and(|listing| listing.get(tool.name()).is_some_and(|tool| tool.has_headers));
         cx.mark_sending()?;
         let outgoing =
             OutgoingCall { tool: tool.name(), arguments, input: &input, has_headers, limits: &link.server().limits };
-        let fault = match session.call(outgoing, &cx).await {
-            Ok(answer) => match answer::read(&answer, &tool, link.server())? {
+        let fault = match session.call(outgoing, cx).await {
+            Ok(answer) => match answer::read(&answer, tool, link.server())? {
                 Reading::Output(output) => return Ok(output),
                 Reading::InputRequired(required) => {
                     // The server has not begun: it keeps nothing until it gets the answers.
-                    cx.mark_waiting();
+                    if !*was_lost {
+                        cx.mark_waiting();
+                    }
                     round += 1;
                     if round > MAX_ROUNDS {
                         return Err(input::too_many_rounds(link.server(), MAX_ROUNDS));
@@ -70,15 +86,17 @@ pub(crate) async fn forward(
         };
         let may_repeat = match &fault {
             CallFault::NotSent(_) => true,
-            CallFault::Lost(_) => session.has_ended() && may_be_repeated(&tool),
+            CallFault::Lost(_) => session.has_ended() && may_be_repeated(tool),
             _ => false,
         };
+        *was_lost |= matches!(fault, CallFault::Lost(_));
         if attempt >= MAX_ATTEMPTS || !may_repeat {
-            return Err(failure(&link, &session, fault));
+            return Err(failure(link, &session, fault));
         }
         tracing::debug!(server = link.server().name, tool = tool.name(), attempt, "a call is sent again");
-        // Nothing is under way now: what was sent has no effect, or none beyond that of the next attempt.
-        cx.mark_waiting();
+        if !*was_lost {
+            cx.mark_waiting();
+        }
     }
 }
 

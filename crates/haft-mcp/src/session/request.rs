@@ -157,7 +157,11 @@ impl Session {
             (Ok(_), None) => Err(CallFault::Lost("has sent an answer that haft can't read".to_owned())),
             (Err(error), _) => {
                 let ended = if self.has_ended() { self.end_phrase().await } else { "has closed the stream".to_owned() };
-                Err(CallFault::of(error, slot.exceeded(), ended))
+                match CallFault::of(error, slot.exceeded(), ended) {
+                    // The connection has ended while the request waited to be sent.
+                    CallFault::Lost(reason) if !slot.is_sent() => Err(CallFault::NotSent(reason)),
+                    fault => Err(fault),
+                }
             }
         }
     }

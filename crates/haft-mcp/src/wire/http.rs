@@ -22,6 +22,7 @@ use sse_stream::Sse;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+use super::message;
 use super::tap::Tap;
 
 const SESSION_ID: &str = "mcp-session-id";
@@ -228,6 +229,9 @@ impl StreamableHttpClient for HttpTransport {
             .json_text(text);
         if let Some(id) = session_id {
             request = request.header(SESSION_ID, &*id);
+        }
+        if let Some((slot, ..)) = message::slot(&message) {
+            slot.set_sent(true);
         }
         let response = self.send(request).await?;
         let status = response.status();

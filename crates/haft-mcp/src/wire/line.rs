@@ -9,6 +9,8 @@ use rmcp::transport::Transport;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex;
 
+use super::message;
+use super::slot::Slot;
 use super::tap::{EndReason, Tap};
 
 /// The lines of one program.
@@ -62,6 +64,12 @@ impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
     }
 }
 
+fn set_sent(slot: Option<&Slot>, is_sent: bool) {
+    if let Some(slot) = slot {
+        slot.set_sent(is_sent);
+    }
+}
+
 impl<R, W> Transport<RoleClient> for LineTransport<R, W>
 where
     R: AsyncRead + Send + Unpin,
@@ -74,14 +82,20 @@ where
         message: ClientJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let text = self.tap.outgoing(&message);
+        let slot = message::slot(&message).map(|(slot, ..)| slot);
         let writer = Arc::clone(&self.writer);
         async move {
             let mut line = text?;
             line.push(b'\n');
             let mut writer = writer.lock().await;
             let open = writer.as_mut().ok_or(io::ErrorKind::BrokenPipe).map_err(io::Error::from)?;
-            open.write_all(&line).await?;
-            Ok(open.flush().await?)
+            // If this future is dropped while it writes, nobody knows how much the server got.
+            set_sent(slot.as_ref(), true);
+            let written = async { open.write_all(&line).await.and(open.flush().await) }.await;
+            if written.is_err() {
+                set_sent(slot.as_ref(), false);
+            }
+            Ok(written?)
         }
     }
 

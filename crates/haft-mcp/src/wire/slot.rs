@@ -31,6 +31,8 @@ pub(crate) enum SlotKind {
 
 #[derive(Default)]
 struct Received {
+    /// The request has left this process, or may have.
+    is_sent: bool,
     answer: Option<Box<RawValue>>,
     /// The limit that the answer exceeded.
     too_large: Option<usize>,
@@ -58,6 +60,15 @@ impl Slot {
 
     pub(crate) fn kind(&self) -> &SlotKind {
         &self.0.kind
+    }
+
+    pub(crate) fn set_sent(&self, is_sent: bool) {
+        self.lock().is_sent = is_sent;
+    }
+
+    /// Reports whether the server may have got the request.
+    pub(crate) fn is_sent(&self) -> bool {
+        self.lock().is_sent
     }
 
     pub(crate) fn answer(&self, answer: Box<RawValue>) {

@@ -5,6 +5,8 @@
 mod asking;
 mod discovery;
 mod exchange;
+#[cfg(target_os = "linux")]
+mod faults;
 mod hostile;
 mod http;
 #[cfg(feature = "oauth")]

@@ -13,7 +13,7 @@ fn script(text: &str, folder: &Path) -> McpServer {
     McpServer::command("sh", ["-c", text]).env("SERVER", program()).env("OUT", folder).era(Era::Legacy)
 }
 
-fn is_running(pid: &str) -> bool {
+pub(crate) fn is_running(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
