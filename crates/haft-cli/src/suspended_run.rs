@@ -38,6 +38,7 @@ use crate::error::Fault;
 use crate::input::TextInput;
 use crate::state::{self, ExclusiveUse, GrowingFile};
 use crate::wire::WireName;
+use crate::workspace::CallerArgument;
 
 /// The message for the model about a call whose beginning could not be stored.
 const NOT_STORED: &str = "the call was not started: its start can't be recorded";
@@ -69,6 +70,7 @@ pub(crate) struct NewRun<'r> {
     pub(crate) run_id: RunId,
     pub(crate) calls: &'r [ToolCall],
     pub(crate) workspace: Option<&'r Path>,
+    pub(crate) caller: &'r CallerArgument,
     pub(crate) results: Option<WireName>,
 }
 
@@ -89,13 +91,14 @@ impl SuspendedRun {
                 "if it is a run that waits or was interrupted, go on with `haft resume {path}`; else name another file"
             )));
         }
-        let NewRun { run_id, calls, workspace, results } = run;
+        let NewRun { run_id, calls, workspace, caller, results } = run;
         let workspace = workspace.map(|path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()));
         let suspended = Suspended::not_started(calls.iter().cloned()).with_run_id(&run_id);
         let mut stored = StoredRun {
             v: FormatVersion::default(),
             generation: Generation::default(),
             workspace: workspace.clone(),
+            caller: caller.caller.clone(),
             results,
             suspended,
             begun: Vec::new(),
@@ -150,6 +153,11 @@ impl SuspendedRun {
     pub(crate) fn is_own(&self) -> Result<bool, Fault> {
         let workspace = self.workspace();
         Ok(matches!(self.standing()?, Standing::Current { workspace: known } if known == workspace))
+    }
+
+    /// Returns the caller that the calls run for.
+    pub(crate) fn caller(&self) -> CallerArgument {
+        CallerArgument { caller: self.state().stored.caller.clone() }
     }
 
     /// Returns the provider that the results are written for.
@@ -336,7 +344,13 @@ mod tests {
         });
         let kit: Toolkit = Toolkit::from_iter([pay.unwrap()]);
         let calls = [ToolCall::new("c1", "pay", ""), ToolCall::new("c2", "pay", "")];
-        let run = NewRun { run_id: "r1".into(), calls: &calls, workspace: None, results: None };
+        let run = NewRun {
+            run_id: "r1".into(),
+            calls: &calls,
+            workspace: None,
+            caller: &CallerArgument::default(),
+            results: None,
+        };
         let ledger = Ledger::at(folder.path().join("state"));
         let stored = SuspendedRun::create(&folder.path().join("run.json"), run, ledger).unwrap();
         // A disk that is full.

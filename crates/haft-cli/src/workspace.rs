@@ -3,6 +3,7 @@
 //! It is the user's workspace: the named one, else the current folder's. An input's place never chooses it, or calls
 //! from another folder would bring their own rules.
 
+mod caller;
 mod ownership;
 
 use std::fs;
@@ -13,9 +14,10 @@ use haft::registry::{Executor, ExecutorBuilder, FullName, LookupError, Registere
 use haft::run::ToolCall;
 use haft::toolkit::Toolkit;
 use haft::tools::standard::StandardToolbox;
-use haft::workspace::{LoadOptions, Loaded, Trust, UserPolicy, load};
+use haft::workspace::{LoadOptions, Loaded, LoadedCaller, Trust, UserPolicy, load};
 use tokio::runtime::Handle;
 
+pub(crate) use self::caller::CallerArgument;
 use self::ownership::Ownership;
 use crate::context::Context;
 use crate::error::{CommandError, Fault};
@@ -49,30 +51,50 @@ pub(crate) enum Remarks {
 impl OpenWorkspace {
     /// Opens the workspace from the options, else the nearest one above the current folder, else the standard toolbox.
     pub(crate) async fn open(cx: &Context, remarks: Remarks) -> Result<Self, CommandError> {
-        Self::open_file(cx, find(cx)?.as_deref(), remarks).await
+        Self::open_as(cx, remarks, &CallerArgument::default()).await
+    }
+
+    /// Opens the same workspace for calls of a caller.
+    pub(crate) async fn open_as(cx: &Context, remarks: Remarks, caller: &CallerArgument) -> Result<Self, CommandError> {
+        Self::open_file(cx, find(cx)?.as_deref(), remarks, caller).await
     }
 
     /// Opens a workspace, or the standard toolbox if there is none.
-    pub(crate) async fn open_file(cx: &Context, path: Option<&Path>, remarks: Remarks) -> Result<Self, CommandError> {
+    pub(crate) async fn open_file(
+        cx: &Context,
+        path: Option<&Path>,
+        remarks: Remarks,
+        caller: &CallerArgument,
+    ) -> Result<Self, CommandError> {
         if remarks == Remarks::Announced {
             announce(cx, path);
         }
-        let Some(path) = path else { return Self::standard(cx) };
+        let Some(path) = path else {
+            caller.ensure_unset()?;
+            return Self::standard(cx);
+        };
         let loaded = load_file(cx, path).await?;
         cx.opened(&loaded);
         if remarks != Remarks::Silent {
             report::remarks(cx, &loaded);
         }
-        Ok(cx.interrupt.blocking(move || Self::of(loaded)).await??)
+        let caller = caller.find(&loaded.callers)?.cloned();
+        Ok(cx.interrupt.blocking(move || Self::of_caller(loaded, caller.as_ref())).await??)
     }
 
     /// Builds a file's tools.
     pub(crate) fn of(loaded: Loaded) -> Result<Self, Fault> {
+        Self::of_caller(loaded, None)
+    }
+
+    /// Builds a file's tools for one caller, or for whoever runs the command.
+    fn of_caller(loaded: Loaded, caller: Option<&LoadedCaller>) -> Result<Self, Fault> {
         let failed = |error: &dyn std::error::Error| {
             Fault::new(format!("the tools of `{}` can't be used together", loaded.path.display())).cause(error)
         };
         let registry = loaded.registry().map_err(|error| failed(&error))?.build().map_err(|error| failed(&error))?;
-        let executor = loaded.executor().build(registry);
+        let executor = loaded.executor();
+        let executor = caller.map_or(executor.clone(), |caller| caller.narrow(executor)).build(registry);
         Ok(Self { loaded: Some(loaded), executor })
     }
 

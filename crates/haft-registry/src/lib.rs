@@ -75,11 +75,11 @@ mod secrets;
 
 pub use self::executor::{Executor, ExecutorBuilder, ExecutorError};
 pub use self::permission::{
-    AmbientPermissions, AskRules, AskSettings, ConditionFinding, ConditionSeverity, EvaluationError, ExpressionError,
-    ExpressionFault, ExpressionInput, MAX_EXPRESSION_COST, MAX_EXPRESSION_LEN, MAX_PATTERN_LEN, PatternList,
-    PermissionExplanation, PermissionOutcome, PermissionRule, PermissionSettings, Permissions, RuleEffect,
-    RuleExpression, RuleSetSettings, RuleSettings, ToolPattern, ToolPatternError, ToolPatternFault, ToolPermit,
-    UnmatchedRule,
+    AmbientPermissions, AskRules, AskSettings, CallerGroups, ConditionFinding, ConditionSeverity, EvaluationError,
+    ExpressionError, ExpressionFault, ExpressionInput, MAX_EXPRESSION_COST, MAX_EXPRESSION_LEN, MAX_PATTERN_LEN,
+    PatternList, PermissionExplanation, PermissionOutcome, PermissionRule, PermissionSettings, Permissions, RuleEffect,
+    RuleExpression, RuleSetSettings, RuleSettings, RunPermit, ToolPattern, ToolPatternError, ToolPatternFault,
+    ToolPermit, UnmatchedRule,
 };
 pub use self::secrets::{NamedSecretError, SecretFault, SecretOrigin, Secrets};
 

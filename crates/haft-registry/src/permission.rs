@@ -22,11 +22,13 @@ mod build;
 mod condition;
 mod explain;
 mod expression;
+mod groups;
 mod matcher;
 mod parameter;
 mod pattern;
 mod permit;
 mod rule;
+mod run_permit;
 mod setting;
 mod verdict;
 
@@ -44,10 +46,12 @@ pub use self::expression::{
     EvaluationError, ExpressionError, ExpressionFault, ExpressionInput, MAX_EXPRESSION_COST, MAX_EXPRESSION_LEN,
     RuleExpression,
 };
+pub use self::groups::CallerGroups;
 use self::matcher::NameText;
 pub use self::pattern::{MAX_PATTERN_LEN, ToolPattern, ToolPatternError, ToolPatternFault};
 pub use self::permit::ToolPermit;
 pub use self::rule::{PermissionRule, RuleEffect, UnmatchedRule};
+pub use self::run_permit::RunPermit;
 pub use self::setting::{AskSettings, PatternList, PermissionSettings, RuleSetSettings, RuleSettings};
 use self::verdict::Verdict;
 use crate::name::FullName;
@@ -155,6 +159,35 @@ impl Permissions {
     #[must_use]
     pub fn permit_for(&self, name: &FullName, tool: &Tool) -> ToolPermit {
         ToolPermit::new([self], name, tool)
+    }
+
+    /// Creates a permit for the [options](haft_executor::RunOptions::permit) of a run, beside the permissions that its
+    /// tools carry. So one caller of a server may have fewer tools than another.
+    ///
+    /// The rules match the full names that the tools have in the run's source, such as an
+    /// [`Executor`](crate::Executor). A tool with any other name is denied.
+    ///
+    /// ```
+    /// use haft_executor::{Dispatch, RunOptions, Tool};
+    /// use haft_registry::{Executor, PermissionSettings, Registry, Workspace};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let read = Tool::new("read").handler(|(), _cx| async { "text" })?;
+    /// let write = Tool::new("write").handler(|(), _cx| async { "written" })?;
+    /// let project = Workspace::builder().toolbox("files").tool(read).tool(write).build()?;
+    /// let executor = Executor::new(Registry::builder().workspace(project).build()?);
+    ///
+    /// let readers = PermissionSettings::new().allow("files/read").hide_denied().build()?;
+    /// let options = RunOptions::new().permit(readers.for_run());
+    /// let listed: Vec<_> = executor.list(&options).iter().map(|tool| tool.name.clone()).collect();
+    /// assert_eq!(listed, ["files/read"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn for_run(&self) -> RunPermit {
+        RunPermit::new(self.clone())
     }
 
     /// Runs a future with these permissions, in addition to those from surrounding scopes.

@@ -18,9 +18,10 @@
 //! | `[limits]` | [`LimitSettings`] | [`RunOptions`](haft_executor::RunOptions) |
 //! | `[permissions]` | [`PermissionSettings`](haft_registry::PermissionSettings) | [`Permissions`](haft_registry::Permissions) |
 //! | `[[approval]]` | [`AskSettings`](haft_registry::AskSettings) | [`AskRules`](haft_registry::AskRules) |
+//! | `[callers.*]` | [`LoadedCaller`] | [`Callers`] |
 //! | `[toolbox.*]` | [`Kinds`](haft_registry::Kinds) | [`command`](haft_tools::command), [`http`](haft_tools::http), [`openapi`](haft_tools::openapi) |
 //!
-//! The sections `[limits]` and `workspace.standard` count only in the file that you load, not in the files of the
+//! The sections `[limits]`, `[callers]` and `workspace.standard` count only in the file that you load, not in the files of the
 //! organisations that it names. You trust all of a workspace's files together.
 //!
 //! Rules add up, and never permit more. In `[permissions]`, rules that allow count only in the file that you load.
@@ -73,6 +74,7 @@
 //! ```
 
 mod build;
+mod caller;
 mod document;
 mod entry;
 mod entry_tools;
@@ -98,6 +100,7 @@ mod unmatched;
 mod untrusted;
 mod watched;
 
+pub use self::caller::{ANONYMOUS, CallerTokens, Callers, LoadedCaller, UnknownCaller};
 pub use self::entry::LoadedEntry;
 pub use self::error::{FileError, FileFault, FilePosition};
 pub use self::format::{KindFormatError, json_schema};

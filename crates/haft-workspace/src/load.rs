@@ -280,6 +280,19 @@ impl LoadInProgress {
         }
     }
 
+    /// Adds a remark for every secret that is not defined, and a fault for every one that tools could read.
+    fn check_secrets(&mut self, settings: &LoadedSettings) {
+        for (_, toolboxes) in &mut self.parts {
+            toolboxes.remarks.extend(settings.undefined_secrets(&toolboxes.entries));
+        }
+        if let Some((_, toolboxes)) = self.parts.first_mut() {
+            toolboxes.remarks.extend(settings.undefined_tokens());
+        }
+        for (at, fault) in settings.readable_secrets() {
+            self.parts[at].0.faults.push(fault);
+        }
+    }
+
     /// Returns the paths of all files and of links to them.
     fn watched(&self, options: &LoadOptions) -> Vec<PathBuf> {
         let paths = self.parts.iter().flat_map(|(part, toolboxes)| {
@@ -300,12 +313,7 @@ impl LoadInProgress {
             reader.read_shared(at, &mut settings);
             if at == 0 { reader.read_own(&mut settings) } else { reader.ignore_own() }
         }
-        for (_, toolboxes) in &mut self.parts {
-            toolboxes.remarks.extend(settings.undefined_secrets(&toolboxes.entries));
-        }
-        for (at, fault) in settings.readable_secrets() {
-            self.parts[at].0.faults.push(fault);
-        }
+        self.check_secrets(&settings);
         self.remark_on_rules(&settings);
         let (is_failed, watched) = (!self.is_without_faults(), self.watched(options));
         let (mut faults, mut remarks) = (self.faults, Vec::new());
@@ -333,7 +341,7 @@ impl LoadInProgress {
         }
         let mut workspaces = workspaces.into_iter();
         let LoadedSettings { standard, secrets, http, guard, fetch_guard, limits, permissions, .. } = settings;
-        let LoadedSettings { files: file_settings, mut narrowing, mut ask_rules, .. } = settings;
+        let LoadedSettings { files: file_settings, mut narrowing, mut ask_rules, callers, .. } = settings;
         let left_out = settings.left_out_tools.iter().filter_map(|name| SimpleName::new(name.as_str()).ok());
         let left_out_standard = left_out.map(|name| FullName::new(ToolOrigin::Internal, name)).collect();
         if let Some(policy) = &policy {
@@ -353,6 +361,7 @@ impl LoadInProgress {
             fetch_guard,
             limits,
             permissions,
+            callers: callers.of_file(rules.first()),
             narrowing,
             ask_rules,
             policy,

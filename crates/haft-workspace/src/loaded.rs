@@ -14,6 +14,7 @@ use haft_registry::{
 };
 use haft_tools::standard::{StandardToolbox, StandardToolboxError};
 
+use super::caller::Callers;
 use super::entry::LoadedEntry;
 use super::error::{FileError, FileFault};
 use super::locked::LoadedPins;
@@ -51,6 +52,8 @@ pub struct Loaded {
     pub limits: LimitSettings,
     /// The permissions; unset if the file sets none.
     pub permissions: Option<Permissions>,
+    /// The callers, when the tools are served.
+    pub callers: Callers,
     /// Permissions that must also allow a call: denying rules from organisations, and the user's policy.
     pub narrowing: Vec<Permissions>,
     /// All files' approval rules, the user's policy last.

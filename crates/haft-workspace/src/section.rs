@@ -12,6 +12,7 @@ use haft_schema::nearest;
 use haft_tools::standard::StandardToolbox;
 
 use super::build::Trusted;
+use super::caller::{self, Callers};
 use super::document::{TextFault, member};
 use super::entry::UnlocatedEntry;
 use super::privilege::{PrivilegeKind, Privileges};
@@ -39,6 +40,7 @@ pub(crate) struct LoadedSettings {
     pub(crate) fetch_guard: AddressGuard,
     pub(crate) limits: LimitSettings,
     pub(crate) permissions: Option<Permissions>,
+    pub(crate) callers: Callers,
     /// Organisations' denying rules.
     pub(crate) narrowing: Vec<Permissions>,
     pub(crate) ask_rules: AskRules,
@@ -63,6 +65,7 @@ impl Default for LoadedSettings {
             fetch_guard: AddressGuard::new(),
             limits: LimitSettings::default(),
             permissions: None,
+            callers: Callers::default(),
             narrowing: Vec::new(),
             ask_rules: AskRules::default(),
             file_rules: Vec::new(),
@@ -76,17 +79,26 @@ impl Default for LoadedSettings {
 impl LoadedSettings {
     /// Returns a remark for every secret that a tool reads and no file defines. The program may define it.
     pub(crate) fn undefined_secrets(&self, entries: &[UnlocatedEntry]) -> Vec<TextFault> {
-        let read =
-            entries.iter().flat_map(|entry| entry.reach.secret_names().into_iter().map(|name| (name, &entry.pointer)));
-        let undefined = read.filter(|(name, _)| !self.secrets.contains(name));
-        let remark = |(name, pointer): (&str, &String)| {
-            let advice = match nearest(name, self.secrets.names()).first() {
-                Some(close) => format!("did you mean `{close}`?"),
-                None => "define it in `[secrets]`".to_owned(),
-            };
-            TextFault::at_key(pointer, format!("the secret `{name}` is not defined; {advice}"))
+        let read = entries
+            .iter()
+            .flat_map(|entry| entry.reach.secret_names().into_iter().map(|name| (name, entry.pointer.as_str())));
+        read.filter_map(|(name, pointer)| self.undefined_secret(name, pointer)).collect()
+    }
+
+    /// Returns a remark for every token of a caller that no file defines. The program may define it.
+    pub(crate) fn undefined_tokens(&self) -> Vec<TextFault> {
+        self.callers.token_names().filter_map(|(name, pointer)| self.undefined_secret(name, &pointer)).collect()
+    }
+
+    fn undefined_secret(&self, name: &str, pointer: &str) -> Option<TextFault> {
+        if self.secrets.contains(name) {
+            return None;
+        }
+        let advice = match nearest(name, self.secrets.names()).first() {
+            Some(close) => format!("did you mean `{close}`?"),
+            None => "define it in `[secrets]`".to_owned(),
         };
-        undefined.map(remark).collect()
+        Some(TextFault::at_key(pointer, format!("the secret `{name}` is not defined; {advice}")))
     }
 
     /// Returns a fault for every secret that the standard tools could read as a file, with its workspace file's index.
@@ -147,8 +159,10 @@ impl SectionReader<'_> {
     /// Remarks on the sections that count only in the loaded file.
     pub(crate) fn ignore_own(&mut self) {
         let mut ignored = Vec::new();
-        if self.part.take("limits").is_some() {
-            ignored.push("/limits");
+        for (section, pointer) in [("limits", "/limits"), ("callers", "/callers")] {
+            if self.part.take(section).is_some() {
+                ignored.push(pointer);
+            }
         }
         if self.part.workspace.standard.is_some() {
             ignored.push("/workspace/standard");
@@ -159,7 +173,11 @@ impl SectionReader<'_> {
     /// Reads the permissions, and returns those that count. An organisation denies, and allows nothing: its rules that
     /// allow are for those who load its file itself.
     fn read_permissions(&mut self, at: usize, all: &mut LoadedSettings) -> Option<Permissions> {
-        let settings = self.part.section::<PermissionSettings>("permissions")?;
+        let settings = self.part.section::<PermissionSettings>("permissions");
+        if at == 0 {
+            all.callers = caller::read(self.part, settings.as_ref(), self.remarks);
+        }
+        let settings = settings?;
         let permissions = match settings.build() {
             Ok(permissions) => permissions,
             Err(error) => {
@@ -169,7 +187,9 @@ impl SectionReader<'_> {
         };
         if at == 0 {
             all.permissions = Some(permissions.clone());
-            return Some(permissions);
+            // The rules of callers' sets are checked like those in use.
+            let settings = all.callers.sets().into_iter().fold(settings, PermissionSettings::uses);
+            return Some(settings.build().unwrap_or(permissions));
         }
         if !settings.allow.is_empty() {
             self.remarks.push(TextFault::at_key("/permissions/allow", NOT_OF_ORGS));

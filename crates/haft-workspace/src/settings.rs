@@ -1,7 +1,7 @@
 //! The sections of a workspace file, as types. The JSON Schema of the file is generated from them.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -38,8 +38,29 @@ pub(crate) struct FileSections {
     permissions: Option<PermissionSettings>,
     /// The calls that require approval, besides those that tools require it for themselves.
     approval: Option<Vec<AskSettings>>,
+    /// The callers of the tools when they are served, by name.
+    callers: Option<BTreeMap<String, CallerSettings>>,
     /// The toolboxes, by namespace.
     toolbox: Option<BTreeMap<String, ToolboxSection>>,
+}
+
+/// A caller of the tools, when they are served. The caller `anonymous` is whoever presents no token.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct CallerSettings {
+    /// The name of the secret that the caller presents as a bearer token. A caller without one is known by the option
+    /// `--caller` alone.
+    pub(crate) token: Option<String>,
+    /// The set in `[permissions.sets]` with what the caller may call. The rules of `[permissions]` must allow it as well.
+    /// Without it the caller may call what they allow.
+    pub(crate) permissions: Option<String>,
+    /// The groups that the caller belongs to. Conditions read them as `groups`.
+    #[serde(default)]
+    pub(crate) groups: Vec<String>,
+    /// The maximum number of the caller's calls that run at the same time on a server.
+    pub(crate) in_flight: Option<NonZeroUsize>,
+    /// The maximum number of calls per minute on a server.
+    pub(crate) per_minute: Option<NonZeroU32>,
 }
 
 /// A toolbox: tools with a common namespace.

@@ -64,15 +64,15 @@
 
 #[doc(inline)]
 pub use haft_registry::{
-    AmbientPermissions, AskRules, AskSettings, Building, Built, CallEffect, CallPreview, Closing, ConditionFinding,
-    ConditionSeverity, DuplicateKind, EffectFact, Entry, EntryError, EntryFault, EvaluationError, Executor,
-    ExecutorBuilder, ExecutorError, Exported, ExpressionError, ExpressionFault, ExpressionInput, FullName,
+    AmbientPermissions, AskRules, AskSettings, Building, Built, CallEffect, CallPreview, CallerGroups, Closing,
+    ConditionFinding, ConditionSeverity, DuplicateKind, EffectFact, Entry, EntryError, EntryFault, EvaluationError,
+    Executor, ExecutorBuilder, ExecutorError, Exported, ExpressionError, ExpressionFault, ExpressionInput, FullName,
     ImplementationKind, ImportLister, Kinds, ListedImport, ListingImport, LiveSource, LookupError, MAX_EXPRESSION_COST,
     MAX_EXPRESSION_LEN, MAX_PATTERN_LEN, MAX_SEGMENT_LEN, NameError, NamedSecretError, Namespace, OrgName, PatternList,
     PermissionExplanation, PermissionOutcome, PermissionRule, PermissionSettings, Permissions, PinOrigin, PinnedImport,
     PinnedTool, Probe, Reach, Recipient, Refreshing, RegisteredTool, Registry, RegistryBuilder, RegistryError,
     RegistryFault, RegistryNameFault, ReportedServer, RuleEffect, RuleExpression, RuleSetSettings, RuleSettings,
-    SecretFault, SecretOrigin, Secrets, SimpleName, StartedCommand, ToolOrigin, ToolPattern, ToolPatternError,
-    ToolPatternFault, ToolPermit, ToolSettings, Toolbox, ToolboxBuilder, UnmatchedRule, Workspace, WorkspaceBuilder,
-    WorkspaceError, WorkspaceFault, Yields, command_line, reading,
+    RunPermit, SecretFault, SecretOrigin, Secrets, SimpleName, StartedCommand, ToolOrigin, ToolPattern,
+    ToolPatternError, ToolPatternFault, ToolPermit, ToolSettings, Toolbox, ToolboxBuilder, UnmatchedRule, Workspace,
+    WorkspaceBuilder, WorkspaceError, WorkspaceFault, Yields, command_line, reading,
 };

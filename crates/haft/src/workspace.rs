@@ -23,8 +23,9 @@
 
 #[doc(inline)]
 pub use haft_workspace::{
-    FileDigest, FileError, FileFault, FilePosition, FileSettings, FileWatch, GuardSettings, KindFormatError,
-    LimitSettings, LoadOptions, Loaded, LoadedEntry, LoadedPins, Privilege, PrivilegeKind, ReadFile, ReloadError,
-    RuleFinding, Seconds, SecondsError, SetAsideEntry, StandardChoice, TOOL_CHANGED, TOOL_REMOVED, Trust, TrustError,
-    TrustStatus, TrustStore, UntrustedAuthor, UserPolicy, WatchStatus, WatchedWorkspace, json_schema, load, pins,
+    ANONYMOUS, CallerTokens, Callers, FileDigest, FileError, FileFault, FilePosition, FileSettings, FileWatch,
+    GuardSettings, KindFormatError, LimitSettings, LoadOptions, Loaded, LoadedCaller, LoadedEntry, LoadedPins,
+    Privilege, PrivilegeKind, ReadFile, ReloadError, RuleFinding, Seconds, SecondsError, SetAsideEntry, StandardChoice,
+    TOOL_CHANGED, TOOL_REMOVED, Trust, TrustError, TrustStatus, TrustStore, UnknownCaller, UntrustedAuthor, UserPolicy,
+    WatchStatus, WatchedWorkspace, json_schema, load, pins,
 };

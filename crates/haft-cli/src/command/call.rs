@@ -23,7 +23,7 @@ use crate::run_options::seconds;
 use crate::run_output::note_rejected;
 use crate::screen::Screen;
 use crate::view::LiveView;
-use crate::workspace::{OpenWorkspace, Remarks};
+use crate::workspace::{CallerArgument, OpenWorkspace, Remarks};
 
 /// The call's id.
 const CALL_ID: &str = "call_1";
@@ -64,6 +64,8 @@ pub(crate) struct CallArguments {
     /// `ask` on a terminal and `none` otherwise
     #[arg(long, value_name = "ask|all|none|FILE")]
     approve: Option<ApproveMode>,
+    #[command(flatten)]
+    caller: CallerArgument,
     /// Saves the images, audio and files of the result in this folder
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
@@ -74,7 +76,7 @@ pub(crate) struct CallArguments {
 
 /// Calls a tool.
 pub(crate) async fn run(arguments: CallArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
-    let workspace = OpenWorkspace::open(cx, Remarks::Announced).await?;
+    let workspace = OpenWorkspace::open_as(cx, Remarks::Announced, &arguments.caller).await?;
     let executor = &workspace.executor;
     let found = workspace.tool(&arguments.name)?;
     let text = argument_text(&arguments, &found, cx).await?;

@@ -15,7 +15,7 @@ use crate::error::{CommandError, Fault};
 use crate::exit::ExitStatus;
 use crate::input::TextInput;
 use crate::screen::Screen;
-use crate::workspace::{OpenWorkspace, Remarks};
+use crate::workspace::{CallerArgument, OpenWorkspace, Remarks};
 
 /// Talks to a model that has the tools of the workspace
 ///
@@ -56,6 +56,8 @@ pub(crate) struct ChatArguments {
     /// terminal, and none with -p
     #[arg(long, value_name = "MODE")]
     approve: Option<ApproveMode>,
+    #[command(flatten)]
+    caller: CallerArgument,
     /// The maximum number of turns of one answer
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_turns: Option<u32>,
@@ -100,7 +102,7 @@ pub(crate) async fn run(arguments: ChatArguments, cx: &Context) -> Result<ExitSt
         retries: arguments.retries,
         instructions,
     };
-    let workspace = OpenWorkspace::open(cx, Remarks::Announced).await?;
+    let workspace = OpenWorkspace::open_as(cx, Remarks::Announced, &arguments.caller).await?;
     let mut chat = Chat::open(choice, &workspace, cx, &screen).await?;
     match question {
         Some(question) => {

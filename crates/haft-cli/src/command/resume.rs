@@ -21,7 +21,7 @@ use crate::workspace::{self, OpenWorkspace, Remarks};
 
 /// Resumes a run whose calls wait for approval, or whose process was killed
 ///
-/// The run is one of `haft run --suspend FILE`, with the same workspace unless another one is named. Calls that get no
+/// The run is one of `haft run --suspend FILE`, with the same workspace unless another one is named, and for the same caller. Calls that get no
 /// verdict keep waiting in the file. It is removed when every call has its result.
 ///
 /// After a crash, calls that had not begun run now. Of those that had begun, readonly and idempotent ones run again, with
@@ -132,7 +132,7 @@ async fn resume(arguments: ResumeArguments, cx: &Context) -> Result<ExitStatus, 
 /// workspace: it must be the current folder's.
 async fn open_workspace(stored: &SuspendedRun, cx: &Context) -> Result<OpenWorkspace, CommandError> {
     if cx.global.workspace.is_some() {
-        return OpenWorkspace::open(cx, Remarks::Announced).await;
+        return OpenWorkspace::open_as(cx, Remarks::Announced, &stored.caller()).await;
     }
     let path = stored.workspace();
     if let Some(path) = path.as_ref().filter(|path| !path.is_file()) {
@@ -145,7 +145,7 @@ async fn open_workspace(stored: &SuspendedRun, cx: &Context) -> Result<OpenWorks
         let fault = Fault::new(format!("the run began with {shown}, and haft does not remember it"));
         return Err(fault.advice("name the workspace whose tools and rules hold with `--workspace`").into());
     }
-    OpenWorkspace::open_file(cx, path.as_deref(), Remarks::Announced).await
+    OpenWorkspace::open_file(cx, path.as_deref(), Remarks::Announced, &stored.caller()).await
 }
 
 /// Reports whether a workspace is the current folder's.

@@ -16,7 +16,7 @@ use crate::run_options::RunOptionArguments;
 use crate::run_output::{OutputForm, RunOutput, exit_status, note_rejected, note_waiting, unread};
 use crate::screen::Screen;
 use crate::suspended_run::{Ledger, NewRun, RecordCalls, SuspendedRun};
-use crate::workspace::{OpenWorkspace, Remarks};
+use crate::workspace::{CallerArgument, OpenWorkspace, Remarks};
 
 /// The longest run id.
 const MAX_RUN_ID: usize = 128;
@@ -58,6 +58,8 @@ pub(crate) struct RunArguments {
     from: Option<InputForm>,
     #[command(flatten)]
     options: RunOptionArguments,
+    #[command(flatten)]
+    caller: CallerArgument,
     /// Keeps the run in this file: calls that require approval and get none wait in it for `haft resume`, and so does
     /// what is left if the process is killed. It is removed when every call has its result
     #[arg(long, value_name = "FILE")]
@@ -83,9 +85,9 @@ pub(crate) async fn run(arguments: RunArguments, cx: &Context) -> Result<ExitSta
 }
 
 async fn run_file(arguments: RunArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
-    let RunArguments { file, from, options, suspend, run_id } = arguments;
+    let RunArguments { file, from, options, caller, suspend, run_id } = arguments;
     let input = TextInput::read_or_wait(&file, cx).await?;
-    let workspace = OpenWorkspace::open(cx, Remarks::Announced).await?;
+    let workspace = OpenWorkspace::open_as(cx, Remarks::Announced, &caller).await?;
     let executor = &workspace.executor;
     let read = calls::read(&input, from, executor)?;
     if !read.turn.is_cut_off() {
@@ -109,7 +111,7 @@ async fn run_file(arguments: RunArguments, cx: &Context) -> Result<ExitStatus, C
     let stored = match suspend.filter(|_| !read.turn.is_cut_off()) {
         Some(path) => {
             let workspace = workspace.loaded.as_ref().map(|loaded| loaded.path.as_path());
-            let run = NewRun { run_id, calls: &read.calls, workspace, results: options.results };
+            let run = NewRun { run_id, calls: &read.calls, workspace, caller: &caller, results: options.results };
             Some(SuspendedRun::create(&path, run, Ledger::of(cx)?)?)
         }
         None => None,

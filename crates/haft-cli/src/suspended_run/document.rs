@@ -34,6 +34,9 @@ pub(super) struct StoredRun {
     pub(super) generation: Generation,
     /// The workspace file; unset if there was none.
     pub(super) workspace: Option<PathBuf>,
+    /// The caller that the calls run for, if it is not whoever runs the command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) caller: Option<String>,
     /// The provider that the results are written for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) results: Option<WireName>,
@@ -172,6 +175,7 @@ mod tests {
             v: FormatVersion::default(),
             generation: Generation::default(),
             workspace: None,
+            caller: None,
             results: None,
             suspended,
             begun: Vec::new(),

@@ -158,7 +158,7 @@ fn conditional(name: &FullName, conditions: Vec<(Box<str>, RuleExpression)>) -> 
     let name = name.to_string();
     ApprovalPolicy::when(move |arguments: serde_json::Value, cx: haft_executor::ApprovalCx| {
         let caller = cx.caller.as_ref().map(haft_core::Caller::as_str);
-        let input = ExpressionInput::new(&arguments).tool(&name).caller(caller);
+        let input = ExpressionInput::new(&arguments).tool(&name).caller(caller).groups(cx.extension());
         let mut undecided = None;
         for (rule, when) in &conditions {
             match when.evaluate(&input) {

@@ -28,6 +28,7 @@ use self::check::ExpressionFacts;
 pub use self::error::{EvaluationError, ExpressionError, ExpressionFault};
 use self::estimate::VariableSizes;
 use self::measure::{ArgumentSizes, ValueSizes, text_size};
+use super::groups::CallerGroups;
 
 /// The maximum expression length in bytes.
 pub const MAX_EXPRESSION_LEN: usize = 4096;
@@ -69,8 +70,8 @@ static ENVIRONMENT: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()
 
 /// A condition on a call's arguments, compiled once. Cloning is cheap.
 ///
-/// You can use three variables: `args`, the decoded arguments; `tool`, the tool's full name; and `caller`, the caller's
-/// id or null. You also have the Common Expression Language's operators and macros (`has`, `all`, `exists`,
+/// You can use four variables: `args`, the decoded arguments; `tool`, the tool's full name; `caller`, the caller's id or
+/// null; and `groups`, the list of the [caller's groups](crate::CallerGroups). You also have the Common Expression Language's operators and macros (`has`, `all`, `exists`,
 /// `exists_one`, `map`, `filter`), the functions `size`, `int`, `uint`, `double`, `string`, `bool` and `type`, and the
 /// methods `size`, `contains`, `startsWith`, `endsWith` and `matches`, whose pattern is a literal. Integer arguments
 /// are `int`, or `uint` beyond its range.
@@ -102,13 +103,14 @@ pub struct ExpressionInput<'a> {
     arguments: &'a Value,
     tool: &'a str,
     caller: Option<&'a str>,
+    groups: &'a [Box<str>],
 }
 
 impl<'a> ExpressionInput<'a> {
     /// Creates the input with these decoded arguments.
     #[must_use]
     pub fn new(arguments: &'a Value) -> Self {
-        Self { arguments, tool: "", caller: None }
+        Self { arguments, tool: "", caller: None, groups: &[] }
     }
 
     /// Sets the tool's full name.
@@ -122,6 +124,13 @@ impl<'a> ExpressionInput<'a> {
     #[must_use]
     pub fn caller(mut self, caller: Option<&'a str>) -> Self {
         self.caller = caller;
+        self
+    }
+
+    /// Sets the caller's groups.
+    #[must_use]
+    pub fn groups(mut self, groups: Option<&'a CallerGroups>) -> Self {
+        self.groups = groups.map(CallerGroups::as_slice).unwrap_or_default();
         self
     }
 }
@@ -152,6 +161,7 @@ impl RuleExpression {
             args: ArgumentSizes::of(input.arguments, &facts.reads)?,
             tool: ValueSizes::of_size(text_size(input.tool)),
             caller: ValueSizes::of_size(text_size(input.caller.unwrap_or_default())),
+            groups: ValueSizes::of_texts(input.groups),
         };
         let cost = estimate::cost(root, facts, &inputs);
         if cost > MAX_EXPRESSION_COST {
@@ -180,6 +190,7 @@ impl RuleExpression {
         context.add_variable_as_val("args", value::arguments(input.arguments, &facts.reads));
         context.add_variable_as_val("tool", value::text(Some(input.tool)));
         context.add_variable_as_val("caller", value::text(input.caller));
+        context.add_variable_as_val("groups", value::texts(input.groups));
         if !facts.patterns.is_empty() {
             self.add_matches(&mut context)?;
         }

@@ -113,7 +113,8 @@ impl Permit for ToolPermit {
             let decided = match arguments.tree() {
                 Ok(tree) => {
                     let name = self.name.to_string();
-                    rules.decide(&ExpressionInput::new(tree).tool(&name).caller(cx.caller().map(Caller::as_str)))
+                    let input = ExpressionInput::new(tree).tool(&name).caller(cx.caller().map(Caller::as_str));
+                    rules.decide(&input.groups(cx.extension()))
                 }
                 Err(error) => Err(ArgumentDenial { rule: rules.names(), detail: Some(error.to_string()) }),
             };

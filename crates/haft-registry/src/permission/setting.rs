@@ -99,7 +99,7 @@ pub struct RuleSettings {
     /// (`false`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_world: Option<bool>,
-    /// Applies to calls for which this expression over `args`, `tool` and `caller` is true.
+    /// Applies to calls for which this expression over `args`, `tool`, `caller` and `groups` is true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
     /// The name of the rule, for the operator. A rule without one is named by its own text.
@@ -136,7 +136,7 @@ pub struct AskSettings {
     /// (`false`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_world: Option<bool>,
-    /// Requires approval for calls for which this expression over `args`, `tool` and `caller` is true.
+    /// Requires approval for calls for which this expression over `args`, `tool`, `caller` and `groups` is true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
     /// The party that decides when the tools are served: `"client"`, the user of the client that calls, or `"approvers"`,

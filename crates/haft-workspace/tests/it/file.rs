@@ -1,6 +1,7 @@
 //! Workspaces as files.
 
 mod broken;
+mod caller;
 mod confine;
 mod good;
 mod hostile;

@@ -22,7 +22,7 @@ const REGEX_SIZES: [usize; 4] = [2 << 10, 8 << 10, 32 << 10, 128 << 10];
 const MAX_REGEX_DEPTH: u32 = 32;
 
 /// Every expression's variables.
-pub(super) const VARIABLES: [&str; 3] = ["args", "tool", "caller"];
+pub(super) const VARIABLES: [&str; 4] = ["args", "tool", "caller", "groups"];
 
 /// The type names, for comparisons such as `type(args.x) == int`.
 const TYPES: [&str; 9] = ["bool", "bytes", "double", "int", "list", "map", "null_type", "string", "uint"];
@@ -193,6 +193,7 @@ impl ExpressionChecker<'_> {
                     self.reads(&select.field);
                     Ok(())
                 }
+                Expr::Ident(name) if name == VARIABLES[3] => Err(self.error(part, ExpressionFault::MemberOfGroups)),
                 Expr::Ident(name) if VARIABLES.contains(&name.as_str()) => {
                     Err(self.error(part, ExpressionFault::MemberOfText { variable: shown(name) }))
                 }
@@ -319,6 +320,7 @@ fn never_boolean(root: &Expr) -> Option<&'static str> {
         Expr::List(_) => Some("a list"),
         Expr::Map(_) => Some("a map"),
         Expr::Ident(name) if name == VARIABLES[1] => Some("a text"),
+        Expr::Ident(name) if name == VARIABLES[3] => Some("a list"),
         Expr::Call(call) => {
             let arithmetic = [operators::ADD, operators::SUBSTRACT, operators::MULTIPLY, operators::DIVIDE];
             let is_arithmetic = arithmetic.contains(&call.func_name.as_str());

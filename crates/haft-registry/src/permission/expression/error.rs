@@ -33,7 +33,7 @@ pub enum ExpressionFault {
     #[error("{0}")]
     Syntax(String),
     /// There is no variable with this name.
-    #[error("there is no variable `{name}`{hint}; the variables are `args`, `tool` and `caller`")]
+    #[error("there is no variable `{name}`{hint}; the variables are `args`, `tool`, `caller` and `groups`")]
     UnknownVariable {
         /// The name.
         name: String,
@@ -46,6 +46,9 @@ pub enum ExpressionFault {
         /// The variable's name.
         variable: String,
     },
+    /// The expression names a member of `groups`, which is a list.
+    #[error("`groups` is a list of texts and has no members; look a group up, as in `'x' in groups`")]
+    MemberOfGroups,
     /// A loop variable has another variable's name.
     #[error("the variable of a loop can't be named `{0}`; choose another name")]
     ReservedVariable(String),

@@ -21,22 +21,24 @@ pub(super) struct VariableSizes<'a> {
     pub(super) args: ArgumentSizes<'a>,
     pub(super) tool: ValueSizes,
     pub(super) caller: ValueSizes,
+    pub(super) groups: ValueSizes,
 }
 
 /// Returns an upper bound on an evaluation's steps.
 pub(super) fn cost(root: &IdedExpr, facts: &ExpressionFacts, inputs: &VariableSizes<'_>) -> u64 {
-    let VariableSizes { args, tool, caller } = inputs;
+    let VariableSizes { args, tool, caller, groups } = inputs;
     if facts.loops == LoopUse::None && facts.patterns.is_empty() {
         // Without loops every part is visited once, and no value is larger than all literals and arguments together, as
         // often as there are parts. That is enough for almost all rules.
-        let sizes = [args.whole.size(), tool.size(), caller.size(), facts.literals, NUMBER_TEXT];
+        let sizes = [args.whole.size(), tool.size(), caller.size(), groups.size(), facts.literals, NUMBER_TEXT];
         let largest = sizes.into_iter().fold(0, u64::saturating_add);
         let rough = facts.nodes.saturating_mul(facts.nodes).saturating_mul(largest);
         if rough <= super::MAX_EXPRESSION_COST {
             return rough;
         }
     }
-    let variables = vec![("args", args.whole.clone()), ("tool", tool.clone()), ("caller", caller.clone())];
+    let variables = [args.whole.clone(), tool.clone(), caller.clone(), groups.clone()];
+    let variables = VARIABLES.into_iter().zip(variables).collect();
     let mut estimate = CostEstimate { arguments: args, variables, facts, cost: 0, times: 1 };
     estimate.visit(root);
     estimate.cost
@@ -184,6 +186,7 @@ mod tests {
             args: ArgumentSizes::of(arguments, &facts.reads).unwrap(),
             tool: ValueSizes::scalar(),
             caller: ValueSizes::scalar(),
+            groups: ValueSizes::of_texts(&[]),
         };
         cost(&parsed.root, &facts, &sizes)
     }

@@ -84,6 +84,13 @@ impl ValueSizes {
         Self(vec![SizeLevel { len: 0, size }])
     }
 
+    /// Returns the sizes for a list of texts.
+    pub(super) fn of_texts(texts: &[Box<str>]) -> Self {
+        let sizes = || texts.iter().map(|text| text_size(text));
+        let size = 1 + sizes().fold(0, u64::saturating_add);
+        Self::of_size(sizes().max().unwrap_or(1)).within(SizeLevel { len: texts.len() as u64, size })
+    }
+
     /// Returns the value's own size.
     pub(super) fn size(&self) -> u64 {
         self.0.first().map_or(0, |level| level.size)

@@ -24,6 +24,11 @@ pub(super) fn text(text: Option<&str>) -> Box<dyn Val + '_> {
     }
 }
 
+/// Converts a list of texts.
+pub(super) fn texts(texts: &[Box<str>]) -> Box<dyn Val + '_> {
+    Box::new(CelList::from(texts.iter().map(|written| text(Some(written))).collect::<Vec<_>>()))
+}
+
 fn value<'v>(json: &'v Value) -> Box<dyn Val + 'v> {
     match json {
         Value::Null => Box::new(CelNull),

@@ -5,8 +5,8 @@ use std::thread;
 use haft_core::ToolCall;
 use haft_executor::{RunOptions, Toolkit};
 use haft_registry::{
-    EvaluationError, ExpressionFault, ExpressionInput, MAX_EXPRESSION_LEN, PermissionSettings, RuleExpression,
-    RuleSettings,
+    CallerGroups, EvaluationError, ExpressionFault, ExpressionInput, MAX_EXPRESSION_LEN, PermissionSettings,
+    RuleExpression, RuleSettings,
 };
 use serde_json::{Value, json};
 
@@ -14,7 +14,9 @@ use super::{any, built, denied_by, name, outcome, run_with, text};
 
 fn evaluate(source: &str, arguments: &Value) -> Result<bool, EvaluationError> {
     let expression = RuleExpression::new(source).unwrap_or_else(|error| panic!("{source}: {error}"));
-    expression.evaluate(&ExpressionInput::new(arguments).tool("bank/transfer").caller(Some("ana")))
+    let groups = CallerGroups::new(["staff", "managers"]);
+    let input = ExpressionInput::new(arguments).tool("bank/transfer").caller(Some("ana"));
+    expression.evaluate(&input.groups(Some(&groups)))
 }
 
 fn fault(source: &str) -> ExpressionFault {
@@ -54,6 +56,8 @@ fn expressions_have_the_values_of_the_arguments() {
         ("args.nested.all(k, k == 'deep')", true),
         ("tool == 'bank/transfer' && tool.startsWith('bank/')", true),
         ("caller == 'ana' && caller != null", true),
+        ("'managers' in groups && !('admins' in groups) && size(groups) == 2", true),
+        ("groups.exists(group, group.startsWith('man')) && groups[0] == 'staff'", true),
         ("type(args.cents) == int && type(args.to) == string", true),
         ("string(args.cents) == '500' && int('7') == 7 && double('1.5') == args.rate", true),
         ("has(args.from) || args.cents > 1", true),

@@ -126,7 +126,7 @@ fn faults_of_expressions_have_their_place() {
         found,
         [
             "/allow/0/when: the expression is invalid at line 2, column 2: there is no variable `arg`; is it `args`?; the \
-          variables are `args`, `tool` and `caller`"
+          variables are `args`, `tool`, `caller` and `groups`"
         ]
     );
     let asking: Vec<AskSettings> =

@@ -102,6 +102,13 @@ const SECTIONS: &[&str] = &[
     "[[approval]]\nallow = 'a/*'\n",
     "[approval]\nask = 'a/*'\n",
     "[[approval]]\nask = 'a/*'\napprove = 'client'\n[[approval]]\nask = 'b/*'\napprove = 'aprovers'\n",
+    "[callers]\nana = 'token'\n",
+    "[callers.ana]\ntokn = 'a'\n[callers.bob]\nin-flight = 0\nper-minute = -1\n",
+    "[callers.'a b']\n[callers.anonymous]\ntoken = 'x'\n",
+    "[callers.ana]\ntoken = 'x'\n[callers.bob]\ntoken = 'x'\ngroups = ['', 'staff']\n",
+    "[callers.ana]\npermissions = 'support'\n",
+    "[permissions]\nallow = ['*']\nsets.support = {}\n[callers.ana]\npermissions = 'suport'\n",
+    "[permissions.sets.support]\nallow = ['../x']\n[callers.ana]\npermissions = 'support'\n",
 ];
 
 /// A file with every sort of fault reports all of them in file order.
